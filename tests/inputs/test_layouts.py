@@ -9,8 +9,8 @@ import pytest
 from _layouts import LAYOUTS, PARTS, Layout
 
 from structures_text import mmcif, pair, pdb
-from toporank.inputs.folders import find_decoys, no_decoys, passed_over
-from toporank.inputs.predictors import PLAIN, part_to_score, programs
+from toporank.inputs.folders import find_decoys, no_decoys, part_to_score, passed_over
+from toporank.inputs.predictors import PLAIN, programs
 from toporank.structures.identity import INTERMEDIATE
 from toporank.structures.read import read_complex
 

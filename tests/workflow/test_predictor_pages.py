@@ -17,8 +17,7 @@ from shown_scores import PREDICTORS, as_shown, block_of, lay_out
 from toporank import layout
 from toporank.__main__ import main
 from toporank.app import score_folder
-from toporank.inputs.folders import find_decoys
-from toporank.inputs.predictors import part_to_score
+from toporank.inputs.folders import find_decoys, part_to_score
 
 pytestmark = pytest.mark.slow
 

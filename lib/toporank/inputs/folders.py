@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.inputs.listing import SERVER_MODEL, listing
+from toporank.inputs.listing import SERVER_MODEL, last_step, listing
 from toporank.structures.identity import INTERMEDIATE, Decoy, free_name, model_name, name_problem, table_name
 
 SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
@@ -175,6 +175,23 @@ def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
             break
         folder = folder / names[0]
     return folder
+
+
+def part_to_score(given: Path) -> Path:
+    """Return the folder with the models in the output of a program: its last step, or where they lie deeper down.
+
+    Raises
+    ------
+    ConfigError
+        when there is no structure anywhere in it
+    """
+    step = last_step(given)
+    if step:
+        return step
+    decoys = find_decoys(given.name, given)
+    if not decoys:
+        raise no_decoys(given.name, given, passed_over(given, []))
+    return common_folder(given, decoys)
 
 
 def find_decoys(dataset: str, folder: Path) -> list[Decoy]:

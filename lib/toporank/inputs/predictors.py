@@ -1,23 +1,162 @@
-"""Which program wrote a folder of decoys, told by the names in it, and which part of its output holds the decoys."""
+"""The programs whose output TopoRank knows: how they name files, and what reads them.
+
+To add a predictor, write a reader in `confidence.readers` where none fits, and a row in `PREDICTORS`; where its folders
+have a layout of their own, a pattern in `LAYOUTS`.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from toporank.files.compressed import ENDINGS
-from toporank.inputs.confidence.side_files import files_beside
-from toporank.inputs.folders import COLABFOLD, common_folder, find_decoys, no_decoys, passed_over
-from toporank.inputs.listing import last_step
+from toporank.inputs.confidence import readers
+from toporank.inputs.confidence.readers import PredictorOutput, Reader, read_output
+from toporank.inputs.confidence.side_files import SideFiles, file_called, stem_of
+from toporank.inputs.folders import COLABFOLD
 from toporank.structures.identity import Decoy, split_suffix
 
-PLAIN = "Plain structure files"
-LOOKED_AT = 500
-"""Decoys by whose names a folder is judged."""
-PROGRAMS = {
+
+class Predictor(NamedTuple):
+    """One way in which a predictor names the files of a model; a predictor may have several.
+
+    Attributes
+    ----------
+    name : of the predictor
+    model : of the name of the model's file without ending
+    scores, pae, plddt : of the other files, in order of preference; groups of `model`, and `stem`, are filled in
+    readers : of these files; where several find a value, the last counts
+    needs_scores : whether the model is of this predictor only where there are scores
+    """
+
+    name: str
+    model: re.Pattern[str]
+    readers: tuple[Reader, ...]
+    scores: tuple[str, ...]
+    pae: tuple[str, ...] = ()
+    plddt: tuple[str, ...] = ()
+    needs_scores: bool = False
+
+
+ALPHAFOLD3_READERS = (
+    readers.scores_of_json("ranking_score", "chain_pair_iptm"),
+    readers.pae_matrix("pae"),
+    readers.atom_plddt("atom_plddts"),
+)
+OPENFOLD3_READERS = (
+    readers.scores_of_json("sample_ranking_score", "chain_pair_iptm"),
+    readers.openfold3_pae,
+    readers.atom_plddt("plddt"),
+)
+BOLTZ_READERS = (
+    readers.scores_of_json("confidence_score", "pair_chains_iptm"),
+    readers.boltz_service,
+    readers.pae_matrix("pae"),
+    readers.token_plddt,
+)
+PREDICTORS = (
+    Predictor(
+        name="ColabFold",
+        model=re.compile(r"(?P<query>.+)_(?:un)?relaxed_(?P<tag>(?:rank_\d+|model_\d+|alphafold2|deepfold).*)"),
+        readers=(readers.colabfold,),
+        scores=(
+            "{query}_scores_{tag}.json",
+            "{query}_unrelaxed_{tag}_scores.json",
+            "{query}_relaxed_{tag}_scores.json",
+        ),
+    ),
+    Predictor(  # `ranked_0`, `unrelaxed_model_1_…`, and MassiveFold's `ranked_0_unrelaxed_model_1_…`
+        name="AlphaFold-Multimer",
+        model=re.compile(
+            r"(?P<prefix>.*_)?ranked_(?P<rank>\d+)"
+            r"|(?:.*_)?ranked_\d+_(?:(?:un)?relaxed_)?(?P<listed>(?:.*_)?model_\d+.*)"
+            r"|(?:un)?relaxed_(?P<name>(?:.*_)?model_\d+.*)"
+        ),
+        readers=(
+            readers.alphafold2_ranking,
+            readers.alphafold2_result,
+            readers.alphafold2_plddt,
+            readers.alphafold2_pae,
+        ),
+        scores=("ranking_debug.json",),
+        pae=("pae_{name}{listed}.json", "result_{name}{listed}.pkl", "confidence_{name}{listed}.json", "{stem}.pkl"),
+    ),
+    Predictor(
+        name="OpenFold3",
+        model=re.compile(r"(?P<job>.+_seed_\d+_sample_\d+)_model"),
+        readers=OPENFOLD3_READERS,
+        scores=("{job}_confidences_aggregated.json",),
+        pae=("{job}_confidences.json", "{job}_confidences.npz"),
+    ),
+    Predictor(
+        name="OpenFold3",
+        model=re.compile(r"(?P<job>.+)_model"),
+        readers=OPENFOLD3_READERS,
+        scores=("{job}_confidences_aggregated.json",),
+        pae=("{job}_confidences.json", "{job}_confidences.npz"),
+        needs_scores=True,
+    ),
+    Predictor(
+        name="AlphaFold 3",
+        model=re.compile(r"(?P<job>.*_)?model"),
+        readers=ALPHAFOLD3_READERS,
+        scores=("{job}summary_confidences.json",),
+        pae=("{job}confidences.json",),
+    ),
+    Predictor(
+        name="AlphaFold 3",
+        model=re.compile(r"(?P<job>.+)_model_(?P<n>\d+)"),
+        readers=ALPHAFOLD3_READERS,
+        scores=("{job}_summary_confidences_{n}.json",),
+        pae=("{job}_full_data_{n}.json",),
+    ),
+    Predictor(
+        name="Boltz",
+        model=re.compile(r"(?P<model>.+_model_\d+)"),
+        readers=BOLTZ_READERS,
+        scores=("confidence_{model}.json",),
+        pae=("pae_{model}.npz",),
+        plddt=("plddt_{model}.npz",),
+    ),
+    Predictor(  # of its service
+        name="Boltz",
+        model=re.compile(r"sample_(?P<sample>\d+)_predicted_structure"),
+        readers=BOLTZ_READERS,
+        scores=("metrics.json",),
+        pae=("sample_{sample}_pae.npz",),
+        plddt=("sample_{sample}_plddt.npz",),
+    ),
+    Predictor(  # `rank_N` and JSON files are those of its server
+        name="Chai-1",
+        model=re.compile(r"(?P<job>.*)pred\.(?P<tag>model_idx_\d+(?:\.rank_\d+)?|rank_\d+)"),
+        readers=(
+            readers.scores_of_json("aggregate_score", "per_chain_pair_iptm"),
+            readers.pae_matrix("pae"),
+            readers.token_plddt,
+        ),
+        scores=("{job}scores.{tag}.npz", "{job}scores.{tag}.json"),
+        pae=("{job}pae.{tag}.npz", "{job}pae.{tag}.npy"),
+        plddt=("{job}plddt.{tag}.npz", "{job}plddt.{tag}.npy"),
+    ),
+    Predictor(
+        name="Protenix",
+        model=re.compile(r"(?P<job>.+)_sample_(?P<n>\d+)"),
+        readers=(
+            readers.scores_of_json("ranking_score", "chain_pair_iptm"),
+            readers.pae_matrix("token_pair_pae"),
+            readers.atom_plddt("atom_plddt"),
+        ),
+        scores=("{job}_summary_confidence_sample_{n}.json",),
+        pae=("{job}_full_data_sample_{n}.json",),
+    ),
+)
+UNMISTAKABLE = ("ColabFold", "AlphaFold-Multimer", "Chai-1")
+"""Predictors that alone give such names to their models."""
+LAYOUTS = {
     "AlphaFold Server": re.compile(r"(?:.*/)?fold_[^/]+_model_\d+"),
     "AlphaFold 3": re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
     "Protenix": re.compile(r"(?:.*/)?seed_\d+/(?:predictions/)?[^/]+_sample_\d+"),
@@ -33,57 +172,109 @@ PROGRAMS = {
         r"|complex_(?:it[01]_)?\d+w?)"
     ),
 }
-"""Program → the path of its decoys, without suffix; the first that fits counts."""
+"""Program → the path of its models, without suffix; the first that fits counts."""
+PLAIN = "Plain structure files"
+LOOKED_AT = 500
+"""Models by whose names a folder is judged."""
+
+
+# ---- the files of a model --------------------------------------------------------------------------------------------
+
+
+def files_of_model(model: Path) -> SideFiles | None:
+    """Return the files of the first predictor that has any beside this model; None without any."""
+    found = _predictor_and_files(model)
+    return found[1] if found else None
+
+
+def output_of_predictor(model: Path) -> PredictorOutput:
+    """Return what the predictor of a model wrote beside it; an empty output without any files."""
+    found = _predictor_and_files(model)
+    return read_output(found[1], found[0].readers) if found else PredictorOutput()
+
+
+def _predictor_and_files(model: Path) -> tuple[Predictor, SideFiles] | None:
+    stem = stem_of(model.name)
+    for predictor in PREDICTORS:
+        names = names_of(predictor, stem)
+        if not names:
+            continue
+        files = SideFiles(
+            predictor=predictor.name,
+            folder=model.parent,
+            names=names,
+            scores=_first_file(predictor.scores, names, model.parent),
+            pae=_first_file(predictor.pae, names, model.parent),
+            plddt=_first_file(predictor.plddt, names, model.parent),
+        )
+        if files.scores or (not predictor.needs_scores and (files.pae or files.plddt)):
+            return predictor, files
+    return None
+
+
+def names_of(predictor: Predictor, stem: str) -> dict[str, str]:
+    """Return what stands in the names of the files of a model, by group; empty where the model is called otherwise.
+
+    stem : the name of its file without ending
+    """
+    match = predictor.model.fullmatch(stem)
+    if not match:
+        return {}
+    names = {"stem": stem}
+    for group, text in match.groupdict().items():
+        names[group] = text or ""
+    return names
+
+
+def _first_file(patterns: Iterable[str], names: Mapping[str, str], folder: Path) -> Path | None:
+    for pattern in patterns:
+        path = file_called(folder, pattern.format(**names))
+        if path:
+            return path
+    return None
+
+
+def place_of(model: Path) -> Path:
+    """Return the model, or the file that it is a link to, if no predictor's files lie beside the link."""
+    return model if files_of_model(model) else Path(os.path.realpath(model))  # of a link to itself, the link
+
+
+def named_by(model: Path) -> str:
+    """Return the predictor that alone gives such names to its models, with or without other files; or nothing."""
+    stem = stem_of(model.name)
+    for predictor in PREDICTORS:
+        if predictor.name in UNMISTAKABLE and predictor.model.fullmatch(stem):
+            return predictor.name
+    return ""
+
+
+# ---- which program wrote a folder ------------------------------------------------------------------------------------
 
 
 def program_of(path: str | os.PathLike) -> str:
-    """The program that wrote a decoy, by its path and the files of its confidence; `PLAIN` if none is known.
+    """Return the program that wrote a model, by its path and the files of its confidence; `PLAIN` if none is known.
 
     >>> program_of("out/pred.model_idx_0.cif"), program_of("mine/model_3.pdb")
     ('Chai-1', 'Plain structure files')
     """
     folder, file = os.path.split(os.fspath(path))
-    known = split_suffix(file)
-    stem = known[0] if known else file
-    if any(os.path.exists(os.path.join(folder, f"confidence_{stem}.json{zipped}")) for zipped in ("", *ENDINGS)):
-        return "Boltz"
-    for program, pattern in PROGRAMS.items():
-        if pattern.fullmatch(os.path.join(folder, stem)):
+    stem = (split_suffix(file) or (file,))[0]
+    for ending in ("", *ENDINGS):
+        if os.path.exists(os.path.join(folder, f"confidence_{stem}.json{ending}")):
+            return "Boltz"
+    for program, layout in LAYOUTS.items():
+        if layout.fullmatch(os.path.join(folder, stem)):
             return program
-    beside = files_beside(Path(path))
-    return beside.predictor if beside else PLAIN
+    files = files_of_model(Path(path))
+    return files.predictor if files else PLAIN
 
 
 def programs(decoys: Iterable[Decoy]) -> str:
-    """The programs that wrote these decoys, the most frequent first, as a person would say it.
+    """Return the programs that wrote these decoys, the most frequent first, as a person would say it.
 
     `<job>_model.cif`, which AlphaFold 3 copies from its best sample, is called after the samples beside it.
     """
-    counts = Counter(program_of(os.path.realpath(decoy.path)) for decoy in [*decoys][:LOOKED_AT])
+    counts = Counter(program_of(os.path.realpath(decoy.path)) for decoy in list(decoys)[:LOOKED_AT])
     if "AlphaFold 3" in counts:
         del counts[PLAIN]
     return " and ".join(name for name, _ in counts.most_common()) or PLAIN
-
-
-def part_to_score(given: Path) -> Path:
-    """The folder with the decoys, in the output folder of a program: its last step, or where they lie deeper down.
-
-    Parameters
-    ----------
-    given : a folder
-
-    Returns
-    -------
-    The last step of a run of HADDOCK, the folder below which all targets lie side by side, or the given one.
-
-    Raises
-    ------
-    ConfigError
-        when there is no structure anywhere in it
-    """
-    if step := last_step(given):
-        return step
-    decoys = find_decoys(given.name, given)
-    if not decoys:
-        raise no_decoys(given.name, given, passed_over(given, []))
-    return common_folder(given, decoys)

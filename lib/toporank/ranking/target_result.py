@@ -18,8 +18,9 @@ from toporank.building.coverage import CoverageRow
 from toporank.code import SCORES, code_of
 from toporank.comparing.homology.chain_tables import Chain
 from toporank.files.state import MISSING
-from toporank.inputs.confidence.side_files import place_of, state_below
+from toporank.inputs.confidence.side_files import state_below
 from toporank.inputs.confidence.table import INCOMPLETE, Confidence
+from toporank.inputs.predictors import place_of
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.ranked import RankedDecoy
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence.decoy import Pae, pae_of
-from toporank.inputs.confidence.side_files import Beside, files_beside, place_of
+from toporank.inputs.confidence.side_files import SideFiles
+from toporank.inputs.predictors import files_of_model, place_of
 from toporank.report.results import Result, Study, by_target
 from toporank.report.slides.canvas import blended, data_address
 from toporank.report.views import best_distinct, partners_of_decoys
@@ -106,13 +107,13 @@ def pictures(study: Study) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-def _files(beside: Beside | None) -> list[Path]:
+def _files(beside: SideFiles | None) -> list[Path]:
     return [file for file in (beside.scores, beside.pae, beside.plddt) if file] if beside else []
 
 
 def _readable(row: Result, partners: Partners) -> Pae | None:
     try:
-        beside = files_beside(place_of(Path(row.path)))
+        beside = files_of_model(place_of(Path(row.path)))
         large = any(file.stat().st_size > LARGEST for file in _files(beside))
         return None if large else pae_of_result(row, partners)
     except (TopoRankError, OSError):  # moved or changed since it was scored: its structure is missing, too

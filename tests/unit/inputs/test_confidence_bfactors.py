@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, pdb, pdb_with
 from toporank.inputs.confidence.bfactors import OF_TOPORANK
-from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences, displacement
 from toporank.inputs.confidence.table import Confidence
 from toporank.structures.complex import Complex
@@ -49,7 +49,7 @@ def rows_of(folder: Path, *texts: str, names: tuple[str, ...] = (), choice: str 
     for i, text in enumerate(texts):
         path = folder / f"{names[i] if names else f'mine_{i}'}.pdb"
         path.write_text(text)
-        asked.append(Asked("T", path.stem, path))
+        asked.append(DecoyFile("T", path.stem, path))
     return confidences(asked, choice)
 
 
@@ -201,23 +201,23 @@ def test_qualities_that_toporank_wrote_are_no_plddt(tmp_path, near, written):
         text = gemmi.make_structure_from_block(block).make_pdb_string()
     path = tmp_path / ("mine.pdb" if "PDB" in written else "mine.cif")
     path.write_text(text)
-    (row,) = confidences([Asked("T", "mine", path)])
+    (row,) = confidences([DecoyFile("T", "mine", path)])
     assert (row.status, row.reason, row.plddt) == ("incomplete", OF_TOPORANK, None)
-    assert confidences([Asked("T", "mine", path)], "none") == [Confidence("T", "mine")]
-    assert confidences([Asked("T", "mine", path)], "b_factor")[0].plddt_source == "b_factor"
+    assert confidences([DecoyFile("T", "mine", path)], "none") == [Confidence("T", "mine")]
+    assert confidences([DecoyFile("T", "mine", path)], "b_factor")[0].plddt_source == "b_factor"
 
 
 def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_plddt(tmp_path, near):
     scores = {"plddt": core(near, seed=1).tolist()}
     (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps(scores))
     (tmp_path / "q_unrelaxed_rank_001_m.cif").write_text(mmcif(near, core(near), QUALITY))
-    (row,) = confidences([Asked("T", "d", tmp_path / "q_unrelaxed_rank_001_m.cif")])
+    (row,) = confidences([DecoyFile("T", "d", tmp_path / "q_unrelaxed_rank_001_m.cif")])
     assert (row.status, row.plddt_source, row.reason) == ("incomplete", "file", OF_TOPORANK)
     structure = gemmi.read_pdb_string(pdb_with(NEAR, core(near)))
     for name in ("", "mine"):
         structure.name = name
         (tmp_path / "mine.cif").write_text(structure.make_mmcif_document().as_string())
-        assert confidences([Asked("T", "mine", tmp_path / "mine.cif")])[0].plddt_source == "b_factor"
+        assert confidences([DecoyFile("T", "mine", tmp_path / "mine.cif")])[0].plddt_source == "b_factor"
 
 
 def trace(*chains: np.ndarray) -> Complex:

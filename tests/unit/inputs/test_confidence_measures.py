@@ -10,7 +10,7 @@ import pytest
 
 from structures_text import EXAMPLES
 from toporank.inputs.confidence import measures
-from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.structures.read import read_complex
 
@@ -93,7 +93,7 @@ def as_colabfold(folder: Path) -> Path:
 
 def test_the_published_tools_give_the_same_numbers(tmp_path):
     """Of ipsae 1.0.1 (PAE and distance cutoff 10) and foldmetrics 0.2.0 on these files; this counts 12 Å in LIS."""
-    (row,) = confidences([Asked("T", "d", as_colabfold(tmp_path))])
+    (row,) = confidences([DecoyFile("T", "d", as_colabfold(tmp_path))])
     assert (row.predictor, row.status, row.ptm, row.iptm, row.ranking_score) == ("ColabFold", "ok", 0.7, 0.6, 0.62)
     assert row.ipsae == pytest.approx(0.158834, abs=1e-4)
     assert row.lis == pytest.approx(0.4243, abs=1e-4)
@@ -104,6 +104,6 @@ def test_the_published_tools_give_the_same_numbers(tmp_path):
 
 def test_and_on_untouched_output_of_colabfold(predictor_outputs):
     (model,) = predictor_outputs.glob("colabfold_pdl1*.pdb.gz")
-    (row,) = confidences([Asked("T", "d", model)])
+    (row,) = confidences([DecoyFile("T", "d", model)])
     assert (row.ipsae, row.lis, row.pdockq, row.pdockq2) == pytest.approx((0.8680, 0.7620, 0.5757, 0.9059), abs=1e-4)
     assert (row.ptm, row.iptm, row.plddt) == (0.94, 0.92, pytest.approx(96.990, abs=1e-3))

@@ -17,7 +17,7 @@ import pytest
 
 from conftest import REPOSITORY
 from structures_text import Atom, mmcif, pdb
-from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import Confidence
 
@@ -151,7 +151,7 @@ def alphafold3(folder: Path, model: Model, tokens: Model | None = None, *, text:
 
 
 def row_of(path: Path, partners: tuple = ()) -> Confidence:
-    (row,) = confidences([Asked("T", "d", path, partners)])
+    (row,) = confidences([DecoyFile("T", "d", path, partners)])
     return row
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from structures_text import pair, pdb
 from toporank.app.commands.shown import _unread
-from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.side_files import look_anew
 from toporank.inputs.confidence.unread import Unread, unread
@@ -136,7 +136,7 @@ def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_on
             (folder / f"x_model_{k}.pdb").write_text(pdb(pair()))
             if name != "plain":
                 (folder / f"confidence_x_model_{k}.json").write_text(json.dumps({"iptm": 0.5}))
-            asked.append(Asked("T", f"{name}{k}", folder / f"x_model_{k}.pdb"))
+            asked.append(DecoyFile("T", f"{name}{k}", folder / f"x_model_{k}.pdb"))
     (tmp_path / "other/metrics.json").write_text("{}")
     (tmp_path / "one/x_model_1_notes.npz").write_text("{}")
     rows = confidences(asked)

@@ -23,11 +23,11 @@ from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
 from toporank.files.compressed import ENDINGS, without_compression
 from toporank.inputs.confidence import content, decoy, haddock, side_files
-from toporank.inputs.confidence.alphafold_pickles import read_pickle
-from toporank.inputs.confidence.content import read_values
-from toporank.inputs.confidence.decoy import Asked
+from toporank.inputs.confidence.content import read_pickle, read_values
+from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, read_confidence, write_confidence
+from toporank.inputs.predictors import place_of
 from toporank.ranking.agreement import disagreements
 from toporank.ranking.ranked import RankedDecoy
 from toporank.structures.read import read_complex
@@ -40,7 +40,7 @@ IPTM_PTM = {"ptm": 0.75, "iptm": 0.5}
 
 def confidence_of(target: str, decoy: str, path: Path) -> Confidence:
     """The row of a decoy by itself."""
-    (row,) = confidences([Asked(target, decoy, path)])
+    (row,) = confidences([DecoyFile(target, decoy, path)])
     return row
 
 
@@ -235,8 +235,8 @@ def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
     link = tmp_path / "elsewhere/d.cif"
     link.parent.mkdir()
     link.symlink_to(model)
-    assert side_files.place_of(link) == model.resolve()
-    assert side_files.place_of(model) == model
+    assert place_of(link) == model.resolve()
+    assert place_of(model) == model
 
 
 THREE = alanine("H", 1, 0.0) + alanine("L", 1, 0.0, 4.0) + alanine("C", 1, 5.0)
@@ -260,7 +260,7 @@ def of_three(folder: Path, program: str, partners: tuple, atoms=THREE, **other: 
     """The row of a model of three chains, with an ipTM of 0.72."""
     model, file, pairs = OF_PAIRS_OF_CHAINS[program]
     path = laid(folder, model, {file: {"iptm": 0.72, **pairs, **other}}, mmcif(atoms))
-    (row,) = confidences([Asked("T", "d", path, partners)])
+    (row,) = confidences([DecoyFile("T", "d", path, partners)])
     assert (row.predictor, row.iptm) == (program, 0.72)
     return row
 
@@ -299,7 +299,7 @@ def test_alphafold_2_predicts_proteins_so_its_iptm_is_of_all_partners_beside_an_
     beside = {f"q_scores_{TAG}.json": IPTM_PTM}
     path = laid(tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, pdb([*THREE, ion]))
     for partners, expected in ((EACH, ""), (JOINED, ALL_CHAINS)):
-        (row,) = confidences([Asked("T", "d", path, partners)])
+        (row,) = confidences([DecoyFile("T", "d", path, partners)])
         assert (row.iptm, row.iptm_of, row.interface_iptm) == (0.5, expected, None)
 
 
@@ -330,7 +330,7 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(tmp_path
     assert row.reason[: len(reason)] == reason
     used = (row.interface_pae, row.plddt, row.plddt_source)
     assert used == ((None, None, "") if reason else (4.0, pytest.approx(SURE.mean(), abs=1e-4), "file"))
-    (row,) = confidences([Asked("T", "d", model)], "none")
+    (row,) = confidences([DecoyFile("T", "d", model)], "none")
     assert (row.status, row.interface_pae) == ("ok", 4.0)
 
 
@@ -376,7 +376,7 @@ def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named
         ({"pae_x_model_0.npz": {"plddt": [0.9] * 3}}, "pae_x_model_0.npz has no pae"),
         ({"pae_x_model_0.npz": {"pae": np.zeros((3, 2))}}, "pae is no square matrix, but of shape (3, 2)"),
         ({"pae_x_model_0.npz": {"pae": np.full((3, 3), -1)}}, "pae holds negative numbers, or none"),
-        ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz: an array does not hold numbers"),
+        ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz is no readable npz file"),
     ],
 )
 def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, reason):
@@ -427,7 +427,7 @@ def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
     row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {}))
     assert (row.status, row.reason) == (
         "incomplete",
-        "pae_x_model_0.npz: an array does not have the numbers that its shape asks for (make it again)",
+        "pae_x_model_0.npz is no readable npz file (make or fetch it again)",
     )
 
 
@@ -474,7 +474,7 @@ def test_a_damaged_file_costs_one_row_and_is_named_in_it(tmp_path, caplog, damag
     for i in range(3):
         names = {"pae.npz": f"pae_x_model_{i}.npz", "confidences.json": f"s{i}_confidences.json"}
         model = f"x_model_{i}.cif" if name == "pae.npz" else f"s{i}_model.cif"
-        asked.append(Asked("T", f"d{i}", laid(tmp_path, model, {names[k]: v for k, v in beside.items()})))
+        asked.append(DecoyFile("T", f"d{i}", laid(tmp_path, model, {names[k]: v for k, v in beside.items()})))
         if i == 1:
             (tmp_path / names[name]).write_bytes(bad if isinstance(bad, bytes) else bad.encode())
     rows = confidences(asked)
@@ -492,7 +492,7 @@ def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(tmp_
 
     monkeypatch.setattr(decoy.haddock, "of_header", fails)
     texts = {"ranked_0": PLDDT, "ranked_1": "REMARK bad\n" + PLDDT, "ranked_2": PLDDT}
-    rows = confidences([Asked("T", name, laid(tmp_path, f"{name}.pdb", {}, text)) for name, text in texts.items()])
+    rows = confidences([DecoyFile("T", name, laid(tmp_path, f"{name}.pdb", {}, text)) for name, text in texts.items()])
     assert [row.status for row in rows] == ["ok", "incomplete", "ok"]
     assert rows[1].reason == "unexpected ZeroDivisionError: of all things"
     assert "Traceback" in caplog.text
@@ -503,11 +503,11 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
     for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
     side_files.names_in.cache_clear()
-    rows = confidences([Asked("T", p.stem, p) for p in (model, tmp_path / "loop.pdb", tmp_path / "x_model_1.cif")])
+    rows = confidences([DecoyFile("T", p.stem, p) for p in (model, tmp_path / "loop.pdb", tmp_path / "x_model_1.cif")])
     assert [row.status for row in rows] == ["ok", "none", "none"]
     (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
     assert "cannot be read" in confidence_of("T", "d", tmp_path / "ranked_0.pdb").reason
-    assert side_files.state({tmp_path})
+    assert side_files.states({tmp_path})
 
 
 @pytest.mark.parametrize("more", [0, 1], ids=["at the bound", "above it"])
@@ -597,7 +597,7 @@ def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeyp
     kinds = [f"ranked_{n}" for n in range(10)] + [f"{k}_{name}" for k in ("relaxed", "unrelaxed") for name in names]
     paths = [laid(tmp_path, f"{name}.pdb", beside) for name in kinds]
     side_files.names_in.cache_clear()
-    rows = confidences([Asked("T", path.stem, path) for path in paths])
+    rows = confidences([DecoyFile("T", path.stem, path) for path in paths])
     assert sorted(opened) == sorted({*beside, "result_model_3_pred_0.pkl"})
     assert sum(row.status == "ok" for row in rows) == 27
     assert all(row.interface_pae == 3.5 for row in rows)
@@ -607,7 +607,8 @@ def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, 
     opened = []
     monkeypatch.setattr(haddock, "read_bytes", lambda path: opened.append(path.name) or path.read_bytes())
     asked = [
-        Asked("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT)) for i in range(50)
+        DecoyFile("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT))
+        for i in range(50)
     ]
     (tmp_path / "capri_ss.tsv").write_text("model\tscore\n" + "".join(f"m{i}.pdb\t{-i}\n" for i in range(50)))
     side_files.names_in.cache_clear()
@@ -675,7 +676,7 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
         folder = tmp_path / "_".join(names)
         folder.mkdir()
         paths = [laid(folder, f"{name}.pdb", {"ranking_debug.json": ranking}) for name in names]
-        return confidences([Asked("T", name, path) for name, path in zip(names, paths, strict=True)])
+        return confidences([DecoyFile("T", name, path) for name, path in zip(names, paths, strict=True)])
 
     for row in rows("a_ranked_0", "b_ranked_0"):
         assert (row.iptm, row.ranking_score, row.plddt, row.status) == (None, None, 80, "incomplete")
@@ -692,7 +693,7 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
 
 def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says_why(tmp_path):
     model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
-    built = Asked("T", "d", model, sha256=decoy.file_digest(model), atoms=lambda: read_complex(model))
+    built = DecoyFile("T", "d", model, sha256=decoy.file_digest(model), atoms=lambda: read_complex(model))
     assert confidences([built])[0].status == "ok"
     model.write_text(model.read_text() + "# made again\n")
     (row,) = confidences([built])
@@ -702,7 +703,7 @@ def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says
 def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
     model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
     apart = write(tmp_path / "apart.cif", mmcif(alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)))
-    (row,) = confidences([Asked("T", "d", model, atoms=lambda: read_complex(apart))])
+    (row,) = confidences([DecoyFile("T", "d", model, atoms=lambda: read_complex(apart))])
     assert (row.iptm, row.interface_pae) == (0.5, None)
 
 
@@ -850,7 +851,7 @@ def test_a_damaged_pickle_or_one_whose_array_is_too_short_is_refused(cut):
     whole = pickle.dumps({"a": np.arange(12.0).reshape(3, 4)}, protocol=4)
     with pytest.raises(ConfidenceError):
         read_pickle(whole[:cut])
-    with pytest.raises(ConfidenceError, match="does not have the numbers"):
+    with pytest.raises(ConfidenceError, match="it is not read"):
         read_pickle(whole.replace(b"K\x03K\x04\x86", b"K\x03K\x7f\x86"))
 
 
@@ -859,8 +860,8 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
 
     def state() -> list:
         side_files.names_in.cache_clear()
-        side_files._steps.cache_clear()
-        return side_files.state({tmp_path / "models"})
+        side_files._caprieval_steps.cache_clear()
+        return side_files.states({tmp_path / "models"})
 
     (tmp_path / "models").mkdir()
     model = laid(tmp_path / "models", *LAYOUTS["Boltz"][:2])
@@ -883,10 +884,10 @@ def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(t
     path = model.parent / "confidence_x_model_0.json"
     path.write_text('{"iptm": 0.1}')
     assert read_values(path) == {"iptm": 0.1}
-    before = side_files.state({model.parent}), side_files.state_below(model.parent)
+    before = side_files.states({model.parent}), side_files.state_below(model.parent)
     way(path, b'{"iptm": 0.9}')
     assert read_values(path) == {"iptm": 0.9}
-    after = side_files.state({model.parent}), side_files.state_below(model.parent)
+    after = side_files.states({model.parent}), side_files.state_below(model.parent)
     assert [then == now for then, now in zip(before, after, strict=True)] == [False, False]
 
 
@@ -939,11 +940,11 @@ def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpect
     folder.mkdir()
     haddock3 = write(folder / "m.pdb", HEADER.format(module="emref") + PLDDT)
     table = "model\tscore\tvdw\telec\n../4_emref/m.pdb\t-1.5\t2\t3\n"
-    asked = [Asked("T", "haddock", haddock3)]
+    asked = [DecoyFile("T", "haddock", haddock3)]
     for program, (model, beside, _) in LAYOUTS.items():
         inner = tmp_path / program.replace(", ", "_")
         inner.mkdir()
-        asked.append(Asked("T", program, laid(inner, model, beside)))
+        asked.append(DecoyFile("T", program, laid(inner, model, beside)))
     (folder / "capri_ss.tsv").write_text(table)
     files = [path for path in sorted(tmp_path.rglob("*.*")) if path.is_file()]
     side = [path for path in files if without_compression(path.name).endswith(side_files.KINDS)]

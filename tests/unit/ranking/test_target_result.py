@@ -35,7 +35,7 @@ def models(tmp_path) -> Path:
     return tmp_path / "models"
 
 
-class Asked:
+class DecoyFile:
     """What came out, and of which targets the networks were asked for graphs, each time models are scored."""
 
     def __init__(self, monkeypatch):
@@ -55,7 +55,7 @@ class Asked:
 
 
 def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(models, tmp_path, monkeypatch):
-    asked = Asked(monkeypatch)
+    asked = DecoyFile(monkeypatch)
     for _ in range(2):
         toporank.score(models, cache=tmp_path / "cache")
     assert asked.targets == [{"1AVZ", "1PPE"}, set()]
@@ -67,7 +67,7 @@ def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(model
 
 
 def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(models, tmp_path, monkeypatch):
-    asked, late = Asked(monkeypatch), models / "1PPE/mid1.cif.gz"
+    asked, late = DecoyFile(monkeypatch), models / "1PPE/mid1.cif.gz"
     late.rename(tmp_path / late.name)
     toporank.score(models, cache=tmp_path / "cache")
     (tmp_path / late.name).rename(late)
@@ -86,14 +86,14 @@ def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(models
     ],
 )
 def test_another_question_has_another_answer(models, tmp_path, monkeypatch, others):
-    asked = Asked(monkeypatch)
+    asked = DecoyFile(monkeypatch)
     for options in ({}, others):
         toporank.score(models, cache=tmp_path / "cache", **options)
     assert asked.targets[1] == {"1AVZ", "1PPE"}
 
 
 def test_a_model_whose_atoms_moved_is_looked_at_again(models, tmp_path, monkeypatch):
-    asked, file = Asked(monkeypatch), models / "1AVZ/far1.pdb"
+    asked, file = DecoyFile(monkeypatch), models / "1AVZ/far1.pdb"
     toporank.score(models, cache=tmp_path / "cache")
     head, record, rest = file.read_text().partition("ATOM  ")
     file.write_text(f"{head}{record}{rest[:31]}9{rest[32:]}")  # the last decimal of an x
@@ -111,7 +111,7 @@ def test_what_the_predictor_says_is_part_of_the_question(tmp_path):
 
 
 def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
-    asked = Asked(monkeypatch)
+    asked = DecoyFile(monkeypatch)
     toporank.score(models, cache=tmp_path / "cache")
     for box in (tmp_path / "cache").rglob("*.zip"):
         if b"target/" in (content := box.read_bytes()):
@@ -122,7 +122,7 @@ def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
 
 
 def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whole(tmp_path, monkeypatch):
-    asked = Asked(monkeypatch)
+    asked = DecoyFile(monkeypatch)
     antibody_decoys(tmp_path / "models", read_atoms(ANTIBODY), "A")
     toporank.score(tmp_path / "models", partners="chains")
     ((found,),) = asked.found

@@ -12,9 +12,10 @@ from toporank.errors import ConfigError, printable
 from toporank.files.archives import UNKNOWN, archive_name, unpacked
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.discovery import sketches
+from toporank.inputs.folders import part_to_score
 from toporank.inputs.listing import is_model
 from toporank.inputs.natives import find_natives
-from toporank.inputs.predictors import part_to_score, programs
+from toporank.inputs.predictors import programs
 from toporank.inputs.unpacked_jobs import Gathered, gathered
 from toporank.structures.identity import INTERMEDIATE, split_suffix
 from toporank.structures.partners import EACH_CHAIN, is_file, parse_partners, partner_name, read_partners

@@ -219,7 +219,7 @@ class Jobs:
         decoys = self.check.decoys.get(wildcards.dataset, []) if self.check else []
         paths = [decoy.path for decoy in decoys]
         paths += [os.path.realpath(path) for path in paths if os.path.islink(path)]
-        found = confidence_files.state({Path(folder) for folder in {os.path.dirname(path) for path in paths}})
+        found = confidence_files.states({Path(path).parent for path in paths})
         return hashlib.sha256(repr(found).encode()).hexdigest()[:16] if found else ""
 
     def chunk_labels(self, wildcards: Any) -> list[str]:

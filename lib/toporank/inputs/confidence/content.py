@@ -1,19 +1,15 @@
-"""Files of predictors as numbers. What they hold is not trusted: nothing is unpickled, sizes are bounded.
-
-Each reader knows what a damaged file of its kind raises and turns it into a ConfidenceError. A file is parsed once in a
-process, whatever the number of models that share it.
-"""
+"""Files of predictors as numbers. What they hold is not trusted: nothing is run, sizes are bounded."""
 
 from __future__ import annotations
 
 import io
 import json
-import math
+import lzma
+import pickle
 import tokenize
 import zipfile
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,19 +19,25 @@ from toporank.errors import ConfidenceError
 from toporank.files import state as files_state
 from toporank.files.compressed import DAMAGED as DAMAGED_COMPRESSION
 from toporank.files.compressed import compression_of, unpacked, without_compression
-from toporank.inputs.confidence.alphafold_pickles import read_pickle
 
 MAX_BYTES = 1 << 30
 """Of a file, unpacked: the PAE of 5,000 residues has half of this as JSON. Also of one array as float32."""
-KEPT_BYTES = 1 << 30
-"""Of all files that are kept in case another model shares them: 25 models of 3,000 residues with PAE."""
+KEPT_FILES, KEPT_BYTES = 128, 1 << 29
+"""Number and size of all files whose values are kept: the readers of one model, and the models of a job, share some."""
 MOST_PAE = 100.0
 """Å. Predictors write up to 32."""
 ARRAY = "array"
 """What the array of a `.npy` file is called, which has no name."""
-NPY_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Those in which NumPy writes npz archives."""
+OF_NUMPY = {
+    ("numpy", "dtype"),
+    ("numpy", "ndarray"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "scalar"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"),
+}
+"""What a pickle may name: the functions that make arrays and numbers of NumPy."""
+WRONG_FILE = "is it the right file?"
 DAMAGED = (
     ValueError,
     TypeError,
@@ -43,13 +45,18 @@ DAMAGED = (
     OverflowError,
     SyntaxError,
     RuntimeError,
+    NotImplementedError,
+    AttributeError,
+    MemoryError,
     OSError,
     EOFError,
     zlib.error,
+    lzma.LZMAError,
     zipfile.BadZipFile,
     tokenize.TokenError,
+    pickle.UnpicklingError,
 )
-"""What the parsers of JSON, of zip archives and of the headers of NumPy's arrays raise on damaged content."""
+"""What the parsers of JSON, of NumPy's files and of pickles raise on damaged content."""
 
 
 class State(NamedTuple):
@@ -61,7 +68,7 @@ class State(NamedTuple):
 
 
 def state_of(path: Path) -> State:
-    """The state of a file. Raises ConfidenceError when it cannot be looked at."""
+    """Return the state of a file. Raises ConfidenceError when it cannot be looked at."""
     try:
         return State(path, *files_state.state_of(path))
     except OSError as error:
@@ -69,82 +76,69 @@ def state_of(path: Path) -> State:
 
 
 def unreadable(path: Path, error: Exception) -> ConfidenceError:
-    """The error of a file that cannot be opened or unpacked."""
+    """Return the error of a file that cannot be opened or unpacked."""
     what = error.strerror if isinstance(error, OSError) and error.strerror else error
     return ConfidenceError(f"{path.name} cannot be read: {what}", remedy="make or fetch it again")
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file, unpacked if its name says that it is compressed. Raises ConfidenceError."""
+    """Return the content of a file, unpacked if its name says that it is compressed. Raises ConfidenceError."""
+    too_large = ConfidenceError(f"{path.name} has more than {MAX_BYTES >> 20} MiB", remedy=WRONG_FILE)
     if state_of(path).size > MAX_BYTES:
-        raise _too_large(path)
+        raise too_large
     compression = compression_of(path.name)
     try:
         content = path.read_bytes()
-        content = unpacked(content, compression, MAX_BYTES) if compression else content
+        if compression:
+            content = unpacked(content, compression, MAX_BYTES)
     except DAMAGED_COMPRESSION as error:
         raise unreadable(path, error) from error
     if compression and len(content) > MAX_BYTES:
-        raise _too_large(path)
+        raise too_large
     return content
 
 
-def _too_large(path: Path) -> ConfidenceError:
-    return ConfidenceError(f"{path.name} has more than {MAX_BYTES >> 20} MiB", remedy="is it the right file?")
-
-
-class _Kept:
-    """What the files that were parsed last hold, or why they cannot be used."""
-
-    def __init__(self) -> None:
-        self._files: OrderedDict[State, tuple[dict[str, Any] | ConfidenceError, int]] = OrderedDict()
-        self._bytes = 0
-
-    def obtain(self, state: State, parse: Callable[[Path], tuple[dict[str, Any], int]]) -> dict[str, Any]:
-        """The values of a file. parse : gives them with their size in bytes, or raises ConfidenceError."""
-        if state not in self._files:
-            try:
-                found, size = parse(state.path)
-            except ConfidenceError as error:
-                found, size = error, 0
-            self._files[state] = found, size
-            self._bytes += size
-        self._files.move_to_end(state)
-        while self._bytes > KEPT_BYTES and len(self._files) > 1:
-            self._bytes -= self._files.popitem(last=False)[1][1]
-        values, _ = self._files[state]
-        if isinstance(values, ConfidenceError):
-            raise values.with_traceback(None)
-        return values
-
-
-_kept = _Kept()
-
-
 def read_values(path: Path) -> dict[str, Any]:
-    """What a JSON file, an npz archive or the pickle of an AlphaFold 2 result holds, by name; for reading only.
+    """Return what a JSON file, an npz archive or the pickle of an AlphaFold 2 result holds, by name; do not change it.
 
     The array of a `.npy` file is called `ARRAY`. A list that holds one object, as AlphaFold 2 writes its PAE, counts as
     that object. Raises ConfidenceError.
     """
-    return _kept.obtain(state_of(path), _parsed)
+    state = state_of(path)
+    if state not in _parsed:
+        try:
+            _parsed[state] = _values_of(path)
+        except ConfidenceError as error:
+            _parsed[state] = error
+    _parsed.move_to_end(state)
+    while len(_parsed) > KEPT_FILES or (len(_parsed) > 1 and sum(each.size for each in _parsed) > KEPT_BYTES):
+        _parsed.popitem(last=False)
+    values = _parsed[state]
+    if isinstance(values, ConfidenceError):
+        raise values.with_traceback(None)
+    return values
 
 
-def _parsed(path: Path) -> tuple[dict[str, Any], int]:
-    """The values of a file by name, and how many bytes they take, roughly. Raises ConfidenceError."""
-    content, kind = read_bytes(path), Path(without_compression(path.name)).suffix.lower()
+_parsed: OrderedDict[State, dict[str, Any] | ConfidenceError] = OrderedDict()
+"""What files hold, or why they cannot be used, those that were used last at the end."""
+
+
+def _values_of(path: Path) -> dict[str, Any]:
+    name = path.name
+    content = read_bytes(path)
+    kind = Path(without_compression(name)).suffix.lower()
+    parsers = {".npz": _read_numpy, ".npy": _read_numpy, ".pkl": read_pickle}
     try:
-        found = {".npz": _arrays, ".npy": _one_array, ".pkl": read_pickle}.get(kind, json.loads)(content)
+        values = parsers.get(kind, json.loads)(content)
     except ConfidenceError as error:
-        raise ConfidenceError(f"{path.name}: {error.what}", remedy=error.remedy) from error
+        raise ConfidenceError(f"{name}: {error.what}", remedy=error.remedy) from error
     except DAMAGED as error:
-        raise ConfidenceError(f"{path.name} is no readable {kind[1:]} file", remedy="make or fetch it again") from error
-    found = found[0] if isinstance(found, list) and len(found) == 1 else found
-    if not isinstance(found, dict):
-        raise ConfidenceError(f"{path.name} holds no values by name", remedy="is it the right file?")
-    values = {name: _compact(value) for name, value in found.items()}
-    arrays = sum(value.nbytes for value in values.values() if isinstance(value, np.ndarray))
-    return values, max(arrays, len(content))
+        raise ConfidenceError(f"{name} is no readable {kind[1:]} file", remedy="make or fetch it again") from error
+    if isinstance(values, list) and len(values) == 1:
+        values = values[0]
+    if not isinstance(values, dict):
+        raise ConfidenceError(f"{name} holds no values by name", remedy=WRONG_FILE)
+    return {key: _compact(value) for key, value in values.items()}
 
 
 def _compact(value: Any) -> Any:
@@ -152,59 +146,80 @@ def _compact(value: Any) -> Any:
     if not (isinstance(value, list) and value and isinstance(value[0], list)):
         return value
     try:
-        with np.errstate(over="ignore"):
-            return np.asarray(value, dtype=np.float32)
-    except (TypeError, ValueError, OverflowError):  # `array` says so, if it is asked for
+        return array({"": value}, "")
+    except ConfidenceError:  # `array` says so again, if someone needs the value
         return value
 
 
-def _arrays(content: bytes) -> dict[str, np.ndarray]:
-    """The arrays of an npz archive; sizes are compared with `MAX_BYTES` before anything is unpacked."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = archive.infolist()
-        if sum(member.file_size for member in members) > MAX_BYTES:
-            raise ConfidenceError(f"it unpacks to more than {MAX_BYTES >> 20} MiB", remedy="is it the right file?")
-        if any(member.flag_bits & 1 for member in members):
-            raise ConfidenceError("it is encrypted", remedy="save it without a password")
-        if any(member.compress_type not in COMPRESSIONS for member in members):
-            raise ConfidenceError("it is not compressed as NumPy does it", remedy="save it with numpy.savez again")
-        return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
+def _read_numpy(content: bytes) -> dict[str, np.ndarray]:
+    """The arrays of an npz archive or of a `.npy` file; sizes count before anything is unpacked."""
+    if zipfile.is_zipfile(io.BytesIO(content)):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > MAX_BYTES:
+            raise ConfidenceError(f"it unpacks to more than {MAX_BYTES >> 20} MiB", remedy=WRONG_FILE)
+    arrays = np.load(io.BytesIO(content), allow_pickle=False)
+    if isinstance(arrays, np.ndarray):
+        arrays = {ARRAY: arrays}
+    values = dict(arrays)
+    if any(not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub" for value in values.values()):
+        raise ConfidenceError("an array does not hold numbers", remedy=WRONG_FILE)
+    return values
 
 
-def _one_array(content: bytes) -> dict[str, np.ndarray]:
-    """The array of a `.npy` file."""
-    return {ARRAY: _array(content)}
+class _NumbersOnly(pickle.Unpickler):
+    """Makes arrays and numbers of NumPy, and refuses whatever else a pickle names."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in OF_NUMPY:
+            raise _not_read(f"it asks for {module}.{name}, which is not run")
+        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
 
 
-def _array(content: bytes) -> np.ndarray:
-    """An array of numbers in NumPy's own format. Raises ConfidenceError, and `DAMAGED` for what is no such array."""
-    file = io.BytesIO(content)
-    shape, by_column, kind = NPY_HEADERS[np.lib.format.read_magic(file)](file)
-    if kind.kind not in "fiub":
-        raise ConfidenceError("an array does not hold numbers", remedy="is it the right file?")
-    numbers = memoryview(content)[file.tell() :]
-    if min(shape, default=0) < 0 or math.prod(shape) * kind.itemsize != len(numbers):
-        raise ConfidenceError("an array does not have the numbers that its shape asks for", remedy="make it again")
-    return np.frombuffer(numbers, kind).reshape(shape, order="F" if by_column else "C")
+def read_pickle(content: bytes) -> dict[str, Any]:
+    """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results; without other values.
+
+    Raises ConfidenceError, also where the pickle names anything but NumPy arrays, such as those of JAX.
+    """
+    try:
+        values = _NumbersOnly(io.BytesIO(content)).load()
+    except ConfidenceError:
+        raise
+    except Exception as error:
+        raise _not_read(f"it is damaged: {error}") from error
+    if not isinstance(values, dict):
+        raise ConfidenceError("it holds no values by name", remedy=WRONG_FILE)
+    numbers: dict[str, Any] = {}
+    for name, value in values.items():
+        is_array = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub"
+        if isinstance(name, str) and (is_array or isinstance(value, int | float)):
+            numbers[name] = value
+    return numbers
+
+
+def _not_read(why: str) -> ConfidenceError:
+    remedy = "AlphaFold 2.3.2 and later write JSON files that are read"
+    return ConfidenceError(f"it is not read: {why}", remedy=remedy)
 
 
 def number(values: dict[str, Any], name: str, low: float, high: float) -> float | None:
-    """A single number from low to high; None where there is none of this name. Raises ConfidenceError."""
+    """Return a single number from low to high; None where there is none of this name. Raises ConfidenceError."""
     if values.get(name) is None:
         return None
-    found = array(values, name)
-    if found.size != 1:
+    numbers = array(values, name)
+    if numbers.size != 1:
         raise ConfidenceError(f"{name} is not one number")
-    if not low <= found.item() <= high:
-        raise ConfidenceError(f"{name} is {found.item():g}, not a number from {low:g} to {high:g}")
-    return float(found.item())
+    value = float(numbers.item())
+    if not low <= value <= high:
+        raise ConfidenceError(f"{name} is {value:g}, not a number from {low:g} to {high:g}")
+    return value
 
 
 def array(values: dict[str, Any], name: str) -> np.ndarray:
-    """Numbers as float32, in the shape they have. Raises ConfidenceError."""
+    """Return numbers as float32, in the shape they have. Raises ConfidenceError."""
     value = values[name]
     if isinstance(value, np.ndarray) and 4 * value.size > MAX_BYTES:
-        raise ConfidenceError(f"{name} has {value.size} numbers", remedy="is it the right file?")
+        raise ConfidenceError(f"{name} has {value.size} numbers", remedy=WRONG_FILE)
     try:
         with np.errstate(over="ignore"):
             return np.asarray(value, dtype=np.float32)
@@ -213,25 +228,26 @@ def array(values: dict[str, Any], name: str) -> np.ndarray:
 
 
 def plddt(values: dict[str, Any], name: str) -> np.ndarray:
-    """pLDDT of each token, 0 to 100, shape (T,), of numbers from 0 to 100 or from 0 to 1. Raises ConfidenceError."""
-    found = array(values, name)
-    if found.ndim != 1 or not found.size:
-        raise ConfidenceError(f"{name} is no list of numbers, but of shape {found.shape}")
-    if not (found.min() >= 0 and found.max() <= 100):  # also where one is no number
+    """Return pLDDT from 0 to 100, shape (T,), of a list from 0 to 1 or from 0 to 100. Raises ConfidenceError."""
+    numbers = array(values, name)
+    if numbers.ndim != 1 or not numbers.size:
+        raise ConfidenceError(f"{name} is no list of numbers, but of shape {numbers.shape}")
+    if not (numbers.min() >= 0 and numbers.max() <= 100):  # also where one is no number
         raise ConfidenceError(f"{name} holds other numbers than those from 0 to 100")
-    return found * 100 if found.max() <= 1 else found
+    return numbers * 100 if numbers.max() <= 1 else numbers
 
 
 def square(values: dict[str, Any], name: str) -> np.ndarray:
-    """PAE, a square matrix of Å; what is no number counts as the largest. Raises ConfidenceError."""
-    found = array(values, name)
-    found = found[0] if found.ndim == 3 and len(found) == 1 else found
-    if found.ndim != 2 or found.shape[0] != found.shape[1] or not found.size:
-        raise ConfidenceError(f"{name} is no square matrix, but of shape {found.shape}")
-    known = np.isfinite(found)
-    if not known.any() or (found[known] < 0).any():
+    """Return PAE in Å, shape (T, T); what is no number counts as the largest. Raises ConfidenceError."""
+    matrix = array(values, name)
+    if matrix.ndim == 3 and len(matrix) == 1:
+        matrix = matrix[0]
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ConfidenceError(f"{name} is no square matrix, but of shape {matrix.shape}")
+    is_known = np.isfinite(matrix)
+    if not is_known.any() or (matrix[is_known] < 0).any():
         raise ConfidenceError(f"{name} holds negative numbers, or none")
-    largest = found[known].max()
+    largest = matrix[is_known].max()
     if largest > MOST_PAE:
         raise ConfidenceError(f"{name} holds {largest:g} Å; predictors write up to 32")
-    return np.where(known, found, largest)
+    return np.where(is_known, matrix, largest)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.formats import Stated
+from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.structures.complex import Complex
 
 ALIKE = 1.0
@@ -40,7 +40,7 @@ def described(complex_: Complex) -> str:
     return f"{counted} and {n_others} other{'s' * (n_others != 1)}" if n_others else counted
 
 
-def rows_by_numbers(complex_: Complex, known: Stated, n: int, b_factors: np.ndarray | None) -> np.ndarray:
+def rows_by_numbers(complex_: Complex, output: PredictorOutput, n: int, b_factors: np.ndarray | None) -> np.ndarray:
     """The token of each protein residue where there are more tokens than residues; int, shape (R,).
 
     A residue X has a row and no atoms: numbers that are left out say where. Rows at the ends of chains, and those that
@@ -49,15 +49,15 @@ def rows_by_numbers(complex_: Complex, known: Stated, n: int, b_factors: np.ndar
     """
     protein = np.flatnonzero(complex_.is_protein)
     of_model = None if b_factors is None or np.isnan(b_factors[protein]).any() else b_factors[protein]
-    of_file = known.plddt if known.plddt is not None and len(known.plddt) == n else None
+    of_file = output.plddt if output.plddt is not None and len(output.plddt) == n else None
     comparable = of_model is not None and of_file is not None and len(protein) > 0 and np.ptp(of_model) > 0
     of_chains = [chains for chains in _numbered(complex_, protein) if chains.n_rows <= n]
     rows = [where for chains in of_chains if (where := _where_numbers_say(chains, n)) is not None]
     if comparable:
         rows = [where for where in rows if not differing(of_file[where], of_model)]
         rows = rows or _where_alike(of_chains, of_file, of_model)
-    elif known.pae is not None:
-        padded = [chains for chains in of_chains if _padded(known.pae, chains.n_rows)]
+    elif output.pae is not None:
+        padded = [chains for chains in of_chains if _padded(output.pae, chains.n_rows)]
         rows += [chains.rows([0] * len(chains.offsets)) for chains in padded]
     if len({where.tobytes() for where in rows}) != 1:
         what = f"the predictor's files describe {n} tokens, but the model has {described(complex_)}"

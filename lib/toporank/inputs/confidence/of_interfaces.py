@@ -6,7 +6,7 @@ import numpy as np
 
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence import measures
-from toporank.inputs.confidence.formats import Stated
+from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.inputs.confidence.table import ALL_CHAINS
 from toporank.inputs.confidence.tokens import Placed
 from toporank.structures.complex import Complex
@@ -64,7 +64,7 @@ def _cb(complex_: Complex) -> np.ndarray:
 
 
 def iptm_between_partners(
-    complex_: Complex, partners: Partners, known: Stated, place: Placed, predictor: str
+    complex_: Complex, partners: Partners, output: PredictorOutput, place: Placed, predictor: str
 ) -> tuple[dict[str, float | str], list[str]]:
     """`iptm_of` and, where it is known, `interface_iptm`, and why it is not known; empty where each predicted chain is
     one partner.
@@ -79,27 +79,27 @@ def iptm_between_partners(
     predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
     if sorted((chain,) for chain in predicted) == sorted(complex_.bodies):
         return {}, []
-    if known.pair_iptm is None:
+    if output.pair_iptm is None:
         return {"iptm_of": ALL_CHAINS}, []
-    order = _chains_of_pairs(known, place, chains)
-    if len(order) != len(known.pair_iptm) or not {chain for body in complex_.bodies for chain in body} <= {*order}:
-        named = ", ".join(known.pair_chains) if known.pair_chains else f"{len(known.pair_iptm)} chains"
+    order = _chains_of_pairs(output, place, chains)
+    if len(order) != len(output.pair_iptm) or not {chain for body in complex_.bodies for chain in body} <= {*order}:
+        named = ", ".join(output.pair_chains) if output.pair_chains else f"{len(output.pair_iptm)} chains"
         what = f"ipTM of pairs of chains is of {named}, but the model has {', '.join(chains)}: TopoRank does not use it"
         return {"iptm_of": ALL_CHAINS}, [what]
     own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     near, _ = pairs_between_groups(complex_.xyz[complex_.ca[own]], complex_.body_of[own], INTERFACE)
     places = [[order.index(chain) for chain in body] for body in complex_.bodies]
-    both_ways = np.fmax(known.pair_iptm, known.pair_iptm.T)
+    both_ways = np.fmax(output.pair_iptm, output.pair_iptm.T)
     touching = np.unique(np.sort(complex_.body_of[own][near], axis=1), axis=0)
     best = [np.fmax.reduce(both_ways[np.ix_(places[first], places[second])], axis=None) for first, second in touching]
     values = [float(value) for value in best if not np.isnan(value)]
     return {"iptm_of": ALL_CHAINS} | ({"interface_iptm": float(np.mean(values))} if values else {}), []
 
 
-def _chains_of_pairs(known: Stated, place: Placed, chains: list[str]) -> list[str]:
+def _chains_of_pairs(output: PredictorOutput, place: Placed, chains: list[str]) -> list[str]:
     """The names in the model of the chains of `pair_iptm`, in its order. chains : of the model, in that of its file."""
-    if known.pair_chains is None:
+    if output.pair_chains is None:
         return chains if place.chains is None else place.chains
-    if {*known.pair_chains} <= {*place.names}:
-        return [place.names[name] for name in known.pair_chains]
-    return known.pair_chains
+    if {*output.pair_chains} <= {*place.names}:
+        return [place.names[name] for name in output.pair_chains]
+    return output.pair_chains

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.formats import NO_NUMBER, Stated
 from toporank.inputs.confidence.missing_residues import MOST_DIFFERING, WHOSE_FILES, differing, rows_by_numbers
+from toporank.inputs.confidence.readers import NO_NUMBER, PredictorOutput
 from toporank.structures.complex import STANDARD, Complex
 
 NUCLEOTIDES = {"A", "C", "G", "U", "DA", "DC", "DG", "DT"}
@@ -44,20 +44,20 @@ class Placed(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """A chain of a predictor. name : in the model. tokens, atoms : its places, int; atoms None where not known."""
+    """A chain of a predictor. name : in the model. tokens, atoms : its places, int; atoms None where not output."""
 
     name: str
     tokens: np.ndarray
     atoms: np.ndarray | None
 
 
-def placed(complex_: Complex, known: Stated, b_factors: np.ndarray | None) -> Placed:
+def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None) -> Placed:
     """Where the residues of a model are in the arrays that its predictor wrote.
 
     Parameters
     ----------
     complex_ : the model, with R residues
-    known : what the predictor states
+    output : what the predictor says
     b_factors : of each residue, where they are pLDDT, shape (R,), nan where unknown; they tell one order of chains from
         another
 
@@ -66,27 +66,27 @@ def placed(complex_: Complex, known: Stated, b_factors: np.ndarray | None) -> Pl
     ConfidenceError
         when names, numbers, order and pLDDT do not agree, so that nothing can be used
     """
-    n = n_tokens(known)
-    if n and known.tokens is not None:
-        if len(known.tokens) != n:
-            what = f"the predictor's files name {len(known.tokens)} tokens and have PAE of {n}"
+    n = n_tokens(output)
+    if n and output.tokens is not None:
+        if len(output.tokens) != n:
+            what = f"the predictor's files name {len(output.tokens)} tokens and have PAE of {n}"
             raise ConfidenceError(what, remedy="make or fetch them again")
-        return _by_names(complex_, known, b_factors)
-    atoms = None if known.atom_plddt is None else _mean_of_atoms(complex_, known.atom_plddt)
+        return _by_names(complex_, output, b_factors)
+    atoms = None if output.atom_plddt is None else _mean_of_atoms(complex_, output.atom_plddt)
     if not n:
-        if atoms is None and known.atom_plddt is not None:
+        if atoms is None and output.atom_plddt is not None:
             n_atoms = len(complex_.without_hydrogens().xyz)
-            what = f"{known.plddt_file} has pLDDT of {len(known.atom_plddt)} atoms, but the model has {n_atoms}"
+            what = f"{output.plddt_file} has pLDDT of {len(output.atom_plddt)} atoms, but the model has {n_atoms}"
             raise ConfidenceError(what, remedy=WHOSE_FILES)
         return Placed(token=None, plddt=atoms)
     token = _by_order(complex_, n)
     if token is None:
-        token = rows_by_numbers(complex_, known, n, b_factors)  # such as a residue X, which has a row and no atoms
-    of_tokens = known.plddt if known.plddt is not None and len(known.plddt) == n else None
-    if known.atom_chains and not _same_order(complex_, known.atom_chains):
+        token = rows_by_numbers(complex_, output, n, b_factors)  # such as a residue X, which has a row and no atoms
+    of_tokens = output.plddt if output.plddt is not None and len(output.plddt) == n else None
+    if output.atom_chains and not _same_order(complex_, output.atom_chains):
         fit = _Fit(token, atoms, whole=True)
         if not _agrees(fit, b_factors, surely=True):
-            names = ", ".join(name for name, _ in _runs(known.atom_chains)[:MOST_NAMED])
+            names = ", ".join(name for name, _ in _runs(output.atom_chains)[:MOST_NAMED])
             of_model = ", ".join(dict.fromkeys(residue.chain for residue in complex_.residues))
             what = f"atom_chain_ids has chains {names}, and the model {of_model}: it is not known which are the same"
             raise ConfidenceError(what, remedy=WHOSE_FILES)
@@ -99,9 +99,9 @@ def _same_order(complex_: Complex, atom_chains: list[str]) -> bool:
     return [name for name, _ in _runs(atom_chains)] == of_model
 
 
-def n_tokens(known: Stated) -> int:
+def n_tokens(output: PredictorOutput) -> int:
     """The number of tokens of PAE or, without it, of pLDDT; 0 without either."""
-    sizes = [len(values) for values in (known.pae, known.plddt) if values is not None]
+    sizes = [len(values) for values in (output.pae, output.plddt) if values is not None]
     return sizes[0] if sizes else 0
 
 
@@ -170,21 +170,23 @@ def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray) -> np.ndarray | None
 # ---- named tokens ----------------------------------------------------------------------------------------------------
 
 
-def _by_names(complex_: Complex, known: Stated, b_factors: np.ndarray | None) -> Placed:
+def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None) -> Placed:
     """As `placed`, of tokens with a chain and a number.
 
     AlphaFold 3.0.0 and 3.0.1 call the chains of tokens A, B and so on, whatever their names in the input; the names of
     the atoms' chains are right. People rename chains, too, put them in another order, and cut them.
     """
-    readings = [(chains, _fitted(complex_, known, chains)) for chains in _by_their_names(known)]
-    in_order = _in_order(complex_, known)
-    by_order = (in_order, _fitted(complex_, known, in_order)) if in_order else ([], None)
-    runs = [name for name, _ in _runs([chain for chain, _ in known.tokens])]
-    if not known.atom_chains and runs[: len(LETTERS)] == [*LETTERS[: len(runs)]]:
+    readings = [(chains, _fitted(complex_, output, chains)) for chains in _by_their_names(output)]
+    in_order = _in_order(complex_, output)
+    by_order = (in_order, _fitted(complex_, output, in_order)) if in_order else ([], None)
+    runs = [name for name, _ in _runs([chain for chain, _ in output.tokens])]
+    if not output.atom_chains and runs[: len(LETTERS)] == [*LETTERS[: len(runs)]]:
         readings.append(by_order)
     fitting = [(chains, fit) for chains, fit in readings if fit is not None]
     if not fitting:  # such as an antibody that was numbered by the scheme of IMGT
-        renumbered = [(chains, _fitted(complex_, known, chains, any_numbers=True)) for chains in _by_their_names(known)]
+        renumbered = [
+            (chains, _fitted(complex_, output, chains, any_numbers=True)) for chains in _by_their_names(output)
+        ]
         fits = [(chains, fit) for chains, fit in renumbered if fit is not None]
         fitting = [(chains, fit) for chains, fit in fits if _agrees(fit, b_factors, surely=True)]
     fitting = [(chains, fit) for chains, fit in fitting if fit.whole] or fitting
@@ -192,24 +194,24 @@ def _by_names(complex_: Complex, known: Stated, b_factors: np.ndarray | None) ->
     if not agreeing and by_order[1] is not None and _agrees(by_order[1], b_factors, surely=True):
         agreeing = [by_order]
     found = agreeing or fitting
-    if _as_alphafold_3_0_0(complex_, known, runs):
+    if _as_alphafold_3_0_0(complex_, output, runs):
         in_step = [(chains, fit) for chains, fit in found if chains is readings[0][0]]
         found = in_step or found
     if len({fit.token.tobytes() for _, fit in found}) != 1:
-        raise ConfidenceError(_disagreement(complex_, known), remedy=WHOSE_FILES)
+        raise ConfidenceError(_disagreement(complex_, output), remedy=WHOSE_FILES)
     chains, fit = found[0]
     in_model = [chain.name for chain in chains]
-    return Placed(fit.token, fit.plddt, in_model, _called(runs, known.atom_chains, in_model))
+    return Placed(fit.token, fit.plddt, in_model, _called(runs, output.atom_chains, in_model))
 
 
-def _as_alphafold_3_0_0(complex_: Complex, known: Stated, runs: list[str]) -> bool:
+def _as_alphafold_3_0_0(complex_: Complex, output: PredictorOutput, runs: list[str]) -> bool:
     """Whether tokens are called A, B and so on, and the atoms as the model's chains are, in the same order.
 
     runs : the chains of the tokens.
     """
-    atom_runs = _runs(known.atom_chains or ())
+    atom_runs = _runs(output.atom_chains or ())
     lettered = runs == [*LETTERS[: len(runs)]] and len(atom_runs) == len(runs)
-    return lettered and _same_order(complex_, known.atom_chains)
+    return lettered and _same_order(complex_, output.atom_chains)
 
 
 def _called(runs: list[str], atom_chains: list[str] | None, in_model: list[str]) -> dict[str, str]:
@@ -221,29 +223,29 @@ def _called(runs: list[str], atom_chains: list[str] | None, in_model: list[str])
     return names | dict(zip(of_atoms, in_model, strict=True))
 
 
-def _by_their_names(known: Stated) -> Iterator[list[_Chain]]:
+def _by_their_names(output: PredictorOutput) -> Iterator[list[_Chain]]:
     """The chains of the tokens with the names of the atoms' chains, in step, and with their own names."""
-    token_runs, atom_runs = _runs([chain for chain, _ in known.tokens]), _runs(known.atom_chains or ())
-    of_atoms = dict(atom_runs) if _atoms_have_plddt(known) else {}
+    token_runs, atom_runs = _runs([chain for chain, _ in output.tokens]), _runs(output.atom_chains or ())
+    of_atoms = dict(atom_runs) if _atoms_have_plddt(output) else {}
     if len(atom_runs) == len(token_runs):
         pairs = zip(token_runs, atom_runs, strict=True)
         yield [_Chain(name, tokens, of_atoms.get(name)) for (_, tokens), (name, _) in pairs]
     yield [_Chain(name, tokens, of_atoms.get(name)) for name, tokens in token_runs]
 
 
-def _in_order(complex_: Complex, known: Stated) -> list[_Chain]:
+def _in_order(complex_: Complex, output: PredictorOutput) -> list[_Chain]:
     """The chains of the tokens with the names of those of the model, in step; empty where there are more or fewer."""
-    token_runs, atom_runs = _runs([chain for chain, _ in known.tokens]), _runs(known.atom_chains or ())
+    token_runs, atom_runs = _runs([chain for chain, _ in output.tokens]), _runs(output.atom_chains or ())
     names = [name for name, _ in _runs([residue.chain for residue in complex_.residues])]
     if len(names) != len(token_runs):
         return []
-    known_atoms = _atoms_have_plddt(known) and len(atom_runs) == len(names)
+    known_atoms = _atoms_have_plddt(output) and len(atom_runs) == len(names)
     atoms = [places for _, places in atom_runs] if known_atoms else [None] * len(names)
     return [_Chain(name, run[1], of_run) for name, run, of_run in zip(names, token_runs, atoms, strict=True)]
 
 
-def _atoms_have_plddt(known: Stated) -> bool:
-    return known.atom_plddt is not None and len(known.atom_plddt) == len(known.atom_chains or ())
+def _atoms_have_plddt(output: PredictorOutput) -> bool:
+    return output.atom_plddt is not None and len(output.atom_plddt) == len(output.atom_chains or ())
 
 
 class _Fit(NamedTuple):
@@ -261,7 +263,9 @@ def _agrees(fit: _Fit, b_factors: np.ndarray | None, *, surely: bool = False) ->
     return differing(fit.plddt, b_factors) <= MOST_DIFFERING
 
 
-def _fitted(complex_: Complex, known: Stated, chains: list[_Chain], *, any_numbers: bool = False) -> _Fit | None:
+def _fitted(
+    complex_: Complex, output: PredictorOutput, chains: list[_Chain], *, any_numbers: bool = False
+) -> _Fit | None:
     """Tokens and pLDDT of the residues where chains with these names have as many; None where they do not fit.
 
     any_numbers : as in `_tokens_of_chain`
@@ -269,7 +273,7 @@ def _fitted(complex_: Complex, known: Stated, chains: list[_Chain], *, any_numbe
     by_name = {chain.name: chain for chain in chains}
     if len(by_name) < len(chains):
         return None
-    numbers = np.array([number for _, number in known.tokens])
+    numbers = np.array([number for _, number in output.tokens])
     token = np.full(len(complex_.residues), -1)
     plddt = np.full(len(complex_.residues), np.nan)
     heavy = complex_.without_hydrogens()
@@ -290,7 +294,7 @@ def _fitted(complex_: Complex, known: Stated, chains: list[_Chain], *, any_numbe
         whole = whole and n_numbers in (0, np.count_nonzero(of_residues >= 0))
         own = np.isin(heavy.residue_of, residues)
         if atoms is not None and len(atoms) == np.count_nonzero(own):
-            sums = np.bincount(heavy.residue_of[own], known.atom_plddt[atoms], len(token))
+            sums = np.bincount(heavy.residue_of[own], output.atom_plddt[atoms], len(token))
             plddt[residues] = sums[residues] / np.bincount(heavy.residue_of[own], minlength=len(token))[residues]
     return _Fit(token, None if np.isnan(plddt[complex_.is_protein]).any() else plddt, whole)
 
@@ -325,10 +329,10 @@ def _tokens_of_chain(
     return None
 
 
-def _disagreement(complex_: Complex, known: Stated) -> str:
+def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
     """What the lists of the predictor and the model say of the chains."""
-    of_tokens = _sizes([chain for chain, _ in known.tokens])
-    atom_runs = _runs(known.atom_chains or ())
+    of_tokens = _sizes([chain for chain, _ in output.tokens])
+    atom_runs = _runs(output.atom_chains or ())
     of_atoms = f", atom_chain_ids {', '.join(name for name, _ in atom_runs[:MOST_NAMED])}" if atom_runs else ""
     of_model = _sizes([residue.chain for residue in complex_.residues])
     return (

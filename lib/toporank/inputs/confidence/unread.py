@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
-from toporank.inputs.confidence.side_files import KINDS, NAMINGS, RANKED, names_in, names_of, stem_of
+from toporank.inputs.confidence.side_files import KINDS, RANKED, names_in, stem_of
+from toporank.inputs.predictors import PREDICTORS, names_of
 from toporank.structures.identity import split_suffix
 
 OF_CONFIDENCE = re.compile(
@@ -36,7 +37,7 @@ UNREAD = "TopoRank does not read"
 """How the sentence begins."""
 SCORES = "scores"
 KINDS_OF_FILES = (SCORES, "pae", "plddt")
-"""Fields of `side_files.Naming`."""
+"""Fields of `predictors.Predictor`."""
 NAMED = 3
 """Files that a message names."""
 
@@ -111,11 +112,12 @@ def _called_after(stem: str, models: Iterable[str]) -> str | None:
 
 def _files_of(stem: str, kind: str) -> set[str]:
     """The names that files of a model may have, without compression. kind : of `KINDS_OF_FILES`."""
-    found: set[str] = set()
-    for naming in NAMINGS:
-        if names := names_of(naming, stem):
-            found |= {pattern.format(**names) for pattern in getattr(naming, kind)}
-    return found
+    files: set[str] = set()
+    for predictor in PREDICTORS:
+        names = names_of(predictor, stem)
+        if names:
+            files.update(pattern.format(**names) for pattern in getattr(predictor, kind))
+    return files
 
 
 def _has(stem: str, kind: str, there: set[str]) -> bool:
@@ -128,9 +130,9 @@ def _has(stem: str, kind: str, there: set[str]) -> bool:
 def _patterns(models: Iterable[str], kind: str) -> list[re.Pattern[str]]:
     """What all files of a kind are called by the predictors of these models."""
     found = [COPIES]
-    for naming in NAMINGS:
-        if any(naming.model.fullmatch(stem) for stem in models):
-            for pattern in getattr(naming, kind):
+    for predictor in PREDICTORS:
+        if any(predictor.model.fullmatch(stem) for stem in models):
+            for pattern in getattr(predictor, kind):
                 if pattern.startswith("{stem}"):  # anything could be called so
                     continue
                 parts = [(re.escape(text), name) for text, name, *_ in Formatter().parse(pattern)]
