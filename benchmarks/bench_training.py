@@ -35,13 +35,11 @@ from torch_geometric.data.storage import GlobalStorage
 from toporank import layout
 from toporank.errors import TopoRankError
 from toporank.files.atomic import write_text
-from toporank.learning.data import seed_everything
-from toporank.learning.graphs import GraphBatch, GraphStore
+from toporank.learning.data import GraphBatch, GraphStore, set_statistics
+from toporank.learning.fit import seed_everything
 from toporank.learning.hyperparameters import Hyperparameters
-from toporank.learning.memory import keep_freed_memory
+from toporank.learning.message_passing import PublishedNetwork, with_message_passing
 from toporank.learning.splits import split_indices
-from toporank.learning.standardising import set_statistics
-from toporank.learning.topoqa.pyg_network import PlainNetwork
 from toporank.learning.weights import build_network
 from toporank.metrics import validation_scores
 from toporank.settings import checked
@@ -93,12 +91,12 @@ def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: i
     store = GraphStore.open(packs)
     network = build_network(store.node_width, store.edge_width, hp.model_dump(), store.metadata.get("features"))
     training, validation = (split_indices(store, split) for split in ("train", "val"))
-    set_statistics(network, store, training.tolist())
+    set_statistics(network, store, training)
     load: Callable[[list[int]], GraphBatch] = store.batch
     if arm == "optimised":
-        keep_freed_memory()
+        network = with_message_passing(network)
     else:
-        network, files = PlainNetwork.of(network), graph_files(store, packs)
+        network, files = PublishedNetwork(network), graph_files(store, packs)
         load = lambda indices: read_batch(store, files, indices)  # noqa: E731
     optimizer = torch.optim.Adam(network.parameters(), lr=hp.learning_rate, weight_decay=hp.weight_decay)
     steps = epochs * math.ceil(len(training) / hp.batch_size)

@@ -21,7 +21,7 @@ import pandas as pd
 from toporank import layout, metrics
 from toporank.files.packfile import PackedGraphs
 from toporank.learning import splits, train
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 from toporank.learning.run import Run
 from toporank.learning.weights import load_weights, predict_all
 

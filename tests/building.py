@@ -13,7 +13,7 @@ from toporank.building.chunks.published import publish
 from toporank.building.chunks.store import Store
 from toporank.features.registry import Choice
 from toporank.files.graph_file import Graph
-from toporank.learning.published_files import as_file, read_pt
+from toporank.learning.pyg_files import as_file, read_pt
 from toporank.structures.identity import Decoy
 
 

@@ -13,7 +13,7 @@ from toporank.comparing.homology.chain_tables import write_chains
 from toporank.errors import TopoRankError
 from toporank.inputs.graph_files import find_graph_files
 from toporank.inputs.labels import read_labels, write_labels
-from toporank.learning.pyg_data import examine_graph_files, read_pyg_graph
+from toporank.learning.pyg_files import examine_graph_files, read_pyg_graph
 
 
 def main() -> None:

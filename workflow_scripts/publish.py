@@ -10,7 +10,7 @@ from toporank.building.chunks.published import publish, publish_decoy
 from toporank.building.chunks.store import Store
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
-from toporank.learning.published_files import as_file
+from toporank.learning.pyg_files import as_file
 from toporank.structures.identity import Status
 
 

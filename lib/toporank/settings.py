@@ -9,7 +9,7 @@ import re
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -70,7 +70,9 @@ def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
     key = _dotted(where, path)
     if fault["type"] == "extra_forbidden":
         owner = _owner(model, path[:-1])
-        return f"{key}: unknown key ({did_you_mean(str(path[-1]), owner.model_fields if owner else ())})"
+        former = getattr(owner, "FORMER", {}).get(path[-1])
+        remedy = former or did_you_mean(str(path[-1]), owner.model_fields if owner else ())
+        return f"{key}: unknown key ({remedy})"
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "missing":
         return f"{key}: required, but not given"
@@ -142,6 +144,8 @@ class Section(BaseModel):
     """Base of all sections: unknown keys are errors, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    FORMER: ClassVar[dict[str, str]] = {}
+    """Keys of earlier versions, and what to do instead."""
 
     @field_validator("*", mode="before")
     @classmethod

@@ -15,9 +15,9 @@ from torch_geometric.data import Data
 from toporank.building.packing import Member, write_pack
 from toporank.features.pairs import Edges
 from toporank.files.graph_file import graph_bytes
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 from toporank.learning.hyperparameters import Hyperparameters, Selection
-from toporank.learning.network import Network
+from toporank.learning.network import DockQNet
 from toporank.learning.run import Run
 
 torch.set_num_threads(1)
@@ -138,6 +138,6 @@ class Evil:
 
 
 @torch.inference_mode()
-def predict(network: Network, store: GraphStore) -> torch.Tensor:
+def predict(network: DockQNet, store: GraphStore) -> torch.Tensor:
     """Predicted DockQ of every graph of a store, (len(store),), each by itself."""
     return torch.cat([network(store.batch([i])) for i in range(len(store))])

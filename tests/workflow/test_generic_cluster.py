@@ -144,7 +144,7 @@ def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(study, submitti
         program(tmp_path / "slurm" / name, "#!/bin/sh\n")
     for name in ("squeue", "sacct"):  # every job has failed
         program(tmp_path / "slurm" / name, "#!/bin/sh\necho '7|FAILED'\n")
-    study.configure(training={**CONFIG["training"], "hardware": {"accelerator": "cuda", "devices": 2}})
+    study.configure(training={**CONFIG["training"], "trainer": {"accelerator": "cuda", "devices": 2}})
     study.python = submitting_python
     stopped = study.run(
         "--profile", "slurm", "--retries", "0", "--slurm-init-seconds-before-status-checks", "1",

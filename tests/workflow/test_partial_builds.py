@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from conftest import FEW_SETTINGS
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 
 GRAPH = "results/mini/graphs/1GCQ/mid4.pt"
 

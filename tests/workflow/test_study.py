@@ -12,7 +12,7 @@ import pytest
 from _synthetic import predict
 
 from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, Study, clone_to, make_study
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 from toporank.learning.weights import load_weights
 
 PROMISED = [

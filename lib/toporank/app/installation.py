@@ -18,7 +18,7 @@ from toporank.features.nodes import NodeTable
 from toporank.features.pairs import Edges
 from toporank.features.registry import DEFAULT_MODULES, Choice, choose, modules, resolve
 from toporank.layout import repository
-from toporank.learning.graphs import GraphBatch
+from toporank.learning.data import GraphBatch
 from toporank.learning.hyperparameters import Hyperparameters
 from toporank.learning.network import by_destination
 from toporank.learning.weights import build_network

@@ -1,4 +1,4 @@
-"""Graphs into one pack, from which `learning.graphs` slices batches."""
+"""Graphs into one pack, from which `learning.data` slices batches."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The graph of one decoy as the reuse store keeps it: tensors and metadata in the format of safetensors.
 
-`learning.published_files` makes a `Data` of PyTorch Geometric from it, which `build_graphs` publishes.
+`learning.pyg_files` makes a `Data` of PyTorch Geometric from it, which `build_graphs` publishes.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from toporank.comparing.homology import remembered
 from toporank.errors import CheckpointError
 from toporank.files import described
-from toporank.learning.topoqa import published_checkpoint
+from toporank.learning import published_checkpoint
 from toporank.settings import LARGEST_NETWORK, faults_of
 
 KEY = described.KEY

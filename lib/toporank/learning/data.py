@@ -1,87 +1,256 @@
-"""Batches for training and validation."""
+"""Graphs as batches of tensors, the order in which epochs see them, and scaling by the training set."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+import dataclasses
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
-from threadpoolctl import threadpool_limits
-from torch.utils.data import BatchSampler, DataLoader, Sampler
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, DistributedSampler
 
-from toporank.learning.epochs import EpochSampler, order
-from toporank.learning.graphs import GraphStore
-from toporank.learning.hyperparameters import Schedule
-from toporank.learning.splits import split_indices
+from toporank.files.packfile import PackedGraphs
 
-LARGE = 2**30
-"""Bytes of packs from which reading them may keep a GPU waiting."""
-
-
-Share = tuple[int, int]
-"""Which device this is, and how many there are: it takes its share of every batch."""
+Ints = NDArray[np.int64]
+LEAST_SPREAD = 1e-6
+"""Standard deviation, relative to the mean where that is above 1, up to which a column is constant: single precision
+cannot tell."""
 
 
-def training_batches(
-    store: GraphStore,
-    schedule: Schedule,
-    seed: int,
-    share: Share = (0, 1),
-    cluster_of: Mapping[str, str] | None = None,
-    **options,
-) -> DataLoader:
-    """Batches of the `train` split, drawn anew each epoch as the schedule says.
+class GraphBatch(NamedTuple):
+    """B graphs as one, with n nodes and E directed edges in all.
 
-    cluster_of : each training target, where clusters are balanced. options : of the DataLoader.
+    x : (n, k) float32. edge_index : (2, E) int64, sorted by destination if the pack is. edge_attr : (E, m) float32.
+    node_graph : (n,) and edge_graph : (E,) int64, the graph each node and edge belongs to.
+    y : (B,) float32, nan where unlabelled. index : (B,) int64, position in the store. edge_y : (E,) float32, local
+    quality of each edge, nan where unknown; None where no pack has any.
     """
-    indices = split_indices(store, "train")
-    sampler = EpochSampler(order(indices, store.decoys, schedule, cluster_of or {}), len(indices), seed)
-    return _loader(store, sampler, schedule.batch_size, share, options)
+
+    x: Tensor
+    edge_index: Tensor
+    edge_attr: Tensor
+    node_graph: Tensor
+    edge_graph: Tensor
+    y: Tensor
+    index: Tensor
+    edge_y: Tensor | None = None
 
 
-def validation_batches(store: GraphStore, batch_size: int, share: Share = (0, 1), **options) -> DataLoader:
-    """Batches of the `val` split, always in the same order."""
-    return _loader(store, split_indices(store, "val").tolist(), batch_size, share, options)
+@dataclass(frozen=True)
+class GraphStore(PackedGraphs):
+    """The graphs of one or more packs, in memory-mapped, read-only tensors."""
+
+    parts: list[dict[str, Tensor]]
+
+    @classmethod
+    def open(cls, paths: list[Path], *, in_memory: bool = False, verify: bool = False) -> GraphStore:
+        """Open packs and check that they hold the same kind of graphs; an empty one fits any other.
+
+        Parameters
+        ----------
+        paths : list of Path
+            The packs.
+        in_memory : bool
+            Whether to read all of them now.
+        verify : bool
+            Whether to check all numbers.
+
+        Raises
+        ------
+        GraphError
+            When a pack is damaged, or the packs differ in kind.
+        """
+        return cls.of(PackedGraphs.open(paths, verify=verify), in_memory=in_memory)
+
+    @classmethod
+    def of(cls, graphs: PackedGraphs, *, in_memory: bool = False) -> GraphStore:
+        """Return the same graphs in tensors, mapped or in memory."""
+        fields = {field.name: getattr(graphs, field.name) for field in dataclasses.fields(graphs)}
+        fields["parts"] = []
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*not writable.*")
+            for part in graphs.parts:
+                arrays = {name: np.array(values) if in_memory else values for name, values in part.items()}
+                fields["parts"].append({name: torch.from_numpy(values) for name, values in arrays.items()})
+        return cls(**fields)
+
+    def batch(self, indices: list[int]) -> GraphBatch:
+        """Return the graphs at `indices`, in that order, as one batch."""
+        part, place = self.part_of[indices], self.place_in_part[indices]
+        nodes, n_nodes = self._rows("node_start", part, place)
+        edges, n_edges = self._rows("edge_start", part, place)
+        graph = torch.arange(len(indices))
+        node_graph = graph.repeat_interleave(torch.from_numpy(n_nodes))
+        edge_graph = graph.repeat_interleave(torch.from_numpy(n_edges))
+        nodes_before = torch.from_numpy(n_nodes.cumsum() - n_nodes)
+        of_nodes, of_edges = part[node_graph.numpy()], part[edge_graph.numpy()]
+        return GraphBatch(
+            x=self._take("x", of_nodes, nodes),
+            edge_index=self._take("edge_index", of_edges, edges, dim=1).long() + nodes_before[edge_graph],
+            edge_attr=self._take("edge_attr", of_edges, edges),
+            node_graph=node_graph,
+            edge_graph=edge_graph,
+            y=self._take("y", part, place),
+            index=torch.tensor(indices, dtype=torch.int64),
+            edge_y=self._edge_y(of_edges, edges) if self.knows_local_quality else None,
+        )
+
+    def _edge_y(self, part: Ints, rows: Ints) -> Tensor:
+        """Return the local quality of edges, nan in a part that has none. part, rows : (m,)."""
+        quality = torch.full((len(rows),), torch.nan)
+        for p in np.unique(part):
+            if len(self.parts[p]["edge_y"]):
+                here = torch.from_numpy(np.flatnonzero(part == p))
+                quality[here] = self.parts[p]["edge_y"][torch.from_numpy(rows[here])]
+        return quality
+
+    def _rows(self, name: str, part: Ints, place: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of the graphs in the tensors of their parts, graph after graph, and how many each has."""
+        first, count = np.empty_like(place), np.empty_like(place)
+        for p in np.unique(part):
+            start = self.parts[p][name].numpy()
+            here = part == p
+            first[here] = start[place[here]]
+            count[here] = start[place[here] + 1] - first[here]
+        before = count.cumsum() - count
+        return np.repeat(first - before, count) + np.arange(count.sum()), count
+
+    def _take(self, name: str, part: Ints, rows: Ints, dim: int = 0) -> Tensor:
+        """Return rows of the parts named beside them, as one tensor. part, rows : (m,)."""
+        present = np.unique(part)
+        if len(present) <= 1:
+            only = self.parts[present[0] if len(present) else 0][name]
+            return only.index_select(dim, torch.from_numpy(rows))
+        by_part = np.argsort(part, kind="stable")  # part after part, and then back again
+        pieces = [self.parts[p][name].index_select(dim, torch.from_numpy(rows[part == p])) for p in present]
+        return torch.cat(pieces, dim=dim).index_select(dim, torch.from_numpy(np.argsort(by_part)))
 
 
-class SharedBatches(BatchSampler):
-    """Of each batch every n-th graph; none of a batch with fewer graphs than devices before this one."""
-
-    def __init__(self, order: Sampler | list[int], batch_size: int, share: Share):
-        super().__init__(order, batch_size, drop_last=False)
-        self.share = share
-
-    def __iter__(self) -> Iterator[list[int]]:
-        device, n_devices = self.share
-        return (batch[device::n_devices] for batch in super().__iter__())
+# ---- the order of an epoch --------------------------------------------------------------------------------
 
 
-def _loader(store: GraphStore, order: Sampler | list[int], batch_size: int, share: Share, options: dict) -> DataLoader:
-    batches = SharedBatches(order, batch_size, share)
-    own = torch.Generator()  # otherwise each pass over the data would advance the random numbers of dropout
-    return DataLoader(range(len(store)), batch_sampler=batches, collate_fn=store.batch, generator=own, **options)
+def loader(store: GraphStore, order: Ints, batch_size: int, device: int = 0, n_devices: int = 1) -> DataLoader:
+    """Return batches of graphs in the given order. order : positions in the store.
 
-
-def loader_options(store: GraphStore, device: str) -> dict[str, Any]:
-    """Options of the DataLoaders, which change no result. device : cpu, cuda or mps.
-
-    The process that trains also makes the batches, because slicing one takes a few percent of a step on a CPU; up to
-    four others do it where a GPU reads large packs.
+    Each of several devices gets every n-th graph; the first graphs are repeated where they do not divide. The process
+    that trains makes the batches: slicing one takes a few percent of a step.
     """
-    pinned = {"pin_memory": device == "cuda"}
-    size = sum(tensor.nbytes for part in store.parts for tensor in part.values())
-    if device == "cpu" or size < LARGE:
-        return pinned
-    workers = min(4, max(1, (os.cpu_count() or 1) - 1))
-    return {**pinned, "num_workers": workers, "persistent_workers": True}
+    positions = order.tolist()
+    sampler = None
+    if n_devices > 1:  # Lightning would shuffle
+        sampler = DistributedSampler(positions, n_devices, device, shuffle=False)
+    generator = torch.Generator()  # otherwise each pass over the data would advance the random numbers of dropout
+    return DataLoader(positions, batch_size=batch_size, sampler=sampler, collate_fn=store.batch, generator=generator)
 
 
-def seed_everything(seed: int, threads: int) -> None:
-    """One seed for weights, dropout and shuffling; a fixed number of threads, since sums depend on it."""
-    torch.manual_seed(seed)
-    np.random.seed(seed % 2**32)
-    torch.set_num_threads(threads)
-    threadpool_limits(threads, "blas")
-    torch.use_deterministic_algorithms(True)
+def epoch_order(indices: Ints, levels: Sequence[Ints], seed: int, epoch: int) -> Ints:
+    """Return the training graphs in the order in which an epoch sees them; seed and epoch alone decide.
+
+    Parameters
+    ----------
+    indices : array of int, shape (n,)
+        Positions of the training graphs.
+    levels : sequence of array of int, shape (n,)
+        The groups that are drawn equally often, as in `balanced`; empty for every graph once.
+    seed, epoch : int
+        Of the run.
+    """
+    draw = np.random.default_rng([seed, epoch])
+    return indices[balanced(levels, draw) if levels else draw.permutation(len(indices))]
+
+
+def cluster_levels(targets: NDArray, cluster_of: Mapping[str, str]) -> list[Ints]:
+    """Return the cluster and the target of each training graph as numbers. targets : names, shape (n,)."""
+    clusters = [cluster_of[target] for target in targets]
+    return [pd.factorize(np.array(clusters))[0], pd.factorize(targets)[0]]
+
+
+def balanced(levels: Sequence[Ints], draw: np.random.Generator) -> Ints:
+    """Return as many rows as there are, drawn so that every group has the same number, give or take one.
+
+    levels : the group of each row, (n,); further ones divide these groups, whose draws are shared out likewise. Inside
+    a group of the last level every row is drawn before one is drawn again.
+    """
+    rows = np.arange(len(levels[0]))
+    return draw.permutation(_share_out(rows, len(rows), levels, draw))
+
+
+def _share_out(rows: Ints, size: int, levels: Sequence[Ints], draw: np.random.Generator) -> Ints:
+    """Return `size` draws from some rows, shared out equally among their groups."""
+    if not levels:
+        rounds = [draw.permutation(rows) for _ in range(-(-size // len(rows)))]
+        return np.concatenate([rows[:0], *rounds])[:size]
+    group_of = levels[0][rows]
+    groups = np.unique(group_of)
+    sizes = draw.permutation([len(share) for share in np.array_split(np.arange(size), len(groups))])
+    draws = []
+    for group, group_size in zip(groups, sizes, strict=True):
+        draws.append(_share_out(rows[group_of == group], group_size, levels[1:], draw))
+    return np.concatenate(draws)
+
+
+# ---- scaling ----------------------------------------------------------------------------------------------
+
+
+class Standardise(nn.Module):
+    """(values - mean) / sd for each column; does nothing until its statistics are set.
+
+    A feature module with `scaling: training_set` leaves its values as they are, and its network applies the statistics
+    of the training set first. They are part of the weights: they travel in the checkpoint, and a fine-tuned network
+    keeps those of its parent.
+    """
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("sd", torch.ones(width))
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Return the scaled values, (n, width)."""
+        return (values - self.mean) / self.sd
+
+
+def is_scaled(features: dict[str, Any] | None, stage: str) -> bool:
+    """Return whether the training set scales the features of a stage, `nodes` or `edges`.
+
+    features : records of the modules; None for graphs of another pipeline. These are scaled, too.
+    """
+    if features is None:
+        return True
+    return (features.get(stage) or {}).get("scaling") == "training_set"
+
+
+def set_statistics(network: nn.Module, store: GraphStore, indices: Sequence[int]) -> None:
+    """Set what `network.scale_nodes` and `.scale_edges` scale by from the graphs at `indices` of a store."""
+    for scale, name in ((network.scale_nodes, "x"), (network.scale_edges, "edge_attr")):
+        if isinstance(scale, Standardise):
+            scale.mean, scale.sd = statistics(getattr(batch, name) for batch in loader(store, np.array(indices), 64))
+
+
+def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
+    """Return mean and standard deviation of each column over tables (n, k) with the same columns: float32, (k,) each.
+
+    A column of zeros and ones is a yes or no and is not scaled: 0 and 1. A constant column becomes zeros: its
+    standard deviation counts as 1. One pass over the tables (Chan, Golub & LeVeque 1983, Am. Stat. 37:242).
+    """
+    count, mean, squares, yes_or_no = 0, 0.0, 0.0, True
+    for table in tables:
+        values = table.double()
+        if len(values) == 0:
+            continue
+        total = count + len(values)
+        step = values.mean(0) - mean
+        mean = mean + step * len(values) / total
+        squares = squares + values.var(0, correction=0) * len(values) + step**2 * count * len(values) / total
+        yes_or_no = yes_or_no & ((values == 0) | (values == 1)).all(0)
+        count = total
+    sd = (squares / count).sqrt()
+    sd = torch.where(sd <= LEAST_SPREAD * mean.abs().clamp(min=1), 1.0, sd)
+    return torch.where(yes_or_no, 0.0, mean).float(), torch.where(yes_or_no, 1.0, sd).float()

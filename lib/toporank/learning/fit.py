@@ -1,168 +1,240 @@
-"""A network trained on packed graphs, on one device or several, from its last epoch if it was interrupted."""
+"""A network trained on packed graphs, from its last epoch if it was interrupted."""
 
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
+from pytorch_lightning.loggers import CSVLogger
 from pytorch_lightning.plugins.environments import LightningEnvironment
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
+from threadpoolctl import threadpool_limits
 
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.files.packfile import PackedGraphs
-from toporank.learning.accelerator import check, device_of, prepare
-from toporank.learning.callbacks import BestEpochs, LastCheckpoint, MetricsTable, Patience
 from toporank.learning.checkpoint import read_description
-from toporank.learning.data import loader_options, seed_everything, training_batches, validation_batches
-from toporank.learning.distributed import SharingScorer, on_devices, this_device
-from toporank.learning.graphs import GraphStore
-from toporank.learning.hyperparameters import Hyperparameters, Selection
-from toporank.learning.lightning import NotFiniteError, Scorer
-from toporank.learning.memory import keep_freed_memory
-from toporank.learning.network import Network
+from toporank.learning.data import GraphStore, set_statistics
+from toporank.learning.lightning import NotFiniteError, ScorerTraining
+from toporank.learning.message_passing import with_message_passing
+from toporank.learning.network import DockQNet
 from toporank.learning.provenance import provenance
-from toporank.learning.run import Best, Run
-from toporank.learning.selection import CHECKPOINT_OF
-from toporank.learning.splits import Sources, open_graphs, split_indices
-from toporank.learning.standardising import set_statistics
+from toporank.learning.run import CHECKPOINT_OF, N_BEST, Run
+from toporank.learning.splits import split_indices
 from toporank.learning.weights import build_network, check_fits, load_weights
 
 log = logging.getLogger(__name__)
 
-NAMED = 10
+MOST_NAMED = 10
 """Decoys of a batch that a message names at most."""
-NOT_FINITE_REMEDY = "look at the features of these decoys, lower learning_rate or set gradient_clip"
+NOT_FINITE_REMEDY = "look at the features of these decoys, lower learning_rate or set trainer: {gradient_clip_val: 1}"
+LOGS = "logs"
+"""Folder of the tables that Lightning writes, one each time that a run starts or goes on."""
 
 
-def fit_on_devices(run: Run, graphs: PackedGraphs, sources: Sources, threads: int, *rest: Any) -> tuple[Best, str]:
-    """`_fit` here, or in a process for each device, which opens the packs itself."""
-    if run.hardware.devices == 1:
-        return _fit_alone(run, graphs, threads, *rest)
-    check(run.hardware, clipped=run.clipped)  # refused once, not by every process
-    return on_devices(run.hardware.devices, _fit_share, run, sources, threads, *rest)
+def fit(
+    run: Run, graphs: PackedGraphs, training_set: dict[str, Any], folder: Path, threads: int
+) -> tuple[dict[str, list[Path]], str]:
+    """Train a network in a folder, from its last epoch if it was interrupted there.
 
+    Parameters
+    ----------
+    run : Run
+        What is trained.
+    graphs : PackedGraphs
+        The graphs with their splits.
+    training_set : dict
+        What the checkpoints remember of them.
+    folder : Path
+        Where checkpoints and tables are written.
+    threads : int
+        CPU threads of this process.
 
-def _fit_share(run: Run, sources: Sources, threads: int, *rest: Any) -> Any:
-    return _fit_alone(run, open_graphs(*sources), threads, *rest)
+    Returns
+    -------
+    best : dict
+        The checkpoints of the best epochs, best first, by the name of the best one.
+    stopped : str
+        Why training could not go on; empty where it ended as planned.
 
-
-def _fit_alone(run: Run, graphs: PackedGraphs, threads: int, *rest: Any) -> Any:
-    keep_freed_memory()
-    seed_everything(run.seed, threads)
-    return _fit(run, GraphStore.of(graphs), *rest)
-
-
-def _fit(run: Run, graphs: GraphStore, training_set: dict[str, Any], kept: Path, output: Path) -> tuple[Best, str]:
-    """Train in the folder of the run, from its last epoch if it was interrupted.
-
-    Returns the best epochs under each rule, and why training stopped early, if it did.
+    Raises
+    ------
+    ConfigError
+        Where Lightning or this machine cannot train as configured.
+    TrainingError
+        Where the first epoch gives no finite numbers.
     """
+    seed_everything(run.seed, threads)
+    store = GraphStore.of(graphs)
+    network = with_message_passing(_network(run, store))
+    freeze(network, run.freeze)
+    network.recompute = run.hardware.activation_checkpointing
+    if run.hardware.compile:
+        network.predictions = torch.compile(network.predictions, dynamic=True)
     description = {
         **run.record(),
-        "node_width": graphs.node_width,
-        "edge_width": graphs.edge_width,
-        **graphs.metadata,
+        "node_width": store.node_width,
+        "edge_width": store.edge_width,
+        **store.metadata,
         "training_set": training_set,
         "provenance": provenance(),
     }
-    network = _network(run, graphs)
-    freeze(network, run.freeze)
-    settings = prepare(run.hardware, network, clipped=run.clipped)
-    kind = Scorer if run.hardware.devices == 1 else SharingScorer
-    scorer = kind(
-        network,
-        run.hyperparameters,
-        run.selection,
-        run.seed,
-        _codes(graphs),
-        description,
-        fused=run.hardware.fused_optimizer,
-        offload=run.hardware.offload_optimizer,
-    )
-    batch_size, last = run.hyperparameters.batch_size, kept / "last.ckpt"
-    share = (this_device() if run.hardware.devices > 1 else 0, run.hardware.devices)
-    options = loader_options(graphs, device_of(run.hardware))
-    loaders = (
-        training_batches(graphs, run.hyperparameters, run.seed, share, training_set.get("clusters"), **options),
-        validation_batches(graphs, 4 * batch_size, share, **options),
-    )
-    if last.exists():
-        log.info("going on after epoch %d", read_description(last)["epoch"])
-    trainer = _trainer(run.hyperparameters, run.selection, kept, settings)
-    best, stopped = [callback for callback in trainer.callbacks if isinstance(callback, BestEpochs)], ""
+    module = ScorerTraining(network, run, store, description, training_set.get("clusters"))
+    last = _last_epoch(folder)
+    best = {name: _keeps_best(folder, name, metric) for metric, name in CHECKPOINT_OF.items()}
+    trainer = _trainer(run, folder, [*best.values()])
+    stopped = ""
     try:
-        trainer.fit(scorer, *loaders, ckpt_path=last if last.exists() else None, weights_only=True)
+        trainer.fit(module, ckpt_path=last, weights_only=True)
     except NotFiniteError as error:
-        decoys = graphs.decoys.iloc[error.graphs]
-        names = ", ".join(f"{row.target}/{row.decoy}" for row in decoys[:NAMED].itertuples())
-        names += f" and {len(decoys) - NAMED} more" if len(decoys) > NAMED else ""
-        stopped = f"{error.what} is not a finite number in epoch {trainer.current_epoch}, decoys {names}"
-        if not all(each.kept for each in best):
-            raise TrainingError(stopped, where=f"run {run.name}", remedy=NOT_FINITE_REMEDY) from error
-        log.error("stopped: %s; the best epochs before are kept (%s)", stopped, NOT_FINITE_REMEDY)
-    return {each.name: each.files() for each in best}, stopped
+        stopped = _not_finite(error, store, trainer.current_epoch)
+        log.error("stopped: %s (%s)", stopped, NOT_FINITE_REMEDY)
+    except (MisconfigurationException, ImportError) as error:
+        raise _refused(error) from error
+    if not best["best_loss"].best_k_models:
+        what = stopped or "no epoch was finished"
+        remedy = NOT_FINITE_REMEDY if stopped else "give training.trainer more time"
+        raise TrainingError(what, where=f"run {run.name}", remedy=remedy)
+    ranked = {}
+    for name, callback in best.items():
+        ranked[name] = [Path(path) for path in sorted(callback.best_k_models, key=callback.best_k_models.get)]
+    return ranked, stopped
 
 
-def _network(run: Run, store: GraphStore) -> Network:
-    """A new network, scaling by the training graphs if the features ask for it, or the parent's with its scaling."""
+def seed_everything(seed: int, threads: int) -> None:
+    """One seed for weights, dropout and order; a fixed number of threads, since sums depend on it."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what deterministic algorithms need on a GPU
+    torch.manual_seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.set_num_threads(threads)
+    threadpool_limits(threads, "blas")
+
+
+def _network(run: Run, store: GraphStore) -> DockQNet:
+    """Return a new network that the training graphs scale, or the parent's with its scaling."""
     features = store.metadata.get("features")
-    widths, columns = (store.node_width, store.edge_width), store.metadata.get("edge_columns")
-    network = build_network(*widths, run.hyperparameters.model_dump(), features, columns)
+    network = build_network(
+        store.node_width,
+        store.edge_width,
+        run.hyperparameters.model_dump(),
+        features,
+        store.metadata.get("edge_columns"),
+    )
     if run.parent is None:
-        set_statistics(network, store, split_indices(store, "train").tolist())
+        set_statistics(network, store, split_indices(store, "train"))
         return network
-    inherited, description = load_weights(run.parent)
+    parent, description = load_weights(run.parent)
     if description.get("features") != features:
         raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
     check_fits(description, store, run.parent)
-    network.load_state_dict(inherited.state_dict())
+    network.load_state_dict(parent.state_dict())
     return network
 
 
-def freeze(network: Network, parts: tuple[str, ...]) -> None:
-    """Train nothing of these parts. Raises ConfigError when one is not there or nothing is left to train."""
+def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
+    """Train nothing of these parts. Raises ConfigError when one does not exist or nothing is left to train."""
+    names = [name for name, _ in network.named_parameters()]
     for part in parts:
-        inside = [p for name, p in network.named_parameters() if name == part or name.startswith(f"{part}.")]
-        if not inside:
-            known = ", ".join(dict.fromkeys(name.split(".")[0] for name, _ in network.named_parameters()))
-            raise ConfigError(f"the network has no part {part!r}", where="freeze", remedy=f"its parts are {known}")
-        for weight in inside:
-            weight.requires_grad_(False)
+        if not any(name == part or name.startswith(f"{part}.") for name in names):
+            first_level = ", ".join(dict.fromkeys(name.split(".")[0] for name in names))
+            raise ConfigError(
+                f"the network has no part {part!r}", where="freeze", remedy=f"its parts are {first_level}"
+            )
+        network.get_submodule(part).requires_grad_(False)
     if not any(weight.requires_grad for weight in network.parameters()):
         raise ConfigError("every part of the network is frozen", where="freeze", remedy="leave one out, such as head")
 
 
-def _codes(store: GraphStore) -> torch.Tensor:
-    """A number for each target, by name, so that other targets change no order: int64, shape (len(store),)."""
-    return torch.from_numpy(np.unique(store.target, return_inverse=True)[1].astype(np.int64))
+def _last_epoch(folder: Path) -> Path | None:
+    """Return the checkpoint from which the run goes on, if there is one.
+
+    Lightning records the folder of its checkpoints and would forget the best ones where that has moved: such a run
+    begins again.
+    """
+    path = folder / "last.ckpt"
+    if not path.exists():
+        return None
+    states = torch.load(path, weights_only=True)["callbacks"].values()
+    folders = {state["dirpath"] for state in states if "dirpath" in state}
+    if folders != {os.path.realpath(folder)}:
+        return None
+    log.info("going on after epoch %d", read_description(path)["epoch"] + 1)
+    return path
 
 
-def _trainer(hp: Hyperparameters, selection: Selection, folder: Path, settings: dict[str, Any]) -> pl.Trainer:
-    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-    warnings.filterwarnings("ignore", message=".*sync_dist=True.*")  # all devices know all of validation
-    warnings.filterwarnings("ignore", message=".*(is not empty|number of training batches).*")
-    return pl.Trainer(
-        **settings,
-        logger=False,
-        max_epochs=hp.max_epochs,
-        accumulate_grad_batches=hp.accumulate,
-        gradient_clip_val=hp.gradient_clip,
-        enable_progress_bar=False,
-        use_distributed_sampler=False,
-        log_every_n_steps=1,
-        enable_model_summary=False,
-        num_sanity_val_steps=0,
-        default_root_dir=folder,
-        plugins=[LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
-        callbacks=[
-            Patience("val_loss", patience=hp.early_stop_patience),
-            MetricsTable(folder / "metrics.csv"),
-            *(BestEpochs(folder, name, metric, selection.minimum_delta) for metric, name in CHECKPOINT_OF.items()),
-            LastCheckpoint(folder),
-        ],
+def _keeps_best(folder: Path, name: str, metric: str) -> ModelCheckpoint:
+    return ModelCheckpoint(
+        folder,
+        name + ".epoch{epoch}",
+        monitor=metric,
+        save_top_k=N_BEST,
+        save_weights_only=True,
+        auto_insert_metric_name=False,
+        save_on_train_epoch_end=True,
+        enable_version_counter=False,
     )
+
+
+def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    for message in (
+        "does not have many workers",
+        "is not empty",
+        "number of training batches",
+        "LeafSpec",
+        "`srun`",
+        "sync_dist=True",
+    ):
+        warnings.filterwarnings("ignore", message=f".*{message}.*")
+    hp = run.hyperparameters
+    of_last_epoch = ModelCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
+    stopping = EarlyStopping("val_loss", patience=hp.early_stop_patience)
+    settings = {
+        "logger": CSVLogger(folder, LOGS, flush_logs_every_n_steps=1),
+        "callbacks": [stopping, *callbacks, of_last_epoch],
+        "max_epochs": hp.max_epochs,
+        "accumulate_grad_batches": hp.accumulate,
+        "reload_dataloaders_every_n_epochs": 1,  # each epoch has its own order
+        "deterministic": "warn",  # no GPU has a deterministic version of every operation
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+        "num_sanity_val_steps": 0,
+        "default_root_dir": folder,
+        "plugins": [LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
+    }
+    try:
+        return pl.Trainer(**{**settings, **run.hardware.trainer})
+    except (MisconfigurationException, ImportError, RuntimeError, TypeError, ValueError) as error:
+        raise _refused(error) from error
+
+
+def _refused(error: Exception) -> ConfigError:
+    what = f"Lightning cannot train so: {error}"
+    return ConfigError(what, where="training.trainer", remedy="see Hardware in docs/training.md")
+
+
+def _not_finite(error: NotFiniteError, store: GraphStore, epoch: int) -> str:
+    decoys = store.decoys.iloc[error.graphs]
+    names = ", ".join(f"{row.target}/{row.decoy}" for row in decoys[:MOST_NAMED].itertuples())
+    more = f" and {len(decoys) - MOST_NAMED} more" if len(decoys) > MOST_NAMED else ""
+    return f"{error.what} is not a finite number in epoch {epoch}, decoys {names}{more}"
+
+
+def epoch_table(folder: Path) -> pd.DataFrame:
+    """Return one row an epoch: learning rate, training loss and what was measured on the validation decoys.
+
+    A run that was interrupted has several tables; an epoch that was trained again counts as in the later one.
+    """
+    files = sorted((folder / LOGS).glob("version_*/metrics.csv"), key=lambda path: int(path.parent.name.split("_")[1]))
+    rows = pd.concat([pd.read_csv(path) for path in files], ignore_index=True)
+    table = rows.drop_duplicates("epoch", keep="last").sort_values("epoch", ignore_index=True)
+    table["learning_rate"] = [float(str(np.float32(rate))) for rate in table["learning_rate"]]  # Lightning's precision
+    first = ["epoch", "learning_rate", "train_loss"]
+    return table[[*first, *sorted(name for name in table if name.startswith("val_"))]]

@@ -3,60 +3,88 @@
 from __future__ import annotations
 
 import json
-import statistics
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from toporank.comparing.homology.chain_tables import TargetSplit
 from toporank.inputs.labels import Label
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 from toporank.learning.out_of_fold import Prediction
-from toporank.learning.selection import CHECKPOINT_OF
+from toporank.learning.run import CHECKPOINT_OF
 from toporank.learning.weights import load_weights, predict_all
 
-Key = tuple[str, str, str]
-"""Data set, target and decoy."""
+DECOY = ["dataset", "target", "decoy"]
 
 
 def out_of_fold(
     summaries: list[Path], rule: str, packs: list[Path], splits: list[TargetSplit], labels: Mapping[str, list[Label]]
 ) -> list[Prediction]:
-    """A prediction of every configuration for every labelled decoy, by configuration, data set, target and decoy.
+    """Return a prediction of every configuration for every labelled decoy.
 
-    summaries : summary.json of all runs, in `fold<number>/<run>/`; of each the best checkpoint under `rule` predicts.
-    labels : by data set.
+    Parameters
+    ----------
+    summaries : list of Path
+        The summary.json of all runs, in `fold<number>/<run>/`; the best checkpoint of each under `rule` predicts.
+    rule : str
+        A selection rule.
+    packs : list of Path
+        The graphs, each pack in the folder of its data set.
+    splits : list of TargetSplit
+        The fold and the cluster of each target.
+    labels : mapping
+        The labels of each data set.
+
+    Returns
+    -------
+    list of Prediction
+        By configuration, then in the order of the labels.
     """
     store = GraphStore.open(packs)
-    dataset = np.array([packs[part].parent.name for part in store.part_of], dtype=object)
-    where = {row[:2]: row for row in splits}
-    fold = np.array([where[key].fold if key in where else -1 for key in zip(dataset, store.target, strict=True)])
-    found: dict[str, dict[Key, list[tuple[float, float | None]]]] = {}
+    dataset = np.array([path.parent.name for path in packs], dtype=object)[store.part_of]
+    split_of = {(row.dataset, row.target): row for row in splits}
+    keys = zip(dataset, store.target, strict=True)
+    fold = np.array([split_of[key].fold if key in split_of else -1 for key in keys])
+    tables = []
     for path in summaries:
         summary = json.loads(path.read_text(encoding="utf-8"))
-        config = found.setdefault(summary["run"].removesuffix(f"_seed{summary['seed']}"), {})
         chosen = np.flatnonzero(fold == int(path.parent.parent.name.removeprefix("fold")))
         network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
-        part = store.some(chosen)
-        keys = zip(dataset[chosen], part.target, part.decoy, strict=True)
-        ((score, local, *_),) = predict_all([network], part)
-        both = zip(
-            score.double().tolist(), [None] * len(score) if local is None else local.double().tolist(), strict=True
-        )
-        for key, values in zip(keys, both, strict=True):
-            config.setdefault(key, []).append(values)
-    return [
-        _prediction(config, name, label, where[name, label.target], values.get((name, label.target, label.decoy), []))
-        for config, values in found.items()
-        for name, rows in labels.items()
-        for label in rows
-    ]
+        graphs = store.some(chosen)
+        (predicted,) = predict_all([network], graphs)
+        names = {"dataset": dataset[chosen], "target": graphs.target, "decoy": graphs.decoy}
+        table = pd.DataFrame(names, dtype=str)
+        table["config"] = summary["run"].removesuffix(f"_seed{summary['seed']}")
+        table["score"] = predicted.score.double().numpy()
+        table["local"] = np.nan if predicted.local is None else predicted.local.double().numpy()
+        tables.append(table)
+    by_decoy = pd.concat(tables).groupby(["config", *DECOY])
+    means = by_decoy[["score", "local"]].mean().round(7)
+    means["sd"] = by_decoy["score"].std().round(7)
+    rows = []
+    for config in dict.fromkeys(name for table in tables for name in table["config"]):
+        mean_of = means.loc[config].to_dict("index")
+        for name, labels_of_dataset in labels.items():
+            for label in labels_of_dataset:
+                mean = mean_of.get((name, label.target, label.decoy), {})
+                rows.append(_prediction(config, name, label, split_of[name, label.target], mean))
+    return rows
 
 
-def _prediction(config: str, dataset: str, label: Label, where: TargetSplit, found: list[tuple]) -> Prediction:
-    values, locals_ = [score for score, _ in found], [local for _, local in found if local is not None]
-    mean, local = (round(statistics.fmean(each), 7) if each else None for each in (values, locals_))
-    deviation = round(statistics.stdev(values), 7) if len(values) > 1 else None
-    place = label.target, label.decoy, label.group or dataset, where.cluster, where.fold, label.dockq
-    return Prediction(config, dataset, *place, mean, deviation, local)
+def _prediction(config: str, dataset: str, label: Label, split: TargetSplit, mean: dict[str, float]) -> Prediction:
+    values = {key: None if np.isnan(value) else value for key, value in mean.items()}
+    return Prediction(
+        config=config,
+        dataset=dataset,
+        target=label.target,
+        decoy=label.decoy,
+        group=label.group or dataset,
+        cluster=split.cluster,
+        fold=split.fold,
+        dockq=label.dockq,
+        pred_dockq=values.get("score"),
+        pred_sd=values.get("sd"),
+        pred_local=values.get("local"),
+    )

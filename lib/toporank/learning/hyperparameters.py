@@ -1,100 +1,74 @@
-"""How networks are trained, and which result is kept."""
+"""How networks are trained, and which result counts: the section `training` of the configuration."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from toporank.learning.hardware import Hardware
 from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, distinct
 
 SHAPE_KEYS = ("hidden", "heads", "layers", "readout", "local")
 """Hyper-parameters that decide which weights a network has."""
+ON_ONE_CPU = {"accelerator": "cpu", "devices": 1}
+"""What Lightning's `Trainer` gets unless the configuration says otherwise."""
 
 
 def shape_of(hyperparameters: dict[str, Any]) -> dict[str, Any]:
-    """Those of a network; older checkpoints do not know `local`."""
-    known = {"local": False, **hyperparameters}
-    return {key: known[key] for key in SHAPE_KEYS}
-
-
-RANKED_TOGETHER = 4
-"""Decoys of a target that a ranking term compares by default."""
+    """Return the hyper-parameters that decide on the weights; older checkpoints do not have `local`."""
+    with_local = {"local": False, **hyperparameters}
+    return {key: with_local[key] for key in SHAPE_KEYS}
 
 
 class Schedule(Section):
     """How a network is trained."""
 
+    FORMER: ClassVar[dict[str, str]] = {
+        "gradient_clip": "use training.trainer: {gradient_clip_val: …}",
+        "plateau_factor": "it is 0.2",
+        "ranking_term": "gone: it did not help on docked models, docs/study.md",
+        "ranking_weight": "gone with ranking_term",
+        "decoys_per_target": "gone with ranking_term",
+    }
+
     learning_rate: float = Field(0.005, gt=0, le=1, description="Initial learning rate of Adam.")
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
-    batch_size: int = Field(16, ge=1, json_schema_extra={"unit": "decoys"}, description="Graphs in one batch.")
+    batch_size: int = Field(
+        16, ge=1, json_schema_extra={"unit": "decoys"}, description="Graphs in one batch of each device."
+    )
     accumulate: int = Field(
         16, ge=1, json_schema_extra={"unit": "batches"}, description="Batches in one optimiser step."
     )
-    plateau_factor: float = Field(
-        0.2, gt=0, lt=1, description="The learning rate is multiplied by this when `val_loss` stops falling."
-    )
     plateau_patience: int = Field(
-        6, ge=0, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before that."
+        6,
+        ge=0,
+        json_schema_extra={"unit": "epochs"},
+        description="Epochs without a lower `val_loss` before the learning rate falls to a fifth.",
     )
     early_stop_patience: int = Field(
         45, ge=1, json_schema_extra={"unit": "epochs"}, description="Epochs without a lower `val_loss` before stopping."
     )
     max_epochs: int = Field(260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run.")
-    gradient_clip: float | None = Field(None, gt=0, description="Largest norm of the gradient; unset means no limit.")
     attention_dropout: float = Field(0.25, ge=0, lt=1, description="Dropout on attention weights during training.")
     dropout: float = Field(
-        0.0, ge=0, lt=1, description="Dropout on what each layer between pooling and score takes, during training."
+        0.0, ge=0, lt=1, description="Dropout on the inputs of each layer between pooling and score, during training."
     )
     loss: Literal["mse", "bce"] = Field(
         "mse",
         description="What is minimised: squared error, or cross-entropy with DockQ as a probability."
         " `val_loss` is always the mean squared error, so that runs can be compared.",
     )
-    ranking_term: Literal["none", "listwise"] = Field(
-        "none",
-        description="A term added to the loss for the order of the decoys of one target: divergence between the chances"
-        " of being best.",
-    )
-    ranking_weight: float = Field(0.1, gt=0, description="Weight of the ranking term.")
     local_weight: float = Field(
         0.0,
         ge=0,
         description="Weight of the cross-entropy between true and predicted local quality of contacts, which data sets"
-        " with `natives` know. Above 0 it switches `local` on.",
+        " with `natives` have. Above 0 it switches `local` on.",
     )
     sampling: Literal["shuffle", "cluster_balanced"] = Field(
         "shuffle",
         description="What an epoch sees: every decoy once, or as many draws with every cluster of targets that share a"
         " chain drawn equally often, and every target in it.",
     )
-    decoys_per_target: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
-        "auto",
-        json_schema_extra={"unit": "decoys"},
-        description="Decoys of one target that follow each other in an epoch and so share a batch. `auto`: 4 with a"
-        " ranking term (fewer where a batch is smaller), otherwise 1.",
-    )
-
-    @model_validator(mode="after")
-    def _pairs_in_a_batch(self) -> Schedule:
-        if self.ranking_term != "none" and self.decoys_together < 2:
-            raise ValueError(
-                f"ranking_term {self.ranking_term!r} compares decoys of one target:"
-                " set `batch_size` and `decoys_per_target` to 2 or more, such as 4"
-            )
-        if self.decoys_together > self.batch_size:
-            raise ValueError(
-                f"decoys_per_target {self.decoys_per_target} is more than batch_size {self.batch_size}: lower it"
-            )
-        return self
-
-    @property
-    def decoys_together(self) -> int:
-        """`decoys_per_target`, with `auto` resolved."""
-        if self.decoys_per_target != "auto":
-            return self.decoys_per_target
-        return 1 if self.ranking_term == "none" else min(RANKED_TOGETHER, self.batch_size)
 
 
 class Hyperparameters(Schedule):
@@ -112,9 +86,9 @@ class Hyperparameters(Schedule):
 
     @model_validator(mode="before")
     @classmethod
-    def _predicts_what_it_learns(cls, given: Any) -> Any:
-        weight = given.get("local_weight") if isinstance(given, dict) else None
-        return {"local": True, **given} if isinstance(weight, int | float) and weight > 0 else given
+    def _predicts_what_it_learns(cls, values: Any) -> Any:
+        weight = values.get("local_weight") if isinstance(values, dict) else None
+        return {"local": True, **values} if isinstance(weight, int | float) and weight > 0 else values
 
     @model_validator(mode="after")
     def _learns_what_it_predicts(self) -> Hyperparameters:
@@ -126,17 +100,17 @@ class Hyperparameters(Schedule):
 DEFAULT_SWEEP_CONFIG = "sched_boost"
 
 
-def _merge_defaults(section: Any, entries: str) -> Any:
+def _with_defaults(section: Any, entries: str) -> Any:
     """Give each entry the keys of `defaults` that it does not set itself."""
-    if isinstance(section, dict) and section.get("defaults") and entries == "configs":
+    if not isinstance(section, dict) or not isinstance(section.get("defaults") or {}, dict):
+        return section
+    defaults = section.get("defaults") or {}
+    if defaults and entries == "configs":
         section = {"configs": [{"name": DEFAULT_SWEEP_CONFIG}], **section}
-    if isinstance(section, dict) and isinstance(section.get(entries), list):
-        defaults = section.get("defaults") or {}
-        merged = [
-            {**defaults, **e} if isinstance(e, dict) and isinstance(defaults, dict) else e for e in section[entries]
-        ]
-        return {**section, entries: merged}
-    return section
+    if not isinstance(section.get(entries), list):
+        return section
+    merged = [{**defaults, **entry} if isinstance(entry, dict) else entry for entry in section[entries]]
+    return {**section, entries: merged}
 
 
 class SweepConfig(Hyperparameters):
@@ -156,7 +130,7 @@ class Sweep(Section):
     )
     seeds: list[Seed] = Field([222, 777, 1337], min_length=1, description="Seeds of the sweep.")
 
-    _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "configs"))
+    _fill = model_validator(mode="before")(lambda section: _with_defaults(section, "configs"))
 
     @model_validator(mode="after")
     def _names(self) -> Sweep:
@@ -168,18 +142,19 @@ class Sweep(Section):
 class Selection(Section):
     """Which checkpoint is best."""
 
+    FORMER: ClassVar[dict[str, str]] = {
+        "minimum_delta": "gone",
+        "spearman": "gone: it is that of all validation decoys",
+    }
+
     rule: Literal["val_loss", "val_selection", "val_ranking_loss"] = Field(
         "val_loss",
         description="`val_loss`: lowest validation loss. `val_selection`: lowest"
         " `val_loss − spearman_weight · Spearman`. `val_ranking_loss`: lowest mean ranking loss of the validation"
         " targets. All are tracked and shown; this one chooses.",
     )
-    spearman: Literal["pooled", "per_target"] = Field(
-        "pooled", description="Which validation Spearman is part of `val_selection`."
-    )
-    spearman_weight: float = Field(1.0, ge=0, description="Weight of that Spearman.")
-    minimum_delta: float = Field(
-        0.0, ge=0, description="A later epoch must be better by more than this to replace the best."
+    spearman_weight: float = Field(
+        1.0, ge=0, description="Weight of the Spearman of all validation decoys in `val_selection`."
     )
 
 
@@ -255,29 +230,68 @@ class Finetune(Section):
     defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all phases.")
     phases: list[Phase] = Field([], description="The phases; empty for no fine-tuning.")
 
-    _fill = model_validator(mode="before")(lambda section: _merge_defaults(section, "phases"))
+    _fill = model_validator(mode="before")(lambda section: _with_defaults(section, "phases"))
 
     @field_validator("defaults")
     @classmethod
-    def _known(cls, defaults: dict[str, Any]) -> dict[str, Any]:
+    def _hyperparameters(cls, defaults: dict[str, Any]) -> dict[str, Any]:
         checked(Hyperparameters, defaults, where="training.finetune.defaults")
         return defaults
 
     @model_validator(mode="after")
     def _chain(self) -> Finetune:
         distinct([run for phase in self.phases for run in phase.runs()], "run name")
-        known = {"sweep"}
+        parents = {"sweep"}
         for phase in self.phases:
-            if phase.parent not in known:
+            if phase.parent not in parents:
                 wrong = f"parent {phase.parent!r} is neither `sweep` nor an earlier phase with one seed"
                 raise ValueError(f"phase {phase.name!r}: {wrong}")
             if phase.seed is not None:
-                known.add(phase.name)
+                parents.add(phase.name)
         return self
 
 
-class Training(Section):
+class Hardware(Section):
+    """What networks are trained on. The defaults are the safest, and the quickest on a CPU."""
+
+    trainer: dict[str, Any] = Field(
+        ON_ONE_CPU,
+        description="Entries for Lightning's `Trainer`, as they are: accelerator, devices, strategy, precision,"
+        " gradient_clip_val, …; see docs/training.md.",
+    )
+    compile: bool = Field(
+        False, description="Compile the network with `torch.compile`: minutes at the beginning, for long runs on a GPU."
+    )
+    activation_checkpointing: bool = Field(
+        False,
+        description="Recompute layers in the backward pass instead of keeping their results: less memory,"
+        " more time, identical results.",
+    )
+    fused_optimizer: bool = Field(False, description="Run each step of Adam as one fused operation.")
+    offload_optimizer: bool = Field(
+        False, description="Keep the state of Adam in the memory of the CPU while a GPU trains; needs torchao."
+    )
+
+    @field_validator("trainer")
+    @classmethod
+    def _on_one_cpu_by_default(cls, trainer: dict[str, Any]) -> dict[str, Any]:
+        return {**ON_ONE_CPU, **trainer}
+
+    @property
+    def devices(self) -> int:
+        """Devices of one run; 1 where Lightning chooses."""
+        devices = self.trainer["devices"]
+        if isinstance(devices, list):
+            return len(devices)
+        return devices if isinstance(devices, int) and devices > 0 else 1
+
+
+class Training(Hardware):
     """What is trained on, how, and which result is kept."""
+
+    FORMER: ClassVar[dict[str, str]] = {
+        "hardware": "its keys are in training.trainer, under the names of Lightning, or in training"
+    }
 
     datasets: list[Name] = Field([], description="Names of the data sets to train on; empty for every labelled one.")
     validation_percent: float = Field(
@@ -311,8 +325,7 @@ class Training(Section):
         description="Whether the study has a cross-validation, which its report shows. The target `cross_validate`"
         " makes one without this, too.",
     )
-    threads: int = Field(1, ge=1, description="CPU threads of each of the `hardware.devices` processes of a run.")
-    hardware: Hardware = Field(Hardware(), description="What networks are trained on.")
+    threads: int = Field(1, ge=1, description="CPU threads of a run on each of its devices.")
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")
@@ -320,11 +333,16 @@ class Training(Section):
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
 
     @property
+    def hardware(self) -> Hardware:
+        """What networks are trained on."""
+        return Hardware(**self.model_dump(include=set(Hardware.model_fields)))
+
+    @property
     def cores(self) -> int:
         """CPU cores of one run: its threads, in each of its processes."""
-        return self.threads * self.hardware.devices
+        return self.threads * self.devices
 
     @property
     def gpus(self) -> int:
         """GPUs of one run to request from a scheduler; with `auto` unknown before the run starts."""
-        return self.hardware.devices if self.hardware.accelerator == "cuda" else 0
+        return self.devices if self.trainer["accelerator"] in ("gpu", "cuda") else 0

@@ -1,23 +1,29 @@
-"""The network as Lightning trains it."""
+"""The network as Lightning trains it: the loss, what is measured on the validation decoys, optimiser, checkpoints."""
 
 from __future__ import annotations
 
+import logging
+import time
 from typing import Any
 
+import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.utils.data import DataLoader
 
 from toporank.learning.checkpoint import KEY, describe
-from toporank.learning.graphs import GraphBatch
-from toporank.learning.hyperparameters import Hyperparameters, Selection
-from toporank.learning.losses import Objective, local_errors
-from toporank.learning.network import Network, by_destination
+from toporank.learning.data import GraphBatch, GraphStore, cluster_levels, epoch_order, loader
+from toporank.learning.network import DockQNet, by_destination
+from toporank.learning.run import Run
+from toporank.learning.splits import split_indices
 from toporank.metrics import validation_scores
 
-SPEARMAN = {"pooled": "spearman_pooled", "per_target": "spearman_per_target"}
-"""The score behind each choice of `selection.spearman`."""
+log = logging.getLogger(__name__)
+
+PLATEAU_FACTOR = 0.2
+"""The learning rate is multiplied by this when `val_loss` stops falling."""
 
 
 class NotFiniteError(Exception):
@@ -25,112 +31,199 @@ class NotFiniteError(Exception):
 
     def __init__(self, what: str, graphs: Tensor):
         super().__init__(what)
-        self.what, self.graphs = what, graphs.tolist()
+        self.what = what
+        self.graphs = graphs.tolist()
 
 
-class Scorer(pl.LightningModule):
-    """Trains a network on the objective of its hyper-parameters; validated on the mean squared error to DockQ.
+class ScorerTraining(pl.LightningModule):
+    """Trains a network to predict DockQ.
 
-    description : what the checkpoint says of itself, beside epoch and metrics. fused : a step of Adam is one operation.
-    offload : its state is in the memory of the CPU.
-    target_codes : int, one for each graph of the store, equal for decoys of one target.
+    Parameters
+    ----------
+    network : DockQNet
+        What is trained.
+    run : Run
+        Its hyper-parameters, seed and hardware.
+    store : GraphStore
+        Graphs of the splits `train` and `val`.
+    description : dict
+        What the checkpoints say of themselves, beside epoch and metrics.
+    cluster_of : dict, optional
+        The cluster of each training target, where clusters are drawn equally often.
     """
 
     def __init__(
         self,
-        network: Network,
-        hyperparameters: Hyperparameters,
-        selection: Selection,
-        seed: int,
-        target_codes: Tensor,
+        network: DockQNet,
+        run: Run,
+        store: GraphStore,
         description: dict[str, Any],
-        *,
-        fused: bool = False,
-        offload: bool = False,
+        cluster_of: dict[str, str] | None = None,
     ):
         super().__init__()
-        self.network, self.hp, self.selection, self.seed = network, hyperparameters, selection, seed
-        self.description, self.fused, self.offload = description, fused, offload
-        self.register_buffer("target_codes", target_codes, persistent=False)  # goes where the batches are
-        self.objective = Objective(hyperparameters)
-        self._seen: list[tuple[Tensor, Tensor, Tensor]] = []
+        self.network = network
+        self.run = run
+        self.hp = run.hyperparameters
+        self.store = store
+        self.description = description
+        self.training_graphs = split_indices(store, "train")
+        self.validation_graphs = split_indices(store, "val")
+        self.levels = cluster_levels(store.target[self.training_graphs], cluster_of) if cluster_of else []
+        self.target_codes = np.unique(store.target, return_inverse=True)[1]
+        self._losses: list[Tensor] = []
+        self._validated: list[Tensor] = []
+        self.started = 0.0
+        self.first_epoch = 0
+
+    # ---- data ----
+
+    def train_dataloader(self) -> DataLoader:
+        """Return the batches of this epoch."""
+        order = epoch_order(self.training_graphs, self.levels, self.run.seed, self.current_epoch)
+        return loader(self.store, order, self.hp.batch_size, self.global_rank, self.trainer.world_size)
+
+    def val_dataloader(self) -> DataLoader:
+        """Return the batches that judge an epoch, always the same."""
+        batch_size = 4 * self.hp.batch_size
+        return loader(self.store, self.validation_graphs, batch_size, self.global_rank, self.trainer.world_size)
+
+    # ---- training ----
+
+    def on_train_start(self) -> None:
+        """Train no further epoch where a run was killed after its last one."""
+        self.started, self.first_epoch = time.monotonic(), self.current_epoch
+        stopping = self.trainer.early_stopping_callback
+        self.trainer.should_stop |= stopping is not None and stopping.wait_count >= stopping.patience
 
     def on_train_epoch_start(self) -> None:
         """Dropout depends on seed and epoch alone, so that a resumed run continues as it would have."""
-        torch.manual_seed(self.seed * 100_003 + self.current_epoch)
+        torch.manual_seed(self.run.seed * 100_003 + self.current_epoch + self.global_rank * 1_000_003)
+        self._losses.clear()
 
     def training_step(self, batch: GraphBatch, number: int) -> Tensor:
-        predicted, local = self._learned(batch)
-        loss = self.objective(predicted, batch.y, self.target_codes[batch.index], local)
+        """Return the loss of a batch."""
+        batch = by_destination(batch)
+        prediction = self.network.predictions(batch)
+        loss = dockq_loss(self.hp.loss, prediction.score, batch.y)
+        if self.hp.local_weight:
+            local = local_loss(prediction.edge_logit, batch.edge_y, batch.edge_graph, len(batch.index))
+            loss = loss if local is None else loss + self.hp.local_weight * local
         if not torch.isfinite(loss):
             raise NotFiniteError("the training loss", batch.index)
-        self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.index))
+        self._losses.append(torch.stack([loss.detach(), loss.new_tensor(len(batch.index))]))
         return loss
 
-    def _learned(self, batch: GraphBatch) -> tuple[Tensor, Tensor | None]:
-        """Predicted DockQ of each graph and, if it is learned, the error of its local quality."""
-        if not self.hp.local_weight:
-            return self.network(batch), None
-        batch = by_destination(batch)
-        found = self.network.predictions(batch)
-        return found.score, local_errors(found.edge_logit, batch.edge_y, batch.edge_graph, len(batch.index))
+    def configure_optimizers(self) -> dict[str, Any]:
+        """Return Adam, and a learning rate that falls where `val_loss` does not."""
+        weights = [weight for weight in self.parameters() if weight.requires_grad]
+        options = {
+            "lr": self.hp.learning_rate,
+            "weight_decay": self.hp.weight_decay,
+            "fused": self.run.hardware.fused_optimizer,
+        }
+        if self.run.hardware.offload_optimizer:
+            from torchao.optim import CPUOffloadOptimizer
 
-    def validation_step(self, batch: GraphBatch, _: int) -> None:
-        self._seen.append((batch.index, batch.y, self.network(batch)))
+            optimizer = CPUOffloadOptimizer(weights, torch.optim.Adam, **options)
+            optimizer.state = {}  # Lightning would move what is in it to the GPU; torchao keeps its own elsewhere
+        else:
+            optimizer = torch.optim.Adam(weights, **options)
+        plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
+            optimizer, factor=PLATEAU_FACTOR, patience=self.hp.plateau_patience
+        )
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": plateau, "monitor": "val_loss"}}
+
+    def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
+        """Do nothing: Lightning would step after it saved the epoch, and a resumed run would miss it."""
+
+    def on_train_epoch_end(self) -> None:
+        """Lower the learning rate if `val_loss` stopped falling."""
+        self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
+
+    # ---- validation ----
+
+    def validation_step(self, batch: GraphBatch, number: int) -> None:
+        """Predict a batch."""
+        columns = (batch.index, batch.y, self.network(batch))
+        self._validated.append(torch.stack([column.double() for column in columns], dim=1))
 
     def on_validation_epoch_end(self) -> None:
-        """Loss and ranking metrics over the whole validation set."""
-        index, dockq, predicted = self._collected()
+        """Measure the loss and how well decoys are ranked, over the whole validation set."""
+        rows = self.all_gather(torch.cat(self._validated)).reshape(-1, 3).cpu()
+        self._validated.clear()
+        if self.trainer.world_size > 1:  # decoys are repeated so that each device has as many
+            first = np.unique(rows[:, 0].numpy(), return_index=True)[1]
+            rows = rows[torch.from_numpy(first)]
+        index, dockq, predicted = rows[:, 0].long(), rows[:, 1], rows[:, 2]
         if not torch.isfinite(predicted).all():
             raise NotFiniteError("the prediction", index[~torch.isfinite(predicted)])
-        scores = validation_scores(
-            self.target_codes[index].numpy(force=True),
-            dockq.double().numpy(force=True),
-            predicted.double().numpy(force=True),
-        )
-        loss = F.mse_loss(predicted, dockq)
-        spearman = scores[SPEARMAN[self.selection.spearman]]
-        known = 0.0 if spearman != spearman else spearman  # constant predictions have no correlation
+        scores = validation_scores(self.target_codes[index.numpy()], dockq.numpy(), predicted.numpy())
+        loss = F.mse_loss(predicted.float(), dockq.float())
+        spearman = scores["spearman_pooled"]
+        has_spearman = not np.isnan(spearman)  # constant predictions have none
+        train_loss, sizes = self.all_gather(torch.stack(self._losses)).reshape(-1, 2).T
         values = {
+            "learning_rate": self.optimizers().param_groups[0]["lr"],
+            "train_loss": (train_loss * sizes).sum() / sizes.sum(),
             "val_loss": loss,
-            "val_spearman": scores["spearman_pooled"],
+            "val_spearman": spearman,
             "val_pearson": scores["pearson_pooled"],
             "val_spearman_per_target": scores["spearman_per_target"],
             "val_pearson_per_target": scores["pearson_per_target"],
             "val_ranking_loss": scores["ranking_loss"],
-            "val_selection": loss - self.selection.spearman_weight * known,
+            "val_selection": loss - self.run.selection.spearman_weight * (spearman if has_spearman else 0.0),
         }
         self.log_dict(values)
+        if not self.trainer.sanity_checking:
+            log.info(self._progress(values))
 
-    def _collected(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Index, DockQ and prediction of all validation decoys."""
-        index, dockq, predicted = (torch.cat(parts) for parts in zip(*self._seen, strict=True))
-        self._seen.clear()
-        return index, dockq, predicted
-
-    def configure_optimizers(self) -> dict[str, Any]:
-        trained = [weight for weight in self.parameters() if weight.requires_grad]
-        options = {"lr": self.hp.learning_rate, "weight_decay": self.hp.weight_decay, "fused": self.fused}
-        if self.offload:
-            from torchao.optim import CPUOffloadOptimizer
-
-            optimizer = CPUOffloadOptimizer(trained, torch.optim.Adam, **options)
-            optimizer.state = {}  # Lightning would move what is in it to the GPU; torchao keeps its own elsewhere
-        else:
-            optimizer = torch.optim.Adam(trained, **options)
-        plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
-            optimizer, factor=self.hp.plateau_factor, patience=self.hp.plateau_patience
+    def _progress(self, values: dict[str, Any]) -> str:
+        """Return a line about an epoch: how far the run is, how good, and how long it may still take."""
+        epochs_done = self.current_epoch + 1
+        seconds_an_epoch = (time.monotonic() - self.started) / (epochs_done - self.first_epoch)
+        minutes_left = (self.hp.max_epochs - epochs_done) * seconds_an_epoch / 60
+        best = min(float(self.trainer.early_stopping_callback.best_score), float(values["val_loss"]))
+        return (
+            f"epoch {epochs_done} of at most {self.hp.max_epochs}, step {self.global_step}:"
+            f" train_loss {values['train_loss']:.4f}, val_loss {values['val_loss']:.4f} (best {best:.4f}),"
+            f" Spearman {values['val_spearman']:.3f}; at most {minutes_left:.1f} min left"
         )
-        schedule = {"scheduler": plateau, "monitor": "val_loss"}
-        return {"optimizer": optimizer, "lr_scheduler": schedule}
-
-    def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
-        """Nothing: Lightning would step after the checkpoint of the epoch is written, and a resumed run would miss
-        it."""
-
-    def on_train_epoch_end(self) -> None:
-        self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Write the description into a checkpoint."""
         metrics = {k: float(v) for k, v in self.trainer.callback_metrics.items() if k.startswith("val_")}
         checkpoint[KEY] = describe({**self.description, "epoch": self.current_epoch, "metrics": metrics})
+
+
+# ---- losses -----------------------------------------------------------------------------------------------
+
+
+def dockq_loss(name: str, predicted: Tensor, dockq: Tensor) -> Tensor:
+    """Return the mean error of predicted DockQ: squared (`mse`) or the cross-entropy (`bce`).
+
+    predicted, dockq : (B,). The cross-entropy reads DockQ as a probability; it is least where the prediction is right,
+    but not 0 there. For a certain and wrong prediction the logarithm is that of the nearest number to 0 or 1, so that
+    the loss and its gradient are finite.
+    """
+    if name == "mse":
+        return F.mse_loss(predicted, dockq)
+    limits = torch.finfo(predicted.dtype)
+    log_yes = torch.log(predicted.clamp_min(limits.tiny))
+    log_no = torch.log1p(-predicted.clamp_max(1 - limits.eps / 2))
+    return -(dockq * log_yes + (1 - dockq) * log_no).mean()
+
+
+def local_loss(edge_logit: Tensor, edge_y: Tensor, edge_graph: Tensor, n_graphs: int) -> Tensor | None:
+    """Return the mean cross-entropy of the local quality of edges: over the edges of a graph, then over graphs.
+
+    edge_logit, edge_y : (E,), predicted as a logit, and true; nan where unknown. edge_graph : (E,), the graph of each
+    edge. Edges and graphs without a native do not count; None where no edge has one.
+    """
+    known = ~torch.isnan(edge_y)
+    error = F.binary_cross_entropy_with_logits(edge_logit, edge_y.nan_to_num(), reduction="none") * known
+    total = error.new_zeros(n_graphs).index_add(0, edge_graph, error)
+    count = error.new_zeros(n_graphs).index_add(0, edge_graph, known.to(error.dtype))
+    has_native = count > 0
+    if not has_native.any():
+        return None
+    return (total[has_native] / count[has_native]).mean()

@@ -1,33 +1,37 @@
-"""What every network does, and ours: edge-aware GATv2 layers, mean pooling of nodes and edges, one score in (0, 1).
+"""The network: edge-aware GATv2 layers, means over nodes and edges, and a head that predicts DockQ.
 
-Ours can learn the local quality of every edge beside it, and the score then uses that.
+It can also predict the local quality of every edge, which the score then uses.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from toporank.learning.graphs import GraphBatch
-from toporank.learning.kernels.attention import Adjacency, attend, join
+from toporank.learning.data import GraphBatch
+from toporank.learning.kernels.attention import attend, can_loop, update_edges
 
 LEAST_SHARE = 1e-9
-"""Of edges in contact, so that a graph without any has a mean of 0."""
+"""Least share of edges in contact, so that a graph without contacts has a mean of 0."""
 
 
 class Attention(nn.Module):
-    """Parameters of a GATv2 convolution with edge vectors, named and initialised as in PyTorch Geometric."""
+    """The weights of PyG's `GATv2Conv`, under its names, computed by loops on a CPU.
+
+    Scoring uses it, because PyG takes longer to import than a model takes to score. Training puts
+    `message_passing.FusedGATv2Conv` in its place, which runs anywhere.
+    """
 
     def __init__(self, hidden: int, heads: int, dropout: float):
         super().__init__()
         self.dropout = dropout
-        self.lin_l, self.lin_r = nn.Linear(hidden, heads * hidden), nn.Linear(hidden, heads * hidden)
+        self.lin_l = nn.Linear(hidden, heads * hidden)
+        self.lin_r = nn.Linear(hidden, heads * hidden)
         self.lin_edge = nn.Linear(hidden, heads * hidden, bias=False)
         self.att = nn.Parameter(torch.empty(1, heads, hidden))
         self.bias = nn.Parameter(torch.zeros(hidden))
@@ -38,23 +42,16 @@ class Attention(nn.Module):
         bound = math.sqrt(6 / (heads + hidden))
         nn.init.uniform_(self.att, -bound, bound)
 
-    def forward(self, x: Tensor, adjacency: Adjacency, edge: Tensor, embedding: nn.Linear | None = None) -> Tensor:
-        """x : (n, hidden), edge : (E, k) → (n, hidden). The embedding, if any, takes edges to (E, hidden)."""
-        weight, ends = self.lin_edge.weight, self.lin_r.bias
-        if embedding is not None:  # two linear maps are one
-            weight, ends = weight @ embedding.weight, ends + weight @ embedding.bias
-        keep = None
-        if self.training and self.dropout > 0:
-            keep = F.dropout(edge.new_ones(len(edge), self.att.shape[1]), self.dropout)
-        maps = (self.lin_l.weight, self.lin_l.bias), (self.lin_r.weight, ends)
-        return attend(x, *maps, edge, weight, self.att[0], keep, adjacency) + self.bias
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None) -> Tensor:
+        """Return the new node vectors; parameters as in `attend`."""
+        return attend(self, x, edge_index, edge_attr, embedding)
 
 
 class EdgeAwareGATv2(nn.Module):
     """One layer: attention over incoming edges, then a new vector for each edge, and ELU of both.
 
-    Heads are averaged. The published edge update is linear in each head and averages the heads too; the
-    average of linear maps is one linear map, so one is what is trained here.
+    Heads are averaged. The published edge update (Han et al. 2025) is linear in each head and averages the heads too;
+    the average of linear maps is one linear map, so this layer trains one.
     """
 
     def __init__(self, hidden: int, heads: int, attention_dropout: float):
@@ -63,19 +60,17 @@ class EdgeAwareGATv2(nn.Module):
         self.edge_update = nn.Linear(3 * hidden, hidden)
 
     def forward(
-        self, x: Tensor, adjacency: Adjacency, edge: Tensor, embedding: nn.Linear | None = None
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
     ) -> tuple[Tensor, Tensor]:
-        """x : (n, hidden), edge : (E, k) → new x and edge, (n, hidden) and (E, hidden).
-
-        embedding : linear map of edges to (E, hidden) that comes first; none where k is hidden already.
-        """
-        x = self.attention(x, adjacency, edge, embedding)
-        of_source, of_destination, of_edge = self.edge_update.weight.chunk(3, dim=1)
-        bias = self.edge_update.bias
+        """Return new vectors of nodes (n, hidden) and edges (E, hidden); parameters as in `attend`."""
+        x = self.attention(x, edge_index, edge_attr, embedding)
+        if can_loop(x):
+            return F.elu(x), update_edges(self.edge_update, x, edge_index, edge_attr, embedding)
         if embedding is not None:
-            of_edge, bias = of_edge @ embedding.weight, bias + of_edge @ embedding.bias
-        edge = join(x @ of_source.T, F.linear(x, of_destination, bias), edge, of_edge, adjacency)
-        return F.elu(x), edge
+            edge_attr = embedding(edge_attr)
+        source, destination = edge_index
+        edge_attr = self.edge_update(torch.cat([x[source], x[destination], edge_attr], dim=1))
+        return F.elu(x), F.elu(edge_attr)
 
 
 class LocalHead(nn.Module):
@@ -83,24 +78,26 @@ class LocalHead(nn.Module):
 
     def __init__(self, hidden: int):
         super().__init__()
-        self.ends, self.out = nn.Linear(3 * hidden, hidden), nn.Linear(hidden, 1)
+        self.ends = nn.Linear(3 * hidden, hidden)
+        self.out = nn.Linear(hidden, 1)
 
-    def forward(self, x: Tensor, adjacency: Adjacency, edge: Tensor) -> Tensor:
-        """x : (n, hidden), edge : (E, hidden) → logit of each edge, (E,), in single precision at least."""
-        source, destination = (x.index_select(0, nodes) for nodes in (adjacency.source, adjacency.destination))
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
+        """Return the logit of each edge, (E,). x : (n, hidden). edge_attr : (E, hidden)."""
+        source = x.index_select(0, edge_index[0])
+        destination = x.index_select(0, edge_index[1])
         of_sum, of_product, of_edge = self.ends.weight.chunk(3, dim=1)
         joined = F.linear(source + destination, of_sum, self.ends.bias)
-        joined = joined + F.linear(source * destination, of_product) + F.linear(edge, of_edge)
-        return _exact(self.out(F.relu(joined))).squeeze(1)
+        joined = joined + F.linear(source * destination, of_product) + F.linear(edge_attr, of_edge)
+        return at_least_single(self.out(F.relu(joined))).squeeze(1)
 
 
-class Prediction(NamedTuple):
-    """What a network says of a batch.
+class NetworkOutput(NamedTuple):
+    """What a network predicts for a batch of B graphs.
 
-    score : (B,), DockQ of each graph, between 0 and 1. local : (B,), mean local quality of its edges, between 0 and 1.
-    edge_logit : (E,), that of each edge, as a logit, edges sorted by destination. These two are None where the
-    network does not predict them. pooled : (B, k), what the score of each graph is made of: by this, a calibration
-    tells which decoys are unlike those it knows.
+    score : (B,), DockQ of each graph, between 0 and 1.
+    local : (B,), mean local quality of its edges, between 0 and 1; None where the network does not predict it.
+    edge_logit : (E,), logit of the local quality of each edge, edges sorted by destination; None likewise.
+    pooled : (B, k), the input of the head. Calibration compares it with that of the training decoys.
     """
 
     score: Tensor
@@ -109,41 +106,28 @@ class Prediction(NamedTuple):
     pooled: Tensor
 
 
-class Network(nn.Module, ABC):
-    """Base of all networks: `predictions` of a batch is what a network has to define.
+class DockQNet(nn.Module):
+    """Predicts DockQ of interface graphs (Han et al. 2025).
 
-    scale_nodes, scale_edges : how the features are scaled first; not at all, unless `scorer.build_network` puts a
-    `toporank.learning.standardising.Standardise` there.
-    recompute : compute layers again in the backward pass instead of keeping their results.
-    local_head : None in a network that does not predict the local quality of edges.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.recompute = False
-        self.scale_nodes: nn.Module = nn.Identity()
-        self.scale_edges: nn.Module = nn.Identity()
-        self.local_head: nn.Module | None = None
-
-    def compile(self, **options: Any) -> None:
-        """As that of every module; it is `predictions` that is compiled, which training calls."""
-        self.predictions = torch.compile(self.predictions, **options)
-
-    def forward(self, batch: GraphBatch) -> Tensor:
-        """Predicted DockQ of each graph: (B,), between 0 and 1."""
-        return self.predictions(batch).score
-
-    @abstractmethod
-    def predictions(self, batch: GraphBatch) -> Prediction:
-        """DockQ and, if the network predicts it, local quality, in one pass."""
-
-
-class DockQNet(Network):
-    """Predicts DockQ of interface graphs (Han et al. 2025). Input widths come from the data.
-
-    local : whether it predicts the local quality of edges, too; the head then also sees its mean over all edges and,
-    where `contact` is the edge column that is 1 for residues in contact and otherwise 0, over these.
-    dropout : of what each layer of the head takes, during training.
+    Parameters
+    ----------
+    node_width, edge_width : int
+        Columns of `x` and `edge_attr`.
+    hidden : int
+        Width of the vectors of nodes and edges.
+    heads, layers : int
+        Attention heads of a layer, and layers.
+    attention_dropout : float
+        Share of attention weights that are dropped during training.
+    readout : int
+        Width of the head.
+    dropout : float
+        Share of the inputs of each layer of the head that are dropped during training.
+    local : bool
+        Whether it also predicts the local quality of edges. The head then sees its mean over all edges, and that over
+        the edges in contact.
+    contact : int, optional
+        The edge column that is 1 for residues in contact and otherwise 0.
     """
 
     def __init__(
@@ -161,68 +145,79 @@ class DockQNet(Network):
         contact: int | None = None,
     ):
         super().__init__()
-        self.dropout, self.contact = dropout, contact
+        self.recompute = False  # of layers in the backward pass, instead of keeping their results
+        self.scale_nodes: nn.Module = nn.Identity()
+        self.scale_edges: nn.Module = nn.Identity()
+        self.dropout = dropout
+        self.contact = contact
         self.embed_nodes = nn.Linear(node_width, hidden)
         self.embed_edges = nn.Linear(edge_width, hidden)
         self.layers = nn.ModuleList(EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers))
         self.pooled_edges = nn.Linear(hidden, hidden // 2)
+        n_local = 0 if not local else 1 if contact is None else 2
         self.head = nn.Sequential(
-            nn.Linear(hidden + hidden // 2 + local * (1 if contact is None else 2), readout),
+            nn.Linear(hidden + hidden // 2 + n_local, readout),
             nn.ReLU(),
             nn.Linear(readout, readout),
             nn.ReLU(),
             nn.Linear(readout, 1),
         )
-        if local:
-            self.local_head = LocalHead(hidden)
+        self.local_head = LocalHead(hidden) if local else None
 
-    def predictions(self, batch: GraphBatch) -> Prediction:
-        """DockQ and, if the network predicts it, local quality, in one pass."""
-        seen, edge_logit = self._seen(batch)
-        with torch.autocast(seen.device.type, enabled=False):  # cheap, and scores of 8 bits would tie
-            score = seen
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """Return the predicted DockQ of each graph: (B,), between 0 and 1."""
+        return self.predictions(batch).score
+
+    def predictions(self, batch: GraphBatch) -> NetworkOutput:
+        """Return DockQ and, if the network predicts it, local quality."""
+        batch = by_destination(batch)
+        x, edge_attr = self._layers(batch)
+        n_graphs = len(batch.index)
+        nodes = graph_means(x, batch.node_graph, n_graphs)
+        edges = graph_means(edge_attr, batch.edge_graph, n_graphs)
+        edge_logit = None if self.local_head is None else self.local_head(x, batch.edge_index, edge_attr)
+        # The last layers are cheap, and scores of 8 bits would tie: always in single precision.
+        with torch.autocast(x.device.type, enabled=False):
+            pooled = [nodes, self.pooled_edges(edges)]
+            if edge_logit is not None:
+                pooled += self._local_means(edge_logit, batch)
+            pooled = torch.cat(pooled, dim=1)
+            score = pooled
             for layer in self.head:
                 if self.dropout and isinstance(layer, nn.Linear):
                     score = F.dropout(score, self.dropout, self.training)
                 score = layer(score)
-            local = None if edge_logit is None else seen[:, -1 if self.contact is None else -2]
-            return Prediction(torch.sigmoid(score).squeeze(1), local, edge_logit, seen)
+        local = None if edge_logit is None else pooled[:, -1 if self.contact is None else -2]
+        return NetworkOutput(torch.sigmoid(score).squeeze(1), local, edge_logit, pooled)
 
-    def _seen(self, batch: GraphBatch) -> tuple[Tensor, Tensor | None]:
-        """What the head sees of each graph, (B, hidden + hidden // 2) and one or two means of the local quality.
-
-        Beside it the logit of the local quality of each edge by destination.
-        """
-        batch = by_destination(batch)
-        adjacency = Adjacency.of(batch.edge_index, len(batch.x))
-        x, edge = self.embed_nodes(self.scale_nodes(batch.x)), self.scale_edges(batch.edge_attr)
+    def _layers(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
+        """Return the vectors of nodes and edges after the last layer."""
+        x = self.embed_nodes(self.scale_nodes(batch.x))
+        edge_attr = self.scale_edges(batch.edge_attr)
         embedding = self.embed_edges
         for layer in self.layers:
             if self.recompute and self.training:
-                x, edge = checkpoint(layer, x, adjacency, edge, embedding, use_reentrant=False)
+                x, edge_attr = checkpoint(layer, x, batch.edge_index, edge_attr, embedding, use_reentrant=False)
             else:
-                x, edge = layer(x, adjacency, edge, embedding)
+                x, edge_attr = layer(x, batch.edge_index, edge_attr, embedding)
             embedding = None
-        nodes = graph_means(x, batch.node_graph, len(batch.index))
-        edges = graph_means(edge, batch.edge_graph, len(batch.index))
-        logit = self.local_head(x, adjacency, edge) if self.local_head else None
-        with torch.autocast(x.device.type, enabled=False):
-            pooled = [nodes, self.pooled_edges(edges), *([] if logit is None else self._local_means(logit, batch))]
-            return torch.cat(pooled, dim=1), logit
+        return x, edge_attr
 
-    def _local_means(self, logit: Tensor, batch: GraphBatch) -> list[Tensor]:
-        """Mean local quality of the edges of each graph and, where they are known, of those in contact: (B, 1) each."""
-        quality, n_graphs = torch.sigmoid(logit).unsqueeze(1), len(batch.index)
+    def _local_means(self, edge_logit: Tensor, batch: GraphBatch) -> list[Tensor]:
+        """Return the mean local quality of all edges and, if known, of those in contact: (B, 1) each."""
+        quality = torch.sigmoid(edge_logit).unsqueeze(1)
+        n_graphs = len(batch.index)
         means = [graph_means(quality, batch.edge_graph, n_graphs)]
         if self.contact is not None:
-            weight = (batch.edge_attr[:, self.contact, None] > 0).to(quality.dtype)
-            share = graph_means(weight, batch.edge_graph, n_graphs)
-            means.append(graph_means(quality * weight, batch.edge_graph, n_graphs) / share.clamp_min(LEAST_SHARE))
+            in_contact = (batch.edge_attr[:, self.contact, None] > 0).to(quality.dtype)
+            share = graph_means(in_contact, batch.edge_graph, n_graphs)
+            total = graph_means(quality * in_contact, batch.edge_graph, n_graphs)
+            means.append(total / share.clamp_min(LEAST_SHARE))
         return means
 
 
 def by_destination(batch: GraphBatch) -> GraphBatch:
-    """The batch with its edges sorted by destination, as packs keep them."""
+    """Return the batch with its edges sorted by destination, as packs keep them."""
     destination = batch.edge_index[1]
     if not torch.compiler.is_compiling() and bool((destination[1:] >= destination[:-1]).all()):
         return batch
@@ -235,14 +230,14 @@ def by_destination(batch: GraphBatch) -> GraphBatch:
     )
 
 
-def _exact(values: Tensor) -> Tensor:
-    """In single precision at least: bfloat16 counts to 256 only."""
+def at_least_single(values: Tensor) -> Tensor:
+    """Return values in single precision or more: bfloat16 counts to 256 only."""
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 def graph_means(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
-    """Mean of the rows of each graph, zero where there is none. values : (m, k), graph : (m,) → (n_graphs, k)."""
-    values = _exact(values)
+    """Return the mean of the rows of each graph, zero without rows. values : (m, k), graph : (m,) → (n_graphs, k)."""
+    values = at_least_single(values)
     if n_graphs == 1 and len(values):
         return values.mean(dim=0, keepdim=True)  # ten times as fast, and scoring computes one graph at a time
     total = values.new_zeros(n_graphs, values.shape[1]).index_add(0, graph, values)

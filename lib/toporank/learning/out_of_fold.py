@@ -1,4 +1,4 @@
-"""Predictions for decoys whose cluster the network has never seen, and what they are worth."""
+"""Predictions for decoys whose cluster the network has never seen, and how good they are."""
 
 from __future__ import annotations
 
@@ -54,23 +54,39 @@ class GroupMetric(NamedTuple):
 
 
 def group_metrics(predictions: Iterable[Prediction]) -> list[GroupMetric]:
-    """Metrics of every configuration, for all decoys and then for each group of decoys, if there are any."""
+    """Return the metrics of every configuration, for all decoys and then for each group of decoys, if there are any."""
     table = pd.DataFrame(predictions, columns=Prediction._fields)
     table = table[table["pred_dockq"].notna()]
     table = table.assign(target=table["dataset"] + "/" + table["target"])  # names may occur in several data sets
-    found = []
-    for config, part in table.groupby("config", sort=False):
-        groups = [(ALL, part), *((name, rows) for name, rows in part.groupby("group") if name)]
-        found += [row for name, rows in groups for row in _metrics(config, name, rows)]
-    return found
+    rows = []
+    for config, of_config in table.groupby("config", sort=False):
+        rows += _metrics(config, ALL, of_config)
+        for group, of_group in of_config[of_config["group"] != ""].groupby("group"):
+            rows += _metrics(config, group, of_group)
+    return rows
 
 
-def _metrics(config: str, group: str, rows: pd.DataFrame) -> list[GroupMetric]:
-    summary: dict[str, Any] = summarise(rows, clusters=dict(zip(rows["target"], rows["cluster"], strict=True)))
-    sizes = [summary[name] for name in ("n_decoys", "n_targets", "n_clusters")]
-    values = {name: (of["mean"], of["low"], of["high"]) for name, of in summary["per_target"].items()}
-    values |= {f"pooled {name}": (of["value"], of["low"], of["high"]) for name, of in summary["pooled"].items()}
-    return [GroupMetric(config, group, name, *of, *sizes) for name, of in values.items()]
+def _metrics(config: str, group: str, decoys: pd.DataFrame) -> list[GroupMetric]:
+    cluster_of = dict(zip(decoys["target"], decoys["cluster"], strict=True))
+    summary: dict[str, Any] = summarise(decoys, clusters=cluster_of)
+    values = {name: (metric["mean"], metric["low"], metric["high"]) for name, metric in summary["per_target"].items()}
+    for name, metric in summary["pooled"].items():
+        values[f"pooled {name}"] = (metric["value"], metric["low"], metric["high"])
+    rows = []
+    for name, (value, low, high) in values.items():
+        row = GroupMetric(
+            config=config,
+            group=group,
+            metric=name,
+            value=value,
+            low=low,
+            high=high,
+            n_decoys=summary["n_decoys"],
+            n_targets=summary["n_targets"],
+            n_clusters=summary["n_clusters"],
+        )
+        rows.append(row)
+    return rows
 
 
 def write_predictions(path: Path | str, rows: Iterable[Prediction]) -> None:
@@ -85,9 +101,14 @@ def write_metrics(path: Path | str, rows: Iterable[GroupMetric]) -> None:
 
 def read_metrics(path: Path | str) -> list[GroupMetric]:
     """Read metrics.csv. Raises RecordError when it is something else."""
+    rows = []
     try:
-        rows = [GroupMetric(**row) for row in read_rows(path)]
-        values = [[float(value) if value else None for value in row[3:6]] for row in rows]
-        return [GroupMetric(*row[:3], *found, *map(int, row[6:])) for row, found in zip(rows, values, strict=True)]
-    except (TypeError, ValueError) as error:
+        for row in read_rows(path):
+            for name in ("value", "low", "high"):
+                row[name] = float(row[name]) if row[name] else None
+            for name in ("n_decoys", "n_targets", "n_clusters"):
+                row[name] = int(row[name])
+            rows.append(GroupMetric(**row))
+    except (KeyError, TypeError, ValueError) as error:
         raise RecordError("not the metrics of a cross-validation", where=path, remedy="delete it") from error
+    return rows

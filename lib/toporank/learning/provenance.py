@@ -17,30 +17,28 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 
 PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
 
-TRAINING_PACKAGES = ("torch", "pytorch-lightning", "numba", "numpy")
+TRAINING_PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "numba", "numpy")
 """The packages whose version decides the result of a training run."""
 
 
 def provenance() -> dict[str, Any]:
-    """Versions of this package, of Python and of the libraries, and the git state of the clone."""
+    """Return the versions of this package, of Python and of the libraries, and the git state of the clone."""
     return {"versions": versions(), "git": git_state()}
 
 
 def versions() -> dict[str, str]:
-    """Version by name; what is not installed is left out."""
-    found = {"toporank": toporank.__version__, "python": platform.python_version()}
+    """Return versions by name; what is not installed is left out."""
+    versions_by_name = {"toporank": toporank.__version__, "python": platform.python_version()}
     for package in (*PACKAGES, *plugins.packages()):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions_by_name[package] = metadata.version(package)
     with contextlib.suppress(DsspMissingError):  # scoring finished graphs needs none
-        found["mkdssp"] = dssp_version()
-    return found
+        versions_by_name["mkdssp"] = dssp_version()
+    return versions_by_name
 
 
 def git_state() -> str:
-    """Commit of the clone this package runs from, `+changes` if files differ from it, or `not a clone`."""
+    """Return the commit of the clone this package runs from, `+changes` if files differ from it, or `not a clone`."""
     here = Path(toporank.__file__).parent
     describe = ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--dirty=+changes", "--exclude=*"]
     try:
@@ -51,7 +49,6 @@ def git_state() -> str:
 
 
 def training_code() -> str:
-    """Digest of the code that decides the result of a training run, and of the versions of what it computes with."""
-    found = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    digest = code_of("learning", "metrics.py")
-    return hashlib.sha256(f"{digest} {found}".encode()).hexdigest()[:16]
+    """Return a digest of the code that decides the result of a training run, and of the packages it computes with."""
+    packages = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
+    return hashlib.sha256(f"{code_of('learning', 'metrics.py')} {packages}".encode()).hexdigest()[:16]

@@ -8,14 +8,12 @@ from typing import Any
 
 from toporank.errors import ConfigError
 from toporank.learning.checkpoint import read_description
-from toporank.learning.hardware import Hardware
-from toporank.learning.hyperparameters import Hyperparameters, Selection, shape_of
+from toporank.learning.hyperparameters import Hardware, Hyperparameters, Selection, shape_of
 
-KEPT = 3
+CHECKPOINT_OF = {"val_loss": "best_loss", "val_selection": "best_selection", "val_ranking_loss": "best_ranking"}
+"""For each selection rule the checkpoint that is a run's best under it. For every rule, lower is better."""
+N_BEST = 3
 """Epochs kept under each rule: best, second and third."""
-
-Best = dict[str, list[Path]]
-"""Checkpoints of the best epochs under each rule, best first."""
 
 
 @dataclass(frozen=True)
@@ -36,30 +34,33 @@ class Run:
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
-        """From the parameters of a rule. The shape of a fine-tuned network is its parent's."""
-        given = parameters["hyperparameters"]
+        """Return the run that the parameters of a rule describe. A fine-tuned network has the shape of its parent."""
+        hyperparameters = parameters["hyperparameters"]
         if parent is not None:
             inherited = shape_of(read_description(parent)["hyperparameters"])
-            if given.get("local_weight", 0) > 0 and not inherited["local"]:
+            if hyperparameters.get("local_weight", 0) > 0 and not inherited["local"]:
                 raise ConfigError(
                     "local_weight is for a network that predicts local quality, its parent does not",
                     where=f"run {name}",
                     remedy="leave it out, or give the parent `local: true`",
                 )
-            given = {**inherited, **given}
-        selection, freeze = Selection(**parameters["selection"]), tuple(parameters.get("freeze", ()))
-        hardware = Hardware(**parameters.get("hardware", {}))
-        hyperparameters = Hyperparameters(**given)
-        return cls(name, parameters["seed"], hyperparameters, selection, parent, freeze, hardware)
-
-    @property
-    def clipped(self) -> bool:
-        """Whether the norm of its gradient has a limit."""
-        return self.hyperparameters.gradient_clip is not None
+            hyperparameters = {**inherited, **hyperparameters}
+        return cls(
+            name=name,
+            seed=parameters["seed"],
+            hyperparameters=Hyperparameters(**hyperparameters),
+            selection=Selection(**parameters["selection"]),
+            parent=parent,
+            freeze=tuple(parameters.get("freeze", ())),
+            hardware=Hardware(**parameters.get("hardware", {})),
+        )
 
     def record(self) -> dict[str, Any]:
-        """What is written into the checkpoint and config.yaml."""
-        origin = read_description(self.parent) if self.parent else None
+        """Return what the checkpoint and config.yaml say about the run."""
+        parent = None
+        if self.parent:
+            description = read_description(self.parent)
+            parent = {"run": description["run"], "epoch": description["epoch"]}
         return {
             "run": self.name,
             "seed": self.seed,
@@ -67,5 +68,5 @@ class Run:
             "selection": self.selection.model_dump(),
             "freeze": list(self.freeze),
             "hardware": self.hardware.model_dump(),
-            "parent": origin and {"run": origin["run"], "epoch": origin["epoch"]},
+            "parent": parent,
         }

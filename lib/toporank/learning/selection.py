@@ -11,11 +11,9 @@ import pandas as pd
 
 from toporank.files.atomic import replacing, write_text
 from toporank.files.spreadsheets import restored, write_rows
+from toporank.learning.run import CHECKPOINT_OF
 
-CHECKPOINT_OF = {"val_loss": "best_loss", "val_selection": "best_selection", "val_ranking_loss": "best_ranking"}
-"""For each selection rule the checkpoint that is a run's best under it. For every rule, lower is better."""
-
-SHOWN = (
+METRICS = (
     "val_loss",
     "val_selection",
     "val_spearman",
@@ -24,114 +22,124 @@ SHOWN = (
     "val_pearson_per_target",
     "val_ranking_loss",
 )
-
-REGRETTED = {"val_loss": 1, "val_ranking_loss": 1, "val_spearman": -1, "val_spearman_per_target": -1}
+SIGN_OF_REGRET = {"val_loss": 1, "val_ranking_loss": 1, "val_spearman": -1, "val_spearman_per_target": -1}
 """Metrics whose regret is shown; -1 where higher is better."""
+TEXT_COLUMNS = ["run", "config", "parent", "stopped", "folder"]
 
 
 def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:
-    """One row a run, best first under `rule`; ties go to the sweep, then by run name.
+    """Return one row a run, best first under `rule`; ties go to the sweep, then by run name.
 
-    Columns `<checkpoint>.<metric>` give the metrics of the run's best checkpoint under each rule, and
-    `rank_<rule>` its place; `chosen` marks the winner under `rule`. `config` is the run without its seed, `parent`
-    the run a fine-tune started from, `beats_parent` whether it is better under `rule`, `stopped` why it ended early.
-    summaries : paths of summary.json files.
+    Parameters
+    ----------
+    summaries : list of Path
+        The summary.json of each run.
+    rule : str
+        A selection rule.
+
+    Returns
+    -------
+    DataFrame
+        Columns `<checkpoint>.<metric>` give the metrics of the run's best checkpoint under each rule, and
+        `rank_<rule>` its place; `chosen` marks the winner under `rule`. `config` is the run without its seed, `parent`
+        the run a fine-tune started from, `beats_parent` whether it is better under `rule`, `stopped` why it ended
+        early.
     """
-    rows = []
-    for path in summaries:
-        summary = json.loads(path.read_text())
-        run, seed = summary["run"], summary["seed"]
-        row = {
-            "run": run,
-            "config": run.removesuffix(f"_seed{seed}"),
-            "seed": seed,
-            "epochs": summary["epochs"],
-            "parent": (summary["parent"] or {}).get("run", ""),
-            "stopped": summary["stopped"],
-            "folder": str(path.parent),
-        }
-        for checkpoint in CHECKPOINT_OF.values():
-            best = summary[checkpoint]
-            row |= {f"{checkpoint}.epoch": best["epoch"], **{f"{checkpoint}.{m}": best[m] for m in SHOWN}}
-        rows.append(row)
-    table = pd.DataFrame(rows)
-    table = table.assign(tuned=table["parent"] != "").sort_values(["tuned", "run"], ignore_index=True)
+    table = pd.DataFrame([_row(path) for path in summaries])
+    table["is_finetune"] = table["parent"] != ""
+    table = table.sort_values(["is_finetune", "run"], ignore_index=True).drop(columns="is_finetune")
     for each, checkpoint in CHECKPOINT_OF.items():
-        table.insert(
-            1, f"rank_{each}", table[f"{checkpoint}.{each}"].rank(method="first", na_option="bottom").astype(int)
-        )
-    table = table.sort_values(f"rank_{rule}", ignore_index=True).drop(columns="tuned")
-    table.insert(1, "chosen", [place == 0 for place in range(len(table))])
-    place = table.set_index("run")[f"rank_{rule}"]
-    table.insert(2, "beats_parent", place.values < table["parent"].map(place).fillna(0).values)
+        rank = table[f"{checkpoint}.{each}"].rank(method="first", na_option="bottom")
+        table.insert(1, f"rank_{each}", rank.astype(int))
+    table = table.sort_values(f"rank_{rule}", ignore_index=True)
+    table.insert(1, "chosen", table.index == 0)
+    rank = table[f"rank_{rule}"]
+    rank_of_parent = table["parent"].map(dict(zip(table["run"], rank, strict=True))).fillna(0)
+    table.insert(2, "beats_parent", rank < rank_of_parent)
     return table
+
+
+def _row(path: Path) -> dict[str, Any]:
+    """Return the row of a run on the leaderboard. path : of its summary.json."""
+    summary = json.loads(path.read_text())
+    row = {
+        "run": summary["run"],
+        "config": summary["run"].removesuffix(f"_seed{summary['seed']}"),
+        "seed": summary["seed"],
+        "epochs": summary["epochs"],
+        "parent": summary["parent"]["run"] if summary["parent"] else "",
+        "stopped": summary["stopped"],
+        "folder": str(path.parent),
+    }
+    for checkpoint in CHECKPOINT_OF.values():
+        for name in ("epoch", *METRICS):
+            row[f"{checkpoint}.{name}"] = summary[checkpoint][name]
+    return row
 
 
 def read_leaderboard(path: Path) -> pd.DataFrame:
     """Read leaderboard.csv; names stay text, empty text stays empty."""
-    text = ["run", "config", "parent", "stopped", "folder"]
-    table = pd.read_csv(path, dtype=dict.fromkeys(text, str), float_precision="round_trip")
-    table[text] = table[text].fillna("").map(restored)
+    table = pd.read_csv(path, dtype=dict.fromkeys(TEXT_COLUMNS, str))
+    table[TEXT_COLUMNS] = table[TEXT_COLUMNS].fillna("").map(restored)
     return table
 
 
 def winner(table: pd.DataFrame, rule: str) -> dict[str, Any]:
-    """Path, metrics and regret of the checkpoint that wins a leaderboard under a rule, its own or another.
+    """Return path, metrics and regret of the checkpoint that wins a leaderboard under a rule, its own or another.
 
     `regret.<metric>`: how much worse its metric is than the best among the kept checkpoints of all runs.
     """
-    best, checkpoint = table.loc[table[f"rank_{rule}"].idxmin()], CHECKPOINT_OF[rule]
-    metrics = {metric: float(best[f"{checkpoint}.{metric}"]) for metric in SHOWN}
-    return {
+    best = table.loc[table[f"rank_{rule}"].idxmin()]
+    checkpoint = CHECKPOINT_OF[rule]
+    chosen = {
         "run": best["run"],
         "seed": int(best["seed"]),
         "rule": rule,
         "checkpoint": str(Path(best["folder"], f"{checkpoint}.ckpt")),
         "epoch": int(best[f"{checkpoint}.epoch"]),
-        **metrics,
-        **{
-            f"regret.{metric}": sign * metrics[metric] - _least(table, metric, sign)
-            for metric, sign in REGRETTED.items()
-        },
     }
-
-
-def _least(table: pd.DataFrame, metric: str, sign: int) -> float:
-    """The best of a metric among all candidates, times `sign` so that lower is better; nan if none has it."""
-    return float((sign * table[[f"{checkpoint}.{metric}" for checkpoint in CHECKPOINT_OF.values()]]).min(axis=None))
+    for metric in METRICS:
+        chosen[metric] = float(best[f"{checkpoint}.{metric}"])
+    for metric, sign in SIGN_OF_REGRET.items():
+        of_all = table[[f"{each}.{metric}" for each in CHECKPOINT_OF.values()]]
+        chosen[f"regret.{metric}"] = sign * chosen[metric] - float((sign * of_all).min(axis=None))
+    return chosen
 
 
 def winners(table: pd.DataFrame) -> pd.DataFrame:
-    """The winner under each rule, one row a rule: what the other rules would have chosen, and with what regret."""
+    """Return the winner under each rule: what the other rules would have chosen, and with what regret."""
     return pd.DataFrame([winner(table, rule) for rule in CHECKPOINT_OF])
 
 
 def by_config(table: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Mean and standard deviation over seeds of each configuration, best mean first under `rule`.
+    """Return mean and standard deviation over the seeds of each configuration, best mean first under `rule`.
 
     Columns config, parent, seeds, and `<metric>.mean` and `<metric>.sd` of the best checkpoints under `rule`; the
     deviation of a single seed is nan.
     """
-    columns = {f"{CHECKPOINT_OF[rule]}.{metric}": metric for metric in SHOWN}
+    columns = {f"{CHECKPOINT_OF[rule]}.{metric}": metric for metric in METRICS}
     groups = table.rename(columns=columns).groupby(["config", "parent"])
-    parts = [groups.size().rename("seeds")]
-    for metric in SHOWN:
-        parts += [groups[metric].mean().rename(f"{metric}.mean"), groups[metric].std().rename(f"{metric}.sd")]
-    return pd.concat(parts, axis=1).reset_index().sort_values(f"{rule}.mean", kind="stable", ignore_index=True)
+    of_config = groups.size().to_frame("seeds")
+    for metric in METRICS:
+        of_config[f"{metric}.mean"] = groups[metric].mean()
+        of_config[f"{metric}.sd"] = groups[metric].std()
+    return of_config.reset_index().sort_values(f"{rule}.mean", kind="stable", ignore_index=True)
 
 
 def verdict(table: pd.DataFrame) -> str:
-    """What fine-tuning brought, in one sentence; empty without a fine-tune."""
-    tuned = table[table["parent"] != ""]
-    if tuned.empty:
+    """Return what fine-tuning brought, in one sentence; empty without a fine-tune."""
+    finetunes = table[table["parent"] != ""]
+    if finetunes.empty:
         return ""
-    best, first = table.iloc[0], tuned.iloc[0]
+    best = table.iloc[0]
     if best["parent"]:
         return f"fine-tune {best['run']} beats its parent {best['parent']} and is final"
-    beaten = ", ".join(f"{row.run} (from {row.parent})" for row in tuned.itertuples() if row.beats_parent)
-    if beaten:
-        return f"{beaten} beats its parent, but no fine-tune beats {best['run']}, which is final"
-    return f"no fine-tune beats its parent: {first['parent']} is left as it was, {best['run']} is final"
+    better = finetunes[finetunes["beats_parent"]]
+    if better.empty:
+        parent = finetunes.iloc[0]["parent"]
+        return f"no fine-tune beats its parent: {parent} is left as it was, {best['run']} is final"
+    names = ", ".join(better["run"] + " (from " + better["parent"] + ")")
+    return f"{names} beats its parent, but no fine-tune beats {best['run']}, which is final"
 
 
 def write_selection(summaries: list[Path], rule: str, table_path: Path, best: Path) -> dict[str, Any]:

@@ -1,11 +1,10 @@
-"""Which graphs a run learns from and is judged by. Needs no torch: a finished run is recognised by them."""
+"""The graphs that a run learns from and that judge it. Needs no torch: a finished run is recognised by them."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,48 +13,45 @@ from toporank.errors import ConfigError
 from toporank.features.registry import canonical
 from toporank.files.packfile import PackedGraphs
 
-LEARNED, JUDGED = SPLITS = ("train", "val")
-
-
-class Sources(NamedTuple):
-    """Where the graphs of a run are.
-
-    packs : their `train` splits are learned from. validation : packs whose `val` splits judge. splits : splits.csv,
-    which decides for targets that have no split in the packs. fold : of a cross-validation; then it decides for all.
-    """
-
-    packs: list[Path]
-    validation: list[Path]
-    splits: Path | None = None
-    fold: int | None = None
+SPLITS = ("train", "val")
 
 
 def open_graphs(
     packs: list[Path], validation: list[Path], splits: Path | None = None, fold: int | None = None
 ) -> PackedGraphs:
-    """The graphs of all packs with their splits: `train` only in `packs`, `val` only in `validation`.
+    """Return the graphs of all packs with their splits: `train` only in `packs`, `val` only in `validation`.
 
-    The arguments are those of `Sources`. A pack is of the data set that its folder is named after, as `layout` has it.
+    A pack belongs to the data set that its folder is named after, as `layout` has it.
+
+    Parameters
+    ----------
+    packs, validation : list of Path
+        Packs to learn from, and packs that judge.
+    splits : Path, optional
+        splits.csv, which decides for targets that have no split in the packs.
+    fold : int, optional
+        Of a cross-validation; then `splits` decides for all targets.
     """
     paths = list(dict.fromkeys([*packs, *validation]))
     graphs = PackedGraphs.open(paths, verify=True)
     split = graphs.split
     if splits:
-        known = split_of_targets(read_splits(splits), fold)
-        keys = zip((paths[part].parent.name for part in graphs.part_of), graphs.target, split, strict=True)
-        split = np.array([known.get((name, target), given) for name, target, given in keys], dtype=object)
-    for name, used in ((LEARNED, packs), (JUDGED, validation)):
-        split = np.where((split == name) & ~np.isin(graphs.part_of, [paths.index(path) for path in used]), "", split)
+        split_of = split_of_targets(read_splits(splits), fold)
+        datasets = np.array([path.parent.name for path in paths], dtype=object)[graphs.part_of]
+        keys = zip(datasets, graphs.target, strict=True)
+        split = np.array([split_of.get(key, before) for key, before in zip(keys, split, strict=True)], dtype=object)
+    for name, used in (("train", packs), ("val", validation)):
+        is_used = np.isin(graphs.part_of, [paths.index(path) for path in used])
+        split = np.where((split == name) & ~is_used, "", split)
     return dataclasses.replace(graphs, split=split)
 
 
 def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
-    """Positions of the labelled graphs of a split, by target and decoy name; raises ConfigError if none."""
+    """Return the positions of the labelled graphs of a split, by target and decoy name. Raises ConfigError if none."""
     chosen = np.flatnonzero((graphs.split == split) & ~np.isnan(graphs.dockq))
     if not len(chosen):
-        raise ConfigError(
-            f"no labelled decoy with a graph in split {split!r}", remedy="see the labels and coverage.tsv"
-        )
+        remedy = "see the labels and coverage.tsv"
+        raise ConfigError(f"no labelled decoy with a graph in split {split!r}", remedy=remedy)
     names = list(zip(graphs.target[chosen], graphs.decoy[chosen], strict=True))
     return chosen[sorted(range(len(chosen)), key=names.__getitem__)]
 
@@ -80,7 +76,7 @@ def check_labels(graphs: PackedGraphs) -> None:
 
 
 def check_local(graphs: PackedGraphs) -> None:
-    """Raise ConfigError when no pack knows the local quality that is to be learned."""
+    """Raise ConfigError when no pack has the local quality that is to be learned."""
     if not graphs.knows_local_quality:
         raise ConfigError(
             "local_weight is above 0, but no graph says how good its contacts are",
@@ -91,16 +87,16 @@ def check_local(graphs: PackedGraphs) -> None:
 def check_splits(graphs: PackedGraphs) -> None:
     """Raise ConfigError when a target is trained on in one data set and validated on in another."""
     labelled = ~np.isnan(graphs.dockq)
-    learned, judged = (set(graphs.target[labelled & (graphs.split == split)]) for split in SPLITS)
-    if both := sorted(learned & judged):
-        raise ConfigError(
-            f"target {both[0]!r} is in split train and in split val of different data sets",
-            remedy="give it one split",
-        )
+    training = set(graphs.target[labelled & (graphs.split == "train")])
+    validation = set(graphs.target[labelled & (graphs.split == "val")])
+    both = sorted(training & validation)
+    if both:
+        what = f"target {both[0]!r} is in split train and in split val of different data sets"
+        raise ConfigError(what, remedy="give it one split")
 
 
 def fingerprint(graphs: PackedGraphs) -> str:
-    """Digest of what is learned from and judged by, and of nothing else: the labelled graphs of both splits.
+    """Return a digest of what is learned from and what judges it: the labelled graphs of both splits.
 
     Their numbers, labels, local qualities, targets and order count, and what their features are. Other graphs of the
     packs, in which pack a graph is and where, do not.
@@ -111,29 +107,22 @@ def fingerprint(graphs: PackedGraphs) -> str:
         names = "".join(f"{target}\n" for target in graphs.target[chosen])
         digest.update(f"{split} {len(chosen)}\n{names}".encode())
         digest.update(graphs.dockq[chosen].tobytes())
-        for part in _digests(graphs, chosen):
-            digest.update(part)
+        for i in chosen:
+            _add_graph(digest, graphs.parts[graphs.part_of[i]], graphs.place_in_part[i])
     return digest.hexdigest()[:16]
 
 
-def _digests(graphs: PackedGraphs, chosen: np.ndarray) -> list[bytes]:
-    """Digests of the numbers of these graphs in this order; graphs that follow each other in a pack are one piece."""
-    place, part = graphs.place_in_part[chosen], graphs.part_of[chosen]
-    breaks = np.flatnonzero((np.diff(place) != 1) | (np.diff(part) != 0)) + 1
-    sizes, x, origin, end, attributes, qualities = (hashlib.sha256() for _ in range(6))
-    known = False
-    for run in np.split(np.arange(len(chosen)), breaks):
-        numbers = {name: np.asarray(values) for name, values in graphs.parts[part[run[0]]].items()}
-        first, last = place[run[0]], place[run[-1]] + 1
-        nodes, edges = (numbers[name][first : last + 1] for name in ("node_start", "edge_start"))
-        types = "".join(f" {numbers[name].dtype}" for name in ("x", "edge_index", "edge_attr"))
-        for n, e in zip(np.diff(nodes).tolist(), np.diff(edges).tolist(), strict=True):
-            sizes.update(f"{n} {e}{types}\n".encode())
-        x.update(numbers["x"][nodes[0] : nodes[-1]])
-        attributes.update(numbers["edge_attr"][edges[0] : edges[-1]])
-        local = numbers["edge_y"] if len(numbers["edge_y"]) else np.full(edges[-1], np.nan, np.float32)
-        qualities.update(local[edges[0] : edges[-1]])
-        known |= not np.isnan(local[edges[0] : edges[-1]]).all()
-        for row, nodes_of_edges in zip((origin, end), numbers["edge_index"], strict=True):
-            row.update(nodes_of_edges[edges[0] : edges[-1]])
-    return [digest.digest() for digest in (sizes, x, origin, end, attributes, *([qualities] if known else []))]
+def _add_graph(digest: hashlib._Hash, part: dict[str, np.ndarray], place: int) -> None:
+    """Add the numbers of a graph of a pack to a digest, without a copy of them."""
+    first_node, end_node = np.asarray(part["node_start"][place : place + 2])
+    first_edge, end_edge = np.asarray(part["edge_start"][place : place + 2])
+    edges = slice(first_edge, end_edge)
+    digest.update(f"{end_node - first_node} {end_edge - first_edge}".encode())
+    digest.update(np.asarray(part["x"][first_node:end_node]))
+    digest.update(np.asarray(part["edge_index"][0, edges]))
+    digest.update(np.asarray(part["edge_index"][1, edges]))
+    digest.update(np.asarray(part["edge_attr"][edges]))
+    quality = np.asarray(part["edge_y"][edges])  # empty where no native says how good the edges are
+    if not np.isnan(quality).all():
+        digest.update(b"local quality")
+        digest.update(quality)

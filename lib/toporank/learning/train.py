@@ -5,10 +5,10 @@ A run that was finished before is taken from the reuse store without importing t
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import logging
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,11 +26,9 @@ from toporank.files.packfile import PackedGraphs
 from toporank.layout import RUN_FILES, RUNNERS_UP
 from toporank.learning.checkpoint import MOST_KNOWN, read_description
 from toporank.learning.provenance import training_code
-from toporank.learning.run import KEPT, Best, Run
+from toporank.learning.run import N_BEST, Run
 from toporank.learning.splits import (
-    LEARNED,
     SPLITS,
-    Sources,
     check_labels,
     check_local,
     check_splits,
@@ -59,115 +57,160 @@ def train_run(
     """Train one network and write `layout.RUN_FILES` and the second and third best checkpoints.
 
     The run is kept in the reuse store under a key of everything its result depends on: a run that was finished
-    before is taken from there, an interrupted one goes on from its last epoch. Returns the summary.
-    packs, validation (`packs` by default), splits, fold : as in `Sources`. threads : of all devices of a CPU together.
-    splits also says which targets are one cluster, for runs in which clusters are balanced.
-    chains : chains.csv of the training data sets; without them the checkpoint does not know what it was trained on.
+    before is taken from there, an interrupted one goes on from its last epoch.
+
+    Parameters
+    ----------
+    run : Run
+        What is trained.
+    packs : list of Path
+        Their `train` splits are learned from.
+    threads : int
+        CPU threads of all devices together.
+    output : Path
+        Folder of the results.
+    store : Path
+        The reuse store.
+    validation : list of Path, optional
+        Packs whose `val` splits judge; `packs` by default.
+    splits : Path, optional
+        splits.csv, which decides for targets that have no split in the packs, and says which targets are one cluster.
+    fold : int, optional
+        Of a cross-validation; then `splits` decides for all targets.
+    chains : iterable of Path
+        chains.csv of the training data sets; without them the checkpoint does not know what it was trained on.
+
+    Returns
+    -------
+    dict
+        The content of summary.json.
+
+    Raises
+    ------
+    ConfigError
+        Where the labels or splits cannot be trained on, or the configuration cannot be followed.
+    TrainingError
+        Where the first epoch gives no finite numbers.
     """
-    sources = Sources(packs, packs if validation is None else validation, splits, fold)
     threads = max(1, threads // run.hardware.devices)
-    graphs = open_graphs(*sources)
+    graphs = open_graphs(packs, packs if validation is None else validation, splits, fold)
     check_splits(graphs)
     check_labels(graphs)
     if run.hyperparameters.local_weight:
         check_local(graphs)
-    sizes = {split: len(split_indices(graphs, split)) for split in SPLITS}
-    known = {"joined": graphs.joined, **_remembered(run, graphs, chains), **_clusters(run, graphs, splits)}
-    training_set = {"fingerprint": fingerprint(graphs), **sizes, **known}
-    kept = store / "runs" / _key(run, training_set)
-    kept.mkdir(parents=True, exist_ok=True)
-    with FileLock(kept / "lock"):  # the store may be shared
-        if _is_finished(kept):
+    training_set = {
+        "fingerprint": fingerprint(graphs),
+        **{split: len(split_indices(graphs, split)) for split in SPLITS},
+        "joined": graphs.joined,
+        **_remembered(run, graphs, chains),
+        **_clusters(run, graphs, splits),
+    }
+    folder = store / "runs" / _key(run, training_set)
+    folder.mkdir(parents=True, exist_ok=True)
+    if os.environ.get("LOCAL_RANK", "0") != "0":  # a process that Lightning started for another device of a run
+        _fit(run, graphs, training_set, folder, threads)
+        return {}
+    with FileLock(folder / "lock"):  # the store may be shared
+        if _is_finished(folder):
             log.info("finished before, taken from the reuse store")
         else:
-            from toporank.learning.fit import fit_on_devices
-
-            best, stopped = fit_on_devices(run, graphs, sources, threads, training_set, kept, output)
-            _finish(run, kept, best, stopped)
+            _finish(run, folder, *_fit(run, graphs, training_set, folder, threads))
     shutil.rmtree(output / RUNNERS_UP, ignore_errors=True)
     (output / RUNNERS_UP).mkdir(parents=True)
-    for name in json.loads((kept / CHECKSUMS).read_text()):
-        link_or_copy(kept / name, output / name)
-    return json.loads((kept / "summary.json").read_text())
+    for name in json.loads((folder / CHECKSUMS).read_text()):
+        link_or_copy(folder / name, output / name)
+    return json.loads((folder / "summary.json").read_text())
+
+
+def _fit(*arguments: Any) -> tuple[dict[str, list[Path]], str]:
+    from toporank.learning.fit import fit  # with torch and Lightning, which take seconds to import
+
+    return fit(*arguments)
 
 
 def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[str, Any]:
-    """The chains of the training targets and those of the parent, under `chains`; nothing when not all are known."""
-    known = compared(row for table in tables for row in read_chains(table))
-    learned = sorted(set(graphs.target[split_indices(graphs, LEARNED)]))
-    if not set(learned) <= set(known):
+    """Return the chains of the training targets and of the parent's, under `chains`; nothing where some are unknown."""
+    rows = [row for table in tables for row in read_chains(table)]
+    sequences = compared(rows)
+    targets = sorted(set(graphs.target[split_indices(graphs, "train")]))
+    if not set(targets) <= set(sequences):
         return {}
-    record = remember({target: known[target] for target in learned})
+    record = remember({target: sequences[target] for target in targets})
     if run.parent:
         inherited = read_description(run.parent).get("training_set", {}).get("chains")
         record = merged(record, inherited) if inherited else None
     if record is None or max(map(len, record.values())) > MOST_KNOWN:
         log.warning(
-            "the checkpoints cannot say what they were trained on: of the parent it is unknown, or it is too much"
+            "the checkpoints cannot say what they were trained on: it is too much, or the parent does not say it"
         )
         return {}
     return {"chains": record}
 
 
 def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, Any]:
-    """The cluster of each training target, under `clusters`, if they are balanced. Raises ConfigError when unknown."""
+    """Return the cluster of each training target, under `clusters`, where clusters are drawn equally often.
+
+    Raises ConfigError when the cluster of a target is unknown.
+    """
     if run.hyperparameters.sampling != "cluster_balanced":
         return {}
-    known = {row.target: row.cluster for row in read_splits(splits)} if splits else {}
-    learned = sorted(set(graphs.target[split_indices(graphs, LEARNED)]))
-    if unknown := [target for target in learned if target not in known]:
+    cluster_of = {row.target: row.cluster for row in read_splits(splits)} if splits else {}
+    targets = sorted(set(graphs.target[split_indices(graphs, "train")]))
+    unknown = [target for target in targets if target not in cluster_of]
+    if unknown:
         raise ConfigError(
-            f"which chains are alike is not known of {len(unknown)} training targets, such as {unknown[0]}",
+            f"nothing says to which cluster {len(unknown)} training targets belong, such as {unknown[0]}",
             where="sampling: cluster_balanced",
             remedy="give --splits with the splits.csv of the training data sets, or leave `sampling` out",
         )
-    return {"clusters": {target: known[target] for target in learned}}
+    return {"clusters": {target: cluster_of[target] for target in targets}}
 
 
 def _key(run: Run, training_set: dict[str, Any]) -> str:
-    """Names everything the result depends on."""
+    """Return a name for everything that the result depends on."""
     parent = sha256(run.parent) if run.parent else None
     identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": training_code()}
     return hashlib.sha256(canonical(identity).encode()).hexdigest()
 
 
-def _is_finished(kept: Path) -> bool:
-    """Whether all files of a run are there with the bytes they were finished with."""
-    if not (kept / CHECKSUMS).exists():
+def _is_finished(folder: Path) -> bool:
+    """Return whether all files of a run have the bytes they were finished with; what is damaged is deleted."""
+    if not (folder / CHECKSUMS).exists():
         return False
-    checksums = json.loads((kept / CHECKSUMS).read_text())
-    if all((kept / name).exists() and sha256(kept / name) == checksum for name, checksum in checksums.items()):
+    checksums = json.loads((folder / CHECKSUMS).read_text())
+    if all((folder / name).exists() and sha256(folder / name) == checksum for name, checksum in checksums.items()):
         return True
     log.warning("the kept run is damaged and is trained again")
-    for file in [path for path in kept.rglob("*") if path.is_file() and path.name != "lock"]:
-        file.unlink()
+    for path in folder.rglob("*"):
+        if path.is_file() and path.name != "lock":
+            path.unlink()
     return False
 
 
-def _rows(table: Path) -> list[dict[str, str]]:
-    with open(table, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def _finish(run: Run, kept: Path, best: Best, stopped: str) -> None:
+def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -> None:
     """Write checkpoints, config, summary and, last of all, the checksums that make the run a finished one."""
+    from toporank.learning.fit import LOGS, epoch_table
+
+    epochs = epoch_table(folder)
+    write_text(folder / "metrics.csv", epochs.to_csv(index=False))
     summary = {
         "run": run.name,
         "seed": run.seed,
-        "epochs": len(_rows(kept / "metrics.csv")),
+        "epochs": len(epochs),
         "stopped": stopped,
         "parent": run.record()["parent"],
     }
     files = list(RUN_FILES)
-    for rule, epochs in best.items():
-        names = [f"{rule}.ckpt", *(f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, KEPT + 1))]
-        for name, epoch in zip(names, epochs, strict=False):
-            link_or_copy(epoch, kept / name)
-        files += names[1 : len(epochs)]
-        description = read_description(kept / names[0])
+    for rule, checkpoints in best.items():
+        names = [f"{rule}.ckpt"] + [f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, N_BEST + 1)]
+        for name, checkpoint in zip(names, checkpoints, strict=False):
+            link_or_copy(checkpoint, folder / name)
+        files += names[1 : len(checkpoints)]
+        description = read_description(folder / names[0])
         summary[rule] = {"epoch": description["epoch"], **description["metrics"]}
-    write_text(kept / "config.yaml", yaml.safe_dump(run.record(), sort_keys=False))
-    write_text(kept / "summary.json", json.dumps(summary, indent=1))
-    write_text(kept / CHECKSUMS, json.dumps({name: sha256(kept / name) for name in files}))
-    for file in kept.glob("*.epoch*.ckpt"):
-        file.unlink()
+    write_text(folder / "config.yaml", yaml.safe_dump(run.record(), sort_keys=False))
+    write_text(folder / "summary.json", json.dumps(summary, indent=1))
+    write_text(folder / CHECKSUMS, json.dumps({name: sha256(folder / name) for name in files}))
+    for checkpoint in folder.glob("*.epoch*.ckpt"):
+        checkpoint.unlink()
+    shutil.rmtree(folder / LOGS)

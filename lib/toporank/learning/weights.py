@@ -1,8 +1,8 @@
-"""Networks by their hyper-parameters, from checkpoints, and what they predict."""
+"""Networks: made from hyper-parameters, read from checkpoints, applied to graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from toporank.errors import CheckpointError
+from toporank.learning import published_checkpoint
 from toporank.learning.checkpoint import (
     KEY,
     describe,
@@ -19,11 +20,9 @@ from toporank.learning.checkpoint import (
     read_of_torch,
     reading,
 )
-from toporank.learning.graphs import GraphBatch, GraphStore
+from toporank.learning.data import GraphBatch, GraphStore, Standardise, is_scaled
 from toporank.learning.hyperparameters import shape_of
-from toporank.learning.network import DockQNet, Network, by_destination
-from toporank.learning.standardising import Standardise, is_scaled
-from toporank.learning.topoqa import published_checkpoint
+from toporank.learning.network import DockQNet, by_destination
 
 PREFIX = "network."
 """Of the names of weights in a file of Lightning."""
@@ -40,13 +39,28 @@ def build_network(
     hyperparameters: dict[str, Any],
     features: dict[str, Any] | None,
     edge_columns: Sequence[str] | None = None,
-) -> Network:
-    """The network of a hyper-parameter set for graphs of these widths, features (records of the modules) and names of
-    edge columns."""
-    dropout = {name: hyperparameters.get(name, 0.0) for name in ("attention_dropout", "dropout")}
-    contact = list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
-    shape = shape_of(hyperparameters)
-    network = DockQNet(node_width, edge_width, **shape, **dropout, contact=contact)
+) -> DockQNet:
+    """Return a new network.
+
+    Parameters
+    ----------
+    node_width, edge_width : int
+        Columns of the graphs.
+    hyperparameters : dict
+        Those of `Hyperparameters`; what does not decide on the weights may be missing.
+    features : dict, optional
+        Records of the feature modules, which say what the training set scales.
+    edge_columns : sequence of str, optional
+        Names of the edge columns.
+    """
+    network = DockQNet(
+        node_width,
+        edge_width,
+        **shape_of(hyperparameters),
+        attention_dropout=hyperparameters.get("attention_dropout", 0.0),
+        dropout=hyperparameters.get("dropout", 0.0),
+        contact=list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None,
+    )
     if is_scaled(features, "nodes"):
         network.scale_nodes = Standardise(node_width)
     if is_scaled(features, "edges"):
@@ -54,7 +68,7 @@ def build_network(
     return network
 
 
-def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
+def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     """Return the network and the description of a checkpoint, without executing code from it.
 
     The shapes that the description implies are compared with those of the file before any memory is taken for them.
@@ -68,8 +82,11 @@ def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
     hyperparameters = description["hyperparameters"]
     with torch.device("meta"):  # shapes without numbers
         network = build_network(
-            *(description[name] for name in ("node_width", "edge_width", "hyperparameters")),
-            *(description.get(name) for name in ("features", "edge_columns")),
+            description["node_width"],
+            description["edge_width"],
+            hyperparameters,
+            description.get("features"),
+            description.get("edge_columns"),
         )
     shapes = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     with reading(path):
@@ -87,7 +104,7 @@ def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
 
 
 def _saved_tensors(path: Path) -> dict[str, Any]:
-    """What is under the name of a weight in a checkpoint. Raises OSError and ValueError."""
+    """Return the tensors of a checkpoint by the names of their weights. Raises OSError and ValueError."""
     if not is_of_torch(path):
         return load_file(path)
     state = read_of_torch(path).get("state_dict")
@@ -155,39 +172,38 @@ class Predicted(NamedTuple):
 
 
 @torch.inference_mode()
-def predict_all(networks: Sequence[Network], store: GraphStore) -> list[Predicted]:
-    """What each network predicts of every graph of a store, in one pass.
+def predict_all(networks: Sequence[DockQNet], store: GraphStore) -> list[Predicted]:
+    """Return what each network predicts for every graph of a store.
 
-    The numbers of a graph do not depend on which others are in the store, nor on their order: the same bits come out.
+    Each graph is a batch of its own, so that its numbers are the same bits whatever else is in the store: the order in
+    which a library adds up the products of a row depends on how many rows there are.
     """
     if len(store) == 0:
         return [Predicted(torch.zeros(0), None, None, None, torch.zeros(0, 0)) for _ in networks]
-    found: list[list[Predicted]] = [[] for _ in networks]
+    predictions: list[list[Predicted]] = [[] for _ in networks]
     columns = store.metadata.get("edge_columns") or []
-    for graph in map(by_destination, _graphs(store)):
-        touching = graph.edge_attr[:, columns.index(CONTACT)] if CONTACT in columns else graph.edge_attr.new_zeros(0)
-        contacts = torch.nonzero(touching).squeeze(1)
-        for parts, network in zip(found, networks, strict=True):
-            parts.append(_predicted(network, graph, contacts))
-    return [Predicted(*map(_joined, zip(*parts, strict=True))) for parts in found]
+    for i in range(len(store)):
+        graph = by_destination(store.batch([i]))
+        contacts = torch.zeros(0, dtype=torch.int64)
+        if CONTACT in columns:
+            contacts = torch.nonzero(graph.edge_attr[:, columns.index(CONTACT)]).squeeze(1)
+        for of_network, network in zip(predictions, networks, strict=True):
+            of_network.append(_predicted(network, graph, contacts))
+    return [_joined(of_network) for of_network in predictions]
 
 
-def _predicted(network: Network, batch: GraphBatch, contacts: Tensor) -> Predicted:
-    """contacts : places of the edges in contact, (C,)."""
-    found, destination = network.predictions(batch), batch.edge_index[1]
-    if found.edge_logit is None:
-        return Predicted(found.score, None, None, None, found.pooled)
-    quality = torch.sigmoid(found.edge_logit)
-    total = quality.new_zeros(len(batch.x)).index_add(0, destination, quality)
+def _predicted(network: DockQNet, graph: GraphBatch, contacts: Tensor) -> Predicted:
+    """Return what a network predicts for one graph. contacts : places of the edges in contact, (C,)."""
+    output = network.predictions(graph)
+    if output.edge_logit is None:
+        return Predicted(output.score, None, None, None, output.pooled)
+    destination = graph.edge_index[1]
+    quality = torch.sigmoid(output.edge_logit)
+    total = quality.new_zeros(len(graph.x)).index_add(0, destination, quality)
     residues = total / torch.bincount(destination, minlength=len(total))
-    return Predicted(found.score, found.local, residues, quality[contacts], found.pooled)
+    return Predicted(output.score, output.local, residues, quality[contacts], output.pooled)
 
 
-def _joined(parts: Sequence[Tensor | None]) -> Tensor | None:
-    return None if parts[0] is None else torch.cat(parts)
-
-
-def _graphs(store: GraphStore) -> Iterator[GraphBatch]:
-    """Each graph by itself. In a batch, the order in which a library adds up the products of a row depends on how many
-    rows there are and where among them it is, so that the last digits depend on what else is in the batch."""
-    return (store.batch([i]) for i in range(len(store)))
+def _joined(graphs: Sequence[Predicted]) -> Predicted:
+    columns = zip(*graphs, strict=True)
+    return Predicted(*[None if column[0] is None else torch.cat(column) for column in columns])

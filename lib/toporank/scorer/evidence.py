@@ -23,8 +23,8 @@ from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.inputs.labels import read_split_labels
 from toporank.inputs.natives import find_natives
+from toporank.learning.data import GraphStore
 from toporank.learning.folds import out_of_fold
-from toporank.learning.graphs import GraphStore
 from toporank.learning.selection import CHECKPOINT_OF
 from toporank.learning.weights import load_weights, network_bytes, predict_all
 from toporank.scorer.judge import OF_RESIDUES

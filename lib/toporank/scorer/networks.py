@@ -16,9 +16,9 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from toporank.errors import CheckpointError, GraphError
-from toporank.learning.graphs import GraphStore
-from toporank.learning.network import Network
-from toporank.learning.topoqa import published_checkpoint
+from toporank.learning import published_checkpoint
+from toporank.learning.data import GraphStore
+from toporank.learning.network import DockQNet
 from toporank.learning.weights import CONTACT, check_fits, load_weights, predict_all
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, DECIMALS, QUALITY_DECIMALS, ResidueScore, Score
 from toporank.scorer.scorer import Scorer
@@ -35,7 +35,7 @@ class _Network(NamedTuple):
     """A checkpoint, read."""
 
     path: Path
-    network: Network
+    network: DockQNet
     description: dict[str, Any]
 
 
@@ -203,14 +203,12 @@ def _predictions(networks: Sequence[_Network], store: GraphStore) -> list[_Found
     return found
 
 
-def _usable(one: _Network) -> Network:
+def _usable(one: _Network) -> DockQNet:
     if one.description.get("origin") != published_checkpoint.ORIGIN:
         return one.network
-    from toporank.learning.topoqa.pyg_network import (
-        PlainNetwork,  # with PyTorch Geometric, which takes seconds to import
-    )
+    from toporank.learning.message_passing import PublishedNetwork  # with PyG, which takes seconds to import
 
-    return PlainNetwork.of(one.network).eval()
+    return PublishedNetwork(one.network).eval()
 
 
 _ARITHMETIC = threading.Lock()

@@ -36,7 +36,7 @@ STUDY = {
             "configs": [{"name": "small", "hidden": 16}, {"name": "standard"}],
             "seeds": [222, 777],
         },
-        "selection": {"rule": "val_selection", "minimum_delta": 0.001},
+        "selection": {"rule": "val_selection", "spearman_weight": 0.5},
         "finetune": {
             "defaults": {"max_epochs": 15},
             "phases": [{"name": "phase1", "seed": 5}, {"name": "phase2", "parent": "phase1", "seeds": [6, 7]}],
@@ -161,9 +161,7 @@ def test_parameters_of_a_run_are_those_of_its_configuration(rules):
     parameters = json.loads(rules.training_parameters(wildcards(run="small_seed777")))
     assert parameters["seed"] == 777
     assert parameters["hyperparameters"] == Hyperparameters(hidden=16, max_epochs=30).model_dump()
-    assert parameters["selection"] == {
-        "rule": "val_selection", "spearman": "pooled", "spearman_weight": 1.0, "minimum_delta": 0.001,
-    }  # fmt: skip
+    assert parameters["selection"] == {"rule": "val_selection", "spearman_weight": 0.5}
 
 
 def test_the_final_ensemble_is_everyone_unless_told_otherwise(rules):
@@ -180,7 +178,7 @@ def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):
 
 def test_parameters_are_what_a_run_is_made_from(rules):
     run = Run.parse("small_seed222", json.loads(rules.training_parameters(wildcards(run="small_seed222"))), None)
-    assert (run.seed, run.hyperparameters.hidden, run.selection.minimum_delta) == (222, 16, 0.001)
+    assert (run.seed, run.hyperparameters.hidden, run.selection.spearman_weight) == (222, 16, 0.5)
 
 
 def test_equal_configurations_give_equal_parameters(rules):
@@ -329,12 +327,13 @@ def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
 
 
 @pytest.mark.parametrize(
-    ("hardware", "gpus"),
-    [({}, 0), ({"devices": 2}, 0), ({"accelerator": "auto"}, 0), ({"accelerator": "mps"}, 0),
-     ({"accelerator": "cuda"}, 1), ({"accelerator": "cuda", "devices": 2}, 2)],
+    ("trainer", "gpus", "cores"),
+    [({}, 0, 3), ({"devices": 2}, 0, 6), ({"accelerator": "auto"}, 0, 3), ({"accelerator": "cuda"}, 1, 3),
+     ({"accelerator": "gpu", "devices": [0, 3]}, 2, 6), ({"devices": "auto"}, 0, 3)],
 )  # fmt: skip
-def test_a_run_on_cuda_asks_for_its_devices_and_any_other_for_none(hardware, gpus):
-    assert load_config({**STUDY, "training": {"hardware": hardware}}).training.gpus == gpus
+def test_a_run_asks_for_its_gpus_and_for_the_cores_of_its_processes(trainer, gpus, cores):
+    training = load_config({**STUDY, "training": {"trainer": trainer, "threads": 3}}).training
+    assert (training.gpus, training.cores) == (gpus, cores)
 
 
 def test_every_attempt_gets_more():

@@ -18,7 +18,6 @@ from toporank.app.workflow.preflight import (
     labels_of,
     preflight,
     scorer_of,
-    training_problems,
 )
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import read_chunk, read_current
@@ -390,30 +389,6 @@ def test_scored_decoys_are_a_data_set_without_labels():
     assert result.problems == []
     assert result.summary == {"mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"}
     assert labels_of(settings, "mine", REPOSITORY) == []
-
-
-def test_training_that_no_machine_can_do_is_told_before_any_job():
-    hardware = {"precision": "bf16-mixed", "offload_optimizer": True, "strategy": "fsdp", "devices": 2}
-    training = load_config({"training": {"hardware": hardware}}).training
-    told = training_problems(training)
-    settings = ["precision", "strategy", "offload_optimizer", "offload_optimizer"]
-    assert [line.split(": ")[1] for line in told] == settings
-
-
-@pytest.mark.parametrize("part", ["sweep", "finetune"])
-def test_settings_that_go_with_some_hyperparameters_only_are_told_before_any_job(part):
-    hardware = {"accelerator": "cuda", "strategy": "fsdp", "devices": 2}
-    entries = {"sweep": {"configs": [{"name": "a"}]}, "finetune": {"phases": [{"name": "b", "seed": 1}]}}
-    entries[part]["defaults"] = {"gradient_clip": 1.0}
-    (told,) = training_problems(load_config({"training": {"hardware": hardware, **entries}}).training)
-    assert told.startswith("training.hardware: strategy: fsdp: Lightning cannot clip gradients")
-    del entries[part]["defaults"]
-    assert training_problems(load_config({"training": {"hardware": hardware, **entries}}).training) == []
-
-
-def test_what_a_gpu_may_be_able_to_do_is_left_to_the_run():
-    hardware = {"accelerator": "auto", "precision": "bf16-mixed", "devices": 4, "strategy": "fsdp"}
-    assert training_problems(load_config({"training": {"hardware": hardware}}).training) == []
 
 
 @pytest.mark.parametrize(("python", "problems"), [("/opt/venv/bin/python", 0), ("/my clone/.venv/bin/python", 1)])

@@ -24,8 +24,7 @@ from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.features.nodes import along_principal_axes
 from toporank.features.registry import resolve
-from toporank.learning.graphs import GraphStore
-from toporank.learning.standardising import set_statistics
+from toporank.learning.data import GraphStore, set_statistics
 from toporank.learning.weights import build_network
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex

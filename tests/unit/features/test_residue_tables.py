@@ -14,7 +14,7 @@ from structures_text import alanine, complex_of, pair
 from toporank.errors import FeatureError
 from toporank.features.residue_tables import matrix, read_residues, read_table, table_bytes
 from toporank.layout import repository
-from toporank.learning.published_files import as_file
+from toporank.learning.pyg_files import as_file
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 

@@ -26,7 +26,7 @@ from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
 from toporank.files.graph_file import Graph, graph_bytes, read_graph
 from toporank.inputs.folders import find_decoys
 from toporank.layout import PLAN, SUFFIX
-from toporank.learning.published_files import as_file, read_pt
+from toporank.learning.pyg_files import as_file, read_pt
 
 MATRICES = ("x", "edge_index", "edge_attr")
 SMALLEST = {"x": np.zeros((1, 1)), "edge_index": np.zeros((2, 0), int), "edge_attr": np.zeros((0, 1))}

@@ -20,7 +20,7 @@ from toporank.building.packing import Member, write_pack
 from toporank.errors import GraphError
 from toporank.files.graph_file import Graph
 from toporank.files.packfile import Pack
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 
 SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
 """Nodes and edges of the graphs; one has a single node and no edge."""

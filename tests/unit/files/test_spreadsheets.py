@@ -51,7 +51,7 @@ def test_a_leaderboard_comes_back(tmp_path):
 
 def test_every_table_of_names_is_written_here():
     """Other modules write tables with this one, unless these hold numbers alone."""
-    numbers = {"toporank/learning/callbacks.py"}
+    numbers = {"toporank/learning/train.py"}
     found = set()
     for path in LIBRARY.parent.rglob("*.py"):
         if re.search(r"csv\.(writer|DictWriter)\(|\.to_csv\(", path.read_text(encoding="utf-8")):

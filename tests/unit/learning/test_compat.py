@@ -24,10 +24,8 @@ from toporank.features.nodes import MAX_ACCESSIBILITY, without_modified
 from toporank.features.presets import PRESETS
 from toporank.features.registry import choose, records, resolve
 from toporank.learning.checkpoint import read_description
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 from toporank.learning.weights import load_weights
-from toporank.report import run_card
-from toporank.report.results import Study
 from toporank.structures.dssp import run_dssp
 from toporank.structures.read import read_complex
 
@@ -182,12 +180,6 @@ def test_a_network_for_other_columns_is_refused_with_the_numbers(tmp_path, width
         read_description(path)
 
 
-def test_names_without_tensors_are_no_checkpoint(tmp_path):
-    torch.save({name: "text" for name in published_state()}, tmp_path / "names.ckpt")
-    with pytest.raises(CheckpointError, match=r"names\.ckpt: not a TopoRank checkpoint"):
-        read_description(tmp_path / "names.ckpt")
-
-
 def test_weights_that_do_not_fit_each_other_are_an_error(tmp_path):
     state = {**published_state(), "conv1.0.edge_linear.weight": torch.zeros(7, 96)}
     path = write_published_checkpoint(tmp_path / "odd.ckpt", state)
@@ -246,15 +238,6 @@ def test_an_imported_checkpoint_scores_graphs_of_its_features_and_no_others(tmp_
     random_pack(tmp_path, graph_metadata(load_config({}).choices()))
     with pytest.raises(CheckpointError, match="other features than these graphs have: edges, interface, nodes, topo"):
         score_pack(checkpoint, [], tmp_path / "pack.safetensors")
-
-
-def test_the_run_card_shows_what_an_imported_checkpoint_says(checkpoint):
-    study = Study([], [], {}, None, {}, read_description(checkpoint))
-    cards = {card["title"]: dict(card["pairs"]) for card in run_card.run_card(study)}
-    assert list(cards) == ["Checkpoint", "Network and training", "Trained with"]
-    assert cards["Checkpoint"] == {"imported from": "TopoQA"}
-    assert cards["Network and training"]["heads"] == "8"
-    assert [row["role"] for row in run_card.features(study)] == ["interface", "topology", "nodes", "edges"]
 
 
 # ---- the reference ----------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from toporank.comparing.homology.chain_tables import TargetSplit, write_splits
 from toporank.errors import ConfigError, RecordError
 from toporank.inputs.labels import Label
 from toporank.learning.checkpoint import read_description
+from toporank.learning.data import GraphStore
 from toporank.learning.folds import out_of_fold
-from toporank.learning.graphs import GraphStore
 from toporank.learning.out_of_fold import Prediction, group_metrics, read_metrics, write_metrics, write_predictions
 from toporank.learning.splits import open_graphs, split_indices
 from toporank.learning.train import train_run
@@ -81,7 +81,10 @@ def test_clusters_are_balanced_as_the_table_of_splits_says_and_not_without_it(cr
     train_run(run, [pack], 1, tmp_path / "run", crossed / "store", splits=tmp_path / "splits.csv")
     known = read_description(tmp_path / "run" / "last.ckpt")["training_set"]["clusters"]
     assert known == {"T0": "T0", "T1": "T", "T2": "T", "T3": "T"}
-    with pytest.raises(ConfigError, match=r"cluster_balanced: .* not known of 4 training targets, such as T0 \(give"):
+    with pytest.raises(
+        ConfigError,
+        match=r"cluster_balanced: .*4 training targets belong, such as T0 \(give",
+    ):
         train_run(run, [pack], 1, tmp_path / "run", crossed / "store")
 
 

@@ -22,7 +22,7 @@ from toporank.comparing.homology.chain_tables import (
 )
 from toporank.errors import ConfigError, RecordError
 from toporank.inputs.labels import SPLITS, Label, write_labels
-from toporank.learning.assignment import NAMED, assign, decided, describe_leaks, leaks
+from toporank.learning.assignment import MOST_NAMED, assign, decided, describe_leaks, leaks
 
 HOW = {"split_by": "cluster", "percent": 20.0, "seed": 0, "folds": 3}
 CHAINS = {"a": [chain(1)], "b": [chain(1), chain(2)], "c": [chain(2)], "d": [chain(3)], "e": [chain(4)], "f": []}
@@ -153,7 +153,7 @@ def test_splits_that_leak_are_named_with_the_pair():
 def test_of_many_leaks_some_are_named():
     row = TargetSplit("set", "t", "t", "test", 0, "s", 0.5)
     assert describe_leaks([row] * 13).endswith("t (test) and s (50%) and 3 more")
-    assert describe_leaks([row] * NAMED).endswith("t (test) and s (50%)")
+    assert describe_leaks([row] * MOST_NAMED).endswith("t (test) and s (50%)")
 
 
 def test_the_table_is_read_as_it_was_written(tmp_path):

@@ -21,7 +21,7 @@ from toporank.building.coverage import CoverageRow, coverage_table
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, GraphError
 from toporank.inputs.labels import Label
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 from toporank.learning.selection import write_ensemble, write_selection
 from toporank.learning.train import train_run
 from toporank.learning.weights import load_weights, predict_all

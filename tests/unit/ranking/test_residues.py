@@ -19,7 +19,7 @@ from structures_text import Atom, alanine, complex_of, pair, pdb, write
 from toporank.building.packing import write_pack
 from toporank.comparing.decoys import Compared
 from toporank.errors import GraphError
-from toporank.learning.graphs import GraphStore
+from toporank.learning.data import GraphStore
 from toporank.learning.network import DockQNet
 from toporank.learning.train import train_run
 from toporank.learning.weights import load_weights, predict_all

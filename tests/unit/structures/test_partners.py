@@ -20,7 +20,7 @@ from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.files.graph_file import Graph
 from toporank.inputs.complexes import BY_FOLDER, group
-from toporank.learning.published_files import as_file
+from toporank.learning.pyg_files import as_file
 from toporank.structures.identity import Decoy, Status
 from toporank.structures.partners import parse_partners, partners_of, partners_text, read_partners
 from toporank.structures.sketch import sketch

@@ -290,8 +290,12 @@ class Jobs:
         """Everything that `train.py` needs to know about a run, as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
         hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
-        chosen = self.config.training.model_dump(include={"selection", "hardware"})
-        parameters = {"seed": seed, "hyperparameters": hyperparameters, **chosen}
+        parameters = {
+            "seed": seed,
+            "hyperparameters": hyperparameters,
+            "selection": self.config.training.selection.model_dump(),
+            "hardware": self.config.training.hardware.model_dump(),
+        }
         return canonical({**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters)
 
     def parent(self, wildcards: Any) -> str:

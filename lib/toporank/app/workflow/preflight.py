@@ -39,8 +39,6 @@ from toporank.inputs.labels import (
 )
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.inputs.natives import find_natives, natives_of, unmatched
-from toporank.learning.hardware import contradictions
-from toporank.learning.hyperparameters import Training
 from toporank.scorer.scorer import Scorer
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
@@ -122,7 +120,6 @@ def preflight(
         _noting(result, dssp_version)
     for ready in [choice.module.ready for choice in choices.values() if choice.module.ready and check_installed]:
         _noting(result, ready)
-    result.problems += training_problems(config.training, installed=check_installed)
     if config.training.similarity == "mmseqs2":
         _noting(result, mmseqs.check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
@@ -147,15 +144,6 @@ def preflight(
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     gc.freeze()  # all this lives as long as the process: Python need not look through it again
     return result
-
-
-def training_problems(training: Training, *, installed: bool = True) -> list[str]:
-    """Settings that no machine can train with, or whose packages are missing. GPUs are checked where a run starts."""
-    device = training.hardware.accelerator
-    clipped = any(entry.gradient_clip for entry in [*training.sweep.configs, *training.finetune.phases])
-    hardware = training.hardware
-    found = [] if device == "auto" else contradictions(hardware, device, clipped=clipped, installed=installed)
-    return [f"training.hardware: {line}" for line in found]
 
 
 def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:

@@ -1,15 +1,12 @@
-"""Graphs of another pipeline: PyTorch Geometric `Data` files into the arrays that are packed.
+"""Graphs as files of PyTorch Geometric: those that TopoRank publishes, and those of another pipeline.
 
-`torch.load` opens them with `weights_only`, so that no file can run code.
+torch opens them with `weights_only`, so that no file can run code.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import math
-import pickle
-import re
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,19 +18,97 @@ from torch_geometric.data import Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
-from toporank.errors import GraphError, printable
+from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES
-from toporank.files.graph_file import Graph
+from toporank.features.residue_tables import read_table
+from toporank.files import torch_files
+from toporank.files.atomic import sha256
+from toporank.files.graph_file import Graph, read_graph
 from toporank.files.packfile import BETWEEN
+from toporank.files.spreadsheets import table_text
 from toporank.inputs.graph_files import EXPECTED, SUFFIX, GraphFile
+from toporank.layout import STAGES
 from toporank.structures.identity import split_suffix, table_name
 
-OF_PYG = [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
-"""What a `Data` file names beside what PyTorch Geometric itself declares safe."""
+GRAPHS = STAGES[-1]
+SAFE = (Data, DataEdgeAttr, DataTensorAttr, GlobalStorage)
+"""The classes in the file of a `Data`. PyTorch Geometric itself tells torch of the first alone that it is safe."""
 TENSORS = ("x", "edge_index", "edge_attr")
-SAVE_PLAIN = "save a Data of tensors, numbers and texts alone, with torch.save"
-NAMES_OF_TARGET, NAMES_OF_DECOY = ("target",), ("name", "decoy", "model")
-"""Under which a file may say what it is, in `metadata` or beside it."""
+NAMES_OF_TARGET = ("target",)
+NAMES_OF_DECOY = ("name", "decoy", "model")
+"""Keys under which a file may say what it is, in `metadata` or beside it."""
+
+
+# ---- what TopoRank publishes ------------------------------------------------------------------------------
+
+
+def as_file(stage: str, artefact: bytes) -> bytes:
+    """Return the content of the file that shows an artefact; the same artefact gives the same bytes.
+
+    Parameters
+    ----------
+    stage : str
+        The stage that made it, one of `layout.STAGES`.
+    artefact : bytes
+        As it is in the reuse store.
+
+    Raises
+    ------
+    GraphError
+        Where it should be a graph and is not.
+    """
+    return pt_bytes(artefact) if stage == GRAPHS else csv_bytes(artefact)
+
+
+def csv_bytes(artefact: bytes) -> bytes:
+    """Return a table of residues as CSV. Its numbers have all their digits."""
+    table = read_table(artefact)
+    columns = [column.tolist() if isinstance(column, np.ndarray) else column for column in table.values()]
+    return table_text([*table], zip(*columns, strict=True)).encode()
+
+
+def pt_bytes(artefact: bytes) -> bytes:
+    """Return a graph as a file of torch. Raises GraphError where it is not one."""
+    stream = io.BytesIO()  # the name of a file would become part of what is in it
+    torch.save(as_data(read_graph(artefact, "reuse store")), stream)
+    return stream.getvalue()
+
+
+def as_data(graph: Graph) -> Data:
+    """Return a graph as a `Data` with `x`, `edge_index`, `edge_attr`, `metadata` and, where it has a label, `y`."""
+    data = Data(
+        x=torch.tensor(graph.x),
+        edge_index=torch.tensor(graph.edge_index),
+        edge_attr=torch.tensor(graph.edge_attr),
+    )
+    if not math.isnan(graph.y):
+        data.y = torch.tensor([graph.y], dtype=torch.float32)
+    data.metadata = graph.metadata
+    return data
+
+
+def read_pt(path: Path | str) -> Data:
+    """Return the `Data` in a `.pt` file. No code from the file is run.
+
+    Raises
+    ------
+    GraphError
+        Where the file is damaged, or holds anything but a `Data`.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            data = torch_files.load(path, SAFE)
+    except OSError as error:
+        raise GraphError(f"cannot be read: {error.strerror}", where=path) from error
+    except ValueError as error:
+        remedy = "save a Data of tensors, numbers and texts alone with torch.save, or remove the file"
+        raise GraphError(f"not a readable graph: {error}", where=path, remedy=remedy) from error
+    if not isinstance(data, Data):
+        raise GraphError(f"holds a {type(data).__name__}, not a Data", where=path, remedy=EXPECTED)
+    return data
+
+
+# ---- graphs of another pipeline ---------------------------------------------------------------------------
 
 
 def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
@@ -56,15 +131,21 @@ def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
     GraphError
         Naming the file, when one cannot be read, lacks a tensor, or has another number of columns than the first.
     """
-    files, first, widths = [], None, ()
+    files = []
+    first, expected = None, {}
     for path in paths:
-        content = path.read_bytes()
-        saved = _saved(path, content)
+        saved = read_pt(path).to_dict()
         graph = _graph(path, saved)
-        own_widths = (graph.x.shape[1], graph.edge_attr.shape[1])
+        widths = {"x": graph.x.shape[1], "edge_attr": graph.edge_attr.shape[1]}
         if first is None:
-            first, widths = path, own_widths
-        _check_widths(path, own_widths, first, widths)
+            first, expected = path, widths
+        for tensor, width in widths.items():
+            if width != expected[tensor]:
+                raise GraphError(
+                    f"{tensor} has {width} columns, in {first} it has {expected[tensor]}",
+                    where=path,
+                    remedy="all graphs of a data set need the same columns: remove those of another kind",
+                )
         sub_folder = path.parent.name if path.parent != folder else ""
         file_name = _without_folder_and_ending(path.stem)
         graph_file = GraphFile(
@@ -73,7 +154,7 @@ def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
             decoy=_without_folder_and_ending(_text(saved, NAMES_OF_DECOY)) or file_name,
             file_name=file_name,
             dockq=graph.y,
-            sha256=hashlib.sha256(content).hexdigest(),
+            sha256=sha256(path),
             names_features="features" in graph.metadata,
         )
         files.append(graph_file)
@@ -99,31 +180,7 @@ def read_pyg_graph(path: Path) -> Graph:
     GraphError
         Naming the file and what is wrong with it.
     """
-    return _graph(path, _saved(path, path.read_bytes()))
-
-
-def _saved(path: Path, content: bytes) -> dict[str, Any]:
-    """Return what a file stores, by name."""
-    try:
-        with warnings.catch_warnings(), torch.serialization.safe_globals(OF_PYG):
-            warnings.simplefilter("ignore")
-            data = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        unsafe = re.search(r"GLOBAL (\S+)", str(error))
-        if unsafe is None:
-            raise _unreadable(path, error) from error
-        what = f"TopoRank does not open it: it needs {unsafe[1]}, and a file with such objects could run any code"
-        raise GraphError(what, where=path, remedy=SAVE_PLAIN) from error
-    except (OSError, EOFError, RuntimeError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise _unreadable(path, error) from error
-    if not isinstance(data, Data):
-        raise GraphError(f"holds a {type(data).__name__}, not a Data", where=path, remedy=EXPECTED)
-    return data.to_dict()
-
-
-def _unreadable(path: Path, error: Exception) -> GraphError:
-    reason = printable(str(error).partition("\n")[0]) or "it is empty or cut off"
-    return GraphError(f"not a readable graph: {reason}", where=path, remedy="write it again, or remove it")
+    return _graph(path, read_pt(path).to_dict())
 
 
 def _graph(path: Path, saved: dict[str, Any]) -> Graph:
@@ -218,13 +275,3 @@ def _text(saved: dict[str, Any], keys: Iterable[str]) -> str:
             if isinstance(place.get(key), str) and place[key]:
                 return place[key]
     return ""
-
-
-def _check_widths(path: Path, widths: tuple[int, int], first: Path, expected: tuple[int, int]) -> None:
-    for tensor, width, other in zip(("x", "edge_attr"), widths, expected, strict=True):
-        if width != other:
-            raise GraphError(
-                f"{tensor} has {width} columns, in {first} it has {other}",
-                where=path,
-                remedy="all graphs of a data set need the same columns: remove those of another kind",
-            )

@@ -1,7 +1,9 @@
-"""Scaling by the training set: the statistics, and their way into the checkpoint and out again."""
+"""The order of epochs, the losses, and scaling by the training set on its way into the checkpoint and out again."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +14,142 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.building.packing import write_pack
+from toporank.errors import ConfigError
 from toporank.features.registry import choose, modules
-from toporank.learning.checkpoint import read_description
-from toporank.learning.graphs import GraphStore
-from toporank.learning.standardising import Standardise, is_scaled, statistics
+from toporank.learning.data import (
+    GraphStore,
+    Standardise,
+    balanced,
+    cluster_levels,
+    epoch_order,
+    is_scaled,
+    statistics,
+)
+from toporank.learning.hyperparameters import Hyperparameters, SweepConfig
+from toporank.learning.lightning import dockq_loss, local_loss
 from toporank.learning.train import train_run
 from toporank.learning.weights import load_weights
+from toporank.settings import checked
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
+# ---- the order of an epoch --------------------------------------------------------------------------------
+
+TARGETS = np.repeat(["A", "B", "C", "D"], [30, 6, 3, 1])
+INDICES = np.arange(40)[::-1].copy()
+LEVELS = {"shuffle": [], "cluster_balanced": cluster_levels(TARGETS[INDICES], {"A": "A", "B": "A", "C": "A", "D": "D"})}
+
+
+def epochs(kind: str, seed: int = 1, n: int = 3) -> list[list[int]]:
+    """The graphs of the first epochs."""
+    return [epoch_order(INDICES, LEVELS[kind], seed, epoch).tolist() for epoch in range(n)]
+
+
+@pytest.mark.parametrize("kind", LEVELS)
+def test_an_epoch_depends_on_seed_and_epoch_alone_and_all_decoys_are_seen(kind):
+    first = epochs(kind)
+    assert first == epochs(kind)
+    assert first[0] != first[1] != first[2]
+    assert first != epochs(kind, seed=2)
+    assert [len(epoch) for epoch in first] == [len(INDICES)] * 3
+    assert {i for epoch in epochs(kind, n=20) for i in epoch} == set(INDICES.tolist())
+
+
+def test_a_shuffled_epoch_sees_every_decoy_once():
+    for epoch in epochs("shuffle"):
+        assert sorted(epoch) == sorted(INDICES)
+
+
+def test_every_cluster_is_drawn_equally_often_and_so_is_every_target_in_it():
+    for epoch in epochs("cluster_balanced"):
+        drawn = Counter(TARGETS[epoch])
+        assert drawn["D"] == 20
+        assert sorted(drawn[target] for target in "ABC") == [6, 7, 7]
+
+
+def test_targets_of_a_cluster_with_fewer_draws_than_targets_take_turns():
+    cluster, target = np.repeat([0, 1], 8), np.arange(16)
+    cluster[8:] = np.arange(1, 9)
+    draws = [balanced([cluster, target], np.random.default_rng(seed)) for seed in range(40)]
+    assert {len(rows) for rows in draws} == {16}
+    assert {(rows < 8).sum() for rows in draws} <= {1, 2}
+    assert {row for rows in draws for row in rows.tolist()} == set(range(16))
+
+
+def test_draws_of_a_group_take_turns_and_the_spare_ones_are_not_always_of_the_same_groups():
+    """Ten rows of three groups: one group is drawn four times, each group in some epoch."""
+    groups = np.repeat([0, 1, 2], [4, 3, 3])
+    favoured = set()
+    for seed in range(30):
+        rows = Counter(balanced([groups], np.random.default_rng(seed)).tolist())
+        of_group = Counter(groups[list(rows.elements())].tolist())
+        assert sorted(of_group.values()) == [3, 3, 4]
+        favoured.add(of_group.most_common(1)[0][0])
+        for group in range(3):
+            counts = [rows[row] for row in np.flatnonzero(groups == group)]
+            assert max(counts) - min(counts) <= 1
+    assert favoured == {0, 1, 2}
+
+
+# ---- losses -----------------------------------------------------------------------------------------------
+
+Y = torch.tensor([0.9, 0.5, 0.1, 0.8, 0.2])
+P = torch.tensor([0.7, 0.6, 0.2, 0.1, 0.3])
+
+
+def test_losses_follow_their_formula_and_are_least_where_the_prediction_is_right():
+    assert float(dockq_loss("mse", P, Y)) == pytest.approx(float(((P - Y) ** 2).mean()))
+    expected = -(Y * P.log() + (1 - Y) * (1 - P).log()).mean()
+    assert float(dockq_loss("bce", P, Y)) == pytest.approx(float(expected))
+    scores = torch.linspace(0.01, 0.99, 99)
+    for name in ("mse", "bce"):
+        losses = torch.stack([dockq_loss(name, score[None], torch.tensor([0.3])) for score in scores])
+        assert float(scores[losses.argmin()]) == pytest.approx(0.3)
+        assert not dockq_loss(name, torch.tensor([math.nan, 0.5]), Y[:2]).isfinite()
+
+
+def test_cross_entropy_of_a_certain_and_wrong_score_is_large_and_finite():
+    losses = [float(dockq_loss("bce", torch.tensor([p]), torch.tensor([1 - p]))) for p in (0.0, 1.0)]
+    assert losses == pytest.approx([126 * math.log(2), 24 * math.log(2)])  # of single precision
+
+
+@pytest.mark.parametrize("logit", [-110.0, 17.0, 40.0])
+@pytest.mark.parametrize("dockq", [0.0, 0.5, 1.0])
+def test_gradients_of_the_cross_entropy_of_a_certain_score_are_numbers(logit, dockq):
+    logits = torch.tensor([logit, 0.0], requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        dockq_loss("bce", torch.sigmoid(logits), torch.full((2,), dockq)).backward()
+    assert logits.grad.isfinite().all()
+    assert logits.grad[1] == pytest.approx((0.5 - dockq) / 2)
+
+
+def test_the_local_loss_is_a_mean_over_graphs_of_the_edges_that_have_a_native():
+    q, y = torch.tensor([0.8, 0.3, 0.5, 0.9, 0.6]), torch.tensor([1.0, 0.25, math.nan, 0.0, math.nan])
+    logit = torch.logit(q).requires_grad_()
+    loss = local_loss(logit, y, torch.tensor([0, 0, 0, 1, 2]), 3)
+    of_graphs = [float(dockq_loss("bce", q[:2], y[:2])), float(dockq_loss("bce", q[3:4], y[3:4]))]
+    assert float(loss.detach()) == pytest.approx(np.mean(of_graphs), rel=1e-5)
+    loss.backward()
+    assert logit.grad.isfinite().all()
+    assert (logit.grad != 0).tolist() == [True, True, False, True, False]
+    assert local_loss(logit, torch.full((5,), math.nan), torch.zeros(5, dtype=torch.int64), 1) is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [({"local_weight": 0.1, "local": False}, "set `local: true`"),
+     ({"loss": "mae"}, "loss"),
+     ({"sampling": "targets"}, "sampling"),
+     ({"ranking_term": "listwise"}, r"ranking_term: unknown key \(gone: .*study\.md"),
+     ({"gradient_clip": 1.0}, "use training.trainer: {gradient_clip_val")],
+)  # fmt: skip
+def test_an_impossible_or_former_choice_is_refused_with_what_to_do(keys, message):
+    with pytest.raises(ConfigError, match=message):
+        checked(SweepConfig, {"name": "x", **keys}, where="training.sweep.configs")
+
+
+def test_a_weight_above_zero_makes_a_network_predict_local_quality():
+    assert not Hyperparameters().local
+    assert Hyperparameters(local_weight=0.1).local
+
 
 SCALED = {
     **METADATA,
@@ -145,14 +275,12 @@ def test_graphs_without_label_have_no_part_in_the_statistics(tmp_path, trained):
 
 
 def test_nodes_and_edges_are_scaled_each_for_itself(tmp_path):
-    network, _ = load_weights(train(tmp_path / "run", pack(tmp_path / "graphs", NODES_ONLY)))
-    assert BUFFERS & set(network.state_dict()) == {"scale_nodes.mean", "scale_nodes.sd"}
-
-
-def test_a_checkpoint_of_features_scaled_per_decoy_has_no_statistics(tmp_path):
-    checkpoint = train(tmp_path / "run", pack(tmp_path / "graphs", METADATA))
-    assert not BUFFERS & set(load_weights(checkpoint)[0].state_dict())
-    assert read_description(checkpoint)["features"]["nodes"]["scaling"] == "per_decoy"
+    for name, metadata, expected in (
+        ("one", NODES_ONLY, {"scale_nodes.mean", "scale_nodes.sd"}),
+        ("none", METADATA, set()),
+    ):
+        network, _ = load_weights(train(tmp_path / name, pack(tmp_path / f"{name}_graphs", metadata)))
+        assert BUFFERS & set(network.state_dict()) == expected
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 1000])

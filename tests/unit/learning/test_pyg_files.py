@@ -19,7 +19,7 @@ from toporank.files.packfile import PackedGraphs
 from toporank.inputs.graph_files import find_graph_files
 from toporank.inputs.labels import Label
 from toporank.learning.checkpoint import read_description
-from toporank.learning.pyg_data import examine_graph_files, read_pyg_graph
+from toporank.learning.pyg_files import examine_graph_files, read_pyg_graph
 from toporank.learning.train import train_run
 from toporank.ranking.packed_scores import score_pack
 from toporank.scorer.scorer import Scorer
@@ -96,9 +96,9 @@ def test_what_cannot_be_a_graph_is_an_error_with_the_name_of_the_file(tmp_path, 
 
 
 def test_a_file_that_could_run_code_is_refused_and_runs_none(tmp_path):
-    with pytest.raises(GraphError, match=r"bad\.pt: TopoRank does not open it: it needs \S+, .*any code \(save a Data"):
+    with pytest.raises(GraphError, match=r"bad\.pt: not a readable graph: it asks for \S+, .*\(save a Data"):
         read_pyg_graph(saved(tmp_path / "bad.pt", graph(extra=Evil(tmp_path / "ran"))))
-    with pytest.raises(GraphError, match=r"needs numpy\."):
+    with pytest.raises(GraphError, match=r"asks for numpy\."):
         read_pyg_graph(saved(tmp_path / "bad.pt", graph(extra=np.zeros(2))))
     assert not (tmp_path / "ran").exists()
 

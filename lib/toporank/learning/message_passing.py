@@ -1,0 +1,115 @@
+"""The network in PyTorch Geometric: what is trained, and the published network that ours is compared with.
+
+Importing this module imports PyTorch Geometric, which takes seconds; scoring does without it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch_geometric.nn import GATv2Conv
+from torch_geometric.utils import scatter
+
+from toporank.learning.data import GraphBatch
+from toporank.learning.kernels.attention import attend, can_loop
+from toporank.learning.network import Attention, DockQNet, NetworkOutput
+
+
+class FusedGATv2Conv(GATv2Conv):
+    """PyG's GATv2 message passing with edge vectors, averaged over heads; loops compute it where they can.
+
+    A drop-in for `GATv2Conv(hidden, hidden, heads, concat=False, edge_dim=hidden, add_self_loops=False)` for edges
+    that are sorted by destination. On a GPU, in bfloat16 and inside `torch.compile` it is PyG's own.
+
+    Parameters
+    ----------
+    hidden : int
+        Width of node and edge vectors.
+    heads : int
+        Attention heads.
+    dropout : float
+        Share of attention weights that are dropped during training.
+    """
+
+    def __init__(self, hidden: int, heads: int, dropout: float):
+        super().__init__(
+            hidden, hidden, heads=heads, concat=False, dropout=dropout, edge_dim=hidden, add_self_loops=False
+        )
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None) -> Tensor:
+        """Return the new node vectors, (n, hidden); parameters as in `kernels.attention.attend`."""
+        if can_loop(x):
+            return attend(self, x, edge_index, edge_attr, embedding)
+        if embedding is not None:
+            edge_attr = embedding(edge_attr)
+        return super().forward(x, edge_index, edge_attr)
+
+    @classmethod
+    def of(cls, attention: Attention) -> FusedGATv2Conv:
+        """Return a layer with the weights of another."""
+        _, heads, hidden = attention.att.shape
+        layer = cls(hidden, heads, attention.dropout)
+        layer.load_state_dict(attention.state_dict())
+        return layer
+
+
+def with_message_passing(network: DockQNet) -> DockQNet:
+    """Put PyG layers with the same weights into a network, and return it."""
+    for layer in network.layers:
+        layer.attention = FusedGATv2Conv.of(layer.attention)
+    return network
+
+
+class PublishedLayer(nn.Module):
+    """PyG's own GATv2 layer and the published edge update: a map for each head, and their mean."""
+
+    def __init__(self, attention: Attention, edge_update: nn.Linear):
+        super().__init__()
+        _, heads, hidden = attention.att.shape
+        self.attention = GATv2Conv(
+            hidden, hidden, heads=heads, concat=False, edge_dim=hidden, dropout=attention.dropout, add_self_loops=False
+        )
+        self.attention.load_state_dict(attention.state_dict())
+        self.heads = heads
+        self.edge_update = nn.Linear(3 * hidden, heads * hidden)
+        self.edge_update.weight.data = edge_update.weight.data.repeat(heads, 1)
+        self.edge_update.bias.data = edge_update.bias.data.repeat(heads)
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> tuple[Tensor, Tensor]:
+        """Return new vectors of nodes (n, hidden) and edges (E, hidden)."""
+        x = self.attention(x, edge_index, edge_attr)
+        ends = torch.cat([x[edge_index[0]], x[edge_index[1]], edge_attr], dim=1)
+        edge_attr = self.edge_update(ends).view(len(edge_attr), self.heads, edge_attr.shape[1]).mean(1)
+        return F.elu(x), F.elu(edge_attr)
+
+
+class PublishedNetwork(nn.Module):
+    """A `DockQNet` in the operations of PyG, in the order in which they were published: slow.
+
+    For what has to agree with the published implementation to the last digits: single precision sums depend on their
+    order, in graphs of thousands of edges up to 1e-5 of the score. It shares the weights outside its layers with
+    `network`, which must not predict local quality.
+    """
+
+    def __init__(self, network: DockQNet):
+        super().__init__()
+        self.network = network
+        self.layers = nn.ModuleList(PublishedLayer(layer.attention, layer.edge_update) for layer in network.layers)
+
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """Return the predicted DockQ of each graph: (B,)."""
+        return self.predictions(batch).score
+
+    def predictions(self, batch: GraphBatch) -> NetworkOutput:
+        """Return DockQ of each graph, and the input of the head."""
+        network = self.network
+        x = network.embed_nodes(network.scale_nodes(batch.x))
+        edge_attr = network.embed_edges(network.scale_edges(batch.edge_attr))
+        for layer in self.layers:
+            x, edge_attr = layer(x, batch.edge_index, edge_attr)
+        n_graphs = len(batch.index)
+        nodes = scatter(x, batch.node_graph, dim_size=n_graphs, reduce="mean")
+        edges = scatter(edge_attr, batch.edge_graph, dim_size=n_graphs, reduce="mean")
+        pooled = torch.cat([nodes, network.pooled_edges(edges)], dim=1)
+        return NetworkOutput(torch.sigmoid(network.head(pooled)).squeeze(1), None, None, pooled)

@@ -1,1 +1,0 @@
-"""Networks of TopoQA, the published implementation, read and computed."""
