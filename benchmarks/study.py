@@ -42,8 +42,6 @@ FEATURES = {
 
 OPTIONS = [
     {"name": "bce", "loss": "bce"},
-    {"name": "grouped", "decoys_per_target": 4},
-    {"name": "listwise", "decoys_per_target": 4, "ranking_term": "listwise", "ranking_weight": 0.1},
 ]
 """What may be minimised and drawn, all with the features of the last argument of --options-on."""
 

@@ -70,7 +70,12 @@ def assign(
     in_folds = table[table["in_study"] & table["has_graph"]]
     group_of = dict(zip(in_folds["target"], in_folds["cluster" if split_by == "cluster" else "target"], strict=True))
     fold_of = deal_folds(group_of, folds, seed) if len(set(group_of.values())) >= folds else {}
-    nearest_of = _nearest_training_targets(table, chains)
+    return _rows(table, fold_of, _nearest_training_targets(table, chains))
+
+
+def _rows(
+    table: pd.DataFrame, fold_of: dict[str, int], nearest_of: dict[str, tuple[str, float] | None]
+) -> list[TargetSplit]:
     rows = []
     for row in table.itertuples():
         training_target, containment = "", None

@@ -73,20 +73,7 @@ def fit(
     """
     seed_everything(run.seed, threads)
     store = GraphStore.of(graphs)
-    network = with_message_passing(_network(run, store))
-    freeze(network, run.freeze)
-    network.recompute = run.hardware.activation_checkpointing
-    if run.hardware.compile:
-        network.predictions = torch.compile(network.predictions, dynamic=True)
-    description = {
-        **run.record(),
-        "node_width": store.node_width,
-        "edge_width": store.edge_width,
-        **store.metadata,
-        "training_set": training_set,
-        "provenance": provenance(),
-    }
-    module = ScorerTraining(network, run, store, description, training_set.get("clusters"))
+    module = _module(run, store, training_set)
     last = _last_epoch(folder)
     best = {name: _keeps_best(folder, name, metric) for metric, name in CHECKPOINT_OF.items()}
     trainer = _trainer(run, folder, [*best.values()])
@@ -106,6 +93,23 @@ def fit(
     for name, callback in best.items():
         ranked[name] = [Path(path) for path in sorted(callback.best_k_models, key=callback.best_k_models.get)]
     return ranked, stopped
+
+
+def _module(run: Run, store: GraphStore, training_set: dict[str, Any]) -> ScorerTraining:
+    network = with_message_passing(_network(run, store))
+    freeze(network, run.freeze)
+    network.recompute = run.hardware.activation_checkpointing
+    if run.hardware.compile:
+        network.predictions = torch.compile(network.predictions, dynamic=True)
+    description = {
+        **run.record(),
+        "node_width": store.node_width,
+        "edge_width": store.edge_width,
+        **store.metadata,
+        "training_set": training_set,
+        "provenance": provenance(),
+    }
+    return ScorerTraining(network, run, store, description, training_set.get("clusters"))
 
 
 def seed_everything(seed: int, threads: int) -> None:

@@ -102,7 +102,7 @@ def read_pt(path: Path | str) -> Data:
         raise GraphError(f"cannot be read: {error.strerror}", where=path) from error
     except ValueError as error:
         remedy = "save a Data of tensors, numbers and texts alone with torch.save, or remove the file"
-        raise GraphError(f"not a readable graph: {error}", where=path, remedy=remedy) from error
+        raise GraphError(f"not a readable graph file: {error}", where=path, remedy=remedy) from error
     if not isinstance(data, Data):
         raise GraphError(f"holds a {type(data).__name__}, not a Data", where=path, remedy=EXPECTED)
     return data

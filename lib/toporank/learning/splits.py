@@ -56,8 +56,18 @@ def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
     return chosen[sorted(range(len(chosen)), key=names.__getitem__)]
 
 
-def check_labels(graphs: PackedGraphs) -> None:
-    """Raise ConfigError naming the decoy whose label is not a DockQ, or the split whose labels are all equal."""
+def check_trainable(graphs: PackedGraphs, *, learns_local: bool) -> None:
+    """Raise ConfigError where nothing can be learned from the labels and splits of graphs.
+
+    learns_local : whether the run also learns the local quality of edges.
+    """
+    labelled = ~np.isnan(graphs.dockq)
+    training = set(graphs.target[labelled & (graphs.split == "train")])
+    validation = set(graphs.target[labelled & (graphs.split == "val")])
+    both = sorted(training & validation)
+    if both:
+        what = f"target {both[0]!r} is in split train and in split val of different data sets"
+        raise ConfigError(what, remedy="give it one split")
     wrong = np.flatnonzero((graphs.dockq < 0) | (graphs.dockq > 1))
     if len(wrong):
         first = wrong[0]
@@ -69,30 +79,13 @@ def check_labels(graphs: PackedGraphs) -> None:
     for split in SPLITS:
         dockq = graphs.dockq[split_indices(graphs, split)]
         if len(dockq) > 1 and np.ptp(dockq) == 0:
-            raise ConfigError(
-                f"all {len(dockq)} labels of split {split!r} are {dockq[0]:g}",
-                remedy="nothing can be learned or selected from equal labels; look at the label table",
-            )
-
-
-def check_local(graphs: PackedGraphs) -> None:
-    """Raise ConfigError when no pack has the local quality that is to be learned."""
-    if not graphs.knows_local_quality:
-        raise ConfigError(
-            "local_weight is above 0, but no graph says how good its contacts are",
-            remedy="give a data set that is trained on `natives: FOLDER`, or leave local_weight out",
-        )
-
-
-def check_splits(graphs: PackedGraphs) -> None:
-    """Raise ConfigError when a target is trained on in one data set and validated on in another."""
-    labelled = ~np.isnan(graphs.dockq)
-    training = set(graphs.target[labelled & (graphs.split == "train")])
-    validation = set(graphs.target[labelled & (graphs.split == "val")])
-    both = sorted(training & validation)
-    if both:
-        what = f"target {both[0]!r} is in split train and in split val of different data sets"
-        raise ConfigError(what, remedy="give it one split")
+            what = f"all {len(dockq)} labels of split {split!r} are {dockq[0]:g}"
+            remedy = "nothing can be learned or selected from equal labels; look at the label table"
+            raise ConfigError(what, remedy=remedy)
+    if learns_local and not graphs.knows_local_quality:
+        what = "local_weight is above 0, but no graph says how good its contacts are"
+        remedy = "give a data set that is trained on `natives: FOLDER`, or leave local_weight out"
+        raise ConfigError(what, remedy=remedy)
 
 
 def fingerprint(graphs: PackedGraphs) -> str:

@@ -29,9 +29,7 @@ from toporank.learning.provenance import training_code
 from toporank.learning.run import N_BEST, Run
 from toporank.learning.splits import (
     SPLITS,
-    check_labels,
-    check_local,
-    check_splits,
+    check_trainable,
     fingerprint,
     open_graphs,
     split_indices,
@@ -67,16 +65,12 @@ def train_run(
         Their `train` splits are learned from.
     threads : int
         CPU threads of all devices together.
-    output : Path
-        Folder of the results.
-    store : Path
-        The reuse store.
+    output, store : Path
+        Folder of the results, and the reuse store.
     validation : list of Path, optional
         Packs whose `val` splits judge; `packs` by default.
-    splits : Path, optional
-        splits.csv, which decides for targets that have no split in the packs, and says which targets are one cluster.
-    fold : int, optional
-        Of a cross-validation; then `splits` decides for all targets.
+    splits, fold : optional
+        As in `splits.open_graphs`; `splits` also says which targets are one cluster.
     chains : iterable of Path
         chains.csv of the training data sets; without them the checkpoint does not know what it was trained on.
 
@@ -89,22 +83,11 @@ def train_run(
     ------
     ConfigError
         Where the labels or splits cannot be trained on, or the configuration cannot be followed.
-    TrainingError
-        Where the first epoch gives no finite numbers.
     """
     threads = max(1, threads // run.hardware.devices)
     graphs = open_graphs(packs, packs if validation is None else validation, splits, fold)
-    check_splits(graphs)
-    check_labels(graphs)
-    if run.hyperparameters.local_weight:
-        check_local(graphs)
-    training_set = {
-        "fingerprint": fingerprint(graphs),
-        **{split: len(split_indices(graphs, split)) for split in SPLITS},
-        "joined": graphs.joined,
-        **_remembered(run, graphs, chains),
-        **_clusters(run, graphs, splits),
-    }
+    check_trainable(graphs, learns_local=run.hyperparameters.local_weight > 0)
+    training_set = {**_counts(graphs), **_remembered(run, graphs, chains), **_clusters(run, graphs, splits)}
     folder = store / "runs" / _key(run, training_set)
     folder.mkdir(parents=True, exist_ok=True)
     if os.environ.get("LOCAL_RANK", "0") != "0":  # a process that Lightning started for another device of a run
@@ -115,17 +98,28 @@ def train_run(
             log.info("finished before, taken from the reuse store")
         else:
             _finish(run, folder, *_fit(run, graphs, training_set, folder, threads))
+    _publish(folder, output)
+    return json.loads((folder / "summary.json").read_text())
+
+
+def _publish(folder: Path, output: Path) -> None:
+    """Link the files of a finished run to where the workflow wants them."""
     shutil.rmtree(output / RUNNERS_UP, ignore_errors=True)
     (output / RUNNERS_UP).mkdir(parents=True)
     for name in json.loads((folder / CHECKSUMS).read_text()):
         link_or_copy(folder / name, output / name)
-    return json.loads((folder / "summary.json").read_text())
 
 
 def _fit(*arguments: Any) -> tuple[dict[str, list[Path]], str]:
     from toporank.learning.fit import fit  # with torch and Lightning, which take seconds to import
 
     return fit(*arguments)
+
+
+def _counts(graphs: PackedGraphs) -> dict[str, Any]:
+    """Return what identifies the graphs, and how many there are of each split."""
+    counts = {split: len(split_indices(graphs, split)) for split in SPLITS}
+    return {"fingerprint": fingerprint(graphs), **counts, "joined": graphs.joined}
 
 
 def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def test_what_is_no_graph_is_an_error_that_names_it(tmp_path):
     with pytest.raises(GraphError, match=r"graph\.pt: cannot be read: No such file"):
         read_pt(tmp_path / "graph.pt")
     torch.save({"x": torch.zeros(1)}, tmp_path / "graph.pt")
-    with pytest.raises(GraphError, match=r"graph\.pt: holds a dict, not a graph of PyTorch Geometric"):
+    with pytest.raises(GraphError, match=r"graph\.pt: holds a dict, not a Data"):
         read_pt(tmp_path / "graph.pt")
 
 

@@ -96,7 +96,7 @@ def test_what_cannot_be_a_graph_is_an_error_with_the_name_of_the_file(tmp_path, 
 
 
 def test_a_file_that_could_run_code_is_refused_and_runs_none(tmp_path):
-    with pytest.raises(GraphError, match=r"bad\.pt: not a readable graph: it asks for \S+, .*\(save a Data"):
+    with pytest.raises(GraphError, match=r"bad\.pt: not a readable graph file: it asks for \S+, .*\(save a Data"):
         read_pyg_graph(saved(tmp_path / "bad.pt", graph(extra=Evil(tmp_path / "ran"))))
     with pytest.raises(GraphError, match=r"asks for numpy\."):
         read_pyg_graph(saved(tmp_path / "bad.pt", graph(extra=np.zeros(2))))
