@@ -43,8 +43,8 @@ def residue_contacts(complex_: Complex) -> np.ndarray:
         second += np.repeat(starts[pairs[rows, 1]], n)
         close = ((xyz[first] - xyz[second]) ** 2).sum(axis=1) < TOUCHING**2
         touching[np.repeat(rows, n)[close]] = True
-    found = residues[pairs[touching]]
-    return found[np.lexsort(found.T[::-1])]
+    contacts = residues[pairs[touching]]
+    return contacts[np.lexsort(contacts.T[::-1])]
 
 
 def interface_residues(complex_: Complex) -> np.ndarray:
@@ -52,9 +52,9 @@ def interface_residues(complex_: Complex) -> np.ndarray:
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     xyz = complex_.xyz[complex_.ca[residues]]
     pairs = _pairs_between(complex_.body_of[residues], xyz, np.full(len(residues), INTERFACE / 2))
-    found = np.zeros(len(complex_.residues), dtype=bool)
-    found[residues[pairs]] = True
-    return found
+    is_interface = np.zeros(len(complex_.residues), dtype=bool)
+    is_interface[residues[pairs]] = True
+    return is_interface
 
 
 def _pairs_between(body: np.ndarray, centre: np.ndarray, reach: np.ndarray) -> np.ndarray:
@@ -62,12 +62,12 @@ def _pairs_between(body: np.ndarray, centre: np.ndarray, reach: np.ndarray) -> n
 
     body : int, shape (n,). centre : float64, shape (n, 3). reach : of each sphere, Å, shape (n,).
     """
-    found = [np.zeros((0, 2), dtype=np.intp)]
+    overlapping = [np.zeros((0, 2), dtype=np.intp)]
     for pairs in candidate_pairs(centre, 2 * reach.max(initial=0.0)):
         i, j = pairs[body[pairs[:, 0]] != body[pairs[:, 1]]].T
         overlap = ((centre[i] - centre[j]) ** 2).sum(axis=1) < (reach[i] + reach[j]) ** 2
-        found.append(np.column_stack([i[overlap], j[overlap]]))
-    return np.concatenate(found)
+        overlapping.append(np.column_stack([i[overlap], j[overlap]]))
+    return np.concatenate(overlapping)
 
 
 def contact_bytes(complex_: Complex) -> bytes:
@@ -77,17 +77,17 @@ def contact_bytes(complex_: Complex) -> bytes:
     (uint8, shape (n,), one-letter codes), `ca` (float32, shape (n, 3), Å, nan without CA), `interface` (bool, shape
     (n,)); `contacts` : int32, shape (P, 2), places in these.
     """
-    contacts, interface = residue_contacts(complex_), interface_residues(complex_)
-    kept = (complex_.ca >= 0) & (complex_.body_of >= 0)
-    kept[contacts] = True
-    residues = np.flatnonzero(kept)
-    ca = np.where((complex_.ca[residues] >= 0)[:, None], complex_.xyz[complex_.ca[residues]], np.nan)
-    names = json.dumps([complex_.residues[r] for r in residues], separators=(",", ":")).encode()
+    contacts = residue_contacts(complex_)
+    is_in = (complex_.ca >= 0) & (complex_.body_of >= 0)
+    is_in[contacts] = True
+    residues = np.flatnonzero(is_in)
+    ca = complex_.ca[residues]
+    names = json.dumps([complex_.residues[r] for r in residues], separators=(",", ":"))
     tensors = {
-        "residues": np.frombuffer(names, dtype=np.uint8),
+        "residues": np.frombuffer(names.encode(), dtype=np.uint8),
         "letters": np.frombuffer(complex_.letters.encode(), dtype=np.uint8)[residues],
-        "ca": ca.astype(np.float32),
-        "interface": interface[residues],
+        "ca": np.where(ca[:, None] >= 0, complex_.xyz[ca], np.nan).astype(np.float32),
+        "interface": interface_residues(complex_)[residues],
         "contacts": np.searchsorted(residues, contacts).astype(np.int32),
     }
     return safetensors.numpy.save(tensors)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
 import safetensors.numpy
@@ -25,8 +24,6 @@ PROBES = 8
 """CA atoms, spread over the complex, whose distances are compared before anything is superposed."""
 SAMPLE = 50
 """Decoys of a target that are looked at first."""
-AT_ONCE = 256
-"""Decoys superposed at a time."""
 
 
 def moved_as_whole(contents: Mapping[str, bytes]) -> set[str]:
@@ -45,16 +42,14 @@ def moved_as_whole(contents: Mapping[str, bytes]) -> set[str]:
         return set()
     first = next(iter(alike.values()))
     every = np.ones(len(first), dtype=bool)
-    rigid, is_moved = [], False
-    for start in range(0, len(alike), AT_ONCE):
-        some = list(alike)[start : start + AT_ONCE]
-        xyz = np.array([alike[name] for name in some])
-        counted = np.ones(xyz.shape[:2], dtype=bool)
-        rmsd = interface_rmsd(first, every, xyz, counted)
-        displaced = np.sqrt(np.nanmean(np.sum((xyz - first) ** 2, axis=2), axis=1))
-        rigid += [name for name, value in zip(some, rmsd.tolist(), strict=True) if value <= RIGID]
-        is_moved |= bool((displaced[rmsd <= RIGID] > MOVED).any())
-    return set(rigid) if is_moved and len(rigid) >= MOST * len(names) else set()
+    rigid = set()
+    is_moved = False
+    for name, xyz in alike.items():
+        rmsd = interface_rmsd(first, every, xyz[None], every[None])[0]
+        if rmsd <= RIGID:
+            rigid.add(name)
+            is_moved |= bool(np.sqrt(np.nanmean(np.sum((xyz - first) ** 2, axis=1))) > MOVED)
+    return rigid if is_moved and len(rigid) >= MOST * len(names) else set()
 
 
 def _alike(contents: Mapping[str, bytes], names: list[str]) -> dict[str, np.ndarray]:
@@ -63,12 +58,11 @@ def _alike(contents: Mapping[str, bytes], names: list[str]) -> dict[str, np.ndar
     residues = {name: of_decoy["residues"].tobytes() for name, of_decoy in tensors.items()}
     most_frequent = Counter(residues.values()).most_common(1)[0][0]
     xyz = {name: tensors[name]["ca"].astype(np.float64) for name in names if residues[name] == most_frequent}
-    is_known = np.isfinite(next(iter(xyz.values()))).all(axis=1)
-    known = np.flatnonzero(is_known)
-    if len(known) < PROBES:
+    has_ca = np.flatnonzero(np.isfinite(next(iter(xyz.values()))).all(axis=1))
+    if len(has_ca) < PROBES:
         return {}
-    probes = known[np.linspace(0, len(known) - 1, PROBES).astype(int)]
-    pairs = np.array(list(combinations(probes.tolist(), 2)))
-    distances = np.array([np.linalg.norm(ca[pairs[:, 0]] - ca[pairs[:, 1]], axis=1) for ca in xyz.values()])
+    probes = has_ca[np.linspace(0, len(has_ca) - 1, PROBES).astype(int)]
+    first, second = probes[np.array(np.triu_indices(PROBES, 1))]
+    distances = np.array([np.linalg.norm(ca[first] - ca[second], axis=1) for ca in xyz.values()])
     differences = np.abs(distances - np.median(distances, axis=0)).max(axis=1)
-    return {name: ca for (name, ca), value in zip(xyz.items(), differences, strict=True) if value <= 3 * RIGID}
+    return {name: xyz[name] for name, difference in zip(xyz, differences, strict=True) if difference <= 3 * RIGID}

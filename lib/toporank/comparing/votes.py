@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -34,16 +34,33 @@ class Votes(NamedTuple):
 
 
 def votes(similarities: Iterable[np.ndarray], quality: np.ndarray) -> Votes:
-    """The votes for each decoy. similarities : to every decoy, (n,), of one decoy after another. quality : (n,)."""
-    n, weight = len(quality), _weight(quality)
-    found = np.full((len(Votes._fields), n), np.nan)
+    """Let the decoys of a target vote for each other.
+
+    Parameters
+    ----------
+    similarities : of one decoy after another, to every decoy, shape (n,)
+    quality : estimated quality of each decoy, shape (n,)
+
+    Returns
+    -------
+    Votes
+    """
+    n = len(quality)
+    weight = _weight(quality)
+    table = np.full((len(Votes._fields), n), np.nan)
     best = int(weight.argmax()) if n else 0
     for i, similarity in enumerate(similarities if n > 1 else ()):
-        others = np.arange(n) != i
-        mine, their = similarity[others], weight[others]
-        to_best = 1.0 if i == best else similarity[best]
-        found[:, i] = mine.mean(), mine @ their / their.sum(), to_best, mine.max(), (mine > ALIKE).mean()
-    return Votes(*found)
+        is_other = np.arange(n) != i
+        to_others = similarity[is_other]
+        weights = weight[is_other]
+        table[:, i] = Votes(
+            consensus=to_others.mean(),
+            weighted=to_others @ weights / weights.sum(),
+            to_best=1.0 if i == best else similarity[best],
+            nearest=to_others.max(),
+            alike=(to_others > ALIKE).mean(),
+        )
+    return Votes(*table)
 
 
 def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
@@ -56,35 +73,55 @@ def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, flo
     """How far the other decoys agree with each on each residue that touches another partner, in [0, 1].
 
     The share of the others that have a contact, weighted by the square of their quality, is averaged over the contacts
-    of the residue. A dictionary by what the decoy calls the residue, such as `A:52A`, for each decoy; empty ones for a
-    decoy that is alone. quality : (n,).
+    of the residue.
+
+    Parameters
+    ----------
+    decoys : n decoys of a target
+    quality : estimated quality of each, shape (n,)
+
+    Returns
+    -------
+    for each decoy a dict by what it calls the residue, such as `A:52A`; empty for a decoy that is alone
     """
-    if len(decoys.names) < 2:
-        return [{} for _ in decoys.names]
-    found, length = [], decoys.xyz.shape[1]
-    for own, (pairs, shares) in zip(decoys.residues, decoys.contacts.shares(_weight(quality)), strict=True):
-        n = np.bincount(pairs.ravel(), minlength=length)
-        total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=length)
-        touching = np.flatnonzero(n)
-        means = (total[touching] / n[touching]).tolist()
-        found.append({residue_named(own[r]): mean for r, mean in zip(touching.tolist(), means, strict=True)})
-    return found
+    agreement = []
+    for names, pairs, shares in _shares(decoys, quality):
+        n = np.bincount(pairs.ravel(), minlength=decoys.xyz.shape[1])
+        total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=decoys.xyz.shape[1])
+        residues = np.flatnonzero(n)
+        means = (total[residues] / n[residues]).tolist()
+        agreement.append({names[residue]: mean for residue, mean in zip(residues.tolist(), means, strict=True)})
+    return agreement
 
 
 def contact_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[tuple[str, str], float]]:
     """The share of the other decoys that have a contact of each, weighted by the square of their quality, in [0, 1].
 
-    A dictionary by what the decoy calls the two residues, in order of these names; empty ones for a decoy that is
-    alone. quality : (n,).
+    Parameters
+    ----------
+    decoys, quality : as for `residue_agreement`
+
+    Returns
+    -------
+    for each decoy a dict by what it calls the two residues, in order of these names; empty for a decoy that is alone
     """
-    if len(decoys.names) < 2:
-        return [{} for _ in decoys.names]
-    found = []
-    for own, (pairs, shares) in zip(decoys.residues, decoys.contacts.shares(_weight(quality)), strict=True):
-        names = {place: residue_named(own[place]) for place in np.unique(pairs).tolist()}
-        ends = (pair_named(names[i], names[j]) for i, j in pairs.tolist())
-        found.append(dict(zip(ends, shares.tolist(), strict=True)))
-    return found
+    agreement = []
+    for names, pairs, shares in _shares(decoys, quality):
+        of_decoy = {}
+        for (first, second), share in zip(pairs.tolist(), shares.tolist(), strict=True):
+            of_decoy[pair_named(names[first], names[second])] = share
+        agreement.append(of_decoy)
+    return agreement
+
+
+def _shares(decoys: Decoys, quality: np.ndarray) -> Iterator[tuple[dict[int, str], np.ndarray, np.ndarray]]:
+    """Of each decoy the names of residues with contacts, its contacts, (P, 2), and the share of others with each."""
+    no_contacts = np.zeros((0, 2), dtype=int), np.zeros(0)
+    is_alone = len(decoys.names) < 2
+    contacts = [no_contacts] * len(decoys.names) if is_alone else decoys.contacts.shares(_weight(quality))
+    for residues, (pairs, shares) in zip(decoys.residues, contacts, strict=True):
+        names = {place: residue_named(residues[place]) for place in np.unique(pairs).tolist()}
+        yield names, pairs, shares
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -81,16 +81,16 @@ class Complex:
 
     def without_hydrogens(self) -> Complex:
         """The complex with its heavy atoms only; the same residues."""
-        heavy = ~self.is_hydrogen
-        if heavy.all():
+        is_heavy = ~self.is_hydrogen
+        if is_heavy.all():
             return self
-        place = np.append(np.cumsum(heavy) - 1, -1)  # the last one stands for no CA
+        new_index = np.append(np.cumsum(is_heavy) - 1, -1)  # the last one is for residues without CA
         return replace(
             self,
-            xyz=self.xyz[heavy],
-            atom_names=self.atom_names[heavy],
-            residue_of=self.residue_of[heavy],
-            ca=place[self.ca],
+            xyz=self.xyz[is_heavy],
+            atom_names=self.atom_names[is_heavy],
+            residue_of=self.residue_of[is_heavy],
+            ca=new_index[self.ca],
         )
 
     @property
@@ -106,51 +106,59 @@ class Complex:
     @cached_property
     def body_of(self) -> np.ndarray:
         """int, shape (R,): the place in `bodies` of each residue's chain; -1 where it belongs to none of them."""
-        place = {chain: i for i, chains in enumerate(self.bodies) for chain in chains}
-        return np.array([place.get(residue.chain, -1) for residue in self.residues], dtype=int)
+        body_of_chain = {}
+        for body, chains in enumerate(self.bodies):
+            body_of_chain.update(dict.fromkeys(chains, body))
+        return np.array([body_of_chain.get(residue.chain, -1) for residue in self.residues], dtype=int)
 
     def with_partners(self, partners: Partners) -> Complex:
-        """The complex with these partners; those that say no more than that each chain is one are left out.
+        """The complex with these partners; without them where they only say that each chain is one.
 
-        Raises ChainMissingError, which names the chains that it does not have.
+        Raises
+        ------
+        ChainMissingError : it does not have a chain that they name
         """
         if not partners:
             return self
-        there, named = self.chains, sorted(chain for partner in partners for chain in partner)
-        missing = [chain for chain in named if chain not in there]
+        chains = self.chains
+        named = set().union(*partners)
+        missing = sorted(named.difference(chains))
         if missing:
-            letters = [chain for chain in missing if set(chain) <= set(there)]
-            known = "; ".join([", ".join(there) or "none", *self.notes])
+            several_letters = [name for name in missing if set(name) <= set(chains)]
+            remedy = f"join chains by +, such as {'+'.join(several_letters[0])}" if several_letters else None
             raise ChainMissingError(
-                f"no protein chain {' and no '.join(map(repr, missing))}, only {known}",
-                facts={"n_chains": len(there)},
-                remedy=f"join chains by +, such as {'+'.join(letters[0])}" if letters else None,
+                f"no protein chain {' and no '.join(map(repr, missing))}, only "
+                + "; ".join([", ".join(chains) or "none", *self.notes]),
+                facts={"n_chains": len(chains)},
+                remedy=remedy,
             )
-        left_out = [chain for chain in there if chain not in named]
-        if not left_out and len(partners) == len(there):
+        left_out = [chain for chain in chains if chain not in named]
+        if not left_out and len(partners) == len(chains):
             return self
-        note = (f"no partner names chain {', '.join(left_out)}: left out of the interface",) if left_out else ()
-        return replace(self, partners=partners, notes=(*self.notes, *note))
+        notes = list(self.notes)
+        if left_out:
+            notes.append(f"no partner names chain {', '.join(left_out)}: left out of the interface")
+        return replace(self, partners=partners, notes=tuple(notes))
 
     def only(self, residues: np.ndarray) -> Complex:
         """The complex with these residues, int, shape (n,), in rising order."""
         starts = self.atom_slices
         sizes = np.diff(starts)[residues]
-        first = np.cumsum(sizes) - sizes
-        atoms = np.repeat(starts[residues] - first, sizes) + np.arange(sizes.sum())
+        new_starts = np.cumsum(sizes) - sizes
+        atoms = np.repeat(starts[residues] - new_starts, sizes) + np.arange(sizes.sum())
         ca = self.ca[residues]
-        kept = residues.tolist()
+        pick = residues.tolist()
         return replace(
             self,
-            residues=tuple(self.residues[r] for r in kept),
-            names=tuple(self.names[r] for r in kept),
-            parents=tuple(self.parents[r] for r in kept),
+            residues=tuple(self.residues[r] for r in pick),
+            names=tuple(self.names[r] for r in pick),
+            parents=tuple(self.parents[r] for r in pick),
             xyz=self.xyz[atoms],
             atom_names=self.atom_names[atoms],
             residue_of=np.repeat(np.arange(len(residues)), sizes),
-            ca=np.where(ca >= 0, ca - starts[residues] + first, -1),
+            ca=np.where(ca >= 0, ca - starts[residues] + new_starts, -1),
             hetero=frozenset(np.flatnonzero(np.isin(residues, list(self.hetero))).tolist()),
-            labels=tuple(self.labels[r] for r in kept) if self.labels else (),
+            labels=tuple(self.labels[r] for r in pick) if self.labels else (),
         )
 
     @cached_property
@@ -160,5 +168,7 @@ class Complex:
 
     def index(self) -> dict[ResidueId, int]:
         """Residue index by identity; where a ligand, say, has the same one, that of the residue with a CA."""
-        any_ = {residue: i for i, residue in enumerate(self.residues)}
-        return any_ | {self.residues[i]: int(i) for i in np.flatnonzero(self.ca >= 0)}
+        index = {residue: i for i, residue in enumerate(self.residues)}
+        for i in np.flatnonzero(self.ca >= 0).tolist():
+            index[self.residues[i]] = i
+        return index

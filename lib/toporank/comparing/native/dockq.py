@@ -46,58 +46,78 @@ class Scores(NamedTuple):
 
 
 def near_pairs(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Residues nearer than `INTERFACE`, int, shape (P, 2), row by row, and which are in contact, bool, shape (P,).
+    """Find residues of two chains that are near each other.
 
-    one, other : heavy atoms of residues, shapes (L, M, 3) and (L', M, 3).
+    Parameters
+    ----------
+    one, other : heavy atoms of residues, shapes (L, M, 3) and (L', M, 3), Å; NaN where there is no atom
+
+    Returns
+    -------
+    pairs : residues nearer than `INTERFACE`, int, shape (P, 2), row by row
+    contact : which of them are in contact, bool, shape (P,)
     """
-    (centre, reach), (centre2, reach2) = _spheres(one), _spheres(other)
-    apart = np.linalg.norm(centre[:, None] - centre2, axis=2)
-    pairs = np.argwhere(apart - reach[:, None] - reach2 < INTERFACE)
-    nearest = np.concatenate(
-        [np.zeros(0), *(_nearest(one[p[:, 0]], other[p[:, 1]]) for p in _portions(pairs, PAIRS_AT_ONCE))]
-    )
-    near = nearest < INTERFACE
-    return pairs[near], nearest[near] < CONTACT
-
-
-def _portions(rows: np.ndarray, size: int) -> list[np.ndarray]:
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
+    centre, radius = _spheres(one)
+    centre_of_other, radius_of_other = _spheres(other)
+    apart = np.linalg.norm(centre[:, None] - centre_of_other, axis=2)
+    pairs = np.argwhere(apart - radius[:, None] - radius_of_other < INTERFACE)
+    nearest = np.zeros(len(pairs))
+    for start in range(0, len(pairs), PAIRS_AT_ONCE):
+        rows = slice(start, start + PAIRS_AT_ONCE)
+        nearest[rows] = _nearest(one[pairs[rows, 0]], other[pairs[rows, 1]])
+    is_near = nearest < INTERFACE
+    return pairs[is_near], nearest[is_near] < CONTACT
 
 
 def _spheres(atoms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Centre (L, 3) and radius (L,) of each residue."""
     centre = np.nanmean(atoms, axis=1)
-    return centre, np.sqrt(np.nanmax(np.square(atoms - centre[:, None]).sum(axis=2), axis=1))
+    squares = np.square(atoms - centre[:, None]).sum(axis=2)
+    return centre, np.sqrt(np.nanmax(squares, axis=1))
 
 
 def _nearest(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Smallest distance between the atoms of two residues, for pairs of residues, shapes (P, M, 3); inf without any."""
-    square = np.zeros((len(one), one.shape[1], other.shape[1]))
+    squares = np.zeros((len(one), one.shape[1], other.shape[1]))
     for axis in range(3):
-        square += np.square(one[:, :, None, axis] - other[:, None, :, axis])
-    return np.sqrt(np.nan_to_num(square, nan=np.inf).min(axis=(1, 2)))
+        squares += np.square(one[:, :, None, axis] - other[:, None, :, axis])
+    return np.sqrt(np.nan_to_num(squares, nan=np.inf).min(axis=(1, 2)))
 
 
 def score(native: Interface, decoy: tuple[Side, Side]) -> Scores | None:
-    """DockQ of a decoy; None where it has too few of the residues of this interface to compare.
+    """Score an interface of a decoy.
 
-    decoy : the sides of the decoy in the residues of the native: NaN where it has no such residue.
+    DockQ = (fnat + 1 / (1 + (iRMSD / 1.5 Å)²) + 1 / (1 + (LRMSD / 8.5 Å)²)) / 3. fnat is the share of the native's
+    contacts that the decoy has; iRMSD that of the backbone of interface residues, superposed; LRMSD that of the
+    backbone of the shorter side once the longer one is superposed.
+
+    Parameters
+    ----------
+    native : the interface
+    decoy : the sides of the decoy in the residues of the native: NaN where it has no such residue
+
+    Returns
+    -------
+    Scores; None where the decoy has too few of the residues of this interface to compare
     """
-    (one, other), pairs = decoy, native.pairs
-    there = [~np.isnan(side.atoms).all(axis=(1, 2)) for side in decoy]
-    both = there[0][pairs[:, 0]] & there[1][pairs[:, 1]]
-    own = [np.unique(column) for column in pairs[both].T]
-    interface = _common(_part(native.sides, own), _part(decoy, own))
-    larger = 0 if len(there[0]) > len(there[1]) else 1  # of equal ones the second, as DockQ has it
-    receptor, ligand = (_common(decoy[i].backbone, native.sides[i].backbone) for i in (larger, 1 - larger))
-    if min(len(one) for one, _ in (interface, receptor, ligand)) < FEWEST:
+    one, other = decoy
+    pairs = native.pairs
+    in_one = ~np.isnan(one.atoms).all(axis=(1, 2))
+    in_other = ~np.isnan(other.atoms).all(axis=(1, 2))
+    in_both = in_one[pairs[:, 0]] & in_other[pairs[:, 1]]
+    residues = np.unique(pairs[in_both, 0]), np.unique(pairs[in_both, 1])
+    interface = _common(_backbone(native.sides, residues), _backbone(decoy, residues))
+    larger = 0 if len(in_one) > len(in_other) else 1  # of equal ones the second, as DockQ has it
+    receptor = _common(decoy[larger].backbone, native.sides[larger].backbone)
+    ligand = _common(decoy[1 - larger].backbone, native.sides[1 - larger].backbone)
+    if min(len(interface[0]), len(receptor[0]), len(ligand[0])) < FEWEST:
         return None
     first, second = pairs[native.contact].T
-    kept = _nearest(one.atoms[first], other.atoms[second]) < CONTACT
-    fnat = float(np.count_nonzero(kept) / np.count_nonzero(native.contact))
-    irmsd = _rmsd(interface, superposition(*interface))
-    lrmsd = _rmsd(ligand, superposition(*receptor))
-    return Scores(dockq(fnat, irmsd, lrmsd), fnat, irmsd, lrmsd)
+    has_contact = _nearest(one.atoms[first], other.atoms[second]) < CONTACT
+    fnat = float(np.count_nonzero(has_contact) / np.count_nonzero(native.contact))
+    irmsd = _rmsd(*interface, superposition(*interface))
+    lrmsd = _rmsd(*ligand, superposition(*receptor))
+    return Scores(dockq=dockq(fnat, irmsd, lrmsd), fnat=fnat, irmsd=irmsd, lrmsd=lrmsd)
 
 
 def dockq(fnat: float, irmsd: float, lrmsd: float) -> float:
@@ -105,30 +125,35 @@ def dockq(fnat: float, irmsd: float, lrmsd: float) -> float:
     return (fnat + 1 / (1 + (irmsd / IRMSD_SCALE) ** 2) + 1 / (1 + (lrmsd / LRMSD_SCALE) ** 2)) / 3
 
 
-def _part(sides: tuple[Side, Side], own: list[np.ndarray]) -> np.ndarray:
+def _backbone(sides: tuple[Side, Side], residues: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Backbone of some residues of both sides, shape (n, 4, 3)."""
-    return np.concatenate([side.backbone[residues] for side, residues in zip(sides, own, strict=True)])
+    return np.concatenate([sides[0].backbone[residues[0]], sides[1].backbone[residues[1]]])
 
 
 def _common(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The backbone atoms that both have, shapes (n, 3)."""
-    both = ~(np.isnan(one[..., 0]) | np.isnan(other[..., 0]))
-    return one[both], other[both]
+    in_both = ~(np.isnan(one[..., 0]) | np.isnan(other[..., 0]))
+    return one[in_both], other[in_both]
 
 
 def superposition(moving: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation, (3, 3), and shift, (3,), such that `moving @ rotation + shift` is nearest to `fixed`, shapes (n, 3).
+    """Superpose points on others, shapes (n, 3).
 
-    Kabsch 1976, doi:10.1107/S0567739476001873.
+    Returns
+    -------
+    Rotation, (3, 3), and shift, (3,), such that `moving @ rotation + shift` is nearest to `fixed`: with the singular
+    value decomposition H = U S Vᵀ of the covariance, the rotation is U diag(1, 1, d) Vᵀ, and d = ±1 keeps it from being
+    a mirror (Kabsch 1976, doi:10.1107/S0567739476001873).
     """
-    centre, centre2 = moving.mean(axis=0), fixed.mean(axis=0)
-    left, _, right = np.linalg.svd((moving - centre).T @ (fixed - centre2))
-    mirrored = np.linalg.det(left @ right) < 0
-    turn = left @ np.diag([1.0, 1.0, -1.0 if mirrored else 1.0]) @ right
-    return turn, centre2 - centre @ turn
+    centre = moving.mean(axis=0)
+    centre_of_fixed = fixed.mean(axis=0)
+    left, _, right = np.linalg.svd((moving - centre).T @ (fixed - centre_of_fixed))
+    is_mirror = np.linalg.det(left @ right) < 0
+    rotation = left @ np.diag([1.0, 1.0, -1.0 if is_mirror else 1.0]) @ right
+    return rotation, centre_of_fixed - centre @ rotation
 
 
-def _rmsd(points: tuple[np.ndarray, np.ndarray], motion: tuple[np.ndarray, np.ndarray]) -> float:
+def _rmsd(moving: np.ndarray, fixed: np.ndarray, motion: tuple[np.ndarray, np.ndarray]) -> float:
     """Between points and others, shapes (n, 3), once the first are moved."""
-    (moving, fixed), (turn, shift) = points, motion
-    return float(np.sqrt(np.square(moving @ turn + shift - fixed).sum(axis=1).mean()))
+    rotation, shift = motion
+    return float(np.sqrt(np.square(moving @ rotation + shift - fixed).sum(axis=1).mean()))

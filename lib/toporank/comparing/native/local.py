@@ -14,15 +14,22 @@ KEPT = 0.5
 
 
 def local_quality(decoy: np.ndarray, native: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Share of the thresholds below which the distance of two CA differs from that in the native: float32, (E,).
+    """Share of the thresholds below which the distance of two CA differs from that in the native.
 
-    decoy, native : CA of the same residues, shapes (n, 3), Å; NaN where there is none. pairs : int, (2, E), of
-    residues. NaN where a residue of the pair is missing.
+    Parameters
+    ----------
+    decoy, native : CA of the same residues, shapes (n, 3), Å; NaN where there is none
+    pairs : int, shape (2, E), of residues
+
+    Returns
+    -------
+    float32, shape (E,); NaN where a residue of the pair is missing
     """
-    apart, expected = (np.linalg.norm(ca[pairs[0]] - ca[pairs[1]], axis=1) for ca in (decoy, native))
-    error = np.abs(apart - expected)
-    kept = (error[:, None] < np.array(THRESHOLDS)).mean(axis=1)
-    return np.where(np.isnan(error), np.nan, kept).astype(np.float32)
+    distance = np.linalg.norm(decoy[pairs[0]] - decoy[pairs[1]], axis=1)
+    expected = np.linalg.norm(native[pairs[0]] - native[pairs[1]], axis=1)
+    error = np.abs(distance - expected)
+    share = (error[:, None] < np.array(THRESHOLDS)).mean(axis=1)
+    return np.where(np.isnan(error), np.nan, share).astype(np.float32)
 
 
 def right_residues(decoy: Complex, expected: np.ndarray, of_native: np.ndarray) -> dict[int, bool]:
@@ -31,24 +38,38 @@ def right_residues(decoy: Complex, expected: np.ndarray, of_native: np.ndarray) 
     A right one keeps at least `KEPT` of its contacts in the native; one that has none there is wrong.
     decoy, expected : as for `native_contacts`, which gives `of_native`, int, (P, 2).
     """
-    contacts = residue_contacts(decoy)
     n = len(decoy.residues)
-    touching, there = (np.bincount(pairs.ravel(), minlength=n) for pairs in (contacts, of_native))
-    kept = np.bincount(of_native[np.isin(of_native @ [n, 1], contacts @ [n, 1])].ravel(), minlength=n)
-    right = (there > 0) & (kept >= KEPT * there)
-    return {int(r): bool(right[r]) for r in np.flatnonzero((touching > 0) & ~np.isnan(expected[:, 0]))}
+    contacts = residue_contacts(decoy)
+    n_contacts = np.bincount(contacts.ravel(), minlength=n)
+    n_in_native = np.bincount(of_native.ravel(), minlength=n)
+    is_shared = np.isin(of_native @ [n, 1], contacts @ [n, 1])
+    n_shared = np.bincount(of_native[is_shared].ravel(), minlength=n)
+    is_right = (n_in_native > 0) & (n_shared >= KEPT * n_in_native)
+    residues = np.flatnonzero((n_contacts > 0) & ~np.isnan(expected[:, 0]))
+    return dict(zip(residues.tolist(), is_right[residues].tolist(), strict=True))
 
 
 def native_contacts(decoy: Complex, expected: np.ndarray, native: Complex) -> np.ndarray:
-    """The contacts of the native between partners of a decoy, by residues of the decoy: int, (P, 2), i < j.
+    """The contacts of the native between partners of a decoy, by residues of the decoy.
 
-    Contacts of residues that the decoy lacks are left out. decoy : with its partners. expected : as from
-    `label.counterparts`. native : the complex that `expected` comes from.
+    Contacts of residues that the decoy lacks are left out.
+
+    Parameters
+    ----------
+    decoy : with its partners
+    expected : as `label.Label.counterparts`
+    native : the complex that `expected` comes from
+
+    Returns
+    -------
+    int, shape (P, 2), i < j
     """
-    by_place = {native.xyz[atom].astype(np.float32).tobytes(): r for r, atom in enumerate(native.ca) if atom >= 0}
+    residue_at = {}
+    for residue in np.flatnonzero(native.ca >= 0).tolist():
+        residue_at[native.xyz[native.ca[residue]].astype(np.float32).tobytes()] = residue
     place = np.full(len(native.residues), -1)
-    for r in np.flatnonzero(~np.isnan(expected[:, 0])):
-        place[by_place[expected[r].astype(np.float32).tobytes()]] = r
+    for residue in np.flatnonzero(~np.isnan(expected[:, 0])).tolist():
+        place[residue_at[expected[residue].astype(np.float32).tobytes()]] = residue
     pairs = place[residue_contacts(native)]
     pairs = np.sort(pairs[(pairs >= 0).all(axis=1)], axis=1)
     return pairs[decoy.body_of[pairs[:, 0]] != decoy.body_of[pairs[:, 1]]]
