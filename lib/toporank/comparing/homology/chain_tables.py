@@ -54,10 +54,12 @@ def sequences_of_chains(rows: Iterable[Chain]) -> dict[str, dict[str, str]]:
 
 def compared(rows: Iterable[Chain]) -> dict[str, list[str]]:
     """The sequences of each target that are compared with others; none where all are antibodies or peptides."""
-    found: dict[str, list[str]] = {}
+    sequences: dict[str, list[str]] = {}
     for row in rows:
-        found.setdefault(row.target, []).extend([row.sequence] if row.kind == PROTEIN else [])
-    return found
+        of_target = sequences.setdefault(row.target, [])
+        if row.kind == PROTEIN:
+            of_target.append(row.sequence)
+    return sequences
 
 
 class TargetSplit(NamedTuple):
@@ -84,14 +86,15 @@ def write_splits(path: Path | str, rows: Iterable[TargetSplit]) -> None:
 
 def read_splits(path: Path | str) -> list[TargetSplit]:
     """Read splits.csv. Raises RecordError when it is something else."""
-    numbers = {"fold": int, "containment": float}
+    rows = []
     try:
-        return [
-            TargetSplit(**{k: (numbers[k](v) if v else None) if k in numbers else v for k, v in row.items()})
-            for row in read_rows(path)
-        ]
-    except (TypeError, ValueError) as error:
+        for row in read_rows(path):
+            row["fold"] = int(row["fold"]) if row["fold"] else None
+            row["containment"] = float(row["containment"]) if row["containment"] else None
+            rows.append(TargetSplit(**row))
+    except (KeyError, TypeError, ValueError) as error:
         raise RecordError("not a table of splits", where=path, remedy=DAMAGED) from error
+    return rows
 
 
 def split_of_targets(rows: Iterable[TargetSplit], fold: int | None = None) -> Mapping[tuple[str, str], str]:

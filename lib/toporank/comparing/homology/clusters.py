@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from toporank.comparing.homology.kmers import ALIKE, Sample, containments, sample
 from toporank.comparing.homology.mmseqs import aligned
 from toporank.errors import ConfigError
@@ -19,32 +21,42 @@ Chains = Mapping[str, Collection[str]]
 
 
 def clusters(chains: Chains, *, align: bool = False) -> dict[str, str]:
-    """The cluster of each target, called after the first of its targets by name.
+    """Put targets that share a chain into clusters, by single linkage.
 
-    Targets are in one cluster when a chain of one is like a chain of the other, or both are like a third : single
-    linkage. align : chains that MMseqs2 finds alike are so, too; raises ConfigError when it is not there.
+    Parameters
+    ----------
+    chains : target → the sequences that are compared
+    align : whether chains that MMseqs2 finds alike are so, too
+
+    Returns
+    -------
+    dict, target → its cluster, called after the first of its targets by name
+
+    Raises
+    ------
+    ConfigError : MMseqs2 is wanted and not there
     """
-    of_chain: dict[str, str] = {}
-    parent = {target: target for target in sorted(chains)}
+    import scipy.sparse.csgraph
 
-    def top(target: str) -> str:
-        while parent[target] != target:
-            parent[target] = target = parent[parent[target]]
-        return target
-
-    def join(one: str, other: str) -> None:
-        first, second = sorted((top(one), top(other)))
-        parent[second] = first
-
-    for target in parent:
-        for sequence in chains[target]:
-            join(target, of_chain.setdefault(sequence, target))
-    sequences = sorted(of_chain)
-    ones, others, shared = containments(sequences, [sample(sequence) for sequence in sequences])
-    alike = shared >= ALIKE
-    for i, j in [*zip(ones[alike], others[alike], strict=True), *(aligned(sequences) if align else ())]:
-        join(of_chain[sequences[i]], of_chain[sequences[j]])
-    return {target: top(target) for target in parent}
+    targets = sorted(chains)
+    sequences = sorted(set().union(*chains.values()))
+    # Nodes of the graph are targets, then sequences.
+    node_of = {sequence: len(targets) + i for i, sequence in enumerate(sequences)}
+    edges = []
+    for i, target in enumerate(targets):
+        edges += [(i, node_of[sequence]) for sequence in chains[target]]
+    one, other, containment = containments(sequences, [sample(sequence) for sequence in sequences])
+    is_alike = containment >= ALIKE
+    alike = [*zip(one[is_alike].tolist(), other[is_alike].tolist(), strict=True)]
+    if align:
+        alike += aligned(sequences)
+    edges += [(len(targets) + first, len(targets) + second) for first, second in alike]
+    n = len(targets) + len(sequences)
+    first, second = np.array(edges, dtype=int).reshape(-1, 2).T
+    graph = scipy.sparse.coo_array((np.ones(len(first)), (first, second)), shape=(n, n))
+    _, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    name_of: dict[int, str] = {}
+    return {target: name_of.setdefault(component[i], target) for i, target in enumerate(targets)}
 
 
 def hold_out(cluster_of: Mapping[str, str], percent: float, seed: int) -> set[str]:
@@ -60,8 +72,10 @@ def hold_out(cluster_of: Mapping[str, str], percent: float, seed: int) -> set[st
             remedy="give the labels a split, or set training.split_by: target",
         )
     wanted = max(1, min(len(cluster_of) - 1, round(len(cluster_of) * percent / 100)))
-    drawn, chosen, total = sorted(sizes), set(), 0
+    drawn = sorted(sizes)
     random.Random(seed).shuffle(drawn)
+    chosen = set()
+    total = 0
     for name in drawn:
         if total + sizes[name] <= wanted:
             chosen.add(name)
@@ -85,7 +99,8 @@ def deal_folds(cluster_of: Mapping[str, str], folds: int, seed: int) -> dict[str
         )
     drawn = sorted(sizes)
     random.Random(seed).shuffle(drawn)
-    filled, fold_of = [0] * folds, {}
+    filled = [0] * folds
+    fold_of = {}
     for name in sorted(drawn, key=sizes.__getitem__, reverse=True):
         fold_of[name] = filled.index(min(filled))
         filled[fold_of[name]] += sizes[name]
@@ -106,7 +121,10 @@ def references(chains: Chains) -> References:
         for sequence in chains[target]:
             of_chain.setdefault(sequence, []).append(target)
     sequences = sorted(of_chain)
-    return References([sample(s) for s in sequences], [of_chain[s] for s in sequences])
+    return References(
+        samples=[sample(sequence) for sequence in sequences],
+        targets=[of_chain[sequence] for sequence in sequences],
+    )
 
 
 class Nearest(NamedTuple):
@@ -117,25 +135,33 @@ class Nearest(NamedTuple):
 
 
 def nearest(chains: Chains, known: References) -> dict[str, Nearest | None]:
-    """For each query the nearest target of the references; None when it has no chain to compare.
+    """Find the nearest target of the references for each query.
 
     Of equally near ones the query itself, if it is among them, otherwise the first by name.
+
+    Parameters
+    ----------
+    chains : query → the sequences that are compared
+    known : as from `references`
+
+    Returns
+    -------
+    dict; None for a query that has no chain to compare
     """
-    sequences = sorted({sequence for found in chains.values() for sequence in found})
+    sequences = sorted(set().union(*chains.values()))
     best: dict[str, tuple[float, set[str]]] = {}
-    for i, j, shared in zip(*containments(sequences, known.samples), strict=True):
-        value = round(float(shared), 4)
-        before, names = best.get(sequences[i], (0.0, set()))
-        if value >= before:
-            best[sequences[i]] = value, {*known.targets[j], *(names if value == before else ())}
-    return {
-        target: _nearest(target, [best[s] for s in own if s in best]) if own else None for target, own in chains.items()
-    }
-
-
-def _nearest(target: str, found: list[tuple[float, set[str]]]) -> Nearest:
-    if not found:
-        return Nearest("", 0.0)
-    top = max(value for value, _ in found)
-    names = {name for value, names in found if value == top for name in names}
-    return Nearest(target if target in names else min(names), top)
+    for i, j, containment in zip(*containments(sequences, known.samples), strict=True):
+        value = round(float(containment), 4)
+        best_value, targets = best.get(sequences[i], (0.0, set()))
+        if value > best_value:
+            best[sequences[i]] = value, set(known.targets[j])
+        elif value == best_value:
+            best[sequences[i]] = value, targets.union(known.targets[j])
+    nearest_of: dict[str, Nearest | None] = {}
+    for query, of_query in chains.items():
+        candidates = [best[sequence] for sequence in of_query if sequence in best]
+        top = max((value for value, _ in candidates), default=0.0)
+        names = set().union(*(targets for value, targets in candidates if value == top))
+        target = query if query in names else min(names, default="")
+        nearest_of[query] = Nearest(target, top) if of_query else None
+    return nearest_of

@@ -11,11 +11,14 @@ longer chain that tells no more, such as one of unknown amino acids.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from toporank.structures.immune import VARIABLE_DOMAIN
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 K = 5
 ALIKE = 0.4
@@ -80,29 +83,40 @@ def sample(sequence: str, most: int | None = None) -> Sample:
 
 
 def containments(queries: Sequence[str], references: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs of a query chain and a reference chain that share k-mers, as (query, reference, containment), each (m,).
+    """Find pairs of a query chain and a reference chain that share k-mers.
 
     Containment: the share, in [0, 1], of the k-mers of the chain with fewer that are also in the other. Exact where the
     reference has all its k-mers, otherwise estimated from the part that was kept, without bias.
+
+    Parameters
+    ----------
+    queries : sequences
+    references : as from `sample`
+
+    Returns
+    -------
+    query, reference, containment : places in the two lists, int, and float64, each of shape (m,)
     """
-    theirs = [reference.hashes for reference in references]
-    n_kmers = np.array([reference.n_kmers for reference in references], dtype=np.int64)
-    n_kept = np.array([len(hashes) for hashes in theirs], dtype=np.int64)
-    hashes = np.concatenate([*theirs, np.empty(0, np.uint32)])
-    order = np.argsort(hashes, kind="stable")
-    hashes, owner = hashes[order], np.repeat(np.arange(len(theirs)), n_kept)[order]
-    pairs = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-    for number, sequence in enumerate(queries):
-        ours = kmers(sequence)
-        first, last = np.searchsorted(hashes, ours, "left"), np.searchsorted(hashes, ours, "right")
-        # the places first[k], first[k] + 1 … last[k] - 1 in `hashes` of every k-mer k, one after another
-        n_places = last - first
-        skipped = np.repeat(np.cumsum(n_places) - n_places, n_places)
-        places = np.repeat(first, n_places) + np.arange(n_places.sum()) - skipped
-        n_shared = np.bincount(owner[places], minlength=len(theirs))
-        reference = np.flatnonzero(n_shared)
-        whole = n_shared[reference] * n_kmers[reference] / n_kept[reference]
-        smaller = np.minimum(len(ours), n_kmers[reference])
-        pairs.append((np.full(len(reference), number), reference, np.minimum(1.0, whole / smaller)))
-    query, reference, containment = map(np.concatenate, zip(*pairs, strict=True))
-    return query, reference, containment
+    query_hashes = [kmers(query) for query in queries]
+    reference_hashes = [reference.hashes for reference in references]
+    known_hashes = np.unique(np.concatenate([*reference_hashes, np.empty(0, np.uint32)]))
+    # Products of tables with a row for each chain and a column for each k-mer count the common k-mers.
+    shared = (_table(query_hashes, known_hashes) @ _table(reference_hashes, known_hashes).T).tocoo()
+    query, reference = shared.coords
+    n_in_query = np.array([len(hashes) for hashes in query_hashes])[query]
+    n_in_reference = np.array([sample_.n_kmers for sample_ in references], dtype=np.int64)[reference]
+    n_kept = np.array([len(hashes) for hashes in reference_hashes])[reference]
+    n_shared = shared.data * n_in_reference / n_kept
+    return query, reference, np.minimum(1.0, n_shared / np.minimum(n_in_query, n_in_reference))
+
+
+def _table(rows: list[np.ndarray], columns: np.ndarray) -> scipy.sparse.csr_array:
+    """1 where a row has the hash of a column, else 0. columns : sorted."""
+    import scipy.sparse  # takes a tenth of a second to import
+
+    hashes = np.concatenate([*rows, np.empty(0, np.uint32)])
+    row = np.repeat(np.arange(len(rows)), [len(of_row) for of_row in rows])
+    is_column = np.isin(hashes, columns)
+    column = np.searchsorted(columns, hashes[is_column])
+    ones = np.ones(len(column))
+    return scipy.sparse.csr_array((ones, (row[is_column], column)), shape=(len(rows), len(columns)))

@@ -28,14 +28,31 @@ def aligned(sequences: Sequence[str]) -> list[tuple[int, int]]:
     if len(sequences) < 2:  # MMseqs2 would call that an error
         return []
     with tempfile.TemporaryDirectory() as folder:
-        chains, hits = Path(folder, "chains.fasta"), Path(folder, "hits.tsv")
-        chains.write_text("".join(f">{i}\n{sequence}\n" for i, sequence in enumerate(sequences)), encoding="ascii")
-        options = f"-k 5 -s 7.5 --max-seqs {max(1, len(sequences))} --min-seq-id {IDENTITY} --threads 1 -v 1"
-        command = [PROGRAM, "easy-search", chains, chains, hits, Path(folder, "tmp"), *options.split()]
-        columns = ["--format-output", "query,target,alnlen"]
-        done = subprocess.run([*command, *columns], capture_output=True, text=True, check=False)
+        chains = Path(folder, "chains.fasta")
+        hits = Path(folder, "hits.tsv")
+        records = [f">{i}\n{sequence}\n" for i, sequence in enumerate(sequences)]
+        chains.write_text("".join(records), encoding="ascii")
+        options = f"-k 5 -s 7.5 --max-seqs {len(sequences)} --min-seq-id {IDENTITY} --threads 1 -v 1"
+        columns = "--format-output query,target,alnlen"
+        command = [
+            PROGRAM,
+            "easy-search",
+            chains,
+            chains,
+            hits,
+            Path(folder, "tmp"),
+            *options.split(),
+            *columns.split(),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            said = (done.stdout + done.stderr).strip().splitlines() or ["nothing"]
-            raise ConfigError(f"{PROGRAM} fails and says: {said[-1]}", where="training.similarity", remedy="set kmers")
-        rows = [map(int, line.split("\t")) for line in hits.read_text(encoding="ascii").splitlines()]
-    return [(a, b) for a, b, n in rows if a != b and n >= COVERED * min(len(sequences[a]), len(sequences[b]))]
+            last_line = ((done.stdout + done.stderr).strip() or "nothing").splitlines()[-1]
+            what = f"{PROGRAM} fails and says: {last_line}"
+            raise ConfigError(what, where="training.similarity", remedy="set kmers")
+        pairs = []
+        for line in hits.read_text(encoding="ascii").splitlines():
+            query, target, length = map(int, line.split("\t"))
+            shorter = min(len(sequences[query]), len(sequences[target]))
+            if query != target and length >= COVERED * shorter:
+                pairs.append((query, target))
+        return pairs

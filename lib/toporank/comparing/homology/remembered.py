@@ -7,7 +7,6 @@ targets in that list (`of`), how many k-mers it has (`kmers`), and the smallest 
 from __future__ import annotations
 
 import base64
-import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,36 +24,50 @@ LONGEST = -(-4 * KEPT // 3) * 4
 
 
 def remember(chains: Chains) -> dict[str, Any]:
-    """The record of training targets."""
-    return _record(chains, ((target, sample(s, KEPT)) for target in chains for s in chains[target]))
+    """The record of training targets. chains : target → the sequences that are compared."""
+    samples = []
+    for target, sequences in chains.items():
+        samples += [(target, sample(sequence, KEPT)) for sequence in sequences]
+    return _record(chains, samples)
 
 
 def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """The record of all targets of two records."""
-    both = [(name, s) for record in (one, other) for s, of in zip(*recall(record), strict=True) for name in of]
-    return _record({*one["targets"], *other["targets"]}, both)
+    samples = []
+    for record in (one, other):
+        known = recall(record)
+        for of_chain, targets in zip(known.samples, known.targets, strict=True):
+            samples += [(target, of_chain) for target in targets]
+    return _record({*one["targets"], *other["targets"]}, samples)
 
 
-def _record(targets: Iterable[str], samples: Iterable[tuple[str, Sample]]) -> dict[str, Any]:
+def _record(targets: Iterable[str], samples: list[tuple[str, Sample]]) -> dict[str, Any]:
     names = sorted(targets)
-    place, found, samples = {name: i for i, name in enumerate(names)}, {}, list(samples)
-    kept = max(FEWEST, min(KEPT, IN_ALL // max(1, len(samples))))
-    for name, (smallest, n) in samples:
-        found.setdefault((base64.b64encode(smallest[:kept].astype("<u4")).decode(), n), set()).add(place[name])
-    chains = [{"of": sorted(of), "kmers": n, "smallest": text} for (text, n), of in sorted(found.items())]
+    place = {name: i for i, name in enumerate(names)}
+    n_kept = max(FEWEST, min(KEPT, IN_ALL // max(1, len(samples))))
+    places_of: dict[tuple[str, int], set[int]] = {}
+    for name, (smallest, n_kmers) in samples:
+        text = base64.b64encode(smallest[:n_kept].astype("<u4")).decode()
+        places_of.setdefault((text, n_kmers), set()).add(place[name])
+    chains = []
+    for (text, n_kmers), places in sorted(places_of.items()):
+        chains.append({"of": sorted(places), "kmers": n_kmers, "smallest": text})
     return {"targets": names, "chains": chains}
 
 
 def recall(record: dict[str, Any]) -> References:
     """The chains of a record."""
-    samples = [Sample(hashes(chain["smallest"]), chain["kmers"]) for chain in record["chains"]]
-    return References(samples, [[record["targets"][i] for i in chain["of"]] for chain in record["chains"]])
+    samples = []
+    targets = []
+    for chain in record["chains"]:
+        samples.append(Sample(hashes(chain["smallest"]), chain["kmers"]))
+        targets.append([record["targets"][place] for place in chain["of"]])
+    return References(samples, targets)
 
 
-@functools.cache  # networks of several folds remember mostly the same chains
 def hashes(text: str) -> np.ndarray:
     """The hashes of a chain, uint32, (n,). Raises ValueError when the text does not hold rising numbers."""
-    found = np.frombuffer(base64.b64decode(text, validate=True), "<u4").astype(np.uint32)
-    if not (found[:-1] < found[1:]).all():
+    values = np.frombuffer(base64.b64decode(text, validate=True), "<u4").astype(np.uint32)
+    if not (values[:-1] < values[1:]).all():
         raise ValueError("the hashes of a chain are not sorted")
-    return found
+    return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterable, Sequence
-from itertools import combinations, product
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +82,6 @@ class Native:
 
     def _set_chains(self, chains: dict[str, Chain]) -> None:
         self.chains = chains
-        self._near: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
         self._interfaces: dict[tuple[Partner, Partner], Interface | None] = {}
 
     def with_chains(self, chains: dict[str, Chain]) -> Native:
@@ -105,32 +104,12 @@ class Native:
     def interface(self, one: Partner, other: Partner) -> Interface | None:
         """The interface of two groups of chains; None where they do not touch."""
         if (one, other) not in self._interfaces:
-            sides = _side(self.chains[name] for name in one), _side(self.chains[name] for name in other)
-            first_residue = self._first_residues(one), self._first_residues(other)
-            pairs = []
-            contacts = []
-            for first, second in product(one, other):
-                near, in_contact = self._near_pairs(first, second)
-                pairs.append(near + np.array([first_residue[0][first], first_residue[1][second]]))
-                contacts.append(in_contact)
-            contact = np.concatenate(contacts)
-            touching = Interface(sides, np.concatenate(pairs), contact) if contact.any() else None
+            first = _side(self.chains[name] for name in one)
+            second = _side(self.chains[name] for name in other)
+            pairs, contact = near_pairs(first.atoms, second.atoms)
+            touching = Interface((first, second), pairs, contact) if contact.any() else None
             self._interfaces[one, other] = touching
         return self._interfaces[one, other]
-
-    def _near_pairs(self, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
-        if (one, other) not in self._near:
-            self._near[one, other] = near_pairs(self.chains[one].atoms, self.chains[other].atoms)
-        return self._near[one, other]
-
-    def _first_residues(self, partner: Partner) -> dict[str, int]:
-        """Where the residues of each chain begin on a side."""
-        first = {}
-        n = 0
-        for name in partner:
-            first[name] = n
-            n += len(self.chains[name].sequence)
-        return first
 
 
 def _check(partners: Partners, chains: list[str]) -> None:
