@@ -18,7 +18,7 @@ from toporank.comparing.native.label import Native, label
 from toporank.comparing.native.local import local_quality, native_contacts, right_residues
 from toporank.comparing.native.mapping import chains_of
 from toporank.comparing.native.mapping import counterparts as counterparts_of
-from toporank.errors import LabelError, NativeError, OtherProteinError
+from toporank.errors import NativeError, OtherProteinError
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import read_complex
@@ -308,27 +308,12 @@ def test_a_contact_is_as_good_as_the_share_of_thresholds_that_its_distance_keeps
     np.testing.assert_array_equal(found, [0.5, 0.5, np.nan])  # 1.5 Å: below 2 and 4
 
 
-def test_contacts_of_residues_that_the_native_lacks_are_unknown(native, decoy):
-    there = np.arange(len(native.residues)) % 9 != 4
-    known = Native(part(native, there))
-    found = label(known, decoy).counterparts
-    whole = label(Native(native), decoy).counterparts
-    assert found.shape == (len(decoy.residues), 3)
-    assert 0 < np.isnan(found).any(axis=1).sum() - np.isnan(whole).any(axis=1).sum() == (~there).sum()
-    np.testing.assert_array_equal(found[~np.isnan(found)], whole[~np.isnan(found)])
-
-
 # ---- what is refused --------------------------------------------------------------------------------------
 
 
 def test_a_decoy_of_another_protein_has_no_label(native):
     with pytest.raises(OtherProteinError, match="no chain shares 70% of its residues"):
         label(Native(native), example("1PPE", "near1"))
-
-
-def test_a_decoy_without_a_partner_has_no_label(native, decoy):
-    with pytest.raises(LabelError, match="no counterpart of chain B of the native"):
-        label(Native(native), chain(decoy, "A", "A"))
 
 
 @pytest.mark.parametrize(

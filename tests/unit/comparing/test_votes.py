@@ -26,15 +26,6 @@ def voted(decoys: list, quality: list[float]) -> Votes:
 # ---- votes ------------------------------------------------------------------------------------------------
 
 
-def test_two_equal_decoys_vote_for_each_other_and_a_different_one_is_alone_with_itself():
-    found = voted([range(10), range(10), range(20, 30)], [0.5, 0.5, 0.5])
-    assert found.consensus.tolist() == [0.5, 0.5, 0.0]
-    assert found.weighted.tolist() == [0.5, 0.5, 0.0]
-    assert found.nearest.tolist() == [1.0, 1.0, 0.0]
-    assert found.alike.tolist() == [0.5, 0.5, 0.0]
-    assert found.to_best.tolist() == [1.0, 1.0, 0.0]  # of equals, the first is the best
-
-
 def test_a_vote_counts_by_the_square_of_what_the_voter_is_worth():
     """By hand, 8 of 10 contacts in common with the first, 2 of 10 with the second, worth 0.8 and 0.4: 4 to 1."""
     found = voted([range(10), {0, 1, 2, 3, 4, 5, 6, 7, 20, 21}, {0, 1, *range(30, 38)}], [0.1, 0.8, 0.4])

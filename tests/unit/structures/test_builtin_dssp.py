@@ -109,13 +109,6 @@ def test_whatever_happened_to_a_decoy_it_agrees_with_mkdssp(name, damage):
     assert differing["angle"] == differing["state"] == 0
 
 
-@needs_mkdssp
-def test_ladders_that_meet_in_one_residue_are_joined_or_not_as_mkdssp_does():
-    """Squeezed until two ladders share their last and first residue, which is no bulge."""
-    complex_ = shaken(read_complex(EXAMPLES / "2I25" / "near1.pdb.gz"), 0.1, 0.7)
-    assert compare(all_of(complex_), run_dssp(complex_))["state"] == 0
-
-
 # ---- what it does not depend on ---------------------------------------------------------------------------
 
 
@@ -130,18 +123,6 @@ def test_accessibility_of_some_residues_is_the_same_as_when_all_are_asked_for(de
     np.testing.assert_array_equal(some_.accessibility[wanted], all_.accessibility[wanted])
     assert not np.delete(some_.accessibility, wanted).any()
     np.testing.assert_array_equal(some_.structure, all_.structure)
-
-
-@pytest.mark.parametrize("hydrogen", [b"H", b"HG11", b"1HB", b"2HG1", b"D"])
-def test_hydrogens_do_not_matter(decoy, hydrogen):
-    ends = decoy.atom_slices[1:]
-    with_hydrogens = replace(
-        decoy,
-        xyz=np.insert(decoy.xyz, ends, decoy.xyz[decoy.atom_slices[:-1]] + 0.5, axis=0),
-        atom_names=np.insert(decoy.atom_names, ends, hydrogen),
-        residue_of=np.insert(decoy.residue_of, ends, np.arange(len(decoy.residues))),
-    )
-    assert_same(all_of(with_hydrogens), all_of(decoy))
 
 
 # ---- what cannot be DSSP's business -----------------------------------------------------------------------

@@ -75,21 +75,6 @@ def test_many_copies_in_one_place_are_refused_with_what_was_found_and_what_to_do
     )
 
 
-def test_side_chains_count_too(decoy):
-    """Eight atoms for each there was, in the residues that there are."""
-    n = len(decoy.xyz)
-    crowd = replace(
-        decoy,
-        xyz=np.repeat(decoy.xyz, 8, axis=0),
-        atom_names=np.repeat(decoy.atom_names, 8),
-        residue_of=np.repeat(decoy.residue_of, 8),
-        ca=np.where(decoy.ca >= 0, 8 * decoy.ca, -1),
-    )
-    assert len(crowd.xyz) == 8 * n
-    with pytest.raises(StructureError, match=r"\d{3} heavy atoms within a cube of 10 Å"):
-        check_density(crowd)
-
-
 def test_coordinates_in_nanometres_are_refused_with_the_remedy(decoy):
     with pytest.raises(StructureError, match=r"look like nanometres: .* 0\.38 apart, not 3\.8 Å \(multiply them by 10"):
         check_density(replace(decoy, xyz=decoy.xyz / 10))

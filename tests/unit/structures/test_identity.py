@@ -106,11 +106,6 @@ def test_a_folder_inside_a_target_is_no_decoy_whatever_it_is_called_but_its_file
     assert found(tmp_path) == [("T", "a", "a.pdb"), ("T", "deeper.pdb_b", "b.pdb"), ("T", "deeper_c", "c.pdb")]
 
 
-def test_a_flat_folder_is_one_target_with_the_folder_s_name(tmp_path):
-    folder = lay(tmp_path / "my decoys", "a.pdb", "b.cif")
-    assert found(folder) == [("my decoys", "a", "a.pdb"), ("my decoys", "b", "b.cif")]
-
-
 # ---- names that no table or artefact can have ----------------------------------------------------------------
 
 
@@ -141,22 +136,6 @@ def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(tmp_
     for decoy in refused:
         assert re.search(r"is 24\d bytes long, at most 240 are possible \(shorten it\)", decoy.refused)
         atomic.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.csv", "")  # has room
-
-
-def test_names_that_look_alike_when_shown_stay_apart(tmp_path):
-    lay(tmp_path, "T/a\tb.pdb", "T/a\nb.pdb", "T/a_b.pdb", f"T/{'x' * 245}1.pdb", f"T/{'x' * 245}2.pdb")
-    decoys = find_decoys("set", tmp_path)
-    assert len({decoy.key for decoy in decoys}) == 5
-    assert [decoy.key for decoy in find_decoys("set", tmp_path)] == [decoy.key for decoy in decoys]
-
-
-@pytest.mark.parametrize(
-    "name", ["-rf", "=1+1", "@SUM(A1)", "CON", "nul", "a.", "{x}", "%s", "a'b", 'a"b', "a,b;c", "a\\b", " a"]
-)
-def test_names_that_only_other_programs_take_amiss_are_kept(tmp_path, name):
-    lay(tmp_path, f"T/{name}.pdb", f"{name}/a.pdb")
-    assert sorted(decoy.key for decoy in find_decoys("set", tmp_path)) == sorted([("T", name), (name, "a")])
-    assert not any(decoy.refused for decoy in find_decoys("set", tmp_path))
 
 
 def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):

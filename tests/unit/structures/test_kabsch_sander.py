@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from toporank.structures.kabsch_sander import accessibility, secondary_structure
-from toporank.structures.kabsch_sander.hydrogen_bonds import bend, dihedral, energy, hydrogens, neighbours, segments
-from toporank.structures.kabsch_sander.states import ANTI, APART, PARALLEL, bridge, join_bulges, ladders, mark_strands
+from toporank.structures.kabsch_sander.hydrogen_bonds import dihedral, energy, segments
+from toporank.structures.kabsch_sander.states import ANTI, APART, PARALLEL, bridge, join_bulges
 
 BONDS = {"N": (1.329, 116.6), "CA": (1.458, 121.7), "C": (1.525, 111.0)}
 """Å from the atom before, and degrees between this bond and the one before."""
@@ -73,11 +73,6 @@ def test_where_atoms_are_on_a_line_there_is_no_dihedral_angle():
     assert dihedral(*line) == dihedral(*line[::-1]) == dihedral(*np.zeros((4, 3))) == 360.0
 
 
-@pytest.mark.parametrize(("degrees", "point"), [(0, [2, 0, 0]), (90, [1, 1, 0]), (60, [1.5, np.sqrt(0.75), 0])])
-def test_a_bend_is_the_departure_from_a_straight_line(degrees, point):
-    assert bend(np.zeros(3), np.array([1.0, 0, 0]), np.array(point, dtype=float)) == pytest.approx(degrees)
-
-
 def test_phi_and_psi_are_those_the_chain_was_built_with_and_none_at_its_ends():
     _, phi, psi = secondary_structure(chain_of(-65.0, 140.0, 5), np.zeros(5, int), np.zeros(5, bool))
     np.testing.assert_allclose(phi, [360.0, -65, -65, -65, -65], atol=1e-9)
@@ -94,13 +89,6 @@ def test_a_chain_ends_where_the_next_nitrogen_is_more_than_two_and_a_half_angstr
     assert segments(chain, np.array([0, 0, 7, 7])).tolist() == [0, 0, 1, 1]
 
 
-def test_the_hydrogen_points_against_the_carbonyl_before_and_is_the_nitrogen_where_there_is_none():
-    chain = chain_of(-65.0, 140.0, 3)
-    found = hydrogens(chain, np.array([0, 0, 1]))
-    carbonyl = (chain[0, 2] - chain[0, 3]) / np.linalg.norm(chain[0, 2] - chain[0, 3])
-    np.testing.assert_allclose(found, [chain[0, 0], chain[1, 0] + carbonyl, chain[2, 0]])
-
-
 def test_the_energy_is_coulomb_s_law_for_the_published_charges():
     """On a line: N at 0, H at 1, O at 2.9, C at 4.131 Å."""
     line = lambda *x: np.array([[v, 0.0, 0.0] for v in x])  # noqa: E731
@@ -110,14 +98,6 @@ def test_the_energy_is_coulomb_s_law_for_the_published_charges():
     assert energy(donor, line(2.5)[0], acceptor) == -9.9  # 0.4 Å from O
     assert energy(donor, line(2.3)[0], acceptor) == -9.9  # 0.6 Å from O
     assert energy(donor, donor[0], acceptor) == 0.0
-
-
-def test_neighbours_are_all_pairs_closer_than_nine_angstrom_in_order():
-    backbone = np.random.default_rng(3).uniform(0, 30, (70, 4, 3))
-    far = np.linalg.norm(backbone[:, None, 1] - backbone[None, :, 1], axis=2)
-    assert neighbours(backbone).tolist() == np.argwhere(np.triu(far < 9.0, 1)).tolist()
-    dense = neighbours(backbone / 100)  # more than there is room for at first
-    assert dense.tolist() == [[i, j] for i in range(70) for j in range(i + 1, 70)]
 
 
 # ---- helices and turns ------------------------------------------------------------------------------------
@@ -177,21 +157,6 @@ def test_a_bridge_takes_both_of_its_bonds_and_unbroken_chains_around_it(name):
     assert bridge(table(bonds)[:11], whole[:11], 4, 10) == APART  # the last residue has none after it
 
 
-def test_residues_closer_than_three_in_the_chain_make_no_bridge():
-    assert bridge(table([(4, 7), (7, 4)]), np.zeros(16, int), 4, 7) == ANTI
-    assert bridge(table([(4, 6), (6, 4)]), np.zeros(16, int), 4, 6) == APART
-
-
-def test_bridges_of_adjacent_residues_are_rungs_of_one_ladder():
-    pairs = np.array([(4, 12), (5, 11), (8, 13)])
-    acceptors = table([(4, 12), (12, 4), (5, 11), (11, 5), (8, 13), (13, 8)])
-    found = ladders(acceptors, np.zeros(16, int), pairs)
-    assert found.tolist() == [[ANTI, 2, 4, 5, 11, 12], [ANTI, 1, 8, 8, 13, 13]]
-    state = np.zeros(16, np.uint8)
-    mark_strands(state, found)
-    assert "".join("-HBE"[s] for s in state) == "----EE--B--EEB--"
-
-
 @pytest.mark.parametrize(
     ("here", "there", "joined"),
     [
@@ -214,14 +179,6 @@ def test_ladders_join_across_a_bulge_of_one_residue_on_one_side_and_up_to_four_o
     both = [kind, 4, 4, 6 + here, min(first[4], other[0]), max(first[5], other[1])]
     assert found[0].tolist() == (both if joined else first)
     assert (found[1, 1] == 0) == joined
-
-
-def test_ladders_of_different_kind_or_on_both_sides_of_a_break_stay_apart():
-    one, other = [ANTI, 2, 4, 5, 30, 31], [ANTI, 2, 7, 8, 27, 28]
-    for found, breaks in (([one, [PARALLEL, *other[1:]]], 40), ([one, other], 6), ([one, other], 29)):
-        array = np.array(found)
-        join_bulges(array, (np.arange(40) >= breaks).astype(int))
-        assert array.tolist() == found
 
 
 # ---- accessible surface -----------------------------------------------------------------------------------

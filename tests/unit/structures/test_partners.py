@@ -177,21 +177,6 @@ def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
     assert "partners" not in plain.metadata
 
 
-def test_renaming_and_reordering_chains_and_swapping_partners_changes_nothing():
-    names = {"A": "Z", "H": "B", "L": "A"}
-    one, other = graphs_of(
-        (written("one", cut), "H+L:A"), (written("other", lambda chain, number: names[cut(chain, number)]), "Z:A+B")
-    )
-    number = [name.split(":") for name in one.metadata["residues"]]
-    same = [other.metadata["residues"].index(f"{names[chain]}:{n}") for chain, n in number]
-    np.testing.assert_allclose(other.x[same], one.x, atol=1e-5)
-    place = np.argsort(same)
-    edges = {(place[i], place[j]): a for (i, j), a in zip(other.edge_index.T, other.edge_attr, strict=True)}
-    assert len(edges) == len(one.edge_attr)
-    for (i, j), attributes in zip(one.edge_index.T, one.edge_attr, strict=True):
-        np.testing.assert_array_equal(edges[i, j], attributes)
-
-
 @pytest.mark.parametrize("module", ["", "contacts"])
 def test_a_chain_that_touches_nothing_changes_no_number(module, monkeypatch):
     """As where a predictor was given a copy too many, which it put far away."""

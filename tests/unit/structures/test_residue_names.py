@@ -98,16 +98,6 @@ def test_where_it_cannot_be_said_the_file_is_refused(read, atoms):
         read(pdb([*atoms, *partner()]))
 
 
-def test_damaged_coordinates_are_still_refused_with_their_line(read):
-    text = pdb([*chain("A", ["ALA", "HISE", "ALA"]), *partner()]).splitlines()
-    text[5] = text[5][:30] + "*" * 24 + text[5][54:]  # N of the histidine
-    with pytest.raises(StructureError, match="line 6"):
-        read("\n".join(text))
-    text[5] = text[5][:24]
-    with pytest.raises(StructureError):
-        read("\n".join(text))
-
-
 def test_mmcif_has_names_of_four_letters_too(read):
     atoms = [*alanine("A", 1, 0.0), *changed(alanine("A", 2, 4.0), residue="HISE"), *alanine("B", 1, 9.0)]
     complex_ = read(mmcif(atoms), "d.cif")

@@ -70,17 +70,6 @@ def test_each_model_of_a_file_has_its_own_places(tmp_path, as_text, name):
 # ---- models -----------------------------------------------------------------------------------------------
 
 
-def test_models_have_the_numbers_of_the_file(tmp_path):
-    text = pdb(pair())
-    assert sketch(
-        write(tmp_path / "a.pdb", f"MODEL        3\n{text}ENDMDL\nMODEL       12\n{text}ENDMDL\nEND\n")
-    ).models == (3, 12)
-    assert sketch(write(tmp_path / "a.cif", mmcif([*changed(pair(), model=3), *changed(pair(), model=12)]))).models == (
-        3,
-        12,
-    )
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -78,17 +78,6 @@ def test_a_protein_residue_without_ca_has_none(read):
     assert complex_.is_protein.tolist() == [True, True]
 
 
-def test_atom_slices_elements_index_and_chains_agree_with_the_arrays(read):
-    complex_ = read(pdb(A_BIT_OF_ALL))
-    slices = complex_.atom_slices
-    for r in range(len(complex_.residues)):
-        assert set(complex_.residue_of[slices[r] : slices[r + 1]]) == {r}
-    assert slices[-1] == len(complex_.xyz)
-    assert [e.decode() for e in complex_.elements] == [a.name[0] for a in A_BIT_OF_ALL]
-    assert all(complex_.residues[i] == residue for residue, i in complex_.index().items())
-    assert complex_.chains == ["1", "A"]
-
-
 # ---- what counts as protein -------------------------------------------------------------------------------
 
 
@@ -147,15 +136,6 @@ def three_models(as_text) -> str:
 
 
 @both_formats
-@pytest.mark.parametrize("model", [0, 1, 2])
-def test_a_model_is_read_by_its_position_and_nothing_is_noted(tmp_path, as_text, name, model):
-    path = write(tmp_path / name, three_models(as_text))
-    complex_ = read_complex(path, model)
-    assert complex_.xyz[complex_.ca].tolist() == [[0.0, 0.0, 0.0], [9.0 - model, 0.0, 0.0]]
-    assert complex_.notes == ()
-
-
-@both_formats
 def test_a_model_that_the_file_does_not_have_is_refused(tmp_path, as_text, name):
     with pytest.raises(StructureError, match="no model 4, only 3 models"):
         read_complex(write(tmp_path / name, three_models(as_text)), 3)
@@ -179,13 +159,6 @@ def test_what_is_wrong_in_a_later_model_is_said_with_its_line(tmp_path):
     cut[13] = cut[13][:40]
     with pytest.raises(StructureError, match="line 14"):
         read_complex(write(tmp_path / "cut.pdb", "\n".join(cut)), 1)
-
-
-@both_formats
-def test_models_of_one_chain_are_an_ensemble(read, as_text, name):
-    one = alanine("A", 1, 0.0)
-    text = mmcif([*one, *changed(one, model=2)]) if as_text is mmcif else f"{pdb(one)}ENDMDL\n{pdb(one)}ENDMDL\n"
-    assert read(text, name).notes == ("an ensemble of 2 models of one chain, the first is used",)
 
 
 # ---- copies of chains -------------------------------------------------------------------------------------
@@ -271,11 +244,6 @@ def test_a_water_or_ion_with_the_number_of_a_residue_does_not_take_its_place(rea
 
 
 # ---- odd but valid files ----------------------------------------------------------------------------------
-
-
-def test_a_blank_chain_name_is_a_chain_of_its_own(read):
-    complex_ = read(pdb(alanine(" ", 1, 0.0) + alanine("B", 1, 5.0)))
-    assert complex_.chains == ["", "B"]
 
 
 def test_residue_numbers_beyond_9999_are_read_in_hybrid_36(read):
