@@ -30,7 +30,8 @@ from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve
 from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.fitting import AGREEING, CONSENSUS, calibrated, observations, pools
-from toporank.scorer.judge import OF_RESIDUES, TWINS, votes
+from toporank.scorer.judge import MANY, OF_RESIDUES, TWINS, read_judge, votes, write_judge
+from toporank.scorer.manifest import JUDGE, seal
 from toporank.scorer.networks import one_thread
 
 SEEDS = (0, 1, 2)
@@ -57,6 +58,10 @@ class Pool(NamedTuple):
     def agreeing(self) -> np.ndarray:
         return np.nan_to_num(self.consensus) * self.independent
 
+    @property
+    def many(self) -> float:
+        return self.independent**2 / (self.independent**2 + MANY**2)
+
 
 Judging = Callable[[Pool], np.ndarray]
 """From a pool to a value for each of its models, the higher the better."""
@@ -70,6 +75,7 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
     parser.add_argument("--run", help="of the networks: a configuration and a seed (the first by default)")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--judge", type=Path, help="folder of a scorer, whose judge is fitted anew")
     args = parser.parse_args()
     study = CrossValidation(args.study, _datasets(args.study))
     kept = args.tables / "predictions.csv.gz"
@@ -81,9 +87,20 @@ def main() -> None:
         decoys = decoys.merge(pd.read_csv(args.trees, dtype=TEXT)[[*KEYS, "scorer", "alone"]], on=KEYS, how="left")
     for name in ("scorer", "alone", "network_without"):
         decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
+    if args.judge:
+        refit(args.judge, decoys, study.similarity)
     table = pd.concat([ranked(decoys, study.similarity), trusted(decoys, study.similarity)], ignore_index=True)
     table.round(4).to_csv(args.tables / "transfer.csv", index=False)
     print(markdown(table))
+
+
+def refit(scorer: Path, decoys: pd.DataFrame, similarity: dict) -> None:
+    """Fit the judge of a scorer to all decoys; what it says of the domain and of residues stays."""
+    old = read_judge(scorer / JUDGE)
+    curves = [fit_curve(decoys.dropna(subset=[*OF_RESIDUES]), OF_RESIDUES)]
+    new = calibrated(decoys.assign(pred_dockq=decoys["network"]), similarity, curves, MADE)
+    write_judge(scorer / JUDGE, new.model_copy(update={"domain": old.domain, "quality": old.quality}))
+    seal(scorer, mean=True)
 
 
 def _datasets(study: Path) -> list[str]:
@@ -170,7 +187,7 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         return np.nanmean([network[pool.rows], confidence[pool.rows]], axis=0)
 
     def sum_of(u: float, w: float, by: Judging = lambda pool: network[pool.rows]) -> Judging:
-        return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing)
+        return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing) * pool.many
 
     def shared(pool: Pool) -> np.ndarray:
         twins = pool.alike >= TWINS
@@ -187,7 +204,7 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
 
     def by_quality(pool: Pool) -> np.ndarray:
         weighted = _mean_of_others(pool.alike, np.clip(network[pool.rows], 0.01, 1) ** 2)
-        return network[pool.rows] + CONSENSUS * weighted + AGREEING * np.log1p(weighted * pool.independent)
+        return network[pool.rows] + CONSENSUS * weighted + AGREEING * pool.many * np.log1p(weighted * pool.independent)
 
     def linear(pool: Pool) -> np.ndarray:
         share = pool.independent / (pool.independent + 3)
@@ -215,8 +232,12 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "consensus between groups, network within": leaders,
         "votes by quality": by_quality,
     }
-    for u, w in ((0, 0.25), (0, 0.4), (0, 0.8), (0.5, 0.1), (0.5, 0.3), (1, 0.1), (1, 0.3)):
+    for u, w in ((0, 0.9), (0.25, 0.9), (0.75, 0.9), (1, 0.9), (0.5, 0), (0.5, 0.45), (0.5, 1.8)):
         found[f"judge, u = {u}, w = {w}"] = sum_of(u, w)
+    for u, w in ((0, 0.25), (0, 0.8), (0.5, 0.1), (0.5, 0.2), (1, 0.2)):
+        found[f"v = 1, u = {u}, w = {w}"] = lambda pool, u=u, w=w: (
+            network[pool.rows] + u * consensus(pool) + w * np.log1p(pool.agreeing)
+        )
     return found
 
 
@@ -356,7 +377,7 @@ def _within(rows: pd.DataFrame, decoys: pd.DataFrame, similarity: dict) -> dict:
 
 def _calibration(source: str, name: str, judge, seen: pd.DataFrame) -> list[tuple]:
     confidence = seen["confidence"].to_numpy()
-    dockq = judge.expected(seen["score"].to_numpy(), confidence, seen["mean"].to_numpy())
+    dockq = judge.expected(seen["level"].to_numpy(), seen["above"].to_numpy(), confidence)
     calibration = judge.calibration(confidence[0])
     low, high, probability = calibration.about(dockq)
     seen = seen.assign(expected=dockq, p=probability, inside=seen["dockq"].between(low, high), width=high - low)

@@ -18,7 +18,7 @@ from toporank.scorer.curves import Curve, Floats, cluster_weights, fit_curve, sh
 from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Calibration, Domain, Judge, Knot, votes
 from toporank.scorer.prediction import LEVEL
 
-CONSENSUS, AGREEING = 0.5, 0.2
+CONSENSUS, AGREEING = 0.5, 0.9
 """Weights of the votes, as in `judge.Judge`."""
 SIZES = (1, 3, 5, 10, 25, None)
 """Models of a target that are judged together; None for all of them."""
@@ -119,7 +119,7 @@ def observations(
     Returns
     -------
     Rows `place` (in decoys), `pool`, `size`, `n` (decoys of the pool), `group`, `cluster`, `dockq`, `consensus`,
-    `confidence`, `score` and `mean`, that of the scores of the pool
+    `confidence`, and `score`, `level` and `above` of `judge.Standing`
     """
     network = decoys["pred_dockq"].to_numpy(float)
     by_confidence = np.full(len(decoys), np.nan)
@@ -136,11 +136,11 @@ def observations(
         for rows in pools(decoys, size, seed):
             alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])]
             consensus, independent = votes(alike, len(rows))
-            score = judge.score(network[rows], by_confidence[rows], consensus, independent)
+            standing = judge.standing(network[rows], by_confidence[rows], consensus, independent)
             parts.append({
                 "place": rows, "pool": np.full(len(rows), len(parts)), "size": np.full(len(rows), size or 0),
                 "n": np.full(len(rows), len(rows)), "consensus": consensus,
-                "confidence": by_confidence[rows], "score": score, "mean": np.full(len(rows), score.mean()),
+                "confidence": by_confidence[rows], **standing._asdict(),
             })  # fmt: skip
     table = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
     about = decoys[["group", "cluster", "dockq"]].iloc[table["place"]].reset_index(drop=True)
@@ -150,16 +150,16 @@ def observations(
 def fit_calibration(observed: pd.DataFrame, made: Collection[str] = ()) -> Calibration:
     """The calibration that comes nearest to what was observed. observed : from `observations`."""
     table = observed.assign(weight=_weights(observed, made))
-    dockq, mean = table["dockq"].to_numpy(), table["mean"].to_numpy()
-    above, root = table["score"].to_numpy() - mean, np.sqrt(table["weight"].to_numpy())
+    dockq, level, above = (table[name].to_numpy() for name in ("dockq", "level", "above"))
+    root = np.sqrt(table["weight"].to_numpy())
 
     def errors(p: Floats) -> Floats:
-        return (1 / (1 + np.exp(-(p[0] + p[1] * mean + p[2] * above))) - dockq) * root
+        return (1 / (1 + np.exp(-(p[0] + p[1] * level + p[2] * above))) - dockq) * root
 
     constant, *slopes = least_squares(errors, [-2.0, 4.0, 4.0], bounds=([-20, 0, 0], [20, 40, 40])).x
     numbers = [shortened(value) for value in (constant, *slopes)]
     line = Calibration.model_construct(constant=numbers[0], mean=numbers[1], within=numbers[2])
-    table["expected"] = line.expected(table["score"].to_numpy(), mean)
+    table["expected"] = line.expected(level, above)
     return Calibration(constant=numbers[0], mean=numbers[1], within=numbers[2], knots=_knots(table))
 
 

@@ -3,16 +3,17 @@
 There are three witnesses. The *networks* look at one model. The *confidence* of its predictor is turned into DockQ by
 curves. The *other models* of the target vote by the contacts that they share with it. The score is
 
-    s = mean(network, confidence) + u c + w ln(1 + c k),
+    s = p + u c + w v ln(1 + c k),    p = mean(network, confidence),    v = k² / (k² + 20²),
 
 where c is the consensus, the mean similarity to the other models, and k how many of them are independent: c k of them
-agree. The first term counts where most models are alike, the second where a few of many are. A witness that is missing
-is left out of the mean, and without others c is 0, so a single model is judged by the same sum. No weight is negative.
+agree. Few votes count by their share alone, u c; of many, v, the logarithm of how many agree counts, too, since a few
+of a hundred that agree are no chance. A witness that is missing is left out of the mean, and without others c is 0, so
+a single model is judged by the same sum. No weight is negative.
 
-The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from the mean m of
-the target and from how far the score is above it, each with a slope of its own,
+The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from a level, the
+mean of p + u c over the target, and from how far the score is above the mean of the target, each with its own slope,
 
-    DockQ = 1 / (1 + exp(-(constant + mean m + within (s - m)))),
+    DockQ = 1 / (1 + exp(-(constant + mean level + within (s - mean s) / (1 + 3 v)))),
 
 which rises with s: inside a target the DockQ to expect falls with the rank.
 """
@@ -46,6 +47,10 @@ OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
 """Measures of confidence with a curve each, because any of them may be missing."""
 TWINS = 0.95
 """Least similarity of two models that are not independent of each other: together they count as one."""
+MANY = 20
+"""Independent models whose votes count half as much as those of very many."""
+SPREAD = 3.0
+"""How much wider the scores of a target are spread by the votes of very many models."""
 REMEDY = "delete it, then the networks alone give the score, or restore the folder of the scorer"
 
 Key = tuple[str, str]
@@ -79,9 +84,9 @@ class Calibration(Section):
             raise ValueError("the knots are not in the order of their DockQ")
         return self
 
-    def expected(self, score: Floats, mean: Floats) -> Floats:
-        """DockQ to expect, (n,), from scores and the mean scores of their targets, (n,) each."""
-        return 1 / (1 + np.exp(-(self.constant + self.mean * mean + self.within * (score - mean))))
+    def expected(self, level: Floats, above: Floats) -> Floats:
+        """DockQ to expect, (n,). level, above : of each model, as in `Standing`."""
+        return 1 / (1 + np.exp(-(self.constant + self.mean * level + self.within * above)))
 
     def about(self, dockq: Floats) -> Floats:
         """Lower bound, upper bound and probability of an acceptable model, (3, n), for a DockQ to expect, (n,)."""
@@ -131,6 +136,17 @@ class Domain(Section):
         return "; ".join(reasons)
 
 
+class Standing(NamedTuple):
+    """How n models of a target stand, (n,) each.
+
+    score : s of the formula above. level : the mean of p + u c over the target. above : (s - mean s) / (1 + 3 v).
+    """
+
+    score: Floats
+    level: Floats
+    above: Floats
+
+
 class Judge(Section):
     """The content of judge.json: every fitted number of a scorer but the networks.
 
@@ -165,22 +181,25 @@ class Judge(Section):
             kinds.append(_mean_of_known(values or [np.full(len(measures["iptm"]), np.nan)]))
         return _mean_of_known(kinds)
 
-    def score(self, network: Floats, confidence: Floats, consensus: Floats, independent: float) -> Floats:
-        """The score s of the models of a target, (n,). consensus, independent : as from `votes`."""
+    def standing(self, network: Floats, confidence: Floats, consensus: Floats, independent: float) -> Standing:
+        """The scores of the models of a target. consensus, independent : as from `votes`."""
         shared = np.nan_to_num(consensus)
-        votes_for = self.consensus * shared + self.agreeing * np.log1p(shared * independent)
-        return _mean_of_known([network, confidence]) + votes_for
+        many = independent**2 / (independent**2 + MANY**2)
+        plain = _mean_of_known([network, confidence]) + self.consensus * shared
+        score = plain + self.agreeing * many * np.log1p(shared * independent)
+        above = (score - score.mean()) / (1 + SPREAD * many)
+        return Standing(score=score, level=np.full(len(score), plain.mean()), above=above)
 
     def calibration(self, confidence: float) -> Calibration:
         """That of a model with such a confidence, nan where it is unknown."""
         return self.structure if np.isnan(confidence) or self.with_confidence is None else self.with_confidence
 
-    def expected(self, score: Floats, confidence: Floats, mean: Floats) -> Floats:
-        """DockQ to expect, (n,). mean : of the scores of each model's target."""
-        by_structure = self.structure.expected(score, mean)
+    def expected(self, level: Floats, above: Floats, confidence: Floats) -> Floats:
+        """DockQ to expect, (n,). level, above : as in `Standing`."""
+        by_structure = self.structure.expected(level, above)
         if self.with_confidence is None:
             return by_structure
-        return np.where(np.isnan(confidence), by_structure, self.with_confidence.expected(score, mean))
+        return np.where(np.isnan(confidence), by_structure, self.with_confidence.expected(level, above))
 
 
 def _mean_of_known(values: Sequence[Floats]) -> Floats:
@@ -222,15 +241,6 @@ def read_judge(path: Path) -> Judge:
         return read_section(Judge, path)
     except ValueError as error:
         raise RecordError(f"not a usable judge: {error}", where=path, remedy=REMEDY) from error
-
-
-class _Witnesses(NamedTuple):
-    """What is known of n originals of one target, (n,) each but `independent`."""
-
-    network: Floats
-    confidence: Floats
-    consensus: Floats
-    independent: float
 
 
 def judged(
@@ -284,8 +294,8 @@ def _of_target(
     if len(scores) > 1:
         read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
         consensus, independent = votes(similarities(read.contacts), len(scores))
-    score = judge.score(network, confidence, consensus, independent)
-    dockq = judge.expected(score, confidence, np.full(len(scores), score.mean()))
+    standing = judge.standing(network, confidence, consensus, independent)
+    dockq = judge.expected(standing.level, standing.above, confidence)
     columns = zip(scores, *(values.tolist() for values in (dockq, consensus, confidence)), strict=True)
     found = []
     for one, expected, agreement, stated_dockq in columns:
@@ -303,7 +313,7 @@ def _of_target(
 def _alone(judge: Judge, score: Score) -> Score:
     """An interface: only the networks know something about it."""
     network = np.array([score.pred_dockq])
-    (dockq,) = judge.structure.expected(network, network).tolist()
+    (dockq,) = judge.structure.expected(network, np.zeros(1)).tolist()
     return score._replace(pred_dockq=round(dockq, DECIMALS), pred_network=score.pred_dockq)
 
 

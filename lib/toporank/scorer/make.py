@@ -115,7 +115,7 @@ def expected(judge: Judge, decoys: pd.DataFrame, similarity: Similarity) -> dict
             each = decoys.assign(target=[f"{i}" for i in range(len(decoys))])
             single = {key: np.ones((1, 1)) for key in zip(each["dataset"], each["target"], strict=True)}
             rows = observations(judge, each, single, [size])
-        values = judge.expected(*(rows[column].to_numpy() for column in ("score", "confidence", "mean")))
+        values = judge.expected(*(rows[column].to_numpy() for column in ("level", "above", "confidence")))
         found[name] = pd.Series(values, index=rows["place"]).sort_index().to_numpy()
     return found
 

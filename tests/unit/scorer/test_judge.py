@@ -77,10 +77,15 @@ def test_models_that_are_alike_are_one_independent_model_and_keep_their_votes():
 
 
 def test_the_score_is_the_sum_of_its_formula():
-    """By hand: the mean of network and confidence, plus the votes of four independent models."""
+    """By hand: the mean of network and confidence, plus the votes of twenty independent models, which count half."""
     network, confidence = np.array([0.4, 0.4, 0.4]), np.array([0.6, np.nan, np.nan])
-    values = JUDGE.score(network, confidence, np.array([0.0, np.nan, 0.5]), 4.0)
-    assert values.tolist() == pytest.approx([0.5, 0.4, 0.4 + 0.5 * JUDGE.consensus + np.log(3) * JUDGE.agreeing])
+    found = JUDGE.standing(network, confidence, np.array([0.0, np.nan, 0.5]), 20.0)
+    shared, agree = 0.5 * JUDGE.consensus, np.log(11) * JUDGE.agreeing / 2
+    assert found.score.tolist() == pytest.approx([0.5, 0.4, 0.4 + shared + agree])
+    assert found.level.tolist() == pytest.approx([(1.3 + shared) / 3] * 3)
+    assert found.above[2] == pytest.approx((found.score[2] - found.score.mean()) / 2.5)
+    one = JUDGE.standing(network[:1], confidence[:1], np.array([np.nan]), 0.0)
+    assert [values.tolist() for values in one] == [[0.5], [0.5], [0.0]]
 
 
 def test_a_model_alone_an_interface_and_one_among_others_of_which_none_agrees_have_the_same_sum():
@@ -113,10 +118,16 @@ def test_a_better_network_score_never_lowers_the_place_or_the_dockq_of_a_model(n
     which %= len(network)
     scores = np.array(network)
     raised = scores + np.where(np.arange(len(scores)) == which, more, 0)
-    unknown = np.full(len(scores), np.nan)
-    before, after = (JUDGE.expected(s, unknown, np.full(len(s), s.mean())) for s in (scores, raised))
+    before, after = (_expected(values) for values in (scores, raised))
     assert after[which] >= before[which] - 1e-9
     assert (after[which] >= after[before <= before[which]] - 1e-9).all()
+
+
+def _expected(network: np.ndarray) -> np.ndarray:
+    """DockQ to expect of models that share half of their contacts with the mean of the others."""
+    unknown, half = np.full(len(network), np.nan), np.full(len(network), 0.5)
+    standing = JUDGE.standing(network, unknown, half, len(network) - 1.0)
+    return JUDGE.expected(standing.level, standing.above, unknown)
 
 
 def test_copies_vote_once_and_have_the_numbers_of_their_originals():

@@ -147,7 +147,7 @@ def test_what_is_not_known_is_not_learned(evidence, tmp_path, unknown):
 def test_bounds_and_probabilities_are_true_of_what_they_were_fitted_to(evidence):
     judge = fit_judge(evidence.decoys, evidence.similarity, evidence.pooled)
     rows = observations(judge, evidence.decoys, evidence.similarity, confidence=False)
-    dockq = judge.expected(rows["score"].to_numpy(), np.full(len(rows), np.nan), rows["mean"].to_numpy())
+    dockq = judge.expected(rows["level"].to_numpy(), rows["above"].to_numpy(), np.full(len(rows), np.nan))
     low, high, probability = judge.structure.about(dockq)
     assert rows["dockq"].between(low, high).mean() == pytest.approx(LEVEL, abs=0.1)
     assert probability.mean() == pytest.approx((rows["dockq"] >= ACCEPTABLE).mean(), abs=0.1)
