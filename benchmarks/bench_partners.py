@@ -75,7 +75,7 @@ def rankings(home: Path, checkpoint: Path) -> dict[str, list[dict[str, str]]]:
         "--directory",
         str(home),
     ]
-    command += ["--cores", str(os.cpu_count()), "score", "--config", "score_decoys=in", f"checkpoint={checkpoint}"]
+    command += ["--cores", str(os.cpu_count()), "score", "--config", "score_decoys=in", f"scorer={checkpoint}"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     found: dict[str, list[dict[str, str]]] = {}
     with open(home / "results/scores/in/ranking.csv", newline="") as handle:

@@ -4,7 +4,7 @@
     PYTHONPATH=lib python benchmarks/study_baselines.py WORK/sweep
 
 Another tool's answer, or an imported checkpoint's, may stand beside them: score the decoys with
-`snakemake score --config score_decoys=FOLDER checkpoint=FILE` and give the ranking of each data set,
+`snakemake score --config score_decoys=FOLDER scorer=FILE` and give the ranking of each data set,
 `--rankings TopoQA perturbed/ranking.csv docked/ranking.csv`.
 """
 

@@ -16,8 +16,8 @@ from toporank.app.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp, canonical, records
 from toporank.learning.provenance import training_code
-from toporank.app.workflow import environment, graph_sets, jobs, locks, preflight, progress, scoring_jobs
-from toporank.app.workflow.to_sample import Sampling, natives_to_sample
+from toporank.app.workflow import data_sets, jobs, preflight, progress, runs
+from toporank.app.workflow.data_sets import Sampling, natives_to_sample
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
@@ -26,10 +26,10 @@ if not workflow.overwrite_configfiles:  # --configfile replaces the example inst
 
 try:
     CONFIG = load_config(config)
-    CHOICES = preflight.feature_choices(CONFIG, REPOSITORY)
+    CHOICES = data_sets.feature_choices(CONFIG, REPOSITORY)
 except TopoRankError as error:
     raise WorkflowError(f"The configuration cannot be used:\n  {error}")
-environment.use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
+runs.use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
 STARTED, CHECK = time.time(), None  # no check in the process of a single job
 if workflow.is_main_process:
@@ -40,7 +40,7 @@ if workflow.is_main_process:
         logger.info(f"{name}: {line}")
         for part in CHECK.gap[name]:
             logger.info(f"  {part}")
-    jobs.warn(logger, [*CHECK.problems, *CHECK.untrainable])
+    runs.warn(logger, [*CHECK.problems, *CHECK.untrainable])
 
 JOBS = jobs.Jobs(CONFIG, CHECK)
 try:
@@ -48,7 +48,7 @@ try:
 except TopoRankError:
     SAMPLING = Sampling()  # the preflight says why; what else the configuration asks for can be done
 FEATURES = canonical(records(CHOICES))
-SCORING_OPTIONS = scoring_jobs.scoring_options(CONFIG)
+SCORING_OPTIONS = JOBS.scoring_options()
 SCORER_CONTENT = JOBS.scorer_content(REPOSITORY) if workflow.is_main_process else ""
 
 
@@ -68,26 +68,21 @@ wildcard_constraints:
 
 
 onstart:
-    problems = jobs.problems(workflow.dag, CHECK)
+    problems = runs.problems(workflow.dag, CHECK)
     if workflow.non_local_exec:
-        problems += environment.submission_problems(workflow.executor_plugin.name, sys.executable)
+        problems += runs.submission_problems(workflow.executor_plugin.name, sys.executable)
     if problems:
         raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
-    claimed = jobs.claimed(workflow.dag)
+    claimed = runs.claimed(workflow.dag)
     try:
-        locks.take(claimed)
+        runs.take(claimed)
     except TopoRankError as error:
         raise WorkflowError(str(error))
     CHECK.write(claimed & {*JOBS.datasets})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
-        parts = (
-            jobs.feature_jobs(workflow.dag, CHECK.chunks)
-            | scoring_jobs.scoring_jobs(workflow.dag, CHECK)
-            | jobs.sampling_jobs(workflow.dag, CONFIG)
-        )
-        progress.watch(parts, logger, CONFIG.workflow.progress_seconds, here=not workflow.non_local_exec)
+        progress.watch(JOBS.decoys_of_jobs(workflow.dag), logger)
 
 
 onerror:
-    for failure in jobs.failures(workflow.dag, STARTED):
+    for failure in runs.failures(workflow.dag, STARTED):
         logger.error(failure)

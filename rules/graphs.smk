@@ -17,8 +17,8 @@ rule import_graphs:
     resources:
         mem_mb=jobs.raised(4000),
     params:
-        folder=lambda wildcards: graph_sets.graphs_of(CONFIG, wildcards.dataset, REPOSITORY),
-        tables=lambda wildcards: graph_sets.label_tables(CONFIG, wildcards.dataset, REPOSITORY),
+        folder=lambda wildcards: data_sets.graphs_of(CONFIG, wildcards.dataset, REPOSITORY),
+        tables=lambda wildcards: data_sets.label_tables(CONFIG, wildcards.dataset, REPOSITORY),
         files=lambda wildcards: CHECK.graph_files.get(wildcards.dataset, "") if CHECK else "",
         code=jobs.step_code(REPOSITORY, "import_graphs.py"),
     shell:

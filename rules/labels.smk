@@ -10,7 +10,7 @@ localrules:
 rule label_decoys:
     """DockQ of every decoy of the data sets that have natives."""
     input:
-        lambda _: JOBS.dockq_tables() + jobs.warn(logger, CHECK.unlabelled),
+        lambda _: JOBS.dockq_tables() + runs.warn(logger, CHECK.unlabelled),
 
 
 rule label_chunk:

@@ -9,7 +9,7 @@ localrules:
 rule sample_decoys:
     """Labelled decoys of every native, made by docking its partners."""
     input:
-        lambda _: SAMPLING.folders() + jobs.warn(logger, CHECK.unsampled),
+        lambda _: SAMPLING.folders() + runs.warn(logger, CHECK.unsampled),
         layout.SAMPLED_LABELS,
 
 

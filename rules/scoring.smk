@@ -5,7 +5,7 @@ rule score_targets:
     """A part of the targets of a data set, about 500 models: features where they are new, scores, ranking."""
     input:
         scorer=JOBS.scorer_files(REPOSITORY),
-        decoys=lambda wildcards: scoring_jobs.models_to_score(JOBS, wildcards),
+        decoys=JOBS.models_to_score,
     output:
         results=layout.SCORED_PART,
     log:
@@ -35,7 +35,7 @@ rule score_targets:
 rule collect_scores:
     """The tables of a data set from the scores of its parts."""
     input:
-        parts=lambda wildcards: scoring_jobs.scored_parts(JOBS, wildcards),
+        parts=JOBS.scored_parts,
         scorer=JOBS.scorer_files(REPOSITORY),
     output:
         ranking=report(layout.RANKING, category="Ranking"),

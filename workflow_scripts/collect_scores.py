@@ -6,11 +6,9 @@ import gc
 import sys
 from pathlib import Path
 
-from toporank.building.chunks.built import read_built
+from toporank.building.built import read_built
 from toporank.building.chunks.store import Store
-from toporank.comparing.homology.chain_tables import sequences_of_chains
 from toporank.errors import TopoRankError
-from toporank.ranking.interfaces import joined_lines
 from toporank.ranking.ranked import RANKED_BY, best_of_each_target
 from toporank.ranking.score import ScoringOptions
 from toporank.ranking.tables import ScoredModels
@@ -41,7 +39,7 @@ def main() -> None:
                 rank_by=args.rank_by,
                 use_confidence=not args.without_confidence,
             ),
-            store=Store(args.store, thin=not args.built),
+            store=Store(args.store, graphs_only=not args.built),
         )
         results.write_tables(Path(), scores_alone=args.built)
     except TopoRankError as error:
@@ -49,8 +47,7 @@ def main() -> None:
     table = results.rows("ranking")
     lost = sum(row.pred_dockq is None for row in table)
     print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
-    joined = joined_lines(results.rows("interfaces"), sequences_of_chains(results.rows("chains")))
-    print(*(f"  {line}" for line in [*joined, *best_of_each_target(table)]), sep="\n")
+    print(*(f"  {line}" for line in best_of_each_target(table)), sep="\n")
     print(*results.remarks(), sep="\n")
 
 

@@ -6,12 +6,11 @@ import json
 import sys
 from pathlib import Path
 
-from toporank.building.chunks.built import read_built
+from toporank.building.built import graphs_to_pack, read_built
 from toporank.building.chunks.plan import read_current
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import read_coverage
 from toporank.building.local_quality import LocalQualities
-from toporank.building.packed import packed
 from toporank.building.packing import write_pack
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
@@ -33,7 +32,7 @@ def main() -> None:
         natives = find_natives(args.natives) if args.natives else {}
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
         qualities = LocalQualities(args.dataset, current.of_all, built.fates, natives, store)
-        found, _, joined = packed(read_coverage(args.table), built, choices, store, whole=True)
+        found, _, joined = graphs_to_pack(read_coverage(args.table), built, choices, store, whole=True)
         members = [member._replace(quality_sha256=qualities.digest(member[:2])) for member in found]
         n_read = write_pack(args.pack, members, joined, qualities.of)
     except TopoRankError as error:

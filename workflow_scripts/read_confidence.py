@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from toporank.building.asked import asked
-from toporank.building.chunks.built import read_built
+from toporank.building.built import confidence_requests, read_built
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import read_coverage
 from toporank.errors import TopoRankError
@@ -30,7 +29,7 @@ def main() -> None:
 
     try:
         built, store = read_built(args.dataset), Store(args.store)
-        rows = confidences(asked(read_coverage(args.coverage), built, store), args.plddt)
+        rows = confidences(confidence_requests(read_coverage(args.coverage), built, store), args.plddt)
     except TopoRankError as error:
         sys.exit(str(error))
     write_confidence(args.table, rows)

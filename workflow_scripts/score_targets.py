@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from toporank import layout
-from toporank.building.chunks.built import read_built
+from toporank.building.built import read_built
 from toporank.building.chunks.plan import part_of
 from toporank.building.chunks.store import Store
 from toporank.errors import TopoRankError
@@ -52,7 +52,7 @@ def main() -> None:
 
     try:
         built = read_built(args.dataset, fates=args.built)
-        scorer = TargetScorer(Scorer.open(args.scorer), choices, Store(args.store, thin=not args.built), options)
+        scorer = TargetScorer(Scorer.open(args.scorer), choices, Store(args.store, graphs_only=not args.built), options)
         targets = part_of(built.plan.values(), args.part)
         results = score_targets(scorer, targets, workers=1, show=show, fates=built.fates if args.built else None)
     except TopoRankError as error:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from toporank import layout
-from toporank.building.chunks.built import read_built
+from toporank.building.built import read_built
 from toporank.building.chunks.ledger import remove_old
 from toporank.building.chunks.plan import read_current
 from toporank.building.chunks.store import Store

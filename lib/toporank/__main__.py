@@ -1,12 +1,10 @@
 """`toporank`, or `python -m toporank`: everything a user types.
 
 score FOLDER         the decoys of a folder, scored and ranked
-train, label, report the same for a configuration
+train, label         a scorer of your own, and labels from natives
 compare A B          two scored folders, target by target
 figure ANSWER        pictures for slides, of what `score` wrote
 doctor               checks the installation
-features list        all feature modules
-features show ID     one module with its parameters and columns, or what a preset stands for
 config               every configuration key, as Markdown (the source of config/README.md)
 compile              compiles what is compiled, once after installing
 """
@@ -14,24 +12,20 @@ compile              compiles what is compiled, once after installing
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import time
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from toporank import __version__
-from toporank.app.commands import compare, doctor, figure, score, study
+from toporank.app.commands import compare, doctor, figure, score, train_and_label
 from toporank.app.commands.running import running_arguments
 from toporank.app.config import Config
-from toporank.errors import ConfigError, TopoRankError
-from toporank.features.presets import PRESETS
-from toporank.features.registry import DEFAULT_MODULES, Module, choose, modules
-from toporank.settings import did_you_mean
+from toporank.errors import TopoRankError
+from toporank.features.registry import DEFAULT_MODULES, choose, modules
 
 CONFIG_INTRODUCTION = """\
 # Configuration
@@ -53,18 +47,14 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     running = running_arguments()
     score.add(commands, running)
-    study.add(commands, running)
+    train_and_label.add(commands, running)
     compare.add(commands)
     figure.add(commands)
     doctor.add(commands)
-    features = commands.add_parser("features", help="feature modules").add_subparsers(dest="what", required=True)
-    features.add_parser("list", help="all feature modules")
-    features.add_parser("show", help="one module or preset").add_argument("id", help="id or alias")
     commands.add_parser("config", help="every configuration key, as Markdown")
     commands.add_parser("compile", help="compile all numba code, once after installing")
     args = parser.parse_args(arguments)
-    args.typed = f"{prog} {shlex.join(sys.argv[1:] if arguments is None else arguments)}"
-    answers = {"config": lambda _: config_markdown(), "features": _features, "compile": _compile}
+    answers = {"config": lambda _: config_markdown(), "compile": _compile}
     try:
         if "run" in args:
             return args.run(args)
@@ -87,39 +77,6 @@ def _compile(_: argparse.Namespace) -> str:
     return f"Compiled in {time.monotonic() - begin:.0f} s. Kept in\n{folders}"
 
 
-def _features(args: argparse.Namespace) -> str:
-    return features_list() if args.what == "list" else features_show(args.id)
-
-
-def features_list() -> str:
-    """One line for each module; the default of each stage is marked."""
-    rows = [("id", "alias", "columns", "summary")]
-    for module in modules().values():
-        mark = " *" if module.id in DEFAULT_MODULES.values() else ""
-        columns = len(choose(module.stage, {"module": module.id}).columns)
-        package = f" (package {module.package})" if module.package else ""
-        rows.append((module.id + mark, module.alias, str(columns), module.summary + package))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", "* default of its stage", f"Presets: {', '.join(PRESETS)}", ""])
-
-
-def features_show(name: str) -> str:
-    """Modules of this id or alias with parameters and columns, or a preset as YAML. Raises ConfigError without any."""
-    if name in PRESETS:
-        return yaml.safe_dump({"features": PRESETS[name]}, sort_keys=False)
-    found = [m for m in modules().values() if name in (m.id, m.alias)]
-    if not found:
-        raise ConfigError(f"no feature module {name!r}", remedy=did_you_mean(name, [*modules(), *PRESETS]))
-    return "\n".join(map(_shown, found))
-
-
-def _shown(module: Module) -> str:
-    columns = choose(module.stage, {"module": module.id}).columns
-    title, names = f"{module.id} ({module.alias}): {module.summary}", f"{len(columns)} columns: {', '.join(columns)}"
-    return "\n".join([title, "", *_table(module.parameters), "", names, ""])
-
-
 def config_markdown() -> str:
     """The text of config/README.md."""
     parts = [CONFIG_INTRODUCTION]
@@ -129,7 +86,8 @@ def config_markdown() -> str:
     for module in modules().values():
         mark = " *" if module.id in DEFAULT_MODULES.values() else ""
         parts += [f"\n## {module.id}{mark}\n", module.summary[0].upper() + module.summary[1:] + ".\n"]
-        parts += _table(module.parameters)
+        columns = choose(module.stage, {"module": module.id}).columns
+        parts += [*_table(module.parameters), "", f"{len(columns)} columns: {', '.join(columns)}"]
     return "\n".join(parts) + "\n"
 
 

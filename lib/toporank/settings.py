@@ -123,7 +123,7 @@ READ_AS = (int, float, datetime.date)
 """What YAML and Snakemake make of some names: 1_2 becomes 12, 1E10 becomes 1e10, 010 becomes 8."""
 QUOTE_IT = (
     "{} was read as {}, so the name that was meant is not known: put it in quotes, or on the command line in"
-    " brackets, such as targets=[1_2] or score_decoys=./1E10"
+    " brackets, such as only=[1_2] or score_decoys=./1E10"
 )
 
 

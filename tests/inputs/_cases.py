@@ -1240,7 +1240,7 @@ Models of one complex are a target: they are held against each other and ranked.
 - Each model of a file is a decoy, `<file>#1`, `<file>#2` and so on; an ensemble of a single chain is not a complex.
 
 The first lines of its answer say where sequences and folders differ. `toporank score FOLDER --targets folder`, or
-`group_by: folder` in the configuration, keeps to the folders: each is a target. Where labels or natives name targets,
+`targets: folder` in the configuration, keeps to the folders: each is a target. Where labels or natives name targets,
 folders count by default.
 
 In `coverage.tsv`, `chains` says which chains of the target a model's chains are where the names differ (`A=6 B=7`: 6

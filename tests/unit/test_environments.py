@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from toporank.app.workflow.environment import use_this_environment
+from toporank.app.workflow.runs import use_this_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = REPOSITORY / "lib"

@@ -111,6 +111,7 @@ class Study:
             line = log.read_text().strip().splitlines()[-1]
             counts = line.split("computed ")[1].split(", reused")[0]
             total.update(yaml.safe_load(counts) or {})
+        del total["row"]  # of a decoy, beside its artefacts
         return total
 
     def forget_logs(self) -> None:

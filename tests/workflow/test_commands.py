@@ -93,7 +93,7 @@ def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_traine
     before = study.tree()
     mine = study.home / "my decoys"
     shutil.copytree(study.home / "decoys/1GCQ", mine)
-    printed = study.run("score", "--config", f"score_decoys={mine}", "checkpoint=results/final/best.ckpt").stdout
+    printed = study.run("score", "--config", f"score_decoys={mine}", "scorer=results/final/best.ckpt").stdout
     assert not re.search("train_sweep|select_final|finetune", printed)
     ranking = pd.read_csv(study.results / "scores/my_decoys/ranking.csv")
     of_study = pd.read_csv(study.results / "scores/mini/ranking.csv").query("target == '1GCQ'")
@@ -117,7 +117,7 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
     study = type(finished)(home)
     (tmp_path / "a place").mkdir()
     lone = shutil.copy(finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt")  # without its ensemble
-    study.run("score", "--config", f"score_decoys={folder}", f"checkpoint={lone}")
+    study.run("score", "--config", f"score_decoys={folder}", f"scorer={lone}")
     ranking = pd.read_csv(study.results / "scores/my_models/ranking.csv")
     assert sorted(ranking["decoy"]) == ["apart", "empty", "model.v2_tidy", "näher 1"]
     assert sorted(ranking["status"]) == ["no_interface", "ok", "ok", "unreadable"]  # four targets, one complex each
@@ -173,9 +173,7 @@ def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
     (tmp_path / "other.ckpt").write_bytes(b"not a checkpoint")
     study_type = type(make_study(tmp_path / "x"))
     printed = (
-        study_type(tmp_path)
-        .run("score", "--config", "score_decoys=decoys", "checkpoint=other.ckpt", check=False)
-        .stdout
+        study_type(tmp_path).run("score", "--config", "score_decoys=decoys", "scorer=other.ckpt", check=False).stdout
     )
     assert "other.ckpt: not a readable checkpoint" in printed
 

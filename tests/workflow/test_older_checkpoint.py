@@ -18,7 +18,7 @@ from toporank.features.presets import PRESETS
 def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:
     """Score a folder in a working directory; the ranking by decoy."""
     home.mkdir()
-    Study(home).run("score", "--config", f"score_decoys={decoys}", f"checkpoint={checkpoint}", "partners=chains")
+    Study(home).run("score", "--config", f"score_decoys={decoys}", f"scorer={checkpoint}", "partners=chains")
     return pd.read_csv(home / f"results/scores/{decoys.name}/ranking.csv").set_index("decoy")
 
 
@@ -43,7 +43,7 @@ def test_a_foreign_checkpoint_stops_before_anything_is_computed(tmp_path):
     shutil.copy(EXAMPLE / "decoys/1GCQ/mid4.cif", decoys)
     torch.save({"state_dict": {"encoder.weight": torch.zeros(3, 3)}}, tmp_path / "foreign.ckpt")
     answer = Study(tmp_path).run(
-        "score", "--config", f"score_decoys={decoys}", f"checkpoint={tmp_path / 'foreign.ckpt'}", check=False
+        "score", "--config", f"score_decoys={decoys}", f"scorer={tmp_path / 'foreign.ckpt'}", check=False
     )
     assert answer.returncode != 0
     assert "foreign.ckpt: not a TopoRank checkpoint (use a best.ckpt that this workflow trained" in answer.stdout

@@ -50,13 +50,13 @@ def test_one_graph_built_with_other_parameters_does_not_pass_for_the_old_one(few
 
 
 def test_targets_build_these_alone_and_leave_the_others_as_they_are(fresh, few_built):
-    fresh.run("build_graphs", "--config", "targets=1GCQ")
+    fresh.run("build_graphs", "--config", "only=1GCQ")
     assert {name.split("/")[2] for name in graphs(fresh)} == {"1GCQ"}
     status = coverage(fresh)
     assert status["1GCQ", "near1"] == status["1GCQ", "mid4"] == "ok"
     assert status["1AVZ", "near1"] == status["2I25", "apart1"] == "not_built"
     fresh.forget_logs()
-    fresh.run("build_graphs", "--config", "targets=1AVZ,2I25")
+    fresh.run("build_graphs", "--config", "only=1AVZ,2I25")
     assert fresh.computed()["topology"] == 2
     assert coverage(fresh) == coverage(few_built)
     fresh.forget_logs()
@@ -69,7 +69,7 @@ def test_targets_build_these_alone_and_leave_the_others_as_they_are(fresh, few_b
 
 
 def test_an_unknown_target_is_an_error_that_names_the_nearest(fresh):
-    stopped = fresh.run("build_graphs", "--config", "targets=1AVX", check=False)
+    stopped = fresh.run("build_graphs", "--config", "only=1AVX", check=False)
     assert stopped.returncode != 0
     assert "targets: no target '1AVX' (did you mean '1AVZ'?)" in stopped.stdout
 
@@ -81,7 +81,7 @@ def test_what_a_part_made_anew_is_packed_and_not_what_was_there_before(few):
     labels = few.home / "labels.csv"
     lines = [line for line in labels.read_text().splitlines() if not line.startswith("1GCQ,mid4,")]
     labels.write_text("\n".join([*lines, "1GCQ,mid4,0.25,2,train"]) + "\n")
-    few.run(pack, "--config", "targets=1GCQ")
+    few.run(pack, "--config", "only=1GCQ")
     store = GraphStore.open([few.home / pack])
     decoys = store.decoys.set_index(["target", "decoy"])["dockq"]
     assert decoys["1GCQ", "mid4"] == 0.25

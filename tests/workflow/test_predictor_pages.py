@@ -39,7 +39,7 @@ def scored(predictor_outputs: Path, tmp_path_factory: pytest.TempPathFactory) ->
                 link.parent.mkdir(parents=True)
                 link.symlink_to(decoy.path)
         tables = [table.format(dataset="all") for table in TABLES]
-        Study(home).run(*tables, "--config", f"score_decoys={home / 'all'}", "group_by=folder")
+        Study(home).run(*tables, "--config", f"score_decoys={home / 'all'}", "targets=folder")
         for page in PREDICTORS:
             for table in TABLES:
                 rows_of(page, home / table.format(dataset="all"), home / page / "toporank_FOLDER" / table)

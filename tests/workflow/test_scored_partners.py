@@ -23,7 +23,7 @@ def score(folder: Path, finished: Study, *settings: str) -> Study:
     study = Study(folder)
     study.configure()
     checkpoint = finished.results / "final/best.ckpt"
-    study.printed = study.run("score", "--config", "score_decoys=in", f"checkpoint={checkpoint}", *settings).stdout
+    study.printed = study.run("score", "--config", "score_decoys=in", f"scorer={checkpoint}", *settings).stdout
     return study
 
 

@@ -37,7 +37,7 @@ RESERVED = {"training", "finetune", "final", "scores", "evaluation", "cross_vali
 PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 
 
-GroupBy = Literal["sequence", "folder"] | None
+Targets = Literal["sequence", "folder"] | None
 RankBy = Literal["complex", "min_interface", "mean_interface"]
 
 
@@ -61,20 +61,16 @@ class Dataset(Section):
         description="Folder of the natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`, from which labels are"
         " computed where `labels` gives none.",
     )
-    partners: PartnersSetting = Field(
-        None, description="As the key `partners` below, for this data set; it goes before that one."
-    )
-    plddt: Plddt | None = Field(
-        None, description="As the key `plddt` below, for this data set; it goes before that one."
-    )
-    group_by: GroupBy = Field(None, description="As the key `group_by` below, for this data set.")
+    partners: PartnersSetting = Field(None, description="Overrides the top-level `partners` for this data set.")
+    plddt: Plddt | None = Field(None, description="Overrides the top-level `plddt` for this data set.")
+    targets: Targets = Field(None, description="Overrides the top-level `targets` for this data set.")
 
     @model_validator(mode="after")
     def _decoys_or_graphs(self) -> Dataset:
         if (self.decoys is None) == (self.graphs is None):
             raise ValueError(f"data set {self.name!r}: give either `decoys` or `graphs`")
         if self.graphs is not None:
-            of_structures = ("natives", "partners", "plddt", "group_by")
+            of_structures = ("natives", "partners", "plddt", "targets")
             useless = [key for key in of_structures if getattr(self, key) is not None]
             if useless:
                 raise ValueError(f"data set {self.name!r}: `{useless[0]}` needs structures, and it has `graphs`")
@@ -137,12 +133,6 @@ class Workflow(Section):
         ".toporank/store",
         description="Folder of finished artefacts by content; may be shared between working directories.",
     )
-    progress_seconds: float = Field(
-        30.0,
-        gt=0,
-        json_schema_extra={"unit": "s"},
-        description="How often a build reports its progress.",
-    )
 
 
 class Sampling(Section):
@@ -175,10 +165,10 @@ class Config(Section):
     )
     coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
     training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
-    workflow: Workflow = Field(Workflow(), description="Size of jobs, reuse of results, progress.")
+    workflow: Workflow = Field(Workflow(), description="Size of jobs, reuse of results.")
     sampling: Sampling = Field(Sampling(), description="Decoys made of natives.")
-    targets: Annotated[list[str], BeforeValidator(_names)] = Field(
-        [], description="Build only these targets (`--config targets=1AVZ,2I25`); all by default."
+    only: Annotated[list[str], BeforeValidator(_names)] = Field(
+        [], description="Build only these targets (`--config only=1AVZ,2I25`); all by default."
     )
     partners: PartnersSetting = Field(
         None,
@@ -187,10 +177,10 @@ class Config(Section):
         " antibody, T-cell receptor or MHC molecule are one, and"
         " every other chain; `chains` keeps each chain apart.",
     )
-    group_by: GroupBy = Field(
+    targets: Targets = Field(
         None,
-        description="What makes decoys a target: `sequence`, their chains are the same, wherever the files lie, or"
-        " `folder`, they lie in one. By default `folder` where there are labels or natives, which name targets, and"
+        description="How decoys are grouped into targets: by `sequence`, their chains are the same, wherever the files"
+        " lie, or by `folder`. By default `folder` where there are labels or natives, which name targets, and"
         " `sequence` elsewhere; see docs/inputs.md.",
     )
     plddt: Plddt = Field(
@@ -198,7 +188,7 @@ class Config(Section):
         description="Whether the B factors of models are pLDDT: where a predictor says so or their numbers look like"
         " it (`auto`), always (`b_factor`), or never (`none`); see docs/confidence.md.",
     )
-    use_confidence: bool = Field(
+    confidence: bool = Field(
         True,
         description="Whether the predictor's own confidence counts in the score, where there is any and the scorer"
         " knows what it is worth; see docs/confidence.md.",
@@ -216,17 +206,8 @@ class Config(Section):
     scorer: str | None = Field(
         None,
         description="What to score `score_decoys` with: the folder of a scorer, such as `results/final` of a study of"
-        " your own, or a single checkpoint; the scorer that ships with TopoRank by default. Also called `checkpoint`.",
+        " your own, or a single checkpoint; the scorer that ships with TopoRank by default.",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _older_name(cls, values: Any) -> Any:
-        if not isinstance(values, dict) or values.get("checkpoint") is None:
-            return values
-        if values.get("scorer") is not None:
-            raise ValueError("`checkpoint` is an older name of `scorer`: say only one of them")
-        return {key: value for key, value in values.items() if key != "checkpoint"} | {"scorer": values["checkpoint"]}
 
     @model_validator(mode="after")
     def _references(self) -> Config:
@@ -296,7 +277,7 @@ class Config(Section):
 
     def grouped_by(self, dataset: Dataset) -> str:
         """What makes the decoys of a data set a target."""
-        return dataset.group_by or self.group_by or ("folder" if dataset.is_labelled else "sequence")
+        return dataset.targets or self.targets or ("folder" if dataset.is_labelled else "sequence")
 
     def choices(self) -> dict[str, Choice]:
         """The resolved feature modules."""

@@ -14,7 +14,7 @@ import pandas as pd
 
 from toporank import layout
 from toporank.app.config import Config
-from toporank.app.workflow.preflight import feature_choices, said_partners, scorer_of
+from toporank.app.workflow.data_sets import feature_choices, said_partners, scorer_of
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
@@ -141,10 +141,10 @@ def score_folder(
     options = ScoringOptions(
         plddt=config.plddt_of(models.name),
         rank_by=config.rank_by,
-        use_confidence=config.use_confidence,
+        use_confidence=config.confidence,
     )
-    kept = Store(store, thin=True)
-    target_scorer = TargetScorer(scorer, feature_choices(config, repository()), kept, options)
+    opened = Store(store, graphs_only=True)
+    target_scorer = TargetScorer(scorer, feature_choices(config, repository()), opened, options)
     results = score_targets(target_scorer, models.targets(), workers, show or (lambda n: None))
     return Results(
         name=models.name,
@@ -152,7 +152,7 @@ def score_folder(
         plan=models.plan,
         scorer=scorer,
         options=options,
-        store=kept,
+        store=opened,
         decisions=models.notes,
     )
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from toporank.building.chunks.built import Built, Key
+from toporank.building.built import Built, Key
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.correspondence import read_chain_map
@@ -58,7 +58,10 @@ def stored_contacts(built: Built, coverage: Iterable[CoverageRow], store: Store)
     @functools.lru_cache(maxsize=REMEMBERED)
     def contacts(key: Key) -> Compared:
         try:
-            return Compared(key[1], built.made(key, store).contacts.content, chains.get(key, {}))
+            made = built.made(key, store)
+            contents = made.contacts.content
+            made.save()
+            return Compared(key[1], contents, chains.get(key, {}))
         except StructureError as error:
             raise StructureError(error.reason, where="/".join(key)) from error
 

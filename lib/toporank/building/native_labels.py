@@ -139,9 +139,12 @@ class _NativeFile:
             remedy = "name the right one after the target" if self.unclear else "put one into the folder of natives"
             raise NativeError(what, remedy=remedy)
         try:
-            return Making(self.path, structure_digest(self.path), None, (), {}, self.store).complex
+            made = Making(self.path, structure_digest(self.path), None, (), {}, self.store)
+            entry = made.complex
         except StructureError as error:
             raise NativeError(f"the native {self.path} cannot be read: {error.what}", remedy=error.remedy) from error
+        made.save()
+        return entry
 
     @functools.cached_property
     def complex(self) -> Complex:

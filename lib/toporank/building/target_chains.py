@@ -74,7 +74,7 @@ def correspondence_of(
     built = (decoy for decoy in sorted(plan) if (fate := fates.get(decoy.key)) and fate.atoms_sha256)
     for target, decoys in groupby(built, key=attrgetter("target")):
         known = {d: fates[d.key] for d in decoys}
-        made = {d: making(d, row.structure_sha256, {}, store, atoms_known=row.complex) for d, row in known.items()}
+        made = {d: making(d, row.structure_sha256, {}, store) for d, row in known.items()}
         contents = {d.decoy: of_decoy.contacts.content for d, of_decoy in made.items()}
         for name, chain_map in maps_of_target(contents.items()).items():
             chains[target, name] = chain_map_text(chain_map)

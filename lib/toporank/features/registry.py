@@ -120,7 +120,7 @@ def register(
     ----------
     id : such as `edges/contacts/v1`; it begins with the stage and ends with a version
     alias : a short name for configurations
-    summary : one line for `features list`
+    summary : one line for `toporank config`
     parameters : the class of its parameters
     columns : function of the parameters that returns the names of the numeric columns
     extends : id of the module with the same parameters whose columns are among its own, with the same values

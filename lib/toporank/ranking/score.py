@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toporank.building.asked import asked
-from toporank.building.chunks.built import Built
+from toporank.building.built import Built, GraphsToPack, confidence_requests, graphs_to_pack
 from toporank.building.chunks.chunk import run_decoy
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
@@ -17,7 +16,6 @@ from toporank.building.chunks.stages import graph_metadata
 from toporank.building.chunks.store import Store
 from toporank.building.compared import comparison_table, stored_contacts
 from toporank.building.coverage import coverage_table
-from toporank.building.packed import Packed, packed
 from toporank.building.packing import write_pack
 from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.features.registry import Choice as Features
@@ -102,8 +100,8 @@ class TargetScorer:
         scorer, store, options = self.scorer, self.store, self.options
         built = Built.of(plan, fates)
         coverage = coverage_table(plan, fates, (), *correspondence_of(plan, built.fates, store))
-        confidence = confidences(asked(coverage, built, store), options.plddt)
-        graphs = packed(coverage, built, self.choices, store)
+        confidence = confidences(confidence_requests(coverage, built, store), options.plddt)
+        graphs = graphs_to_pack(coverage, built, self.choices, store)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
         copies = best_measured(copies, confidence)
         ranked = [row._replace(duplicate_of=copies.get((row.target, row.decoy), "")) for row in coverage]
@@ -142,7 +140,7 @@ class TargetScorer:
             contacts={score.decoy: contact_lines(score) for score in of_decoys},
         )
 
-    def _predicted(self, graphs: Packed) -> list[Score]:
+    def _predicted(self, graphs: GraphsToPack) -> list[Score]:
         """What the networks predict of each decoy, then of each interface, in their order."""
         if not graphs.decoys and not graphs.interfaces:
             return []

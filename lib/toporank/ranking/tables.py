@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from toporank import layout
-from toporank.building.chunks.built import Built, Key
+from toporank.building.built import Built, Key
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes

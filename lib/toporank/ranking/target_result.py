@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.chunks.store import Box, Store
+from toporank.building.chunks.store import Store
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.code import SCORES, code_of
@@ -96,7 +96,7 @@ class TargetCache:
 
     def find(self, plan: Sequence[PlannedDecoy]) -> TargetResult | None:
         """The result for a target whose decoys are these; None if the store has none."""
-        entry = self._box(plan).known(KIND, self._key(plan))
+        entry = self.store.lookup(scope_of_target(plan), self._key(plan))
         return TargetResult.from_json(entry.content).at(plan) if entry else None
 
     def keep(self, plan: Sequence[PlannedDecoy], result: TargetResult) -> None:
@@ -105,18 +105,23 @@ class TargetCache:
         incomplete = any(row.status == INCOMPLETE for row in result.confidence)
         if unread or incomplete:
             return
-        box = self._box(plan)
-        box.obtain(KIND, self._key(plan), lambda: (result.to_json().encode(), {}))
-        box.save()
-
-    def _box(self, plan: Sequence[PlannedDecoy]) -> Box:
-        return self.store.box(hashlib.sha256(f"{KIND} {plan[0].target}".encode()).hexdigest())
+        self.store.cached(scope_of_target(plan), self._key(plan), lambda: (result.to_json().encode(), {}))
 
     def _key(self, plan: Sequence[PlannedDecoy]) -> dict[str, Any]:
         """What the result depends on. Where the files lie does not matter, but what lies beside them does."""
         folders = sorted({place_of(Path(decoy.path)).parent for decoy in plan if decoy.path})
         decoys = [[os.path.basename(decoy.path), *decoy._replace(path="", dockq="")] for decoy in plan]
-        return {**self.depends_on, "decoys": decoys, "beside": [state_below(folder) for folder in folders]}
+        return {
+            "kind": KIND,
+            **self.depends_on,
+            "decoys": decoys,
+            "beside": [state_below(folder) for folder in folders],
+        }
+
+
+def scope_of_target(plan: Sequence[PlannedDecoy]) -> str:
+    """The scope of the reuse store with the results of a target. plan : its decoys."""
+    return hashlib.sha256(f"{KIND} {plan[0].target}".encode()).hexdigest()
 
 
 def joined(results: Sequence[TargetResult], name: str) -> list[Any]:

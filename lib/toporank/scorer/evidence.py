@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from toporank import layout
-from toporank.building.chunks.built import read_built
+from toporank.building.built import read_built
 from toporank.building.chunks.plan import read_current
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_contacts

@@ -226,7 +226,7 @@ def test_a_table_of_partners_counts_that_lies_in_the_folder(tmp_path):
         (["notes.txt"], {}, ConfigError, "notes.txt: not a structure file"),
         ([NEAR], {"partners": "A:X"}, ConfigError, "partners A:X: no model has the chains A, X"),
         ([NEAR], {"partners": "A"}, ConfigError, "one partner, at least two"),
-        ([NEAR], {"targets": "name"}, ConfigError, "group_by"),
+        ([NEAR], {"targets": "name"}, ConfigError, "targets"),
         ([NEAR], {"scorer": "nowhere"}, CheckpointError, "nowhere: there is no such scorer"),
         ([NEAR], {"cache": "notes.txt/cache"}, ConfigError, "cannot be written: .*give another folder as cache"),
     ],

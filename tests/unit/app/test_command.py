@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import io
 import json
 import os
-import platform
 import random
 import re
 import shutil
@@ -25,15 +23,11 @@ from given_models import look_at
 from replacing import copied_there, moved_there, written_over
 from structures_text import mmcif, pair, pdb, shifted
 from toporank.__main__ import main
-from toporank.app.commands import doctor, score, study
+from toporank.app.commands import doctor, score, train_and_label
 from toporank.app.commands.given import name_of
 from toporank.app.commands.running import (
-    RUNNING,
     SETTINGS,
-    Progress,
     claimed,
-    go_on,
-    noted,
     only_shows,
     out_folder,
     running_arguments,
@@ -427,7 +421,7 @@ A_CONFIG = str(REPOSITORY / "config/config.yaml")
         ["score", "nowhere"],
         ["train", "nowhere.yaml"],
         ["label", "."],
-        ["report", "."],
+        ["train", "."],
         ["label", A_CONFIG, "--natives", "."],
         ["label", A_CONFIG, "--partners", "A:B"],
     ],
@@ -446,7 +440,7 @@ def test_what_cannot_be_done_is_one_line_without_a_run(tmp_path, monkeypatch, ar
 def test_a_table_of_partners_is_found_from_wherever_the_workflow_runs(tmp_path, monkeypatch, given, expected):
     monkeypatch.chdir(tmp_path)
     args = argparse.Namespace(config=tmp_path, natives=tmp_path, partners=given)
-    (dataset,) = json.loads(study._for_natives(args, tmp_path).read_text())["datasets"]
+    (dataset,) = json.loads(train_and_label._for_natives(args, tmp_path).read_text())["datasets"]
     assert dataset["partners"] == expected.replace("/here", str(tmp_path))
 
 
@@ -469,19 +463,24 @@ def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_tha
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ("-n -np -nq -pn --dry-run --dryrun -t --touch --rulegraph --dag=dot --filegraph -S -D -l --list-rules", True),
-        ("--list-changes --lc=code --list-untracked --unlock --lint --cm --cleanup-metadata --delete-all-output", True),
+        ("-n -np -nq -pn --dry-run --dryrun --touch -t --rulegraph --dag=dot --filegraph -S -D -l --list-rules", True),
+        ("--list-changes --list-untracked --unlock --lint --cleanup-metadata --delete-all-output --report", True),
         ("-p -k -F -q -j4 -T2 --cores=4 --nolock --notemp --keep-incomplete --report-after-run --config a=-n", False),
     ],
 )
 def test_what_snakemake_only_shows_is_no_run(given, shown):
-    """By the options of Snakemake 9.27."""
     assert {argument: only_shows([argument]) for argument in given.split()} == dict.fromkeys(given.split(), shown)
 
 
 def test_on_slurm_the_profile_says_how_many_cores_a_node_has():
     assert "--cores" not in arguments("--slurm")
     assert arguments("--slurm")[arguments("--slurm").index("--profile") + 1] == str(repository() / "slurm")
+
+
+def test_locks_end_with_their_process_so_that_snakemakes_own_is_left_out_but_where_jobs_run_elsewhere():
+    assert "--nolock" in arguments()
+    assert "--nolock" not in arguments("--slurm")
+    assert "--nolock" not in arguments("--snakemake-args", "--unlock")
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
@@ -508,11 +507,6 @@ Complete log(s): log
 WorkflowError:
 At least one job did not complete successfully.
 """
-LOCKED = """\
-Assuming unrestricted shared filesystem usage.
-LockException:
-Error: Directory cannot be locked. Please make sure that no other Snakemake process is at work
-"""
 
 
 def test_of_a_failure_the_reason_is_shown_and_nothing_else():
@@ -520,101 +514,6 @@ def test_of_a_failure_the_reason_is_shown_and_nothing_else():
     assert why_it_failed(JOB.splitlines()) == JOB.splitlines()[4:6]
     wrong = "snakemake: error: unrecognized arguments: --x"
     assert why_it_failed(["usage: snakemake [-h]", "   [--version]", wrong]) == [wrong]
-
-
-def test_a_lock_comes_with_the_way_out():
-    said = why_it_failed(LOCKED.splitlines(), unlock="toporank score x -o y --snakemake-args --unlock")
-    assert said[1:] == ["  toporank score x -o y --snakemake-args --unlock"]
-
-
-@pytest.fixture
-def killed_run(tmp_path) -> Path:
-    """A folder as a run of this machine leaves it that was killed together with its Snakemake."""
-    out = tmp_path / "killed"
-    (out / ".snakemake/locks").mkdir(parents=True)
-    (out / ".snakemake/locks/0.output.lock").write_text("results/x\n")
-    (out / RUNNING).parent.mkdir(parents=True)
-    (out / RUNNING).write_text(platform.node())
-    return out
-
-
-def is_locked(out: Path) -> bool:
-    return (out / ".snakemake/locks").exists()
-
-
-def test_after_a_killed_run_the_next_one_goes_on(killed_run, capsys):
-    go_on(claimed(killed_run))
-    assert not is_locked(killed_run)
-    assert capsys.readouterr().out == "The last run here was killed. This one goes on from where it was.\n"
-
-
-@pytest.mark.parametrize("note", ["another machine", ""], ids=["another machine", "unknown"])
-def test_a_lock_of_a_run_that_may_be_alive_elsewhere_stays(killed_run, capsys, note):
-    (killed_run / RUNNING).write_text(note) if note else (killed_run / RUNNING).unlink()
-    with noted(claimed(killed_run), elsewhere=False):
-        pass
-    go_on(killed_run)
-    assert is_locked(killed_run)
-    assert capsys.readouterr().out == ""
-
-
-def test_a_lock_stays_where_nothing_says_that_its_process_has_ended(killed_run, monkeypatch):
-    """On a file system without locks."""
-
-    def no_locks(*_) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr("fcntl.flock", no_locks)
-    go_on(claimed(killed_run))
-    assert is_locked(killed_run)
-
-
-def test_a_lock_stays_while_snakemake_by_itself_works_on_a_data_set_there(killed_run):
-    hold = HOLD.replace("claimed(pathlib.Path(sys.argv[1]))", "take(['x'], pathlib.Path(sys.argv[1]))")
-    hold = hold.replace("app.commands.running import claimed", "app.workflow.locks import take")
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", hold, str(killed_run)], **pipes) as first:
-        first.stdout.readline()
-        with pytest.raises(ConfigError, match="another run is working on x"):
-            go_on(claimed(killed_run))
-        assert is_locked(killed_run)
-        first.kill()
-    go_on(killed_run)
-    assert not is_locked(killed_run)
-
-
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_run_notes_where_it_is_while_it_is_at_work_and_where_its_jobs_are_here(tmp_path, elsewhere):
-    with noted(claimed(tmp_path), elsewhere=elsewhere):
-        assert (tmp_path / RUNNING).exists() != elsewhere
-    assert not (tmp_path / RUNNING).exists()
-    with noted(tmp_path, elsewhere=elsewhere):
-        (tmp_path / ".snakemake/locks").mkdir(parents=True)
-        (tmp_path / ".snakemake/locks/0.input.lock").touch()  # its Snakemake is killed, and this process lives
-    assert (tmp_path / RUNNING).exists() != elsewhere
-
-
-def test_in_a_log_progress_is_a_line_for_every_quarter_of_the_work():
-    stream = io.StringIO()
-    progress = Progress(stream)
-    for percent in range(101):
-        progress.show(f"five: {percent}/100 decoys, 0 without result, {percent} % done")
-    progress.show("3 of 9 steps (33%) done")
-    assert stream.getvalue().splitlines() == [
-        f"five: {n}/100 models, 0 without result, {n} % done" for n in (25, 50, 75, 100)
-    ]
-
-
-def test_on_a_terminal_progress_is_one_line_that_is_removed_at_the_end():
-    stream = io.StringIO()
-    stream.isatty = lambda: True
-    progress = Progress(stream)
-    progress.show("five: 1/5 decoys, 0 without result, 20 % done")
-    progress.show("3 of 9 steps (33%) done")
-    progress.clear()
-    assert "\n" not in stream.getvalue()
-    assert "step 3 of 9" in stream.getvalue()
-    assert stream.getvalue().endswith("\r\x1b[K")
 
 
 @pytest.fixture
@@ -646,7 +545,7 @@ def refused(*arguments: object) -> str:
     """What a command says that starts no run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(score, "make", None)
-        patch.setattr(study, "make", None)
+        patch.setattr(train_and_label, "make", None)
         with pytest.raises(SystemExit) as caught:
             main([str(argument) for argument in arguments])
     assert len(str(caught.value.code).splitlines()) == 1
@@ -817,7 +716,7 @@ def test_label_speaks_of_the_data_sets_of_its_configuration_alone(tmp_path):
         labelled_before(tmp_path, name, "1ABC", "ok")
     config = tmp_path / "b.yaml"
     config.write_text("datasets: [{name: new, decoys: decoys, natives: natives}]")
-    assert study.labelled(tmp_path, study.data_sets(config)) == ["new: 1 decoys = 1 ok"]
+    assert train_and_label.labelled(tmp_path, train_and_label.data_sets(config)) == ["new: 1 decoys = 1 ok"]
 
 
 def test_label_names_natives_that_belong_to_no_target_where_a_target_has_none(tmp_path):
@@ -826,5 +725,5 @@ def test_label_names_natives_that_belong_to_no_target_where_a_target_has_none(tm
     (tmp_path / "natives/my_1abc.pdb").write_text("")
     config = tmp_path / "b.yaml"
     config.write_text("datasets: [{name: new, decoys: decoys, natives: natives}]")
-    lines = study.labelled(tmp_path, study.data_sets(config))
+    lines = train_and_label.labelled(tmp_path, train_and_label.data_sets(config))
     assert "new: my_1abc.pdb belongs to no target, did you mean 1ABC?" in lines

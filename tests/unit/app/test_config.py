@@ -193,9 +193,9 @@ def test_other_names_are_names(name):
 @pytest.mark.parametrize(
     ("text", "key"),
     [
-        ("targets: [1_2]", "targets"),
-        ("targets: 010", "targets"),
-        ("targets: [2024-11-01]", "targets"),
+        ("only: [1_2]", "only"),
+        ("only: 010", "only"),
+        ("only: [2024-11-01]", "only"),
         ("score_decoys: 1.5", "score_decoys"),
         ("score_decoys: d\nscore_name: 1_2", "score_name"),
         ("datasets: [{name: 1_2, decoys: d}]", "datasets[0].name"),
@@ -347,15 +347,9 @@ def test_scores_do_not_take_the_place_of_a_data_set(named):
     assert [dataset.name for dataset in other.datasets] == ["other"]
 
 
-@pytest.mark.parametrize("values", [{"scorer": "a"}, {"checkpoint": "a.ckpt"}, {"score_name": "x"}])
+@pytest.mark.parametrize("values", [{"scorer": "a"}, {"score_name": "x"}])
 def test_what_goes_with_a_folder_to_score_is_refused_without_one(values):
     assert "give score_decoys=FOLDER too" in message(values)
-
-
-def test_a_scorer_may_be_called_a_checkpoint_as_it_once_was():
-    for name in ("scorer", "checkpoint"):
-        assert load_config({"score_decoys": "/data/x", name: "a.ckpt"}).scorer == "a.ckpt"
-    assert "say only one of them" in message({"score_decoys": "/data/x", "scorer": "a", "checkpoint": "b"})
 
 
 @pytest.mark.parametrize("folder", ["/data/final", "/data/_decoys", "/"])

@@ -235,13 +235,12 @@ def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     Path("elsewhere/ensemble").mkdir(parents=True)
     for name in ("best.ckpt", "ensemble/a.ckpt"):
         write_description(Path("elsewhere", name))
-    for name in ("calibration.json", "notes.txt"):
+    for name in ("judge.json", "notes.txt"):
         Path("elsewhere", name).touch()
     seal(Path("elsewhere"), mean=True)
-    files = ("scorer.json", "best.ckpt", "ensemble/a.ckpt", "calibration.json")
+    files = ("scorer.json", "best.ckpt", "ensemble/a.ckpt", "judge.json")
     known = [f"elsewhere/{name}" for name in files]
     assert rules.scorer_files(REPOSITORY) == known
-    assert scoring(checkpoint="elsewhere/best.ckpt").scorer_files(REPOSITORY) == known  # the older way to say it
     assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files(REPOSITORY) == ["elsewhere/ensemble/a.ckpt"]
 
 

@@ -8,11 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from toporank.app.workflow.jobs import claimed
-from toporank.app.workflow.locks import take
+from toporank.app.workflow.runs import claimed, take
 
 ELSEWHERE = (
-    "from pathlib import Path; from toporank.app.workflow.locks import take; take({}); print('got it', flush=True); {}"
+    "from pathlib import Path; from toporank.app.workflow.runs import take; take({}); print('got it', flush=True); {}"
 )
 
 

@@ -20,7 +20,9 @@ from structures_text import EXAMPLES
 from toporank import code, plugins
 from toporank.__main__ import main
 from toporank.app.config import load_config
-from toporank.app.workflow.preflight import feature_choices
+from toporank.app.workflow.data_sets import feature_choices
+from toporank.building.chunks.chunk import artefact
+from toporank.building.chunks.plan import planned
 from toporank.building.chunks.stages import PACKAGES, code_digest
 from toporank.building.chunks.store import Store
 from toporank.building.packing import Member, write_pack
@@ -193,10 +195,11 @@ def train_and_score(choices: dict[str, registry.Choice]) -> Path:
     labels = dict(zip([decoy.key for decoy in decoys], DECOYS.values(), strict=True))
     store = Store(Path("store"))
     rows = build(decoys, choices, store, labels)
+    plan = {decoy.key: decoy for decoy in planned(decoys, labels)}
     assert [row.status for row in rows] == ["ok"] * 4
     members = []
     for row in rows:
-        content = partial(store.find, row.complex, "graphs", row.graphs)
+        content = partial(artefact, "graphs", row.graphs, plan[row.key], row, choices, store)
         members.append(
             Member(*row.key, "train" if row.target == "1GCQ" else "val", Path(row.decoy), row.graphs, content)
         )

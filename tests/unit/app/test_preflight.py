@@ -11,14 +11,9 @@ from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
 from structures_text import mmcif, pair, pdb, shifted
 from toporank.app.config import Config, load_config
-from toporank.app.workflow.environment import submission_problems
-from toporank.app.workflow.preflight import (
-    Preflight,
-    feature_choices,
-    labels_of,
-    preflight,
-    scorer_of,
-)
+from toporank.app.workflow.data_sets import feature_choices, labels_of, scorer_of
+from toporank.app.workflow.preflight import Preflight, preflight
+from toporank.app.workflow.runs import submission_problems
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import read_chunk, read_current
 from toporank.errors import CheckpointError, ConfigError
@@ -94,7 +89,7 @@ def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
     Path("decoys/A/d1.pdb").write_text("other atoms")
     Path("decoys/B/d1.pdb").unlink()
     check(GOOD, workflow={"chunk_size": 1})
-    check(GOOD, targets=["A"])
+    check(GOOD, only=["A"])
     del before[Path("results/good/gap.tsv")]  # for people
     assert {path: path.read_bytes() for path in before} == before
     assert {path: path.stat().st_mtime_ns for path in before} == {path: times[path] for path in before}
@@ -138,7 +133,7 @@ def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_n
 
 
 def test_of_some_targets_these_are_built_and_all_decoys_are_known():
-    result = check(GOOD, targets=["A"], workflow={"chunk_size": 1})
+    result = check(GOOD, only=["A"], workflow={"chunk_size": 1})
     built = [row.target for chunk in result.current["good"].chunks for row in read_chunk("good", chunk)]
     known = [row.target for chunk in result.current["good"].of_all for row in read_chunk("good", chunk)]
     assert (built, sorted(known)) == (["A", "A"], ["A", "A", "B"])
@@ -341,9 +336,7 @@ def test_a_study_uses_the_configured_features():
 
 def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
     write_description("some.ckpt", features=features(12.0))
-    settings = load_config(
-        {"score_decoys": "decoys", "checkpoint": "some.ckpt", "features": {"interface": {"cutoff": 8}}}
-    )
+    settings = load_config({"score_decoys": "decoys", "scorer": "some.ckpt", "features": {"interface": {"cutoff": 8}}})
     assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
 
 
@@ -351,7 +344,7 @@ def test_a_checkpoint_that_does_not_say_what_was_computed_is_refused():
     unsaid = features(12.0)
     del unsaid["edges"]["scaling"]
     write_description("some.ckpt", features=unsaid)
-    settings = load_config({"score_decoys": "decoys", "checkpoint": "some.ckpt"})
+    settings = load_config({"score_decoys": "decoys", "scorer": "some.ckpt"})
     with pytest.raises(CheckpointError, match=r"some\.ckpt: .*does not say what scaling was"):
         feature_choices(settings, REPOSITORY)
 
@@ -367,20 +360,20 @@ def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_anothe
         feature_choices(settings, REPOSITORY)
     write_description(shipped / "best.ckpt", features=features(12.0))
     assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
-    for own in ({"scorer": "results/final"}, {"checkpoint": "results/final/best.ckpt"}):
+    for own in ({"scorer": "results/final"}, {"scorer": "results/final/best.ckpt"}):
         assert records(feature_choices(load_config({"score_decoys": "decoys", **own}), REPOSITORY)) == features(8.0)
 
 
 def test_a_checkpoint_that_does_not_name_its_features_is_refused():
     write_description("bare.ckpt")
     with pytest.raises(CheckpointError, match=r"bare\.ckpt: does not say which features"):
-        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "bare.ckpt"}), REPOSITORY)
+        feature_choices(load_config({"score_decoys": "decoys", "scorer": "bare.ckpt"}), REPOSITORY)
 
 
 def test_a_checkpoint_whose_module_is_unknown_here_is_an_error_that_names_both():
     write_description("new.ckpt", features={**features(10.0), "edges": {"module": "edges/of_the_future"}})
     with pytest.raises(CheckpointError, match=r"new\.ckpt: .*no feature module 'edges/of_the_future'"):
-        feature_choices(load_config({"score_decoys": "decoys", "checkpoint": "new.ckpt"}), REPOSITORY)
+        feature_choices(load_config({"score_decoys": "decoys", "scorer": "new.ckpt"}), REPOSITORY)
 
 
 def test_scored_decoys_are_a_data_set_without_labels():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import logging
-import os
 import shutil
 import sys
 from itertools import combinations
@@ -17,7 +16,7 @@ from building import build as build_decoys
 from toporank.building.chunks import chunk
 from toporank.building.chunks.chunk import artefact, run_chunk
 from toporank.building.chunks.ledger import Ledger, LedgerRow, read_ledger, write_ledger
-from toporank.building.chunks.plan import deal, earlier_chunks, planned, write_plans
+from toporank.building.chunks.plan import deal, planned, write_plans
 from toporank.building.chunks.stages import Making, code_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, RecordError, StructureError
@@ -42,16 +41,12 @@ class Toy:
     def __init__(self):
         self.stage, self.trouble, self.seen = STAGES[0], None, []
 
-    def __call__(self, path, digest, dockq, partners, choices, store, *, model=0, content=None, atoms_known="") -> Toy:
+    def __call__(self, path, digest, dockq, partners, choices, store, *, model=0, content=None) -> Toy:
         """In place of `Making`."""
-        self.path, self.digest, self.content = path, digest, content
+        self.path, self.structure_sha256, self.content = path, digest, content
         self.seen.append((path, digest, dockq))
-        self.box = store.box(digest)
+        self.scope = store.scope(digest)
         return self
-
-    @property
-    def complex(self) -> Entry:
-        return Entry("atoms of " + self.path.stem, {}, b"")
 
     interfaces = {}  # noqa: RUF012 -- a toy has none
 
@@ -60,10 +55,10 @@ class Toy:
             raise self.trouble
         facts = {"n_chains": 2, "n_interface_residues": 7} if stage == "interface" else {"notes": [f"{stage} done"]}
         text = f"{stage} of ".encode() + self.content
-        return self.box.obtain(stage, {"structure": self.digest}, lambda: (text.upper(), facts))
+        return self.scope.cached({"kind": stage}, lambda: (text.upper(), facts))
 
     def save(self) -> None:
-        self.box.save()
+        self.scope.save()
 
 
 @pytest.fixture
@@ -110,10 +105,10 @@ def test_every_decoy_gets_a_row_with_the_checksums_of_its_artefacts(toy):
         notes = "topology done; nodes done; graphs done"
         made = [digest(f"{stage} of {name} atoms".upper()) for stage in STAGES]
         label = "0.25" if name == "good1" else ""
-        known = (digest(f"{name} atoms"), "", label, f"atoms of {name}")
+        known = (digest(f"{name} atoms"), "", label)
         assert row == LedgerRow("T", name, Status.OK, "graphs", notes, 2, 7, "", *known, *made, parts="{}")
         assert row.artefacts == dict(zip(STAGES, made, strict=True))
-        in_store = Store(Path("store")).box(row.structure_sha256).find("nodes", row.nodes)
+        in_store = Store(Path("store")).scope(row.structure_sha256).find("nodes", row.nodes)
         assert in_store == f"nodes of {name} atoms".upper().encode()
 
 
@@ -123,14 +118,14 @@ def test_a_second_run_computes_nothing_and_writes_the_same_ledger(toy):
     run(toy)
     assert ledger(toy).read_bytes() == first
     assert not toy.store.computed
-    assert toy.store.reused == dict.fromkeys(STAGES, 3)
+    assert toy.store.reused == {"row": 3}
 
 
 def test_a_changed_decoy_alone_is_computed_again(toy):
     before = run(toy)
     Path("in/T/good1.pdb").write_text("moved atoms")
     after = run(toy)
-    assert toy.store.computed == dict.fromkeys(STAGES, 1)
+    assert toy.store.computed == dict.fromkeys([*STAGES, "row"], 1)
     assert {name for name in NAMES if before[name] != after[name]} == {"good1"}
 
 
@@ -183,7 +178,7 @@ def test_a_failing_decoy_becomes_a_status_and_its_siblings_finish(toy, error, st
     assert [rows[name].status for name in NAMES[1:]] == [Status.OK, Status.OK]
     toy.trouble = None
     assert run(toy)["bad"].status == Status.OK
-    assert toy.store.computed == dict.fromkeys(STAGES, 1)
+    assert toy.store.computed == dict.fromkeys([*STAGES, "row"], 1)
 
 
 def test_what_a_decoy_had_before_it_failed_is_kept_and_later_stages_are_not_tried(toy):
@@ -193,7 +188,7 @@ def test_what_a_decoy_had_before_it_failed_is_kept_and_later_stages_are_not_trie
     assert list(row.artefacts) == ["interface", "topology"]
     toy.trouble = None
     run(toy)
-    assert toy.store.computed == {"nodes": 1, "graphs": 1}
+    assert toy.store.computed == {"nodes": 1, "graphs": 1, "row": 1}
 
 
 def test_an_unexpected_error_is_logged_with_its_traceback(toy, caplog):
@@ -264,7 +259,7 @@ def test_what_is_no_decoys_fault_ends_the_job_and_no_ledger_is_written(toy, erro
 
 @pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
 def test_ledgers_give_names_and_numbers_back_as_they_were(name):
-    row = LedgerRow(name, name, Status.OK, "nodes", name, -1, 0, "[]", "cd", "ef", "0.25", "ab", "1", "2", "3", "4")
+    row = LedgerRow(name, name, Status.OK, "nodes", name, -1, 0, "[]", "cd", "ef", "0.25", "1", "2", "3", "4")
     ledger = Ledger({"nodes": [name, '{"cutoff":9.0}']}, [row] * 2)
     write_ledger(Path("ledger.tsv"), ledger)
     assert read_ledger(Path("ledger.tsv")) == ledger
@@ -284,14 +279,11 @@ def test_a_damaged_ledger_is_one_line_that_names_it(content):
         read_ledger(Path("ledger.tsv"))
 
 
-def test_a_ledger_of_another_version_is_as_good_as_none(kept_atoms):
-    grown(kept_atoms)
-    (path,) = Path("results/ds/ledger").glob("*.tsv")
-    path.write_text(path.read_text().replace("\tparts\n", "\n").replace("\t{}\n", "\n"))
+def test_a_ledger_of_another_version_is_as_good_as_none(toy):
+    run(toy)
+    ledger(toy).write_text(ledger(toy).read_text().replace("\tparts\n", "\n").replace("\t{}\n", "\n"))
     with pytest.raises(FileNotFoundError, match="another version"):
-        read_ledger(path)
-    Path("in/T/new.pdb").write_text("new atoms")
-    assert grown(kept_atoms)[1] == ["bad", "good1", "good2", "new"]
+        read_ledger(ledger(toy))
 
 
 @pytest.mark.parametrize("graphs", [{}, {"A:B": "1"}, {"A:B": "1", "A:C": "2"}])
@@ -316,18 +308,19 @@ def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
 
 
 class Keys:
-    """A store and its boxes, which make nothing and note what their keys are made of."""
+    """A store and its scopes, which make nothing and note keys."""
 
     def __init__(self):
         self.asked = {}
 
-    def box(self, name: str) -> Keys:
+    def scope(self, name: str) -> Keys:
+        self.name = name
         return self
 
-    def obtain(self, kind, depends_on, make) -> Entry:
-        self.asked[kind] = depends_on
-        facts = {"partners": depends_on.get("partners", "")}
-        return Entry(hashlib.sha256(repr(depends_on).encode()).hexdigest(), facts, b"")
+    def cached(self, key, compute) -> Entry:
+        self.asked[key["kind"]] = (self.name, key)
+        facts = {"partners": key.get("partners", "")}
+        return Entry(hashlib.sha256(repr(key).encode()).hexdigest(), facts, b"")
 
 
 @pytest.mark.parametrize("stage", ["complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"])
@@ -403,89 +396,3 @@ def test_an_artefact_of_a_decoy_that_was_changed_since_is_refused(built):
 
 def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-# ---- chunks that grow -------------------------------------------------------------------------------------
-
-
-def grown(toy: Toy, **how) -> tuple[list[LedgerRow], list[str]]:
-    """The rows of a chunk of all decoys there are, and the decoys that were looked at for it."""
-    toy.seen.clear()
-    chunks = deal(planned(find_decoys("ds", Path("in")), {}), 10)
-    write_plans("ds", chunks)
-    (name,) = chunks
-    rows = run_chunk("ds", name, {}, Store(Path("store")), **how)
-    return rows, sorted(path.stem for path, *_ in toy.seen)
-
-
-@pytest.fixture
-def kept_atoms(toy, monkeypatch) -> Toy:
-    """The toy, with the atoms of each decoy in a box of the store."""
-    monkeypatch.setattr(Toy, "complex", property(lambda self: Entry(self.digest, {}, b"")))
-    return toy
-
-
-def test_a_chunk_that_grows_looks_at_what_is_new_only(kept_atoms):
-    assert grown(kept_atoms)[1] == ["bad", "good1", "good2"]
-    Path("in/T/new.pdb").write_text("new atoms")
-    rows, seen = grown(kept_atoms)
-    assert seen == ["new"]
-    whole = run_chunk(
-        "ds", max(Path("results/ds/plan").glob("*.tsv"), key=os.path.getmtime).stem, {}, Store(Path("other"))
-    )
-    assert rows == whole
-    assert len(rows) == 4
-
-
-@pytest.mark.parametrize(
-    ("change", "seen"),
-    [
-        (lambda: os.utime("in/T/good1.pdb", (1, 1)), ["good1", "new"]),
-        (lambda: Path("in/T/good1.pdb").write_text("more atoms than before"), ["good1", "new"]),
-        (lambda: shutil.rmtree("store"), ["bad", "good1", "good2", "new"]),
-        (lambda: shutil.rmtree("results/ds/ledger"), ["bad", "good1", "good2", "new"]),
-        (lambda: next(Path("results/ds/ledger").glob("*")).write_text("damaged"), ["bad", "good1", "good2", "new"]),
-    ],
-    ids=["time", "content", "store", "no ledger", "damaged ledger"],
-)
-def test_a_decoy_of_a_growing_chunk_is_looked_at_again_where_something_changed(kept_atoms, change, seen):
-    grown(kept_atoms)
-    Path("in/T/new.pdb").write_text("new atoms")
-    change()
-    assert grown(kept_atoms)[1] == seen
-
-
-def test_a_decoy_that_failed_is_tried_again_with_its_chunk(kept_atoms):
-    kept_atoms.trouble = FeatureError("no luck")
-    grown(kept_atoms)
-    kept_atoms.trouble = None
-    Path("in/T/new.pdb").write_text("new atoms")
-    rows, seen = grown(kept_atoms)
-    assert seen == ["bad", "new"]
-    assert {row.status for row in rows} == {Status.OK}
-
-
-def test_other_code_or_another_label_leave_nothing_of_an_earlier_chunk(kept_atoms, monkeypatch):
-    grown(kept_atoms)
-    Path("in/T/new.pdb").write_text("new atoms")
-    monkeypatch.setattr(chunk, "recipes", lambda choices: RECIPES | {"nodes": ["other code", "{}"]})
-    assert grown(kept_atoms)[1] == ["bad", "good1", "good2", "new"]
-    Path("in/T/newest.pdb").write_text("newest atoms")
-    assert grown(kept_atoms, labels={("T", "new"): 0.5})[1] == ["new", "newest"]
-
-
-def test_a_chunk_that_was_split_still_knows_what_it_was_split_from():
-    for chunk_, earlier in {
-        "001-": [1],
-        "002-": [1],
-        "003-": [1],
-        "004-": [1, 2],
-        "007-": [1, 3],
-        "008-": [1, 2, 4],
-    }.items():
-        names = [f"{place:03d}-{'0' * 16}" for place in range(1, 10)]
-        for name in names:
-            write_ledger(Path(LEDGER.format(dataset="ds", chunk=name)), Ledger({}, []))
-        own = int(chunk_[:3])
-        found = {int(name[:3]) for name in earlier_chunks("ds", chunk_ + "f" * 16)}
-        assert found == {*earlier, own}

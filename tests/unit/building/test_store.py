@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import tempfile
 import zipfile
 from pathlib import Path
@@ -13,11 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toporank.building.chunks.store import Box, Entry, Store, cpu_seconds
-from toporank.errors import RecordError
+from toporank.building.chunks.store import Entry, Scope, Store
 
 INGREDIENTS = {"structure": "ab12", "module": {"module": "interface/v1", "cutoff": 10.0}, "code": "c0de", "dockq": None}
+SCOPE = "ab" * 32
 HELLO_SHA256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # sha256sum of `hello`
+
+
+def of(kind: str) -> dict:
+    """The key of a result of a kind."""
+    return {"kind": kind, **INGREDIENTS}
 
 
 class Maker:
@@ -47,24 +51,24 @@ def files_below(folder: Path) -> list[Path]:
 
 def test_the_same_ingredients_are_made_once(store):
     make = Maker()
-    first, second = (store.obtain("interface", INGREDIENTS, make) for _ in range(2))
+    first, second = (store.cached(SCOPE, of("interface"), make) for _ in range(2))
     assert make.calls == 1
     assert first == second == Entry(HELLO_SHA256, {"n_chains": 2}, b"hello")
     assert (store.computed, store.reused) == ({"interface": 1}, {"interface": 1})
 
 
 def test_another_process_finds_the_work_again(store):
-    first = store.obtain("interface", INGREDIENTS, Maker())
+    first = store.cached(SCOPE, of("interface"), Maker())
     later, make = Store(store.root), Maker()
-    assert later.obtain("interface", INGREDIENTS, make) == first
+    assert later.cached(SCOPE, of("interface"), make) == first
     assert make.calls == 0
     assert not later.computed
 
 
 def test_the_order_in_which_ingredients_are_named_is_irrelevant(store):
     make = Maker()
-    store.obtain("interface", INGREDIENTS, make)
-    store.obtain("interface", dict(reversed(INGREDIENTS.items())), make)
+    store.cached(SCOPE, of("interface"), make)
+    store.cached(SCOPE, dict(reversed(of("interface").items())), make)
     assert make.calls == 1
 
 
@@ -82,17 +86,17 @@ def test_the_order_in_which_ingredients_are_named_is_irrelevant(store):
     ids=["structure", "parameter", "module", "type", "code", "label", "one more"],
 )
 def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_again(store, change):
-    box = store.box("ab" * 32)
+    box = store.scope(SCOPE)
     for ingredients, text in [(INGREDIENTS, "one"), ({**INGREDIENTS, **change}, "other"), (INGREDIENTS, "one")]:
-        assert box.obtain("interface", ingredients, Maker(text)).content == text.encode()
+        assert box.cached({"kind": "interface", **ingredients}, Maker(text)).content == text.encode()
         box.save()
     assert store.computed == {"interface": 2}
 
 
 def test_kinds_with_equal_ingredients_stay_apart(store):
-    box = store.box("ab" * 32)
-    assert box.obtain("edges", INGREDIENTS, Maker("one")).content == b"one"
-    assert box.obtain("graphs", INGREDIENTS, Maker("other")).content == b"other"
+    box = store.scope(SCOPE)
+    assert box.cached(of("edges"), Maker("one")).content == b"one"
+    assert box.cached(of("graphs"), Maker("other")).content == b"other"
     assert store.computed == {"edges": 1, "graphs": 1}
 
 
@@ -108,20 +112,20 @@ DEPENDENCIES = st.dictionaries(st.text("ab", max_size=2), VALUES, max_size=3)
 @given(DEPENDENCIES, DEPENDENCIES)
 def test_artefacts_are_shared_exactly_when_all_ingredients_are_equal(one, other):
     with tempfile.TemporaryDirectory() as folder:
-        box, make = Store(Path(folder)).box("ab"), Maker()
+        box, make = Store(Path(folder)).scope("ab"), Maker()
         for ingredients in (one, other):
-            box.obtain("kind", ingredients, make)
+            box.cached({"kind": "kind", **ingredients}, make)
     assert (make.calls == 1) == (one == other)
 
 
-# ---- boxes ------------------------------------------------------------------------------------------------
+# ---- scopes -----------------------------------------------------------------------------------------------
 
 
-def filled(store: Store, **texts: str) -> Box:
+def filled(store: Store, **texts: str) -> Scope:
     """A saved box with an artefact of each kind."""
-    box = store.box("ab" * 32)
+    box = store.scope(SCOPE)
     for kind, text in texts.items():
-        box.obtain(kind, INGREDIENTS, Maker(text))
+        box.cached(of(kind), Maker(text))
     box.save()
     return box
 
@@ -139,7 +143,7 @@ def test_kinds_whose_numbers_repeat_take_less_room_and_are_read_as_they_were(sto
     text = "0.0 1.0 " * 1000
     path = filled(store, **{kind: text}).path
     assert (path.stat().st_size < len(text) / 4) == packed
-    assert store.box("ab" * 32).find(kind, hashlib.sha256(text.encode()).hexdigest()) == text.encode()
+    assert store.scope(SCOPE).find(kind, hashlib.sha256(text.encode()).hexdigest()) == text.encode()
 
 
 def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_equal_file(store):
@@ -154,9 +158,9 @@ def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_eq
 
 def test_an_artefact_is_found_by_its_checksum(store):
     box = filled(store, nodes="hello", edges="other")
-    assert Store(store.root).box("ab" * 32).find("nodes", HELLO_SHA256) == b"hello"
+    assert Store(store.root).scope(SCOPE).find("nodes", HELLO_SHA256) == b"hello"
     assert box.find("edges", HELLO_SHA256) is None
-    assert store.box("cd" * 32).find("nodes", HELLO_SHA256) is None
+    assert store.scope("cd" * 32).find("nodes", HELLO_SHA256) is None
 
 
 def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
@@ -164,19 +168,12 @@ def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
     filled(store, **{f"kind{k}": "hello" for k in range(20)})
     read, opened, original = [], [], zipfile.ZipFile.read
     monkeypatch.setattr(zipfile.ZipFile, "read", lambda self, name: read.append(name) or original(self, name))
-    monkeypatch.setattr(Store, "box", lambda self, name, box=Store.box: opened.append(name) or box(self, name))
+    monkeypatch.setattr(Store, "scope", lambda self, name, scope=Store.scope: opened.append(name) or scope(self, name))
     later = Store(store.root)
-    assert [later.find("ab" * 32, f"kind{k}", HELLO_SHA256) for k in range(20)] == [b"hello"] * 20
+    assert [later.find(SCOPE, f"kind{k}", HELLO_SHA256) for k in range(20)] == [b"hello"] * 20
     assert len(read) == 20
     assert len(opened) == 1
     assert later.find("cd" * 32, "kind0", HELLO_SHA256) is None
-
-
-def test_a_box_that_is_used_shows_it_by_its_time(store):
-    box = filled(store, nodes="one")
-    os.utime(box.path, (1, 1))
-    filled(store, nodes="one")
-    assert box.path.stat().st_mtime > 1
 
 
 # ---- damage -----------------------------------------------------------------------------------------------
@@ -189,9 +186,9 @@ def test_whatever_byte_is_damaged_what_is_read_is_right_or_made_again(store):
     flipped = [whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :] for i in range(0, len(whole), 3)]
     for damaged in [*flipped, *(whole[:i] for i in range(0, len(whole), 29)), whole + b"x", b"garbage"]:
         path.write_bytes(damaged)
-        box = store.box("ab" * 32)
-        assert box.obtain("nodes", INGREDIENTS, Maker("hello")) == Entry(HELLO_SHA256, {"n_chains": 2}, b"hello")
-        assert box.obtain("edges", INGREDIENTS, Maker("other")).content == b"other"
+        box = store.scope(SCOPE)
+        assert box.cached(of("nodes"), Maker("hello")) == Entry(HELLO_SHA256, {"n_chains": 2}, b"hello")
+        assert box.cached(of("edges"), Maker("other")).content == b"other"
         box.save()
         assert zipfile.ZipFile(path).testzip() is None
 
@@ -200,94 +197,53 @@ def test_a_damaged_artefact_is_made_again_and_its_neighbour_is_not(store):
     box = filled(store, nodes="hello", edges="other")
     box.path.write_bytes(box.path.read_bytes().replace(b"hello", b"jello"))
     make, other = Maker(), Maker("never called")
-    box = store.box("ab" * 32)
-    assert box.obtain("edges", INGREDIENTS, other).content == b"other"
-    assert box.obtain("nodes", INGREDIENTS, make).content == b"hello"
+    box = store.scope(SCOPE)
+    assert box.cached(of("edges"), other).content == b"other"
+    assert box.cached(of("nodes"), make).content == b"hello"
     box.save()
-    assert store.box("ab" * 32).obtain("nodes", INGREDIENTS, make).content == b"hello"
+    assert store.cached(SCOPE, of("nodes"), make).content == b"hello"
     assert (make.calls, other.calls) == (1, 0)
 
 
 @pytest.mark.parametrize("error", [ValueError("science"), OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()])
 def test_an_exception_in_make_leaves_nothing_behind(store, error):
     with pytest.raises(type(error)):
-        store.obtain("interface", INGREDIENTS, Maker(error=error))
+        store.cached(SCOPE, of("interface"), Maker(error=error))
     assert files_below(store.root) == []
     assert not store.computed
     assert not store.reused
-    assert store.obtain("interface", INGREDIENTS, Maker()).content == b"hello"
+    assert store.cached(SCOPE, of("interface"), Maker()).content == b"hello"
 
 
 def test_what_is_removed_or_replaced_while_a_box_is_open_does_no_harm(store):
     path = filled(store, nodes="hello").path
-    box = store.box("ab" * 32)
+    box = store.scope(SCOPE)
     path.unlink()
-    assert box.obtain("nodes", INGREDIENTS, Maker("never called")).content == b"hello"
+    assert box.cached(of("nodes"), Maker("never called")).content == b"hello"
     box.save()
 
 
 def test_making_one_artefact_may_obtain_others(store):
-    box = store.box("ab" * 32)
+    box = store.scope(SCOPE)
 
     def make() -> tuple[bytes, dict]:
-        return box.obtain("complex", INGREDIENTS, Maker("before ")).content + b"and after", {}
+        return box.cached(of("complex"), Maker("before ")).content + b"and after", {}
 
-    assert box.obtain("interface", INGREDIENTS, make).content == b"before and after"
+    assert box.cached(of("interface"), make).content == b"before and after"
     assert store.computed == {"complex": 1, "interface": 1}
 
 
-def test_the_seconds_of_features_leave_the_first_artefact_of_a_kind_out(store):
-    """It also loads libraries, which is no cost of the features."""
-
-    def busy() -> tuple[bytes, dict]:
-        until = cpu_seconds() + 0.05
-        while cpu_seconds() < until:
-            pass
-        return b"", {}
-
-    store.obtain("nodes", {"n": 1}, busy)
-    assert store.make_seconds == 0
-    store.obtain("nodes", {"n": 2}, busy)
-    counted = store.make_seconds
-    assert counted >= 0.049
-    store.obtain("nodes", {"n": 2}, busy)
-    assert store.make_seconds == counted
+# ---- of models that are scored ------------------------------------------------------------------------------
 
 
-# ---- a thin store ---------------------------------------------------------------------------------------------
-
-
-def test_a_thin_store_keeps_what_a_step_was_and_makes_its_bytes_anew(store):
-    thin, make = Store(store.root, thin=True), Maker("x" * 1000)
-    entries = [thin.obtain("nodes", INGREDIENTS, make) for _ in range(2)]
-    assert make.calls == 1
-    assert entries[0].sha256 == entries[1].sha256
-    assert entries[1].facts == {"n_chains": 2}
-    assert sum(path.stat().st_size for path in files_below(store.root)) < 1000
-    assert [entry.content for entry in entries] == [b"x" * 1000] * 2
-    assert make.calls == 2
-
-
-def test_what_is_no_step_is_whole_in_a_thin_store(store):
-    make = Maker()
-    for _ in range(2):
-        assert Store(store.root, thin=True).obtain("graphs", INGREDIENTS, make).content == b"hello"
-    assert make.calls == 1
-
-
-def test_a_whole_store_fills_up_what_a_thin_one_left_out(store):
-    make = Maker()
-    Store(store.root, thin=True).obtain("nodes", INGREDIENTS, make)
-    box = store.box(next(iter(files_below(store.root))).stem)
-    assert box.obtain("nodes", INGREDIENTS, make).content == b"hello"
-    box.save()
-    assert store.obtain("nodes", INGREDIENTS, Maker(error=AssertionError())).content == b"hello"
-    assert make.calls == 2
-
-
-def test_a_step_that_comes_out_differently_is_refused(store):
-    thin = Store(store.root, thin=True)
-    thin.obtain("nodes", INGREDIENTS, Maker())
-    changed = thin.obtain("nodes", INGREDIENTS, Maker("hullo"))
-    with pytest.raises(RecordError, match="come out differently"):
-        changed.content  # noqa: B018
+def test_of_scored_models_what_only_leads_to_a_graph_is_left_out_and_a_build_adds_it(store):
+    scored = Store(store.root, graphs_only=True).scope(SCOPE)
+    for kind in ("complex", "topology", "nodes", "edges", "graphs"):
+        assert scored.cached(of(kind), Maker(kind)).content == kind.encode()
+    scored.save()
+    (file,) = files_below(store.root)
+    with zipfile.ZipFile(file) as archive:
+        assert [name.partition("/")[0] for name in archive.namelist()] == ["complex", "graphs"]
+    store.cached(SCOPE, of("nodes"), Maker())
+    assert store.lookup(SCOPE, of("nodes")).content == b"hello"
+    assert store.lookup(SCOPE, of("graphs")).content == b"graphs"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from building import build
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, complex_of, moved, random_complex
-from toporank.building.chunks.built import read_built
+from toporank.building.built import read_built
 from toporank.building.chunks.store import Store
 from toporank.building.compared import comparison_table, stored_contacts
 from toporank.building.coverage import CoverageRow

@@ -217,11 +217,11 @@ def test_the_tables_before_the_graph_list_the_same_residues(graph, build):
 
 def test_another_label_makes_another_graph_and_computes_no_feature(graph, build):
     changed = build.run({("1AVZ", "near1"): 0.5})
-    assert build.store.computed == {"graphs": 1}
+    assert build.store.computed == {"graphs": 1, "row": 1}
     assert changed.y == 0.5
     assert all(np.array_equal(getattr(changed, name), getattr(graph, name)) for name in MATRICES)
     unlabelled = build.run({})
-    assert build.store.computed == {"graphs": 1}
+    assert build.store.computed == {"graphs": 1, "row": 1}
     assert np.isnan(unlabelled.y)
     build.run({("1AVZ", "near1"): 0.9464})
     assert not build.store.computed

@@ -11,10 +11,10 @@ import pytest
 
 from structures_text import EXAMPLES, alanine, pdb
 from toporank.app.config import load_config
-from toporank.app.workflow import jobs
+from toporank.app.workflow import jobs, runs
+from toporank.app.workflow.data_sets import natives_to_sample, sampling_problems
 from toporank.app.workflow.preflight import Preflight, preflight
-from toporank.app.workflow.progress import Build
-from toporank.app.workflow.to_sample import natives_to_sample, sampling_problems
+from toporank.app.workflow.progress import line
 from toporank.comparing.native.label import Native, label
 from toporank.errors import DockingError, NativeError
 from toporank.files.atomic import write_text
@@ -71,7 +71,7 @@ def test_each_target_is_a_job_with_its_files_and_partners():
 
 def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
     natives("T.pdb", "U.pdb")
-    chosen = load_config({"sampling": {"natives": "natives", "partners": "A:B"}, "targets": ["U"]})
+    chosen = load_config({"sampling": {"natives": "natives", "partners": "A:B"}, "only": ["U"]})
     sampling = natives_to_sample(chosen, Path("elsewhere"))
     assert list(sampling.natives) == ["U"]
     assert sampling.partners(SimpleNamespace(target="U")) == "A:B"
@@ -105,28 +105,26 @@ def dag(*rules: str):
 
 def test_sampling_may_come_before_the_data_sets_that_it_is_for():
     check = Preflight(problems=["no decoys yet"], unsampled=["no natives"])
-    assert jobs.problems(dag("sample_target", "sample_decoys"), check) == ["no natives"]
-    assert jobs.problems(dag("build_chunk"), check) == ["no decoys yet"]
-    assert jobs.problems(dag("sample_target", "build_chunk"), check) == ["no decoys yet", "no natives"]
+    assert runs.problems(dag("sample_target", "sample_decoys"), check) == ["no natives"]
+    assert runs.problems(dag("build_chunk"), check) == ["no decoys yet"]
+    assert runs.problems(dag("sample_target", "build_chunk"), check) == ["no decoys yet", "no natives"]
 
 
 def test_only_labelling_by_natives_needs_natives():
     check = preflight(config(), Path("elsewhere"), choices=config().choices(), check_dssp=False)
-    (refused,) = set(jobs.problems(dag("label_decoys"), check)) - set(check.problems)
+    (refused,) = set(runs.problems(dag("label_decoys"), check)) - set(check.problems)
     assert refused == "no data set has natives to label its decoys by (give `natives: FOLDER`)"
-    assert jobs.problems(dag("build_graphs"), check) == check.problems
+    assert runs.problems(dag("build_graphs"), check) == check.problems
 
 
 def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
     run = dag("sample_target", "sample_tables")
-    assert jobs.claimed(run) == {"sampling"}
-    (part,) = counts = jobs.sampling_jobs(run, config(natives="natives", decoys=24))
+    assert runs.claimed(run) == {"sampling"}
+    (part,) = counts = jobs.Jobs(config(natives="natives", decoys=24)).decoys_of_jobs(run)
     assert counts[part] == 24
-    now = iter([0.0, 10.0])
-    build = Build("sampling", counts, lambda: next(now))
     write_text(part.path, "6\t1\n")
-    build.look()
-    assert build.line() == "sampling: 6/24 decoys, 1 without result, 25 % done, 0.6/s, 30 s left"
+    text, _ = line("sampling", counts, seconds=10.0)
+    assert text == "sampling: 6/24 decoys, 1 without result, 25% done, 0.6/s, 00:30 left"
 
 
 def test_rows_come_back_as_they_were_and_are_a_table_of_labels():

@@ -51,7 +51,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     apart = "score by the structure alone, whatever the predictor says of its models"
     parser.add_argument("--without-confidence", action="store_true", help=apart)
     other = "scorer to use instead of the one that ships: its folder, an archive of it, or a single checkpoint"
-    parser.add_argument("--scorer", "--checkpoint", type=Path, metavar="PATH", help=other)
+    parser.add_argument("--scorer", type=Path, metavar="PATH", help=other)
     parser.set_defaults(run=score)
 
 
@@ -72,8 +72,8 @@ def settings_of(
     own counts. plddt, rank_by : as in the configuration.
     """
     settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
-    settings |= {"group_by": targets} if targets != BY_SEQUENCE else {}
-    settings |= {} if confidence else {"use_confidence": False}
+    settings |= {"targets": targets} if targets != BY_SEQUENCE else {}
+    settings |= {} if confidence else {"confidence": False}
     settings |= {key: value for key, value in {"plddt": plddt, "rank_by": rank_by}.items() if value}
     return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
 

@@ -6,19 +6,21 @@ It is here, importable and tested, so that rule files hold only rules.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from toporank import layout
 from toporank.app.config import Config, locate
-from toporank.app.workflow.preflight import Preflight, scorer_of
+from toporank.app.workflow.data_sets import scorer_of
+from toporank.app.workflow.preflight import Preflight
 from toporank.app.workflow.progress import Part
-from toporank.building.chunks.plan import Chunks, Current, read_current
+from toporank.building.chunks.plan import Current, PlannedDecoy, part_of, read_chunk, read_current
 from toporank.code import LIBRARY, code_of
 from toporank.features.registry import canonical
 from toporank.files.atomic import sha256
@@ -29,16 +31,6 @@ from toporank.scorer.scorer import files_of
 
 CODE_OF_STEPS = ("structures", "comparing", "inputs", "building", "learning", "scorer", "ranking", "report")
 """The rooms that steps after the graphs use, each with all before it. Changed features show in the graphs."""
-TRAINING = "training"
-"""The name under which sweep and fine-tuning are locked; no data set may have it."""
-_OF_TRAINING = (
-    *(layout.SWEEP_RUN, layout.FINETUNE_RUN, layout.FOLD_RUN),
-    *(layout.FINAL_CHECKPOINT, layout.MADE_MANIFEST, layout.SPLITS),
-)
-ROOMS = {Path(path).parts[1]: TRAINING for path in _OF_TRAINING} | {Path(layout.SAMPLED).parts[1]: layout.SAMPLING}
-"""What is locked for work on each part of `results/` that belongs to no data set."""
-LAST_LINES = 15
-"""Lines of the log of a failed job that are shown on the screen."""
 
 
 def default_config(repository: Path) -> Path:
@@ -56,55 +48,6 @@ def step_code(repository: Path, script: str) -> str:
     return code_of(str(path), *CODE_OF_STEPS[: max(used, default=2)], *packages)
 
 
-def trains(dag: Any) -> bool:
-    """Whether a run will train something."""
-    return any(job.rule.name.startswith("train_") for job in dag.needrun_jobs())
-
-
-def problems(dag: Any, check: Preflight) -> list[str]:
-    """What keeps a run from its work. Decoys can be sampled before there is anything in the data sets they are for."""
-    rules = [job.rule.name for job in dag.needrun_jobs()]
-    samples = [rule.startswith("sample_") for rule in rules]
-    found = [] if samples and all(samples) else [*check.problems]
-    found += check.unlabelled if "label_decoys" in rules else []
-    found += check.unmakeable if "make_scorer" in rules else []
-    return found + (check.untrainable if trains(dag) else []) + (check.unsampled if any(samples) else [])
-
-
-def warn(logger: Any, found: Iterable[str]) -> list[str]:
-    """Show problems that `problems` will refuse to run with; returns no files, for use in the input of a rule.
-
-    Snakemake would show an error there with a traceback.
-    """
-    for problem in found:
-        logger.warning(f"Preflight: {problem}")
-    return []
-
-
-def claimed(dag: Any) -> set[str]:
-    """What no other run may work on at the same time: names of data sets, `training` and `sampling`.
-
-    What a job writes decides. Features alone, such as those of one decoy, may be built during another run: they change
-    nothing that others read.
-    """
-    claims = set()
-    for job in dag.needrun_jobs():
-        names = set(job.wildcards.keys())
-        if "dataset" not in names:
-            rooms = {part for path in job.output for part in Path(path).parts[1:2]}
-            claims |= {ROOMS[room] for room in rooms if room in ROOMS}
-        elif not names & {"chunk", "decoy"}:
-            claims.add(job.wildcards.dataset)
-    return claims
-
-
-def failures(dag: Any, since: float) -> list[str]:
-    """The end of the log of every job that began after a time (s) and did not finish, under the log's path."""
-    logs = {Path(log) for job in dag.needrun_jobs() if not dag.finished(job) for log in job.log}
-    fresh = sorted(log for log in logs if log.exists() and log.stat().st_mtime >= since)
-    return ["\n  ".join([f"{log}:", *log.read_text(errors="replace").splitlines()[-LAST_LINES:]]) for log in fresh]
-
-
 def one_of(names: Iterable[str]) -> str:
     """A wildcard constraint that matches these names and nothing else."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
@@ -117,18 +60,6 @@ def raised(first: int) -> Callable[[Any, int], int]:
         return first * attempt
 
     return resource
-
-
-def feature_jobs(dag: Any, chunks: Mapping[str, Chunks]) -> dict[Part, int]:
-    """The chunks that a run will build, and how many decoys each has."""
-    parts = [Part(j.wildcards.dataset, j.wildcards.chunk) for j in dag.needrun_jobs() if j.rule.name == "build_chunk"]
-    return {part: len(chunks[part.dataset][part.chunk]) for part in parts}
-
-
-def sampling_jobs(dag: Any, config: Config) -> dict[Part, int]:
-    """The targets that a run will sample, and how many decoys of each."""
-    targets = [job.wildcards.target for job in dag.needrun_jobs() if job.rule.name == "sample_target"]
-    return {Part(layout.SAMPLING, target): config.sampling.decoys for target in targets}
 
 
 @dataclass(frozen=True)
@@ -166,6 +97,51 @@ class Jobs:
         current = self.current(wildcards.dataset)
         names = current.chunks if current else []
         return [layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk) for chunk in names]
+
+    def decoys_of_jobs(self, dag: Any) -> dict[Part, int]:
+        """The jobs of a run that build, score or sample, and how many decoys each has."""
+        parts = {}
+        for job in dag.needrun_jobs():
+            rule, wildcards = job.rule.name, job.wildcards
+            if rule == "build_chunk":
+                chunk = self.check.chunks[wildcards.dataset][wildcards.chunk]
+                parts[Part(wildcards.dataset, wildcards.chunk)] = len(chunk)
+            elif rule == "sample_target":
+                parts[Part(layout.SAMPLING, wildcards.target)] = self.config.sampling.decoys
+            elif rule == "score_targets":
+                targets = part_of(self._plan(wildcards.dataset), wildcards.part)
+                parts[Part(wildcards.dataset, wildcards.part)] = sum(map(len, targets))
+        return {part: n for part, n in parts.items() if n}
+
+    def _plan(self, dataset: str) -> list[PlannedDecoy]:
+        """All decoys of a data set."""
+        current = self.current(dataset)
+        plan = []
+        for name in current.of_all if current else []:
+            plan += self.check.chunks[dataset][name] if self.check else read_chunk(dataset, name)
+        return plan
+
+    def scoring_options(self) -> str:
+        """How models are scored, as options of `score_targets.py` and `collect_scores.py`."""
+        confidence = "" if self.config.confidence else " --without-confidence"
+        return f"--rank-by {self.config.rank_by}{confidence}"
+
+    def models_to_score(self, wildcards: Any) -> list[str]:
+        """What a part of a data set is scored from: the plans of its models or, in a study, their ledgers."""
+        if not self.scoring_only:
+            return self.ledgers(wildcards)
+        current = self.current(wildcards.dataset)
+        names = current.chunks if current else []
+        return [layout.PLAN.format(dataset=wildcards.dataset, chunk=chunk) for chunk in names]
+
+    def scored_parts(self, wildcards: Any) -> list[str]:
+        """The scores of all parts of a data set: whole targets, about `workflow.chunk_size` models each."""
+        dataset = wildcards.dataset
+        if self.current(dataset) is None:
+            return []
+        n_parts = max(1, math.ceil(len(self._plan(dataset)) / self.config.workflow.chunk_size))
+        numbers = range(1, n_parts + 1)
+        return [layout.SCORED_PART.format(dataset=dataset, part=f"{n}-of-{n_parts}") for n in numbers]
 
     def published(self) -> list[str]:
         """The tables of published artefacts, where something is trained; scoring publishes none."""

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.app.config import Config, Dataset, check_is_there, locate
-from toporank.app.workflow.graph_sets import NO_FEATURES, NO_SCORER, ONLY_GRAPHS, plan_graphs
-from toporank.app.workflow.to_sample import sampling_problems
+from toporank.app.workflow.data_sets import NO_SCORER, labels_of, plan_graphs, said_partners, sampling_problems
 from toporank.building.chunks.plan import Chunks, Current, deal, read_current, write_current, write_plans
 from toporank.building.chunks.published import damaged, place
 from toporank.building.chunks.stages import recipes
@@ -22,8 +21,8 @@ from toporank.building.native_labels import Labelling
 from toporank.building.placed_partners import Natives, called_in_models, check_named, known_natives
 from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
-from toporank.errors import CheckpointError, ConfigError, TopoRankError, printable
-from toporank.features.registry import Choice, resolve_recorded
+from toporank.errors import ConfigError, TopoRankError, printable
+from toporank.features.registry import Choice
 from toporank.files.state import state_if_there
 from toporank.inputs.complexes import called_otherwise
 from toporank.inputs.discovery import decoys_of, sketches
@@ -33,17 +32,15 @@ from toporank.inputs.labels import (
     label_problems,
     mismatch,
     of_decoys,
-    read_labels,
     split_by_target,
     write_labels,
 )
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.inputs.natives import find_natives, natives_of, unmatched
-from toporank.scorer.scorer import Scorer
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import Decoy
-from toporank.structures.partners import EACH_CHAIN, FILE, is_file, read_partners
+from toporank.structures.partners import EACH_CHAIN
 
 NativeFile = tuple[str, int, int]
 """Path, and the two numbers of its state."""
@@ -140,38 +137,10 @@ def preflight(
             _noting(result, lambda dataset=dataset: _prepare_graphs(result, config, dataset, repository))
     if not config.score_decoys:
         _check_labels(result, config)
-    for target in sorted(set(config.targets) - result.targets):
+    for target in sorted(set(config.only) - result.targets):
         result.problems.append(f"targets: no target {target!r} ({did_you_mean(target, result.targets)})")
     gc.freeze()  # all this lives as long as the process: Python need not look through it again
     return result
-
-
-def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
-    """The feature modules: those of the scorer where decoys alone are scored, otherwise the configured ones."""
-    if config.score_decoys is None:
-        return config.choices()
-    path = scorer_of(config, repository)
-    if config.scorer is None and not Path(path).exists():
-        raise CheckpointError(
-            "the scorer that ships with TopoRank is not there",
-            where=path,
-            remedy="restore the folder resources/scorer, or say which scorer to use, such as"
-            f" scorer={layout.FINAL_SCORER} of a study in this folder",
-        )
-    scorer = Scorer.open(path)
-    if not scorer.features:
-        raise CheckpointError(NO_FEATURES, where=scorer.checkpoint, remedy=ONLY_GRAPHS)
-    try:
-        return resolve_recorded(scorer.features)
-    except ConfigError as error:
-        raise CheckpointError(str(error), where=scorer.checkpoint) from error
-
-
-def scorer_of(config: Config, repository: Path) -> str:
-    """The scorer's folder or checkpoint: of the study or, where decoys alone are scored, the given or the shipped."""
-    if config.score_decoys is None:
-        return layout.FINAL_SCORER
-    return config.scorer or str(repository / layout.SHIPPED_SCORER)
 
 
 def _noting(result: Preflight, step: Callable[[], object]) -> None:
@@ -220,9 +189,9 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
         notes += check_named(given, natives, f"dataset {name}, partners")
     rows = plan_of(grouped, for_all, of_targets, labels, natives)
     whole = part = deal(rows, size)
-    if config.targets:
+    if config.only:
         result.targets |= {decoy.target for decoy in decoys}
-        wanted = [row for row in rows if row.target in config.targets]
+        wanted = [row for row in rows if row.target in config.only]
         part = deal(wanted, size) if wanted else {}
     result.chunks[name], result.labels[name], result.decoys[name] = whole | part, labels, decoys
     _writing(name, lambda: write_plans(name, result.chunks[name]))
@@ -285,19 +254,6 @@ def _find_natives(
     return known_natives(looks, lambda decoy: labelling.label(decoy).mapping), unmatched(natives, targets)
 
 
-def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:
-    """The partners of all targets of a data set, if anything says so, and those of single targets by name.
-
-    The data set's own setting goes before the general one. A table in the folder of decoys counts unless the setting is
-    a table itself.
-    """
-    setting = dataset.partners or config.partners or ""
-    if is_file(setting):
-        check_is_there(setting, repository, f"dataset {dataset.name}, partners")
-        return "", read_partners(locate(setting, repository))
-    return setting, read_partners(folder / FILE) if (folder / FILE).exists() else {}
-
-
 def _check_labels(result: Preflight, config: Config) -> None:
     """Record why the labels of the training data sets cannot be used; skipped while a data set has problems."""
     names = config.training_datasets
@@ -327,22 +283,3 @@ def _check_name(name: str, given: str, folder: Path) -> None:
             where="score_decoys",
             remedy=f"give another name (score_name=NAME) or folder (toporank -o), or delete results/{name}/",
         )
-
-
-def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
-    """Labels of a data set; none where it has no label table."""
-    source = config.dataset(dataset).labels
-    if source is None:
-        return []
-    located = (
-        {s: locate(p, repository) for s, p in source.items()}
-        if isinstance(source, dict)
-        else locate(source, repository)
-    )
-    training = config.training
-    return read_labels(
-        located,
-        split_by=training.split_by,
-        validation_percent=training.validation_percent,
-        split_seed=training.split_seed,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import time
@@ -11,17 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.building.chunks.ledger import (
-    Ledger,
-    LedgerRow,
-    Recipes,
-    meetings_text,
-    parts_text,
-    read_ledger,
-    write_ledger,
-)
-from toporank.building.chunks.plan import PlannedDecoy, earlier_chunks, read_chunk
-from toporank.building.chunks.stages import Making, recipes
+from toporank.building.chunks.ledger import Ledger, LedgerRow, meetings_text, parts_text, write_ledger
+from toporank.building.chunks.plan import PlannedDecoy, read_chunk
+from toporank.building.chunks.stages import Making, recipes, scope_of
 from toporank.building.chunks.store import Store, cpu_seconds
 from toporank.errors import (
     ChainMissingError,
@@ -34,7 +25,7 @@ from toporank.errors import (
 )
 from toporank.features.registry import Choice
 from toporank.files.atomic import note_progress
-from toporank.structures.dssp import DsspMissingError
+from toporank.structures.dssp import DsspMissingError, dssp_version
 from toporank.structures.identity import INTERMEDIATE, Status
 from toporank.structures.partners import parse_partners
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
@@ -64,73 +55,86 @@ def run_chunk(
     """Bring the artefacts of every decoy of a chunk up to date in the store, and write the ledger.
 
     A decoy that fails in a stage gets a status, and its siblings go on. A full disk or lack of memory is no decoy's
-    fault: it ends the job. What an earlier chunk says of a decoy stays where nothing has changed for it.
+    fault: it ends the job.
 
     labels : (target, decoy) → DockQ where the plan has none.
     """
-    members, rows, failed, noted = read_chunk(dataset, chunk), [], 0, float("-inf")
-    made_by = recipes(choices)
-    before = _before(dataset, chunk, made_by)
+    members = read_chunk(dataset, chunk)
     if labels is not None:
         members = [member._replace(dockq=str(labels.get(member.key, ""))) for member in members]
-    noting = Path(layout.PROGRESS.format(dataset=dataset, chunk=chunk))
-    for done, member in enumerate(members):
+    progress = Path(layout.PROGRESS.format(dataset=dataset, chunk=chunk))
+    rows: list[LedgerRow] = []
+    n_failed, noted, first_done = 0, float("-inf"), cpu_seconds()
+    for member in members:
         if time.monotonic() - noted > PROGRESS_SECONDS:
-            note_progress(noting, done, failed)
+            note_progress(progress, len(rows), n_failed)
             noted = time.monotonic()
-        row = before.get(member)
-        is_kept = row is not None and store.touch(row.complex)
-        if not is_kept:
-            row = run_decoy(member, choices, store)
+        row = run_decoy(member, choices, store)
         if row.status != Status.OK:
-            failed += 1
+            n_failed += 1
             log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
+        if not rows:
+            first_done = cpu_seconds()  # the first decoy also loads libraries and compiled code
         rows.append(row)
-    note_progress(noting, len(members), failed)
-    path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
-    write_ledger(path, Ledger(made_by, rows))
+    note_progress(progress, len(members), n_failed)
+    write_ledger(Path(layout.LEDGER.format(dataset=dataset, chunk=chunk)), Ledger(recipes(choices), rows))
     log.info(
-        f"{dataset} {chunk}: {len(rows)} decoys, {len(rows) - failed} good, {failed} without result;"
-        f" {cpu_seconds():.2f} CPU s, {store.make_seconds:.2f} of them in features;"
+        f"{dataset} {chunk}: {len(rows)} decoys, {len(rows) - n_failed} good, {n_failed} without result;"
+        f" {cpu_seconds():.2f} CPU s, {cpu_seconds() - first_done:.2f} of them in features;"
         f" computed {dict(store.computed) or 0}, reused {dict(store.reused) or 0}"
     )
     return rows
 
 
-def _before(dataset: str, chunk: str, made_by: Recipes) -> dict[PlannedDecoy, LedgerRow]:
-    """What earlier chunks say of the good decoys that this one may have got from them, if the same code would again.
-
-    The keys have the labels of the rows. A chunk whose plan or ledger is gone or damaged says nothing.
-    """
-    found = {}
-    for name in earlier_chunks(dataset, chunk):
-        with contextlib.suppress(FileNotFoundError, RecordError):
-            ledger = read_ledger(Path(layout.LEDGER.format(dataset=dataset, chunk=name)))
-            if ledger.recipes == made_by:
-                rows = {row.key: row for row in ledger.rows if row.status == Status.OK}
-                members = [member for member in read_chunk(dataset, name) if member.key in rows]
-                found |= {m._replace(dockq=rows[m.key].dockq): rows[m.key] for m in members}
-    return found
-
-
 def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> LedgerRow:
     """One decoy through all stages, or up to the one where it fails: then the row says why.
 
-    Raises OSError, MemoryError or DsspMissingError, which are no decoy's fault.
+    The store keeps the row of a good decoy beside its artefacts. Raises OSError, MemoryError or DsspMissingError, which
+    are no decoy's fault.
     """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
-    made = None
     try:
         content = decoy_content(member)
-        digest = hashlib.sha256(content).hexdigest()
-        made = making(member, digest, choices, store, content)
+    except StructureError as error:
+        status, reason = _verdict(error)
+        return row._replace(status=status, reason=reason)
+    made = making(member, hashlib.sha256(content).hexdigest(), choices, store, content)
+    key = _key_of_row(member, choices, store)
+    known = made.scope.lookup(key)
+    if known is not None:
+        return row._replace(**known.facts)
+    row = _through_all_stages(row, made)
+    if row.status == Status.OK:
+        facts = row._asdict()
+        del facts["target"], facts["decoy"]  # the same file may have another name
+        made.scope.cached(key, lambda: (b"", facts))
+    made.save()
+    return row
+
+
+def _key_of_row(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> dict[str, Any]:
+    calls_mkdssp = choices and choices["nodes"].parameters.calls_mkdssp
+    return {
+        "kind": "row",
+        "partners": member.partners,
+        "dockq": member.dockq,
+        "recipes": recipes(choices),
+        "mkdssp": dssp_version() if calls_mkdssp else "",
+        "graphs_only": store.graphs_only,
+        "columns": LedgerRow._fields,
+    }
+
+
+def _through_all_stages(row: LedgerRow, made: Making) -> LedgerRow:
+    """The row of a decoy after all stages, or the one where it fails."""
+    try:
         for stage in layout.STAGES:
             row = row._replace(stage=stage)
             entry = made.finish(stage)
             reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
             row = row._replace(**{stage: entry.sha256}, reason=reason, **_facts(entry.facts))
-            row = row._replace(structure_sha256=digest, complex=made.complex.sha256)
-        row = row._replace(parts=parts_text(made.interfaces))
+            row = row._replace(structure_sha256=made.structure_sha256)
+        return row._replace(parts=parts_text(made.interfaces))
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
@@ -138,10 +142,7 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
         if bare := [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]:
             reason = "; ".join([reason, *bare])
         known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
-        row = row._replace(status=status, reason=reason, **known)
-    if made:
-        made.save()
-    return row
+        return row._replace(status=status, reason=reason, **known)
 
 
 def _facts(found: dict[str, Any]) -> dict[str, Any]:
@@ -156,21 +157,20 @@ def making(
     choices: dict[str, Choice],
     store: Store,
     content: bytes | None = None,
-    atoms_known: str = "",
 ) -> Making:
     """The artefacts of a planned decoy. choices : may be empty where no feature is asked for.
 
-    digest : of its file. content : of its file, where it was read before. atoms_known : as for `Making`.
+    digest : of its file. content : of its file, where it was read before.
     """
     partners = parse_partners(member.partners) if member.partners else ()
     dockq = float(member.dockq) if member.dockq else None
-    more = {"model": member.model, "content": content, "atoms_known": atoms_known}
-    return Making(Path(member.path), digest, dockq, partners, choices, store, **more)
+    path = Path(member.path)
+    return Making(path, digest, dockq, partners, choices, store, model=member.model, content=content)
 
 
 def made_again(member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store) -> Making:
     """The artefacts of a decoy with the label that it had when it was built."""
-    return making(member._replace(dockq=row.dockq), row.structure_sha256, choices, store, atoms_known=row.complex)
+    return making(member._replace(dockq=row.dockq), row.structure_sha256, choices, store)
 
 
 def artefact(
@@ -180,7 +180,8 @@ def artefact(
 
     digest : its checksum. Raises RecordError when it cannot be made as it was.
     """
-    content = store.find(row.complex, stage, digest)
+    scope = scope_of(Path(member.path), row.structure_sha256, member.model)
+    content = store.find(scope, stage, digest)
     if content is None:
         made = made_again(member, row, choices, store)
         for each in layout.STAGES[: layout.STAGES.index(stage) + 1]:

@@ -23,7 +23,7 @@ class LedgerRow(NamedTuple):
     stage : where it failed, or the last one. Counts are -1 while unknown. meetings : how its partners meet, as
     `meetings_text` writes it; empty while unknown. structure_sha256 : of the decoy's file; empty if it has no
     interface. atoms_sha256 : of its atoms (see `structures.stored.atoms_digest`). dockq : the label in its graph.
-    complex, interface, topology, nodes, graphs : checksums of its artefacts; empty without one. parts : those of the
+    interface, topology, nodes, graphs : checksums of its artefacts; empty without one. parts : those of the
     graphs of its interfaces, as `parts_text` writes them; empty without any graph.
     """
 
@@ -38,7 +38,6 @@ class LedgerRow(NamedTuple):
     structure_sha256: str = ""
     atoms_sha256: str = ""
     dockq: str = ""
-    complex: str = ""
     interface: str = ""
     topology: str = ""
     nodes: str = ""

@@ -148,18 +148,6 @@ def chunk_names(folder: Path) -> list[str]:
     return sorted(changed, key=lambda name: (changed[name], name))
 
 
-def earlier_chunks(dataset: str, chunk: str) -> list[str]:
-    """The chunks with a ledger of the place of this one, or of one that it was split from; oldest first."""
-    place = _place(chunk)
-    split = {place & ((1 << bits) - 1) for bits in range(place.bit_length() + 1)}
-    names = chunk_names(Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent)
-    return [name for name in names if name != chunk and _place(name) in split]
-
-
-def _place(chunk: str) -> int:
-    return int(chunk.partition("-")[0]) - 1
-
-
 class Current(NamedTuple):
     """The chunks of a data set that a run builds; of_all : those of all decoys, more in a partial build.
 

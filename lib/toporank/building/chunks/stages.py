@@ -1,8 +1,8 @@
 """The four feature stages, and the artefact each makes from a decoy.
 
-The file of a decoy is read once and the complex is kept in the reuse store. A stage takes this complex and the artefact
-of the stage before. The key of its own artefact contains their checksums, the module with its parameters and the code:
-everything it was made from.
+The file of a decoy is read once. All that is made of it lies in one scope of the reuse store: the complex, and the
+artefact of each stage. A stage takes the complex and the artefact of the stage before; the key of its own artefact
+contains the checksum of that, the module with its parameters and the code: everything it was made from.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from toporank.building.chunks.store import Box, Entry, Make, Store
+from toporank.building.chunks.store import Compute, Entry, Scope, Store
 from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import contact_bytes
 from toporank.errors import FeatureError, StructureError
@@ -87,14 +87,18 @@ def structure_digest(path: Path) -> str:
     return hashlib.sha256(read_content(path)).hexdigest()
 
 
+def scope_of(path: Path, structure_sha256: str, model: int) -> str:
+    """The scope of the reuse store with all that was made of a structure; arguments as for `Making`."""
+    return hashlib.sha256(f"{structure_sha256} {structure_format(path)} {model}".encode()).hexdigest()
+
+
 @dataclass
 class Making:
     """The artefacts of one decoy: each is taken from the store, or made from the ones before it.
 
     path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
     empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces. model : of the file,
-    from 1; 0 for its only one. content : of the file, where it was read before. atoms_known : checksum of the complex,
-    where it was made before: it is read only if somebody needs it.
+    from 1; 0 for its only one. content : of the file, where it was read before.
     """
 
     path: Path
@@ -106,7 +110,6 @@ class Making:
     part_of: Making | None = None
     model: int = 0
     content: bytes | None = field(default=None, repr=False)
-    atoms_known: str = ""
 
     def finish(self, stage: str) -> Entry:
         """The artefact of a stage; with the interface come the contacts, with the graph those of the interfaces."""
@@ -119,21 +122,11 @@ class Making:
 
     def save(self) -> None:
         """Put what was made into the store."""
-        if "_box" in self.__dict__:
-            self._box.save()
+        self.scope.save()
 
     @functools.cached_property
     def complex(self) -> Entry:
-        """Atoms and residues, as `structures.stored` keeps them."""
-        if self.part_of:
-            return self.part_of.complex
-        if self.atoms_known:
-            return Entry(self.atoms_known, {}, lambda: self._read_complex.content)
-        return self._read_complex
-
-    @functools.cached_property
-    def _read_complex(self) -> Entry:
-        """The complex from the store, or from the file."""
+        """Atoms and residues, as `structures.stored` keeps them; those of the whole decoy for one of its interfaces."""
 
         def make() -> tuple[bytes, dict[str, Any]]:
             from toporank.structures.read import read_complex  # imports gemmi, too
@@ -143,13 +136,14 @@ class Making:
                 raise StructureError("the file was changed while it was built", remedy="run again")
             return to_bytes(read_complex(self.path, self.model - 1 if self.model else None, content)), {}
 
-        depends_on = {"structure": self.structure_sha256, "format": structure_format(self.path), "model": self.model}
-        return self.store.obtain("complex", {**depends_on, "code": code_digest("complex", {})}, make)
+        return self.scope.cached({"kind": "complex", "code": code_digest("complex", {})}, make)
 
     @functools.cached_property
-    def _box(self) -> Box:
-        """What was made of these atoms."""
-        return self.part_of._box if self.part_of else self.store.box(self.complex.sha256)
+    def scope(self) -> Scope:
+        """All that was made of this structure."""
+        if self.part_of:
+            return self.part_of.scope
+        return self.store.scope(scope_of(self.path, self.structure_sha256, self.model))
 
     @functools.cached_property
     def interface(self) -> Entry:
@@ -274,13 +268,14 @@ class Making:
         """The partners, unless each chain is one."""
         return _said(self.interface.facts["partners"])
 
-    def _obtain(self, kind: str, made_of: dict[str, Any], make: Make) -> Entry:
+    def _obtain(self, kind: str, made_of: dict[str, Any], make: Compute) -> Entry:
         module = _module(kind, self.choices).record()
         return self.obtain(kind, {**made_of, "module": module, "code": code_digest(kind, self.choices)}, make)
 
-    def obtain(self, kind: str, depends_on: dict[str, Any], make: Make) -> Entry:
+    def obtain(self, kind: str, depends_on: dict[str, Any], make: Compute) -> Entry:
         """Something made of the atoms of the decoy, and of what `depends_on` describes besides; `save` keeps it."""
-        return self._box.obtain(kind, {"complex": self.complex.sha256, **depends_on}, make)
+        key = {"kind": kind, "reading": code_digest("complex", {}), **depends_on}
+        return self.scope.cached(key, make)
 
     @functools.cached_property
     def _complex(self) -> Complex:

@@ -1,4 +1,4 @@
-"""`toporank train`, `label` and `report`: targets of the workflow for a configuration, or for decoys with natives."""
+"""`toporank train` and `label`: targets of the workflow for a configuration, or for decoys with natives."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
 COMMANDS = {
     "train": ("all make_scorer", OF_STUDY, "the study of a configuration, from models to report and scorer"),
     "label": ("label_decoys", (layout.DOCKQ,), "DockQ of models whose natives are known"),
-    "report": (layout.REPORT, (layout.REPORT,), "the page of a study; what it lacks is computed first"),
 }
 """Command → targets of the workflow, the results that are named at the end, and help."""
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
-    """The three commands and their arguments. running : those of all commands that run the workflow."""
+    """The two commands and their arguments. running : those of all commands that run the workflow."""
     for name, (_, _, help_) in COMMANDS.items():
         parser = commands.add_parser(name, help=help_, description=help_, parents=[running])
         what = "configuration, or a folder of decoys with --natives" if name == "label" else "configuration"
@@ -47,10 +46,10 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
         if name == "label":
             parser.add_argument("--natives", type=Path, metavar="FOLDER", help="<target>.pdb or <target>/native.pdb")
             parser.add_argument("--partners", help=PARTNERS)
-        parser.set_defaults(run=run_study)
+        parser.set_defaults(run=run)
 
 
-def run_study(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the workflow and say where the results are. Raises TopoRankError when it cannot be done."""
     target, results, _ = COMMANDS[args.command]
     if not args.config.exists():

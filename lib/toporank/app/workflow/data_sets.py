@@ -1,0 +1,189 @@
+"""What the configuration names: folders, tables, features and scorer of data sets, and natives to sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toporank import layout
+from toporank.app.config import Config, Dataset, check_is_there, locate
+from toporank.building.chunks.plan import Current
+from toporank.errors import CheckpointError, ConfigError, TopoRankError
+from toporank.features.registry import Choice, canonical, resolve_recorded
+from toporank.inputs.graph_files import find_graph_files, state_of_files
+from toporank.inputs.labels import Label, read_labels
+from toporank.inputs.natives import EXPECTED, find_natives
+from toporank.inputs.unbound import unbound_files
+from toporank.scorer.scorer import Scorer
+from toporank.settings import did_you_mean
+from toporank.structures.partners import FILE, is_file, read_partners
+
+NO_FEATURES = "does not say which features it was trained on, so it cannot score structures"
+ONLY_GRAPHS = (
+    "one that was trained on `graphs` of another pipeline scores such graphs, as a further data set of its study"
+)
+NO_SCORER = "make_scorer: it needs structures (score `graphs` with results/final of their study)"
+
+
+def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
+    """The feature modules: those of the scorer where decoys alone are scored, otherwise the configured ones."""
+    if config.score_decoys is None:
+        return config.choices()
+    path = scorer_of(config, repository)
+    if config.scorer is None and not Path(path).exists():
+        raise CheckpointError(
+            "the scorer that ships with TopoRank is not there",
+            where=path,
+            remedy="restore the folder resources/scorer, or say which scorer to use, such as"
+            f" scorer={layout.FINAL_SCORER} of a study in this folder",
+        )
+    scorer = Scorer.open(path)
+    if not scorer.features:
+        raise CheckpointError(NO_FEATURES, where=scorer.checkpoint, remedy=ONLY_GRAPHS)
+    try:
+        return resolve_recorded(scorer.features)
+    except ConfigError as error:
+        raise CheckpointError(str(error), where=scorer.checkpoint) from error
+
+
+def scorer_of(config: Config, repository: Path) -> str:
+    """The scorer's folder or checkpoint: of the study or, where decoys alone are scored, the given or the shipped."""
+    if config.score_decoys is None:
+        return layout.FINAL_SCORER
+    return config.scorer or str(repository / layout.SHIPPED_SCORER)
+
+
+def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:
+    """The partners of all targets of a data set, if anything says so, and those of single targets by name.
+
+    The setting of the data set overrides the general one. A table in the folder of decoys counts unless the setting is
+    a table itself.
+    """
+    setting = dataset.partners or config.partners or ""
+    if is_file(setting):
+        check_is_there(setting, repository, f"dataset {dataset.name}, partners")
+        return "", read_partners(locate(setting, repository))
+    return setting, read_partners(folder / FILE) if (folder / FILE).exists() else {}
+
+
+def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
+    """Labels of a data set; none where it has no label table."""
+    tables = _located_labels(config, dataset, repository)
+    if not tables:
+        return []
+    training = config.training
+    return read_labels(
+        tables.get("", tables),
+        split_by=training.split_by,
+        validation_percent=training.validation_percent,
+        split_seed=training.split_seed,
+    )
+
+
+def _located_labels(config: Config, dataset: str, repository: Path) -> dict[str, Path]:
+    """The label table of each split of a data set, or of all splits under an empty name."""
+    tables = config.dataset(dataset).labels or {}
+    of_splits = tables if isinstance(tables, dict) else {"": tables}
+    return {split: locate(path, repository) for split, path in of_splits.items()}
+
+
+def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
+    """Return the folder of the graphs of a data set."""
+    return locate(config.dataset(dataset).graphs, repository)
+
+
+def label_tables(config: Config, dataset: str, repository: Path) -> str:
+    """Return the label table of each split of a data set, or of all splits under an empty name, as JSON."""
+    tables = _located_labels(config, dataset, repository)
+    return canonical({split: str(path) for split, path in tables.items()})
+
+
+def plan_graphs(dataset: Dataset, repository: Path) -> dict[str, Any]:
+    """Return what a run builds of graphs of another pipeline: no chunks, since a single job reads the files.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With `graphs`.
+    repository : Path
+        Where relative paths may begin, too.
+
+    Returns
+    -------
+    dict
+        `current`, `graph_files` (the state of the files) and `summary` (a line for the user).
+
+    Raises
+    ------
+    ConfigError
+        When there is no such folder, or no file in it.
+    """
+    folder = locate(dataset.graphs, repository)
+    check_is_there(dataset.graphs, repository, f"dataset {dataset.name}, graphs")
+    paths = find_graph_files(folder, dataset.name)
+    return {
+        "current": Current((dataset.graphs, str(folder.resolve())), [], []),
+        "graph_files": state_of_files(paths),
+        "summary": f"{len(paths)} graphs of another pipeline",
+    }
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Natives by target, and the partners where a setting or table names them; empty where nothing can be sampled."""
+
+    natives: Mapping[str, Path] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
+
+    def native(self, wildcards: Any) -> str:
+        """The file of a target's native."""
+        return str(self.natives[wildcards.target])
+
+    def unbound(self, wildcards: Any) -> list[str]:
+        """Files of its partners alone."""
+        return list(map(str, unbound_files(self.natives[wildcards.target])))
+
+    def partners(self, wildcards: Any) -> str:
+        """Its partners; empty where nothing is said of them."""
+        return self.said.get(wildcards.target, "")
+
+    def folders(self) -> list[str]:
+        """Where the decoys of each target will lie."""
+        return [layout.SAMPLED.format(target=target) for target in self.natives]
+
+    def collected(self) -> list[str]:
+        """Those, and the folders of targets that were sampled before: their decoys are there, and keep their labels."""
+        before = Path(layout.SAMPLED.format(target="")).glob(f"*/{layout.POSES}")
+        return sorted({*self.folders(), *(str(poses.parent) for poses in before)})
+
+
+def natives_to_sample(config: Config, repository: Path) -> Sampling:
+    """What a configuration asks for. Raises ConfigError when natives or partners cannot be found or read."""
+    if config.sampling.natives is None:
+        return Sampling()
+    where, partners = "sampling.natives", config.sampling.partners or ""
+    check_is_there(config.sampling.natives, repository, where)
+    folder = locate(config.sampling.natives, repository)
+    found = find_natives(folder)
+    if not found:
+        raise ConfigError(f"no natives in {folder}", where=where, remedy=EXPECTED)
+    for target in sorted(set(config.only) - found.keys()):
+        raise ConfigError(f"no native {target!r}", where="only", remedy=did_you_mean(target, found))
+    chosen = {target: path for target, path in found.items() if not config.only or target in config.only}
+    if not is_file(partners):
+        return Sampling(chosen, dict.fromkeys(chosen, partners))
+    check_is_there(partners, repository, "sampling.partners")
+    return Sampling(chosen, read_partners(locate(partners, repository)))
+
+
+def sampling_problems(config: Config, repository: Path) -> list[str]:
+    """Why no decoys can be sampled, a line each."""
+    if config.sampling.natives is None:
+        return ["sampling.natives: not given (name the folder of the natives to sample)"]
+    try:
+        natives_to_sample(config, repository)
+    except TopoRankError as error:
+        return [str(error)]
+    return []

@@ -1,0 +1,114 @@
+"""The decoys of a data set with what became of each: what the steps after the features begin with."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from toporank import layout
+from toporank.building.chunks.chunk import artefact, interface_graphs, making
+from toporank.building.chunks.ledger import LedgerRow, last_fates, read_meetings
+from toporank.building.chunks.plan import PlannedDecoy, read_chunk, read_current
+from toporank.building.chunks.stages import Making
+from toporank.building.chunks.store import Store
+from toporank.building.coverage import CoverageRow
+from toporank.building.packing import Member
+from toporank.features.registry import Choice
+from toporank.inputs.confidence.decoy import DecoyFile
+from toporank.structures.complex import Complex
+from toporank.structures.identity import Status
+from toporank.structures.partners import parse_partners
+from toporank.structures.stored import from_bytes
+
+Key = tuple[str, str]
+"""Target and decoy."""
+
+
+class Built(NamedTuple):
+    """plan : every decoy by target and name. fates : what became of those that were built."""
+
+    plan: dict[Key, PlannedDecoy]
+    fates: dict[Key, LedgerRow]
+
+    @classmethod
+    def of(cls, plan: Iterable[PlannedDecoy], fates: Iterable[LedgerRow]) -> Built:
+        """From rows in any order."""
+        return cls({decoy.key: decoy for decoy in plan}, {row.key: row for row in fates})
+
+    def made(self, key: Key, store: Store) -> Making:
+        """What is made of a decoy that was built, without features."""
+        fate = self.fates[key]
+        return making(self.plan[key], fate.structure_sha256, {}, store)
+
+
+def read_built(dataset: str, *, fates: bool = True) -> Built:
+    """The decoys of a data set of the working directory, as its last run recorded them.
+
+    fates : whether its ledgers are read, too.
+
+    Raises RecordError when a record is damaged.
+    """
+    current = read_current(dataset)
+    plan = (decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk))
+    return Built.of(plan, last_fates(dataset, current).values() if fates else ())
+
+
+def confidence_requests(coverage: Iterable[CoverageRow], built: Built, store: Store) -> Iterator[DecoyFile]:
+    """What `inputs.confidence.job.confidences` takes, in the order of coverage; labels without decoy are left out."""
+    for row in coverage:
+        if row.status in (Status.NO_DECOY, Status.NOT_BUILT):
+            continue
+        decoy = built.plan[row.target, row.decoy]
+        partners = parse_partners(decoy.partners) if decoy.partners else ()
+        fate = built.fates.get(decoy.key)
+        digest = fate.structure_sha256 if fate else ""
+        atoms = functools.partial(_atoms, built, decoy.key, store) if digest else None
+        yield DecoyFile(*decoy.key, Path(decoy.path) if decoy.path else None, partners, digest, atoms, decoy.model)
+
+
+def _atoms(built: Built, key: Key, store: Store) -> Complex:
+    """The atoms of a decoy, from the reuse store."""
+    return from_bytes(built.made(key, store).complex.content)
+
+
+class GraphsToPack(NamedTuple):
+    """decoys : the graph of each good decoy. interfaces : those of the interfaces of decoys that have several, or that
+    are not good as a whole. joined : in how many of the first a partner has several chains.
+    """
+
+    decoys: list[Member]
+    interfaces: list[Member]
+    joined: int
+
+
+def graphs_to_pack(
+    coverage: Iterable[CoverageRow], built: Built, choices: dict[str, Choice], store: Store, *, whole: bool = False
+) -> GraphsToPack:
+    """The members of both packs of a data set, in the order of coverage and in that of names.
+
+    whole : without those of interfaces, which nobody learns from. Raises RecordError when a graph is not in the store
+    and cannot be made as it was.
+    """
+    members, several, joined = [], [], 0
+    for row in coverage:
+        fate = built.fates.get((row.target, row.decoy))
+        meetings = read_meetings(fate) if fate else []
+        if row.status == Status.OK:
+            joined += any("+" in name for meeting in meetings for name in meeting[:2])
+            members.append(_member(built.plan[fate.key], fate, row.split, fate.graphs, choices, store))
+        if fate and fate.status == Status.OK and row.status != Status.ONE_BODY:
+            touching = sum(meeting.contacts > 0 for meeting in meetings)
+            if touching > 1 or row.status != Status.OK:  # otherwise the graph of the decoy is that of its one interface
+                several.append((built.plan[fate.key], fate))
+    parts = () if whole else interface_graphs(sorted(several))
+    return GraphsToPack(members, [_member(*part, choices, store) for part in parts], joined)
+
+
+def _member(
+    decoy: PlannedDecoy, fate: LedgerRow, split: str, digest: str, choices: dict[str, Choice], store: Store
+) -> Member:
+    """A graph in the store as a member of a pack. split : of the decoy, or the name of an interface."""
+    content = functools.partial(artefact, layout.STAGES[-1], digest, decoy, fate, choices, store)
+    return Member(*decoy.key, split, Path(*decoy.key), digest, content)
