@@ -1,4 +1,4 @@
-# TopoRank with its scorer and its compiled code: builds with a network, runs without. See docs/container.md.
+# TopoRank with its scorer and its compiled code: builds with a network, runs without. See docs/cluster.md.
 FROM python:3.11-slim-bookworm
 
 # Compiled code fits every processor of the architecture, whichever built the image.

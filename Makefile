@@ -33,8 +33,9 @@ lint: .venv/installed-dev ## check style, formatting, the workflow and the floor
 docs: .venv/installed-dev ## build the documentation site into site/, without a network; a link to nowhere is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-pages: .venv/installed-dev ## show what `toporank score` prints today on README.md and the pages of predictors; MODELS=folder
-	$(BIN)/python tests/shown_scores.py $(MODELS)
+pages: .venv/installed-dev ## make again what README.md and docs/ show: output, figures, notebook
+	$(BIN)/python tests/shown_scores.py
+	PYTHONPATH=lib $(BIN)/python docs/figures.py
 	PYTHONPATH=lib $(BIN)/python docs/notebook.py
 
 format: .venv/installed-dev ## format Python and Snakemake files

@@ -1,11 +1,12 @@
 """What mkdocs does besides: pages from outside docs/ and from code, and links as they are on the site.
 
-In the repository every link is relative to its file, as a forge shows it. On the site all pages lie in one folder, a
-link to a file that is no page, such as one of code, is its text alone, and a page is called by its title.
+In the repository every link is relative to its file, as a forge shows it. On the site a link to a file that is not a
+page, such as one of code, is its text alone, and a page is called by its title.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import posixpath
 import re
@@ -33,6 +34,19 @@ OUTSIDE = {
 }
 """Pages that lie elsewhere in the repository or are no Markdown, and what they are called on the site."""
 COLUMNS = "feature-columns.md"
+REFERENCE = "reference.md"
+ROOMS = {
+    "app": "Score, and what comes out",
+    "structures": "Structures",
+    "features": "Features",
+    "comparing": "Comparing structures, DockQ, clusters",
+    "inputs": "Models, labels, confidence files",
+    "learning": "Training",
+    "scorer": "Scoring",
+    "ranking": "Ranking",
+    "metrics": "Metrics",
+}
+"""Rooms of the library whose documented functions and classes are on the page of the reference, and their titles."""
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")
 """A picture on a page that lies outside docs/."""
@@ -45,6 +59,7 @@ def on_files(files: Files, config: Any) -> Files:
         text = notebook.page(json.loads(text)) if source.endswith(".ipynb") else text
         files.append(File.generated(config, name, content=text))
     files.append(File.generated(config, COLUMNS, content=feature_columns()))
+    files.append(File.generated(config, REFERENCE, content=reference()))
     return files
 
 
@@ -59,11 +74,15 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
     """Turn links relative to the file in the repository into links of the site."""
     here = next((source for source, name in OUTSIDE.items() if name == page.file.src_uri), f"docs/{page.file.src_uri}")
     markdown = PICTURE.sub(r"\1", markdown) if not here.startswith("docs/") else markdown
-    return LINK.sub(lambda found: site_link(*found.groups(), here, files), markdown)
+    folder = posixpath.dirname(page.file.src_uri)
+    return LINK.sub(lambda match: site_link(*match.groups(), here, folder, files), markdown)
 
 
-def site_link(text: str, target: str, here: str, files: Files) -> str:
-    """One link as the site has it. here : path of its page in the repository."""
+def site_link(text: str, target: str, here: str, folder: str, files: Files) -> str:
+    """One link as the site has it.
+
+    here : path of its page in the repository. folder : of the page on the site, empty at the top.
+    """
     path, mark, anchor = target.partition("#")
     if not path or ":" in path:  # within the page, or of the web
         return f"[{text}]({target})"
@@ -75,7 +94,7 @@ def site_link(text: str, target: str, here: str, files: Files) -> str:
     if page is None:
         return text
     title = text == path and page.is_documentation_page() and re.search(r"^# (.+)", page.content_string, re.MULTILINE)
-    return f"[{title[1] if title else text}]({name}{mark}{anchor})"
+    return f"[{title[1] if title else text}]({posixpath.relpath(name, folder or '.')}{mark}{anchor})"
 
 
 def feature_columns() -> str:
@@ -86,3 +105,28 @@ def feature_columns() -> str:
         summary = title.partition(": ")[2]
         parts.append("\n".join([f"## `{name}`\n\n{summary[0].upper()}{summary[1:]}.", *rest]))
     return "\n\n".join(parts) + "\n"
+
+
+def reference() -> str:
+    """The page that mkdocstrings fills with the docstrings of all functions and classes that have numpydoc sections."""
+    parts = ["# Reference\n\nFunctions and classes for your own programs. [Python](api.md) shows how to begin."]
+    for room, title in ROOMS.items():
+        names = documented_names(REPOSITORY / "lib/toporank" / room)
+        if names:
+            parts.append(f"## {title}")
+        parts += [f"::: {name}" for name in names]
+    return "\n\n".join(parts) + "\n"
+
+
+def documented_names(room: Path) -> list[str]:
+    """Full names of the public functions and classes of a room (folder or module) whose docstrings have sections."""
+    files = sorted(room.rglob("*.py")) or [room.with_suffix(".py")]
+    names = []
+    for path in files:
+        module = ".".join(path.relative_to(REPOSITORY / "lib").with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+                continue
+            if re.search(r"^(Parameters|Returns|Attributes)\n-+$", ast.get_docstring(node) or "", re.MULTILINE):
+                names.append(f"{module}.{node.name}")
+    return names

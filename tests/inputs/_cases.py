@@ -1,8 +1,8 @@
 """Every kind of file that people bring, and what must become of it.
 
-`CASES` is the specification that `test_input_matrix.py` tries one by one and `docs/inputs.md` is generated from:
+`test_input_matrix.py` tries `CASES` one by one, and `docs/research/file-cases.md` is generated from it:
 
-    PYTHONPATH=lib:tests python tests/inputs/_cases.py > docs/inputs.md
+    PYTHONPATH=lib:tests python tests/inputs/_cases.py > docs/research/file-cases.md
 """
 
 from __future__ import annotations
@@ -1203,69 +1203,15 @@ CASES: dict[str, list[Case]] = {
 ALL = [case for group in CASES.values() for case in group]
 
 INTRODUCTION = """\
-# What becomes of every kind of file
+# File by file
 
 Generated from `tests/inputs/_cases.py`, where each line is a test that goes from the file to the graph.
-
-No file stops a run. Each decoy ends with a status in `results/<dataset>/coverage.tsv`: `ok` has a graph and a score,
-`no_interface` is ranked last, `unreadable`, `failed` and `intermediate` have no rank. The column `reason` says what
-is wrong, where and what to do; for an `ok` decoy it says what was decided on your behalf, or is empty.
-
-Very large complexes are no special case: 20,000 residues with 6,000 at their interfaces go through all stages in ten
-seconds of one core and 0.3 GB (0.5 GB where the kernels are compiled first); mkdssp alone, where it is asked for,
-takes minutes. A whole scoring of a capsid of 120 chains, with 14,580 residues and 8,760 of them at 210 interfaces,
-takes 30 CPU seconds and 0.7 GB on a busy machine (`make bench-capsid`).
-
-## What is a target
-
-Models of one complex are a target: they are held against each other and ranked. **Sequences decide, not folders.**
-
-- Chains are of one kind when 90 % of the residues of the shorter one are in the other, and half of the longer one's:
-  mutants, cut ends and missing loops leave a protein what it is. Names and order of chains and numbers of residues
-  decide nothing. Peptides of up to 30 residues are of one kind when all their letters are the same: each peptide of a
-  scan is a target, wherever the exchange is, and so are a 9-mer and a 10-mer.
-- Models in one folder with the same kinds of chains, in the same numbers of copies, are a target. A folder with the
-  best models of forty pairs of proteins has forty targets, called after what the names of their files share
-  (`af2_7ACV_model_0` and `boltz_7ACV_model_1`: 7ACV), else after the folder.
-- A model that lacks chains is `chain_missing` where four times as many models of its folder have them, or where one
-  chain alone is left. Otherwise it is a model of another complex. So are 1:1 beside 2:2 and two copies beside four,
-  however many models there are of each: all chains are there, in the same proportions.
-- Models of one complex in several folders are one target, where copies of chains are as many and no residue is
-  exchanged; a mutant in a folder of its own is a target of its own. Files of the same name are then called
-  `<folder>_<file>`. A folder to which `partners.csv` gives other partners is kept apart.
-- Mutants in one folder, such as nanobodies that differ in a loop, are one target and compared as one complex.
-  TopoRank names the first such target and how many residues differ: put each into a folder of its own to score them
-  apart.
-- Each archive in the folder is a job: its models are not joined with those of other archives or folders.
-- Each model of a file is a decoy, `<file>#1`, `<file>#2` and so on; an ensemble of a single chain is not a complex.
-
-The first lines of its answer say where sequences and folders differ. `toporank score FOLDER --targets folder`, or
-`targets: folder` in the configuration, keeps to the folders: each is a target. Where labels or natives name targets,
-folders count by default.
-
-In `coverage.tsv`, `chains` says which chains of the target a model's chains are where the names differ (`A=6 B=7`: 6
-is the target's A), and `model` which model of its file it is (0 for the only one). In `interfaces.csv`, `interface`
-has the names of the target and `chains` those of the model.
-
-## What counts as a model
-
-- **A copy does not count**: a file with the same atoms in the same places, to 0.001 Å, as another one of its target.
-  It may have another format, such as `ranked_0.cif` beside `ranked_0.pdb`, or another name, such as the `ranked_`
-  files of AlphaFold-Multimer. It has a row of its own, `duplicate_of` says which model it is, it shares the rank of
-  that model, and it has no vote. All counts, in the terminal, on the page and in `targets.csv`, are of models without
-  copies.
-- **A relaxed model counts** beside the unrelaxed one: its coordinates differ, and so may its score. `twin_of` says
-  that the interfaces are nearly the same.
-- **An intermediate state does not count**: a recycle of ColabFold (`--save-recycles`, `….r3.pdb`) or another program
-  (`…_recycle_3.pdb`), or a trajectory of RFdiffusion. Its status is `intermediate`; it has neither score nor vote.
-  Where the final model is not there, because the program was stopped, the last recycle stands for it.
-- **No clash of names stops a run.** Of files that would be called alike, PDB keeps the name and the others get their
-  ending behind it: `ranked_0_cif`. Where the atoms differ, TopoRank says so.
+[Your files](../inputs.md) says what matters for most users.
 """
 
 
 def markdown() -> str:
-    """The text of docs/inputs.md."""
+    """The text of docs/research/file-cases.md."""
     parts = [INTRODUCTION, *_layouts.markdown()]
     for group, cases in CASES.items():
         rows = [f"| {c.input} | `{c.status}` | {c.happens} | {c.remedy} |" for c in cases]

@@ -1,4 +1,4 @@
-"""How the output folders of predictors are read: a table of docs/inputs.md, tried by test_layouts.py."""
+"""How the output folders of predictors are read: a table of docs/research/file-cases.md, tried by test_layouts.py."""
 
 from __future__ import annotations
 

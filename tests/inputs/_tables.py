@@ -1,4 +1,4 @@
-"""Odd names of files and odd label tables: sections of docs/inputs.md, tried by test_tables.py."""
+"""Odd names of files and odd label tables: sections of docs/research/file-cases.md, tried by test_tables.py."""
 
 from __future__ import annotations
 

@@ -171,6 +171,6 @@ def test_names_are_unique_and_every_refusal_says_what_to_do():
 
 
 def test_the_page_for_users_is_the_table(repository):
-    assert (repository / "docs" / "inputs.md").read_text() == _cases.markdown(), (
-        "make it again: PYTHONPATH=lib:tests python tests/inputs/_cases.py > docs/inputs.md"
+    assert (repository / "docs/research/file-cases.md").read_text() == _cases.markdown(), (
+        "make it again: PYTHONPATH=lib:tests python tests/inputs/_cases.py > docs/research/file-cases.md"
     )

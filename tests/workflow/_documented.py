@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 DOCUMENTS = (
-    "README.md", "CONTRIBUTING.md", "docs/*.md", "config/README.md", "resources/example/README.md",
+    "README.md", "CONTRIBUTING.md", "docs/**/*.md", "config/README.md", "resources/example/README.md",
     "config/*.yaml", "slurm/*.yaml", "profiles/*/*.yaml",
 )  # fmt: skip
 PROGRAMS = (
