@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,7 +71,7 @@ def group(
     partners: Mapping[str, str] | None = None,
     jobs: Mapping[str, str] | None = None,
 ) -> Grouped:
-    """The decoys of a data set with their targets, and every model of a file as a decoy.
+    """Return the decoys of a data set with their targets, and every model of a file as a decoy.
 
     Two decoys of one name get different ones.
 
@@ -82,92 +83,107 @@ def group(
     partners : folder → partners, where a table gives them; folders with different partners stay apart
     jobs : folder → the archive that it was in: each archive is a job, and stays apart from all else
     """
-    single = [one for decoy in sorted(decoys) for one in _models(decoy, sketches.get(decoy.path))]
-    kinds = kinds_of({sequence for decoy in single for _, sequence in _chains(decoy, sketches)})
-    models = [Model(decoy, decoy.target, {n: kinds[s] for n, s in _chains(decoy, sketches)}) for decoy in single]
+    single: list[Decoy] = []
+    for decoy in sorted(decoys):
+        single += _models(decoy, sketches.get(decoy.path))
+    sequences: set[str] = set()
+    for decoy in single:
+        sequences.update(dict(_chains(decoy, sketches)).values())
+    kinds = kinds_of(sequences)
     of_folders: dict[str, list[Model]] = {}
-    for model in models:
-        of_folders.setdefault(model.folder, []).append(model)
+    for decoy in single:
+        kind_of_chain = {name: kinds[sequence] for name, sequence in _chains(decoy, sketches)}
+        of_folders.setdefault(decoy.target, []).append(Model(decoy, decoy.target, kind_of_chain))
     if by == BY_FOLDER:
-        return _grouped({folder: [own] for folder, own in of_folders.items()}, [], sketches)
-    parts = {folder: complexes_of(own) for folder, own in of_folders.items()}
-    apart = {folder: ((partners or {}).get(folder), (jobs or {}).get(folder)) for folder in parts}
-    joined = _joined(parts, sketches, apart)
-    return _grouped(_with_names(joined, given), _notes(parts, joined), sketches)
+        return _grouped(of_folders, [], sketches)
+    complexes = {folder: complexes_of(models) for folder, models in of_folders.items()}
+    separate = {folder: ((partners or {}).get(folder), (jobs or {}).get(folder)) for folder in complexes}
+    joined = _joined(complexes, sketches, separate)
+    return _grouped(_with_names(joined, given), _notes(complexes, joined), sketches)
 
 
-def _models(decoy: Decoy, seen: Sketch | None) -> list[Decoy]:
+def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
     """A decoy for each model of a file; one for an ensemble of a single chain, which is no complex."""
-    if seen is None or decoy.refused or len(seen.models) < 2 or len(seen.chains) < 2:
+    if sketch is None or decoy.refused or len(sketch.models) < 2 or len(sketch.chains) < 2:
         return [decoy]
-    numbers = seen.models if len(set(seen.models)) == len(seen.models) else range(1, len(seen.models) + 1)
+    numbers = sketch.models
+    if len(set(numbers)) < len(numbers):
+        numbers = range(1, len(numbers) + 1)
     return [decoy._replace(name=f"{decoy.name}#{k}", model=place) for place, k in enumerate(numbers, 1)]
 
 
 def _chains(decoy: Decoy, sketches: Sketches) -> tuple[tuple[str, str], ...]:
-    seen = sketches.get(decoy.path)
-    return seen.of_model(decoy.model) if seen else ()
+    sketch = sketches.get(decoy.path)
+    return sketch.of_model(decoy.model) if sketch else ()
 
 
 def _joined(
-    parts: Mapping[str, list[list[Model]]], sketches: Sketches, apart: Mapping[str, tuple]
+    complexes: Mapping[str, list[list[Model]]], sketches: Sketches, separate: Mapping[str, tuple]
 ) -> list[list[Model]]:
-    """The complexes of all folders; the same complex of several folders is one, unless these differ in `apart`."""
-    found: dict[tuple, list[list[Model]]] = {}
-    for folder, complexes in parts.items():
-        for models in complexes:
-            alike = found.setdefault((tuple(sorted(usual_chains(models).items())), apart[folder]), [])
-            same = [one for one in alike if usual_chains(models) and _same_proteins(one, models, sketches)]
-            if same:
-                same[0] += models
+    """The complexes of all folders; the same complex of several folders is one, unless these differ in `separate`."""
+    alike: dict[tuple, list[list[Model]]] = {}
+    for folder, of_folder in complexes.items():
+        for models in of_folder:
+            usual = usual_chains(models)
+            others = alike.setdefault((tuple(sorted(usual.items())), separate[folder]), [])
+            same = next((other for other in others if usual and _same_proteins(other, models, sketches)), None)
+            if same is None:
+                others.append(list(models))
             else:
-                alike.append(list(models))
-    return [models for alike in found.values() for models in alike]
+                same += models
+    return list(chain.from_iterable(alike.values()))
 
 
-def _same_proteins(one: list[Model], other: list[Model], sketches: Sketches) -> bool:
+def _same_proteins(first: list[Model], second: list[Model], sketches: Sketches) -> bool:
     """Whether each chain of one complex has a chain of the other without a single exchange: no mutant."""
-    first, second = (_longest(models, sketches) for models in (one, other))
-    return first.keys() == second.keys() and all(same_protein(first[kind], second[kind]) for kind in first)
+    of_first = _longest(first, sketches)
+    of_second = _longest(second, sketches)
+    if of_first.keys() != of_second.keys():
+        return False
+    return all(same_protein(of_first[kind], of_second[kind]) for kind in of_first)
 
 
 def _longest(models: list[Model], sketches: Sketches) -> dict[int, str]:
     """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
-    found: dict[int, str] = {}
-    for decoy, _, kinds in models:
-        for name, sequence in _chains(decoy, sketches):
-            found[kinds[name]] = max(found.get(kinds[name], ""), sequence, key=lambda s: (len(s), s))
-    return found
+    longest: dict[int, str] = {}
+    for model in models:
+        for name, sequence in _chains(model.decoy, sketches):
+            kind = model.kinds[name]
+            longest[kind] = max(longest.get(kind, ""), sequence, key=lambda s: (len(s), s))
+    return longest
 
 
-def _with_names(complexes: list[list[Model]], given: str) -> dict[str, list[list[Model]]]:
+def _with_names(complexes: list[list[Model]], given: str) -> dict[str, list[Model]]:
     """Name of each target → its models.
 
     A complex is called after its folder if nothing else is in it, otherwise after what its folders or its files have in
     common, if anything, with numbers where two would be called alike, or after the folder that was given.
     """
-    n_complexes = Counter(folder for models in complexes for folder in {model.folder for model in models})
-    names = []  # of each complex: one name, or a shorter and a longer one
-    for models in complexes:
-        folders = sorted({model.folder for model in models})
+    folders_of = [sorted({model.folder for model in models}) for models in complexes]
+    n_complexes = Counter(chain.from_iterable(folders_of))
+    short_names, long_names = [], []
+    for folders, models in zip(folders_of, complexes, strict=True):
         alone = [folder for folder in folders if n_complexes[folder] == 1]
-        files = sorted({model.decoy.name.partition("#")[0] for model in models})
+        name = longer = ""
         if len(folders) == 1 and alone:
-            own = [folders[0]]
-        else:
-            of_folders = common_name(alone) if len(alone) == len(folders) else ""
-            own = [of_folders] if of_folders else [common_name(files), common_name(files, numbers=True)]
-        names.append([name or given for name in own])
-    plain = Counter(own[0] for own in names)
-    found: dict[str, list[list[Model]]] = {}
-    for own, models in zip(names, complexes, strict=True):
-        name = own[0] if plain[own[0]] == 1 else own[-1]
-        found[table_name(free_name(table_name(name), found))] = [models]
-    return found
+            name = longer = folders[0]
+        elif alone == folders:
+            name = longer = common_name(folders)
+        if not name:
+            files = sorted({model.decoy.name.partition("#")[0] for model in models})
+            name = common_name(files)
+            longer = common_name(files, numbers=True)
+        short_names.append(name or given)
+        long_names.append(longer or given)
+    targets: dict[str, list[Model]] = {}
+    for short, longer, models in zip(short_names, long_names, complexes, strict=True):
+        name = table_name(short if short_names.count(short) == 1 else longer)
+        targets[table_name(free_name(name, targets))] = models
+    return targets
 
 
 def common_name(names: list[str], numbers: bool = False) -> str:
-    """The parts that all names share, but for those that name no complex; empty if they share none.
+    """Return the parts that all names share, but for those that name no complex; empty if they share none.
 
     numbers : whether a number may name a complex, such as in `fold_a_1`.
 
@@ -176,81 +192,104 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     """
     if len(names) == 1:
         return names[0]
-    parts = [re.split(r"[_.\s-]+", name) for name in names]
-    shared = [part for part in dict.fromkeys(parts[0]) if part and all(part in other for other in parts[1:])]
-    telling = [part for part in shared if part.lower() not in GENERIC and (numbers or not part.isdecimal())]
+    first, *others = [re.split(r"[_.\s-]+", name) for name in names]
+    telling = []
+    for part in dict.fromkeys(first):
+        is_shared = part and all(part in other for other in others)
+        if is_shared and part.lower() not in GENERIC and (numbers or not part.isdecimal()):
+            telling.append(part)
     return "_".join(telling)
 
 
-def _grouped(targets: Mapping[str, list[list[Model]]], notes: list[str], sketches: Sketches) -> Grouped:
+def _grouped(targets: Mapping[str, list[Model]], notes: list[str], sketches: Sketches) -> Grouped:
     """The decoys with target, name, and what they lack or have more than the others; sorted."""
     decoys: list[Decoy] = []
     kinds: dict[Key, dict[str, int]] = {}
     residues: dict[Key, int] = {}
     renamed: dict[Key, str] = {}
-    for target, complexes in targets.items():
-        models = [model for own in complexes for model in own]
-        usual, names = usual_chains(models), _names_of(models)
-        names_here, in_need = unique_names(models)
-        for place, (model, name) in enumerate(zip(models, names_here, strict=True)):
-            lacks, spare = _lacking(model, usual, names), _spare(model, usual)
-            folder = model.folder if model.folder != target else ""
-            decoy = model.decoy._replace(target=target, name=name, lacks=lacks, spare=spare, folder=folder)
+    for target, models in targets.items():
+        usual = usual_chains(models)
+        names_of_kinds = _names_of(models)
+        decoy_names, wanted_names = unique_names(models)
+        for place, model in enumerate(models):
+            decoy = model.decoy._replace(
+                target=target,
+                name=decoy_names[place],
+                lacks=_lacking(model, usual, names_of_kinds),
+                spare=_spare(model, usual),
+                folder=model.folder if model.folder != target else "",
+            )
             decoys.append(decoy)
             kinds[decoy.key] = model.kinds
             residues[decoy.key] = sum(len(sequence) for _, sequence in _chains(model.decoy, sketches))
-            if place in in_need:
-                renamed[decoy.key] = in_need[place]
+            if place in wanted_names:
+                renamed[decoy.key] = wanted_names[place]
     differing = not_copies(decoys, renamed, sketches) if renamed else []
-    ambiguous = frozenset((decoy.target, renamed[decoy.key]) for decoy in differing)
-    about_names = renamed_note(differing)
-    return Grouped(sorted(decoys), notes, kinds, residues, renamed=about_names, ambiguous=ambiguous)
+    return Grouped(
+        decoys=sorted(decoys),
+        notes=notes,
+        kinds=kinds,
+        residues=residues,
+        renamed=renamed_note(differing),
+        ambiguous=frozenset((decoy.target, renamed[decoy.key]) for decoy in differing),
+    )
 
 
 def _names_of(models: Iterable[Model]) -> dict[int, list[str]]:
     """Kind → what its chains are called in most of the models that have most of them."""
-    called: dict[int, Counter[tuple[str, ...]]] = {}
+    counts: dict[int, Counter[tuple[str, ...]]] = {}
     for model in models:
-        for kind in set(model.kinds.values()):
-            own = tuple(sorted(name for name, other in model.kinds.items() if other == kind))
-            called.setdefault(kind, Counter())[own] += 1
-    return {kind: list(max(own, key=lambda names: (len(names), own[names], names))) for kind, own in called.items()}
+        of_kind: dict[int, list[str]] = {}
+        for name in sorted(model.kinds):
+            of_kind.setdefault(model.kinds[name], []).append(name)
+        for kind, names in of_kind.items():
+            counts.setdefault(kind, Counter())[tuple(names)] += 1
+    usual = {}
+    for kind, of_names in counts.items():
+        usual[kind] = list(max(of_names, key=lambda names: (len(names), of_names[names], names)))
+    return usual
 
 
 def _lacking(model: Model, usual: Mapping[int, int], names: Mapping[int, list[str]]) -> str:
     """Which chains a model lacks that most models of its target have, in words; empty if it has them all."""
-    own = Counter(model.kinds.values())
-    less = {kind: n - own[kind] for kind, n in usual.items() if own[kind] < n}
-    if not less or not own:
+    copies = Counter(model.kinds.values())
+    lost: list[str] = []
+    for kind, n in usual.items():
+        if copies[kind] < n:
+            lost += names[kind][copies[kind] - n :]
+    if not lost or not copies:
         return ""
-    lost = [name for kind, n in less.items() for name in names[kind][-n:]]
-    usually, here = sum(usual.values()), sum(min(own[kind], n) for kind, n in usual.items())
-    return f"of {usually} protein chains that most models of the target have, {here}: no {', '.join(sorted(lost))}"
+    n_here = sum(min(copies[kind], n) for kind, n in usual.items())
+    n_usual = sum(usual.values())
+    return f"of {n_usual} protein chains that most models of the target have, {n_here}: no {', '.join(sorted(lost))}"
 
 
 def _spare(model: Model, usual: Mapping[int, int]) -> str:
     """Chains that a model has in more copies than most models of its target, as `partner_name` writes them."""
-    own = Counter(model.kinds.values())
-    return partner_name(name for name, kind in model.kinds.items() if own[kind] > usual.get(kind, math.inf))
+    copies = Counter(model.kinds.values())
+    return partner_name(name for name, kind in model.kinds.items() if copies[kind] > usual.get(kind, math.inf))
 
 
-def _notes(parts: Mapping[str, list[list[Model]]], joined: list[list[Model]]) -> list[str]:
+def _notes(complexes: Mapping[str, list[list[Model]]], joined: list[list[Model]]) -> list[str]:
     """Where folders and sequences do not say the same."""
-    several = [folder for folder, complexes in parts.items() if sum(bool(m[0].kinds) for m in complexes) > 1]
-    together = [sorted({model.folder for model in models}) for models in joined]
-    together = [folders for folders in together if len(folders) > 1]
     notes = []
+    several = []
+    for folder, of_folder in complexes.items():
+        if sum(bool(models[0].kinds) for models in of_folder) > 1:
+            several.append(folder)
     if several:
         n = sum(any(model.kinds and model.folder in several for model in models) for models in joined)
-        numbers = any(_has_stoichiometries(parts[folder]) for folder in several)
+        numbers = any(_has_stoichiometries(complexes[folder]) for folder in several)
         notes.append(
             f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of {n} different complexes, as their"
             f" sequences say{' (some differ in the number of copies of a chain)' if numbers else ''}: each complex is a"
             " target"
         )
+    folders_of = [{model.folder for model in models} for models in joined]
+    together = [folders for folders in folders_of if len(folders) > 1]
     if together:
-        folders = sorted({folder for one in together for folder in one})
         targets = "one target" if len(together) == 1 else f"{len(together)} targets"
+        folders = sorted(set().union(*together))
         notes.append(f"{_listed(folders)} hold models of the same complexes, as their sequences say: {targets}")
     return notes
 
@@ -268,74 +307,83 @@ def _listed(folders: list[str]) -> str:
     return f"{'folder' if len(folders) == 1 else 'folders'} {shown}{more}"
 
 
-class _Said(NamedTuple):
-    """Partners that were given for some decoys of a target. named : their chains. able : the decoys that have all of
-    these. example : the decoy whose names they are.
+class _NamedPartners(NamedTuple):
+    """Partners that someone gave for some decoys of a target.
+
+    chains : that they name. able : the decoys that have all of these. example : the decoy whose names they are.
     """
 
     text: str
-    named: tuple[str, ...]
+    chains: tuple[str, ...]
     decoys: list[Key]
     able: list[Key]
     example: Key
 
 
-def _said(partners: Mapping[Key, str], grouped: Grouped) -> list[_Said]:
-    """What was given, each with the decoy whose names count: of those that have all, the one after which
+def _named_partners(partners: Mapping[Key, str], grouped: Grouped) -> list[_NamedPartners]:
+    """Partners, each with the decoy whose names count: of those that have all, the one after which
     `comparing.correspondence` calls the chains of the target, and so do hints and tables.
     """
     together: dict[tuple[str, str], list[Key]] = {}
     for key, text in partners.items():
         if text != EACH_CHAIN:
             together.setdefault((key[0], text), []).append(key)
-    found = []
+    named = []
     for (_, text), keys in together.items():
-        named = tuple(chain for partner in parse_partners(text) for chain in partner)
-        if able := [key for key in keys if all(chain in grouped.kinds.get(key, {}) for chain in named)]:
+        chains = tuple(chain.from_iterable(parse_partners(text)))
+        able = [key for key in keys if grouped.kinds.get(key, {}).keys() >= set(chains)]
+        if able:
             example = min(able, key=lambda key: (-len(grouped.kinds[key]), -grouped.residues[key], key))
-            found.append(_Said(text, named, keys, able, example))
-    return found
+            named.append(_NamedPartners(text=text, chains=chains, decoys=keys, able=able, example=example))
+    return named
 
 
 def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key, str]:
-    """The partners of each decoy by the chains of its own file.
+    """Return the partners of each decoy by the chains of its own file.
 
     A user names chains as some models call them. In a model that calls them otherwise they are the chains of the same
     kind; of several copies, those at the same place among them. partners : target and decoy → partners as given.
     """
-    found = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
-    for said in _said(partners, grouped):
-        for key in said.decoys:
-            found[key] = _translated(said, grouped.kinds[said.example], grouped.kinds.get(key, {}))
-    return found
+    of_decoys = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
+    for named in _named_partners(partners, grouped):
+        for key in named.decoys:
+            of_decoys[key] = _translated(named, grouped.kinds[named.example], grouped.kinds.get(key, {}))
+    return of_decoys
 
 
 def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]:
-    """Where models have the names of partners for other chains, a sentence each. partners : as they were given."""
+    """Say where models have the names of partners for other chains, a sentence each. partners : as they were given."""
     kinds, notes = grouped.kinds, []
-    for said in _said(partners, grouped):
-        meant = [kinds[said.example][chain] for chain in said.named]
-        if other := [key for key in said.able if [kinds[key][chain] for chain in said.named] != meant]:
-            first = other[0]
-            many = f"{first[1]} has" if len(other) == 1 else f"{len(other)} models, such as {first[1]}, have"
-            there = _translated(said, kinds[said.example], kinds[first])
-            notes.append(
-                f"partners {said.text} are chains of {printable(said.example[1])}; {printable(many)} these names for"
-                f" other chains: there they are {there}"
-            )
+    for named in _named_partners(partners, grouped):
+        others = [key for key in named.able if not _same_kinds(named, kinds[named.example], kinds[key])]
+        if not others:
+            continue
+        first = others[0]
+        many = f"{first[1]} has" if len(others) == 1 else f"{len(others)} models, such as {first[1]}, have"
+        notes.append(
+            f"partners {named.text} are chains of {printable(named.example[1])}; {printable(many)} these names for"
+            f" other chains: there they are {_translated(named, kinds[named.example], kinds[first])}"
+        )
     return notes
 
 
-def _translated(said: _Said, kinds: Mapping[str, int], own: Mapping[str, int]) -> str:
-    """Partners of a model with chains of these kinds in the names of another; unchanged if that lacks a chain."""
-    if all(own.get(chain) == kinds[chain] for chain in said.named):
-        return said.text
-    chains: dict[str, str] = {}
-    for chain in said.named:
-        place = [name for name, kind in kinds.items() if kind == kinds[chain]].index(chain)
-        copies = [name for name, kind in own.items() if kind == kinds[chain]]
-        if place >= len(copies):
-            return said.text
-        chains[chain] = copies[place]
-    partners = (tuple(sorted(chains[chain] for chain in partner)) for partner in parse_partners(said.text))
+def _same_kinds(named: _NamedPartners, kinds: Mapping[str, int], other: Mapping[str, int]) -> bool:
+    return all(other.get(name) == kinds[name] for name in named.chains)
+
+
+def _translated(named: _NamedPartners, kinds: Mapping[str, int], other: Mapping[str, int]) -> str:
+    """Partners in the names of another model, whose chains are of these kinds; unchanged if that lacks a chain."""
+    if _same_kinds(named, kinds, other):
+        return named.text
+    counterparts: dict[str, str] = {}
+    for name in named.chains:
+        copies_here = [copy for copy, kind in kinds.items() if kind == kinds[name]]
+        copies_there = [copy for copy, kind in other.items() if kind == kinds[name]]
+        place = copies_here.index(name)
+        if place >= len(copies_there):
+            return named.text
+        counterparts[name] = copies_there[place]
+    partners = []
+    for partner in parse_partners(named.text):
+        partners.append(tuple(sorted(counterparts[name] for name in partner)))
     return partners_text(tuple(sorted(partners)))
