@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +21,10 @@ WHOSE_FILES = "were these files written for this model?"
 
 
 def differing(of_file: np.ndarray, of_model: np.ndarray) -> float:
-    """The share of residues whose pLDDT in a file and in the B factors of the model differ, 0 where B factors do not.
+    """Return the share of residues whose pLDDT in a file and in the B factors of the model differ.
 
-    Residues whose pLDDT is not known in both do not count. of_file, of_model : shape (R,), 0 to 100.
+    It is 0 where all B factors are the same. Residues whose pLDDT is not known in both do not count. of_file,
+    of_model : shape (R,), 0 to 100.
     """
     both = ~(np.isnan(of_file) | np.isnan(of_model))
     if not both.any() or not np.ptp(of_model[both]) > 0:
@@ -34,109 +33,119 @@ def differing(of_file: np.ndarray, of_model: np.ndarray) -> float:
 
 
 def described(complex_: Complex) -> str:
-    """What the model has, such as `790 protein residues and 3 others`."""
-    n_protein, n_others = (int(np.count_nonzero(complex_.is_protein == protein)) for protein in (True, False))
-    counted = f"{n_protein} protein residue{'s' * (n_protein != 1)}"
-    return f"{counted} and {n_others} other{'s' * (n_others != 1)}" if n_others else counted
+    """Say what the model has, such as `790 protein residues and 3 others`."""
+    n_protein = int(np.count_nonzero(complex_.is_protein))
+    n_others = len(complex_.is_protein) - n_protein
+    text = f"{n_protein} protein residue{'s' * (n_protein != 1)}"
+    return f"{text} and {n_others} other{'s' * (n_others != 1)}" if n_others else text
 
 
-def rows_by_numbers(complex_: Complex, output: PredictorOutput, n: int, b_factors: np.ndarray | None) -> np.ndarray:
-    """The token of each protein residue where there are more tokens than residues; int, shape (R,).
+def rows_by_numbers(
+    complex_: Complex, output: PredictorOutput, n_rows: int, b_factors: np.ndarray | None
+) -> np.ndarray:
+    """Return the row of each protein residue where there are more rows than residues; int, shape (R,), -1 for none.
 
     A residue X has a row and no atoms: numbers that are left out say where. Rows at the ends of chains, and those that
     a model of fixed length appends, are recognised by pLDDT, or because they all hold one number. Raises
     ConfidenceError when the residues could be in several places, or in none.
     """
     protein = np.flatnonzero(complex_.is_protein)
-    of_model = None if b_factors is None or np.isnan(b_factors[protein]).any() else b_factors[protein]
-    of_file = output.plddt if output.plddt is not None and len(output.plddt) == n else None
-    comparable = of_model is not None and of_file is not None and len(protein) > 0 and np.ptp(of_model) > 0
-    of_chains = [chains for chains in _numbered(complex_, protein) if chains.n_rows <= n]
-    rows = [where for chains in of_chains if (where := _where_numbers_say(chains, n)) is not None]
+    layouts = [chains for chains in _layouts(complex_, protein) if chains.n_rows <= n_rows]
+    candidates = [chains.rows_that_numbers_say(n_rows) for chains in layouts]
+    candidates = [rows for rows in candidates if rows is not None]
+    of_file = output.plddt if output.plddt is not None and len(output.plddt) == n_rows else None
+    of_model = None if b_factors is None else b_factors[protein]
+    comparable = (
+        of_file is not None
+        and of_model is not None
+        and len(protein) > 0
+        and not np.isnan(of_model).any()
+        and np.ptp(of_model) > 0
+    )
     if comparable:
-        rows = [where for where in rows if not differing(of_file[where], of_model)]
-        rows = rows or _where_alike(of_chains, of_file, of_model)
-    elif output.pae is not None:
-        padded = [chains for chains in of_chains if _padded(output.pae, chains.n_rows)]
-        rows += [chains.rows([0] * len(chains.offsets)) for chains in padded]
-    if len({where.tobytes() for where in rows}) != 1:
-        what = f"the predictor's files describe {n} tokens, but the model has {described(complex_)}"
+        candidates = [rows for rows in candidates if not differing(of_file[rows], of_model)]
+        candidates = candidates or _rows_of_like_plddt(layouts, of_file, of_model)
+    elif output.pae is not None and len(protein):
+        candidates += [chains.rows_from_first() for chains in layouts if _is_padded(output.pae, chains.n_rows)]
+    if len({rows.tobytes() for rows in candidates}) != 1:
+        what = f"the predictor's files describe {n_rows} tokens, but the model has {described(complex_)}"
         raise ConfidenceError(what, remedy=WHOSE_FILES)
     token = np.full(len(complex_.residues), -1)
-    token[protein] = rows[0]
+    token[protein] = candidates[0]
     return token
 
 
-class _Numbered(NamedTuple):
-    """Protein chains with rows that their numbers say.
+class _Chains:
+    """Protein chains, each with the rows of its residues from that of its first residue on.
 
-    Attributes
+    Parameters
     ----------
-    offsets : of each chain the rows of its residues, from that of the first residue on; int
-    first_numbers : the number of its first residue
+    offsets : of each chain, int
+    first_numbers : of each chain, the number of its first residue
     """
 
-    offsets: list[np.ndarray]
-    first_numbers: list[int]
+    def __init__(self, offsets: list[np.ndarray], first_numbers: list[int]):
+        self.offsets = offsets
+        self.first_numbers = first_numbers
+        self.sizes = [int(of_chain[-1]) + 1 for of_chain in offsets]
+        self.starts = [0, *np.cumsum(self.sizes).tolist()][: len(offsets)]
+        self.n_rows = sum(self.sizes)
 
-    @property
-    def spans(self) -> list[range]:
-        """The rows of each chain, where no row stands before, between and behind them."""
-        stops = np.cumsum([offsets[-1] + 1 for offsets in self.offsets]).tolist()
-        return [range(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows of all chains."""
-        return self.spans[-1].stop if self.offsets else 0
-
-    def rows(self, shifts: Sequence[int]) -> np.ndarray:
+    def rows(self, shifts: list[int]) -> np.ndarray:
         """The rows of all residues where the chains begin so much later."""
-        starts = [span.start + shift for span, shift in zip(self.spans, shifts, strict=True)]
-        return np.concatenate([start + offsets for start, offsets in zip(starts, self.offsets, strict=True)])
+        rows = []
+        for start, shift, offsets in zip(self.starts, shifts, self.offsets, strict=True):
+            rows.append(start + shift + offsets)
+        return np.concatenate(rows)
+
+    def rows_from_first(self) -> np.ndarray:
+        """The rows of all residues where no row stands before a chain."""
+        return self.rows([0] * len(self.offsets))
+
+    def rows_that_numbers_say(self, n_rows: int) -> np.ndarray | None:
+        """The rows where numbers fill all n rows, from the first residue of a chain or from 1 on; None elsewhere."""
+        if self.n_rows == n_rows:
+            return self.rows_from_first()
+        before = [number - 1 for number in self.first_numbers]
+        if min(before, default=-1) >= 0 and sum(before) == n_rows - self.n_rows:
+            return self.rows(np.cumsum(before).tolist())
+        return None
 
 
-def _numbered(complex_: Complex, protein: np.ndarray) -> list[_Numbered]:
+def _layouts(complex_: Complex, protein: np.ndarray) -> list[_Chains]:
     """The chains with a row for each number that is left out and, if any number is, without such rows."""
-    of_chains: list[np.ndarray] = []
-    for _, same in groupby(protein.tolist(), key=lambda residue: complex_.residues[residue].chain):
-        of_chains.append(np.array([complex_.residues[residue].number for residue in same]))
-    first = [int(numbers[0]) for numbers in of_chains]
-    with_gaps = _Numbered([numbers - numbers[0] for numbers in of_chains], first)
-    without = _Numbered([np.arange(len(numbers)) for numbers in of_chains], first)
-    if any((np.diff(numbers) < 1).any() for numbers in of_chains):
-        return [without]
-    return [with_gaps, without] if with_gaps.spans != without.spans else [without]
+    numbers_of_chains = []
+    for _, residues in groupby(protein.tolist(), key=lambda residue: complex_.residues[residue].chain):
+        numbers_of_chains.append(np.array([complex_.residues[residue].number for residue in residues]))
+    first_numbers = [int(numbers[0]) for numbers in numbers_of_chains]
+    without_gaps = _Chains([np.arange(len(numbers)) for numbers in numbers_of_chains], first_numbers)
+    if any((np.diff(numbers) < 1).any() for numbers in numbers_of_chains):
+        return [without_gaps]
+    with_gaps = _Chains([numbers - numbers[0] for numbers in numbers_of_chains], first_numbers)
+    return [without_gaps] if with_gaps.sizes == without_gaps.sizes else [with_gaps, without_gaps]
 
 
-def _where_numbers_say(chains: _Numbered, n: int) -> np.ndarray | None:
-    """The rows of the residues where numbers fill all n rows, from the first residue of a chain or from 1 on."""
-    if chains.n_rows == n:
-        return chains.rows([0] * len(chains.offsets))
-    before = [number - 1 for number in chains.first_numbers]
-    if min(before, default=-1) >= 0 and sum(before) == n - chains.n_rows:
-        return chains.rows(np.cumsum(before).tolist())
-    return None
-
-
-def _where_alike(of_chains: list[_Numbered], of_file: np.ndarray, of_model: np.ndarray) -> list[np.ndarray]:
+def _rows_of_like_plddt(layouts: list[_Chains], of_file: np.ndarray, of_model: np.ndarray) -> list[np.ndarray]:
     """The rows of the residues where pLDDT is that of the B factors; none where no place, or more than one, fits.
 
-    of_chains : with and without rows for numbers that are left out. of_file : pLDDT of rows. of_model : of residues.
+    of_file : pLDDT of rows. of_model : of residues.
     """
-    found = [rows for chains in of_chains if (rows := _alike(chains, of_file, of_model)) is not None]
-    errors = np.array([np.abs(of_file[rows] - of_model).mean() for rows in found])
-    return [rows for rows, error in zip(found, errors, strict=True) if error <= errors.min() + SAME_MEAN]
+    candidates = [_most_alike(chains, of_file, of_model) for chains in layouts]
+    candidates = [rows for rows in candidates if rows is not None]
+    errors = [np.abs(of_file[rows] - of_model).mean() for rows in candidates]
+    least = min(errors, default=0.0)
+    return [rows for rows, error in zip(candidates, errors, strict=True) if error <= least + SAME_MEAN]
 
 
-def _alike(chains: _Numbered, of_file: np.ndarray, of_model: np.ndarray) -> np.ndarray | None:
+def _most_alike(chains: _Chains, of_file: np.ndarray, of_model: np.ndarray) -> np.ndarray | None:
     """The rows where pLDDT of each chain is most alike; None where that is not alike, or so in several places."""
     shifts: list[int] = []
-    sizes = [len(offsets) for offsets in chains.offsets]
-    of_each = np.split(of_model, np.cumsum(sizes)[:-1])
-    for span, offsets, b_factors in zip(chains.spans, chains.offsets, of_each, strict=True):
-        starts = span.start + np.arange(len(of_file) - chains.n_rows + 1)
-        errors = np.abs(of_file[starts[:, None] + offsets] - b_factors)
+    first = 0
+    for start, offsets in zip(chains.starts, chains.offsets, strict=True):
+        of_chain = of_model[first : first + len(offsets)]
+        first += len(offsets)
+        starts = start + np.arange(len(of_file) - chains.n_rows + 1)
+        errors = np.abs(of_file[starts[:, None] + offsets] - of_chain)
         means = errors.mean(axis=1)
         best = int(means.argmin())
         several = np.count_nonzero(means <= means[best] + SAME_MEAN) > 1
@@ -146,7 +155,7 @@ def _alike(chains: _Numbered, of_file: np.ndarray, of_model: np.ndarray) -> np.n
     return chains.rows(shifts) if shifts == sorted(shifts) else None
 
 
-def _padded(pae: np.ndarray, n_rows: int) -> bool:
+def _is_padded(pae: np.ndarray, n_rows: int) -> bool:
     """Whether further rows and columns of PAE hold one number, and no others do: so models of fixed length append."""
     further = np.concatenate([pae[n_rows:].ravel(), pae[:, n_rows:].ravel()])
     return len(further) > 0 and np.ptp(further) == 0 and np.ptp(pae[:n_rows, :n_rows]) > 0

@@ -72,31 +72,30 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
             what = f"the predictor's files name {len(output.tokens)} tokens and have PAE of {n}"
             raise ConfidenceError(what, remedy="make or fetch them again")
         return _by_names(complex_, output, b_factors)
-    atoms = None if output.atom_plddt is None else _mean_of_atoms(complex_, output.atom_plddt)
+    of_atoms = None
+    if output.atom_plddt is not None:
+        of_atoms = _mean_of_atoms(complex_, output.atom_plddt)
     if not n:
-        if atoms is None and output.atom_plddt is not None:
+        if of_atoms is None and output.atom_plddt is not None:
             n_atoms = len(complex_.without_hydrogens().xyz)
             what = f"{output.plddt_file} has pLDDT of {len(output.atom_plddt)} atoms, but the model has {n_atoms}"
             raise ConfidenceError(what, remedy=WHOSE_FILES)
-        return Placed(token=None, plddt=atoms)
+        return Placed(token=None, plddt=of_atoms)
     token = _by_order(complex_, n)
     if token is None:
         token = rows_by_numbers(complex_, output, n, b_factors)  # such as a residue X, which has a row and no atoms
-    of_tokens = output.plddt if output.plddt is not None and len(output.plddt) == n else None
-    if output.atom_chains and not _same_order(complex_, output.atom_chains):
-        fit = _Fit(token, atoms, whole=True)
-        if not _agrees(fit, b_factors, surely=True):
-            names = ", ".join(name for name, _ in _runs(output.atom_chains)[:MOST_NAMED])
-            of_model = ", ".join(dict.fromkeys(residue.chain for residue in complex_.residues))
-            what = f"atom_chain_ids has chains {names}, and the model {of_model}: it is not known which are the same"
+    atom_names = _run_names(output.atom_chains or [])
+    model_names = _run_names(_chain_names(complex_))
+    if atom_names and atom_names != model_names:
+        fit = _Fit(chains=[], token=token, plddt=of_atoms, whole=True)
+        if not fit.agrees(b_factors):
+            of_file = ", ".join(atom_names[:MOST_NAMED])
+            of_model = ", ".join(dict.fromkeys(model_names))
+            what = f"atom_chain_ids has chains {of_file}, and the model {of_model}: it is not known which are the same"
             raise ConfidenceError(what, remedy=WHOSE_FILES)
-    return Placed(token=token, plddt=atoms if of_tokens is None else _of_residues(of_tokens, token))
-
-
-def _same_order(complex_: Complex, atom_chains: list[str]) -> bool:
-    """Whether the chains of atoms are those of the model, in the same order."""
-    of_model = [name for name, _ in _runs([residue.chain for residue in complex_.residues])]
-    return [name for name, _ in _runs(atom_chains)] == of_model
+    if output.plddt is not None and len(output.plddt) == n:
+        return Placed(token=token, plddt=_of_residues(output.plddt, token))
+    return Placed(token=token, plddt=of_atoms)
 
 
 def n_tokens(output: PredictorOutput) -> int:
@@ -170,97 +169,88 @@ def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray) -> np.ndarray | None
 # ---- named tokens ----------------------------------------------------------------------------------------------------
 
 
+class _Fit(NamedTuple):
+    """Chains of a predictor under names of the model, with what follows for the residues of the model.
+
+    chains : with their names in the model. token, plddt : as in `Placed`. whole : whether each token is one of a
+    residue of the model.
+    """
+
+    chains: list[_Chain]
+    token: np.ndarray
+    plddt: np.ndarray | None
+    whole: bool
+
+    def agrees(self, b_factors: np.ndarray | None) -> bool | None:
+        """Whether pLDDT is that of the B factors; None where they cannot be compared."""
+        if self.plddt is None or b_factors is None or len(np.unique(b_factors[~np.isnan(b_factors)])) < 2:
+            return None
+        return differing(self.plddt, b_factors) <= MOST_DIFFERING
+
+
 def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None) -> Placed:
     """As `placed`, of tokens with a chain and a number.
 
     AlphaFold 3.0.0 and 3.0.1 call the chains of tokens A, B and so on, whatever their names in the input; the names of
     the atoms' chains are right. People rename chains, too, put them in another order, and cut them.
     """
-    readings = [(chains, _fitted(complex_, output, chains)) for chains in _by_their_names(output)]
-    in_order = _in_order(complex_, output)
-    by_order = (in_order, _fitted(complex_, output, in_order)) if in_order else ([], None)
-    runs = [name for name, _ in _runs([chain for chain, _ in output.tokens])]
-    if not output.atom_chains and runs[: len(LETTERS)] == [*LETTERS[: len(runs)]]:
-        readings.append(by_order)
-    fitting = [(chains, fit) for chains, fit in readings if fit is not None]
+    token_names = _run_names([chain for chain, _ in output.tokens])
+    atom_names = _run_names(output.atom_chains or [])
+    model_names = _run_names(_chain_names(complex_))
+    lettered = token_names[: len(LETTERS)] == list(LETTERS[: len(token_names)])
+    named = [_chains_called(names, output) for names in (atom_names, token_names) if len(names) == len(token_names)]
+    in_order = None
+    if len(model_names) == len(token_names):
+        in_order = _fitted(complex_, output, _chains_in_order(model_names, output))
+    fits = [_fitted(complex_, output, chains) for chains in named]
+    if lettered and not output.atom_chains:
+        fits.append(in_order)
+    fitting = [fit for fit in fits if fit is not None]
     if not fitting:  # such as an antibody that was numbered by the scheme of IMGT
-        renumbered = [
-            (chains, _fitted(complex_, output, chains, any_numbers=True)) for chains in _by_their_names(output)
-        ]
-        fits = [(chains, fit) for chains, fit in renumbered if fit is not None]
-        fitting = [(chains, fit) for chains, fit in fits if _agrees(fit, b_factors, surely=True)]
-    fitting = [(chains, fit) for chains, fit in fitting if fit.whole] or fitting
-    agreeing = [(chains, fit) for chains, fit in fitting if _agrees(fit, b_factors)]
-    if not agreeing and by_order[1] is not None and _agrees(by_order[1], b_factors, surely=True):
-        agreeing = [by_order]
-    found = agreeing or fitting
-    if _as_alphafold_3_0_0(complex_, output, runs):
-        in_step = [(chains, fit) for chains, fit in found if chains is readings[0][0]]
-        found = in_step or found
-    if len({fit.token.tobytes() for _, fit in found}) != 1:
+        renumbered = [_fitted(complex_, output, chains, any_numbers=True) for chains in named]
+        fitting = [fit for fit in renumbered if fit is not None and fit.agrees(b_factors)]
+    fitting = [fit for fit in fitting if fit.whole] or fitting
+    candidates = [fit for fit in fitting if fit.agrees(b_factors) is not False]
+    if not candidates and in_order is not None and in_order.agrees(b_factors):
+        candidates = [in_order]
+    candidates = candidates or fitting
+    if lettered and len(atom_names) == len(token_names) <= len(LETTERS) and atom_names == model_names:
+        # as AlphaFold 3.0.0 writes them: the names of the atoms' chains are right
+        candidates = [fit for fit in candidates if fit.chains is named[0]] or candidates
+    if len({fit.token.tobytes() for fit in candidates}) != 1:
         raise ConfidenceError(_disagreement(complex_, output), remedy=WHOSE_FILES)
-    chains, fit = found[0]
-    in_model = [chain.name for chain in chains]
-    return Placed(fit.token, fit.plddt, in_model, _called(runs, output.atom_chains, in_model))
+    fit = candidates[0]
+    in_model = [chain.name for chain in fit.chains]
+    names = dict(zip(token_names, in_model, strict=True))
+    if len(atom_names) == len(in_model) and set(atom_names) != set(token_names):
+        names |= dict(zip(atom_names, in_model, strict=True))  # where two lists differ, that of the atoms counts
+    return Placed(token=fit.token, plddt=fit.plddt, chains=in_model, names=names)
 
 
-def _as_alphafold_3_0_0(complex_: Complex, output: PredictorOutput, runs: list[str]) -> bool:
-    """Whether tokens are called A, B and so on, and the atoms as the model's chains are, in the same order.
-
-    runs : the chains of the tokens.
-    """
-    atom_runs = _runs(output.atom_chains or ())
-    lettered = runs == [*LETTERS[: len(runs)]] and len(atom_runs) == len(runs)
-    return lettered and _same_order(complex_, output.atom_chains)
-
-
-def _called(runs: list[str], atom_chains: list[str] | None, in_model: list[str]) -> dict[str, str]:
-    """What the predictor calls each chain → its name in the model; where two lists differ, that of the atoms counts."""
-    names = dict(zip(runs, in_model, strict=True))
-    of_atoms = [name for name, _ in _runs(atom_chains or ())]
-    if len(of_atoms) != len(in_model) or set(of_atoms) == set(runs):
-        return names
-    return names | dict(zip(of_atoms, in_model, strict=True))
+def _chains_called(names: list[str], output: PredictorOutput) -> list[_Chain]:
+    """The chains of the tokens under these names, with the atoms of the chain of this name."""
+    atoms = dict(_runs(output.atom_chains or [])) if _atoms_have_plddt(output) else {}
+    tokens = _runs([chain for chain, _ in output.tokens])
+    chains = []
+    for name, (_, places) in zip(names, tokens, strict=True):
+        chains.append(_Chain(name=name, tokens=places, atoms=atoms.get(name)))
+    return chains
 
 
-def _by_their_names(output: PredictorOutput) -> Iterator[list[_Chain]]:
-    """The chains of the tokens with the names of the atoms' chains, in step, and with their own names."""
-    token_runs, atom_runs = _runs([chain for chain, _ in output.tokens]), _runs(output.atom_chains or ())
-    of_atoms = dict(atom_runs) if _atoms_have_plddt(output) else {}
-    if len(atom_runs) == len(token_runs):
-        pairs = zip(token_runs, atom_runs, strict=True)
-        yield [_Chain(name, tokens, of_atoms.get(name)) for (_, tokens), (name, _) in pairs]
-    yield [_Chain(name, tokens, of_atoms.get(name)) for name, tokens in token_runs]
-
-
-def _in_order(complex_: Complex, output: PredictorOutput) -> list[_Chain]:
-    """The chains of the tokens with the names of those of the model, in step; empty where there are more or fewer."""
-    token_runs, atom_runs = _runs([chain for chain, _ in output.tokens]), _runs(output.atom_chains or ())
-    names = [name for name, _ in _runs([residue.chain for residue in complex_.residues])]
-    if len(names) != len(token_runs):
-        return []
-    known_atoms = _atoms_have_plddt(output) and len(atom_runs) == len(names)
-    atoms = [places for _, places in atom_runs] if known_atoms else [None] * len(names)
-    return [_Chain(name, run[1], of_run) for name, run, of_run in zip(names, token_runs, atoms, strict=True)]
+def _chains_in_order(names: list[str], output: PredictorOutput) -> list[_Chain]:
+    """The chains of the tokens under these names, with the atoms of the chain at the same place."""
+    atoms = _runs(output.atom_chains or [])
+    with_atoms = _atoms_have_plddt(output) and len(atoms) == len(names)
+    tokens = _runs([chain for chain, _ in output.tokens])
+    chains = []
+    for place, name in enumerate(names):
+        of_atoms = atoms[place][1] if with_atoms else None
+        chains.append(_Chain(name=name, tokens=tokens[place][1], atoms=of_atoms))
+    return chains
 
 
 def _atoms_have_plddt(output: PredictorOutput) -> bool:
-    return output.atom_plddt is not None and len(output.atom_plddt) == len(output.atom_chains or ())
-
-
-class _Fit(NamedTuple):
-    """token, plddt : as in `Placed`. whole : whether each token is one of a residue of the model."""
-
-    token: np.ndarray
-    plddt: np.ndarray | None
-    whole: bool
-
-
-def _agrees(fit: _Fit, b_factors: np.ndarray | None, *, surely: bool = False) -> bool:
-    """Whether pLDDT is that of the B factors, or cannot be compared. surely : whether it has to be compared."""
-    if fit.plddt is None or b_factors is None or len({*b_factors[~np.isnan(b_factors)].tolist()}) < 2:
-        return not surely
-    return differing(fit.plddt, b_factors) <= MOST_DIFFERING
+    return output.atom_plddt is not None and len(output.atom_plddt) == len(output.atom_chains or [])
 
 
 def _fitted(
@@ -274,29 +264,33 @@ def _fitted(
     if len(by_name) < len(chains):
         return None
     numbers = np.array([number for _, number in output.tokens])
-    token = np.full(len(complex_.residues), -1)
-    plddt = np.full(len(complex_.residues), np.nan)
+    n_residues = len(complex_.residues)
+    token = np.full(n_residues, -1)
+    plddt = np.full(n_residues, np.nan)
     heavy = complex_.without_hydrogens()
-    chain_of = np.array([residue.chain for residue in complex_.residues])
-    whole = set(by_name) <= set(chain_of.tolist())
-    for name in dict.fromkeys(chain_of.tolist()):
+    n_atoms = np.bincount(heavy.residue_of, minlength=n_residues)
+    chain_of = np.array(_chain_names(complex_))
+    names = list(dict.fromkeys(chain_of.tolist()))
+    whole = set(by_name) <= set(names)
+    for name in names:
         residues = np.flatnonzero(chain_of == name)
-        if name not in by_name:
+        chain = by_name.get(name)
+        if chain is None:
             if complex_.is_protein[residues].any():
                 return None
             continue
-        tokens, atoms = by_name[name].tokens, by_name[name].atoms
-        of_residues = _tokens_of_chain(complex_, residues, tokens, numbers, any_numbers=any_numbers)
+        of_residues = _tokens_of_chain(complex_, residues, chain.tokens, numbers, any_numbers=any_numbers)
         if of_residues is None:
             return None
         token[residues] = of_residues
-        n_numbers = len({*numbers[tokens].tolist()} - {NO_NUMBER})
+        n_numbers = len(set(numbers[chain.tokens].tolist()) - {NO_NUMBER})
         whole = whole and n_numbers in (0, np.count_nonzero(of_residues >= 0))
-        own = np.isin(heavy.residue_of, residues)
-        if atoms is not None and len(atoms) == np.count_nonzero(own):
-            sums = np.bincount(heavy.residue_of[own], output.atom_plddt[atoms], len(token))
-            plddt[residues] = sums[residues] / np.bincount(heavy.residue_of[own], minlength=len(token))[residues]
-    return _Fit(token, None if np.isnan(plddt[complex_.is_protein]).any() else plddt, whole)
+        atoms_of_chain = heavy.residue_of[np.isin(heavy.residue_of, residues)]
+        if chain.atoms is not None and len(chain.atoms) == len(atoms_of_chain):
+            sums = np.bincount(atoms_of_chain, output.atom_plddt[chain.atoms], n_residues)
+            plddt[residues] = sums[residues] / n_atoms[residues]
+    is_unknown = np.isnan(plddt[complex_.is_protein]).any()
+    return _Fit(chains=chains, token=token, plddt=None if is_unknown else plddt, whole=whole)
 
 
 def _tokens_of_chain(
@@ -332,27 +326,40 @@ def _tokens_of_chain(
 def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
     """What the lists of the predictor and the model say of the chains."""
     of_tokens = _sizes([chain for chain, _ in output.tokens])
-    atom_runs = _runs(output.atom_chains or ())
-    of_atoms = f", atom_chain_ids {', '.join(name for name, _ in atom_runs[:MOST_NAMED])}" if atom_runs else ""
-    of_model = _sizes([residue.chain for residue in complex_.residues])
+    atom_names = _run_names(output.atom_chains or [])
+    of_atoms = f", atom_chain_ids {', '.join(atom_names[:MOST_NAMED])}" if atom_names else ""
     return (
         "the predictor's files do not say which tokens are those of the model: token_chain_ids has "
-        f"{of_tokens}{of_atoms}, and the model {of_model}; TopoRank uses neither PAE nor pLDDT of these files"
+        f"{of_tokens}{of_atoms}, and the model {_sizes(_chain_names(complex_))}; TopoRank uses neither PAE nor pLDDT"
+        " of these files"
     )
 
 
 def _sizes(chains: Sequence[str]) -> str:
     """`A (30), B (32)`."""
     runs = _runs(chains)
-    more = [f"{len(runs) - MOST_NAMED} more"] if len(runs) > MOST_NAMED else []
-    return ", ".join([*(f"{name} ({len(places)})" for name, places in runs[:MOST_NAMED]), *more])
+    parts = [f"{name} ({len(places)})" for name, places in runs[:MOST_NAMED]]
+    if len(runs) > MOST_NAMED:
+        parts.append(f"{len(runs) - MOST_NAMED} more")
+    return ", ".join(parts)
+
+
+def _chain_names(complex_: Complex) -> list[str]:
+    """The name of the chain of each residue."""
+    return [residue.chain for residue in complex_.residues]
+
+
+def _run_names(names: Sequence[str]) -> list[str]:
+    """Each name that follows itself, once."""
+    return [name for name, _ in groupby(names)]
 
 
 def _runs(names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
     """Each name that follows itself, and its places."""
-    found, start = [], 0
+    runs = []
+    start = 0
     for name, same in groupby(names):
-        stop = start + sum(1 for _ in same)
-        found.append((name, np.arange(start, stop)))
+        stop = start + len(list(same))
+        runs.append((name, np.arange(start, stop)))
         start = stop
-    return found
+    return runs
