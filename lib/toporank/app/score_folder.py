@@ -20,10 +20,11 @@ from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
 from toporank.comparing.homology.chain_tables import sequences_of_chains
 from toporank.files.atomic import write_text
-from toporank.inputs.complexes import Grouped, called_otherwise
+from toporank.inputs.complexes import Grouped
 from toporank.inputs.confidence.table import spoken
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
+from toporank.inputs.natural_partners import called_otherwise
 from toporank.layout import repository
 from toporank.ranking.agreement import disagreements
 from toporank.ranking.score import ScoringOptions, TargetScorer

@@ -8,9 +8,9 @@ from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.building.coverage import CoverageRow
 from toporank.building.placed_partners import Natives, in_names_of_decoys
 from toporank.comparing.native.mapping_text import in_decoy, read_mapping
-from toporank.inputs.complexes import Grouped, partners_of_each
+from toporank.inputs.complexes import Grouped
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
-from toporank.inputs.natural_partners import lines_of_targets, natural_partners
+from toporank.inputs.natural_partners import lines_of_targets, natural_partners, partners_of_each
 from toporank.structures.body_names import sentence_of_a_body_alone, sentence_of_pairs
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_of
 

@@ -21,7 +21,7 @@ from toporank.inputs.kinds import kinds_of, same_protein
 from toporank.inputs.stoichiometry import Model, complexes_of, usual_chains
 from toporank.structures.identity import Decoy, free_name, table_name
 from toporank.structures.immune import Pair
-from toporank.structures.partners import EACH_CHAIN, parse_partners, partner_name, partners_text
+from toporank.structures.partners import partner_name
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -305,85 +305,3 @@ def _listed(folders: list[str]) -> str:
     shown = ", ".join(printable(folder) for folder in folders[:EXAMPLES])
     more = f" and {len(folders) - EXAMPLES} more" if len(folders) > EXAMPLES else ""
     return f"{'folder' if len(folders) == 1 else 'folders'} {shown}{more}"
-
-
-class _NamedPartners(NamedTuple):
-    """Partners that someone gave for some decoys of a target.
-
-    chains : that they name. able : the decoys that have all of these. example : the decoy whose names they are.
-    """
-
-    text: str
-    chains: tuple[str, ...]
-    decoys: list[Key]
-    able: list[Key]
-    example: Key
-
-
-def _named_partners(partners: Mapping[Key, str], grouped: Grouped) -> list[_NamedPartners]:
-    """Partners, each with the decoy whose names count: of those that have all, the one after which
-    `comparing.correspondence` calls the chains of the target, and so do hints and tables.
-    """
-    together: dict[tuple[str, str], list[Key]] = {}
-    for key, text in partners.items():
-        if text != EACH_CHAIN:
-            together.setdefault((key[0], text), []).append(key)
-    named = []
-    for (_, text), keys in together.items():
-        chains = tuple(chain.from_iterable(parse_partners(text)))
-        able = [key for key in keys if grouped.kinds.get(key, {}).keys() >= set(chains)]
-        if able:
-            example = min(able, key=lambda key: (-len(grouped.kinds[key]), -grouped.residues[key], key))
-            named.append(_NamedPartners(text=text, chains=chains, decoys=keys, able=able, example=example))
-    return named
-
-
-def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key, str]:
-    """Return the partners of each decoy by the chains of its own file.
-
-    A user names chains as some models call them. In a model that calls them otherwise they are the chains of the same
-    kind; of several copies, those at the same place among them. partners : target and decoy → partners as given.
-    """
-    of_decoys = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
-    for named in _named_partners(partners, grouped):
-        for key in named.decoys:
-            of_decoys[key] = _translated(named, grouped.kinds[named.example], grouped.kinds.get(key, {}))
-    return of_decoys
-
-
-def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]:
-    """Say where models have the names of partners for other chains, a sentence each. partners : as they were given."""
-    kinds, notes = grouped.kinds, []
-    for named in _named_partners(partners, grouped):
-        others = [key for key in named.able if not _same_kinds(named, kinds[named.example], kinds[key])]
-        if not others:
-            continue
-        first = others[0]
-        many = f"{first[1]} has" if len(others) == 1 else f"{len(others)} models, such as {first[1]}, have"
-        notes.append(
-            f"partners {named.text} are chains of {printable(named.example[1])}; {printable(many)} these names for"
-            f" other chains: there they are {_translated(named, kinds[named.example], kinds[first])}"
-        )
-    return notes
-
-
-def _same_kinds(named: _NamedPartners, kinds: Mapping[str, int], other: Mapping[str, int]) -> bool:
-    return all(other.get(name) == kinds[name] for name in named.chains)
-
-
-def _translated(named: _NamedPartners, kinds: Mapping[str, int], other: Mapping[str, int]) -> str:
-    """Partners in the names of another model, whose chains are of these kinds; unchanged if that lacks a chain."""
-    if _same_kinds(named, kinds, other):
-        return named.text
-    counterparts: dict[str, str] = {}
-    for name in named.chains:
-        copies_here = [copy for copy, kind in kinds.items() if kind == kinds[name]]
-        copies_there = [copy for copy, kind in other.items() if kind == kinds[name]]
-        place = copies_here.index(name)
-        if place >= len(copies_there):
-            return named.text
-        counterparts[name] = copies_there[place]
-    partners = []
-    for partner in parse_partners(named.text):
-        partners.append(tuple(sorted(counterparts[name] for name in partner)))
-    return partners_text(tuple(sorted(partners)))

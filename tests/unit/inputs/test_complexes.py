@@ -15,13 +15,12 @@ from toporank.inputs.complexes import (
     BY_FOLDER,
     BY_SEQUENCE,
     Grouped,
-    called_otherwise,
     common_name,
     group,
-    partners_of_each,
 )
 from toporank.inputs.decoy_names import copies_among
 from toporank.inputs.kinds import exchanges, same_kind, same_protein
+from toporank.inputs.natural_partners import called_otherwise, partners_of_each
 from toporank.structures.identity import Decoy, name_problem, split_suffix
 from toporank.structures.sketch import Sketch
 

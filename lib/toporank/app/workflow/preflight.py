@@ -24,7 +24,6 @@ from toporank.comparing.homology import mmseqs
 from toporank.errors import ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice
 from toporank.files.state import state_if_there
-from toporank.inputs.complexes import called_otherwise
 from toporank.inputs.discovery import decoys_of, sketches
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
 from toporank.inputs.labels import (
@@ -37,6 +36,7 @@ from toporank.inputs.labels import (
 )
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.inputs.natives import find_natives, natives_of, unmatched
+from toporank.inputs.natural_partners import called_otherwise
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import Decoy
