@@ -116,7 +116,7 @@ def lines_of_targets(targets: Mapping[str, list[str]]) -> list[str]:
     return [*lines[:MOST_SENTENCES], *([f"and {further} more targets in the same way"] if further else [])]
 
 
-# ---- partners that somebody names -------------------------------------------------------------------------------------
+# ---- partners that somebody names ------------------------------------------------------------------------------------
 
 
 class _NamedPartners(NamedTuple):
