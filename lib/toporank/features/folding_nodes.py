@@ -19,7 +19,6 @@ FOLDING = tuple(f"folding_{name}" for name in Folding._fields[2:])
     alias="folding",
     summary="those of nodes/contacts/v1, and likelihoods of inverse folding in the complex and apart",
     parameters=DsspTopology,
-    extends="nodes/contacts/v1",
     ready=check_installed,
     columns=lambda parameters: [*FOLDING, *contact_columns(parameters)],
 )

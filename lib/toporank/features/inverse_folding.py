@@ -29,9 +29,6 @@ CONTACT = 5.0
 """Å between heavy atoms of two partners below which their residues are in contact."""
 AROUND = 15.0
 """Å between CA atoms. Residues farther from every interface residue are left out: they hardly change its numbers."""
-CORE = 3
-"""A residue of the core is in contact with at least so many residues of other partners."""
-TENTH = 0.1
 
 
 class Folding(NamedTuple):
@@ -254,58 +251,3 @@ def entropy(log_probability: np.ndarray) -> np.ndarray:
     twenty = log_probability[:, :20]
     twenty = twenty - np.log(np.exp(twenty).sum(axis=1, keepdims=True))
     return -(np.exp(twenty) * twenty).sum(axis=1)
-
-
-def measures(residues: Folding) -> dict[str, float]:
-    """Numbers for the whole model, in nats except counts and shares.
-
-    Without residues, counts and sums are 0 and means are NaN. The names begin with what is taken of each residue:
-
-    gain : how much likelier the complex makes its amino acid. together, apart : the log-probability of its amino acid
-    in the complex, and in its partner alone. recovery : whether its amino acid is the most probable one.
-    rank : how many are more probable. surprise : minus the log-probability, less the entropy, its expected value.
-    sharpening : by how much the complex lowers the entropy.
-
-    They end with how these become one number: `_mean` over residues, `_contacts` over contacts, `_core` over residues
-    with `CORE` contacts or more, `_lowest` and `_highest` over the tenth with the lowest or highest values; `_sum`;
-    `_root`, the sum over the square root of the number; `_worse_side` and `_sum_worse_side`, the least mean or sum of
-    a partner; `_share`, the share of residues where it is positive.
-    """
-    gain, together = residues.gain, residues.together
-    lowered = residues.entropy_apart - residues.entropy_together
-    sums = [gain[residues.body == body].sum() for body in np.unique(residues.body)]
-    return {
-        "interface_residues": float(len(gain)),
-        "gain_sum": float(gain.sum()),
-        "gain_root": float(gain.sum() / np.sqrt(max(len(gain), 1))),
-        "gain_sum_worse_side": min(sums, default=0.0),
-        "gain_share": _mean(gain > 0),
-        **_means("gain", gain, residues),
-        **_means("together", together, residues),
-        "apart_mean": _mean(residues.apart),
-        "recovery": _mean(residues.rank == 0),
-        "rank_mean": _mean(residues.rank),
-        "surprise_mean": _mean(-together - residues.entropy_together),
-        "sharpening_sum": float(lowered.sum()),
-        "sharpening_mean": _mean(lowered),
-        "entropy_together_mean": _mean(residues.entropy_together),
-    }
-
-
-def _means(name: str, values: np.ndarray, residues: Folding) -> dict[str, float]:
-    """Means over all residues, contacts, the core, the worse side, and the lowest and highest tenth."""
-    sides = [_mean(values[residues.body == body]) for body in np.unique(residues.body)]
-    tenth = max(1, round(TENTH * len(values)))
-    rising = np.sort(values)
-    return {
-        f"{name}_mean": _mean(values),
-        f"{name}_contacts": _mean(values, residues.contacts),
-        f"{name}_core": _mean(values[residues.contacts >= CORE]),
-        f"{name}_worse_side": min(sides, default=np.nan),
-        f"{name}_lowest": _mean(rising[:tenth]),
-        f"{name}_highest": _mean(rising[-tenth:]),
-    }
-
-
-def _mean(values: np.ndarray, weight: np.ndarray | None = None) -> float:
-    return float(np.average(values, weights=weight)) if len(values) else np.nan

@@ -61,7 +61,6 @@ class Module:
     parameters: type[Parameters]
     columns: Callable[[Any], list[str]]
     compute: Callable[..., Any]
-    extends: str = ""
     ready: Callable[[], object] | None = None
 
     @property
@@ -111,7 +110,6 @@ def register(
     summary: str,
     parameters: type[Parameters],
     columns: Callable[[Any], list[str]],
-    extends: str = "",
     ready: Callable[[], object] | None = None,
 ) -> Callable:
     """Decorator that registers a compute function `(parameters, ...)` as a feature module.
@@ -123,7 +121,6 @@ def register(
     summary : one line for `toporank config`
     parameters : the class of its parameters
     columns : function of the parameters that returns the names of the numeric columns
-    extends : id of the module with the same parameters whose columns are among its own, with the same values
     ready : function that raises ConfigError where something that the module needs is not installed
 
     Raises
@@ -133,7 +130,7 @@ def register(
     """
 
     def decorate(compute: Callable) -> Callable:
-        module = Module(id, alias, summary, parameters, columns, compute, extends, ready)
+        module = Module(id, alias, summary, parameters, columns, compute, ready)
         _check_name(module)
         _MODULES[id] = module
         return compute
@@ -222,23 +219,6 @@ def node_columns(choices: dict[str, Choice]) -> list[str]:
 def call_mkdssp(choices: dict[str, Choice]) -> bool:
     """Whether any of the choices needs mkdssp to be installed."""
     return any(choice.parameters.calls_mkdssp for choice in choices.values())
-
-
-def narrowed(features: Any, wanted: Any) -> Any:
-    """The records of graphs, as those of graphs with only the columns of the node module that `wanted` names.
-
-    A node module that extends the wanted one, or one that does, counts as it; everything else stays as it is.
-    """
-    if not features or not wanted:
-        return features
-    nodes = features.get("nodes") or {}
-    wanted_name = (wanted.get("nodes") or {}).get("module")
-    name = nodes.get("module")
-    while name != wanted_name and name in modules():
-        name = modules()[name].extends
-    if not name or name != wanted_name:
-        return features
-    return {**features, "nodes": {**nodes, "module": name}}
 
 
 def canonical(value: Any) -> str:

@@ -92,8 +92,10 @@ class Pack:
         try:
             numbers, description = described.mapped(path)
             decoys = [(target, decoy, split) for target, decoy, split in description.pop("decoys")]
-            sources, residues = [*description.pop("sources")], [*description.pop("residues")]
-            content, joined = description.pop("content"), description.pop("joined")
+            sources = list(description.pop("sources"))
+            residues = list(description.pop("residues"))
+            content = description.pop("content")
+            joined = description.pop("joined")
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise GraphError(f"not a readable pack: {error}", where=path, remedy=REPACK) from error
         numbers.setdefault("edge_y", np.zeros(0, np.float32))
@@ -101,7 +103,16 @@ class Pack:
             raise GraphError("the tables of this pack do not fit together", where=path, remedy=REPACK)
         if not _edges_join_nodes(numbers):
             raise GraphError("an edge of this pack joins nodes that its graph does not have", where=path, remedy=REPACK)
-        return cls(path, numbers, decoys, description, sources, content, joined, residues)
+        return cls(
+            path=path,
+            numbers=numbers,
+            decoys=decoys,
+            metadata=description,
+            sources=sources,
+            content=content,
+            joined=joined,
+            residues=residues,
+        )
 
     def verify(self) -> None:
         """Raise GraphError when the numbers are not those that were packed."""
@@ -110,10 +121,18 @@ class Pack:
 
     def graph(self, i: int) -> Graph:
         """Graph i, still mapped."""
-        (n, n_end), (e, e_end) = (self.numbers[k][i : i + 2].tolist() for k in ("node_start", "edge_start"))
-        parts = self.numbers["x"][n:n_end], self.numbers["edge_index"][:, e:e_end], self.numbers["edge_attr"][e:e_end]
-        edge_y = self.numbers["edge_y"][e:e_end] if len(self.numbers["edge_y"]) else None
-        return Graph(*parts, float(self.numbers["y"][i]), self.metadata, edge_y, self.residues[i])
+        numbers = self.numbers
+        nodes = slice(*numbers["node_start"][i : i + 2].tolist())
+        edges = slice(*numbers["edge_start"][i : i + 2].tolist())
+        return Graph(
+            x=numbers["x"][nodes],
+            edge_index=numbers["edge_index"][:, edges],
+            edge_attr=numbers["edge_attr"][edges],
+            y=float(numbers["y"][i]),
+            metadata=self.metadata,
+            edge_y=numbers["edge_y"][edges] if len(numbers["edge_y"]) else None,
+            residues=self.residues[i],
+        )
 
     def kind(self) -> dict[str, Any]:
         """What must be equal for packs to be used together."""
@@ -124,14 +143,20 @@ def _fit_together(numbers: dict[str, np.ndarray], n_graphs: int) -> bool:
     """Whether the arrays are those of a pack, and the numbers of graphs, nodes and edges agree."""
     if {name: (str(values.dtype), values.ndim) for name, values in numbers.items()} != NUMBERS:
         return False
-    x, edge_index, edge_attr = (numbers[name] for name in ("x", "edge_index", "edge_attr"))
-    starts = [(numbers["node_start"], len(x)), (numbers["edge_start"], len(edge_attr))]
-    whole = len(numbers["y"]) == n_graphs and edge_index.shape == (2, len(edge_attr))
-    whole = whole and len(numbers["edge_y"]) in (0, len(edge_attr))
-    return whole and all(
-        len(start) == n_graphs + 1 and start[0] == 0 and start[-1] == rows and bool((start[:-1] <= start[1:]).all())
-        for start, rows in starts
+    n_edges = len(numbers["edge_attr"])
+    return (
+        len(numbers["y"]) == n_graphs
+        and numbers["edge_index"].shape == (2, n_edges)
+        and len(numbers["edge_y"]) in (0, n_edges)
+        and _starts_fit(numbers["node_start"], n_graphs, len(numbers["x"]))
+        and _starts_fit(numbers["edge_start"], n_graphs, n_edges)
     )
+
+
+def _starts_fit(start: np.ndarray, n_graphs: int, n_rows: int) -> bool:
+    """Whether rows are shared out among graphs from the first to the last."""
+    rising = bool((start[:-1] <= start[1:]).all())
+    return len(start) == n_graphs + 1 and start[0] == 0 and start[-1] == n_rows and rising
 
 
 def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
@@ -236,14 +261,19 @@ class PackedGraphs:
         for pack in others:
             check_alike(str(first.path), first.kind(), str(pack.path), pack.kind())
         sizes = [len(pack) for pack in packs]
-        names = [name for pack in packs for name in pack.decoys]
+        columns = {"target": [], "decoy": [], "split": [], "residues": []}
+        for pack in packs:
+            for target, decoy, split in pack.decoys:
+                columns["target"].append(target)
+                columns["decoy"].append(decoy)
+                columns["split"].append(split)
+            columns["residues"] += pack.residues
         return PackedGraphs(
-            *(np.array([name[i] for name in names], dtype=object) for i in range(3)),
+            **{name: np.array(texts, dtype=object) for name, texts in columns.items()},
             dockq=np.concatenate([pack.numbers["y"].astype(np.float64) for pack in packs]),
             metadata=first.metadata,
             parts=[pack.numbers for pack in packs],
             part_of=np.repeat(np.arange(len(packs)), sizes),
             place_in_part=np.concatenate([np.arange(size) for size in sizes]),
-            residues=np.array([text for pack in packs for text in pack.residues], dtype=object),
             joined=sum(pack.joined for pack in packs),
         )
