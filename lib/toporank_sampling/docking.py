@@ -53,11 +53,11 @@ class Pose:
 
 def channels(partner: Complex) -> np.ndarray:
     """What each heavy atom weighs in the three parts of the score: 1, apolar or not, charge; float, shape (3, A)."""
-    residues = [partner.parents[r] for r in partner.residue_of]
-    names = partner.atom_names.tolist()
-    backbone = (b"N", b"CA", b"C", b"O")
-    apolar = [r in APOLAR and n[:1] in b"CS" and n not in backbone for r, n in zip(residues, names, strict=True)]
-    charge = [CHARGED.get(key, 0.0) for key in zip(residues, names, strict=True)]
+    parents = np.array(partner.parents)[partner.residue_of]
+    names = partner.atom_names
+    of_side_chain = ~np.isin(names, [b"N", b"CA", b"C", b"O"])
+    apolar = np.isin(parents, list(APOLAR)) & np.isin(partner.elements, [b"C", b"S"]) & of_side_chain
+    charge = [CHARGED.get(key, 0.0) for key in zip(parents.tolist(), names.tolist(), strict=True)]
     return np.array([np.ones(len(names)), apolar, charge])
 
 
@@ -84,7 +84,7 @@ class Docking:
         size = np.ptp(xyz, axis=0)
         periods = size + 2 * reach + CHARGES  # beyond it nothing of a touching ligand meets the next period
         self.shape = tuple(fft.next_fast_len(int(np.ceil(period / SPACING)) + 3, real=True) for period in periods)
-        self._places = [_unwrapped(n, length) for n, length in zip(self.shape, size, strict=True)]
+        self._places = [_unwrapped(self.shape[axis], size[axis]) for axis in range(3)]
         steps = [np.minimum(np.arange(n), n - np.arange(n)) * SPACING for n in self.shape]
         distance = np.sqrt(sum(np.square(step) for step in np.ix_(*steps)))
         kernel = fft.rfftn(pair_scores(distance).astype(np.float32), axes=(1, 2, 3))
@@ -112,31 +112,40 @@ class Docking:
 
     def mean_at(self, element: tuple[int, ...]) -> np.ndarray:
         """Where the ligand's mean is for an element of `scores`: Å, shape (3,)."""
-        return self._origin + [places[i] for places, i in zip(self._places, element, strict=True)]
+        places = [self._places[axis][element[axis]] for axis in range(3)]
+        return self._origin + places
 
     def poses(self, rotation: np.ndarray, n: int, near: tuple[np.ndarray, float] | None = None) -> list[Pose]:
         """The `n` best translations of a rotated ligand that are `APART`, best first.
 
         near : only those with the ligand's mean within a distance (Å) of a point (3,).
         """
-        scores, within = self.scores(rotation), [np.arange(length) for length in self.shape]
+        scores = self.scores(rotation)
+        within = [np.arange(length) for length in self.shape]  # the points of each axis that are looked at
         if near:
-            away = [o + places - x for o, places, x in zip(self._origin, self._places, near[0], strict=True)]
-            order = [np.argsort(along) for along in away]
-            within = [o[np.abs(along[o]) <= near[1]] for o, along in zip(order, away, strict=True)]
-            apart = sum(np.square(along) for along in np.ix_(*(a[i] for a, i in zip(away, within, strict=True))))
-            scores = np.where(apart <= near[1] ** 2, scores[np.ix_(*within)], -np.inf)
-        found = []
+            point, distance = near
+            within, squares = [], []
+            for axis in range(3):
+                away = self._origin[axis] + self._places[axis] - point[axis]
+                rising = np.argsort(away)
+                inside = rising[np.abs(away[rising]) <= distance]
+                within.append(inside)
+                squares.append(np.square(away[inside]))
+            square = sum(np.ix_(*squares))
+            scores = np.where(square <= distance**2, scores[np.ix_(*within)], -np.inf)
+        poses = []
         for _ in range(n):
             best = np.unravel_index(scores.argmax(), scores.shape)
             if scores[best] == -np.inf:
                 break
-            mean = self.mean_at(tuple(w[i] for w, i in zip(within, best, strict=True)))
-            found.append(Pose(rotation, mean - self.centre, float(scores[best])))
+            element = tuple(within[axis][best[axis]] for axis in range(3))
+            translation = self.mean_at(element) - self.centre
+            poses.append(Pose(rotation=rotation, translation=translation, score=float(scores[best])))
             around = np.array(best)[:, None] + np.arange(1 - APART, APART)
             size = np.array(scores.shape)[:, None]
-            scores[np.ix_(*(around.clip(0, size - 1) if near else around % size))] = -np.inf
-        return found
+            around = around.clip(0, size - 1) if near else around % size
+            scores[np.ix_(*around)] = -np.inf
+        return poses
 
 
 def _unwrapped(n: int, length: float) -> np.ndarray:

@@ -26,13 +26,13 @@ def two_partners(partners: str, chains: list[str]) -> Partners:
 
     partners : such as `H+L:A`; "" for the two chains of a complex that has two. chains : its protein chains.
     """
-    found = parse_partners(partners) if partners else tuple((chain,) for chain in chains)
-    if len(found) != 2:
+    parts = parse_partners(partners) if partners else tuple((chain,) for chain in chains)
+    if len(parts) != 2:
         what = (
-            f"{len(found)} partners, two can be docked" if partners else f"{len(found)} chains, and no partners given"
+            f"{len(parts)} partners, two can be docked" if partners else f"{len(parts)} chains, and no partners given"
         )
         raise NativeError(what, remedy="name two partners, such as H+L:A, in `sampling.partners`")
-    return found
+    return parts
 
 
 def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
@@ -45,31 +45,17 @@ def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
     if missing:
         remedy = f"the protein chains are {', '.join(complex_.chains)}"
         raise StructureError(f"no protein chain {', '.join(missing)}", remedy=remedy)
-    found = complex_.without_hydrogens()
-    of_chains = np.array([residue.chain in chains for residue in found.residues])
-    known = np.isin(found.parents, list(STANDARD)) & (backbone(found) >= 0).all(axis=1)
-    kept = _selected(found, of_chains & known)
-    whole = [piece for piece in pieces(kept) if len(piece) > 1]
-    kept = _selected(kept, np.isin(np.arange(len(kept.residues)), np.concatenate([[-1], *whole])))
-    if len(kept.residues) < FEWEST_RESIDUES:
-        what = f"chains {', '.join(chains)} have {len(kept.residues)} amino acids with all of N, CA and C"
+    heavy = complex_.without_hydrogens()
+    of_chains = np.array([residue.chain in chains for residue in heavy.residues])
+    standard = np.isin(heavy.parents, list(STANDARD))
+    has_backbone = (backbone(heavy) >= 0).all(axis=1)
+    side = heavy.only(np.flatnonzero(of_chains & standard & has_backbone))
+    long_pieces = [piece for piece in pieces(side) if len(piece) > 1]
+    side = side.only(np.concatenate([np.zeros(0, int), *long_pieces]))
+    if len(side.residues) < FEWEST_RESIDUES:
+        what = f"chains {', '.join(chains)} have {len(side.residues)} amino acids with all of N, CA and C"
         raise StructureError(what, remedy=f"at least {FEWEST_RESIDUES} are needed")
-    return replace(kept, names=kept.parents, hetero=frozenset(), notes=(), labels=())
-
-
-def _selected(complex_: Complex, residues: np.ndarray) -> Complex:
-    """The complex of some of its residues, bool, shape (R,)."""
-    index = np.flatnonzero(residues)
-    left = with_atoms(complex_, residues[complex_.residue_of])
-    return replace(
-        left,
-        residues=tuple(complex_.residues[i] for i in index),
-        names=tuple(complex_.names[i] for i in index),
-        parents=tuple(complex_.parents[i] for i in index),
-        residue_of=(np.cumsum(residues) - 1)[left.residue_of],
-        ca=left.ca[index],
-        labels=(),
-    )
+    return replace(side, names=side.parents, hetero=frozenset(), notes=(), labels=())
 
 
 def with_atoms(complex_: Complex, atoms: np.ndarray) -> Complex:
@@ -108,19 +94,22 @@ def matching(model: Complex, native: Complex, names: dict[str, str] | None = Non
 
     names : the native's chain of each chain of the model; by default chains have the same names.
     """
-    found = [np.zeros((0, 2), dtype=np.intp)]
+    pairs = [np.zeros((0, 2), dtype=np.intp)]
     for chain in model.chains:
-        ours, ours_at = _sequence(model, chain)
-        theirs, theirs_at = _sequence(native, (names or {}).get(chain, chain))
-        residue = align(theirs, ours).residue if ours and theirs else np.zeros(0, dtype=np.intp)
-        found.append(np.column_stack([ours_at[residue[residue >= 0]], theirs_at[: len(residue)][residue >= 0]]))
-    return np.concatenate(found)
+        sequence, residues = _sequence(model, chain)
+        native_sequence, native_residues = _sequence(native, (names or {}).get(chain, chain))
+        if sequence and native_sequence:
+            place = align(native_sequence, sequence).residue  # of each residue of the native, -1 for none
+            aligned = place >= 0
+            pairs.append(np.column_stack([residues[place[aligned]], native_residues[aligned]]))
+    return np.concatenate(pairs)
 
 
 def _sequence(complex_: Complex, chain: str) -> tuple[str, np.ndarray]:
     """One-letter sequence of a chain, and its residues."""
-    at = np.array([i for i, residue in enumerate(complex_.residues) if residue.chain == chain], dtype=np.intp)
-    return "".join(STANDARD[complex_.parents[i]] for i in at), at
+    residues = [i for i, residue in enumerate(complex_.residues) if residue.chain == chain]
+    sequence = "".join(STANDARD[complex_.parents[i]] for i in residues)
+    return sequence, np.array(residues, dtype=np.intp)
 
 
 def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str]:
@@ -147,14 +136,21 @@ def superposed(model: Complex, native: Complex) -> Complex:
 def joined(partners: Iterable[Complex]) -> Complex:
     """The complex of all partners, in their order."""
     parts = list(partners)
-    residues = np.cumsum([0, *(len(part.residues) for part in parts)])
-    atoms = np.cumsum([0, *(len(part.xyz) for part in parts)])
+    residues, names, parents, residue_of, ca = [], [], [], [], []
+    n_atoms = 0
+    for part in parts:
+        residue_of.append(part.residue_of + len(residues))
+        ca.append(part.ca + n_atoms)
+        residues += part.residues
+        names += part.names
+        parents += part.parents
+        n_atoms += len(part.xyz)
     return Complex(
-        residues=tuple(residue for part in parts for residue in part.residues),
-        names=tuple(name for part in parts for name in part.names),
-        parents=tuple(parent for part in parts for parent in part.parents),
+        residues=tuple(residues),
+        names=tuple(names),
+        parents=tuple(parents),
         xyz=np.concatenate([part.xyz for part in parts]),
         atom_names=np.concatenate([part.atom_names for part in parts]),
-        residue_of=np.concatenate([part.residue_of + n for part, n in zip(parts, residues, strict=False)]),
-        ca=np.concatenate([part.ca + n for part, n in zip(parts, atoms, strict=False)]),
+        residue_of=np.concatenate(residue_of),
+        ca=np.concatenate(ca),
     )

@@ -23,7 +23,7 @@ REFERENCE = Reference(NATIVE, (RECEPTOR, LIGAND))
 def without(partner, *residues: int):
     kept = np.ones(len(partner.residues), dtype=bool)
     kept[list(residues)] = False
-    return sides._selected(partner, kept)
+    return partner.only(np.flatnonzero(kept))
 
 
 # ---- partners ---------------------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ def test_no_decoys_are_made_of_a_target_where_size_tells_dockq_in_every_choice(s
 
 def piece(complex_: Complex, centre: np.ndarray) -> Complex:
     """The residues within 16 Å of a point."""
-    return sides._selected(complex_, np.linalg.norm(complex_.xyz[complex_.ca] - centre, axis=1) < 16)
+    return complex_.only(np.flatnonzero(np.linalg.norm(complex_.xyz[complex_.ca] - centre, axis=1) < 16))
 
 
 @pytest.fixture
