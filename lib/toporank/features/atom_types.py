@@ -51,11 +51,11 @@ NO_TYPE = -1
 
 @functools.cache
 def _place() -> dict[tuple[str, bytes], int]:
-    return {
-        (residue, atom.encode()): ATOM_TYPES.index(kind)
-        for residue, side_chain in _SIDE_CHAINS.items()
-        for atom, kind in {**_BACKBONE, **side_chain}.items()
-    }
+    place = {}
+    for residue, side_chain in _SIDE_CHAINS.items():
+        for atom, kind in {**_BACKBONE, **side_chain}.items():
+            place[residue, atom.encode()] = ATOM_TYPES.index(kind)
+    return place
 
 
 def atom_types(complex_: Complex, residues: np.ndarray | None = None) -> np.ndarray:

@@ -48,7 +48,7 @@ def contact_nodes(parameters: DsspTopology, complex_: Complex, residues: np.ndar
     heavy = along_principal_axes(complex_.without_hydrogens(), residues)
     values = _surface_columns(heavy, residues)
     values = np.sign(values) * np.sqrt(np.abs(values))
-    values[[bool(reason) for reason in table.lost]] = 0.0
+    values[np.array(table.lost) != ""] = 0.0
     return NodeTable(np.concatenate([values, table.values], axis=1), table.lost)
 
 

@@ -36,5 +36,5 @@ def folding_nodes(parameters: DsspTopology, complex_: Complex, residues: np.ndar
     place[residues] = np.arange(len(residues))
     values = np.zeros((len(residues), len(FOLDING)))
     values[place[likelihoods.residue]] = np.column_stack(likelihoods[2:])
-    values[[bool(reason) for reason in table.lost]] = 0.0
+    values[np.array(table.lost) != ""] = 0.0
     return NodeTable(np.concatenate([values, table.values], axis=1), table.lost)

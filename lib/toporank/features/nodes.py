@@ -79,14 +79,9 @@ class DsspTopology(Parameters):
 
 def columns(parameters: DsspTopology) -> list[str]:
     """Names of this module's own columns; the topology columns follow them."""
-    return [
-        "rasa",
-        "phi",
-        "psi",
-        *(f"ss_{'none' if s == '-' else s}" for s in SECONDARY_STRUCTURE),
-        *(f"aa_{a}" for a in AMINO_ACIDS),
-        "aa_unknown",
-    ]
+    states = [f"ss_{state}" for state in SECONDARY_STRUCTURE.replace("-", "")]
+    types = [f"aa_{letter}" for letter in AMINO_ACIDS]
+    return ["rasa", "phi", "psi", *states, "ss_none", *types, "aa_unknown"]
 
 
 @register(
@@ -159,20 +154,27 @@ def assemble_nodes(
 ) -> NodeTable:
     """Put the columns together; see `dssp_topology_nodes`."""
     letters = [STANDARD.get(complex_.parents[r], "unknown") for r in residues]
-    lost = tuple(_why_lost(dssp.found[r], letter) for r, letter in zip(residues, letters, strict=True))
+    lost = [_why_lost(dssp.found[r], letter) for r, letter in zip(residues, letters, strict=True)]
     if all(lost):
         raise FeatureError(f"none of the {len(lost)} interface residues can become a node: {lost[0]}", remedy=REMEDY)
-    max_acc = np.array([MAX_ACCESSIBILITY.get(letter, np.inf) for letter in letters])
-    rasa = np.minimum(dssp.accessibility[residues] / max_acc, 1.0)
-    angles = np.stack([dssp.phi, dssp.psi], axis=1)
-    per_decoy = parameters.scaling == "per_decoy"
-    scaled_angles = min_max(angles[residues], angles[dssp.found]) if per_decoy else angles[residues]
-    topology = scaled(topology, parameters.scaling)
-    states = one_hot([chr(s[0]) for s in dssp.structure[residues]], SECONDARY_STRUCTURE)
-    types = one_hot(letters, [*AMINO_ACIDS, "unknown"])
-    values = np.concatenate([rasa[:, None], scaled_angles, states, types, topology], axis=1)
-    values[[bool(reason) for reason in lost]] = 0.0
-    return NodeTable(values, lost)
+    largest = np.array([MAX_ACCESSIBILITY.get(letter, np.inf) for letter in letters])
+    relative_accessibility = np.minimum(dssp.accessibility[residues] / largest, 1.0)
+    all_angles = np.stack([dssp.phi, dssp.psi], axis=1)
+    angles = all_angles[residues]
+    if parameters.scaling == "per_decoy":
+        angles = min_max(angles, all_angles[dssp.found])
+    values = np.concatenate(
+        [
+            relative_accessibility[:, None],
+            angles,
+            one_hot([state.decode() for state in dssp.structure[residues]], SECONDARY_STRUCTURE),
+            one_hot(letters, [*AMINO_ACIDS, "unknown"]),
+            scaled(topology, parameters.scaling),
+        ],
+        axis=1,
+    )
+    values[np.array(lost) != ""] = 0.0
+    return NodeTable(values, tuple(lost))
 
 
 def _why_lost(found: bool, letter: str) -> str:
@@ -186,5 +188,6 @@ def one_hot(values: list[str], alphabet: str | list[str]) -> np.ndarray:
     """float64, shape (len(values), len(alphabet)); a value outside the alphabet counts as its last entry."""
     position = {letter: i for i, letter in enumerate(alphabet)}
     hot = np.zeros((len(values), len(alphabet)))
-    hot[np.arange(len(values)), [position.get(v, len(alphabet) - 1) for v in values]] = 1.0
+    column = [position.get(value, len(alphabet) - 1) for value in values]
+    hot[np.arange(len(values)), column] = 1.0
     return hot

@@ -11,6 +11,7 @@ longer than many decoys.
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Literal
 
@@ -63,7 +64,7 @@ class Persistence(Parameters):
     @field_validator("element_sets")
     @classmethod
     def _letters(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
-        if not all(re.fullmatch("[A-Z]+", s) for s in sets) or len(set(sets)) < len(sets):
+        if len(set(sets)) < len(sets) or not all(re.fullmatch("[A-Z]+", letters) for letters in sets):
             raise ValueError("sets are made of capital letters and each is given once")
         return sets
 
@@ -86,9 +87,9 @@ def no_topology(parameters: NoTopology, complex_: Complex, residues: np.ndarray)
 
 def columns(parameters: Persistence) -> list[str]:
     """Column names: all H0 columns, then all H1 columns, element sets in the given order."""
-    h0 = [f"h0_{s}_death_{stat}" for s in parameters.element_sets for stat in STATISTICS]
-    h1 = [f"h1_{s}_{q}_{stat}" for s in parameters.element_sets for q in H1_QUANTITIES for stat in STATISTICS]
-    return h0 + h1
+    h0 = itertools.product(["h0"], parameters.element_sets, ["death"], STATISTICS)
+    h1 = itertools.product(["h1"], parameters.element_sets, H1_QUANTITIES, STATISTICS)
+    return ["_".join(parts) for parts in itertools.chain(h0, h1)]
 
 
 @register(
@@ -101,9 +102,10 @@ def columns(parameters: Persistence) -> list[str]:
 def persistence_topology(parameters: Persistence, complex_: Complex, residues: np.ndarray) -> np.ndarray:
     """Topology around each of `residues`, int, shape (N,): unscaled float64, shape (N, 20 × element sets)."""
     usable = complex_.is_protein[complex_.residue_of] if parameters.atoms == "protein" else slice(None)
-    xyz, elements = complex_.xyz[usable].astype(parameters.precision).astype(np.float64), complex_.elements[usable]
+    xyz = complex_.xyz[usable].astype(parameters.precision).astype(np.float64)
+    elements = complex_.elements[usable]
     centres = complex_.xyz[complex_.ca[residues]]
-    compute = {"compiled": _compiled, "gudhi": _reference}[parameters.engine]
+    compute = _reference if parameters.engine == "gudhi" else _compiled
     return compute(parameters, xyz, elements, centres)
 
 
@@ -129,17 +131,18 @@ def _reference(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, c
     """Topology around each centre by SciPy and GUDHI."""
     from scipy.spatial import cKDTree
 
-    members = [np.isin(elements, [letter.encode() for letter in s]) for s in parameters.element_sets]
-    clouds = cKDTree(xyz).query_ball_point(centres, parameters.radius)
-    return np.array([_describe(parameters, xyz, np.array(sorted(atoms)), members) for atoms in clouds])
-
-
-def _describe(parameters: Persistence, xyz: np.ndarray, atoms: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
-    """All columns of one residue, shape (20 × sets,)."""
-    points = [xyz[atoms[member[atoms]]] for member in members]
-    h0 = [_statistics(h0_deaths(p, parameters.h0_max_death, parameters.min_persistence)) for p in points]
-    h1 = [_h1_statistics(h1_bars(p, parameters.min_persistence)) for p in points]
-    return np.concatenate(h0 + h1)
+    rows = []
+    for atoms in cKDTree(xyz).query_ball_point(centres, parameters.radius):
+        atoms = np.array(sorted(atoms))
+        h0, h1 = [], []
+        for letters in parameters.element_sets:
+            points = xyz[atoms[np.isin(elements[atoms], np.array(list(letters), "S1"))]]
+            h0.append(_statistics(h0_deaths(points, parameters.h0_max_death, parameters.min_persistence)))
+            bars = h1_bars(points, parameters.min_persistence)
+            birth, death = bars[:, 0], bars[:, 1]
+            h1 += [_statistics(death - birth), _statistics(birth), _statistics(death)]
+        rows.append(np.concatenate(h0 + h1))
+    return np.array(rows)
 
 
 def h0_deaths(points: np.ndarray, max_death: float = np.inf, min_persistence: float = 0.0) -> np.ndarray:
@@ -173,9 +176,3 @@ def _statistics(values: np.ndarray) -> np.ndarray:
     if len(values) == 0:
         return np.zeros(len(STATISTICS))
     return np.array([values.sum(), values.min(), values.max(), values.mean(), values.std()])
-
-
-def _h1_statistics(bars: np.ndarray) -> np.ndarray:
-    """Statistics of length, birth and death of H1 bars, shape (15,)."""
-    birth, death = bars[:, 0], bars[:, 1]
-    return np.concatenate([_statistics(quantity) for quantity in (death - birth, birth, death)])

@@ -1,4 +1,4 @@
-"""Alpha filtration of a triangulated cloud, from the top down.
+"""Alpha filtration of a triangulated cloud (Edelsbrunner & Mücke 1994, doi:10.1145/174462.156635), from the top down.
 
 A simplex has its own squared circumradius if no vertex of a coface lies inside its smallest sphere (it is
 *Gabriel*), else the least value of the cofaces that break it. Tetrahedra that are almost flat and angles that
@@ -79,6 +79,8 @@ def _solid_of(b, p, q, r, x, y, z):
 @inlined
 def _solid(raw, i, j, k, m):
     """Squared circumradius of a tetrahedron, and a bit for each slot beyond whose face its circumcentre lies.
+
+    With b, c, d the sides from corner i: centre = (|b|² c × d + |c|² d × b + |d|² b × c) / 2 b · (c × d).
 
     The radius is -1 if rounding could matter. Error bound: with K = |b||c||d| / volume (here six volumes),
     the volume is known to 10 u K, the circumcentre's numerator (whose length is at least the volume times
@@ -191,7 +193,7 @@ def face_values(mesh, scratch, raw, infinity, filtration):
             area = _square_area(raw, corner[0], corner[1], corner[2])
             if not area * (RADIUS_ERROR / (160 * UNIT)) ** 2 > max(a2, b2, c2) ** 2:
                 return False
-            value = 16.0 * a2 * b2 * c2 / area
+            value = 16.0 * a2 * b2 * c2 / area  # R² = (abc)² / 16 A², where a2 is a²/4 and area is 4 A²
             triangle_value[triangles] = value
             triangles += 1
         if a2 >= b2 and a2 >= c2:

@@ -1,11 +1,13 @@
-"""Delaunay triangulation by insertion (Bowyer–Watson).
+"""Delaunay triangulation by insertion (Bowyer 1981, doi:10.1093/comjnl/24.2.162; Watson 1981,
+doi:10.1093/comjnl/24.2.167).
 
 Tetrahedra live on the sphere: hull faces are joined to a point at infinity. Each one keeps the coefficients
 of its circumsphere (or hull plane) as a linear form in (x, y, z, |p|²), so one pass of multiply-adds over all
 of them finds every tetrahedron that a new point breaks; no walk is needed.
 
 Every sign is compared with a bound on its rounding error; if it fails, it is worked out with twice the digits
-and compared again. A cloud still in doubt (cospherical, coplanar or double points, say) is given up.
+and compared again (the filter of Shewchuk 1997, doi:10.1007/PL00009321, with one more stage instead of exact
+arithmetic). A cloud still in doubt (cospherical, coplanar or double points, say) is given up.
 """
 
 from __future__ import annotations
@@ -99,7 +101,11 @@ def _plane(points, a, b, c, scale):
 
 @inlined
 def _sphere(points, a, b, c, d):
-    """Form of a finite tetrahedron: positive inside its circumsphere (the lifted insphere determinant)."""
+    """Form of a finite tetrahedron: positive inside its circumsphere (the lifted insphere determinant).
+
+    With b, c, d the sides from a, V = b · (c × d) and n = |b|² c × d + |c|² d × b + |d|² b × c, the circumcentre is
+    a + n / 2V. A point p is inside where |p − a|² V < n · (p − a).
+    """
     ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
     bx, by, bz = points[b, 0] - ax, points[b, 1] - ay, points[b, 2] - az
     cx, cy, cz = points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az

@@ -1,4 +1,7 @@
-"""Arithmetic with twice the digits: a number is a pair of floats (rounded, rest)."""
+"""Arithmetic with twice the digits: a number is a pair of floats (rounded, rest).
+
+Dekker 1971, doi:10.1007/BF01397083; the error of a sum is that of Knuth (The Art of Computer Programming 2, 4.2.2).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""H0 and H1 of an alpha filtration by annotations (persistent cohomology over Z2).
+"""H0 and H1 of an alpha filtration by annotations: persistent cohomology over Z2 (Boissonnat, Dey & Maria 2013,
+doi:10.1007/978-3-642-40450-4_59).
 
 Each edge carries one bit for each living loop. A triangle whose edges' bits do not cancel ends the youngest
 loop among them. An edge that comes with a triangle has the bits of the triangle's other two edges. Edges that
@@ -126,7 +127,7 @@ def pair_up(filtration, loops):
 
 @compiled
 def spanning_tree(points, chosen, count, deaths):
-    """Edge lengths of the minimum spanning tree of the chosen points, into `deaths`, in no order."""
+    """Edge lengths of the minimum spanning tree of the chosen points (Prim 1957), into `deaths`, in no order."""
     gap = np.full(count, np.inf)
     at = 0
     for m in range(count - 1):
