@@ -20,23 +20,29 @@ def not_looked_at(complex_: Complex, interface: np.ndarray) -> list[str]:
 
     interface : int, shape (N,), the interface residues. Waters are not named; DNA and RNA are named by their chains.
     """
-    every = zip(complex_.names, complex_.parents, strict=True)
-    others = [i for i, (name, parent) in enumerate(every) if not parent and name not in WATERS]
-    if not others:
+    others = _not_protein(complex_)
+    names = _names(complex_, _touching(complex_, others, interface)) if others else []
+    if not names:
         return []
-    named = _names(complex_, _touching(complex_, np.array(others), interface))
-    more = [f"{len(named) - MOST_NAMED} others"] if len(named) > MOST_NAMED else []
-    return [f"at the interface, but not looked at: {', '.join([*named[:MOST_NAMED], *more])}"] if named else []
+    if len(names) > MOST_NAMED:
+        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} others"]
+    return [f"at the interface, but not looked at: {', '.join(names)}"]
 
 
 def nucleic_acids(complex_: Complex) -> list[str]:
     """One phrase that names the chains of DNA and RNA, such as `DNA (chains C, D)`, or none."""
-    others = [r for r, parent in enumerate(complex_.parents) if not parent and complex_.names[r] not in WATERS]
-    acids = [name for name in _names(complex_, others) if name.startswith((f"{DNA} (", f"{RNA} ("))]
+    names = _names(complex_, _not_protein(complex_))
+    acids = [name for name in names if name.startswith((f"{DNA} (", f"{RNA} ("))]
     return [" and ".join(acids)] if acids else []
 
 
-def _touching(complex_: Complex, others: np.ndarray, interface: np.ndarray) -> list[int]:
+def _not_protein(complex_: Complex) -> list[int]:
+    """The residues that are neither protein nor water."""
+    named = enumerate(zip(complex_.names, complex_.parents, strict=True))
+    return [r for r, (name, parent) in named if not parent and name not in WATERS]
+
+
+def _touching(complex_: Complex, others: list[int], interface: np.ndarray) -> list[int]:
     """Those of some residues that have a heavy atom near one of an interface residue."""
     from scipy.spatial import cKDTree  # slow to import, and needed only for complexes with more than protein
 
@@ -51,16 +57,19 @@ def _names(complex_: Complex, residues: list[int]) -> list[str]:
     """DNA and RNA with their chains, then the others: one with its place, several of a name with their number."""
     import gemmi  # slow to import, and needed only for complexes with more than protein
 
-    acids: dict[str, set[str]] = defaultdict(set)
-    others: dict[str, list[int]] = defaultdict(list)
+    chains_of_acid: dict[str, set[str]] = defaultdict(set)
+    residues_of_name: dict[str, list[int]] = defaultdict(list)
     for r in residues:
         kind = gemmi.find_tabulated_residue(complex_.names[r])
         if kind.is_nucleic_acid():
-            acids[DNA if kind.kind == gemmi.ResidueKind.DNA else RNA].add(complex_.residues[r].chain)
+            acid = DNA if kind.kind == gemmi.ResidueKind.DNA else RNA
+            chains_of_acid[acid].add(complex_.residues[r].chain)
         else:
-            others[complex_.names[r]].append(r)
-    chains = [f"{acid} ({'chain' if len(of) == 1 else 'chains'} {', '.join(sorted(of))})" for acid, of in acids.items()]
-    places = [
-        f"{name} ({complex_.residues[of[0]]})" if len(of) == 1 else f"{len(of)} {name}" for name, of in others.items()
-    ]
-    return [*sorted(chains), *places]
+            residues_of_name[complex_.names[r]].append(r)
+    names = []
+    for acid, chains in sorted(chains_of_acid.items()):
+        word = "chain" if len(chains) == 1 else "chains"
+        names.append(f"{acid} ({word} {', '.join(sorted(chains))})")
+    for name, places in residues_of_name.items():
+        names.append(f"{name} ({complex_.residues[places[0]]})" if len(places) == 1 else f"{len(places)} {name}")
+    return names

@@ -110,9 +110,10 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
         )
     meetings = _meetings(complex_, xyz, body, pairs, distance)
     if len(pairs) == 0:
-        closest, body = min(meeting.closest for meeting in meetings), "partner" if complex_.partners else "chain"
+        closest = min(meeting.closest for meeting in meetings)
+        side = "partner" if complex_.partners else "chain"
         raise NoInterfaceError(
-            f"no CA of one {body} within {parameters.cutoff:g} Å of another {body}'s (closest {closest:.1f} Å)",
+            f"no CA of one {side} within {parameters.cutoff:g} Å of another {side}'s (closest {closest:.1f} Å)",
             facts={"n_chains": len(complex_.chains), "n_interface_residues": 0, "meetings": meetings},
         )
     contacts = np.bincount(pairs.ravel(), minlength=len(residues))
@@ -124,60 +125,70 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
 
 def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
     """Raise ChainMissingError unless there are two bodies, and each has a residue. body : int, (n,)."""
-    there = np.unique(body)
-    without = [partner_name(complex_.bodies[i]) for i in np.setdiff1d(np.arange(len(complex_.bodies)), there)]
-    if complex_.partners and without:
-        raise ChainMissingError(f"partner {without[0]} has no CA atoms", facts={"n_chains": len(complex_.chains)})
+    with_residues = np.unique(body)
+    without = np.setdiff1d(np.arange(len(complex_.bodies)), with_residues)
+    if complex_.partners and len(without):
+        what = f"partner {partner_name(complex_.bodies[without[0]])} has no CA atoms"
+        raise ChainMissingError(what, facts={"n_chains": len(complex_.chains)})
+    if len(with_residues) > 1:
+        return
+    notes = "".join(f"; {note}" for note in complex_.notes)
+    needed = f" with CA atoms, at least two are needed{notes}"
     remedy = "write all chains, each with a name of its own, into one model"
-    needed = "".join([" with CA atoms, at least two are needed", *(f"; {note}" for note in complex_.notes)])
-    if len(there) == 0:
+    if len(with_residues) == 0:
         raise StructureError(f"no protein chain{needed}", remedy=remedy)
-    if len(there) == 1:
-        (chain,) = complex_.bodies[there[0]]
-        acids = "".join(f"; {acid}: TopoRank scores interfaces of proteins only" for acid in nucleic_acids(complex_))
-        what = f"only one protein chain ({chain!r}){needed}{acids}"
-        raise StructureError(what, remedy=remedy if not acids else None, facts={"n_chains": 1})
+    (chain,) = complex_.bodies[with_residues[0]]
+    acids = "".join(f"; {acid}: TopoRank scores interfaces of proteins only" for acid in nucleic_acids(complex_))
+    what = f"only one protein chain ({chain!r}){needed}{acids}"
+    raise StructureError(what, remedy=None if acids else remedy, facts={"n_chains": 1})
 
 
 def _meetings(
     complex_: Complex, xyz: np.ndarray, body: np.ndarray, pairs: np.ndarray, distance: np.ndarray
 ) -> list[Meeting]:
     """How bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), of near CA; distance : (P,)."""
-    met, which = np.unique(np.sort(body[pairs], axis=1), axis=0, return_inverse=True)
-    touching = dict(zip(map(tuple, met.tolist()), members(which.ravel(), len(met)), strict=True))
-    places = members(body, len(complex_.bodies))
-    there = [i for i, place in enumerate(places) if len(place)]
-    points = {i: xyz[places[i]] for i in there}
-    if len(there) > MOST_BODIES:
-        alone = set(there) - {i for both in touching for i in both}
-        nearest = _nearest_bodies(xyz, body, places, alone)
-        others = sorted({*touching, *((min(pair), max(pair)) for pair in nearest.items())})
+    touching, number = np.unique(np.sort(body[pairs], axis=1), axis=0, return_inverse=True)
+    pairs_of = {}
+    for (first, second), rows in zip(touching.tolist(), members(number.ravel(), len(touching)), strict=True):
+        pairs_of[first, second] = rows
+    points_of = [xyz[rows] for rows in members(body, len(complex_.bodies))]
+    with_residues = np.unique(body).tolist()
+    if len(with_residues) <= MOST_BODIES:
+        measured = list(itertools.combinations(with_residues, 2))
     else:
-        others = list(itertools.combinations(there, 2))
-    names, found = [partner_name(chains) for chains in complex_.bodies], []
-    for i, j in others:
-        here = touching.get((i, j))
-        if here is None:
-            numbers = 0, 0, smallest_distance(points[i], points[j])
+        alone = np.setdiff1d(with_residues, touching).tolist()
+        measured = sorted({*pairs_of, *_nearest_bodies(xyz, body, points_of, alone)})
+    names = [partner_name(chains) for chains in complex_.bodies]
+    meetings = []
+    for first, second in measured:
+        n_residues = n_contacts = 0
+        if (first, second) in pairs_of:
+            rows = pairs_of[first, second]
+            n_residues, n_contacts = len(np.unique(pairs[rows])), len(rows)
+            closest = float(distance[rows].min())
         else:
-            numbers = len(np.unique(pairs[here])), len(here), float(distance[here].min())
-        found.append(Meeting(names[i], names[j], *numbers[:2], round(numbers[2], 2)))
-    return found
+            closest = smallest_distance(points_of[first], points_of[second])
+        meetings.append(Meeting(names[first], names[second], n_residues, n_contacts, round(closest, 2)))
+    return meetings
 
 
-def _nearest_bodies(xyz: np.ndarray, body: np.ndarray, places: list[np.ndarray], alone: set[int]) -> dict[int, int]:
-    """The body that has the point nearest to one of each body of `alone`. places : the points of each body."""
+def _nearest_bodies(
+    xyz: np.ndarray, body: np.ndarray, points_of: list[np.ndarray], alone: list[int]
+) -> list[tuple[int, int]]:
+    """Each body of `alone` with the one that has the point nearest to one of its points. points_of : of each body."""
     from scipy.spatial import cKDTree  # only for many partners: the import takes longer than many decoys
 
+    pairs = []
     tree = cKDTree(xyz) if alone else None
-    found = {}
-    for i in sorted(alone):
+    for first in alone:
+        # More and more neighbours are looked at, until one of another body is nearer than all that were not.
         looked_at, others = 1, np.zeros(0, dtype=bool)
         while not others.any():
             looked_at = min(4 * looked_at, len(xyz))
-            distance, index = tree.query(xyz[places[i]], looked_at)
+            distance, index = tree.query(points_of[first], looked_at)
             farthest = distance[:, -1].min() if looked_at < len(xyz) else np.inf
-            others = (body[index] != i) & (distance <= farthest)
+            others = (body[index] != first) & (distance <= farthest)
         nearest = distance[others].min()
-        found[i] = int(body[index[others & (distance == nearest)]].min())
-    return found
+        second = int(body[index[others & (distance == nearest)]].min())
+        pairs.append((min(first, second), max(first, second)))
+    return pairs

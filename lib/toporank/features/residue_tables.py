@@ -41,8 +41,10 @@ def table_bytes(complex_: Complex, index: np.ndarray, columns: Table, metadata: 
         "label_number": [number for _, number in labels],
     }
     table = {**identity, **columns}
-    arrays = {name: column for name, column in table.items() if isinstance(column, np.ndarray)}
-    lists = {name: column for name, column in table.items() if name not in arrays}
+    arrays, lists = {}, {}
+    for name, column in table.items():
+        kind = arrays if isinstance(column, np.ndarray) else lists
+        kind[name] = column
     return described.to_bytes(arrays, {"columns": [*table], "lists": lists, "made_by": metadata})
 
 

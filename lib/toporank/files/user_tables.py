@@ -30,52 +30,41 @@ class Table(NamedTuple):
 def read_table(path: Path, names: Mapping[str, str], required: Mapping[str, str], what: str) -> Table:
     """Read a table that has at least one row.
 
-    names : column in small letters → its name in the result; others stay as they are. required : columns that there
-    must be, and how users write each. what : the content, for messages.
-    Raises ConfigError naming file and line.
+    Parameters
+    ----------
+    path : the file
+    names : column in small letters → its name in the result; others stay as they are
+    required : columns that there must be, and how users write each
+    what : the content, for messages
+
+    Raises
+    ------
+    ConfigError : naming file and line
     """
-    text, hinted = _without_hint(_text(path, what))
-    for separator in (hinted,) if hinted else SEPARATORS:
+    text = _text(path, what)
+    separators = SEPARATORS
+    hint = _HINT.match(text)
+    if hint:
+        text = text[hint.end() :]
+        separators = (hint[1].replace("\\t", "\t"),)
+    header: list[str] = []
+    for separator in separators:
         header = _header(text, separator, names)
         if set(required) <= set(header):
             break
-    else:
-        separator, header = ",", [name.strip(' "') for name in text.strip().splitlines()[0].split(",")]
-    if any(header.count(name) != 1 for name in required) or any(header.count(name) > 1 for name in names.values()):
-        *first, last = required.values()
-        raise ConfigError(
-            f"the header must have {', '.join(first)} and {last} once each, it is: {printable(', '.join(header))}",
-            where=path,
-            remedy="separate columns by commas, semicolons or tabs",
-        )
-    _, *rows = _rows(text, separator, path, what)
+    _check_header(header or text.strip().splitlines()[0].split(","), names, required, path)
+    rows = _rows(text, separator, path, what)[1:]
     if not rows:
         raise ConfigError(f"{what} have no rows", where=path)
-    header = _with_row_names(header, [row for _, row in rows])
-    return Table(header, separator, [_row(header, row, f"{path}, line {line}") for line, row in rows])
-
-
-def _without_hint(text: str) -> tuple[str, str]:
-    """The text with an empty line for `sep=;`, by which Excel knows the separator, and that separator."""
-    hint = _HINT.match(text)
-    return (text[hint.end() :], hint[1].replace("\\t", "\t")) if hint else (text, "")
-
-
-def _header(text: str, separator: str, names: Mapping[str, str]) -> list[str]:
-    """The names of the columns if this is the separator; none where it cannot be."""
-    try:
-        header = next(_values(text, separator), (0, []))[1]
-    except csv.Error:  # such as a quoted name that ends before another separator
-        return []
-    return [names.get(name.lower(), name) for name in header]
-
-
-def _with_row_names(header: list[str], rows: list[list[str]]) -> list[str]:
-    """The header, with an empty name for the numbers that R writes before each row, but not into the header."""
-    numbers = {row[0] for row in rows if row[0].isdecimal()}
-    if len(numbers) == len(rows) and all(len(row) == len(header) + 1 for row in rows) and any(row[-1] for row in rows):
-        return ["", *header]
-    return header
+    if _has_row_names(header, rows):
+        header = ["", *header]
+    table = Table(header=header, separator=separator, rows=[])
+    for line, values in rows:
+        where = f"{path}, line {line}"
+        if any(values[len(header) :]):
+            raise ConfigError(f"{len(values)} values for {len(header)} columns", where=where)
+        table.rows.append((where, dict(zip(header, values, strict=False))))
+    return table
 
 
 def _text(path: Path, what: str) -> str:
@@ -94,6 +83,36 @@ def _text(path: Path, what: str) -> str:
     return text
 
 
+def _header(text: str, separator: str, names: Mapping[str, str]) -> list[str]:
+    """The names of the columns if this is the separator; none where it cannot be."""
+    try:
+        _, header = next(_values(text, separator), (0, []))
+    except csv.Error:  # such as a quoted name that ends before another separator
+        return []
+    return [names.get(name.lower(), name) for name in header]
+
+
+def _check_header(header: list[str], names: Mapping[str, str], required: Mapping[str, str], path: Path) -> None:
+    """Raise ConfigError unless all required columns are there, and none that is read is there twice."""
+    missing = [name for name in required if header.count(name) != 1]
+    twice = [name for name in names.values() if header.count(name) > 1]
+    if missing or twice:
+        *first, last = required.values()
+        shown = printable(", ".join(name.strip(' "') for name in header))
+        raise ConfigError(
+            f"the header must have {', '.join(first)} and {last} once each, it is: {shown}",
+            where=path,
+            remedy="separate columns by commas, semicolons or tabs",
+        )
+
+
+def _has_row_names(header: list[str], rows: list[tuple[int, list[str]]]) -> bool:
+    """Whether a number that the header does not name is before each row, as R writes it."""
+    numbers = {values[0] for _, values in rows if values[0].isdecimal()}
+    one_more = all(len(values) == len(header) + 1 for _, values in rows)
+    return one_more and len(numbers) == len(rows) and any(values[-1] for _, values in rows)
+
+
 def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and values of each row that is not blank. Raises csv.Error where quotes do not close."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
@@ -104,7 +123,7 @@ def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _rows(text: str, separator: str, path: Path, what: str) -> list[tuple[int, list[str]]]:
-    """Line number and values of all rows that are not blank."""
+    """Line number and values of all rows that are not blank, the header among them."""
     rows: list[tuple[int, list[str]]] = []
     try:
         rows.extend(_values(text, separator))
@@ -112,9 +131,3 @@ def _rows(text: str, separator: str, path: Path, what: str) -> list[tuple[int, l
         line = (rows[-1][0] if rows else 0) + 1
         raise ConfigError(f"{what} cannot be read: {error}", where=f"{path}, line {line}") from error
     return rows
-
-
-def _row(header: list[str], row: list[str], where: str) -> tuple[str, dict[str, str]]:
-    if any(row[len(header) :]):
-        raise ConfigError(f"{len(row)} values for {len(header)} columns", where=where)
-    return where, dict(zip(header, row, strict=False))
