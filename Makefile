@@ -53,14 +53,14 @@ bench-capsid: .venv/installed-dev ## CPU seconds and memory of scoring a capsid 
 	PYTHONPATH=lib:tests $(BIN)/python benchmarks/bench_capsid.py --radius 110 130 150 --cores $(CORES)
 
 bench-training: .venv/installed-dev ## time training against plain PyTorch Geometric, on the example
-	$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- results/example/graphs.safetensors
+	$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- build_graphs
 	PYTHONPATH=lib $(BIN)/python benchmarks/bench_training.py --packs results/example/graphs.safetensors
 
 bench-sweep: .venv/installed-dev ## time a sweep against its runs one after another; WORK=folder
 	PYTHONPATH=lib $(BIN)/python benchmarks/bench_sweep.py --work $(or $(WORK),results/benchmarks/sweep) --cores $(CORES)
 
-bench-network: .venv/installed-dev ## time one step of the network against plain PyTorch Geometric; GRAPHS=folder for your own
-	PYTHONPATH=lib $(BIN)/python benchmarks/bench_network.py $(GRAPHS)
+bench-network: .venv/installed-dev ## time one step of the network against plain PyTorch Geometric; PACK=graphs.safetensors of your own
+	PYTHONPATH=lib $(BIN)/python benchmarks/bench_network.py $(PACK)
 
 bench-comparison: .venv/installed-dev ## time the comparison of the decoys of a target; DECOYS=1000
 	PYTHONPATH=lib $(BIN)/python benchmarks/bench_comparison.py $(if $(DECOYS),--decoys $(DECOYS))

@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import lsq_linear
-from toporank.learning.graphs import GraphStore
 
 from toporank import layout
 from toporank.files.packfile import PackedGraphs
+from toporank.learning.data import GraphStore
 from toporank.learning.weights import load_weights, predict_all
 from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve

@@ -219,10 +219,11 @@ def local_loss(edge_logit: Tensor, edge_y: Tensor, edge_graph: Tensor, n_graphs:
     edge_logit, edge_y : (E,), predicted as a logit, and true; nan where unknown. edge_graph : (E,), the graph of each
     edge. Edges and graphs without a native do not count; None where no edge has one.
     """
-    known = ~torch.isnan(edge_y)
-    error = F.binary_cross_entropy_with_logits(edge_logit, edge_y.nan_to_num(), reduction="none") * known
+    has_quality = ~torch.isnan(edge_y)
+    error = F.binary_cross_entropy_with_logits(edge_logit, edge_y.nan_to_num(), reduction="none")
+    error = error * has_quality
     total = error.new_zeros(n_graphs).index_add(0, edge_graph, error)
-    count = error.new_zeros(n_graphs).index_add(0, edge_graph, known.to(error.dtype))
+    count = error.new_zeros(n_graphs).index_add(0, edge_graph, has_quality.to(error.dtype))
     has_native = count > 0
     if not has_native.any():
         return None

@@ -35,18 +35,20 @@ _LAYERS = ("conv1.0", "conv2.0")
 
 _ATTENTION = ("att", "bias", "lin_l.weight", "lin_l.bias", "lin_r.weight", "lin_r.bias", "lin_edge.weight")
 
-RENAMED = {
-    **{f"{old}.{part}": f"{new}.{part}" for old, new in _LINEAR.items() for part in ("weight", "bias")},
-    **{f"{layer}.{part}": f"layers.{i}.attention.{part}" for i, layer in enumerate(_LAYERS) for part in _ATTENTION},
-}
+RENAMED: dict[str, str] = {}
 """Their name of a tensor to ours, where the tensor stays as it is."""
 
-AVERAGED = {
-    f"{layer}.edge_linear.{part}": f"layers.{i}.edge_update.{part}"
-    for i, layer in enumerate(_LAYERS)
-    for part in ("weight", "bias")
-}
+AVERAGED: dict[str, str] = {}
 """Their name of a tensor to ours, where heads × hidden rows become the mean over heads."""
+
+for part in ("weight", "bias"):
+    for theirs, ours in _LINEAR.items():
+        RENAMED[f"{theirs}.{part}"] = f"{ours}.{part}"
+    for number, theirs in enumerate(_LAYERS):
+        AVERAGED[f"{theirs}.edge_linear.{part}"] = f"layers.{number}.edge_update.{part}"
+for number, theirs in enumerate(_LAYERS):
+    for part in _ATTENTION:
+        RENAMED[f"{theirs}.{part}"] = f"layers.{number}.attention.{part}"
 
 TENSORS = frozenset({*RENAMED, *AVERAGED})
 DIMENSIONS = {"embed.0.weight": 2, "edge_embed.0.weight": 2, "conv1.0.att": 3, "fc1.weight": 2}
@@ -54,13 +56,13 @@ DIMENSIONS = {"embed.0.weight": 2, "edge_embed.0.weight": 2, "conv1.0.att": 3, "
 
 
 def describe(state: Any, path: Path) -> dict[str, Any] | None:
-    """A description, as `checkpoint.read_description` gives it, of a TopoQA checkpoint; None for any other.
+    """Return the description of a TopoQA checkpoint as `checkpoint.read_description` does; None for any other.
 
     state : its `state_dict`. path : the file, for messages.
     Raises CheckpointError when the network takes other columns than the features of TopoQA have.
     """
-    found = state if isinstance(state, dict) else {}
-    shapes = {name: tuple(tensor.shape) for name, tensor in found.items() if hasattr(tensor, "shape")}
+    tensors = state if isinstance(state, dict) else {}
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items() if hasattr(tensor, "shape")}
     if not set(shapes) >= TENSORS or any(len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()):
         return None
     from toporank.features.presets import (
@@ -74,7 +76,7 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
     if (node_width, edge_width) != (len(nodes), len(edges)):
         raise CheckpointError(
             f"a {ORIGIN} network for {node_width} node and {edge_width} edge columns;"
-            f" the published features, which are all that is known here, have {len(nodes)} and {len(edges)}",
+            f" the published features have {len(nodes)} and {len(edges)}",
             where=path,
         )
     return {
@@ -96,13 +98,15 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
 
 
 def published_shapes(ours: dict[str, tuple[int, ...]], heads: int) -> dict[str, tuple[int, ...]]:
-    """The shapes of the published tensors by their names, from those of our `DockQNet`."""
-    same = {old: ours[new] for old, new in RENAMED.items()}
-    return same | {old: (heads * ours[new][0], *ours[new][1:]) for old, new in AVERAGED.items()}
+    """Return the shapes of the published tensors by their names, from those of our `DockQNet`."""
+    shapes = {old: ours[new] for old, new in RENAMED.items()}
+    for old, new in AVERAGED.items():
+        shapes[old] = (heads * ours[new][0], *ours[new][1:])
+    return shapes
 
 
 def network_weights(state: dict[str, Any], heads: int) -> dict[str, Any]:
-    """State of our `DockQNet` from theirs, which has `published_shapes`; values are tensors or arrays."""
+    """Return the state of our `DockQNet` from theirs, which has `published_shapes`; values are tensors or arrays."""
     weights = {new: state[old] for old, new in RENAMED.items()}
     for old, new in AVERAGED.items():
         rows = state[old]

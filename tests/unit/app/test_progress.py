@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
+from pathlib import Path
 
 import pytest
 
-from toporank.app.workflow.progress import Part, line, watch
+from toporank.app.workflow.progress import Part, line, watch, watch_training
 
 
 @pytest.fixture(autouse=True)
@@ -46,3 +49,25 @@ def test_a_line_for_each_data_set_until_it_is_through_and_what_an_earlier_run_le
     assert [record.message.partition(" without")[0] for record in caplog.records] == [
         "a: 0/2 decoys, 0", "b: 0/2 decoys, 0", "a: 2/2 decoys, 0", "b: 0/2 decoys, 0", "b: 2/2 decoys, 1",
     ]  # fmt: skip
+
+
+def test_the_last_epoch_of_each_run_that_is_trained_is_reported_once(caplog):
+    logs = Path("logs/training")
+    logs.mkdir(parents=True)
+    text = "epoch 1 of at most 9, step 3: val_loss 0.2; at most 0.4 min left\n"
+    for name, written in (("small_seed1", text), ("older_seed1", text), ("empty_seed1", "")):
+        (logs / f"{name}.log").write_text(written)
+    os.utime(logs / "older_seed1.log", (10, 10))
+    looks = iter(["", "", "epoch 2 of at most 9, step 6: val_loss 0.1; at most 0.3 min left\n"])
+
+    def sleep(_: float) -> None:
+        more = next(looks, None)
+        if more is None:
+            sys.exit()
+        with open(logs / "small_seed1.log", "a") as file:
+            file.write(more)
+
+    with caplog.at_level(logging.INFO, logger="told"):
+        watch_training(logging.getLogger("told"), since=100.0, sleep=sleep).join(20)
+    assert [record.message.partition(":")[0] for record in caplog.records] == ["small_seed1"] * 2
+    assert "epoch 2 of at most 9" in caplog.records[-1].message

@@ -31,6 +31,7 @@ ONLY_SHOW = re.compile(
 MOST_LINES = 20
 """Lines of an error that are shown; the log has them all."""
 _DECOYS = re.compile(r"^\S+: [\d,]+/[\d,]+ decoys, ")
+_EPOCH = re.compile(r"^\S+: epoch \d+ of at most .* left$")
 _STEPS = re.compile(r"^\d+ of \d+ steps \((\d+)%\) done")
 _FAILED_JOB = re.compile(r"^logs/\S.*\.log:$")
 _ERROR = re.compile(r"^(\w+(Error|Exception)\b|Error:|\S+: error: )")
@@ -148,6 +149,8 @@ def _run(arguments: list[str], out: Path) -> list[str]:
                 lines.append(line.rstrip("\n"))
                 if steps := _STEPS.match(line):
                     bar.update(int(steps[1]) - bar.n)
+                elif _EPOCH.match(line):
+                    tqdm.write(lines[-1])
                 elif _DECOYS.match(line):  # a person reads of models
                     tqdm.write(lines[-1].replace(" decoys,", " models,", 1))
         process.join()

@@ -24,6 +24,7 @@ from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.natives import find_natives, unmatched
 from toporank.layout import repository
 from toporank.learning.assignment import describe_leaks, leaks
+from toporank.learning.conclusion import conclusion
 from toporank.structures.identity import Status
 
 OWN_CONFIG = Path("config/config.yaml")
@@ -136,7 +137,7 @@ def learned(out: Path, names: Iterable[str]) -> list[str]:
     if splits.exists() and (leaking := leaks(read_splits(splits))):
         lines.append(f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}")
     made = next((path for path in (out / layout.MADE_SCORER, out / layout.FINAL_SCORER) if path.exists()), None)
-    return [*lines, *about_scorer(made)]
+    return [*lines, *about_scorer(made), *conclusion(out, names, made)]
 
 
 def _for_natives(args: argparse.Namespace, out: Path) -> Path:

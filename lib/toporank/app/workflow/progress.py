@@ -89,3 +89,33 @@ def watch(
     thread = threading.Thread(target=report, name="progress", daemon=True)
     thread.start()
     return thread
+
+
+def watch_training(
+    logger: logging.Logger, since: float, sleep: Callable[[float], None] = time.sleep
+) -> threading.Thread:
+    """Report the last epoch of each run that is being trained, in a thread that ends with the process.
+
+    since : when the workflow began, in seconds since 1970; the log of a run that is older does not count.
+    """
+
+    def report() -> None:
+        last: dict[str, str] = {}
+        while True:
+            sleep(LONGEST)
+            for path in sorted(Path("logs").glob("*/*.log")):
+                text = last_epoch(path) if path.stat().st_mtime >= since else ""
+                if text and last.get(path.stem) != text:
+                    last[path.stem] = text
+                    logger.info(f"{path.stem}: {text}")
+
+    thread = threading.Thread(target=report, name="training", daemon=True)
+    thread.start()
+    return thread
+
+
+def last_epoch(log: Path) -> str:
+    """Return the last line of a log that is about an epoch; empty where there is none."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    epochs = [text for text in lines if text.startswith("epoch ")]
+    return epochs[-1] if epochs else ""
