@@ -233,8 +233,8 @@ def test_training_ends_with_how_good_against_what_on_how_much_where_and_what_nex
     assert said == (
         "The model that scores best is 0.12 DockQ worse than the best of its target (95 % interval 0.11 to 0.13); a"
         " model picked at random is 0.45 worse. This was measured on 1,200 models of 28 targets in 21 clusters of"
-        " homologous targets of set that validated: these also chose the epoch, which flatters the scorer. The scorer is"
-        " in results/scorer. Use it: toporank score FOLDER --scorer results/scorer"
+        " homologous targets of set that validated: these also chose the epoch, which flatters the scorer. The scorer"
+        " is in results/scorer. Use it: toporank score FOLDER --scorer results/scorer"
     )
     sizes = {"n_decoys": 300, "n_targets": 9, "n_clusters": 7}
     rows = [
