@@ -18,7 +18,7 @@ import numpy as np
 from toporank.structures.immune import VARIABLE_DOMAIN
 
 if TYPE_CHECKING:
-    import scipy.sparse
+    pass
 
 K = 5
 ALIKE = 0.4
@@ -97,26 +97,30 @@ def containments(queries: Sequence[str], references: Sequence[Sample]) -> tuple[
     -------
     query, reference, containment : places in the two lists, int, and float64, each of shape (m,)
     """
-    query_hashes = [kmers(query) for query in queries]
-    reference_hashes = [reference.hashes for reference in references]
-    known_hashes = np.unique(np.concatenate([*reference_hashes, np.empty(0, np.uint32)]))
-    # Products of tables with a row for each chain and a column for each k-mer count the common k-mers.
-    shared = (_table(query_hashes, known_hashes) @ _table(reference_hashes, known_hashes).T).tocoo()
-    query, reference = shared.coords
-    n_in_query = np.array([len(hashes) for hashes in query_hashes])[query]
-    n_in_reference = np.array([sample_.n_kmers for sample_ in references], dtype=np.int64)[reference]
-    n_kept = np.array([len(hashes) for hashes in reference_hashes])[reference]
-    n_shared = shared.data * n_in_reference / n_kept
-    return query, reference, np.minimum(1.0, n_shared / np.minimum(n_in_query, n_in_reference))
-
-
-def _table(rows: list[np.ndarray], columns: np.ndarray) -> scipy.sparse.csr_array:
-    """1 where a row has the hash of a column, else 0. columns : sorted."""
-    import scipy.sparse  # takes a tenth of a second to import
-
-    hashes = np.concatenate([*rows, np.empty(0, np.uint32)])
-    row = np.repeat(np.arange(len(rows)), [len(of_row) for of_row in rows])
-    is_column = np.isin(hashes, columns)
-    column = np.searchsorted(columns, hashes[is_column])
-    ones = np.ones(len(column))
-    return scipy.sparse.csr_array((ones, (row[is_column], column)), shape=(len(rows), len(columns)))
+    kept = [reference.hashes for reference in references]
+    n_kept = np.array([len(hashes) for hashes in kept], dtype=np.int64)
+    n_kmers = np.array([reference.n_kmers for reference in references], dtype=np.int64)
+    hashes = np.concatenate([*kept, np.empty(0, np.uint32)])
+    order = np.argsort(hashes, kind="stable")
+    hashes = hashes[order]
+    owner = np.repeat(np.arange(len(kept)), n_kept)[order]
+    queries_found, references_found, found = [], [], []
+    for number, sequence in enumerate(queries):
+        of_query = kmers(sequence)
+        first = np.searchsorted(hashes, of_query, "left")
+        n_equal = np.searchsorted(hashes, of_query, "right") - first
+        # the places first[k], first[k] + 1 … in `hashes` of every k-mer k, one after another
+        before = np.cumsum(n_equal) - n_equal
+        places = np.arange(n_equal.sum()) + np.repeat(first - before, n_equal)
+        n_shared = np.bincount(owner[places], minlength=len(kept))
+        reference = np.flatnonzero(n_shared)
+        in_whole = n_shared[reference] * n_kmers[reference] / n_kept[reference]
+        queries_found.append(np.full(len(reference), number))
+        references_found.append(reference)
+        found.append(np.minimum(1.0, in_whole / np.minimum(len(of_query), n_kmers[reference])))
+    whole_numbers = np.empty(0, np.int64)
+    return (
+        np.concatenate([whole_numbers, *queries_found]),
+        np.concatenate([whole_numbers, *references_found]),
+        np.concatenate([np.empty(0), *found]),
+    )

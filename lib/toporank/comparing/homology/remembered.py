@@ -7,6 +7,7 @@ targets in that list (`of`), how many k-mers it has (`kmers`), and the smallest 
 from __future__ import annotations
 
 import base64
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -65,6 +66,7 @@ def recall(record: dict[str, Any]) -> References:
     return References(samples, targets)
 
 
+@functools.cache  # networks of several folds remember mostly the same chains
 def hashes(text: str) -> np.ndarray:
     """The hashes of a chain, uint32, (n,). Raises ValueError when the text does not hold rising numbers."""
     values = np.frombuffer(base64.b64decode(text, validate=True), "<u4").astype(np.uint32)
