@@ -141,6 +141,7 @@ def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
     try:
         return gemmi.FlatStructure(structure)
     except RuntimeError:
+        structure = structure.clone()
         for chain in structure[0]:
             chain.name = ""
             for residue in chain:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import re
 from collections import Counter
@@ -31,7 +30,7 @@ from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.residue_names import with_short_names
 from toporank.structures.sketch import Chains, Sketch
 from toporank.structures.stored import PER_ANGSTROM
-from toporank.structures.text import check_file, read_text
+from toporank.structures.text import read_text
 
 BEFORE_CHARGE = 78
 """Columns of a PDB line that are read: some programs do not write a charge into the charge columns."""
@@ -64,24 +63,41 @@ def read_complex(path: Path, model: int | None = None, content: bytes | None = N
     StructureError : the file cannot be read, is not what its suffix says, has no such model, holds no atoms, or holds
         invalid numbers
     """
-    file = open_structure(path) if content is None else StructureFile(path, content)
-    return file.complex(model)
+    return open_structure(path, content).complex(model)
 
 
-def open_structure(path: Path) -> StructureFile:
+_last_opened: dict[tuple, StructureFile] = {}
+"""The file that was opened last, by its path and state."""
+
+
+def open_structure(path: Path, content: bytes | None = None) -> StructureFile:
     """Open a structure file; the same object as before if it is the last one and has not changed.
 
-    Raises StructureError when it cannot be read, and ConfigError when its name is not that of a structure.
+    So the sketch, the complex and the B factors of a file take one read and one parse.
+
+    Parameters
+    ----------
+    path : PDB or mmCIF file, compressed or not
+    content : of the file, where it was read before
+
+    Raises
+    ------
+    StructureError : it cannot be read
+    ConfigError : its name is not that of a structure
     """
-    structure_format(path)
-    check_file(path)
-    state = path.stat()
-    return _opened(path, state.st_ino, state.st_size, state.st_mtime_ns)
-
-
-@functools.lru_cache(maxsize=1)
-def _opened(path: Path, *_: int) -> StructureFile:
-    return StructureFile(path)
+    try:
+        state = path.stat()
+    except OSError:
+        return StructureFile(path, content)
+    if content is not None and len(content) != state.st_size:
+        return StructureFile(path, content)
+    key = path, state.st_ino, state.st_size, state.st_mtime_ns
+    file = _last_opened.get(key)
+    if file is None:
+        file = StructureFile(path, content)
+        _last_opened.clear()
+        _last_opened[key] = file
+    return file
 
 
 class ParsedModel(NamedTuple):
@@ -187,13 +203,15 @@ class StructureFile:
             )
 
     def _parse(self, position: int) -> ParsedModel:
-        if self._last is None or self._last[0] != position:
+        last = self._last
+        if last is None or last[0] != position:
             structure = self._structure_of(position)
             if len(structure) == 0 or structure[0].count_atom_sites() == 0:
                 what = f"no atoms found in this {self.format} file"
                 raise StructureError(what, remedy="truncated or another format?")
-            self._last = position, ParsedModel(structure, *residues_of(structure[0]))
-        return self._last[1]
+            last = position, ParsedModel(structure, *residues_of(structure[0]))
+            self._last = last
+        return last[1]
 
     def _structure_of(self, position: int) -> gemmi.Structure:
         """gemmi's structure of one model."""

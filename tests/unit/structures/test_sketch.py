@@ -9,6 +9,8 @@ import pytest
 from structures_text import EXAMPLES, Atom, alanine, changed, mmcif, pair, pdb, shifted, write
 from toporank.building.target_chains import sequences
 from toporank.errors import StructureError
+from toporank.inputs.confidence.bfactors import b_factors
+from toporank.structures import read
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 from toporank.structures.stored import atoms_digest
@@ -131,3 +133,17 @@ def test_a_file_that_the_reader_refuses_is_refused_in_the_same_words(tmp_path, n
     with pytest.raises(StructureError) as of_sketch:
         sketch(path)
     assert str(of_sketch.value) == str(of_reader.value)
+
+
+def test_sketch_complex_and_b_factors_of_a_file_take_one_read_and_one_parse(tmp_path, monkeypatch):
+    path = write(tmp_path / "d.pdb", pdb(pair()))
+    calls = []
+    for module, name in ((read, "read_text"), (read, "residues_of")):
+        plain = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *args, plain=plain, name=name: calls.append(name) or plain(*args))
+    sketch(path)
+    read_complex(path, content=path.read_bytes())
+    b_factors(read.open_structure(path), "always")
+    assert calls == ["read_text", "residues_of"]
+    write(path, pdb([*pair(), *alanine("C", 1, 9.0)]))
+    assert read_complex(path).chains == ["A", "B", "C"]
