@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from toporank.structures.columns import CHAIN, NUMBER, RESIDUE, PdbText
+from toporank.structures.pdb_text import CHAIN, NUMBER, RESIDUE, PdbText
 
 TITLES = (b"HEADER", b"TITLE", b"COMPND", b"REMARK")
 """Records that a file begins with, and so do parts that were files."""

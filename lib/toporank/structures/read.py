@@ -18,24 +18,23 @@ import numpy as np
 
 from toporank.errors import StructureError
 from toporank.structures.chains import residues_of
-from toporank.structures.columns import PdbText, check_mmcif, number_ligands
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.density import check_density
 from toporank.structures.identity import structure_format
 from toporank.structures.immune import CaTrace, Pair, may_pair, pairs_of, traces_of
+from toporank.structures.mmcif_text import parse_mmcif
 from toporank.structures.model_atoms import complex_of_model
 from toporank.structures.model_residue import ModelResidue
 from toporank.structures.molecules import READ_AS_ONE, SEVERAL
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
+from toporank.structures.pdb_text import PdbText
 from toporank.structures.residue_names import with_short_names
 from toporank.structures.sketch import Chains, Sketch
 from toporank.structures.stored import PER_ANGSTROM
-from toporank.structures.text import read_text
+from toporank.structures.text import parsing, read_text
 
 BEFORE_CHARGE = 78
 """Columns of a PDB line that are read: some programs do not write a charge into the charge columns."""
-LONGEST_MESSAGE = 200
-"""Letters of gemmi's messages that are repeated; some quote the file."""
 MIXED = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64)
 """Factors that make one number of three coordinates."""
 FARTHEST = 1e6
@@ -141,7 +140,7 @@ class StructureFile:
                 self.model_numbers = tuple(model.number for model in self._lines.models)
                 self._notes: list[str] = []
             else:
-                self.block, self._structure, self._notes = _parse_mmcif(self.text)
+                self.block, self._structure, self._notes = parse_mmcif(self.text)
                 self.model_numbers = tuple(model.num for model in self._structure)
 
     def complex(self, model: int | None = None) -> Complex:
@@ -217,7 +216,7 @@ class StructureFile:
         """gemmi's structure of one model."""
         if self._lines is not None:
             text, n_lines_before = with_ter_where_numbers_go_back(self._lines, position)
-            with _parsing("pdb", n_lines_before):
+            with parsing("pdb", n_lines_before):
                 structure = gemmi.read_pdb_string(text, max_line_length=BEFORE_CHARGE, split_chain_on_ter=True)
             self._lines.check(position)
             return structure
@@ -255,24 +254,6 @@ class StructureFile:
             raise StructureError(error.what, where=self.path, remedy=error.remedy) from error
 
 
-@contextlib.contextmanager
-def _parsing(file_format: str, n_lines_before: int = 0) -> Iterator[None]:
-    """Around calls of gemmi's parsers: what they raise becomes a StructureError.
-
-    n_lines_before : how many lines of the file come before the text that is parsed.
-    """
-    try:
-        yield
-    except (RuntimeError, ValueError, IndexError) as error:
-        reason = re.sub(r"^string:", "line ", str(error))  # gemmi begins with source and line
-        number = re.search(r"\bline (\d+)", reason)
-        if number:
-            line = int(number[1]) + n_lines_before
-            reason = f"{reason[: number.start(1)]}{line}{reason[number.end() :]}"
-        reason = reason[:LONGEST_MESSAGE]
-        raise StructureError(f"not a readable {file_format} file: {reason}", remedy="make or fetch it again") from error
-
-
 def _pdb_lines(text: str) -> PdbText:
     """PDB text by lines, with residue names of three letters, without END between the parts of one complex.
 
@@ -282,23 +263,6 @@ def _pdb_lines(text: str) -> PdbText:
         raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
     lines = PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
     return join_parts(with_short_names(lines))
-
-
-def _parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
-    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes. Raises StructureError."""
-    has_table = "_atom_site." in text or "_atom_site." in text.lower()
-    if not has_table and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
-        raise StructureError("not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb")
-    with _parsing("mmcif"):
-        blocks = [block for block in gemmi.cif.read_string(text) if block.find_values("_atom_site.Cartn_x")]
-    if not blocks:
-        raise StructureError("no _atom_site table in this mmcif file", remedy="make or fetch it again")
-    check_mmcif(blocks[0])
-    number_ligands(blocks[0])
-    with _parsing("mmcif"):
-        structure = gemmi.make_structure_from_block(blocks[0])
-    notes = [f"{len(blocks)} structures in one file, the first is used"] if len(blocks) > 1 else []
-    return blocks[0], structure, notes
 
 
 def _chains_and_pairs(model: ParsedModel) -> tuple[Chains, tuple[Pair, ...]]:

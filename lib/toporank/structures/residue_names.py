@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from toporank.errors import StructureError
-from toporank.structures.columns import CODE, COORDINATES, NUMBER, RESIDUE, PdbText, word
 from toporank.structures.complex import STANDARD
+from toporank.structures.pdb_text import CODE, COORDINATES, NUMBER, RESIDUE, PdbText, word
 
 FORCE_FIELD_NAMES = {
     **dict.fromkeys(("HID", "HIE", "HIP", "HSD", "HSE", "HSP"), "HIS"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import re
 import stat
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from toporank.errors import StructureError
@@ -14,6 +16,8 @@ from toporank.structures.identity import structure_format
 
 MAX_BYTES = 1 << 28
 """Largest text a file may unpack to: far above any complex, far below memory (gzip bombs)."""
+LONGEST_MESSAGE = 200
+"""Letters of gemmi's messages that are repeated; some quote the file."""
 NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 """What people call the compressions."""
 
@@ -88,3 +92,21 @@ def _unpacked(data: bytes, compression: str) -> bytes:
             if whole.eof and not whole.unused_data:
                 return text
     return unpacked(data, compression, MAX_BYTES) if compression else data
+
+
+@contextlib.contextmanager
+def parsing(file_format: str, n_lines_before: int = 0) -> Iterator[None]:
+    """Around calls of gemmi's parsers: what they raise becomes a StructureError.
+
+    n_lines_before : how many lines of the file come before the text that is parsed.
+    """
+    try:
+        yield
+    except (RuntimeError, ValueError, IndexError) as error:
+        reason = re.sub(r"^string:", "line ", str(error))  # gemmi begins with source and line
+        number = re.search(r"\bline (\d+)", reason)
+        if number:
+            line = int(number[1]) + n_lines_before
+            reason = f"{reason[: number.start(1)]}{line}{reason[number.end() :]}"
+        reason = reason[:LONGEST_MESSAGE]
+        raise StructureError(f"not a readable {file_format} file: {reason}", remedy="make or fetch it again") from error

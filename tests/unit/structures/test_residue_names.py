@@ -9,7 +9,7 @@ import pytest
 
 from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import StructureError
-from toporank.structures.columns import PdbText
+from toporank.structures.pdb_text import PdbText
 from toporank.structures.read import read_complex
 from toporank.structures.residue_names import with_short_names
 from toporank.structures.sketch import sketch

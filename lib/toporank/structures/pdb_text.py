@@ -1,6 +1,6 @@
-"""What gemmi would silently guess: misread numbers, dropped atoms, merged residues.
+"""PDB text by lines, and what gemmi would silently guess in it: misread numbers, dropped atoms, merged residues.
 
-Each function refuses such text with a StructureError whose message names line or column.
+`PdbText.check` refuses such text with a StructureError whose message names the line.
 """
 
 from __future__ import annotations
@@ -8,12 +8,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-import gemmi
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from toporank.errors import StructureError
-from toporank.structures.complex import STANDARD
 
 WRONG_COLUMNS = "PDB columns are fixed: has the line been shifted, or a number outgrown its column? write mmCIF instead"
 CHAIN, NUMBER, COORDINATES = slice(20, 22), slice(22, 26), range(30, 54, 8)
@@ -26,23 +24,6 @@ _MODEL_NUMBER = re.compile(rb"MODEL? *(\d{1,9})", re.IGNORECASE)
 _COORDINATE = re.compile(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", re.ASCII)
 _RESIDUE_NUMBER = re.compile(r" *-?\d+ *|[A-Z][0-9A-Z]{3}|[a-z][0-9a-z]{3}", re.ASCII)
 """Decimal or hybrid-36."""
-
-REQUIRED = (
-    ("id",),
-    ("type_symbol",),
-    ("label_alt_id",),
-    ("label_asym_id",),
-    ("Cartn_x",),
-    ("Cartn_y",),
-    ("Cartn_z",),
-    ("label_atom_id", "auth_atom_id"),
-    ("label_comp_id", "auth_comp_id"),
-    ("auth_seq_id", "label_seq_id"),
-)
-"""Columns of the _atom_site table without which it cannot be read; of two, one is enough."""
-LONGEST_NUMBER = 7
-"""Characters of a residue number; no chain has ten million residues."""
-NO_VALUE = frozenset("?.")
 
 
 class PdbModel(NamedTuple):
@@ -176,49 +157,3 @@ def _check_line(line: str, number: int) -> None:
         raise StructureError(f"not a residue number in line {number}: {line[NUMBER]!r}", remedy=WRONG_COLUMNS)
     if line[NUMBER].isdigit() and line[CODE : CODE + 1].isdigit():
         raise StructureError(f"residue number of more than four digits in line {number}", remedy=WRONG_COLUMNS)
-
-
-def check_mmcif(block: gemmi.cif.Block) -> None:
-    """Check that an _atom_site table has the columns it needs and residue numbers of reasonable length."""
-    for names in REQUIRED:
-        if not any(block.find_values(f"_atom_site.{name}") for name in names):
-            raise StructureError(
-                f"the _atom_site table has no column {' or '.join(names)}",
-                remedy="write it with all columns",
-            )
-    for name in ("auth_seq_id", "label_seq_id"):
-        longest = max(block.find_values(f"_atom_site.{name}"), key=len, default="")
-        if len(longest) > LONGEST_NUMBER:
-            raise StructureError(f"not a residue number in _atom_site.{name}: {longest[:20]}", remedy="renumber")
-
-
-def number_ligands(block: gemmi.cif.Block) -> None:
-    """Number ligands and waters that have neither an author's nor a label number, from 1 in each file.
-
-    Files without `auth_seq_id` number polymers only; all waters of a chain would otherwise be one residue. An
-    amino acid of a chain is left as it is.
-    """
-    names = ["label_asym_id", "?group_PDB", "?label_comp_id", "?auth_comp_id", "?label_atom_id", "?auth_atom_id"]
-    table = block.find("_atom_site.", [*names, "?label_seq_id", "?auth_seq_id"])
-    numbers = [k for k in (6, 7) if table.has_column(k)]
-    if any(NO_VALUE.isdisjoint(table.column(k)) for k in numbers):
-        return
-    component, atom = (a if table.has_column(a) else b for a, b in ((2, 3), (4, 5)))
-    count, before, atoms = 0, None, set()
-    for row in table:
-        if any(row[k] not in NO_VALUE for k in numbers):
-            continue
-        if _in_chain(row.str(component), table.has_column(1) and row[1] == "HETATM"):
-            continue
-        residue = row.str(0), row.str(component)
-        if residue != before or row.str(atom) in atoms:
-            count, before, atoms = count + 1, residue, set()
-        atoms.add(row.str(atom))
-        row[numbers[0]] = str(count)
-
-
-def _in_chain(component: str, hetero: bool) -> bool:
-    """A residue that is part of a protein chain, which has a number of its own or none at all."""
-    if component in STANDARD:
-        return not hetero
-    return gemmi.find_tabulated_residue(component).is_amino_acid()

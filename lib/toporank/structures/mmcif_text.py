@@ -1,0 +1,110 @@
+"""mmCIF text into gemmi's structure, with what gemmi would silently guess refused or corrected."""
+
+from __future__ import annotations
+
+import re
+
+import gemmi
+
+from toporank.errors import StructureError
+from toporank.structures.complex import STANDARD
+from toporank.structures.text import parsing
+
+REQUIRED = (
+    ("id",),
+    ("type_symbol",),
+    ("label_alt_id",),
+    ("label_asym_id",),
+    ("Cartn_x",),
+    ("Cartn_y",),
+    ("Cartn_z",),
+    ("label_atom_id", "auth_atom_id"),
+    ("label_comp_id", "auth_comp_id"),
+    ("auth_seq_id", "label_seq_id"),
+)
+"""Columns of the _atom_site table without which it cannot be read; of two, one is enough."""
+LONGEST_NUMBER = 7
+"""Characters of a residue number; no chain has ten million residues."""
+NO_VALUE = frozenset("?.")
+OF_RESIDUE = (
+    "label_asym_id",
+    "group_PDB",
+    "label_comp_id",
+    "auth_comp_id",
+    "label_atom_id",
+    "auth_atom_id",
+    "label_seq_id",
+    "auth_seq_id",
+)
+"""Columns that say which residue an atom is of; the first is in every table."""
+
+
+def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
+    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes. Raises StructureError."""
+    has_table = "_atom_site." in text or "_atom_site." in text.lower()
+    if not has_table and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
+        raise StructureError("not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb")
+    with parsing("mmcif"):
+        blocks = [block for block in gemmi.cif.read_string(text) if block.find_values("_atom_site.Cartn_x")]
+    if not blocks:
+        raise StructureError("no _atom_site table in this mmcif file", remedy="make or fetch it again")
+    _check_columns(blocks[0])
+    _number_ligands(blocks[0])
+    with parsing("mmcif"):
+        structure = gemmi.make_structure_from_block(blocks[0])
+    notes = [f"{len(blocks)} structures in one file, the first is used"] if len(blocks) > 1 else []
+    return blocks[0], structure, notes
+
+
+def _check_columns(block: gemmi.cif.Block) -> None:
+    """Check that an _atom_site table has the columns it needs and residue numbers of reasonable length."""
+    for names in REQUIRED:
+        if not any(block.find_values(f"_atom_site.{name}") for name in names):
+            raise StructureError(
+                f"the _atom_site table has no column {' or '.join(names)}",
+                remedy="write it with all columns",
+            )
+    for name in ("auth_seq_id", "label_seq_id"):
+        longest = max(block.find_values(f"_atom_site.{name}"), key=len, default="")
+        if len(longest) > LONGEST_NUMBER:
+            raise StructureError(f"not a residue number in _atom_site.{name}: {longest[:20]}", remedy="renumber")
+
+
+def _number_ligands(block: gemmi.cif.Block) -> None:
+    """Number ligands and waters that have neither an author's nor a label number, from 1 in each file.
+
+    Files without `auth_seq_id` number polymers only; all waters of a chain would otherwise be one residue. An
+    amino acid of a chain is left as it is.
+    """
+    first, *others = OF_RESIDUE
+    table = block.find("_atom_site.", [first, *(f"?{name}" for name in others)])  # ? : may be missing
+    columns = {name: k for k, name in enumerate(OF_RESIDUE) if table.has_column(k)}
+    chain = columns["label_asym_id"]
+    component = columns.get("label_comp_id", columns.get("auth_comp_id"))
+    atom_name = columns.get("label_atom_id", columns.get("auth_atom_id"))
+    group = columns.get("group_PDB")
+    numbers = [columns[name] for name in ("label_seq_id", "auth_seq_id") if name in columns]
+    if any(NO_VALUE.isdisjoint(table.column(k)) for k in numbers):
+        return
+    count = 0
+    before = None
+    atoms: set[str] = set()
+    for row in table:
+        has_number = any(row[k] not in NO_VALUE for k in numbers)
+        is_hetero = group is not None and row[group] == "HETATM"
+        if has_number or _in_chain(row.str(component), is_hetero):
+            continue
+        residue = row.str(chain), row.str(component)
+        if residue != before or row.str(atom_name) in atoms:
+            count += 1
+            before = residue
+            atoms = set()
+        atoms.add(row.str(atom_name))
+        row[numbers[0]] = str(count)
+
+
+def _in_chain(component: str, hetero: bool) -> bool:
+    """A residue that is part of a protein chain, which has a number of its own or none at all."""
+    if component in STANDARD:
+        return not hetero
+    return gemmi.find_tabulated_residue(component).is_amino_acid()
