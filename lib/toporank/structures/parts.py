@@ -31,37 +31,36 @@ def join_parts(lines: PdbText) -> PdbText:
         return lines
     ends = ends[(ends > lines.atoms[0]) & (ends < lines.atoms[-1])]
     parts = np.split(lines.atoms, np.searchsorted(lines.atoms, ends))
-    filled = [atoms for atoms in parts if len(atoms)]
-    if len(filled) < 2 or not _are_one_complex(lines, filled):
+    parts = [atoms for atoms in parts if len(atoms)]
+    if len(parts) < 2 or not _are_one_complex(lines, parts):
         return lines
     text = bytearray(lines.text)
     for start in lines.starts[ends].tolist():
         text[start : start + 3] = b"TER"
-    return PdbText(bytes(text), (*lines.changes, *((line, READ_AS) for line in ends.tolist())))
+    changes = [(line, READ_AS) for line in ends.tolist()]
+    return PdbText(bytes(text), (*lines.changes, *changes))
 
 
 def _are_one_complex(lines: PdbText, parts: list[np.ndarray]) -> bool:
     """Whether parts, given by the lines of their atoms, are of one complex."""
     chains = [set(np.unique(lines.numbers(CHAIN, atoms)).tolist()) for atoms in parts]
     residues = [_residues(lines, atoms) for atoms in parts]
-    alike = any(2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(residues, 2))
-    if len(parts) == 2 and alike:
-        return len(chains[0] | chains[1]) == 1 and _has_title(lines, parts)
-    if len(parts) == 2:
+    is_repeated = False
+    for one, other in combinations(residues, 2):
+        is_repeated |= 2 * len(one & other) > min(len(one), len(other))
+    if len(parts) > 2:
+        return not is_repeated and sum(map(len, chains)) == len(set.union(*chains))
+    if not is_repeated:
         return True
-    return not alike and sum(map(len, chains)) == len(set.union(*chains))
+    between = lines.lines(int(parts[0][-1]) + 1, int(parts[1][0])).upper()
+    has_title = any(line.startswith(TITLES) for line in between.splitlines())
+    return has_title and len(chains[0] | chains[1]) == 1
 
 
 def _residues(lines: PdbText, atoms: np.ndarray) -> set[tuple[int, ...]]:
     """Name, chain and number of the residues of some atoms."""
     columns = np.column_stack([lines.numbers(column, atoms) for column in RESIDUE])
     return set(map(tuple, np.unique(columns, axis=0).tolist()))
-
-
-def _has_title(lines: PdbText, parts: list[np.ndarray]) -> bool:
-    """Whether the second of two parts begins with a title."""
-    between = lines.lines(int(parts[0][-1]) + 1, int(parts[1][0]))
-    return any(line.upper().startswith(TITLES) for line in between.splitlines())
 
 
 def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> tuple[bytes, int]:

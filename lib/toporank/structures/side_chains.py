@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import compress
-
 import numpy as np
 
 WITHOUT_SIDE_CHAINS = "the score means little"
@@ -34,20 +31,22 @@ def lacking_side_chains(
     -------
     One sentence, or nothing: only chains of at least `FEWEST` amino acids are looked at.
     """
-    second = np.isin(atom_names.view("<u8").ravel(), SECOND_ATOMS)
-    with_atoms = Counter(chains[residue] for residue in set(residue_of[second].tolist()) if parents[residue])
-    sizes = Counter(compress(chains, parents))
-    bare = {chain for chain, n in sizes.items() if n >= FEWEST and with_atoms[chain] <= MOST_WITH * n}
-    if not bare:
+    has_side_chain = np.zeros(len(chains), dtype=bool)
+    has_side_chain[residue_of[np.isin(atom_names.view("<u8").ravel(), SECOND_ATOMS)]] = True
+    residues_of: dict[str, list[int]] = {}
+    for residue, chain in enumerate(chains):
+        if parents[residue]:
+            residues_of.setdefault(chain, []).append(residue)
+    of_kind: dict[str, list[str]] = {}
+    for chain, residues in sorted(residues_of.items()):
+        if len(residues) >= FEWEST and has_side_chain[residues].sum() <= MOST_WITH * len(residues):
+            atoms = set(atom_names[np.isin(residue_of, residues)].tolist())
+            kind = _kind({parents[residue] for residue in residues}, atoms)
+            of_kind.setdefault(kind, []).append(chain)
+    if not of_kind:
         return []
-    of_kinds: dict[str, list[str]] = {}
-    for chain in sorted(bare):
-        residues = [r for r, (name, parent) in enumerate(zip(chains, parents, strict=True)) if name == chain and parent]
-        atoms = set(atom_names[np.isin(residue_of, residues)].tolist())
-        kind = _kind({parents[r] for r in residues}, atoms)
-        of_kinds.setdefault(kind, []).append(chain)
-    listed = ", ".join(f"{_chains(of_kind)} ({kind})" for kind, of_kind in of_kinds.items())
-    return [f"no side chains in {listed}: {WITHOUT_SIDE_CHAINS}"]
+    kinds = [f"{_named(names)} ({kind})" for kind, names in of_kind.items()]
+    return [f"no side chains in {', '.join(kinds)}: {WITHOUT_SIDE_CHAINS}"]
 
 
 def _kind(parents: set[str], atoms: set[bytes]) -> str:
@@ -59,5 +58,6 @@ def _kind(parents: set[str], atoms: set[bytes]) -> str:
     return ALANINE if parents == {"ALA"} and b"CB" in atoms else BACKBONE_ONLY
 
 
-def _chains(names: list[str]) -> str:
-    return f"chain{'s' * (len(names) > 1)} {' and '.join([', '.join(names[:-1]), names[-1]] if names[1:] else names)}"
+def _named(names: list[str]) -> str:
+    *others, last = names
+    return f"chains {', '.join(others)} and {last}" if others else f"chain {last}"

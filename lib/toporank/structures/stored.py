@@ -1,7 +1,7 @@
 """A `Complex` as bytes: a decoy is read once, and what computes its features takes it from the reuse store.
 
-The bytes: length of a JSON header as 8 bytes, little-endian; the header; the coordinates. These are whole numbers of
-0.001 Å where that is exact, as in every PDB file, else float64.
+The bytes are safetensors: the arrays, and as JSON what is text. Coordinates are whole numbers of 0.001 Å where that is
+exact, as in every PDB file, else float64.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import json
 
 import numpy as np
+import safetensors.numpy
 
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
@@ -19,24 +20,26 @@ PER_ANGSTROM = 1000.0
 
 def to_bytes(complex_: Complex) -> bytes:
     """The same complex gives the same bytes."""
-    whole = np.rint(complex_.xyz * PER_ANGSTROM)
-    exact = bool((whole / PER_ANGSTROM == complex_.xyz).all()) and bool((np.abs(whole) < 2**31).all())
-    numbers = whole.astype("<i4") if exact else complex_.xyz.astype("<f8")
-    kinds, kind = np.unique(complex_.atom_names, return_inverse=True)
-    header = {
+    thousandths = np.rint(complex_.xyz * PER_ANGSTROM)
+    is_exact = (thousandths / PER_ANGSTROM == complex_.xyz).all() and (np.abs(thousandths) < 2**31).all()
+    names, name = np.unique(complex_.atom_names, return_inverse=True)
+    texts = {
         "residues": complex_.residues,
         "names": complex_.names,
         "parents": complex_.parents,
         "hetero": sorted(complex_.hetero),
         "notes": complex_.notes,
         "labels": complex_.labels,
-        "kinds": [name.decode("latin-1") for name in kinds.tolist()],
-        "atoms_of_residue": np.bincount(complex_.residue_of, minlength=len(complex_.residues)).tolist(),
-        "ca": complex_.ca.tolist(),
-        "xyz": numbers.dtype.str,
+        "atom_names": [name.decode("latin-1") for name in names.tolist()],
     }
-    text = json.dumps(header, separators=(",", ":")).encode()
-    return b"".join([len(text).to_bytes(8, "little"), text, kind.astype("<u2").tobytes(), numbers.tobytes()])
+    arrays = {
+        "texts": np.frombuffer(json.dumps(texts, separators=(",", ":")).encode(), np.uint8),
+        "xyz": thousandths.astype(np.int32) if is_exact else complex_.xyz,
+        "atom_name": name.astype(np.uint16),
+        "residue_of": complex_.residue_of.astype(np.int32),
+        "ca": complex_.ca.astype(np.int32),
+    }
+    return safetensors.numpy.save(arrays)
 
 
 def atoms_digest(complex_: Complex) -> str:
@@ -53,22 +56,19 @@ def atoms_digest(complex_: Complex) -> str:
 
 def from_bytes(content: bytes) -> Complex:
     """The inverse of `to_bytes`."""
-    start = 8 + int.from_bytes(content[:8], "little")
-    header = json.loads(content[8:start])
-    counts = np.array(header["atoms_of_residue"], dtype=np.intp)
-    n_atoms = int(counts.sum())
-    kind = np.frombuffer(content, "<u2", n_atoms, start)
-    numbers = np.frombuffer(content, header["xyz"], 3 * n_atoms, start + 2 * n_atoms).reshape(-1, 3)
-    kinds = np.array([name.encode("latin-1") for name in header["kinds"]], dtype="S8")
+    arrays = safetensors.numpy.load(content)
+    texts = json.loads(arrays["texts"].tobytes())
+    atom_names = np.array([name.encode("latin-1") for name in texts["atom_names"]], dtype="S8")
+    xyz = arrays["xyz"]
     return Complex(
-        residues=tuple(ResidueId(*residue) for residue in header["residues"]),
-        names=tuple(header["names"]),
-        parents=tuple(header["parents"]),
-        xyz=numbers / PER_ANGSTROM if numbers.dtype.kind == "i" else numbers.astype(np.float64),
-        atom_names=kinds[kind],
-        residue_of=np.repeat(np.arange(len(counts)), counts),
-        ca=np.array(header["ca"], dtype=np.intp),
-        hetero=frozenset(header["hetero"]),
-        notes=tuple(header["notes"]),
-        labels=tuple((chain, number) for chain, number in header["labels"]),
+        residues=tuple(ResidueId(*residue) for residue in texts["residues"]),
+        names=tuple(texts["names"]),
+        parents=tuple(texts["parents"]),
+        xyz=xyz / PER_ANGSTROM if xyz.dtype == np.int32 else xyz,
+        atom_names=atom_names[arrays["atom_name"]],
+        residue_of=arrays["residue_of"].astype(np.intp),
+        ca=arrays["ca"].astype(np.intp),
+        hetero=frozenset(texts["hetero"]),
+        notes=tuple(texts["notes"]),
+        labels=tuple((chain, number) for chain, number in texts["labels"]),
     )

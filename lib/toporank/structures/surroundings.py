@@ -18,13 +18,13 @@ class Surroundings:
     ----------
     complex_ : whole, length R
     chains : dict, name → its place in the boxes
-    residues : list of C int arrays, the residues of each chain, hetero groups included, in rising order
+    chain_of_residue : int, shape (R,), place of each residue's chain
     low, high : float64, shape (C, 3), corners of the boxes in Å
     """
 
     complex_: Complex
     chains: dict[str, int]
-    residues: list[np.ndarray]
+    chain_of_residue: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
@@ -32,14 +32,18 @@ class Surroundings:
     def of(cls, complex_: Complex) -> Surroundings:
         """Of every chain that has atoms."""
         names, chain = np.unique([residue.chain for residue in complex_.residues], return_inverse=True)
-        by_chain = np.argsort(chain, kind="stable")
-        residues = np.split(by_chain, np.cumsum(np.bincount(chain))[:-1])
-        low, high = np.full((len(names), 3), np.inf), np.full((len(names), 3), -np.inf)
-        of_atoms = chain[complex_.residue_of]
-        np.minimum.at(low, of_atoms, complex_.xyz)
-        np.maximum.at(high, of_atoms, complex_.xyz)
-        places = {str(name): place for place, name in enumerate(names)}
-        return cls(complex_, places, residues, low, high)
+        chain_of_atom = chain[complex_.residue_of]
+        low = np.full((len(names), 3), np.inf)
+        high = np.full((len(names), 3), -np.inf)
+        np.minimum.at(low, chain_of_atom, complex_.xyz)
+        np.maximum.at(high, chain_of_atom, complex_.xyz)
+        return cls(
+            complex_=complex_,
+            chains={str(name): place for place, name in enumerate(names)},
+            chain_of_residue=chain,
+            low=low,
+            high=high,
+        )
 
     def around(self, chains: Iterable[str], reach: float) -> Complex:
         """The complex without the chains that have no atom within `reach`, Å, of these; maybe with some farther ones.
@@ -48,8 +52,10 @@ class Surroundings:
         """
         if np.isinf(reach):
             return self.complex_
-        near = np.zeros(len(self.chains), dtype=bool)
-        for place in (self.chains[chain] for chain in chains):
-            near |= ((self.low < self.high[place] + reach) & (self.high > self.low[place] - reach)).all(axis=1)
-            near[place] = True
-        return self.complex_.only(np.sort(np.concatenate([self.residues[c] for c in np.flatnonzero(near)])))
+        is_near = np.zeros(len(self.chains), dtype=bool)
+        for name in chains:
+            place = self.chains[name]
+            overlaps = (self.low < self.high[place] + reach) & (self.high > self.low[place] - reach)
+            is_near |= overlaps.all(axis=1)
+            is_near[place] = True
+        return self.complex_.only(np.flatnonzero(is_near[self.chain_of_residue]))

@@ -45,22 +45,25 @@ def mmcif(complex_: Complex, b_factors: np.ndarray, title: str = "") -> str:
 
 def _structure(complex_: Complex, b_factors: np.ndarray) -> gemmi.Structure:
     """A complex as gemmi has it. b_factors : of the residues, shape (R,)."""
-    atom_names, (x, y, z) = [name.decode() for name in complex_.atom_names.tolist()], complex_.xyz.T.tolist()
-    starts, b_factors = complex_.atom_slices.tolist(), b_factors.tolist()
-    chains: dict[str, list[gemmi.Residue]] = {}
-    for r, ((chain, number, insertion_code), name) in enumerate(zip(complex_.residues, complex_.names, strict=True)):
+    names = [name.decode() for name in complex_.atom_names.tolist()]
+    places = complex_.xyz.tolist()
+    starts = complex_.atom_slices.tolist()
+    chains: dict[str, gemmi.Chain] = {}
+    for r, (residue_id, b_factor) in enumerate(zip(complex_.residues, b_factors.tolist(), strict=True)):
         residue = gemmi.Residue()
-        residue.name, residue.seqid = name, gemmi.SeqId(number, insertion_code or " ")
+        residue.name = complex_.names[r]
+        residue.seqid = gemmi.SeqId(residue_id.number, residue_id.insertion_code or " ")
         for i in range(starts[r], starts[r + 1]):
             atom = gemmi.Atom()
-            atom.name, atom.element = atom_names[i], _element(atom_names[i], name, bool(complex_.parents[r]))
-            atom.pos, atom.b_iso = gemmi.Position(x[i], y[i], z[i]), b_factors[r]
+            atom.name = names[i]
+            atom.element = _element(names[i], residue.name, bool(complex_.parents[r]))
+            atom.pos = gemmi.Position(*places[i])
+            atom.b_iso = b_factor
             residue.add_atom(atom)
-        chains.setdefault(chain, []).append(residue)
+        chain = chains.setdefault(residue_id.chain, gemmi.Chain(residue_id.chain))
+        chain.add_residue(residue)
     model = gemmi.Model(1)
-    for name, residues in chains.items():
-        chain = gemmi.Chain(name)
-        chain.append_residues(residues)
+    for chain in chains.values():
         model.add_chain(chain)
     structure = gemmi.Structure()
     structure.add_model(model)
