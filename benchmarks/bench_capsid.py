@@ -56,7 +56,7 @@ def measured(models: Path, out: Path, cores: int | None) -> tuple[float, float, 
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
-    with open(next(out.glob("results/scores/*/ranking.csv")), newline="") as text:
+    with open(next(out.glob("results/scores/*/models.csv")), newline="") as text:
         (row,) = csv.DictReader(text)
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, int(row["n_interface_residues"])
 

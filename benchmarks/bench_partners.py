@@ -65,7 +65,7 @@ def decoys(natives: Path, folder: Path) -> list[str]:
 
 
 def rankings(home: Path, checkpoint: Path) -> dict[str, list[dict[str, str]]]:
-    """Score the decoys in `home/in` as a user would; rows of ranking.csv by target."""
+    """Score the decoys in `home/in` as a user would; rows of models.csv by target."""
     command = [
         sys.executable,
         "-m",
@@ -78,7 +78,7 @@ def rankings(home: Path, checkpoint: Path) -> dict[str, list[dict[str, str]]]:
     command += ["--cores", str(os.cpu_count()), "score", "--config", "score_decoys=in", f"scorer={checkpoint}"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     found: dict[str, list[dict[str, str]]] = {}
-    with open(home / "results/scores/in/ranking.csv", newline="") as handle:
+    with open(home / "results/scores/in/models.csv", newline="") as handle:
         for row in csv.DictReader(handle):
             found.setdefault(row["target"], []).append(row)
     return found
@@ -93,7 +93,7 @@ def faults(rows: list[dict[str, str]]) -> list[str]:
         broken.append(f"scored: {', '.join(complete)}")
     if sorted(order[: len(complete)]) != sorted(complete):
         broken.append("a decoy that is not complete ranks before one that is")
-    if any(row["pred_dockq"] for row in rows if row["status"] != "ok"):
+    if any(row["dockq"] for row in rows if row["status"] != "ok"):
         broken.append("a decoy that is not complete has a score")
     if order[0] != "native":
         broken.append(f"{order[0]} ranks before the native")
@@ -126,7 +126,7 @@ def main() -> None:
         missing = decoys(args.natives, home / "in")
         print(f"{'target':9}  order of the ranking")
         for target, rows in rankings(home, args.checkpoint.resolve()).items():
-            order = [f"{row['decoy']} {row['pred_dockq'][:5] or row['status']}" for row in rows]
+            order = [f"{row['decoy']} {row['dockq'][:5] or row['status']}" for row in rows]
             print(f"{target:9}  {' > '.join(order)}{''.join(f'  <- {fault}' for fault in faults(rows))}")
         print(f"left out: {', '.join(missing) or 'none'}")
         two = write_pdb(home / "two.pdb", [line for line in read_atoms(args.natives / "1ERN/bound.pdb")])

@@ -5,7 +5,7 @@
 
 Another tool's answer, or an imported checkpoint's, may stand beside them: score the decoys with
 `snakemake score --config score_decoys=FOLDER scorer=FILE` and give the ranking of each data set,
-`--rankings TopoQA perturbed/ranking.csv docked/ranking.csv`.
+`--rankings TopoQA perturbed/models.csv docked/models.csv`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 
 from study import metrics
 from toporank.building.coverage import read_coverage
-from toporank.ranking.ranked import read_ranking
+from toporank.ranking.model_table import read_models
 from toporank.structures.read import read_complex
 
 RANDOM_ROUNDS = 20
@@ -30,7 +30,7 @@ WITHIN = 10.0
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("study", type=Path, help="its working directory")
-    parser.add_argument("--rankings", nargs="*", default=[], help="a name, and the ranking.csv of each data set")
+    parser.add_argument("--rankings", nargs="*", default=[], help="a name, and the models.csv of each data set")
     args = parser.parse_args()
     found = sorted((args.study / "results").glob("*/coverage.tsv"))
     decoys = pd.concat(pd.DataFrame(read_coverage(path)).assign(set=path.parent.name) for path in found)
@@ -41,8 +41,8 @@ def main() -> None:
         "CA pairs under 10 Å": decoys["path"].map(ca_pairs).astype(float),
     }
     if args.rankings:
-        given = pd.DataFrame([row for path in args.rankings[1:] for row in read_ranking(path)])
-        given = given[["target", "decoy", "pred_dockq"]]
+        given = pd.concat([read_models(path) for path in args.rankings[1:]])
+        given = given[["target", "decoy", "dockq"]].rename(columns={"dockq": "pred_dockq"})
         merged = decoys[["target", "decoy"]].merge(given, how="left", validate="1:1")
         answers[args.rankings[0]] = pd.Series(merged["pred_dockq"].to_numpy(), decoys.index)
     for name, part in [*decoys.groupby("set"), ("all", decoys)]:

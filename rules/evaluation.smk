@@ -8,7 +8,8 @@ localrules:
 rule evaluate_ranking:
     """Ranking metrics of each target and split of a labelled data set."""
     input:
-        ranking=layout.RANKING,
+        models=layout.MODEL_TABLE,
+        details=layout.DETAILS,
         interfaces=layout.SCORED_INTERFACES,
         confidence=layout.CONFIDENCE,
         made=JOBS.label_table,
@@ -25,6 +26,6 @@ rule evaluate_ranking:
         contents=JOBS.contents,
         code=jobs.step_code(REPOSITORY, "evaluate.py"),
     shell:
-        "evaluate.py --ranking {input.ranking} --interfaces {input.interfaces} --labels {params.labels}"
+        "evaluate.py --models {input.models} --details {input.details} --interfaces {input.interfaces} --labels {params.labels}"
         " --confidence {input.confidence} --splits {input.splits}"
         " --per-target {output.per_target} --summary {output.summary} 2>&1 | tee {log}"

@@ -34,10 +34,10 @@ rule score_graphs:
         coverage=layout.COVERAGE,
         pack=layout.PACK,
     output:
-        ranking=report(layout.RANKING, category="Ranking"),
+        models=report(layout.MODEL_TABLE, category="Ranking"),
+        targets=report(layout.TARGETS, category="Ranking"),
+        details=layout.DETAILS,
         interfaces=layout.SCORED_INTERFACES,
-        export=layout.MODEL_PRED_DOCKQ,
-        leakage=report(layout.LEAKAGE, category="Ranking"),
         residues=layout.RESIDUES,
         contacts=layout.CONTACTS,
         confidence=layout.CONFIDENCE,
@@ -56,8 +56,5 @@ rule score_graphs:
         scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         code=jobs.step_code(REPOSITORY, "score_graphs.py"),
     shell:
-        "score_graphs.py --scorer {params.scorer:q} --pack {input.pack} --coverage {input.coverage}"
-        " --ranking {output.ranking} --interfaces {output.interfaces} --export {output.export}"
-        " --leakage {output.leakage} --residues {output.residues} --contacts {output.contacts}"
-        " --confidence {output.confidence} --embeddings {output.embeddings}"
-        " --record {output.record} 2>&1 | tee {log}"
+        "score_graphs.py --dataset {wildcards.dataset} --scorer {params.scorer:q} --pack {input.pack}"
+        " --coverage {input.coverage} 2>&1 | tee {log}"

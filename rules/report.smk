@@ -1,4 +1,4 @@
-# One page to look at, for the whole study and for each scored data set.
+# A page to look at for each scored data set, and a small one for a study.
 
 
 localrules:
@@ -7,19 +7,13 @@ localrules:
 
 
 rule report_study:
-    """Run card, coverage, leaderboard, learning curves, predicted against true, rankings; and who was seen in training."""
+    """Leaderboard, learning curves, metrics and maps of models; and who was seen in training."""
     input:
-        coverage=expand(layout.COVERAGE, dataset=JOBS.datasets),
-        rankings=JOBS.rankings(),
-        interfaces=expand(layout.SCORED_INTERFACES, dataset=JOBS.datasets),
-        confidence=expand(layout.CONFIDENCE, dataset=JOBS.datasets),
         evaluations=JOBS.evaluations(),
         leaderboard=layout.FINAL_LEADERBOARD,
-        leakage=expand(layout.LEAKAGE, dataset=JOBS.datasets),
+        targets=expand(layout.TARGETS, dataset=JOBS.datasets),
         embeddings=expand(layout.EMBEDDINGS, dataset=JOBS.datasets),
-        splits=JOBS.splits(),
         folds=JOBS.fold_metrics(),
-        scorer=JOBS.scorer_files(REPOSITORY),
     output:
         page=report(layout.REPORT, category="Report"),
         leakage=report(layout.STUDY_LEAKAGE, category="Report"),
@@ -28,27 +22,19 @@ rule report_study:
     conda:
         "../envs/report.yaml"
     params:
-        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
-        code=jobs.step_code(REPOSITORY, "write_report.py"),
+        code=jobs.step_code(REPOSITORY, "write_study.py"),
     shell:
-        "write_report.py --coverage {input.coverage} --rankings {input.rankings} --evaluations {input.evaluations}"
-        " --interfaces {input.interfaces} --confidence {input.confidence} --leaderboard {input.leaderboard}"
-        " --leakage {input.leakage} --embeddings {input.embeddings} --splits {input.splits} --folds {input.folds}"
-        " --study-leakage {output.leakage} --scorer {params.scorer:q} --page {output.page} > {log} 2>&1"
+        "write_study.py --leaderboard {input.leaderboard} --evaluations {input.evaluations} --targets {input.targets}"
+        " --embeddings {input.embeddings} --folds {input.folds} --leakage {output.leakage} --page {output.page}"
+        " > {log} 2>&1"
 
 
 rule report_scores:
-    """The answer, ranking, coverage and run card of one data set; and the same for PyMOL, ChimeraX and MultiQC."""
+    """Verdicts, rankings and structures of one data set; and scripts for PyMOL and ChimeraX."""
     input:
-        coverage=layout.COVERAGE,
-        ranking=layout.RANKING,
-        interfaces=layout.SCORED_INTERFACES,
-        chains=layout.CHAINS,
-        confidence=layout.CONFIDENCE,
-        leakage=layout.LEAKAGE,
-        embeddings=layout.EMBEDDINGS,
-        residues=layout.RESIDUES,
-        splits=JOBS.splits(),
+        models=layout.MODEL_TABLE,
+        tables=[layout.DETAILS, layout.TARGETS, layout.SCORED_INTERFACES, layout.CHAINS, layout.CONFIDENCE],
+        further=[layout.RESIDUES, layout.CONTACTS, layout.EMBEDDINGS, layout.SCORED_WITH],
         scorer=JOBS.scorer_files(REPOSITORY),
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
@@ -61,7 +47,4 @@ rule report_scores:
         scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
         code=jobs.step_code(REPOSITORY, "write_report.py"),
     shell:
-        "write_report.py --coverage {input.coverage} --rankings {input.ranking} --interfaces {input.interfaces}"
-        " --chains {input.chains} --leakage {input.leakage} --confidence {input.confidence} --embeddings {input.embeddings}"
-        " --residues {input.residues} --splits {input.splits} --scorer {params.scorer:q}"
-        " --beside --page {output.page} > {log} 2>&1"
+        "write_report.py --models {input.models} --scorer {params.scorer:q} > {log} 2>&1"

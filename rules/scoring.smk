@@ -38,16 +38,16 @@ rule collect_scores:
         parts=JOBS.scored_parts,
         scorer=JOBS.scorer_files(REPOSITORY),
     output:
-        ranking=report(layout.RANKING, category="Ranking"),
+        models_table=report(layout.MODEL_TABLE, category="Ranking"),
+        targets=report(layout.TARGETS, category="Ranking"),
         interfaces=report(layout.SCORED_INTERFACES, category="Ranking"),
-        export=layout.MODEL_PRED_DOCKQ,
-        leakage=report(layout.LEAKAGE, category="Ranking"),
+        details=layout.DETAILS,
         residues=layout.RESIDUES,
         contacts=layout.CONTACTS,
         models=directory(layout.MODELS),
         embeddings=layout.EMBEDDINGS,
         record=layout.SCORED_WITH,
-        tables=[layout.COVERAGE, layout.CHAINS, layout.CONFIDENCE] if JOBS.scoring_only else [],
+        tables=[layout.CHAINS, layout.CONFIDENCE] if JOBS.scoring_only else [],
     log:
         "logs/scoring/{dataset}.log",
     wildcard_constraints:

@@ -1,36 +1,34 @@
-"""Small folders as `toporank score` writes them, made of tables."""
+"""Folders as `toporank score` writes them, made of tables; with real files where a page shows structures."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from toporank import layout
-from toporank.app.commands.shown import study_of
-from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
-from toporank.building.chunks.plan import Current
-from toporank.building.coverage import CoverageRow, write_coverage
+from toporank.building.coverage import CoverageRow
 from toporank.comparing.homology.chain_tables import Chain, write_chains
 from toporank.files.atomic import write_text
-from toporank.inputs.confidence.table import Confidence, write_confidence
+from toporank.inputs.confidence.table import Confidence
 from toporank.layout import repository
-from toporank.ranking.interfaces import InterfaceRow, write_interfaces
-from toporank.ranking.leakage import LeakageRow, write_leakage
-from toporank.ranking.ranked import ranking, write_model_pred_dockq, write_ranking
-from toporank.ranking.residues import contact_lines, residue_lines, write_contact_lines, write_residue_lines
-from toporank.report.targets import targets_text
-from toporank.scorer.embeddings import write_embeddings
-from toporank.scorer.prediction import CONTACTS, Estimate, ResidueScore, Score
+from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.leakage import LeakageRow
+from toporank.ranking.model_table import score_record
+from toporank.ranking.residues import contact_lines, residue_lines
+from toporank.ranking.score import ScoringOptions
+from toporank.ranking.tables import ScoredModels
+from toporank.ranking.target_result import TargetResult
+from toporank.report.results import ScoredFolder
+from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import Status
 
 SCORER = Scorer.open(repository() / layout.SHIPPED_SCORER)
 RECORD = ScoredWith.of(SCORER, rank_by="complex", use_confidence=True)
+EXAMPLE = repository() / "resources/example/decoys/1AVZ"
 LOST = None
 """In the place of a score: the model cannot be read."""
 PROTEINS = {
@@ -38,7 +36,6 @@ PROTEINS = {
     "right": "TLFVALYDYEARTEDDLSFHKGEKFQILNSSEGDWWEARSLTTGETGYIPSNYVAPV",
     "other": "IVGGYTCGANTVPYQVSLNSGYHFCGGSLINSQWVVSAAHCYKSGIQVRLGEDNINVVEGNEQFISASKSIVHPSYNSNTLNNDIMLIKLKSAASL",
 }
-RECIPES = {stage: ["code", "{}"] for stage in layout.STAGES}
 
 
 def write_answer(
@@ -46,75 +43,79 @@ def write_answer(
     models: Mapping[str, Mapping[str, float | None]],
     *,
     name: str = "part",
-    width: float = 0.1,
+    width: float | None = 0.1,
     record: ScoredWith | None = RECORD,
     chains: Mapping[str, tuple[str, ...]] | None = None,
-    contents: Mapping[str, str] | None = None,
-    domain: tuple[str, ...] = (),
-    predictor: str = "",
-    recipes: Mapping[str, list[str]] = RECIPES,
-    interface: str = "A:B",
+    domain: Iterable[str] = (),
+    confidence: Iterable[Confidence] = (),
+    files: Mapping[str, Path] | None = None,
+    copies: Mapping[str, str] | None = None,
 ) -> Path:
     """A folder with these scores by target and model; `LOST` for a model without.
 
-    width : of intervals, to either side. chains : proteins of targets, two of them by default. contents : digests of
-    atoms by `target/model`; the name by default. domain : targets whose models are out of domain. predictor : that
-    speaks of all models, if any.
+    width : of intervals, to either side; None without a calibration. chains : proteins of targets, two of them by
+    default. domain : targets whose models are out of domain. confidence : of models. files : of models by name.
+    copies : model → the one that it is a copy of.
     """
-    keys = [(target, model) for target in models for model in models[target]]
-    read = [key for key in keys if models[key[0]][key[1]] is not LOST]
-    coverage = sorted(_covered(root, key, key in read) for key in keys)
-    scores = [_score(key, models[key[0]][key[1]]) for key in sorted(read)]
-    meetings = [InterfaceRow(*key, interface, 20, 40, 4.0, None, None, "", Status.OK) for key in sorted(read)]
-    estimates = {s[:2]: _estimate(s, width, "unlike" if s.target in domain else "") for s in scores}
-    table = ranking(coverage, scores, meetings, estimates=estimates)
-
-    def path(pattern: str) -> Path:
-        return root / pattern.format(dataset=name)
-
-    write_coverage(path(layout.COVERAGE), coverage)
-    write_ranking(path(layout.RANKING), table)
-    write_model_pred_dockq(path(layout.MODEL_PRED_DOCKQ), table)
-    write_interfaces(path(layout.SCORED_INTERFACES), meetings)
-    write_leakage(path(layout.LEAKAGE), [LeakageRow(target, "no", "", 0.0, "new") for target in sorted(models)])
-    said = [Confidence(*key, predictor, iptm=0.8, status="ok") for key in sorted(keys)] if predictor else []
-    write_confidence(path(layout.CONFIDENCE), said)
-    write_embeddings(path(layout.EMBEDDINGS), {score[:2]: np.array(score.pooled) for score in scores})
-    write_residue_lines(path(layout.RESIDUES), map(residue_lines, scores))
-    write_contact_lines(path(layout.CONTACTS), map(contact_lines, scores))
-    sequences = {target: (chains or {}).get(target, ("left", "right")) for target in sorted(models)}
-    rows = [Chain(t, "m", "", "AB"[i], "protein", PROTEINS[p]) for t, of in sequences.items() for i, p in enumerate(of)]
-    write_chains(path(layout.CHAINS), rows)
-    if record:
-        write_record(path(layout.SCORED_WITH), record)
-    for row in table:
-        if row.rank == 1:
-            write_text(path(layout.MODELS) / row.target / f"1_{row.decoy}.cif", "data_shown\n")
-    chunk = f"001-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
-    fates = [_fate(key, (contents or {}).get("/".join(key), "/".join(key))) for key in sorted(read)]
-    write_ledger(root / layout.LEDGER.format(dataset=name, chunk=chunk), Ledger(dict(recipes), fates))
-    write_text(path(layout.CURRENT), json.dumps(Current(("", ""), [chunk], [chunk])._asdict()))
-    write_text(root / layout.SETTINGS, json.dumps({"score_decoys": "x", "score_name": name}))
-    write_text(path(layout.TARGETS), targets_text(study_of(root, name)))
+    results = []
+    for target, scores in sorted(models.items()):
+        result = TargetResult(target, confidence=[row for row in confidence if row.target == target])
+        proteins = (chains or {}).get(target, ("left", "right"))
+        for letter, protein in zip("ABCD", proteins, strict=False):
+            result.chains.append(Chain(target, "m", "", letter, "protein", PROTEINS[protein]))
+        for decoy, value in sorted(scores.items()):
+            path = (files or {}).get(decoy, root / f"models/{target}/{decoy}.pdb")
+            _add(result, decoy, value, str(path), (copies or {}).get(decoy, ""), width, target in domain)
+        results.append(result)
+    scored = ScoredModels(
+        name=name,
+        target_results=results,
+        plan=[],
+        scorer=SCORER,
+        options=ScoringOptions(),
+        store=None,
+    )
+    scored.leakage = [LeakageRow(target, "no", "1ABC", 0.1, "new") for target in sorted(models)]
+    scored.write_tables(root, of_graphs=True)
+    write_chains(root / layout.CHAINS.format(dataset=name), scored.rows("chains"))
+    file = root / layout.SCORED_WITH.format(dataset=name)
+    file.unlink() if record is None else write_record(file, record)
+    write_text(root / layout.SETTINGS, f'{{"score_decoys": "x", "score_name": "{name}"}}')
     return root
 
 
-def _covered(root: Path, key: tuple[str, str], read: bool) -> CoverageRow:
-    status, stage, why = (Status.OK, "graphs", "") if read else (Status.UNREADABLE, "read", "it is empty")
-    return CoverageRow(*key, status, stage, why, None, "", 2, 20, f"{root}/models/{key[0]}/{key[1]}.pdb")
+def open_folder(root: Path, name: str = "part") -> ScoredFolder:
+    """The folder that `write_answer` wrote."""
+    return ScoredFolder(root / "results/scores" / name, SCORER)
 
 
-def _score(key: tuple[str, str], value: float) -> Score:
-    residues = (ResidueScore("A:-5", value, pred_quality=value), ResidueScore("B:52A", value, pred_quality=value))
+def real_answer(root: Path, targets: Iterable[str] = ("1AVZ",), **options: object) -> Path:
+    """The same four real models of each target, of which mid2 is said to be a copy of mid1."""
+    names = {"near1": "near1.pdb.gz", "mid1": "mid1.cif.gz", "mid2": "mid2.pdb.gz", "far1": "far1.pdb"}
+    files = {model: EXAMPLE / file for model, file in names.items()}
+    scores = {"near1": 0.85, "mid1": 0.5, "mid2": 0.5, "far1": 0.1}
+    options.setdefault("files", files)
+    return write_answer(root, {target: scores for target in targets}, copies={"mid2": "mid1"}, **options)
+
+
+def _add(
+    result: TargetResult, decoy: str, value: float | None, path: str, copy_of: str, width: float | None, unlike: bool
+) -> None:
+    key = result.target, decoy
+    if value is LOST:
+        result.coverage.append(CoverageRow(*key, Status.UNREADABLE, "read", "it is empty", None, "", None, None, path))
+        return
+    result.coverage.append(CoverageRow(*key, Status.OK, "graphs", "", None, "", 2, 20, path, copy_of))
+    result.interfaces.append(InterfaceRow(*key, "A:B", 20, 40, 4.0, value, None, Status.OK, "A:B"))
+    names = (("A:83", "TYR"), ("B:93", "GLU"))
+    residues = tuple(ResidueScore(residue, value, None, amino, value) for residue, amino in names)
     contacts = np.array([(0, 1, 4.5, 0, value, np.nan, value)], CONTACTS).tobytes()
-    known = {"residues": residues, "contacts": contacts, "pred_network": value}
-    return Score(*key, value, 0.01, pooled=(value, 1.0, 0.5), **known)
-
-
-def _estimate(score: Score, width: float, domain: str) -> Estimate:
-    low, high = max(score.pred_dockq - width, 0.0), min(score.pred_dockq + width, 1.0)
-    return Estimate(low, high, domain, score.pred_dockq, score.pred_dockq)
-
-
-def _fate(key: tuple[str, str], content: str) -> LedgerRow:
-    return LedgerRow(*key, Status.OK, "graphs", atoms_sha256=content)
+    score = Score(*key, value, 0.01, pooled=(value, 1.0, 0.5), residues=residues, contacts=contacts)
+    record = score_record(score)
+    if width is not None:
+        bounds = {"dockq_low": max(value - width, 0.0), "dockq_high": min(value + width, 1.0)}
+        record.update(dockq=value, p_acceptable=value, out_of_domain="9 chains" if unlike else "", **bounds)
+    result.scores.append(record)
+    result.vectors[decoy] = [*score.pooled]
+    result.residues[decoy] = residue_lines(score)
+    result.contacts[decoy] = contact_lines(score)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from toporank.building.built import read_built
 from toporank.building.chunks.store import Store
+from toporank.building.planning import recognised
 from toporank.errors import TopoRankError
-from toporank.ranking.ranked import RANKED_BY, best_of_each_target
+from toporank.ranking.model_table import RANKED_BY, best_of_each_target
 from toporank.ranking.score import ScoringOptions
 from toporank.ranking.tables import ScoredModels
 from toporank.ranking.target_result import TargetResult
@@ -24,7 +25,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
-    parser.add_argument("--built", action="store_true", help="coverage, chains and confidence are there already")
+    parser.add_argument("--built", action="store_true", help="chains and confidence are there already")
     args = parser.parse_args()
     gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
 
@@ -44,10 +45,11 @@ def main() -> None:
         results.write_tables(Path(), scores_alone=args.built)
     except TopoRankError as error:
         sys.exit(str(error))
-    table = results.rows("ranking")
-    lost = sum(row.pred_dockq is None for row in table)
-    print(f"{args.dataset}: {len(table) - lost} models scored, {lost} not; the best of each target:")
-    print(*(f"  {line}" for line in best_of_each_target(table)), sep="\n")
+    table = results.table
+    n_scored = int(table["dockq"].notna().sum())
+    print(f"{args.dataset}: {n_scored} models scored, {len(table) - n_scored} not; the best of each target:")
+    joined = recognised(results.rows("coverage"))
+    print(*(f"  {line}" for line in [*joined, *best_of_each_target(table)]), sep="\n")
     print(*results.remarks(), sep="\n")
 
 

@@ -13,12 +13,13 @@ from toporank.inputs.labels import read_split_labels
 from toporank.learning.assignment import decided
 from toporank.ranking.evaluation import evaluate
 from toporank.ranking.interfaces import read_interfaces
-from toporank.ranking.ranked import read_ranking
+from toporank.ranking.model_table import read_models
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ranking", type=Path, required=True)
+    parser.add_argument("--models", type=Path, required=True, help="models.csv")
+    parser.add_argument("--details", type=Path, required=True, help="details.csv")
     parser.add_argument("--interfaces", type=Path, required=True, help="interfaces.csv with scores")
     parser.add_argument("--confidence", type=Path, required=True, help="confidence.csv")
     parser.add_argument("--labels", type=Path, required=True)
@@ -30,8 +31,8 @@ def main() -> None:
     name, splits = args.labels.parent.name, read_splits(args.splits) if args.splits else []
     labels = decided(read_split_labels(args.labels, interfaces=True), split_of_targets(splits), name)
     clusters = {row.target: row.cluster for row in splits if row.dataset == name}
-    ranking, interfaces = read_ranking(args.ranking), read_interfaces(args.interfaces)
-    table, summary = evaluate(ranking, labels, interfaces, clusters or None, read_confidence(args.confidence))
+    models, interfaces = read_models(args.models, args.details), read_interfaces(args.interfaces)
+    table, summary = evaluate(models, labels, interfaces, clusters or None, read_confidence(args.confidence))
     write_rows(args.per_target, table.columns, table.itertuples(index=False))
     write_text(args.summary, json.dumps(summary, indent=1))
 

@@ -16,7 +16,7 @@ from toporank.errors import TopoRankError
 from toporank.features.registry import choose
 from toporank.files.atomic import note_progress, write_text
 from toporank.inputs.confidence.table import AUTO, Choice
-from toporank.ranking.ranked import RANKED_BY
+from toporank.ranking.model_table import RANKED_BY
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import score_targets
 from toporank.scorer.scorer import Scorer

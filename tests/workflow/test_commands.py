@@ -95,10 +95,10 @@ def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_traine
     shutil.copytree(study.home / "decoys/1GCQ", mine)
     printed = study.run("score", "--config", f"score_decoys={mine}", "scorer=results/final/best.ckpt").stdout
     assert not re.search("train_sweep|select_final|finetune", printed)
-    ranking = pd.read_csv(study.results / "scores/my_decoys/ranking.csv")
-    of_study = pd.read_csv(study.results / "scores/mini/ranking.csv").query("target == '1GCQ'")
+    ranking = pd.read_csv(study.results / "scores/my_decoys/details.csv")
+    of_study = pd.read_csv(study.results / "scores/mini/details.csv").query("target == '1GCQ'")
     assert ranking["decoy"].tolist() == of_study["decoy"].tolist()
-    for column in ("pred_dockq", "pred_sd"):  # of each decoy by itself: who else is scored changes no bit of it
+    for column in ("score", "network_sd"):  # of each decoy by itself: who else is scored changes no bit of it
         assert ranking[column].tolist() == of_study[column].tolist()
     assert {name: study.tree()[name] for name in before} == before
     assert "Nothing to be done" in study.run("all").stdout
@@ -118,15 +118,12 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
     (tmp_path / "a place").mkdir()
     lone = shutil.copy(finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt")  # without its ensemble
     study.run("score", "--config", f"score_decoys={folder}", f"scorer={lone}")
-    ranking = pd.read_csv(study.results / "scores/my_models/ranking.csv")
+    ranking = pd.read_csv(study.results / "scores/my_models/models.csv")
     assert sorted(ranking["decoy"]) == ["apart", "empty", "model.v2_tidy", "näher 1"]
     assert sorted(ranking["status"]) == ["no_interface", "ok", "ok", "unreadable"]  # four targets, one complex each
     assert ranking["target"].nunique() == 4
-    assert ranking["pred_dockq"].notna().sum() == 2
-    assert ranking["pred_sd"].isna().all()
-    export = pd.read_csv(study.results / "scores/my_models/model_pred_dockq.csv")
-    assert list(export.columns) == ["MODEL", "PRED_DOCKQ", "TARGET"]
-    assert export["PRED_DOCKQ"].is_monotonic_decreasing
+    assert ranking["dockq"].notna().sum() == 2
+    assert set(ranking["verdict"].dropna()) <= {"check", "do not believe"}  # no calibration
     assert "näher 1" in study.text("scores/my_models/report.html")
 
 
@@ -146,16 +143,23 @@ def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path)
     assert "judge.json: it is not part of the scorer that scorer.json describes" in refused
     seal(scorer, mean=True)
     printed = study.run("score", "--config", f"score_decoys={folder}", f"scorer={scorer}").stdout
-    alone = pd.read_csv(study.results / "scores/alone/ranking.csv").set_index("decoy").loc["mid1"]
-    together = pd.read_csv(finished.results / "scores/mini/ranking.csv").set_index("decoy").loc["mid1"]
-    assert alone["pred_network"] == pytest.approx(together["pred_dockq"], abs=1e-6)
-    assert alone["pred_sd"] == pytest.approx(together["pred_sd"], abs=1e-6)
-    assert [alone["pred_low"], alone["pred_high"]] == pytest.approx([0, alone["pred_dockq"]], abs=1e-6)
-    assert alone["domain"] == f"interface of {alone['n_interface_residues']} residues, training had 1 to 5"
-    assert f"80 % interval 0.000 to {alone['pred_high']:.3f}, out of domain" in printed
+    alone, together = (
+        row_of(each, "mid1") for each in (study.results / "scores/alone", finished.results / "scores/mini")
+    )
+    assert alone["network"] == pytest.approx(together["score"], abs=1e-6)
+    assert alone["network_sd"] == pytest.approx(together["network_sd"], abs=1e-6)
+    assert [alone["dockq_low"], alone["dockq_high"]] == pytest.approx([0, alone["dockq"]], abs=1e-6)
+    assert alone["out_of_domain"] == f"interface of {alone['n_interface_residues']} residues, training had 1 to 5"
+    assert f"80 % interval 0.00 to {alone['dockq_high']:.2f}" in printed
     assert "toy: the scorer was trained on decoys of 2 targets only" in printed
-    assert "pred_low" not in together.index
-    assert alone["domain"] in study.text("scores/alone/report.html")
+    assert pd.isna(together["dockq_low"])
+    assert alone["out_of_domain"] in study.text("scores/alone/report.html")
+
+
+def row_of(scores: Path, decoy: str) -> pd.Series:
+    """What models.csv and details.csv say of a decoy."""
+    tables = (pd.read_csv(scores / name).set_index("decoy") for name in ("models.csv", "details.csv"))
+    return pd.concat([table.loc[decoy] for table in tables])
 
 
 def a_judge() -> Judge:

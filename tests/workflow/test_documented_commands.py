@@ -186,18 +186,18 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     before = {path.name for path in clone.iterdir()}
     out = as_shown(run(as_a_module(text), clone), clone)
     assert [out] == BLOCK.findall((REPOSITORY / "README.md").read_text())
-    named = {name: clone / path for name, path in re.findall(r"^(page|ranking|log): +(.+)$", out, re.MULTILINE)}
+    named = {name: clone / path for name, path in re.findall(r"^(page|models|log): +(.+)$", out, re.MULTILINE)}
     assert len(named) == 2
     assert all(path.is_file() for path in named.values())
     assert {path.name for path in clone.iterdir()} - before == {"toporank_colabfold"}
     assert as_shown(run(as_a_module(text), clone), clone) == out
-    ranking = pd.read_csv(named["ranking"]).query("pred_dockq.notna()")
+    beside = named["models"].parent
+    ranking = pd.read_csv(named["models"]).query("dockq.notna()")
+    ranking = ranking.merge(pd.read_csv(beside / "details.csv"), on=["target", "decoy"])
     assert len(ranking) > 1
-    assert (ranking["pred_network"] != ranking["pred_dockq"]).all()
-    assert ranking["pred_network"].between(0, 1).all()
-    assert ranking["pred_low"].lt(ranking["pred_high"]).all()
-    assert ranking["pred_dockq"].between(ranking["pred_low"], ranking["pred_high"]).all()
-    beside = named["ranking"].parent
+    assert ranking["network"].between(0, 1).all()
+    assert ranking["dockq_low"].lt(ranking["dockq_high"]).all()
+    assert ranking["dockq"].between(ranking["dockq_low"], ranking["dockq_high"]).all()
     residues = pd.read_csv(beside / "residues.csv").groupby(["target", "decoy"]).size()
     assert residues.to_dict() == ranking.set_index(["target", "decoy"])["n_interface_residues"].to_dict()
     contacts = pd.read_csv(beside / "contacts.csv")

@@ -60,7 +60,7 @@ def test_after_kill_9_of_toporank_the_same_command_goes_on(tmp_path):
     wait_for(lambda: len(list(tmp_path.glob("out/.toporank/store/*/*.zip"))) > 4)
     os.killpg(run.pid, signal.SIGKILL)
     run.communicate()
-    assert not list(tmp_path.glob("out/**/ranking.csv"))
+    assert not list(tmp_path.glob("out/**/models.csv"))
     finished = {path: path.stat().st_ino for path in tmp_path.glob("out/.toporank/store/*/*.zip")}
     again = subprocess.run(command, timeout=300, check=False, **how)
     assert again.returncode == 0, again.stdout

@@ -69,11 +69,11 @@ def both(tmp_path_factory) -> Path:
 
 def ranking(home: Path) -> pd.DataFrame:
     """Scores and places, by target and by the model as the tidy folders call it."""
-    (path,) = (home / "OUT").rglob("ranking.csv")
-    table = pd.read_csv(path)
+    (path,) = (home / "OUT").rglob("models.csv")
+    table = pd.read_csv(path).merge(pd.read_csv(path.with_name("details.csv")), on=["target", "decoy"])
     called = {"two_1AVZ#1": "far1", "two_1AVZ#2": "mid2"}
     decoys = [called.get(name, name.partition("_")[0]) for name in table["decoy"]]
-    columns = ["rank", "pred_dockq", "pred_network", "consensus", "n_interface_residues"]
+    columns = ["rank", "dockq", "network", "consensus", "n_interface_residues"]
     return table.assign(decoy=decoys).set_index(["target", "decoy"])[columns].sort_index()
 
 

@@ -70,10 +70,10 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
     assert (study.results / "final/best.ckpt").exists()
     assert [row["run"] for row in rows(study.text("final/leaderboard.csv"))] == ["tiny_seed1"]
     assert sorted(row["split"] for row in rows(study.text("splits.csv"))) == ["train", "train", "val"]
-    assert len(rows(study.text("scores/theirs/ranking.csv"))) == 9
-    assert {row["target"] for row in rows(study.text("scores/new/ranking.csv"))} == {"X"}
+    assert len(rows(study.text("scores/theirs/models.csv"))) == 9
+    assert {row["target"] for row in rows(study.text("scores/new/models.csv"))} == {"X"}
     assert '"n_labels": 3' in study.text("evaluation/theirs/summary.json")
-    assert "the models are graphs of another pipeline" in study.text("scores/theirs/report.html")
+    assert "The models are graphs of another pipeline" in study.text("scores/theirs/report.html")
     assert "Nothing to be done" in study.run("all").stdout
 
     refused = study.run("score", "--config", "score_decoys=decoys", "scorer=results/final", check=False)

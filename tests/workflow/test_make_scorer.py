@@ -58,8 +58,8 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     chosen = "--config", f"score_decoys={mine.parent}", "scorer=results/scorer"
     printed = study.run("score", *chosen).stdout
     assert scorer.missing in printed
-    ranking = pd.read_csv(study.results / "scores/mine/ranking.csv")
-    assert ranking["pred_dockq"].notna().all()
+    ranking = pd.read_csv(study.results / "scores/mine/models.csv")
+    assert ranking["dockq"].notna().all()
 
     with open(scorer.members[0], "r+b") as file:
         file.seek(-1, 2)

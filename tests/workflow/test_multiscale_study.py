@@ -25,7 +25,7 @@ TRAINING = {
 
 def scores(table: str) -> dict[tuple[str, str], float]:
     rows = csv.DictReader(table.splitlines())
-    return {(row["target"], row["decoy"]): float(row["pred_dockq"]) for row in rows}
+    return {(row["target"], row["decoy"]): float(row["dockq"]) for row in rows}
 
 
 def test_a_checkpoint_of_24_edge_columns_scores_with_them_whatever_the_configuration_says(tmp_path):
@@ -37,9 +37,9 @@ def test_a_checkpoint_of_24_edge_columns_scores_with_them_whatever_the_configura
     description = read_description(checkpoint)
     assert description["edge_width"] == 24
     assert description["features"]["edges"]["module"] == "edges/multiscale_v24"
-    by_study = scores(study.text("scores/mini/ranking.csv"))
+    by_study = scores(study.text("scores/mini/models.csv"))
     assert len(by_study) == 6
 
     study.configure(training=TRAINING)
     study.run("score", "--config", "score_decoys=decoys", "score_name=again", f"scorer={checkpoint}")
-    assert scores(study.text("scores/again/ranking.csv")) == pytest.approx(by_study, abs=1e-6)
+    assert scores(study.text("scores/again/models.csv")) == pytest.approx(by_study, abs=1e-6)

@@ -46,7 +46,7 @@ def table(study: Study, name: str) -> pd.DataFrame:
 
 def ranked(study: Study, target: str) -> list[tuple[str, str]]:
     """Decoys by rank, with their status."""
-    rows = table(study, "ranking.csv")
+    rows = table(study, "models.csv")
     rows = rows[rows["target"] == target]
     assert rows["rank"].tolist() == list(range(1, len(rows) + 1))
     return list(zip(rows["decoy"], rows["status"], strict=True))
@@ -59,12 +59,12 @@ def test_an_antigen_that_is_away_or_missing_is_behind_every_one_that_is_there(sc
     ]  # fmt: skip
     assert ranked(scored, "unsaid") == ranked(scored, "said")
     assert ranked(scored, "chains")[2:] == ranked(scored, "said")[2:]
-    aside = table(scored, "ranking.csv").query("status != 'ok'")
-    assert set(aside["pred_dockq"]) == {""}
+    aside = table(scored, "models.csv").query("status != 'ok'")
+    assert set(aside["dockq"]) == {""}
 
 
 def test_with_partners_the_antibody_itself_is_no_interface(scored):
-    residues = table(scored, "ranking.csv").query("decoy == 'native'").set_index("target")["n_interface_residues"]
+    residues = table(scored, "details.csv").query("decoy == 'native'").set_index("target")["n_interface_residues"]
     assert int(residues["said"]) == int(residues["unsaid"]) < int(residues["chains"])
     rows = table(scored, "interfaces.csv").query("decoy == 'native'")
     for target in ("said", "unsaid"):
@@ -90,9 +90,9 @@ def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(score
     assert off.loc[["B:C", "C:D"], "status"].tolist() == ["apart", "apart"]
     assert all(off.loc[["B:C", "C:D"], "closest"].astype(float) > 10)
     for name in ("A:B", "A:E", "D:E"):
-        assert float(off.loc[name, "pred_dockq"]) == pytest.approx(float(whole.loc[name, "pred_dockq"]), abs=0.05)
-    summary = table(scored, "ranking.csv").query("decoy == 'whole'").iloc[0]
-    values = whole["pred_dockq"].astype(float)
+        assert float(off.loc[name, "dockq"]) == pytest.approx(float(whole.loc[name, "dockq"]), abs=0.05)
+    summary = table(scored, "details.csv").query("decoy == 'whole'").iloc[0]
+    values = whole["dockq"].astype(float)
     assert (float(summary["min_interface"]), int(summary["n_interfaces"])) == (values.min(), 5)
     assert float(summary["mean_interface"]) == pytest.approx(values.mean(), abs=1e-6)
 
@@ -101,14 +101,17 @@ def test_the_answer_says_what_is_one_partner(scored):
     sentence = "H and L are an antibody: counted as H+L against A"
     assert f"said and 1 more: {sentence}" in scored.printed
     assert sentence in scored.text("scores/in/report.html")
-    joined = table(scored, "targets.csv").set_index("target")["joined"]
-    assert joined.to_dict() == {"said": sentence, "unsaid": sentence, "chains": "", "ring": ""}
+    joined = table(scored, "targets.csv").set_index("target")["notes"]
+    assert sentence in joined["said"]
+    assert sentence in joined["unsaid"]
+    assert "antibody" not in joined["chains"]
 
 
 def test_the_order_of_interfaces_can_decide(scored, finished):
     """The same graphs ranked by their worst interface: only the ranking is made again."""
     study = score(scored.home, finished, "rank_by=min_interface")
-    rows = table(study, "ranking.csv").query("target == 'chains' and status == 'ok'")
+    models = table(study, "models.csv").query("target == 'chains' and status == 'ok'")
+    rows = models.merge(table(study, "details.csv"), on=["target", "decoy"])
     assert rows["min_interface"].astype(float).is_monotonic_decreasing
     assert "build_chunk" not in study.printed
 

@@ -24,8 +24,8 @@ PROMISED = [
     "training/tiny_seed1/runners_up/best_loss_2.ckpt", "training/winners.csv", "training/configs.csv",
     "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
     "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
-    "final/best.ckpt", "final/best.json", "final/scorer.json", "scores/mini/ranking.csv",
-    "scores/mini/model_pred_dockq.csv",
+    "final/best.ckpt", "final/best.json", "final/scorer.json", "scores/mini/models.csv",
+    "scores/mini/details.csv", "scores/mini/targets.csv",
     "scores/mini/residues.csv", "scores/mini/contacts.csv",
     "mini/chains.csv", "splits.csv", "scores/mini/leakage.csv", "leakage.csv",
     "scores/mini/confidence.csv",
@@ -57,28 +57,29 @@ def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
     )
 
 
+def models_of(study) -> pd.DataFrame:
+    """models.csv and details.csv in one table."""
+    models, details = (pd.read_csv(study.results / f"scores/mini/{name}.csv") for name in ("models", "details"))
+    return models.merge(details, on=["target", "decoy"])
+
+
 def test_every_decoy_with_a_graph_is_compared_with_the_others_of_its_target(finished):
-    ranking = pd.read_csv(finished.results / "scores/mini/ranking.csv")
-    good = ranking[ranking["status"] == "ok"]
-    assert good["consensus"].between(0, 1).all()
-    assert good["consensus"].max() > 0
+    models = models_of(finished)
+    consensus = models.loc[models["status"] == "ok", "consensus"]
+    assert consensus.between(0, 1).all()
+    assert consensus.max() > 0
 
 
 def test_a_decoy_without_interface_is_ranked_last_and_said_to_be_so(finished):
-    ranking = pd.read_csv(finished.results / "scores/mini/ranking.csv")
-    assert list(ranking.columns) == [
-        "rank", "target", "decoy", "pred_dockq", "pred_sd", "pred_capri", "n_interface_residues", "n_chains",
-        "n_interfaces", "min_interface", "mean_interface", "status", "duplicate_of", "cluster", "cluster_rank",
-        "consensus", "twin_of",
-    ]  # fmt: skip
-    apart = ranking[ranking["decoy"] == "apart1"].iloc[0]
+    models = models_of(finished)
+    apart = models[models["decoy"] == "apart1"].iloc[0]
     assert (apart["status"], apart["n_interface_residues"], apart["n_chains"]) == ("no_interface", 0, 2)
-    assert pd.isna(apart["pred_dockq"])
-    assert len(ranking) == N_DECOYS
-    for target, part in ranking.groupby("target"):
+    assert pd.isna(apart["dockq"])
+    assert len(models) == N_DECOYS
+    for target, part in models.groupby("target"):
         assert list(part["rank"]) == list(range(1, len(DECOYS[target]) + 1))
-        assert part["pred_dockq"].dropna().is_monotonic_decreasing
-    assert ranking["pred_sd"].notna().sum() == N_DECOYS - 1
+        assert part["dockq"].dropna().is_monotonic_decreasing
+    assert models["network_sd"].notna().sum() == N_DECOYS - 1
 
 
 def test_decoys_are_scored_by_the_mean_of_the_best_two_runs(finished):
@@ -88,11 +89,11 @@ def test_decoys_are_scored_by_the_mean_of_the_best_two_runs(finished):
     store = GraphStore.open([finished.results / "mini/graphs.safetensors"])
     found = np.array([predict(load_weights(member)[0], store).numpy() for member in members], dtype=float)
     expected = store.decoys[["target", "decoy"]].assign(mean=found.mean(axis=0), sd=abs(found[0] - found[1]) / 2**0.5)
-    ranking = pd.read_csv(finished.results / "scores/mini/ranking.csv").merge(expected, on=["target", "decoy"])
-    assert len(ranking) == N_DECOYS - 1
-    assert ranking["pred_dockq"].tolist() == pytest.approx(ranking["mean"].tolist(), abs=1e-6)
-    assert ranking["pred_sd"].tolist() == pytest.approx(ranking["sd"].tolist(), abs=1e-6)
-    assert ranking["sd"].max() > 1e-4
+    models = models_of(finished).merge(expected, on=["target", "decoy"])
+    assert len(models) == N_DECOYS - 1
+    assert models["score"].tolist() == pytest.approx(models["mean"].tolist(), abs=1e-6)
+    assert models["network_sd"].tolist() == pytest.approx(models["sd"].tolist(), abs=1e-6)
+    assert models["sd"].max() > 1e-4
 
 
 def test_the_best_checkpoint_is_the_best_of_the_leaderboard(finished):

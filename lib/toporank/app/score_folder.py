@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import pandas as pd
 
 from toporank import layout
 from toporank.app.config import Config
@@ -18,35 +14,21 @@ from toporank.app.workflow.data_sets import feature_choices, said_partners, scor
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
-from toporank.comparing.homology.chain_tables import sequences_of_chains
-from toporank.files.atomic import write_text
 from toporank.inputs.complexes import Grouped
-from toporank.inputs.confidence.table import spoken
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
 from toporank.inputs.natural_partners import called_otherwise
 from toporank.layout import repository
-from toporank.ranking.agreement import disagreements
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets
-from toporank.ranking.tables import ScoredModels, frame_of
+from toporank.ranking.tables import ScoredModels
 from toporank.scorer.scorer import Scorer
-
-if TYPE_CHECKING:
-    from toporank.report.results import Study
 
 OVERRULE = "--targets folder keeps to the folders"
 
 
 class Results(ScoredModels):
     """What scoring a folder found out: the tables, and the page made from them."""
-
-    @functools.cached_property
-    def targets(self) -> pd.DataFrame:
-        """One row for each target, the most promising first; the columns of targets.csv."""
-        from toporank.report.targets import TargetRow, target_rows
-
-        return frame_of(target_rows(study_of(self)), TargetRow._fields)
 
     def write(self, out: Path) -> None:
         """Write all tables, the best models and the page below a folder, where `layout` says.
@@ -159,50 +141,7 @@ def score_folder(
 
 
 def write_page(results: ScoredModels, out: Path) -> None:
-    """Write the page of a scored folder from its tables, and targets.csv and files for other programs beside it."""
-    from toporank.report.beside import beside  # Python's users, who ask for tables, need not wait for these
-    from toporank.report.page import render
-    from toporank.report.results import read_study
+    """Write the page of a scored folder from its tables, and the scripts for PyMOL and ChimeraX beside it."""
+    from toporank.report.page import write_page_of  # Python's users, who ask for tables, need not wait for this
 
-    def path(pattern: str) -> Path:
-        return out / pattern.format(dataset=results.name)
-
-    study = read_study(
-        coverage=[path(layout.COVERAGE)],
-        rankings=[path(layout.RANKING)],
-        interfaces=[path(layout.SCORED_INTERFACES)],
-        chains=[path(layout.CHAINS)],
-        leakage=[path(layout.LEAKAGE)],
-        confidence=[path(layout.CONFIDENCE)],
-        embeddings=[path(layout.EMBEDDINGS)],
-        residues=[path(layout.RESIDUES)],
-        evaluations=[],
-        leaderboard=None,
-        splits=None,
-        folds=None,
-        scorer=results.scorer.path,
-    )
-    page = path(layout.SCORE_REPORT)
-    write_text(page, render(study, page.parent))
-    for name, text in beside(study, page.parent).items():
-        write_text(page.with_name(name), text)
-
-
-def study_of(results: ScoredModels) -> Study:
-    """What answers in words and targets.csv are made of."""
-    from toporank.report.results import Study, joined_results
-
-    name, table, stated = results.name, results.rows("ranking"), results.rows("confidence")
-    return Study(
-        [name],
-        joined_results(name, results.rows("coverage"), table),
-        {},
-        None,
-        {},
-        {},
-        interfaces={name: results.rows("interfaces")},
-        sequences={name: sequences_of_chains(results.rows("chains"))},
-        leakage={name: results.leakage},
-        confidence={name: spoken(stated)},
-        disagreements={name: disagreements(table, spoken(stated))},
-    )
+    write_page_of(out / layout.MODEL_TABLE.format(dataset=results.name), results.scorer)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from toporank.inputs.confidence.table import MEASURES, Confidence, oriented
 from toporank.inputs.labels import Label
-from toporank.metrics import per_target, summarise
+from toporank.metrics import per_target, spearman, summarise
 from toporank.ranking.interfaces import InterfaceRow
-from toporank.ranking.ranked import RankedDecoy
-from toporank.ranking.spread import calibration
 from toporank.scorer.prediction import LEVEL
 
 CONSENSUS = "consensus"
@@ -24,11 +25,15 @@ it; `scorer` in it is the ranking that is evaluated, for the same decoys."""
 OF_MEASURE = ("ranking_loss", "success_at_1", "spearman")
 """Metrics of each target that are written for every measure."""
 NO_DOCKQ = ("mae", "rmse")
-"""Metrics that say nothing about a number that is no DockQ."""
+"""Metrics that are valid for DockQ values only."""
+PREDICTED = ("pred_dockq", "pred_sd", "dockq_low", "dockq_high", "consensus")
+"""Columns of the ranking that are compared with labels; `pred_dockq` is the score that decides on the order."""
+BINS = 5
+"""Rows of the reliability table."""
 
 
 def evaluate(
-    ranking: Iterable[RankedDecoy],
+    models: pd.DataFrame,
     labels: Iterable[Label],
     interfaces: Iterable[InterfaceRow] = (),
     clusters: Mapping[str, str] | None = None,
@@ -36,7 +41,8 @@ def evaluate(
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Metrics of each target, with its split, and a summary of each split.
 
-    clusters : the cluster of each target, where they are known; intervals are then over clusters, not targets.
+    models : as from `model_table`. clusters : the cluster of each target, where they are known; intervals are then over
+    clusters, not targets.
 
     Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
     are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
@@ -46,19 +52,16 @@ def evaluate(
     `interfaces` sums up labels of single interfaces; those of one name are ranked within their target, and all of a
     target count as one where nothing is known of its cluster.
     """
-    ranking, labels = list(ranking), list(labels)
-    of_decoys = {(row.target, row.decoy, ""): (row.pred_dockq, row.pred_sd) for row in ranking}
-    of_interfaces = {row[:3]: (row.pred_dockq, row.pred_sd) for row in interfaces}
-    decoys = _joined([label for label in labels if not label.interface], of_decoys)
-    known = {(row.target, row.decoy): row for row in ranking}
-    ranked = [known.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
-    for name in (CONSENSUS, "pred_low", "pred_high"):
-        decoys[name] = pd.Series([getattr(row, name, None) for row in ranked], dtype=float)
+    labels = list(labels)
+    of_models = models.rename(columns={"score": "pred_dockq", "network_sd": "pred_sd"})
+    of_decoys = of_models[["target", "decoy", *PREDICTED]].astype({"target": object, "decoy": object})
+    decoys = _table([label for label in labels if not label.interface])
+    decoys = decoys.merge(of_decoys, how="left", on=["target", "decoy"])
     said = {(row.target, row.decoy): row for row in confidence}
     rows = [said.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
     for measure in MEASURES:
         decoys[measure] = pd.Series([row and oriented(row, measure) for row in rows], dtype=float)
-    parts, of_parts = _parts([label for label in labels if label.interface], of_interfaces, clusters or {})
+    parts, of_parts = _parts([label for label in labels if label.interface], interfaces, clusters or {})
     tables, summary = [], {}
     for split, part in decoys.groupby("split"):
         summary[split], scored = _counted(part)
@@ -90,23 +93,23 @@ def evaluate(
 
 
 def _parts(
-    labels: list[Label],
-    scores: Mapping[tuple[str, str, str], tuple[float | None, float | None]],
-    clusters: Mapping[str, str],
+    labels: list[Label], interfaces: Iterable[InterfaceRow], clusters: Mapping[str, str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Labels of interfaces with the predictions, each interface as a target of its own, and the cluster of each."""
-    table = _joined(labels, scores)
-    whole, table["target"] = table["target"], table["target"] + " " + table["interface"]
-    return table, {part: clusters.get(of, of) for part, of in zip(table["target"], whole, strict=True)}
+    keys = ["target", "decoy", "interface"]
+    rows = [(*row[:3], row.dockq, row.network_sd) for row in interfaces]
+    scores = pd.DataFrame(rows, columns=[*keys, "pred_dockq", "pred_sd"])
+    scores = scores.astype({**dict.fromkeys(keys, object), "pred_dockq": float, "pred_sd": float})
+    table = _table(labels).merge(scores, how="left", on=keys)
+    whole = table["target"]
+    table["target"] = whole + " " + table["interface"]
+    names = zip(table["target"], whole, strict=True)
+    return table, {part: clusters.get(target, target) for part, target in names}
 
 
-def _joined(
-    labels: list[Label], scores: Mapping[tuple[str, str, str], tuple[float | None, float | None]]
-) -> pd.DataFrame:
-    """Labels with the predictions by target, decoy and interface."""
-    rows = [(*label, *scores.get((*label[:2], label.interface), (None, None))) for label in labels]
-    table = pd.DataFrame(rows, columns=[*Label._fields, "pred_dockq", "pred_sd"])
-    return table.astype({"dockq": float, "pred_dockq": float, "pred_sd": float})
+def _table(labels: list[Label]) -> pd.DataFrame:
+    table = pd.DataFrame(labels, columns=Label._fields)
+    return table.astype({"target": object, "decoy": object, "interface": object, "dockq": float})
 
 
 def _counted(part: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
@@ -117,8 +120,8 @@ def _counted(part: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
 
 def _in_intervals(scored: pd.DataFrame) -> dict[str, Any] | None:
     """How many decoys have an interval, and the share of them whose DockQ is in it."""
-    known = scored[scored["pred_low"].notna()]
-    inside = known["dockq"].between(known["pred_low"], known["pred_high"])
+    known = scored[scored["dockq_low"].notna()]
+    inside = known["dockq"].between(known["dockq_low"], known["dockq_high"])
     return {"n": len(known), "level": LEVEL, "inside": float(inside.mean())} if len(known) else None
 
 
@@ -139,3 +142,37 @@ def _of_consensus(metrics: pd.DataFrame) -> pd.DataFrame:
     """What `per_target` says of the consensus and not of the labels, under names of their own."""
     of_labels = ["target", "n_decoys", "best_dockq", "random_pick_loss"]
     return metrics.drop(columns=of_labels).add_prefix(f"{CONSENSUS}_")
+
+
+def calibration(dockq: ArrayLike, predicted: ArrayLike, sd: ArrayLike) -> dict[str, Any] | None:
+    """Return how the standard deviation over an ensemble relates to the error |p − y| of its mean.
+
+    Parameters
+    ----------
+    dockq, predicted, sd : true and predicted DockQ and the deviation, shape (n,) each
+
+    Returns
+    -------
+    None where no decoy has a deviation, otherwise a dict: `n`, the decoys with one; `spearman` of deviation and error;
+    `within_1_sd` and `within_2_sd`, the shares of errors that are no larger (0.68 and 0.95 if errors were normal with
+    that deviation); `table`, decoys by increasing deviation in up to `BINS` equal parts, each with `n`, mean `sd` and
+    `rmse`, which are equal where the deviation is reliable
+    """
+    rows = pd.DataFrame({"error": np.abs(np.subtract(predicted, dockq)), "sd": np.asarray(sd, dtype=float)}).dropna()
+    if rows.empty:
+        return None
+    rows = rows.sort_values(["sd", "error"])
+    error = rows["error"].to_numpy()
+    deviation = rows["sd"].to_numpy()
+    table = []
+    for part in np.array_split(np.arange(len(rows)), min(BINS, len(rows))):
+        rmse = math.sqrt(float((error[part] ** 2).mean()))
+        table.append({"n": len(part), "sd": float(deviation[part].mean()), "rmse": rmse})
+    rank = spearman(error, deviation)
+    return {
+        "n": len(rows),
+        "spearman": None if math.isnan(rank) else rank,
+        "within_1_sd": float((error <= deviation).mean()),
+        "within_2_sd": float((error <= 2 * deviation).mean()),
+        "table": table,
+    }

@@ -16,7 +16,6 @@ from toporank.comparing.correspondence import read_chain_map
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.natural_partners import lines_of_targets
-from toporank.metrics import CAPRI_NAMES, capri_class
 from toporank.scorer.prediction import DECIMALS, Score
 from toporank.structures.identity import Status
 from toporank.structures.immune import Domain, alike, roles_of
@@ -32,7 +31,8 @@ APART, ABSENT = "apart", "absent"
 class InterfaceRow(NamedTuple):
     """Two partners of a decoy that touch in some decoy of its target; numbers are None where they are not known.
 
-    interface : both partners, such as `A:H+L`, by the chains of the target (`comparing.correspondence`). n_contacts :
+    interface : both partners, such as `A:H+L`, by the chains of the target (`comparing.correspondence`). dockq : to
+    expect of the interface; network_sd : spread between the networks. n_contacts :
     pairs of residues with CA atoms within the cutoff of the interface. closest : Å, between CA atoms.
     status : `ok`, `apart` or `failed`; where the decoy does not have both partners, `absent`, or that of the decoy.
     chains : the same partners as the decoy's own file calls them; empty where it does not have both.
@@ -44,9 +44,8 @@ class InterfaceRow(NamedTuple):
     n_residues: int | None
     n_contacts: int | None
     closest: float | None
-    pred_dockq: float | None
-    pred_sd: float | None
-    pred_capri: str
+    dockq: float | None
+    network_sd: float | None
     status: str
     chains: str = ""
 
@@ -85,13 +84,13 @@ def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, s
 def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> InterfaceRow:
     if met is None:
         status = ABSENT if decoy.status == Status.OK else decoy.status
-        return InterfaceRow(decoy.target, decoy.decoy, name, None, None, None, None, None, "", status)
+        return InterfaceRow(decoy.target, decoy.decoy, name, None, None, None, None, None, status)
     meeting, own = met
     found = meeting.residues, meeting.contacts, meeting.closest
     status = Status.OK if meeting.contacts else APART
     if decoy.status == Status.ONE_BODY:
         status = decoy.status
-    return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, "", status, own)
+    return InterfaceRow(decoy.target, decoy.decoy, name, *found, None, None, status, own)
 
 
 def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) -> list[InterfaceRow]:
@@ -112,8 +111,7 @@ def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) ->
 
 
 def _scored(row: InterfaceRow, score: Score) -> InterfaceRow:
-    capri = CAPRI_NAMES[int(capri_class(score.pred_dockq))]
-    return row._replace(pred_dockq=score.pred_dockq, pred_sd=score.pred_sd, pred_capri=capri)
+    return row._replace(dockq=score.pred_dockq, network_sd=score.pred_sd)
 
 
 class Interfaces(NamedTuple):
@@ -139,7 +137,7 @@ def of_each_decoy(table: Iterable[InterfaceRow]) -> dict[tuple[str, str], Interf
 
 def _summary(rows: list[InterfaceRow]) -> Interfaces:
     n_interfaces = sum(row.n_contacts > 0 for row in rows)
-    predicted = {row.interface: row.pred_dockq for row in rows if row.pred_dockq is not None}
+    predicted = {row.interface: row.dockq for row in rows if row.dockq is not None}
     if not predicted:
         return Interfaces(n_interfaces)
     weakest = min(predicted, key=lambda name: (predicted[name], name))
@@ -276,7 +274,7 @@ def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
 
 def read_interfaces(path: Path | str) -> list[InterfaceRow]:
     """Read interfaces.csv."""
-    kinds = {"n_residues": int, "n_contacts": int, "closest": float, "pred_dockq": float, "pred_sd": float}
+    kinds = {"n_residues": int, "n_contacts": int, "closest": float, "dockq": float, "network_sd": float}
     return [
         InterfaceRow(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
         for row in read_rows(path)

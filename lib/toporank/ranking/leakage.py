@@ -5,20 +5,17 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank.comparing.homology.clusters import Chains, nearest
 from toporank.comparing.homology.kmers import ALIKE
 from toporank.comparing.homology.remembered import merged, recall
-from toporank.errors import RecordError
-from toporank.files.spreadsheets import read_rows, write_rows
 
 SEEN, NEW, UNKNOWN = "yes", "no", "unknown"
 
 
 class LeakageRow(NamedTuple):
-    """A row of leakage.csv: a target, and the training target with the chain most like one of its own.
+    """A target, and the training target with the chain most like one of its own.
 
     seen_in_training : `yes`, `no` or `unknown`. containment : share of the 5-mers of the smaller chain that are in the
     other, in [0, 1], None where nothing is compared. why : in words.
@@ -55,27 +52,6 @@ def _row(target: str, built: bool, near: tuple[str, float] | None) -> LeakageRow
         return LeakageRow(target, NEW, name, shared, "no training target has a chain like one of its chains")
     what = "it is a training target" if name == target else f"it shares a chain with the training target {name}"
     return LeakageRow(target, SEEN, name, shared, what)
-
-
-def write_leakage(path: Path | str, rows: Iterable[LeakageRow]) -> None:
-    """Write leakage.csv."""
-    write_rows(path, LeakageRow._fields, rows)
-
-
-def write_study_leakage(path: Path | str, of_datasets: Mapping[str, Iterable[LeakageRow]]) -> None:
-    """Write the leakage.csv of a study: that of each data set, by name, with a column for it."""
-    write_rows(
-        path, ("dataset", *LeakageRow._fields), ((name, *row) for name, rows in of_datasets.items() for row in rows)
-    )
-
-
-def read_leakage(path: Path | str) -> list[LeakageRow]:
-    """Read leakage.csv. Raises RecordError when it is something else."""
-    try:
-        rows = [LeakageRow(**row) for row in read_rows(path)]
-        return [row._replace(containment=float(row.containment) if row.containment else None) for row in rows]
-    except (TypeError, ValueError) as error:
-        raise RecordError("not a table of leakage", where=path, remedy="delete it and run again") from error
 
 
 def describe(rows: Iterable[LeakageRow]) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from toporank.files.atomic import write_text
-from toporank.ranking.ranked import RankedDecoy
 from toporank.ranking.residues import SHOWN, ResidueRow, leading, residue_rows
 from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
@@ -27,25 +25,25 @@ LEAST = 0.01
 
 def write_models(
     folder: Path,
-    table: Iterable[RankedDecoy],
+    table: pd.DataFrame,
     residues: Mapping[tuple[str, str], str],
     atoms: Callable[[tuple[str, str]], bytes],
 ) -> None:
     """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100 as B-factor.
 
-    With `MANY` targets, the first of each. Of a decoy without known residues there is none. table : as from `ranking`.
-    residues : (target, decoy) → its lines of residues.csv. atoms : (target, decoy) → its atoms, as
+    With `MANY` targets, the first of each. Of a decoy without known residues there is none. table : as from
+    `model_table`. residues : (target, decoy) → its lines of residues.csv. atoms : (target, decoy) → its atoms, as
     `structures.stored` keeps them.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    targets = {target: list(rows) for target, rows in groupby(table, key=attrgetter("target"))}
-    for target, rows in targets.items():
-        for row in leading(rows, SHOWN if len(targets) < MANY else 1):
-            key = target, row.decoy
-            if lines := residues.get(key):
-                text = model(from_bytes(atoms(key)), residue_rows(io.StringIO(lines)))
-                write_text(model_file(folder, row), text)
+    most = SHOWN if table["target"].nunique() < MANY else 1
+    for row in leading(table, most).itertuples():
+        key = row.target, row.decoy
+        lines = residues.get(key)
+        if lines:
+            text = model(from_bytes(atoms(key)), residue_rows(io.StringIO(lines)))
+            write_text(model_file(folder, row), text)
 
 
 def model_file(folder: Path, row: Any) -> Path:

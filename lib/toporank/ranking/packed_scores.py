@@ -2,57 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from toporank.building.coverage import CoverageRow
 from toporank.errors import CheckpointError
 from toporank.ranking.leakage import SEEN, UNKNOWN, LeakageRow
-from toporank.ranking.ranked import RankedDecoy, ranking
+from toporank.ranking.model_table import score_record
+from toporank.ranking.score import ScoringOptions
+from toporank.ranking.tables import ScoredModels
+from toporank.ranking.target_result import TargetResult
 from toporank.scorer.networks import Networks
 from toporank.scorer.scorer import Scorer
 
 
-class PackedScores(NamedTuple):
-    """ranking : of every decoy. vectors : target and decoy → pooled vector. leakage : of each target."""
-
-    ranking: list[RankedDecoy]
-    vectors: dict[tuple[str, str], Sequence[float]]
-    leakage: list[LeakageRow]
-
-
-def score_pack(scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow]) -> PackedScores:
+def score_pack(scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow], name: str = "graphs") -> ScoredModels:
     """Score packed graphs by the networks of a scorer, and rank them.
 
     Parameters
     ----------
-    scorer : Scorer
-        Of networks alone.
-    pack : Path
-        The graphs.
-    coverage : iterable of CoverageRow
-        What became of every decoy.
-
-    Returns
-    -------
-    PackedScores
+    scorer : of networks alone
+    pack : the graphs
+    coverage : what became of every decoy
+    name : of the results
 
     Raises
     ------
-    CheckpointError
-        When the scorer was trained on other graphs, or needs structures.
+    CheckpointError : the scorer was trained on other graphs, or needs structures
     """
     if scorer.judge is not None:
         remedy = "take the scorer of the study, results/final"
         raise CheckpointError("the judge of this scorer needs structures", where=scorer.judge, remedy=remedy)
-    scores = Networks(scorer).score(pack)
-    table = ranking(coverage, scores)
-    return PackedScores(
-        ranking=table,
-        vectors={(score.target, score.decoy): score.pooled for score in scores},
-        leakage=_leakage(scorer, {row.target for row in table}),
+    results: dict[str, TargetResult] = {}
+    for row in coverage:
+        results.setdefault(row.target, TargetResult(row.target)).coverage.append(row)
+    for score in Networks(scorer).score(pack):
+        result = results[score.target]
+        result.scores.append(score_record(score))
+        result.vectors[score.decoy] = [*score.pooled]
+    scored = ScoredModels(
+        name=name,
+        target_results=[results[target] for target in sorted(results)],
+        plan=[],
+        scorer=scorer,
+        options=ScoringOptions(use_confidence=False),
+        store=None,
     )
+    scored.leakage = _leakage(scorer, results)
+    return scored
 
 
 def _leakage(scorer: Scorer, targets: Iterable[str]) -> list[LeakageRow]:

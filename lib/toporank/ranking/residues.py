@@ -5,17 +5,15 @@ from __future__ import annotations
 import csv
 import functools
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from toporank.files.atomic import replacing
 from toporank.files.spreadsheets import restored, table_text
-from toporank.ranking.ranked import RankedDecoy
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, QUALITY_DECIMALS, Score
 
 SHOWN = 3
@@ -158,14 +156,6 @@ def write_contact_lines(path: Path | str, lines: Iterable[str]) -> None:
     _write_lines(path, ContactRow._fields, lines)
 
 
-def contacts_of(path: Path | str, target: str, decoy: str) -> list[ContactRow]:
-    """The rows of contacts.csv of one decoy."""
-    begin = f"{_cells(target, decoy)},"
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = csv.reader(line for line in file if line.startswith(begin))
-        return [_contact(row) for row in rows]
-
-
 def _contact(row: Sequence[str]) -> ContactRow:
     distance, kind, *values = row[8:]
     return ContactRow(*map(restored, row[:8]), float(distance), kind, *_numbers(values, 3))
@@ -188,28 +178,34 @@ def why_no_residues(residues: Collection[str]) -> str:
     return "the scorer does not predict the quality of residues: residues.csv is empty"
 
 
-def leading(rows: Iterable[Any], most: int = SHOWN) -> list[Any]:
-    """The scored decoys of a target that are shown by residue: the first of each of the first ranks.
+def leading(table: pd.DataFrame, most: int = SHOWN) -> pd.DataFrame:
+    """Return the scored models that are shown by residue: the first of each of the first ranks of each target.
 
-    rows : of one target, best first, with `rank` and `pred_dockq`.
+    table : as from `model_table`.
     """
-    found: dict[int, Any] = {}
-    for row in rows:
-        if row.pred_dockq is not None and row.rank <= most:
-            found.setdefault(row.rank, row)
-    return list(found.values())
+    scored = table[table["dockq"].notna() & (table["rank"] <= most)]
+    return scored.drop_duplicates(["target", "rank"])
 
 
-def of_leading(path: Path | str, table: Iterable[RankedDecoy]) -> dict[tuple[str, str], list[ResidueRow]]:
-    """(target, decoy) → its rows of residues.csv, of the `leading` decoys of a ranking."""
-    wanted = {row[1:3] for _, rows in groupby(table, key=attrgetter("target")) for row in leading(rows)}
-    found: dict[tuple[str, str], list[ResidueRow]] = {}
+def residues_of(path: Path | str, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], list[ResidueRow]]:
+    """Return (target, decoy) → its rows of residues.csv, for some decoys."""
+    return _rows_of(path, keys, residue_rows)
+
+
+def contacts_of(path: Path | str, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], list[ContactRow]]:
+    """Return (target, decoy) → its rows of contacts.csv, for some decoys."""
+    return _rows_of(path, keys, lambda lines: map(_contact, csv.reader(lines)))
+
+
+def _rows_of(path: Path | str, keys: Collection[tuple[str, str]], read: Callable) -> dict[tuple[str, str], list[Any]]:
+    wanted = set(keys)
+    rows: dict[tuple[str, str], list[Any]] = {}
     with open(path, encoding="utf-8", newline="") as handle:
         next(handle)
         for decoy, lines in _by_decoy(handle):
             if decoy in wanted:
-                found.setdefault(decoy, []).extend(residue_rows(lines))
-    return found
+                rows.setdefault(decoy, []).extend(read(lines))
+    return rows
 
 
 def _by_decoy(lines: Iterable[str]) -> Iterator[tuple[tuple[str, str], list[str]]]:

@@ -22,7 +22,7 @@ from toporank.features.registry import Choice as Features
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, Choice, best_measured, of_copies
 from toporank.ranking.interfaces import interface_table, scored_interfaces, scores_of_weakest
-from toporank.ranking.ranked import COMPLEX, ranking
+from toporank.ranking.model_table import COMPLEX, score_record
 from toporank.ranking.residues import contact_lines, residue_lines
 from toporank.ranking.target_result import TargetCache, TargetResult
 from toporank.scorer.judge import how_far_to_trust, judged, read_judge
@@ -38,7 +38,7 @@ class ScoringOptions:
     Attributes
     ----------
     plddt : whether B factors are pLDDT
-    rank_by : what the ranking goes by, a key of `ranked.RANKED_BY`
+    rank_by : what the ranking goes by, a key of `model_table.RANKED_BY`
     use_confidence : whether what predictors say counts in the score
     """
 
@@ -117,14 +117,6 @@ class TargetScorer:
 
         interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
         estimates = how_far_to_trust(judge, ranked, scores_of_weakest(scores, interfaces))
-        table = ranking(
-            ranked,
-            scores,
-            interfaces,
-            options.rank_by,
-            comparison,
-            estimates,
-        )
         of_decoys = [score for score in scores if not score.interface]
         return TargetResult(
             target=plan[0].target,
@@ -134,7 +126,7 @@ class TargetScorer:
             confidence=confidence,
             interfaces=interfaces,
             comparison=comparison,
-            ranking=table,
+            scores=[score_record(score, estimates.get((score.target, score.decoy))) for score in of_decoys],
             vectors={score.decoy: [*score.pooled] for score in of_decoys if score.pooled},
             residues={score.decoy: residue_lines(score) for score in of_decoys},
             contacts={score.decoy: contact_lines(score) for score in of_decoys},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import io
+import os
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from toporank import layout
@@ -18,13 +18,19 @@ from toporank.building.built import Built, Key
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
-from toporank.building.coverage import write_coverage
 from toporank.comparing.homology.chain_tables import compared, sequences_of_chains, write_chains
 from toporank.inputs.confidence.table import Confidence, spoken, write_confidence
+from toporank.ranking.frames import frame_of, write_frame
 from toporank.ranking.interfaces import InterfaceRow, hints, write_interfaces
-from toporank.ranking.leakage import LeakageRow, describe, leakage, write_leakage
+from toporank.ranking.leakage import LeakageRow, describe, leakage
+from toporank.ranking.model_table import (
+    DETAIL_COLUMNS,
+    MODEL_COLUMNS,
+    model_table,
+    with_known_columns,
+    write_models_and_details,
+)
 from toporank.ranking.models import write_models
-from toporank.ranking.ranked import TEXTS, WHOLE_NUMBERS, columns_of, write_model_pred_dockq, write_ranking
 from toporank.ranking.residues import COLUMNS as RESIDUE_COLUMNS
 from toporank.ranking.residues import (
     ContactRow,
@@ -35,6 +41,7 @@ from toporank.ranking.residues import (
 )
 from toporank.ranking.score import ScoringOptions
 from toporank.ranking.target_result import TargetResult, joined
+from toporank.ranking.target_table import target_table
 from toporank.scorer.embeddings import vector_columns, write_embeddings
 from toporank.scorer.record import ScoredWith, write_record
 from toporank.scorer.scorer import Scorer
@@ -60,20 +67,49 @@ class ScoredModels:
     plan: Sequence[PlannedDecoy]
     scorer: Scorer
     options: ScoringOptions
-    store: Store
+    store: Store | None
     decisions: list[str] = field(default_factory=list)
     room: Any = field(default=None, repr=False)
 
     @functools.cached_property
+    def table(self) -> pd.DataFrame:
+        """Every model with all that is known of it, as from `model_table`."""
+        table = model_table(
+            coverage=self.rows("coverage"),
+            scores={result.target: result.scores for result in self.target_results},
+            interfaces=self.rows("interfaces"),
+            comparison=self.rows("comparison"),
+            rank_by=self.options.rank_by,
+        )
+        if self.room:  # links to the files that the user named
+            table["path"] = [os.path.realpath(path) if path else "" for path in table["path"]]
+        return table
+
+    @functools.cached_property
     def models(self) -> pd.DataFrame:
-        """One row for each model, best first within each target; the columns of ranking.csv."""
-        rows = self.rows("ranking")
-        return _frame(rows, columns_of(rows))
+        """One row for each model, best first within each target; the columns of models.csv."""
+        return with_known_columns(self.table, MODEL_COLUMNS)
+
+    @functools.cached_property
+    def details(self) -> pd.DataFrame:
+        """What the numbers of each model are made of; the columns of details.csv."""
+        return with_known_columns(self.table, DETAIL_COLUMNS)
+
+    @functools.cached_property
+    def targets(self) -> pd.DataFrame:
+        """One row for each target, the most promising first; the columns of targets.csv."""
+        return target_table(
+            models=self.table,
+            interfaces=self.rows("interfaces"),
+            confidence=spoken(self.rows("confidence")),
+            chains=self.rows("chains"),
+            leakage=self.leakage,
+        )
 
     @functools.cached_property
     def interfaces(self) -> pd.DataFrame:
         """One row for each interface of each model; the columns of interfaces.csv."""
-        return frame_of(self.rows("interfaces"), InterfaceRow._fields)
+        return frame_of(self.rows("interfaces"), InterfaceRow._fields, ("n_residues", "n_contacts"))
 
     @functools.cached_property
     def confidence(self) -> pd.DataFrame:
@@ -103,7 +139,7 @@ class ScoredModels:
     @functools.cached_property
     def leakage(self) -> list[LeakageRow]:
         """What the networks know of each target from their training."""
-        targets = {row.target for row in self.rows("ranking")}
+        targets = {result.target for result in self.target_results}
         return leakage(targets, compared(self.rows("chains")), self.scorer.descriptions)
 
     def rows(self, table: str) -> list[Any]:
@@ -126,36 +162,39 @@ class ScoredModels:
         empty = [why_no_residues(residues), why_no_contacts(residues, contacts)]
         return [*filter(None, [*reasons, *partners, *about_scorer, *empty]), describe(self.leakage)]
 
-    def write_tables(self, out: Path, *, scores_alone: bool = False) -> None:
+    def write_tables(self, out: Path, *, scores_alone: bool = False, of_graphs: bool = False) -> None:
         """Write all tables and the structure files of the best models.
 
-        scores_alone : without coverage, chains and confidence, which a study has already.
+        Parameters
+        ----------
+        out : folder below which `layout` says where each table lies
+        scores_alone : without chains and confidence, which a study has already
+        of_graphs : of another pipeline, so without chains and structures
         """
 
         def path(pattern: str) -> Path:
             return out / pattern.format(dataset=self.name)
 
-        ranking = self.rows("ranking")
         residues = _by_key(self.target_results, "residues")
-        built = Built.of(self.plan, self.rows("fates"))
+        contacts = _by_key(self.target_results, "contacts")
         shutil.rmtree(path(layout.MODELS), ignore_errors=True)
-        write_models(path(layout.MODELS), ranking, residues, stored_complexes(built, self.store))
-        if not scores_alone:
-            write_coverage(path(layout.COVERAGE), self.rows("coverage"))
+        if not of_graphs:
+            built = Built.of(self.plan, self.rows("fates"))
+            write_models(path(layout.MODELS), self.table, residues, stored_complexes(built, self.store))
+        if not (scores_alone or of_graphs):
             write_chains(path(layout.CHAINS), self.rows("chains"))
+        if not scores_alone:
             write_confidence(path(layout.CONFIDENCE), self.rows("confidence"))
-        write_ranking(path(layout.RANKING), ranking)
-        write_embeddings(path(layout.EMBEDDINGS), self.pooled_vectors)
-        write_residue_lines(path(layout.RESIDUES), residues.values())
-        write_contact_lines(path(layout.CONTACTS), _by_key(self.target_results, "contacts").values())
+        write_models_and_details(path(layout.MODEL_TABLE), path(layout.DETAILS), self.table)
+        write_frame(path(layout.TARGETS), self.targets)
         write_interfaces(path(layout.SCORED_INTERFACES), self.rows("interfaces"))
-        write_model_pred_dockq(path(layout.MODEL_PRED_DOCKQ), ranking)
-        write_leakage(path(layout.LEAKAGE), self.leakage)
-        options = self.options
+        write_residue_lines(path(layout.RESIDUES), residues.values())
+        write_contact_lines(path(layout.CONTACTS), contacts.values())
+        write_embeddings(path(layout.EMBEDDINGS), self.pooled_vectors)
         record = ScoredWith.of(
             self.scorer,
-            rank_by=options.rank_by,
-            use_confidence=options.use_confidence,
+            rank_by=self.options.rank_by,
+            use_confidence=self.options.use_confidence,
         )
         write_record(path(layout.SCORED_WITH), record)
 
@@ -167,21 +206,6 @@ def _by_key(results: Sequence[TargetResult], name: str) -> dict[Key, Any]:
         for decoy, value in getattr(result, name).items():
             values[result.target, decoy] = value
     return values
-
-
-def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pd.DataFrame:
-    """A table of the ranking. What is not known is NaN, <NA> in a column of whole numbers, or an empty text."""
-    kinds = dict.fromkeys(WHOLE_NUMBERS, "Int64") | dict.fromkeys(TEXTS, "object")
-    series = {}
-    for name in columns:
-        series[name] = pd.Series([getattr(row, name) for row in rows], dtype=kinds.get(name, "float64"))
-    return pd.DataFrame(series)
-
-
-def frame_of(rows: Sequence[Any], columns: Sequence[str]) -> pd.DataFrame:
-    """A table of rows with these fields. What is not known is NaN or, of text, empty."""
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.where(frame.notna(), np.nan).infer_objects()
 
 
 def _table_of_lines(columns: Sequence[str], lines: Iterable[str]) -> pd.DataFrame:

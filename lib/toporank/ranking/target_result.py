@@ -22,7 +22,6 @@ from toporank.inputs.confidence.side_files import state_below
 from toporank.inputs.confidence.table import INCOMPLETE, Confidence
 from toporank.inputs.predictors import place_of
 from toporank.ranking.interfaces import InterfaceRow
-from toporank.ranking.ranked import RankedDecoy
 
 KIND = "target"
 """Kind of the entries in the store."""
@@ -33,7 +32,6 @@ ROWS: dict[str, type[NamedTuple]] = {
     "confidence": Confidence,
     "interfaces": InterfaceRow,
     "comparison": ComparedDecoy,
-    "ranking": RankedDecoy,
 }
 """Fields of `TargetResult` that are rows of a table, with the type of a row."""
 
@@ -45,7 +43,8 @@ class TargetResult:
     Attributes
     ----------
     target : its name
-    coverage, fates, chains, confidence, interfaces, comparison, ranking : rows, in the order of the tables
+    coverage, fates, chains, confidence, interfaces, comparison : rows, in the order of the tables
+    scores : `model_table.score_record` of each scored decoy
     vectors : decoy → pooled vector of the first network, of scored decoys
     residues, contacts : decoy → its lines in residues.csv and contacts.csv, of scored decoys
     """
@@ -57,7 +56,7 @@ class TargetResult:
     confidence: list[Confidence] = field(default_factory=list)
     interfaces: list[InterfaceRow] = field(default_factory=list)
     comparison: list[ComparedDecoy] = field(default_factory=list)
-    ranking: list[RankedDecoy] = field(default_factory=list)
+    scores: list[dict[str, Any]] = field(default_factory=list)
     vectors: dict[str, list[float]] = field(default_factory=dict)
     residues: dict[str, str] = field(default_factory=dict)
     contacts: dict[str, str] = field(default_factory=dict)

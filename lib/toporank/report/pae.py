@@ -1,59 +1,46 @@
-"""The predicted aligned error as pixels: for the page, where it is small, and for slides."""
+"""The predicted aligned error of the models that the page shows, small enough for it."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence.decoy import Pae, pae_of
-from toporank.inputs.confidence.side_files import SideFiles
 from toporank.inputs.predictors import files_of_model, place_of
-from toporank.report.results import Result, Study, by_target
-from toporank.report.slides.canvas import blended, data_address
-from toporank.report.views import best_distinct, partners_of_decoys
+from toporank.report.results import ScoredFolder
+from toporank.report.structures import best_distinct
 from toporank.structures.identity import ResidueId
 from toporank.structures.partners import Partners
 from toporank.structures.read import read_complex
 
-COLOURS = ("#0b4f5c", "#3f8a80", "#a9cfae", "#f0f1da", "#ffffff")
-"""Of PAE from 0 Å to `WORST`."""
 WORST = 30.0
 """Å from which all errors look the same."""
-SMALL = 160
+SMALL = 120
 """Pixels of a side on the page."""
-OF_TARGET, ON_PAGE = 3, 24
+OF_TARGET, ON_PAGE = 3, 40
 """Pictures of a target, and of all."""
 LARGEST = 40_000_000
 """Bytes of a predictor's file that the page reads; the command `figure` reads any."""
-BORDER = (27, 37, 48)
-"""Colour of the lines between chains, which are two pixels wide."""
 
 
-class Run(NamedTuple):
-    """Residues of one chain that follow one another. first, last : their places, the last one not included."""
-
-    chain: str
-    first: int
-    last: int
-
-
-def runs(residues: Iterable[ResidueId]) -> list[Run]:
-    """The chains of residues, in their order."""
-    found, start = [], 0
-    for chain, own in groupby(residues, key=lambda residue: residue.chain):
-        n = sum(1 for _ in own)
-        found.append(Run(chain, start, start + n))
-        start += n
-    return found
+def chain_ends(residues: Iterable[ResidueId]) -> list[tuple[str, int]]:
+    """Return the chains of residues, in their order, each with the place behind its last residue."""
+    ends = []
+    end = 0
+    for chain, of_chain in groupby(residues, key=lambda residue: residue.chain):
+        end += len(list(of_chain))
+        ends.append((chain, end))
+    return ends
 
 
 def smaller(values: np.ndarray, most: int) -> np.ndarray:
-    """The mean over blocks of a square matrix, so that it has `most` rows or fewer."""
+    """Return the means over blocks of a square matrix, so that it has `most` rows or fewer."""
     n = len(values)
     if n <= most:
         return values
@@ -63,58 +50,55 @@ def smaller(values: np.ndarray, most: int) -> np.ndarray:
     return sums / np.outer(sizes, sizes)
 
 
-def pixels(values: np.ndarray) -> np.ndarray:
-    """PAE, Å, as colours: uint8, (n, n, 3)."""
-    return (255 * blended(COLOURS, np.clip(values / WORST, 0, 1))).round().astype(np.uint8)
+def pae_of_model(row: Any, partners: Partners) -> Pae:
+    """Return the PAE of a model. row : of `model_table`.
 
-
-def picture(pae: Pae, side: int = SMALL) -> np.ndarray:
-    """A small picture with lines between the chains: uint8, (n, n, 3)."""
-    found = pixels(smaller(pae.values, side))
-    for run in runs(pae.residues)[1:]:
-        at = min(round(run.first * len(found) / len(pae.residues)), len(found) - 1)
-        found[max(at - 1, 0) : at + 1] = found[:, max(at - 1, 0) : at + 1] = BORDER
-    return found
-
-
-def pae_of_result(row: Result, partners: Partners) -> Pae:
-    """The PAE of a model. Raises TopoRankError or OSError when there is none, or the file of the model is gone."""
-    path, place = Path(row.path), row.model - 1 if row.model else None
-    return pae_of(path, read_complex(path, place).with_partners(partners), place)
-
-
-def pictures(study: Study) -> dict[int, list[dict[str, Any]]]:
-    """Place of a target among `by_target` → name, chains and address of the PAE of its best models, at most `ON_PAGE`.
-
-    A model without PAE that fits it has no picture; confidence.csv says why.
+    Raises
+    ------
+    TopoRankError, OSError : there is none, none that fits, or the file of the model is gone
     """
-    partners = partners_of_decoys(study)
-    with_pae = {
-        (d, r.target, r.decoy) for d, rows in study.confidence.items() for r in rows if r.interface_pae is not None
-    }
-    rows = (
-        (i, row)
-        for i, (_, of_target) in enumerate(by_target(study.decoys))
-        for _, row in best_distinct(of_target, OF_TARGET)
-        if (row.dataset, row.target, row.decoy) in with_pae
-    )
-    found: dict[int, list[dict[str, Any]]] = {}
-    for i, row in islice(rows, ON_PAGE):
-        pae = _readable(row, partners.get((row.dataset, row.target, row.decoy), ()))
-        if pae:
-            chains = ", ".join(run.chain for run in runs(pae.residues))
-            found.setdefault(i, []).append({"name": row.decoy, "chains": chains, "src": data_address(picture(pae))})
+    path = Path(row.path)
+    place = row.model - 1 if row.model else None
+    complex_ = read_complex(path, place).with_partners(partners)
+    return pae_of(path, complex_, place)
+
+
+def pictures(scored: ScoredFolder, order: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return target → place of a model → its PAE for the page's script, of the best models, at most `ON_PAGE` in all.
+
+    Each has n, rows; v, bytes of PAE (0 is 0 Å, 255 is `WORST` or more), row by row; and e, chains with the share of
+    the residues up to their end. A model without PAE that fits it has no picture; confidence.csv says why.
+    """
+    groups = dict(list(scored.models.groupby("target", sort=False)))
+    found: dict[str, dict[str, Any]] = {}
+    n_drawn = 0
+    for target in order:
+        for place, row in best_distinct(groups[target], OF_TARGET):
+            stated = scored.confidence.get((target, row.decoy))
+            if n_drawn == ON_PAGE or stated is None or stated.interface_pae is None:
+                continue
+            pae = _readable(row, scored.partners.get((target, row.decoy), ()))
+            if pae:
+                found.setdefault(target, {})[str(place)] = picture(pae)
+                n_drawn += 1
     return found
 
 
-def _files(beside: SideFiles | None) -> list[Path]:
-    return [file for file in (beside.scores, beside.pae, beside.plddt) if file] if beside else []
+def picture(pae: Pae) -> dict[str, Any]:
+    """Return what `pictures` has of one model."""
+    values = smaller(pae.values, SMALL)
+    levels = (255 * np.clip(values / WORST, 0, 1)).round().astype(np.uint8)
+    ends = [(chain, round(end / len(pae.residues), 4)) for chain, end in chain_ends(pae.residues)]
+    return {"n": len(values), "v": base64.b64encode(levels.tobytes()).decode(), "e": ends}
 
 
-def _readable(row: Result, partners: Partners) -> Pae | None:
+def _readable(row: Any, partners: Partners) -> Pae | None:
+    """The PAE; None where a file is too large for the page, or has moved or changed since it was scored."""
     try:
         beside = files_of_model(place_of(Path(row.path)))
-        large = any(file.stat().st_size > LARGEST for file in _files(beside))
-        return None if large else pae_of_result(row, partners)
-    except (TopoRankError, OSError):  # moved or changed since it was scored: its structure is missing, too
+        for file in (beside.scores, beside.pae, beside.plddt) if beside else ():
+            if file and file.stat().st_size > LARGEST:
+                return None
+        return pae_of_model(row, partners)
+    except (TopoRankError, OSError):
         return None

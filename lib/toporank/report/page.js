@@ -1,291 +1,197 @@
-// The rankings: strips at once, the table of a target when it is opened. sortable.js stands before this.
+// The table of all targets: sorted, searched, more columns; a row opens into a panel with the models of its target.
 
-const data = JSON.parse(document.getElementById("decoys").textContent);
-const structures = JSON.parse(document.getElementById("structures")?.textContent ?? "{}");
-const fixed = value => value == null ? DASH : value.toFixed(3);
-const percent = value => `${(100 * Math.min(1, Math.max(0, value))).toFixed(2)}%`;
+const data = JSON.parse(document.getElementById("data").textContent);
+const T = data.targets, N = T.target.length, DASH = "–", ZERO_WIDTH = "\u200b";
+const names = new Intl.Collator(undefined, { numeric: true });
+const $ = (selector, root = document) => [...root.querySelectorAll(selector)];
+const SIGNS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = text => String(text).replace(/[&<>"]/g, sign => SIGNS[sign]);
+const wrapped = text => escaped(text).replace(/([_-])(?=[^_-])/g, `$1<wbr>`);
+const fixed = (value, digits = 2) => value == null ? DASH : value.toFixed(digits).replace("-", "−");
+const percent = value => value == null ? DASH : `${Math.round(100 * value)} %`;
 
-function draw(tag, attributes = {}, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+function make(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
   node.append(...children);
   return node;
 }
 
-function chip(digit) {
-  return digit && digit !== "-" ? make("span", { class: `chip c${digit}` }, data.classes[digit]) : DASH;
+const tone = verdict => { const place = data.verdicts.indexOf(verdict); return place < 0 ? "" : `v${place}`; };
+const verdictCell = verdict => verdict ? `<span class="verdict ${tone(verdict)}">${verdict}</span>` : "not scored";
+
+// DockQ as a point on 0 to 1 with its interval; ticks are the CAPRI thresholds.
+function axis(columns, i) {
+  const value = columns.dockq?.[i], low = columns.dockq_low?.[i], high = columns.dockq_high?.[i];
+  if (value == null) return "";
+  const ticks = data.thresholds.map(at => `<s style="left:${100 * at}%"></s>`).join("");
+  const range = low == null ? "" : `<i style="left:${100 * low}%;right:${100 - 100 * high}%"></i>`;
+  return `<span class="axis ${tone(columns.verdict?.[i])}" aria-hidden="true">${ticks}${range}<u style="left:${100 * value}%"></u></span>`;
+}
+function lane(columns, i) {
+  const value = columns.dockq?.[i], low = columns.dockq_low?.[i];
+  if (value == null) return DASH;
+  const words = low == null ? "" : ` title="${fixed(low)} to ${fixed(columns.dockq_high[i])} in 80 % of cases"`;
+  return `<span class="lane"${words}><b>${fixed(value)}</b>${axis(columns, i)}</span>`;
 }
 
-// Copies of other models and intermediate states have rows, but do not count as models.
-
-const isModel = (t, i) => !t.x?.[i] && data.fates[t.f?.[i]] !== "intermediate";
-const models = (t, rows) => rows.filter(i => isModel(t, i)).length;
-const allModels = t => models(t, t.d.map((_, i) => i));
-
-// The strip of a target: every decoy a tick, coloured by CAPRI class; predicted DockQ above, true below.
-
-function ticks(values, classes, top, height) {
-  const paths = data.classes.map(() => "");
-  values.forEach((value, i) => { if (value != null) paths[classes[i]] += `M${(1000 * Math.min(1, value)).toFixed(0)} ${top}v${height}`; });
-  return paths.map((d, i) => d && draw("path", { d, stroke: `var(--c${i})`, "stroke-width": 1.6, "stroke-opacity": 0.8 })).filter(Boolean);
-}
-
-function strip(target) {
-  const first = (target.p || []).findIndex(value => value != null);
-  const height = target.y ? 38 : 20;
-  const lanes = draw("svg", { viewBox: `0 0 1000 ${height}`, preserveAspectRatio: "none", width: "100%", height });
-  const guides = [0, ...data.thresholds, 1].map(x => `M${1000 * x} 2v${height - 4}`).join("");
-  lanes.append(draw("path", { d: guides, stroke: "var(--line)", "stroke-width": 1 }));
-  if (target.p) lanes.append(...ticks(target.p, target.P, 4, 12));
-  if (target.y) lanes.append(...ticks(target.y, target.Y, 23, 12));
-  const all = draw("svg", { class: "strip", height, "aria-hidden": "true" }, lanes);
-  const ring = (value, y, digit) =>
-    all.append(draw("circle", { cx: percent(value), cy: y, r: 4.2, fill: "var(--card)", stroke: `var(--c${digit})`, "stroke-width": 2.4 }));
-  if (first >= 0) {
-    const truth = target.y && target.y[first];
-    if (truth != null) {
-      all.append(draw("line", { x1: percent(target.p[first]), y1: 10, x2: percent(truth), y2: 29, stroke: "var(--ink)", "stroke-width": 1 }));
-      ring(truth, 29, target.Y[first]);
-    }
-    ring(target.p[first], 10, target.P[first]);
-  }
-  return all;
-}
-
-// The table of a target.
-
-function lane(target, i) {
-  const svg = draw("svg", { "aria-hidden": "true" });
-  svg.append(draw("line", { x1: 0, x2: "100%", y1: 7.5, y2: 7.5, stroke: "var(--line)" }));
-  for (const x of data.thresholds) svg.append(draw("line", { x1: percent(x), x2: percent(x), y1: 1, y2: 14, stroke: "var(--line)" }));
-  const p = target.p?.[i], low = target.l?.[i], high = target.h?.[i], y = target.y?.[i];
-  const tone = target.P ? `var(--c${target.P[i]})` : "var(--muted)";
-  if (low != null)
-    svg.append(draw("line", { x1: percent(low), x2: percent(high), y1: 7.5, y2: 7.5, stroke: tone, "stroke-width": 5, "stroke-opacity": 0.35 }));
-  if (y != null) svg.append(draw("line", { x1: percent(y), x2: percent(y), y1: 1, y2: 14, stroke: "var(--ink)", "stroke-width": 2 }));
-  if (p != null) svg.append(draw("circle", { cx: percent(target.e?.[i] ?? p), cy: 7.5, r: 4, fill: tone }));
-  return svg;
-}
-
-// `key` is its name in the CSV, `value` what it sorts by and what goes into the CSV, `cell` what is shown.
-
+// Columns: key, head, what a cell shows, kind (n: number), whether only “more” shows it, a text for the pointer.
+const words = value => wrapped(value ?? "");
 const COLUMNS = [
-  { key: "rank", head: "rank", number: true, value: (t, i) => t.r?.[i] },
-  { key: "decoy", head: "model", name: true, value: (t, i) => t.d[i], cell: decoyCell },
-  { key: "pred_dockq", head: "predicted DockQ", number: true, value: (t, i) => t.p?.[i], cell: (t, i) => fixed(t.p?.[i]) },
-  { key: "expected_dockq", head: "expected DockQ", number: true, needs: "e", value: (t, i) => t.e[i], cell: (t, i) => fixed(t.e[i]) },
-  { key: "pred_structure", head: "by structure", number: true, needs: "a", value: (t, i) => t.a[i], cell: (t, i) => fixed(t.a[i]) },
-  { key: "pred_confidence", head: "by the predictor's confidence", number: true, needs: "b", value: (t, i) => t.b[i], cell: (t, i) => fixed(t.b[i]) },
-  { key: "pred_low", head: "interval", number: true, needs: "l", value: (t, i) => t.l[i], cell: (t, i) => t.l[i] == null ? DASH : `[${t.l[i].toFixed(2)}, ${t.h[i].toFixed(2)}]` },
-  { key: "pred_high", needs: "h", value: (t, i) => t.h[i] },
-  { key: "pred_capri", head: "class", value: (t, i) => data.classes[t.P?.[i]], order: (t, i) => t.P && Number(t.P[i]), cell: (t, i) => chip(t.P?.[i]) },
-  { head: "0 – 1", lane: true, cell: lane },
-  { key: "dockq", head: "true DockQ", number: true, needs: "y", value: (t, i) => t.y[i], cell: (t, i) => fixed(t.y[i]) },
-  { key: "capri", head: "true class", needs: "Y", value: (t, i) => data.classes[t.Y[i]], order: (t, i) => Number(t.Y[i]), cell: (t, i) => chip(t.Y[i]) },
-  { key: "n_interface_residues", head: "interface residues", number: true, value: (t, i) => t.n?.[i] },
-  { key: "n_chains", head: "chains", number: true, value: (t, i) => t.c?.[i] },
-  { key: "cluster", head: "cluster (rank)", number: true, needs: "k", value: (t, i) => t.k[i], cell: (t, i) => t.k[i] == null ? DASH : `${t.k[i]} (${t.K?.[i] ?? DASH})` },
-  { key: "cluster_rank", needs: "K", value: (t, i) => t.K[i] },
-  { key: "consensus", head: "consensus", number: true, needs: "o", value: (t, i) => t.o[i], cell: (t, i) => fixed(t.o[i]) },
-  { key: "twin_of", head: "twin of", name: true, needs: "t", value: (t, i) => t.t[i] },
-  { key: "duplicate_of", head: "copy of", name: true, needs: "x", value: (t, i) => t.x[i] },
-  { key: "pred_sd", head: "disagreement of the ensemble", number: true, needs: "s", value: (t, i) => t.s[i], cell: (t, i) => fixed(t.s[i]) },
-  { key: "domain", head: "out of domain", name: true, needs: "m", value: (t, i) => t.m[i] },
-];
-const [RANK, NAME] = COLUMNS;
-const LAST = { key: "status", head: "status", status: true, value: (t, i) => data.fates[t.f[i]], cell: (t, i) => status(data.fates[t.f[i]]) };
+  { key: "target", head: "target", cell: i => `<button type="button" class="open" aria-expanded="false">${wrapped(T.target[i])}</button>`, kind: "name" },
+  { key: "verdict", head: "verdict", cell: i => verdictCell(T.verdict[i]), kind: "verdict", order: i => data.verdicts.indexOf(T.verdict[i]) },
+  { key: "dockq", head: "DockQ", cell: i => lane(T, i), kind: "lanes", number: true, hint: "expected DockQ with its 80 % interval" },
+  { key: "p_acceptable", head: "acceptable", cell: i => percent(T.p_acceptable[i]), kind: "n", number: true, hint: "probability that DockQ is 0.23 or more" },
+  { key: "p_interact", head: "interact", cell: i => percent(T.p_interact[i]), kind: "n", number: true, hint: "probability that the two interact" },
+  { key: "best", head: "best model", cell: i => words(T.best[i]), kind: "name", narrow: true },
+  { key: "n_scored", head: "models", cell: i => T.n_scored[i] === T.n_models[i] ? T.n_models[i] : `${T.n_scored[i] ?? 0} of ${T.n_models[i]}`, kind: "n", number: true, narrow: true, hint: "models with a score" },
+  { key: "iptm", head: "ipTM", cell: i => fixed(T.iptm[i]), kind: "n", number: true, narrow: true, hint: "the predictor's ipTM of the best model" },
+  { key: "n_interface_residues", head: "interface residues", cell: i => T.n_interface_residues[i] ?? DASH, kind: "n", number: true, narrow: true },
+  { key: "caveats", head: "mind that", cell: i => words(T.caveats[i]), kind: "words" },
+  { key: "capri", head: "CAPRI class", cell: i => T.capri[i], further: true },
+  { key: "interface_plddt", head: "interface pLDDT", cell: i => fixed(T.interface_plddt[i], 0), kind: "n", number: true, further: true },
+  { key: "ipsae", head: "ipSAE", cell: i => fixed(T.ipsae[i]), kind: "n", number: true, further: true },
+  { key: "pdockq2", head: "pDockQ2", cell: i => fixed(T.pdockq2[i]), kind: "n", number: true, further: true },
+  { key: "consensus", head: "consensus", cell: i => fixed(T.consensus[i]), kind: "n", number: true, further: true, hint: "how much the other models agree with the best" },
+  { key: "partners", head: "partners", cell: i => words(T.partners[i]), further: true },
+  { key: "weakest_interface", head: "weakest interface", cell: i => words(T.weakest_interface[i]), further: true, hint: "of several: DockQ is about this one" },
+  { key: "seen_in_training", head: "seen in training", cell: i => T.seen_in_training[i], further: true },
+  { key: "predictors", head: "predictor", cell: i => words(T.predictors[i]), further: true },
+  { key: "notes", head: "notes", cell: i => words(T.notes[i]), kind: "words", further: true },
+].filter(({ key }) => T[key]);
 
-// A name is a link to the file, and has a button where the page holds the structure.
+const table = document.getElementById("targets"), body = table.tBodies[0];
+const find = document.getElementById("find"), only = document.getElementById("only");
+const rows = [], state = { by: null, descending: false, open: -1 };
+const classes = ({ kind, further, narrow }) => [kind, further && "further", narrow && "narrow"].filter(Boolean).join(" ");
+const searched = Array.from({ length: N }, (_, i) =>
+  [T.target[i], T.best?.[i], T.verdict?.[i], T.caveats?.[i], T.notes?.[i], T.partners?.[i], ...data.models[i].decoy].join("\n").toLowerCase());
 
-function decoyCell(t, i) {
-  const name = t.d[i], pattern = t.u?.[t.U[i]];
-  const link = pattern ? make("a", { href: pattern.replace("*", () => encodeURIComponent(name)) }, name) : document.createTextNode(name);
-  const cell = make("span", {}, link), target = data.targets.indexOf(t);
-  if (structures[target]?.some(shown => shown.i === i)) {
-    const button = make("button", { type: "button", class: "see", "aria-label": `show ${name} in 3-D` }, "3-D");
-    button.addEventListener("click", () => document.dispatchEvent(new CustomEvent("view", { detail: { target, decoy: i } })));
-    cell.append(button);
-  }
-  return cell;
-}
+const MANY = 200;  // rows from which columns have fixed widths, so that filtering stays quick
 
-// What is wrong with an interface, or with a decoy, is written out, in red.
-
-const WRONG = ["partner apart", "chain missing", "no interface", "unreadable", "failed"];
-const wrong = text => make("span", { class: "wrong" }, text);
-const status = text => WRONG.includes(text) ? wrong(text) : text;
-const interfaces = target => (target.i || []).map((head, k) => ({
-  key: `pred_dockq ${head}`, head, number: true, value: (t, i) => t.I[k][i],
-  cell: (t, i) => { const v = t.I[k][i]; return typeof v === "string" ? wrong(v) : fixed(v); },
-}));
-
-// Measures of the predictor's own confidence, those that are known.
-
-const measures = target => (target.q || []).map(([head, digits], k) => ({
-  key: `confidence ${head}`, head, number: true, value: (t, i) => t.Q[k][i], cell: (t, i) => t.Q[k][i]?.toFixed(digits) ?? DASH,
-}));
-const ownColumns = target => [...COLUMNS.filter(column => !column.needs || target[column.needs]), ...measures(target), LAST];
-const columnsOf = target => [...ownColumns(target), ...interfaces(target)];
-
-// The order of decoys in a table: as ranked, until a heading is clicked. What is missing comes last.
-
-function inOrder(target, column, descending) {
-  const rows = target.content.d.map((_, i) => i);
-  if (!column) return rows;
-  const key = column.order ?? column.value;
-  const missing = v => v == null || v === "" || Number.isNaN(v);
-  const compare = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : names.compare(a, b);
-  const values = rows.map(i => key(target.content, i));
-  return rows.sort((a, b) => missing(values[a]) - missing(values[b]) ||
-    (missing(values[a]) ? 0 : compare(values[a], values[b]) * (descending ? -1 : 1)) || a - b);
-}
-
-const wantedRows = target => inOrder(target, target.by, target.descending).filter(i => target.wanted[i]);
-
-function decoyTable(target, columns, what) {
-  const { content } = target;
-  const style = column => column.number ? "n" : column.lane ? "lane" : column.name ? "name" : column.status ? "status" : "";
-  const heads = columns.map(column => {
-    const head = make("th", { scope: "col", class: style(column) });
-    if (column.lane) { head.append(column.head); return head; }
+function drawTable() {
+  table.classList.toggle("many", N > MANY);
+  const heads = COLUMNS.map(column => {
     const button = make("button", { type: "button" }, column.head);
-    if (target.by?.key === column.key) head.setAttribute("aria-sort", target.descending ? "descending" : "ascending");
-    button.addEventListener("click", () => {
-      const place = $("thead button", target.box).indexOf(button);
-      target.descending = target.by?.key === column.key && !target.descending;
-      target.by = column;
-      fill(target, true);
-      $("thead button", target.box)[place].focus();
-    });
-    head.append(button);
+    if (column.hint) button.title = column.hint;
+    const head = make("th", { scope: "col", class: classes(column) }, button);
+    button.addEventListener("click", () => sortBy(column));
+    column.node = head;
     return head;
   });
-  const wanted = wantedRows(target), rows = target.all ? wanted : wanted.slice(0, ROWS);
-  const body = make("tbody");
-  for (const i of rows)
-    body.append(make("tr", {}, ...columns.map(column => make("td", { class: style(column) }, column.cell ? column.cell(content, i) : column.value(content, i) ?? (column.name ? "" : DASH)))));
-  const all = allModels(content), left = models(content, wanted), order = target.by ? `by ${target.by.head}` : data.order;
-  const caption = `${what}${left < all ? `${left} of ${all}` : all} models of ${target.name}, ${order}`;
-  const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heads)), body);
-  return make("div", { class: "part" }, table);
+  table.tHead.replaceChildren(make("tr", {}, ...heads));
+  const tags = COLUMNS.map(column => `<td class="${classes(column)}">`);
+  const html = [];
+  for (let i = 0; i < N; i++)
+    html.push(`<tr class="row" data-i="${i}">${COLUMNS.map((column, k) => tags[k] + column.cell(i)).join("</td>")}</td></tr>`);
+  body.innerHTML = html.join("");
+  rows.push(...body.rows);
 }
 
-// The decoys, then their interfaces, in one order; and a button where there are more.
-
-function decoyTables(target) {
-  const { content } = target, n = wantedRows(target).length, met = interfaces(content);
-  const tables = [decoyTable(target, ownColumns(content).filter(column => column.head), "")];
-  const some = content.N ? ` (${met.length} of ${content.N}, those predicted worst; all in interfaces.csv)` : "";
-  if (met.length) tables.push(decoyTable(target, [RANK, { ...NAME, cell: null }, ...met], `Predicted DockQ of each interface by itself${some}: `));
-  if (target.all || n <= ROWS) return tables;
-  const rest = make("button", { type: "button", class: "more" }, `Show all ${models(content, wantedRows(target))} models`);
-  rest.addEventListener("click", () => { target.all = true; fill(target, true); });
-  return [...tables, rest];
+function sortBy(column) {
+  const again = state.by === column;
+  state.descending = again ? !state.descending : Boolean(column.number);
+  state.by = column;
+  for (const { node } of COLUMNS) node.removeAttribute("aria-sort");
+  column.node.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
+  const value = column.order ?? (i => T[column.key][i]), missing = v => v == null || v === "" ? 1 : 0;
+  const sign = state.descending ? -1 : 1;
+  const compare = column.number || column.order ? (a, b) => a - b : (a, b) => names.compare(a, b);
+  const order = [...rows].sort((x, y) => {
+    const a = value(+x.dataset.i), b = value(+y.dataset.i);
+    return missing(a) - missing(b) || (missing(a) ? 0 : sign * compare(a, b)) || x.dataset.i - y.dataset.i;
+  });
+  close();
+  body.append(...order);
 }
 
-// Filter, choice of a target, order, and the rest of a long list.
-
-const FIRST = 25, ROWS = 200;
-const targets = $(".target").map((node, i) => ({
-  node, i, content: data.targets[i], name: node.dataset.name, box: node.querySelector(".decoys"),
-  drawn: "", wanted: [], by: null, descending: false, all: false,
-}));
-const list = document.getElementById("targets");
-const [filter, choice, order, least, likes, more, empty, count] =
-  ["filter", "choice", "order", "least", "likes", "more", "empty", "count"].map(id => document.getElementById(id));
-let everything = false;
-
-function fill(target, again = false) {
-  const state = target.wanted.join("");
-  if (!target.node.open || target.drawn === state && !again) return;
-  target.box.replaceChildren(...decoyTables(target));
-  target.drawn = state;
-}
-
-// Which decoys of a target the filters leave: 1 or 0 each.
-
-function wanted(target) {
-  const query = filter.value.trim().toLowerCase(), t = target.content;
-  const whole = !query || target.name.toLowerCase().includes(query);
-  const fits = i => (whole || t.d[i].toLowerCase().includes(query)) &&
-    (least.value === "0" || Number(t.P?.[i]) >= Number(least.value)) &&
-    !(likes.value && t.x?.[i]) && !(likes.value === "t" && t.t?.[i]);
-  return t.d.map((_, i) => Number((choice.value === "" || target.i === Number(choice.value)) && fits(i)));
-}
-
-function show() {
-  for (const target of targets) target.wanted = wanted(target);
-  const found = targets.filter(target => target.wanted.includes(1));
-  const shown = new Set(everything ? found : found.slice(0, FIRST));
-  for (const target of targets) {
-    target.node.hidden = !shown.has(target);
-    if (!shown.has(target)) continue;
-    const see = target.node.querySelector(".see");
-    if (!see.firstChild) see.append(strip(target.content));
-    fill(target);
+function filter() {
+  const query = find.value.trim().toLowerCase();
+  let n = 0;
+  for (const row of rows) {
+    const i = +row.dataset.i;
+    const wanted = (!query || searched[i].includes(query)) && (!only.value || T.verdict[i] === only.value);
+    if (row.hidden === wanted) row.hidden = !wanted;
+    n += wanted;
+    if (!wanted && state.open === i) close();
   }
-  more.hidden = shown.size === found.length;
-  more.textContent = `Show all ${found.length} targets`;
-  empty.hidden = found.length > 0;
-  const left = found.reduce((sum, target) => sum + models(target.content, wantedRows(target)), 0);
-  count.textContent = `${left} of ${targets.reduce((sum, target) => sum + allModels(target.content), 0)} models, ${found.length} of ${targets.length} targets`;
+  document.getElementById("count").textContent = N > 1 ? `${n.toLocaleString("en")} of ${N.toLocaleString("en")} targets, the most promising first; open a row to see its models.` : "";
 }
 
-// The CSV: the decoys that the filters leave, in the order of the page. A name that a spreadsheet would take for a
-// formula has an apostrophe before it.
+function close() {
+  if (state.open < 0) return;
+  const row = rows[state.open];
+  row.classList.remove("opened");
+  row.querySelector(".open").setAttribute("aria-expanded", "false");
+  document.getElementById("panel")?.remove();
+  state.open = -1;
+}
 
-function csvText() {
-  const found = targets.filter(target => target.wanted.includes(1));
-  const keys = ["dataset", "target", ...new Set(found.flatMap(target => columnsOf(target.content)).map(column => column.key).filter(Boolean))];
-  const formula = new RegExp(`^${data.formula}`);
-  const quoted = value => {
-    const text = value == null ? "" : typeof value === "string" && formula.test(value) ? `'${value}` : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  const lines = found.flatMap(target => {
-    const of = new Map(columnsOf(target.content).filter(column => column.key).map(column => [column.key, column]));
-    return wantedRows(target).map(i => keys.map(key =>
-      quoted(key === "dataset" ? target.content.set : key === "target" ? target.content.name : of.get(key)?.value(target.content, i))).join(","));
+function open(i) {
+  const again = state.open === i;
+  close();
+  if (again) return;
+  const row = rows[i];
+  row.classList.add("opened");
+  row.querySelector(".open").setAttribute("aria-expanded", "true");
+  const cell = make("td", { colspan: COLUMNS.length }, panelOf(i));
+  row.after(make("tr", { class: "panel", id: "panel" }, cell));
+  state.open = i;
+  showStructure(i);
+}
+
+function quotedCell(value) {
+  let text = value == null ? "" : String(value);
+  if (typeof value === "string" && new RegExp(`^(?:${data.formula})`).test(text)) text = `'${text}`;
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function saveCsv() {
+  const keys = Object.keys(T), lines = [keys.join(",")];
+  for (const row of body.querySelectorAll("tr.row:not([hidden])")) lines.push(keys.map(key => quotedCell(T[key][row.dataset.i])).join(","));
+  download("targets.csv", `data:text/csv;charset=utf-8,${encodeURIComponent(lines.join("\n") + "\n")}`);
+}
+
+function download(name, address) {
+  make("a", { href: address, download: name.replace(/[^\p{L}\p{N}.+-]+/gu, "_") }).click();
+}
+
+// The map of the appendix is drawn when it is opened.
+function drawMap() {
+  const box = document.getElementById("map"), { x, y, t, n, v } = data.map;
+  if (box.childElementCount) return;
+  const place = t.map((target, k) => data.models[target].decoy.indexOf(n[k]));
+  const points = x.map((across, k) => {
+    const columns = data.models[t[k]], i = place[k];
+    return `<circle class="${tone(columns.verdict?.[i])}" cx="${20 + 0.7 * across}" cy="${20 + 0.7 * (1000 - y[k])}" r="${N > 50 ? 3 : 5}" fill="var(--tone, var(--bar))" fill-opacity=".7"><title>${escaped(T.target[t[k]])} ${escaped(n[k])}: DockQ ${fixed(columns.dockq?.[i])}</title></circle>`;
   });
-  return [keys.map(quoted).join(","), ...lines, ""].join("\n");
+  const top = 20 + 0.7 * (1000 - Math.max(...y));
+  box.innerHTML = `<svg role="img" viewBox="0 ${top - 20} 740 ${760 - top}" aria-label="Map of ${x.length} models along two principal axes, ${v[0]} and ${v[1]} % of the variance">${points.join("")}</svg>`;
 }
 
-function download() {
-  const address = URL.createObjectURL(new Blob([csvText()], { type: "text/csv" }));
-  make("a", { href: address, download: "decoys.csv" }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
-function arrange() {
-  const [key, direction] = order.value.split(" ");
-  const value = target => { const v = target.node.dataset[key]; return v === undefined || v === "" ? NaN : Number(v); };
-  targets.sort((a, b) => {
-    const x = value(a), y = value(b);
-    if (!key || isNaN(x) || isNaN(y)) return key && isNaN(x) - isNaN(y) || a.i - b.i;
-    return (direction === "down" ? y - x : x - y) || a.i - b.i;
+function start() {
+  for (const node of $("[data-wrap]")) node.innerHTML = wrapped(node.textContent);
+  drawTable();
+  for (const verdict of data.verdicts) if (T.verdict?.includes(verdict)) only.append(make("option", { value: verdict }, verdict));
+  document.getElementById("tools").hidden = false;
+  if (N === 1) for (const node of [find.parentNode, only.parentNode]) node.hidden = true;
+  find.addEventListener("input", filter);
+  only.addEventListener("change", filter);
+  document.getElementById("csv").addEventListener("click", saveCsv);
+  const more = document.getElementById("more");
+  more.hidden = !COLUMNS.some(({ further }) => further);
+  more.addEventListener("click", () => {
+    const all = document.querySelector("main").classList.toggle("all");
+    more.setAttribute("aria-pressed", all);
+    more.textContent = all ? "Fewer columns" : "More columns";
   });
-  list.append(...targets.map(target => target.node), empty);
-  show();
-}
-
-if (list) {
-  for (const target of targets) {
-    target.node.addEventListener("toggle", () => fill(target));
-  }
-  let waiting;
-  filter.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 120); });
-  choice.addEventListener("change", () => {
-    const chosen = targets.find(target => target.i === Number(choice.value));
-    if (choice.value !== "" && chosen) chosen.node.open = true;
-    show();
+  body.addEventListener("click", event => {
+    const row = event.target.closest("tr.row");
+    if (row) open(+row.dataset.i);
   });
-  order.addEventListener("change", arrange);
-  least.addEventListener("change", show);
-  likes.addEventListener("change", show);
-  document.getElementById("csv").addEventListener("click", download);
-  more.addEventListener("click", () => { everything = true; show(); });
-  document.getElementById("finder").hidden = false;
-  for (const label of $(".of-many")) label.hidden = targets.length < 2;
-  if (targets.length === 1) targets[0].node.open = true;
-  show();
+  filter();
+  if (N) open(0);
+  const map = document.getElementById("map-of-models");
+  if (data.map.x) map.addEventListener("toggle", () => map.open && drawMap());
+  else map.remove();
 }

@@ -1,36 +1,73 @@
-"""The page: sections that have something to show, rendered by one template."""
+"""The page of a scored data set: one HTML file that loads nothing."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import os
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+import numpy as np
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 
-from toporank.files.atomic import first_writable, user_cache
-from toporank.learning.checkpoint import toy
-from toporank.report import answer, confidence_columns, decoy_map, formatting, rankings, residue_view, run_card, targets
-from toporank.report.results import Study
+import toporank
+from toporank.errors import TopoRankError
+from toporank.files.atomic import write_text
+from toporank.files.spreadsheets import FORMULA
+from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
+from toporank.ranking.model_table import distinct_models
+from toporank.ranking.verdict import BELIEVE_FROM, REJECT_UP_TO, VERDICTS, WITHOUT_CALIBRATION
+from toporank.report import pae, scripts, structures
+from toporank.report.colours import PARTNER_COLOURS, PLDDT_COLOURS, QUALITY_COLOURS
+from toporank.report.results import ScoredFolder
+from toporank.scorer.embeddings import principal_places
+from toporank.scorer.interaction import interaction_sentence
 from toporank.scorer.prediction import LEVEL
+from toporank.scorer.scorer import Scorer
+from toporank.structures.identity import Status
 
-LISTED = 2
-"""The page has a table of all targets where there are more than these."""
+FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
+"""Models of a map."""
+DECIMALS = 3
 _INDENTED = re.compile(r"\n[ \t\n]+<")
 """An element on a line of its own."""
 
+TARGET_COLUMNS = (
+    "target", "verdict", "dockq", "dockq_low", "dockq_high", "p_acceptable", "best", "n_scored", "n_models",
+    "p_interact", "iptm", "n_interface_residues", "caveats", "capri", "interface_plddt", "ipsae", "pdockq2",
+    "consensus", "partners", "weakest_interface", "seen_in_training", "predictors", "notes",
+)  # fmt: skip
+MODEL_COLUMNS = (
+    "decoy", "rank", "dockq", "dockq_low", "dockq_high", "p_acceptable", "verdict", "capri", "status", "reason",
+    "duplicate_of", "n_interface_residues", "score", "network_sd", "network", "confidence", "consensus",
+    "cluster", "twin_of", "weakest_interface", "min_interface", "out_of_domain",
+)  # fmt: skip
+MEASURES = ("iptm", "interface_plddt", "ptm", "ranking_score", "ipsae", "pdockq2", "interface_pae", "haddock_score")
+"""Columns of confidence.csv that the tables of models have, where they are known."""
 
-def render(study: Study, folder: Path | None = None) -> str:
-    """The page of a study as HTML that loads nothing; the same study gives the same bytes.
 
-    folder : where the page will lie, for links to the files of decoys.
-    """
-    return compact(environment().get_template("page.html.j2").render(content(study, folder)))
+def write_page_of(models: Path, scorer: Scorer | None) -> None:
+    """Write report.html and the scripts for PyMOL and ChimeraX beside a models.csv. scorer : that gave the scores."""
+    scored = ScoredFolder(models.parent, scorer)
+    page = scored.folder / "report.html"
+    write_text(page, render(scored))
+    for name, text in scripts.scripts(scored).items():
+        write_text(page.with_name(name), text)
+
+
+def render(scored: ScoredFolder) -> str:
+    """Return the page as HTML that loads nothing; the same tables give the same bytes."""
+    page = environment().get_template("page.html.j2").render(content(scored))
+    return compact(page)
 
 
 def compact(page: str) -> str:
-    """A page without the indentation of its elements: a page of 1,000 targets has 0.15 MB of it.
+    """Return a page without the indentation of its elements.
 
     >>> compact("<p>\\n    <b>a</b>\\n  text")
     '<p>\\n<b>a</b>\\n  text'
@@ -39,116 +76,172 @@ def compact(page: str) -> str:
 
 
 def environment() -> Environment:
-    """What renders the template, in which all text is escaped."""
-    found = Environment(
+    """Return what renders the templates, in which all text is escaped."""
+    return Environment(
         loader=PackageLoader("toporank.report", "."),
-        bytecode_cache=FileSystemBytecodeCache(str(_template_cache())),  # compiling takes longer than the rest
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters |= {"zip": zip, "number": formatting.number, "counted": formatting.counted}
-    found.globals |= {"interval": formatting.interval, "shown": answer.shown}
-    return found
 
 
-def _template_cache() -> Path:
-    """A folder for compiled templates."""
-    return first_writable([Path(__file__).parent / "__pycache__", user_cache() / "toporank-pages"])
-
-
-def content(study: Study, folder: Path | None = None) -> dict[str, Any]:
-    """What the template shows. An entry that is empty or None leaves its section out."""
-    training, assessed = training_content(study), assessment_content(study)
-    profiles = residue_view.profiles_for_script(study)
+def content(scored: ScoredFolder) -> dict[str, Any]:
+    """Return what the template shows."""
+    order = scored.targets["target"].tolist()
+    shown = structures.embedded(scored, order)
+    distinct = distinct_models(scored.models)
+    graphs = scored.models["path"].str.endswith(structures.SUFFIX).any()
+    calibrated = bool(scored.targets["p_acceptable"].notna().any() or scored.targets["dockq"].isna().all())
     return {
-        "title": study.datasets[0] if len(study.datasets) == 1 else formatting.counted(len(study.datasets), "data set"),
-        "several": len(study.datasets) > 1,
-        "datasets": study.datasets,
-        "balance": run_card.balance(study.decoys),
-        "run_card": run_card.run_card(study),
-        "scored_with": run_card.scored_with(study),
-        "features": run_card.features(study),
-        "coverage": run_card.coverage(study),
-        "leakage": run_card.leakage(study),
-        "confidence": confidence_columns.sections(study),
-        **training,
-        "targets": rankings.target_lines(study, assessed.pop("metrics")),
-        **assessed,
-        **answer_content(study),
-        "no_map": study.no_map,
-        "map_json": as_json(places) if (places := decoy_map.maps_for_script(study)) else "",
-        "decoys_json": as_json(rankings.decoys_for_script(study, folder)),
-        "residues_json": as_json(profiles) if profiles else "",
-        "quality_is_probability": bool(study.scorer and study.scorer.judge),
-        "of_graphs": any(row.is_graph for row in study.results),
-        "has_truth": len(study.labelled) > 0,
-        "order": formatting.ORDERS[study.rank_by],
-        "toy": study.scorer.toy if study.scorer else toy(study.checkpoint),
-        "level": LEVEL,
-        "out_of_domain": rankings.out_of_domain(study),
-        "expects": any(row.expected_dockq is not None for row in study.results),
-        "has_deviation": any(row.pred_sd is not None for row in study.results),
-        "not_scored": run_card.not_scored(study),
+        "title": scored.name,
+        "summary": summary(scored.targets),
+        "n_models": len(distinct),
+        "n_copies": int((scored.models["duplicate_of"] != "").sum()),
+        "n_targets": len(order),
+        "interact": interaction_sentence(scored.targets),
+        "without_calibration": "" if calibrated else WITHOUT_CALIBRATION,
+        "toy": scored.scorer.toy if scored.scorer else "",
+        "of_graphs": bool(graphs),
+        "n_shown": len(shown),
+        "not_scored": not_scored(scored.models),
+        "intermediate": int((scored.models["status"] == Status.INTERMEDIATE).sum()),
+        "seen": scored.targets.sort_values(["containment", "target"], ascending=[False, True]),
+        "run_card": run_card(scored),
+        "viewer": viewer_packed() if shown else "",
+        "level": round(100 * LEVEL),
+        "believe_from": round(100 * BELIEVE_FROM),
+        "reject_up_to": round(100 * REJECT_UP_TO),
+        "data": as_json(data_for_script(scored, shown)),
     }
 
 
 def as_json(data: Any) -> str:
-    """Data for a script of the page, as short as can be."""
+    """Return data for a script of the page, as short as can be."""
     return htmlsafe_json_dumps(data, separators=(",", ":"), ensure_ascii=False)
 
 
-def answer_content(study: Study) -> dict[str, Any]:
-    """The best decoy of each target and what it looks like, of a page that scores; a study has learned instead."""
-    if study.leaderboard is not None or not study.decoys:
-        return {
-            "answers": [],
-            "summary": "",
-            "listed_json": "",
-            "structures_json": "",
-            "viewer": "",
-            "n_shown": 0,
-            "pictures": {},
-            "worst_pae": 0,
-        }
-    from toporank.report import pae, views  # with gemmi
+def summary(targets: pd.DataFrame) -> str:
+    """Return `Believe the best model of 5 targets, check 2, do not believe 1`, or nothing for a single target."""
+    if len(targets) < 2:
+        return ""
+    counts = targets["verdict"].value_counts()
+    parts = [f"{verdict}: {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts]
+    parts += [f"nothing scored: {counts['']:,}"] if "" in counts else []
+    return f"{len(targets):,} targets by the verdict on their best model – {', '.join(parts)}"
 
-    found, shown = answer.answers(study), views.embedded(study)
-    listed = targets.for_script(study, found) if len(found) > LISTED and len(study.datasets) == 1 else None
+
+def not_scored(models: pd.DataFrame) -> list[dict[str, str]]:
+    """Return every model without a score, with status and reason; copies are named after their original."""
+    rows = models[models["dockq"].isna() & (models["duplicate_of"] == "")]
+    rows = rows[rows["status"] != Status.INTERMEDIATE]
+    return rows[["target", "decoy", "status", "reason"]].to_dict("records")
+
+
+def data_for_script(scored: ScoredFolder, shown: dict[str, list[structures.Shown]]) -> dict[str, Any]:
+    """Return everything that the page's script shows; `targets` and `models` are columns, by name."""
+    order = scored.targets["target"].tolist()
+    groups = dict(list(_with_confidence(scored).groupby("target", sort=False)))
+    known = [name for name in TARGET_COLUMNS if name in scored.targets]
     return {
-        "answers": found,
-        "summary": answer.summary(found),
-        "listed_json": as_json(listed) if listed else "",
-        "structures_json": as_json(views.for_script(shown)),
-        "viewer": views.viewer_packed() if shown else "",
-        "n_shown": len(shown),
-        "pictures": pae.pictures(study),
-        "worst_pae": pae.WORST,
+        "targets": _columns(scored.targets, known),
+        "models": [_model_columns(groups[target], scored.folder) for target in order],
+        "structures": structures.for_script(shown),
+        "pae": pae.pictures(scored, order),
+        "map": places_on_map(scored),
+        "verdicts": VERDICTS,
+        "thresholds": [ACCEPTABLE, MEDIUM, HIGH],
+        "classes": CAPRI_NAMES,
+        "colours": {"partner": PARTNER_COLOURS, "quality": QUALITY_COLOURS, "plddt": PLDDT_COLOURS},
+        "formula": FORMULA.pattern,
     }
 
 
-def training_content(study: Study) -> dict[str, Any]:
-    """Leaderboard and learning curves, of a page that has them."""
-    if study.leaderboard is None:
-        return {"leaderboard": None, "curves": []}
-    from toporank.report import learning_curves  # with pandas and matplotlib, which take a second to import
-
-    return {"leaderboard": learning_curves.leaderboard(study), "curves": learning_curves.curves(study)}
+def _with_confidence(scored: ScoredFolder) -> pd.DataFrame:
+    keys = zip(scored.models["target"], scored.models["decoy"], strict=True)
+    rows = [scored.confidence.get(key) for key in keys]
+    measures = {name: [getattr(row, name, None) for row in rows] for name in MEASURES}  # fmt: skip
+    return scored.models.assign(**{name: pd.Series(values, dtype=float) for name, values in measures.items()})
 
 
-def assessment_content(study: Study) -> dict[str, Any]:
-    """Evaluation, cross-validation and scatter plots, and the metrics of each target by (data set, target)."""
-    if not study.evaluations and not study.labelled:
-        return {"evaluations": [], "scatter": [], "metrics": {}, "folds": None}
-    from toporank.report import assessment
+def _columns(table: pd.DataFrame, names: list[str]) -> dict[str, list[Any]]:
+    """The columns in which something is known, as lists; None where a value is not."""
+    columns = {}
+    for name in names:
+        column = table[name]
+        if column.dtype == float:
+            column = column.round(DECIMALS)
+        values = column.astype(object).where(column.notna(), None).tolist()
+        if any(value not in (None, "") for value in values):
+            columns[name] = values
+    return columns
 
-    labelled = assessment.results_table(study.labelled)
-    metrics = assessment.target_metrics(labelled)
+
+def _model_columns(table: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    columns = _columns(table, [*MODEL_COLUMNS, *MEASURES])
+    if table["p_acceptable"].isna().all():
+        columns.pop("dockq_low", None)
+    columns["u"] = [quote(os.path.relpath(path, folder)) if path else "" for path in table["path"]]
+    return columns
+
+
+def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:
+    """Return where models lie along the two leading principal axes of their pooled vectors; nothing without vectors.
+
+    x, y : from 0 to 1000. t : places of targets. n : names. v : share of variance of either axis in per cent.
+    """
+    vectors = scored.vectors()
+    order = {target: place for place, target in enumerate(scored.targets["target"])}
+    keys = [key for key in vectors if key[0] in order][:MOST_ON_MAP]
+    if len(keys) < FEWEST_ON_MAP:
+        return {}
+    matrix = np.array([vectors[key] for key in keys], dtype=float)
+    places, _, shares = principal_places(matrix, matrix[:0], 2)
+    places = places - places.min(axis=0)
+    places = np.rint(1000 * places / max(places.max(), 1e-9)).astype(int)
+    if places.shape[1] < 2:
+        return {}
     return {
-        "evaluations": assessment.evaluations(study, metrics),
-        "scatter": assessment.scatter(labelled),
-        "folds": assessment.cross_validation(study.folds),
-        "metrics": {(row["dataset"], row["target"]): row for row in metrics.to_dict("records")},
+        "x": places[:, 0].tolist(),
+        "y": places[:, 1].tolist(),
+        "t": [order[target] for target, _ in keys],
+        "n": [decoy for _, decoy in keys],
+        "v": [round(100 * share) for share in shares[:2].tolist()],
     }
+
+
+def viewer_packed() -> str:
+    """Return 3Dmol.js, packed for the page."""
+    program = (Path(__file__).parent / "3dmol" / "3Dmol-min.js").read_bytes()
+    return base64.b64encode(gzip.compress(program, 9, mtime=0)).decode()
+
+
+def run_card(scored: ScoredFolder) -> list[tuple[str, str]]:
+    """Return what gave the scores, as names and values."""
+    pairs = [("TopoRank", toporank.__version__)]
+    record = _record(scored)
+    if record:
+        pairs.append(("scorer", record.scorer[:16]))
+        pairs.append(("ranked by", record.rank_by.replace("_", " ")))
+        pairs.append(("predictor's confidence", "counts in the score" if record.use_confidence else "is not used"))
+    scorer = scored.scorer
+    if scorer is None:
+        return pairs
+    pairs.append(("networks", f"mean of {len(scorer.members)}" if scorer.mean else "one checkpoint"))
+    for role, choice in scorer.features.items():
+        parameters = [f"{name.replace('_', ' ')} {value}" for name, value in choice.items() if name != "module"]
+        pairs.append((role, ", ".join([choice["module"], *parameters])))
+    training = scorer.description.get("training_set") or {}
+    if "train" in training:
+        pairs.append(("trained on", f"{training['train']:,} models; {training['val']:,} to choose"))
+    versions = scorer.description.get("provenance", {}).get("versions", {})
+    pairs += [(f"trained with {name}", version) for name, version in versions.items()]
+    return pairs
+
+
+def _record(scored: ScoredFolder) -> Any:
+    try:
+        return scored.record
+    except TopoRankError:
+        return None

@@ -47,11 +47,11 @@ def mixed(tmp_path_factory) -> Path:
 
 
 def rows_of_command(folder: Path, out: Path, *options: str) -> list[dict[str, str]]:
-    """ranking.csv of the command, as text."""
+    """models.csv of the command, as text."""
     command = [sys.executable, "-m", "toporank", "score", str(folder), "-o", str(out), "--cores", "2", *options]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return [*read_rows(out / layout.RANKING.format(dataset=folder.name))]
+    return [*read_rows(out / layout.MODEL_TABLE.format(dataset=folder.name))]
 
 
 def as_text(frame: pd.DataFrame) -> list[dict[str, str]]:
@@ -84,10 +84,7 @@ def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_h
         (tmp_path / f"pose_{name}.pdb").write_text("\n".join(lines) + "\n")
     frame = toporank.score(tmp_path).models
     assert set(frame["status"]) == {"one_body"}
-    assert frame["pred_dockq"].isna().all()
-    assert (
-        frame.filter(like="interface").drop(columns="n_interface_residues").select_dtypes("float").isna().all(axis=None)
-    )
+    assert frame["dockq"].isna().all()
 
 
 # ---- score ----------------------------------------------------------------------------------------------------
@@ -102,13 +99,13 @@ def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unrea
     assert frame["target"].nunique() == 3
     broken = frame[frame["decoy"] == "broken"]
     assert broken["status"].tolist() == ["unreadable"]
-    assert broken[["rank", "pred_dockq"]].isna().all(axis=None)
+    assert broken[["rank", "dockq"]].isna().all(axis=None)
     assert any(note.startswith("broken/broken: unreadable: not a readable pdb") for note in results.notes)
 
 
-@pytest.mark.parametrize("table", ["targets", "interfaces", "residues", "contacts", "confidence"])
+@pytest.mark.parametrize("table", ["details", "targets", "interfaces", "residues", "contacts", "confidence"])
 def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
-    written = (of_command[1] / layout.RANKING.format(dataset=mixed.name)).with_name(f"{table}.csv")
+    written = (of_command[1] / layout.MODEL_TABLE.format(dataset=mixed.name)).with_name(f"{table}.csv")
     expected = pd.read_csv(written, keep_default_na=False, na_values=[""])
     frame = getattr(toporank.score(mixed), table)
     assert len(frame) == len(expected)
@@ -118,7 +115,7 @@ def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
 
 def test_results_are_written_as_the_command_writes_them(mixed, of_command, tmp_path):
     toporank.score(mixed, workers=2).write(tmp_path)
-    for pattern in (layout.RANKING, layout.RESIDUES, layout.SCORED_INTERFACES):
+    for pattern in (layout.MODEL_TABLE, layout.RESIDUES, layout.SCORED_INTERFACES):
         path = pattern.format(dataset=mixed.name)
         assert (tmp_path / path).read_bytes() == (of_command[1] / path).read_bytes()
     assert (tmp_path / layout.SCORE_REPORT.format(dataset=mixed.name)).exists()
@@ -140,11 +137,11 @@ def test_the_command_and_the_function_say_the_same_of_the_example(tmp_path):
 
 def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
     antibody_decoys(tmp_path / "given", read_atoms(ANTIBODY), "A")
-    table = toporank.score(tmp_path / "given", partners="chains", rank_by="min_interface").models
-    worst = table.loc[table["status"] == "ok", "min_interface"]
-    assert len(worst) == 2
-    assert worst.is_monotonic_decreasing
-    assert (worst < table.loc[worst.index, "mean_interface"]).all()
+    results = toporank.score(tmp_path / "given", partners="chains", rank_by="min_interface")
+    table = results.table[results.table["status"] == "ok"]
+    assert len(table) == 2
+    assert table["min_interface"].is_monotonic_decreasing
+    assert (table["min_interface"] < table["mean_interface"]).all()
     with pytest.raises(ConfigError, match="rank_by"):
         toporank.score(tmp_path / "given", rank_by="best_interface")
 
@@ -154,7 +151,7 @@ def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
     write_pdb(tmp_path / "apart.pdb", away(read_atoms(ANTIBODY), "A", 300.0))
     results = toporank.score(tmp_path, partners="chains")
     assert results.models["status"].tolist() == ["partner_apart"]
-    assert results.interfaces.loc[results.interfaces["interface"] == "H:L", "pred_dockq"].between(0, 1).all()
+    assert results.interfaces.loc[results.interfaces["interface"] == "H:L", "dockq"].between(0, 1).all()
 
 
 def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mixed, tmp_path, monkeypatch):
@@ -179,7 +176,8 @@ def test_a_list_of_files_an_archive_and_a_relative_path_are_scored_as_the_folder
     with zipfile.ZipFile(tmp_path / "mixed.zip", "w") as archive:
         for path in mixed.iterdir():
             archive.write(path, path.name)
-    pd.testing.assert_frame_equal(toporank.score(tmp_path / "mixed.zip").models, whole)
+    unpacked = toporank.score(tmp_path / "mixed.zip").models
+    pd.testing.assert_frame_equal(unpacked.drop(columns="path"), whole.drop(columns="path"))
 
 
 def test_threads_get_what_one_gets_and_the_number_of_threads_of_torch_stays():
@@ -204,10 +202,10 @@ def test_partners_targets_and_an_open_scorer_are_taken():
 def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
     model = tmp_path / "model.pdb"
     model.write_text(pdb_with(NEAR, np.linspace(40.0, 95.0, 300)))
-    known, unknown = (toporank.score([model], plddt=said).models for said in ("b_factor", "none"))
-    assert 0 <= known.loc[0, "pred_confidence"] <= 1
-    assert known.loc[0, "pred_dockq"] != known.loc[0, "pred_structure"] == unknown.loc[0, "pred_dockq"]
-    assert "pred_confidence" not in unknown or unknown["pred_confidence"].isna().all()
+    known, unknown = (toporank.score([model], plddt=said).details for said in ("b_factor", "none"))
+    assert 0 <= known.loc[0, "confidence"] <= 1
+    assert known.loc[0, "score"] != unknown.loc[0, "score"]
+    assert "confidence" not in unknown
 
 
 def test_a_table_of_partners_counts_that_lies_in_the_folder(tmp_path):
@@ -299,11 +297,10 @@ def test_an_antibody_is_one_partner_by_default(tmp_path):
     table = results.models
     pd.testing.assert_frame_equal(table, toporank.score(tmp_path / "given", partners="H+L:A").models)
     assert "given: H and L are an antibody: counted as H+L against A" in results.notes
-    assert set(table["n_interfaces"]) == {1}
+    assert set(results.details["n_interfaces"]) == {1}
     results_apart = toporank.score(tmp_path / "given", partners="chains")
-    apart = results_apart.models
-    assert set(apart["n_interfaces"]) == {3}
-    assert (apart["expected_dockq"] < apart["pred_dockq"]).all()
+    assert set(results_apart.details["n_interfaces"]) == {3}
+    assert (results_apart.models["weakest_interface"] != "").all()
     assert not any("antibody" in note for note in results_apart.notes)
     assert toporank.dockq(model, native) == toporank.dockq(model, native, partners="H+L:A")
     assert toporank.dockq(model, native)["dockq"] < 0.1 < toporank.dockq(model, native, partners="chains")["dockq"]

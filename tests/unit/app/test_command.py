@@ -151,7 +151,7 @@ def test_what_was_changed_by_hand_does_not_give_way_to_a_newer_archive(tmp_path)
 
 @pytest.mark.parametrize("name", ["...zip", "..zip", "..tar", "....tgz"])
 def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted(tmp_path, name):
-    kept = tmp_path / "out" / "results" / "ranking.csv"
+    kept = tmp_path / "out" / "results" / "models.csv"
     kept.parent.mkdir(parents=True)
     kept.write_text("all the work")
     given = look_at((zipped if name.endswith("zip") else tarred)(tmp_path / name, {"a.pdb": "x"}), tmp_path / "out")
@@ -529,7 +529,7 @@ def decoys(tmp_path) -> Path:
 def good_run(tmp_path) -> Path:
     """A folder with the files of an earlier run."""
     out = tmp_path / "out"
-    for name in ("toporank.json", "run.log", "results/scores/decoys/ranking.csv", "input/a/a.pdb"):
+    for name in ("toporank.json", "run.log", "results/scores/decoys/models.csv", "input/a/a.pdb"):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text("of the first run")
     return out

@@ -104,7 +104,7 @@ def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_ru
 
 
 def test_every_data_set_is_ranked_and_every_labelled_one_evaluated(rules):
-    assert rules.rankings() == [f"results/scores/{name}/ranking.csv" for name in ("one", "two", "bare")]
+    assert rules.rankings() == [f"results/scores/{name}/models.csv" for name in ("one", "two", "bare")]
     assert rules.evaluations() == [f"results/evaluation/{name}/summary.json" for name in ("one", "two")]
     pages = [f"results/scores/{name}/report.html" for name in ("one", "two", "bare")]
     assert rules.reports() == ["results/report.html", *pages]
@@ -222,7 +222,7 @@ def scoring(**other: str) -> Jobs:
 def test_scoring_alone_ranks_the_given_decoys_and_nothing_else():
     rules = scoring()
     assert rules.scoring_only
-    assert rules.rankings() == ["results/scores/decoys/ranking.csv"]
+    assert rules.rankings() == ["results/scores/decoys/models.csv"]
     assert rules.reports() == ["results/scores/decoys/report.html"]
     assert rules.evaluations() == rules.training_inputs("{dataset}") == rules.published() == []
 

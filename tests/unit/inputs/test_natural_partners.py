@@ -15,10 +15,8 @@ from toporank.building.planning import bodies_alone, plan_of, recognised
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.natural_partners import lines_of_targets
-from toporank.report.answer import answers
-from toporank.report.rankings import target_lines
-from toporank.report.results import Study, joined_results
-from toporank.report.targets import target_rows
+from toporank.ranking.model_table import model_table
+from toporank.ranking.target_table import BETWEEN, target_table
 from toporank.structures.complex import STANDARD
 from toporank.structures.immune import roles_of
 
@@ -164,10 +162,8 @@ def test_terminal_page_and_targets_say_what_the_plan_recognised(tmp_path, atoms,
     write_coverage(tmp_path / "coverage.tsv", coverage_table(plan, [], []))
     coverage = read_coverage(tmp_path / "coverage.tsv")
     assert recognised(coverage) == [f"T: {sentence}"]
-    study = Study(["set"], joined_results("set", coverage, []), {}, None, {}, {})
-    assert [entry["joined"] for entry in answers(study)] == [sentence]
-    assert [line["joined"] for line in target_lines(study, {})] == [sentence]
-    assert [row.joined for row in target_rows(study)] == [sentence]
+    (notes,) = target_table(model_table(coverage, {}))["notes"]
+    assert notes.split(BETWEEN)[0] == sentence
 
 
 @pytest.mark.parametrize("names", ["HL", "KM", "BA"])

@@ -28,8 +28,6 @@ from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, read_confidence, write_confidence
 from toporank.inputs.predictors import place_of
-from toporank.ranking.agreement import disagreements
-from toporank.ranking.ranked import RankedDecoy
 from toporank.structures.read import read_complex
 
 ATOMS = alanine("A", 1, 0.0) + alanine("A", 2, 0.0, 4.0) + alanine("B", 1, 5.0)
@@ -961,100 +959,3 @@ def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpect
         assert rows[1].status == "ok"
         assert rows[0].status in ("ok", "incomplete")
         assert not [record.exc_text for record in caplog.records], f"seed {seed}, {path.name}"
-
-
-def ranked(*predicted: tuple[str, float, str]) -> list[RankedDecoy]:
-    unknown = dict.fromkeys(RankedDecoy._fields)
-    rows = [{"decoy": name, "pred_dockq": dockq, "pred_capri": capri} for name, dockq, capri in predicted]
-    return [RankedDecoy(**{**unknown, "target": "T", "duplicate_of": "", **row}) for row in rows]
-
-
-MEDIUM = [("a", 0.7, "medium"), ("b", 0.6, "medium"), ("c", 0.55, "medium"), ("d", 0.5, "medium")]
-FIVE = ranked(*MEDIUM, ("e", 0.2, "incorrect"))
-
-
-@pytest.mark.parametrize(("preferred", "differ"), [("a", False), ("b", False), ("c", False), ("d", True), ("e", True)])
-def test_the_two_disagree_by_class_or_when_the_preferred_decoy_is_in_the_lower_half(preferred, differ):
-    said = [Confidence("T", row.decoy, "Boltz", ranking_score=0.9 if row.decoy == preferred else 0.5) for row in FIVE]
-    found = disagreements(FIVE, said)
-    assert bool(found) == differ
-    if found:
-        assert (found[0].theirs.decoy, found[0].ours.decoy, found[0].n) == (preferred, "a", 5)
-
-
-def test_copies_do_not_count_where_the_two_are_held_against_each_other():
-    """Of four, the third is in the upper half; with two copies of the first it would be the fifth of six."""
-    four = ranked(*MEDIUM[:2], ("c", 0.55, "medium"), ("d", 0.5, "medium"))
-    copies = [four[0]._replace(decoy=name, duplicate_of="a") for name in ("a2", "a3")]
-    table = [four[0], *copies, *four[1:]]
-    said = [Confidence("T", row.decoy, "Boltz", ranking_score=0.9 if row.decoy == "d" else 0.5) for row in table]
-    (found,) = disagreements(table, said)
-    assert (found.theirs.decoy, found.place, found.n) == ("d", 4, 4)
-    liked = [row._replace(ranking_score=0.9 if row.decoy == "b" else 0.5) for row in said]
-    assert disagreements(table, liked) == []
-
-
-def test_of_copies_the_one_of_which_most_is_known_says_what_the_predictor_prefers():
-    """A copy that comes first by its name has lost the ranking score."""
-    table = [*ranked(*MEDIUM), *ranked(("0", 0.2, "incorrect"), ("e", 0.2, "incorrect"))]
-    table[-1] = table[-1]._replace(duplicate_of="0")
-    said = [Confidence("T", row.decoy, "Boltz", ranking_score=0.5, plddt=80.0) for row in table[:4]]
-    said += [Confidence("T", "0", "Boltz", plddt=80.0), Confidence("T", "e", "Boltz", ranking_score=0.9, plddt=80.0)]
-    (found,) = disagreements(table, said)
-    assert (found.theirs.decoy, found.value, found.n) == ("0", 0.9, 5)
-
-
-def test_a_decoy_of_which_the_predictor_says_nothing_can_come_first():
-    said = [Confidence("T", "b", "Boltz", iptm=0.4), Confidence("T", "e", "Boltz", iptm=0.9)]
-    (found,) = disagreements(FIVE, said)
-    assert (found.theirs.decoy, found.ours.decoy, found.place, found.n) == ("e", "a", 5, 5)
-
-
-@pytest.mark.parametrize(
-    ("names", "predictor"),
-    [
-        (["ranked_1", "ranked_2", "ranked_0"], "AlphaFold-Multimer"),
-        (["x_unrelaxed_rank_002_m", "x_unrelaxed_rank_003_m", "x_unrelaxed_rank_001_m"], "ColabFold"),
-        (["pred.rank_1", "pred.rank_2", "pred.rank_0"], "Chai-1"),
-        (["pred.model_idx_4.rank_1", "pred.model_idx_0.rank_2", "pred.model_idx_3.rank_0"], "Chai-1"),
-    ],
-)
-def test_the_rank_in_the_names_of_models_is_what_the_predictor_prefers(names, predictor):
-    table = ranked((names[0], 0.7, "medium"), (names[1], 0.6, "medium"), (names[2], 0.2, "incorrect"))
-    said = [Confidence("T", name, predictor, interface_plddt=80.0 + k) for k, name in enumerate(reversed(names))]
-    (found,) = disagreements(table, said)
-    assert (found.theirs.decoy, found.place) == (names[2], 3)
-    assert found.preference == f"the predictor prefers {names[2]} (as its name says)"
-    scored = [row._replace(ranking_score=0.9 if row.decoy == names[1] else 0.5) for row in said]
-    assert all(each.measure == "ranking_score" for each in disagreements(table, scored))
-
-
-@pytest.mark.parametrize(
-    ("names", "predictor"),
-    [
-        (["a", "b", "c"], "Boltz"),
-        (["run1_ranked_0", "run2_ranked_0", "run1_ranked_1"], "AlphaFold-Multimer"),
-        (["ranking_0_a", "franked_1", "ranks_2"], "Boltz"),
-    ],
-)
-def test_without_a_ranking_of_its_own_the_highest_measure_is_named_as_what_it_is(names, predictor):
-    table = ranked((names[0], 0.7, "medium"), (names[1], 0.6, "medium"), (names[2], 0.2, "incorrect"))
-    said = [Confidence("T", name, predictor, interface_plddt=80.0 + k) for k, name in enumerate(names)]
-    (found,) = disagreements(table, said)
-    assert found.preference == f"{names[2]} has the highest interface pLDDT (82)"
-
-
-def test_scores_of_different_predictors_are_not_compared():
-    said = [Confidence("T", name, by, iptm=iptm, ranking_score=own) for name, by, iptm, own in (
-        ("a", "Boltz", 0.9, 0.1), ("e", "AlphaFold 3", 0.2, 0.95),
-    )]  # fmt: skip
-    assert disagreements(FIVE, said) == []
-    assert [d.measure for d in disagreements(FIVE, [row._replace(predictor="Boltz") for row in said])] == [
-        "ranking_score"
-    ]
-
-
-def test_of_haddock_scores_the_lowest_is_preferred_and_equal_ones_decide_nothing():
-    said = [Confidence("T", "a", "HADDOCK", haddock_score=-50.0), Confidence("T", "e", "HADDOCK", haddock_score=-90.0)]
-    assert disagreements(FIVE, said)[0].theirs.decoy == "e"
-    assert disagreements(FIVE, [row._replace(haddock_score=-50.0) for row in said]) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -219,9 +218,8 @@ def test_a_network_of_their_widths_scores_such_graphs_and_no_others(tmp_path):
     assert (description["node_width"], description["edge_width"]) == (7, 4)
     assert description.get("features") is None
     scored = score_pack(Scorer.of(checkpoint), pack, data.coverage)
-    assert len(scored.ranking) == len(scored.vectors) == 16
-    assert len({row.pred_dockq for row in scored.ranking}) > 10  # standardised: large values saturate nothing
-    json.dumps([row._asdict() for row in scored.ranking], allow_nan=False)
+    assert len(scored.table) == len(scored.pooled_vectors) == 16
+    assert scored.table["score"].nunique() > 10  # standardised: large values saturate nothing
 
     saved(tmp_path / "others/T1/a.pt", graph())
     others, other_pack = imported(tmp_path / "others"), tmp_path / "others.safetensors"

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.labels import Label
-from toporank.ranking.evaluation import CONFIDENCE, CONSENSUS, evaluate
+from toporank.ranking.evaluation import CONFIDENCE, CONSENSUS, calibration, evaluate
 from toporank.ranking.interfaces import InterfaceRow
-from toporank.ranking.ranked import RankedDecoy
 
 
 def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
     return [Label(*row) for row in rows]
 
 
-def predictions(*rows: tuple[str, str, float | None]) -> list[RankedDecoy]:
+def predictions(*rows: tuple[str, str, float | None]) -> pd.DataFrame:
     """As much of a ranking as evaluation looks at; None for a decoy that was not scored."""
-    return [RankedDecoy(None, t, d, predicted, 0.1, None, None, "", "", *[None] * 5, "ok") for t, d, predicted in rows]
+    table = pd.DataFrame(rows, columns=["target", "decoy", "score"])
+    return table.assign(network_sd=0.1, dockq_low=np.nan, dockq_high=np.nan, consensus=np.nan)
 
 
 LABELS = labels(
@@ -51,7 +52,7 @@ def test_the_spread_is_held_against_the_error():
     _, summary = evaluate(PREDICTED, LABELS)
     assert summary["val"]["calibration"]["n"] == 3
     assert summary["val"]["calibration"]["within_1_sd"] == pytest.approx(1 / 3)  # errors 0.6, 0.3 and 0.1
-    assert evaluate([row._replace(pred_sd=None) for row in PREDICTED], LABELS)[1]["val"]["calibration"] is None
+    assert evaluate(PREDICTED.assign(network_sd=np.nan), LABELS)[1]["val"]["calibration"] is None
 
 
 def test_labels_that_were_not_scored_are_counted_and_not_judged():
@@ -70,7 +71,7 @@ def test_each_target_has_a_row_with_its_split():
 
 def test_decoys_without_label_have_no_influence():
     table, summary = evaluate(PREDICTED, LABELS)
-    without = [row for row in PREDICTED if row.decoy != "unlabelled"]
+    without = PREDICTED[PREDICTED["decoy"] != "unlabelled"]
     other_table, other_summary = evaluate(without, LABELS)
     pd.testing.assert_frame_equal(table, other_table)
     assert summary == other_summary
@@ -105,8 +106,8 @@ def test_the_order_of_rows_is_irrelevant():
 def test_the_consensus_is_held_against_the_same_decoys():
     """It is no DockQ, so it has no error; a decoy without others has none, and that is no merit."""
     consensus = {("V", "d1"): 0.9, ("V", "d2"): 0.4, ("V", "d3"): 0.1}
-    known = [row._replace(consensus=consensus.get((row.target, row.decoy))) for row in PREDICTED]
-    known += predictions(("W", "lonely", 0.5))
+    known = pd.concat([PREDICTED, predictions(("W", "lonely", 0.5))], ignore_index=True)
+    known["consensus"] = [consensus.get(key, np.nan) for key in zip(known["target"], known["decoy"], strict=True)]
     table, summary = evaluate(known, [*LABELS, Label("W", "lonely", 0.7, "val")])
     assert CONSENSUS not in summary["train"]
     of_val = summary["val"][CONSENSUS]
@@ -123,16 +124,16 @@ def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
     true = {("a", "A:B"): 0.1, ("b", "A:B"): 0.7, ("a", "A:C"): 0.9, ("b", "A:C"): 0.3}
     parts = [Label("T", decoy, dockq, "val", interface=name) for (decoy, name), dockq in true.items()]
     found = [
-        InterfaceRow("T", decoy, name, 9, 9, 5.0, 0.5 if name == "A:C" else true[decoy, name], None, "", "ok")
+        InterfaceRow("T", decoy, name, 9, 9, 5.0, 0.5 if name == "A:C" else true[decoy, name], None, "ok")
         for decoy, name in true
     ]
-    _, summary = evaluate([], [Label("T", "a", 0.5, "val"), *parts], found)
+    _, summary = evaluate(predictions(), [Label("T", "a", 0.5, "val"), *parts], found)
     assert (summary["val"]["n_labels"], summary["val"]["n_not_scored"]) == (1, 1)
     of_parts = summary["val"]["interfaces"]
     assert (of_parts["n_labels"], of_parts["n_not_scored"], of_parts["n_targets"], of_parts["n_decoys"]) == (4, 0, 2, 4)
     assert of_parts["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.0)
     assert of_parts["n_clusters"] == 1  # two interfaces of one target
-    _, summary = evaluate([], parts, found[:3])
+    _, summary = evaluate(predictions(), parts, found[:3])
     assert summary["val"]["interfaces"]["n_not_scored"] == 1
 
 
@@ -159,3 +160,25 @@ def test_each_measure_of_the_predictor_is_a_baseline_for_the_decoys_that_have_it
     of_target = table.set_index("target")["iptm_ranking_loss"]
     assert of_target["V"] == 0
     assert pd.isna(of_target["A"])
+
+
+Y = np.full(10, 0.5)
+SD = np.arange(1, 11) / 100
+
+
+@pytest.mark.parametrize(
+    ("predicted", "sd", "spearman", "within"),
+    [(Y + SD, SD * 1.0001, 1.0, (1.0, 1.0)), (Y - 1.5 * SD, SD, 1.0, (0.0, 1.0)), (Y + SD[::-1], SD, -1.0, (0.5, 0.7)),
+     (Y + SD, np.full(10, 0.1), None, (1.0, 1.0))],
+)  # fmt: skip
+def test_the_spread_is_compared_with_the_error(predicted, sd, spearman, within):
+    found = calibration(Y, predicted, sd)
+    assert found["spearman"] == (None if spearman is None else pytest.approx(spearman))
+    assert (found["within_1_sd"], found["within_2_sd"]) == within
+    assert [row["n"] for row in found["table"]] == [2] * 5
+    assert [row["sd"] for row in found["table"]] == sorted(row["sd"] for row in found["table"])
+
+
+def test_decoys_without_a_spread_are_left_out():
+    assert calibration(Y, Y + 0.1, np.where(np.arange(10) < 4, np.nan, SD))["n"] == 6
+    assert calibration(Y, Y, np.full(10, np.nan)) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pandas as pd
 import pytest
 from _chains import ALPHA, BETA, HEAVY, LIGHT, NANOBODY
 
@@ -21,7 +22,7 @@ from toporank.ranking.interfaces import (
     scores_of_weakest,
     write_interfaces,
 )
-from toporank.ranking.ranked import ranking
+from toporank.ranking.model_table import model_table, score_record
 from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 
@@ -48,6 +49,13 @@ SCORES = [
 ]  # fmt: skip
 
 
+def models(statuses: dict[str, str], table: list[InterfaceRow], rank_by: str = "complex") -> pd.DataFrame:
+    """The table of models of `SCORES`."""
+    coverage = [covered(decoy, status) for decoy, status in sorted(statuses.items())]
+    records = [score_record(score) for score in SCORES if not score.interface]
+    return model_table(coverage, {"T": records}, table, rank_by=rank_by)
+
+
 @pytest.fixture
 def table() -> list[InterfaceRow]:
     """A ring, one that is open, one with a chain off, and a file that cannot be read."""
@@ -58,7 +66,7 @@ def table() -> list[InterfaceRow]:
 
 
 def test_every_decoy_has_a_row_for_every_interface_that_any_of_them_has(table):
-    assert [(row.decoy, row.interface, row.n_contacts, row.closest, row.pred_dockq, row.status) for row in table] == [
+    assert [(row.decoy, row.interface, row.n_contacts, row.closest, row.dockq, row.status) for row in table] == [
         ("dust", "A:B", None, None, None, "unreadable"),
         ("dust", "A:C", None, None, None, "unreadable"),
         ("dust", "B:C", None, None, None, "unreadable"),
@@ -72,16 +80,15 @@ def test_every_decoy_has_a_row_for_every_interface_that_any_of_them_has(table):
         ("ring", "A:C", 30, 5.0, 0.7, "ok"),
         ("ring", "B:C", 20, 5.0, 0.6, "ok"),
     ]
-    assert [row.pred_capri for row in table if row.decoy == "open"] == ["high", "incorrect", ""]
 
 
 def test_the_only_interface_of_a_decoy_has_the_score_of_the_decoy_and_no_other_has():
     fates = {("T", "d"): LedgerRow("T", "d", Status.OK, "graphs", meetings=meetings_text([meeting("A:B", 9)]))}
     (row,) = scored_interfaces(interface_table([covered("d")], fates), [Score("T", "d", 0.4, None)])
-    assert (row.interface, row.pred_dockq, row.status) == ("A:B", 0.4, "ok")
+    assert (row.interface, row.dockq, row.status) == ("A:B", 0.4, "ok")
     fates["T", "d"] = fates["T", "d"]._replace(meetings=meetings_text(MEETINGS["ring"]))
     rows = scored_interfaces(interface_table([covered("d")], fates), [Score("T", "d", 0.4, None)])
-    assert [(row.pred_dockq, row.status) for row in rows] == [(None, "failed")] * 3
+    assert [(row.dockq, row.status) for row in rows] == [(None, "failed")] * 3
 
 
 def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_own():
@@ -98,7 +105,7 @@ def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_o
     rows = scored_interfaces(
         interface_table([covered("both"), covered("dimer")], fates), [*of_both, Score("T", "dimer", 0.4, None)]
     )
-    assert [(row.decoy, row.interface, row.pred_dockq, row.status) for row in rows] == [
+    assert [(row.decoy, row.interface, row.dockq, row.status) for row in rows] == [
         ("both", "A:B", 0.6, "ok"),
         ("both", "C:D", 0.7, "ok"),
         ("dimer", "A:B", 0.4, "ok"),
@@ -121,22 +128,23 @@ def test_the_ranking_sums_up_the_interfaces(table):
 @pytest.mark.parametrize(
     ("rank_by", "order"),
     [
-        ("complex", ["open", "ring", "off", "dust"]),
+        ("complex", ["ring", "open", "off", "dust"]),
         ("min_interface", ["ring", "open", "off", "dust"]),
         ("mean_interface", ["ring", "open", "off", "dust"]),
     ],
 )
 def test_the_ranking_goes_by_the_complex_or_its_interfaces_and_never_puts_an_apart_one_first(table, rank_by, order):
-    ranked = ranking([covered(decoy, status) for decoy, status in sorted(STATUS.items())], SCORES, table, rank_by)
-    assert [row.decoy for row in ranked] == order
-    assert [row.rank for row in ranked] == [1, 2, 3, None]
-    off = ranked[2]
-    assert (off.pred_dockq, off.pred_capri, off.n_interfaces, off.min_interface) == (None, "", 1, 0.85)
+    ranked = models(STATUS, table, rank_by)
+    assert ranked["decoy"].tolist() == order
+    assert ranked["rank"].tolist()[:3] == [1, 2, 3]
+    off = ranked.iloc[2]
+    assert (off["capri"], off["n_interfaces"], off["min_interface"]) == ("", 1, 0.85)
+    assert pd.isna(off["dockq"])
 
 
 def rows(**contacts: list[int]) -> list[InterfaceRow]:
     return [
-        InterfaceRow("T", f"d{i}", name.replace("_", ":"), n, n, 5.0, 0.5, None, "medium", "ok")
+        InterfaceRow("T", f"d{i}", name.replace("_", ":"), n, n, 5.0, 0.5, None, "ok")
         for name, found in contacts.items()
         for i, n in enumerate(found)
     ]
@@ -186,18 +194,13 @@ def test_partners_that_part_the_chains_of_an_antibody_are_told(partners, domains
 
 
 def test_the_estimates_of_a_decoy_with_several_interfaces_are_about_the_weakest(table):
-    """The order and the score stay those of the whole."""
+    """DockQ is that of the weakest interface; the score stays that of the whole."""
     scores = {score.decoy: score.pred_dockq for score in scores_of_weakest(SCORES, table) if not score.interface}
-    whole = {score.decoy: score.pred_dockq for score in SCORES if not score.interface}
-    worst = {decoy: found for (_, decoy), found in of_each_decoy(table).items() if found.weakest}
-    assert set(worst) >= {"ring", "open"}
-    for decoy, score in scores.items():
-        expected = min(whole[decoy], worst[decoy].min_interface) if decoy in worst else whole[decoy]
-        assert score == expected
-    ranked = {row.decoy: row for row in ranking([covered("ring"), covered("open")], SCORES, table)}
-    for decoy, row in ranked.items():
-        assert (row.pred_dockq, row.weakest) == (whole[decoy], worst[decoy].weakest)
-        assert row.shown_dockq == scores[decoy]
+    assert scores == {"ring": 0.6, "open": 0.1}
+    ranked = models({"ring": Status.OK, "open": Status.OK}, table).set_index("decoy")
+    assert ranked["dockq"].to_dict() == scores
+    assert ranked["score"].to_dict() == {"ring": 0.9, "open": 0.95}
+    assert ranked["weakest_interface"].to_dict() == {"ring": "B:C", "open": "A:C"}
 
 
 def test_models_whose_partners_differ_are_named_and_missing_chains_are_no_difference():

@@ -16,7 +16,7 @@ from toporank.building.target_chains import sequences, target_chains
 from toporank.comparing.homology.chain_tables import Chain, compared, read_chains, sequences_of_chains, write_chains
 from toporank.comparing.homology.remembered import remember
 from toporank.errors import RecordError, StructureError
-from toporank.ranking.leakage import describe, leakage, read_leakage, write_leakage
+from toporank.ranking.leakage import describe, leakage
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
 
@@ -57,15 +57,6 @@ def test_the_numbers_add_up():
     assert describe(leakage(SCORED, SCORED, [TRAINED])).startswith(
         "4 targets = 2 seen in training + 1 new + 1 unknown (all"
     )
-
-
-def test_the_table_is_read_as_it_was_written(tmp_path):
-    rows = leakage(SCORED, SCORED, [TRAINED])
-    write_leakage(tmp_path / "leakage.csv", rows)
-    assert read_leakage(tmp_path / "leakage.csv") == rows
-    (tmp_path / "leakage.csv").write_text("target,why\na,b\n")
-    with pytest.raises(RecordError, match="not a table of leakage"):
-        read_leakage(tmp_path / "leakage.csv")
 
 
 # ---- chains of targets ------------------------------------------------------------------------------------

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 
 import gemmi
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from _contacts import content
@@ -24,21 +24,19 @@ from toporank.learning.network import DockQNet
 from toporank.learning.train import train_run
 from toporank.learning.weights import load_weights, predict_all
 from toporank.ranking.models import MANY, write_models
-from toporank.ranking.ranked import RankedDecoy
 from toporank.ranking.residues import (
     ContactRow,
     contact_lines,
     contacts_of,
-    of_leading,
+    leading,
     read_residues,
     residue_lines,
+    residues_of,
     why_no_contacts,
     why_no_residues,
     write_contact_lines,
     write_residue_lines,
 )
-from toporank.report.page import as_json
-from toporank.report.residue_view import chains
 from toporank.scorer.networks import _of_contacts
 from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, ResidueScore, Score
 from toporank.scorer.residue_quality import with_agreement
@@ -113,7 +111,7 @@ def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers,
     assert why_no_residues(lines.values()).startswith("the scorer does not predict the quality of residues")
     write_residue_lines(tmp_path / "residues.csv", lines.values())
     assert (tmp_path / "residues.csv").read_text() == f"{HEADER}\n"
-    write_models(tmp_path / "models", [ranked(1, "d0")], lines, None)
+    write_models(tmp_path / "models", ranked(("T", "d0", 1)), lines, None)
     assert list((tmp_path / "models").iterdir()) == []
 
 
@@ -153,6 +151,11 @@ def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):
         store.names(0)
 
 
+def ranked(*rows: tuple[str, str, int]) -> pd.DataFrame:
+    """As much of a table of models as `leading` looks at."""
+    return pd.DataFrame(rows, columns=["target", "decoy", "rank"]).assign(dockq=0.5)
+
+
 # ---- the table --------------------------------------------------------------------------------------------
 
 
@@ -188,24 +191,16 @@ def test_a_table_without_the_newer_columns_is_read(tmp_path):
     assert [*read_residues(tmp_path / "residues.csv")] == [("T", "d", "A", "52A", 0.25, None, None, "")]
 
 
-def ranked(rank: int | None, decoy: str, target: str = "T", pred: float | None = 0.5) -> RankedDecoy:
-    return RankedDecoy(rank, target, decoy, pred, None, None, None, "", "", 4, 2, 1, None, None, "ok")
-
-
-def test_the_page_shows_the_first_of_each_of_the_first_three_ranks(tmp_path):
-    table = [ranked(rank, name) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
+def test_the_first_of_each_of_the_first_three_ranks_is_shown(tmp_path):
+    rows = [("T", name, rank, 0.5) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
+    table = pd.DataFrame([*rows, ("T", "e", None, None)], columns=["target", "decoy", "rank", "dockq"])
+    shown = leading(table)
+    assert shown["decoy"].tolist() == ["a", "b", "c"]
     path = tmp_path / "residues.csv"
     scores = [Score("T", name, 0.5, None, residues=residues(**{"A:1": 0.123})) for name in "abcdx"]
     write_residue_lines(path, map(residue_lines, scores))
-    found = of_leading(path, [*table, ranked(5, "e", pred=None)])
+    found = residues_of(path, [("T", name) for name in shown["decoy"]])
     assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None, "")] for name in "abc"}
-
-
-def test_the_page_has_the_residues_of_each_chain_in_per_cent(tmp_path):
-    write_residue_lines(tmp_path / "residues.csv", [residue_lines(SCORES[0])])
-    found = chains([*read_residues(tmp_path / "residues.csv")])
-    assert found == [("A", "52 52A -3", "90 25 50"), ("x:y", "-1B", "-")]
-    assert json.loads(as_json(found)) == [list(chain) for chain in found]
 
 
 # ---- contacts ---------------------------------------------------------------------------------------------
@@ -293,10 +288,10 @@ def test_contacts_and_residues_have_the_agreement_and_the_names_of_the_other_dec
         "alone,c,A,1,ALA,B,1,ALA,3.40,salt bridge,0.5,0.5,",
         "alone,c,A,2,ALA,B,2,ALA,3.46,other,0.25,0.25,",
     ]
-    rows = contacts_of(tmp_path / "contacts.csv", "=T", "a")
+    rows = contacts_of(tmp_path / "contacts.csv", [("=T", "a")])["=T", "a"]
     assert rows[1] == ("=T", "a", "A", "2", "ALA", "B", "2", "ALA", 3.46, "other", 0.125, 0.25, 0.0)
     assert len(rows) == 2
-    assert contacts_of(tmp_path / "contacts.csv", "=T", "c") == []
+    assert contacts_of(tmp_path / "contacts.csv", [("=T", "c")]) == {}
 
 
 # ---- structure files --------------------------------------------------------------------------------------
@@ -326,7 +321,7 @@ def b_factors(path: Path) -> dict[str, set[float]]:
 def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
     quality = residues(**{"A:52": 0.9, "A:52A": 0.2534, "A:-3": 0.0, "long:7": None})
     lines = residue_lines(Score("T", "d0", 0.8, None, residues=quality))
-    write_models(tmp_path / "models", [ranked(1, "d0")], {("T", "d0"): lines}, atoms_of)
+    write_models(tmp_path / "models", ranked(("T", "d0", 1)), {("T", "d0"): lines}, atoms_of)
     path = tmp_path / "models/T/1_d0.cif"
     found = b_factors(path)
     expected = {"A:52": 90.0, "A:52A": 25.34, "A:-3": 0.01, "long:7": 0.0, "long:8": 0.0}
@@ -342,8 +337,9 @@ def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tm
 def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_first(tmp_path):
     def files(n_targets: int) -> list[str]:
         targets = [f"T{i}" for i in range(n_targets)]
-        table = [ranked(rank, f"d{rank}", target) for target in targets for rank in (1, 2, 3, 4)]
-        lines = {row[1:3]: f"{row.target},{row.decoy},A,52,0.5\n" for row in table}
+        table = ranked(*((target, f"d{rank}", rank) for target in targets for rank in (1, 2, 3, 4)))
+        keys = zip(table["target"], table["decoy"], strict=True)
+        lines = {key: f"{key[0]},{key[1]},A,52,0.5\n" for key in keys}
         write_models(tmp_path / "models", table, lines, atoms_of)
         return sorted(str(path.relative_to(tmp_path / "models")) for path in (tmp_path / "models").rglob("*.cif"))
 

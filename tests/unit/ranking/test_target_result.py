@@ -62,7 +62,7 @@ def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(model
     first, again = asked.found
     assert again == first
     for result in first:
-        assert len(result.ranking) == len(result.vectors) == len(result.residues) >= 3
+        assert len(result.scores) == len(result.vectors) == len(result.residues) >= 3
         assert all(result.residues.values())
 
 
@@ -104,7 +104,7 @@ def test_a_model_whose_atoms_moved_is_looked_at_again(models, tmp_path, monkeypa
 def test_what_the_predictor_says_is_part_of_the_question(tmp_path):
     (tmp_path / "model.pdb").write_text(pdb_with(DECOYS / "1AVZ/near1.pdb.gz", np.linspace(40.0, 95.0, 300)))
     found = [
-        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said).models["pred_dockq"].item()
+        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said).models["dockq"].item()
         for said in ("b_factor", "none", "b_factor")
     ]
     assert found[0] == found[2] != found[1]
@@ -124,9 +124,10 @@ def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
 def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whole(tmp_path, monkeypatch):
     asked = DecoyFile(monkeypatch)
     antibody_decoys(tmp_path / "models", read_atoms(ANTIBODY), "A")
-    toporank.score(tmp_path / "models", partners="chains")
+    results = toporank.score(tmp_path / "models", partners="chains")
     ((found,),) = asked.found
-    several = [row.decoy for row in found.ranking if (row.n_interfaces or 0) > 1 and row.pred_dockq]
+    table = results.table
+    several = table.loc[(table["n_interfaces"] > 1) & table["dockq"].notna(), "decoy"].tolist()
     assert len(several) >= 2
     for key in several:
         assert len({row.chain for row in residue_rows(io.StringIO(found.residues[key]))}) == 3

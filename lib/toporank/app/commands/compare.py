@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import os
 from pathlib import Path
 from typing import Any
 
 from toporank.errors import ConfigError
 
+LISTED = 10
+
 
 def add(commands: Any) -> None:
-    """The command and its arguments."""
+    """Add the command and its arguments."""
     summary = "compare two runs of `toporank score`, target by target"
     parser = commands.add_parser("compare", help=summary, description=summary)
     parser.add_argument("a", metavar="RUN_A", type=Path, help="the first run, A: a folder that `toporank score` wrote")
@@ -23,32 +23,52 @@ def add(commands: Any) -> None:
 
 
 def compare_runs(args: argparse.Namespace) -> int:
-    """Write the table and the scatter, and print what differs. Raises TopoRankError when the runs share no target."""
-    from toporank.app.commands.running import claimed
-    from toporank.app.commands.shown import answer_folder
-    from toporank.files.spreadsheets import write_rows
-    from toporank.report.compare import COLUMNS, compare, unlike  # imports pandas, for which --help need not wait
+    """Write the table and the scatter, and print what differs.
 
-    a, b = answer_folder(args.a), answer_folder(args.b)
+    Raises
+    ------
+    TopoRankError : a folder has no answer, or the runs share no target
+    """
+    from toporank.app.commands.running import claimed
+    from toporank.ranking.frames import write_frame
+    from toporank.report.compare import compare, differences_of_runs  # pandas, for which --help need not wait
+    from toporank.report.results import open_answer
+
+    a, b = open_answer(args.a), open_answer(args.b)
     table = compare(a, b)
-    counts = table["status"].value_counts()
-    if set(counts.index) <= {"only_a", "only_b"}:
+    shared = table[~table["status"].isin(["only_a", "only_b"])]
+    if shared.empty:
         remedy = "targets belong together by name or by their sequences"
         raise ConfigError(f"has no target of {args.a}", where=args.b, remedy=remedy)
     names = [run.resolve().name.removeprefix("toporank_") for run in (args.a, args.b)]
     out = claimed(args.out or Path("_".join(["toporank_compare", *names])))
-    write_rows(out / "compare.csv", COLUMNS, table.itertuples(index=False))
-    for reason in unlike(a, b):
-        print(f"WARNING: the scores of A and B do not mean the same: {reason}")
-    print("targets:", ", ".join(f"{n:,} {status}" for status, n in counts.items()))
-    scored = table[table["difference"].notna()]
-    for row in scored.head(10).itertuples():
-        print(f"  {row.target} {row.difference:+.2f}: A {row.verdict_a}, B {row.verdict_b}; trust: {row.trust}")
+    write_frame(out / "compare.csv", table)
+    for reason in differences_of_runs(a, b):
+        print(f"WARNING: the scores of A and B cannot be compared: {reason}")
+    print(f"{len(shared):,} targets in both runs:", _counts(shared["trust"].replace("", "not scored")))
+    if len(shared) < len(table):
+        print("further targets:", _counts(table["status"].drop(shared.index).replace("_", " ", regex=True)))
+    for row in shared[shared["difference"].notna()].head(LISTED).itertuples():
+        dockq = f"DockQ {row.dockq_a:.2f} in A and {row.dockq_b:.2f} in B"
+        print(f"  {row.target}: {dockq} ({row.verdict_a}, {row.verdict_b}); trust {row.trust}")
     print(f"table:   {out / 'compare.csv'}")
-    if importlib.util.find_spec("matplotlib"):
-        os.environ.setdefault("MPLBACKEND", "agg")  # draws without a screen
-        axes = scored.plot.scatter("dockq_a", "dockq_b", xlim=(0, 1), ylim=(0, 1), figsize=(5, 5), s=12)
-        axes.axline((0, 0), slope=1, color="0.8", zorder=0)
-        axes.figure.savefig(out / "compare.png", dpi=150)
-        print(f"scatter: {out / 'compare.png'}")
+    try:
+        print(f"scatter: {_scatter(table, out / 'compare.png')}")
+    except ConfigError as error:
+        print(f"no scatter: {error}")
     return 0
+
+
+def _counts(column: Any) -> str:
+    return ", ".join(f"{value} {n:,}" for value, n in column.value_counts().items())
+
+
+def _scatter(table: Any, path: Path) -> Path:
+    from toporank.report.figures import new_figure
+
+    figure, axes = new_figure(5, 5)
+    axes.axline((0, 0), slope=1, color="0.8", zorder=0)
+    axes.scatter(table["dockq_a"], table["dockq_b"], s=14)
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="DockQ in A", ylabel="DockQ in B")
+    figure.savefig(path, dpi=150)
+    return path

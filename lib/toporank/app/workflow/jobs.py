@@ -344,7 +344,7 @@ class Jobs:
 
     def rankings(self) -> list[str]:
         """Ranking of every data set."""
-        return [layout.RANKING.format(dataset=name) for name in self.datasets]
+        return [layout.MODEL_TABLE.format(dataset=name) for name in self.datasets]
 
     def evaluations(self) -> list[str]:
         """Evaluation of every labelled data set."""

@@ -1,4 +1,4 @@
-"""Files beside the page: a row for each target, and what PyMOL, ChimeraX and MultiQC open."""
+"""Scripts beside the page, which open the best models in PyMOL and ChimeraX."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator
-from html import escape
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank import layout
-from toporank.report.answer import answers
-from toporank.report.formatting import PARTNER_COLOURS, QUALITY_COLOURS, counted
-from toporank.report.results import Study, by_target, models_among
-from toporank.report.targets import targets_text
-from toporank.report.views import best_distinct, file_to_show, partners_of_decoys
+from toporank.report.colours import PARTNER_COLOURS, QUALITY_COLOURS
+from toporank.report.results import ScoredFolder
+from toporank.report.structures import best_distinct, file_to_show
 from toporank.structures.partners import Partners
 
 TOP = 3
@@ -38,7 +35,7 @@ import os
 from pymol import cmd, util
 
 OPENED = {opened}  # targets
-# each target: its name, and [path, name, chains of each partner, whether B factors are quality] of its decoys
+# each target: its name, and of its models path, name, chains of each partner, whether B factors are quality, title
 TARGETS = [
 {targets}
 ]
@@ -59,7 +56,7 @@ def open_decoy(path, name):
 
 
 def superpose(decoys):
-    (_, first, partners, _), *others = decoys
+    (_, first, partners, *_), *others = decoys
     chains = partners[0] if partners else []
     for _, name, *_ in others:
         try:
@@ -86,8 +83,9 @@ for place, (group, decoys) in enumerate(TARGETS[:OPENED]):
     decoys = [decoy for decoy in decoys if open_decoy(decoy[0], decoy[1])]
     if decoys:
         superpose(decoys)
-        for _, name, partners, graded in decoys:
+        for _, name, partners, graded, title in decoys:
             paint(name, partners, graded)
+            cmd.set_title(name, 1, title)
         cmd.group(group, " ".join(decoy[1] for decoy in decoys))
         if place:
             cmd.disable(group)
@@ -98,7 +96,8 @@ python end
 
 
 class Opened(NamedTuple):
-    """A decoy for the scripts: path from their folder, name there, partners, and whether its B-factors are quality.
+    """A decoy for the scripts: path from their folder, name there, partners, whether its B-factors are quality, and a
+    title with its DockQ and verdict.
 
     partners : empty where the name of a chain could mean something else in a script.
     """
@@ -107,26 +106,35 @@ class Opened(NamedTuple):
     name: str
     partners: Partners
     graded: bool
+    title: str
 
 
-def opened(study: Study, folder: Path) -> Iterator[tuple[str, list[Opened]]]:
-    """Each target with a scored decoy, and the best of its decoys, best first. folder : that of the scripts.
+def opened(scored: ScoredFolder) -> Iterator[tuple[str, list[Opened]]]:
+    """Return each target with a scored model, the most promising first, and the best of its models, best first.
 
-    A decoy has a short name, `model_1` or, where there are several targets, `1AVZ_1`, after its rank.
+    A model has a short name, `model_1` or, where there are several targets, `1AVZ_1`, after its rank.
     """
-    partners, names, targets = partners_of_decoys(study), set[str](), by_target(study.decoys)
-    several = len(targets) > 1
-    for (dataset, target), rows in targets:
-        found = []
-        for _, row in best_distinct(rows, TOP):
-            path = file_to_show(study.folders[dataset], row)
-            name = _distinct(f"{target[:LONGEST] if several else 'model'}_{row.rank}", names)
+    names = set[str]()
+    groups = dict(list(scored.models.groupby("target", sort=False)))
+    for target in scored.targets["target"]:
+        models = []
+        for _, row in best_distinct(groups[target], TOP):
+            path = file_to_show(scored.folder, row)
+            name = _distinct(f"{target[:LONGEST] if len(groups) > 1 else 'model'}_{row.rank}", names)
             names.add(name)
-            own = partners.get((dataset, target, row.decoy), ())
-            plain = all(re.fullmatch("[A-Za-z0-9]+", letter) for letter in chain.from_iterable(own))
-            found.append(Opened(os.path.relpath(path, folder), name, own if plain else (), path != Path(row.path)))
-        if found:
-            yield target, found
+            partners = scored.partners.get((target, row.decoy), ())
+            plain = all(re.fullmatch("[A-Za-z0-9]+", letter) for letter in chain.from_iterable(partners))
+            models.append(
+                Opened(
+                    path=os.path.relpath(path, scored.folder),
+                    name=name,
+                    partners=partners if plain else (),
+                    graded=path != Path(row.path),
+                    title=f"DockQ {row.dockq:.2f}, {row.verdict}",
+                )
+            )
+        if models:
+            yield target, models
 
 
 def _distinct(text: str, taken: Collection[str]) -> str:
@@ -157,13 +165,13 @@ def _python(value: Any) -> str:
     return repr(value) if isinstance(value, bool) else f"[{', '.join(map(_python, value))}]"
 
 
-def pymol_script(study: Study, folder: Path) -> str:
+def pymol_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
     """top.pml: the best decoys of each target, superposed, coloured by partner, or quality if it is known.
 
     It is a program in Python, which PyMOL runs without parsing it as commands, with a list of targets in it.
     """
     groups, targets = set[str](), []
-    for target, decoys in opened(study, folder):
+    for target, decoys in opened_targets:
         group = _distinct(f"target_{target}", groups)
         groups.add(group)
         targets.append(f"    {_python([group, decoys])},")
@@ -175,16 +183,16 @@ def pymol_script(study: Study, folder: Path) -> str:
     )
 
 
-def chimerax_script(study: Study, folder: Path) -> str:
+def chimerax_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
     """top.cxc: as `pymol_script`, for ChimeraX."""
     lines = [
         "# Opens the best models of each target: chimerax top.cxc",
         "# Paths are relative to this file: move it together with the structures.",
     ]
-    for place, (target, decoys) in enumerate(opened(study, folder), 1):
+    for place, (target, decoys) in enumerate(opened_targets, 1):
         block = []
         for nth, shown in enumerate(decoys, 1):
-            block.append(f'open {quoted(shown.path)} id {place}.{nth} name "{shown.name}"')
+            block.append(f'open {quoted(shown.path)} id {place}.{nth} name "{shown.name} ({shown.title})"')
             if nth > 1:
                 chains = "".join(f"/{','.join(part)}" for part in decoys[0].partners[:1])
                 block.append(f"matchmaker #{place}.{nth}{chains} to #{place}.1{chains}")
@@ -213,55 +221,10 @@ def _commented(block: list[str], out: bool) -> list[str]:
     return [f"# {line}" for line in block] if out else block
 
 
-def multiqc(study: Study, dataset: str) -> dict[str, Any]:
-    """toporank_mqc.json: the best decoy of each target as a table that MultiQC shows, with names as HTML."""
-    rows = [entry for entry in answers(study) if entry["dataset"] == dataset]
-    scored = [row for row in study.decoys if row.dataset == dataset and row.pred_dockq is not None]
-    data = {
-        escape(entry["target"]): {
-            "decoy": escape(best.decoy),
-            "expected_dockq": best.expected_dockq,
-            "pred_dockq": best.pred_dockq,
-            "ranked_by": entry["ranked_by"],
-            "pred_low": best.pred_low,
-            "pred_high": best.pred_high,
-            "pred_capri": best.shown_capri,
-            "domain": best.domain,
-        }
-        for entry in rows
-        if (best := entry["best"])
-    }
-    dockq = {"min": 0, "max": 1, "format": "{:,.3f}"}
-    headers = {
-        "decoy": {"title": "Best model"},
-        "expected_dockq": {"title": "Expected DockQ", "scale": "RdYlGn", **dockq},
-        "pred_dockq": {"title": "Predicted DockQ", "scale": "RdYlGn", **dockq},
-        "ranked_by": {"title": "Ranked by"},
-        "pred_low": {"title": "Interval from", **dockq},
-        "pred_high": {"title": "to", **dockq},
-        "pred_capri": {"title": "CAPRI class"},
-        "domain": {"title": "Out of domain"},
-    }
-    known = {name for row in data.values() for name, value in row.items() if value not in (None, "")}
+def scripts(scored: ScoredFolder) -> dict[str, str]:
+    """Return name → content of the scripts beside the page."""
+    targets = list(opened(scored))
     return {
-        "id": f"toporank_{dataset}",
-        "parent_id": "toporank",
-        "parent_name": "TopoRank",
-        "section_name": f"Best models of {dataset}",
-        "description": f"The model ranked first of each target; {counted(len(models_among(scored)), 'model')} scored.",
-        "plot_type": "table",
-        "pconfig": {"id": f"toporank_{dataset}_table", "title": f"TopoRank: {dataset}", "col1_header": "Target"},
-        "headers": {name: header for name, header in headers.items() if name in known},
-        "data": {target: {n: v for n, v in row.items() if n in known} for target, row in data.items()},
-    }
-
-
-def beside(study: Study, folder: Path) -> dict[str, str]:
-    """Name → content of the files beside the page of one data set in a folder."""
-    (dataset,) = study.datasets
-    return {
-        Path(layout.TARGETS).name: targets_text(study),
-        Path(layout.TOP_PML).name: pymol_script(study, folder),
-        Path(layout.TOP_CXC).name: chimerax_script(study, folder),
-        Path(layout.MULTIQC).name: json.dumps(multiqc(study, dataset), indent=1, ensure_ascii=False) + "\n",
+        Path(layout.TOP_PML).name: pymol_script(targets),
+        Path(layout.TOP_CXC).name: chimerax_script(targets),
     }

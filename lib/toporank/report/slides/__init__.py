@@ -1,1 +1,0 @@
-"""Pictures for slides, drawn without a display."""

@@ -1,0 +1,228 @@
+"""The page of a study: leaderboard, learning curves, metrics of rankings, and maps of models."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import io
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup, escape
+
+from toporank.errors import ConfigError, RecordError
+from toporank.learning.out_of_fold import read_metrics
+from toporank.learning.selection import by_config, read_leaderboard, verdict, winners
+from toporank.metrics import TOP_N
+from toporank.report.figures import new_figure
+from toporank.report.page import compact, environment
+from toporank.scorer.embeddings import principal_places, read_embeddings
+
+METRICS = {
+    "ranking_loss": "ranking loss",
+    "random_pick_loss": "ranking loss of a random pick",
+    **{f"success_at_{n}": f"success@{n}" for n in TOP_N},
+    **{f"hits_at_{n}": f"hits@{n}" for n in TOP_N},
+    "spearman": "Spearman per target",
+    "pearson": "Pearson per target",
+    "auroc": "AUROC per target",
+}
+POOLED = {"spearman": "Spearman pooled", "pearson": "Pearson pooled", "auroc": "AUROC pooled", "mae": "mean error"}
+BOARD = {
+    "run": "run",
+    "chosen": "chosen",
+    "epochs": "epochs",
+    "best_loss.val_loss": "validation loss",
+    "best_selection.val_spearman_per_target": "Spearman per target",
+    "best_selection.val_spearman": "Spearman pooled",
+    "best_ranking.val_ranking_loss": "ranking loss",
+    "stopped": "ended early",
+}
+"""Columns of the leaderboard, each metric of the checkpoint that is best under its rule."""
+OF_FOLDS = ("ranking_loss", "random_pick_loss", "success_at_1", "spearman", "pooled spearman", "pooled mae")
+"""Metrics of a cross-validation."""
+MOST_CURVES = 24
+"""Runs whose learning curves are drawn, the best ones."""
+MOST_ON_MAP = 5000
+PERPLEXITY = 30
+"""Of t-SNE, or a third of the models where there are few."""
+
+
+def render(
+    leaderboard: Path, evaluations: Iterable[Path], embeddings: Iterable[Path], folds: Path | None, title: str
+) -> str:
+    """Return the page of a study as HTML that loads nothing.
+
+    Parameters
+    ----------
+    leaderboard : leaderboard.csv, whose column `folder` says where the learning curves are
+    evaluations : summary.json of each labelled data set, in a folder of its name
+    embeddings : embeddings.csv of each data set, in a folder of its name
+    folds : metrics.csv of a cross-validation, if there is one
+    title : of the page
+    """
+    board = read_leaderboard(leaderboard)
+    sections = [
+        ("Leaderboard", leaderboard_html(board)),
+        ("Learning curves", learning_curves(board)),
+        ("Metrics", metrics_html(evaluations)),
+        ("Cross-validation", folds_html(folds) if folds else ""),
+        ("Maps of models", maps(embeddings)),
+    ]
+    shown = [(name, html) for name, html in sections if html]
+    return compact(environment().get_template("study.html.j2").render(title=title, sections=shown))
+
+
+def leaderboard_html(board: pd.DataFrame) -> Markup:
+    """Return all runs, best first; the winner under each rule; means over seeds; what fine-tuning gained."""
+    if board.empty:
+        return Markup("")
+    parts = [table_html(board.reindex(columns=list(BOARD)).rename(columns=BOARD), "All runs, best first")]
+    parts.append(table_html(winners(board).drop(columns="checkpoint"), "The winner under each rule, and its regret"))
+    by_seed = by_config(board, "val_loss")
+    if (by_seed["seeds"] > 1).any():
+        parts.append(table_html(by_seed, "Mean and deviation over seeds"))
+    fine_tuning = verdict(board)
+    if fine_tuning:
+        parts.append(Markup("<p>{}</p>").format(fine_tuning))
+    return Markup("").join(parts)
+
+
+def learning_curves(board: pd.DataFrame) -> Markup:
+    """Return losses and validation Spearman of the best runs, by epoch."""
+    figures = []
+    for run in board.head(MOST_CURVES).to_dict("records"):
+        file = Path(run["folder"], "metrics.csv")
+        if file.exists():
+            figures.append(_curve(run["run"], pd.read_csv(file)))
+    return Markup("").join(figures)
+
+
+def _curve(run: str, metrics: pd.DataFrame) -> Markup:
+    figure, axes = _figure(4, 2.8)
+    if figure is None:
+        return axes
+    validated = metrics[metrics["val_loss"].notna()]
+    axes.plot(metrics["epoch"], metrics["train_loss"], color="#8f7aa0", linestyle="--", label="training loss")
+    axes.plot(validated["epoch"], validated["val_loss"], color="#1f7fc4", label="validation loss")
+    axes.set(xlabel="epoch", ylabel="loss", title=run)
+    axes.set_ylim(bottom=0)
+    right = axes.twinx()
+    right.plot(validated["epoch"], validated["val_spearman_per_target"], color="#0a8f6c", label="Spearman per target")
+    right.set_ylim(-1, 1)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=7, frameon=False)
+    return figure_html(figure, f"Loss and validation Spearman of {run} over {len(metrics)} epochs")
+
+
+def metrics_html(evaluations: Iterable[Path]) -> Markup:
+    """Return the metrics of each data set by split, with 95 % intervals."""
+    parts = []
+    for path in evaluations:
+        summary = json.loads(path.read_text(encoding="utf-8"))
+        columns = {split: _column(found) for split, found in summary.items() if found.get("per_target")}
+        if columns:
+            table = pd.DataFrame(columns).reset_index(names="metric")
+            what = f"{path.parent.name}: mean over targets or, where it says pooled or error, one value over all models"
+            parts.append(table_html(table, f"{what}; with 95 % intervals"))
+    return Markup("").join(parts)
+
+
+def _column(summary: Mapping[str, Any]) -> dict[str, str]:
+    """The metrics of a split in words, by their names."""
+    column = {"targets": str(summary["n_targets"]), "models": str(summary["n_decoys"])}
+    for metric, name in METRICS.items():
+        column[name] = _with_interval(summary["per_target"].get(metric, {}), "mean")
+    for metric, name in POOLED.items():
+        column[name] = _with_interval(summary["pooled"].get(metric, {}), "value")
+    intervals = summary.get("intervals")
+    if intervals:
+        column[f"in the {100 * intervals['level']:.0f} % interval"] = f"{100 * intervals['inside']:.0f} %"
+    return column
+
+
+def _with_interval(found: Mapping[str, float | None], key: str) -> str:
+    if found.get(key) is None:
+        return "–"
+    text = f"{found[key]:.3f}"
+    return text if found.get("low") is None else f"{text} [{found['low']:.3f}, {found['high']:.3f}]"
+
+
+def folds_html(path: Path) -> Markup:
+    """Return the metrics of a cross-validation: every model by networks that never saw its cluster."""
+    rows = pd.DataFrame(read_metrics(path))
+    if rows.empty:
+        return Markup("")
+    values = []
+    for row in rows.to_dict("records"):
+        values.append(_with_interval(row, "value"))
+    rows["shown"] = values
+    chosen = rows[rows["metric"].isin(OF_FOLDS)]
+    table = chosen.pivot_table(index=["config", "group"], columns="metric", values="shown", aggfunc="first")
+    caption = "Out of fold, by configuration and group of models, with 95 % intervals over clusters"
+    return table_html(table.reset_index(), caption)
+
+
+def maps(embeddings: Iterable[Path]) -> Markup:
+    """Return the models of all data sets along two principal axes and, with scikit-learn, by t-SNE."""
+    names, vectors = [], []
+    for path in embeddings:
+        try:
+            of_set = read_embeddings(path)
+        except RecordError:
+            continue
+        names += [path.parent.name] * len(of_set)
+        vectors += list(of_set.values())
+    lengths = {len(vector) for vector in vectors}
+    if len(vectors) < 4 or len(lengths) != 1:
+        return Markup("")
+    step = -(-len(vectors) // MOST_ON_MAP)
+    matrix, labels = np.array(vectors[::step], dtype=float), names[::step]
+    places, _, shares = principal_places(matrix, matrix[:0], 2)
+    percent = " and ".join(f"{100 * share:.0f}" for share in shares[:2])
+    drawn = [_map(places, labels, f"PCA ({percent} % of the variance)")]
+    try:
+        manifold = importlib.import_module("sklearn.manifold")  # of the extra `figures`
+    except ImportError:
+        return drawn[0] + Markup("<p>t-SNE needs scikit-learn: pip install 'toporank[figures]'</p>")
+    perplexity = min(PERPLEXITY, (len(matrix) - 1) / 3)
+    drawn.append(_map(manifold.TSNE(perplexity=perplexity, random_state=0).fit_transform(matrix), labels, "t-SNE"))
+    return Markup("").join(drawn)
+
+
+def _map(places: np.ndarray, names: list[str], title: str) -> Markup:
+    figure, axes = _figure(5, 4)
+    if figure is None:
+        return axes
+    for name in dict.fromkeys(names):
+        chosen = np.array([each == name for each in names])
+        axes.scatter(places[chosen, 0], places[chosen, 1], s=8, alpha=0.6, label=name)
+    axes.set(title=title, xticks=[], yticks=[])
+    axes.legend(fontsize=7, frameon=False)
+    return figure_html(figure, f"{title} of {len(places)} models of {len(set(names))} data sets")
+
+
+def _figure(width: float, height: float) -> tuple[Any, Any]:
+    """A figure and its axes, or None and a sentence where matplotlib is missing."""
+    try:
+        return new_figure(width, height)
+    except ConfigError as error:
+        return None, Markup("<p>{}</p>").format(str(error))
+
+
+def figure_html(figure: Any, label: str) -> Markup:
+    """Return a figure as a picture in HTML. label : the same in words."""
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
+    data = base64.b64encode(content.getvalue()).decode()
+    return Markup(f'<img src="data:image/png;base64,{data}" alt="{escape(label)}">')
+
+
+def table_html(table: pd.DataFrame, caption: str) -> Markup:
+    """Return a table as HTML with a caption; numbers have three decimals."""
+    html = table.to_html(index=False, border=0, na_rep="–", float_format="{:.3f}".format, escape=True)
+    head = Markup("<caption>{}</caption>").format(caption)
+    return Markup('<div class="scroll">' + html.replace("<thead>", f"{head}<thead>", 1) + "</div>")

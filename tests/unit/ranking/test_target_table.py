@@ -1,0 +1,163 @@
+"""targets.csv: the most promising target first, and sentences only where they change what one does."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pandas as pd
+import pytest
+from _chains import HEAVY, LIGHT
+
+from toporank.building.compared import ComparedDecoy
+from toporank.building.coverage import CoverageRow
+from toporank.comparing.homology.chain_tables import Chain
+from toporank.inputs.confidence.table import Confidence
+from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.leakage import LeakageRow
+from toporank.ranking.model_table import model_table, score_record
+from toporank.ranking.target_table import BETWEEN, target_table
+from toporank.scorer.prediction import Score
+from toporank.structures.identity import Status
+
+
+@dataclasses.dataclass
+class Case:
+    """Models of targets: name → DockQ, which is the probability, too; and what is known of them."""
+
+    models: dict[str, dict[str, float | None]]
+    clusters: dict[str, int] = dataclasses.field(default_factory=dict)
+    record: dict[str, Any] = dataclasses.field(default_factory=dict)
+    row: dict[str, Any] = dataclasses.field(default_factory=dict)
+    confidence: list[Confidence] = dataclasses.field(default_factory=list)
+    interfaces: list[InterfaceRow] = dataclasses.field(default_factory=list)
+    chains: list[Chain] = dataclasses.field(default_factory=list)
+    leakage: list[LeakageRow] = dataclasses.field(default_factory=list)
+
+    def table(self) -> pd.DataFrame:
+        coverage, scores, among = [], {}, []
+        for target, values in self.models.items():
+            for decoy, value in values.items():
+                lost = value is None
+                status = Status.UNREADABLE if lost else Status.OK
+                row = CoverageRow(target, decoy, status, "", "", None, "", 2, 9, f"in/{decoy}.pdb")
+                coverage.append(row._replace(**self.row))
+                if not lost:
+                    record = score_record(Score(target, decoy, value, None))
+                    record |= {"dockq": value, "p_acceptable": value, "dockq_low": 0.0, "dockq_high": 1.0}
+                    scores.setdefault(target, []).append(record | self.record)
+                    among.append(ComparedDecoy(target, decoy, self.clusters.get(decoy), 0.5, ""))
+        models = model_table(coverage, scores, self.interfaces, among)
+        return target_table(models, self.interfaces, self.confidence, self.chains, self.leakage)
+
+    def caveats(self) -> list[str]:
+        """Of the only target."""
+        (sentences,) = self.table()["caveats"]
+        return sentences.split(BETWEEN) if sentences else []
+
+
+def test_the_most_promising_target_comes_first_and_the_row_is_that_of_its_best_model():
+    case = Case(
+        {"low": {"m": 0.1, "lost": None}, "none": {"m": None}, "high": {"a": 0.9, "b": 0.8}, "half": {"m": 0.5}}
+    )
+    case.leakage = [LeakageRow("high", "yes", "1ABC", 0.9, "it shares a chain")]
+    case.interfaces = [InterfaceRow("high", "a", "A:B", 9, 9, 4.0, 0.9, None, Status.OK, "H:X")]
+    table = case.table().set_index("target")
+    assert table["verdict"].to_dict() == {"high": "believe", "half": "check", "low": "do not believe", "none": ""}
+    assert table["n_models"].tolist() == [2, 1, 2, 1]
+    assert table["n_scored"].tolist() == [2, 1, 1, 0]
+    best = table.loc["high"]
+    assert (best["best"], best["dockq"], best["capri"], best["file"]) == ("a", 0.9, "high", "in/a.pdb")
+    assert (best["partners"], best["seen_in_training"], best["nearest_training_target"]) == ("H:X", "yes", "1ABC")
+    assert table.loc["low", "notes"] == "1 of 2 models has no score: 1 unreadable"
+    assert pd.isna(table.loc["none", "dockq"])
+
+
+def test_an_ordinary_target_has_no_caveat():
+    case = Case({"T": {"a": 0.9, "b": 0.85, "c": 0.2}}, clusters={"a": 1, "b": 1, "c": 2})
+    case.confidence = [Confidence("T", name, "Boltz", iptm=0.8, status="ok") for name in "abc"]
+    case.record = {"network_sd": 0.3, "network": 0.1, "confidence": 0.4}
+    assert case.caveats() == []
+
+
+TWO = {"T": {"a": 0.9, "b": 0.89}}
+APART = {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        (Case({"T": {"a": 0.9}}), "Only one model was given: five or more make this surer"),
+        (
+            Case(TWO, record={"out_of_domain": "9 chains"}),
+            "Unlike what TopoRank learned from, so DockQ is a guess: 9 chains",
+        ),
+        (Case(TWO, clusters=APART), "b cannot be told apart from it and binds differently: look at both"),
+        (
+            Case({"T": {"a": 0.9, "b": 0.7}}, clusters=APART, confidence=[
+                Confidence("T", "a", "Boltz", ranking_score=0.5, iptm=0.7, status="ok"),
+                Confidence("T", "b", "Boltz", ranking_score=0.9, iptm=0.7, status="ok")]),
+            "Boltz would pick b instead (ranking score 0.9): it binds differently",
+        ),
+        (
+            Case(TWO, confidence=[Confidence("T", "a", "AlphaFold", iptm=0.4, status="ok")]),
+            "AlphaFold itself doubts it: ipTM 0.40 is below 0.6",
+        ),
+        (
+            Case(TWO, confidence=[Confidence("T", "b", status="incomplete", reason="x.json is damaged")]),
+            "TopoRank does not use all files of the predictor of 1 of 2 models, such as b: x.json is damaged",
+        ),
+        (Case(TWO, confidence=[Confidence("T", "a", status="ok", reason="files differ")]), "files differ"),
+    ],
+)  # fmt: skip
+def test_what_changes_what_one_does_is_a_sentence(case, sentence):
+    assert case.caveats() == [sentence]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case({"T": {"a": 0.1, "b": 0.1}}, clusters=APART, confidence=[Confidence("T", "a", iptm=0.2, status="ok")]),
+        Case(TWO, clusters={"a": 1, "b": 1}),
+        Case({"T": {"a": 0.5, "b": 0.4}}, confidence=[Confidence("T", "a", "AlphaFold", iptm=0.4, status="ok")]),
+    ],
+)
+def test_a_model_that_nobody_believes_and_one_that_binds_alike_need_no_sentence(case):
+    assert case.caveats() == []
+
+
+def test_a_screen_of_single_models_has_no_sentence_for_each():
+    assert Case({"T": {"a": 0.9}, "U": {"a": 0.9}}).table()["caveats"].tolist() == ["", ""]
+
+
+def test_an_antibody_is_named_and_one_that_is_parted_gets_a_hint():
+    joined = Case(TWO, row={"joined": "A and B are an antibody: counted as A+B against C"})
+    assert joined.table()["notes"].tolist() == ["A and B are an antibody: counted as A+B against C"]
+    parted = Case(TWO)
+    parted.interfaces = [InterfaceRow("T", name, "A+C:B", 9, 80, 4.0, 0.7, None, Status.OK) for name in "ab"]
+    parted.chains = [Chain("T", "a", "", "A", "protein", HEAVY), Chain("T", "a", "", "B", "protein", LIGHT)]
+    (hint,) = parted.caveats()
+    assert hint.startswith("A and B look like one antibody, but A+C:B parts them: say --partners A+B:C")
+
+
+def test_pairs_of_a_screen_have_a_probability_to_interact_from_the_highest_iptm():
+    confidence = [Confidence("T", "a", iptm=0.4), Confidence("T", "b", iptm=0.9), Confidence("U", "a", iptm=0.4)]
+    both = Case({**TWO, "U": {"a": 0.9}}, confidence=confidence).table().set_index("target")
+    assert both["p_interact"].round(2).to_dict() == {"T": 0.86, "U": 0.26}
+    assert Case(TWO, confidence=confidence[:2]).table()["p_interact"].isna().all()
+
+
+@pytest.mark.parametrize(("preferred", "place"), [("a", 0), ("b", 0), ("c", 3), ("d", 4)])
+def test_the_predictor_picks_another_model_by_class_or_by_the_lower_half(preferred, place):
+    """a, b and c are alike; c and d are in the lower half, d is of another class. Copies do not count."""
+    case = Case({"T": {"a": 0.7, "b": 0.6, "c": 0.55, "d": 0.2}}, clusters={"a": 1, "b": 2, "c": 3, "d": 4})
+    for decoy in "abcd":
+        case.confidence.append(Confidence("T", decoy, "Boltz", ranking_score=0.9 if decoy == preferred else 0.5))
+    sentences = [sentence for sentence in case.caveats() if "would pick" in sentence]
+    assert bool(sentences) == bool(place)
+
+
+def test_ranks_in_the_names_of_alphafolds_models_say_what_it_prefers():
+    case = Case({"T": {"ranked_3": 0.9, "ranked_0": 0.3}}, clusters={"ranked_3": 1, "ranked_0": 2})
+    case.confidence = [Confidence("T", name, "AlphaFold", plddt=80.0, iptm=0.7) for name in ("ranked_0", "ranked_3")]
+    assert case.caveats() == ["AlphaFold would pick ranked_0 instead, as its name says: it binds differently"]
