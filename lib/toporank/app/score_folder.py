@@ -16,7 +16,7 @@ from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.discovery import decoys_of
-from toporank.inputs.folders import EXPECTED, describe_passed_over, passed_over
+from toporank.inputs.folders import EXPECTED, describe_passed_over
 from toporank.inputs.natural_partners import called_otherwise
 from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
@@ -79,7 +79,7 @@ def find_models(config: Config, folder: Path, store: Path, of_archives: Iterable
     for_all, of_targets = said_partners(config, dataset, folder, repository())
     grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets)
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
-    unread = describe_passed_over(folder, passed_over(folder, grouped.decoys))
+    unread = describe_passed_over(folder, grouped.passed_over)
     plan = plan_of(grouped, for_all, of_targets)
     return ScoringInput(
         name=dataset.name,

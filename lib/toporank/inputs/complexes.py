@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,6 +48,7 @@ class Grouped(NamedTuple):
     target that has the same atoms in the same places. renamed : that models of one name got others, a sentence.
     ambiguous : target and name of files that are called alike and differ. pairs : of decoys, chains that are one body.
     chains : target and decoy → name and sequence of each protein chain; decoys that cannot be read are left out.
+    passed_over : files that look like structures, or may hold some, and are not read.
     """
 
     decoys: list[Decoy]
@@ -61,6 +63,7 @@ class Grouped(NamedTuple):
     ambiguous: frozenset[Key] = frozenset()
     pairs: Mapping[Key, tuple[Pair, ...]] = MappingProxyType({})
     chains: Mapping[Key, tuple[tuple[str, str], ...]] = MappingProxyType({})
+    passed_over: Sequence[Path] = ()
 
 
 def group(

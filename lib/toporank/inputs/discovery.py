@@ -1,25 +1,26 @@
-"""The decoys of a folder with their targets. Every file is looked into once; what was seen is kept."""
+"""The decoys of a folder with their targets: the folder is listed once, and each file is read once."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import multiprocessing
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toporank.code import code_of
 from toporank.errors import StructureError, printable
-from toporank.files.atomic import sha256, write_text
+from toporank.files.atomic import write_text
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, group
-from toporank.inputs.decoy_names import Key, Sketches, copies_among
-from toporank.inputs.folders import find_decoys
+from toporank.inputs.decoy_names import Sketches, copies_among
+from toporank.inputs.folders import find_decoys, listed_folder, passed_over
 from toporank.inputs.mutants import mutants
 from toporank.inputs.unpacked_jobs import jobs_of
-from toporank.structures.identity import INTERMEDIATE, Decoy
+from toporank.structures.identity import INTERMEDIATE
 from toporank.structures.immune import Pair
 
 if TYPE_CHECKING:
@@ -32,25 +33,31 @@ MANY = 200
 
 
 def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mapping[str, str] | None = None) -> Grouped:
-    """The decoys of a folder with their targets.
+    """Return the decoys of a folder with their targets.
 
     by, partners : as for `complexes.group`. store : the reuse store. Raises ConfigError when the folder cannot be
     listed.
     """
-    decoys = find_decoys(dataset, folder)
-    looked_at = [decoy.path for decoy in decoys if not decoy.refused or decoy.refused.startswith(INTERMEDIATE)]
-    seen = sketches(looked_at, store)
+    files = listed_folder(dataset, folder)
+    decoys = find_decoys(dataset, folder, files)
+    to_look_at = [decoy.path for decoy in decoys if not decoy.refused or decoy.refused.startswith(INTERMEDIATE)]
+    seen = sketches(to_look_at, store)
     grouped = group(decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys))
-    contents = {path: sketch.content for path, sketch in seen.items() if sketch}
-    copies = copies_among(grouped.decoys, seen)
-    of_mutants = mutants(grouped, seen) if by == BY_SEQUENCE else []
+    pairs = {}
+    chains = {}
+    for decoy in grouped.decoys:
+        sketch = seen.get(decoy.path)
+        if sketch:
+            chains[decoy.key] = sketch.of_model(decoy.model)
+            pairs[decoy.key] = sketch.pairs_of_model(decoy.model)
     return grouped._replace(
-        mutants=of_mutants,
+        mutants=mutants(grouped, seen) if by == BY_SEQUENCE else [],
         molecules=_several_molecules(seen),
-        contents=contents,
-        copies=copies,
-        pairs=_pairs(grouped.decoys, seen),
-        chains={d.key: sketch.of_model(d.model) for d in grouped.decoys if (sketch := seen.get(d.path))},
+        contents={path: sketch.content for path, sketch in seen.items() if sketch},
+        copies=copies_among(grouped.decoys, seen),
+        pairs={key: of_decoy for key, of_decoy in pairs.items() if of_decoy},
+        chains=chains,
+        passed_over=passed_over(folder, decoys, files),
     )
 
 
@@ -64,87 +71,95 @@ def _several_molecules(sketches: Sketches) -> list[str]:
     return [f"in {printable(os.path.basename(first))}{others}: {'; '.join(sketches[first].notes)}"]
 
 
-def _pairs(decoys: Iterable[Decoy], seen: Sketches) -> dict[Key, tuple[Pair, ...]]:
-    """Which chains of each decoy belong together by nature, of decoys with such chains."""
-    found = {}
-    for decoy in decoys:
-        sketch = seen.get(decoy.path)
-        if sketch and (pairs := sketch.pairs_of_model(decoy.model)):
-            found[decoy.key] = pairs
-    return found
-
-
 def sketches(paths: Iterable[str], store: Path) -> Sketches:
-    """What a look into each file finds, by path; None where it cannot be read."""
-    paths = dict.fromkeys(paths)
-    states = {path: state for path in paths if (state := state_if_there(path)) != MISSING}
-    known = _read(store / CACHE)
-    new = [path for path, state in states.items() if known.get(os.path.abspath(path), (None, None))[0] != state]
+    """Return what a look into each file finds, by path; None where it cannot be read."""
+    cached = _read(store / CACHE)
+    seen: dict[str, Sketch | None] = {}
+    new: dict[str, FileState] = {}
+    for path in dict.fromkeys(paths):
+        state = state_if_there(path)
+        cached_state, sketch = cached.get(os.path.abspath(path), (None, None))
+        seen[path] = sketch if state == cached_state else None
+        if state not in (MISSING, cached_state):
+            new[path] = state
     if new:
-        known |= {os.path.abspath(path): (states[path], seen) for path, seen in _looked_into(new)}
-        _write(store / CACHE, known)
-    return {path: known[os.path.abspath(path)][1] if path in states else None for path in paths}
+        for path, sketch in zip(new, _looked_into(list(new)), strict=True):
+            seen[path] = sketch
+            cached[os.path.abspath(path)] = new[path], sketch
+        _write(store / CACHE, cached)
+    return seen
 
 
-def _looked_into(paths: list[str]) -> list[tuple[str, Sketch | None]]:
+def _looked_into(paths: list[str]) -> list[Sketch | None]:
     if len(paths) < MANY:
-        return [(path, _look(path)) for path in paths]
+        return [_look(path) for path in paths]
     with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
-        return list(zip(paths, pool.map(_look, paths, chunksize=32), strict=True))
+        return pool.map(_look, paths, chunksize=32)
 
 
 def _look(path: str) -> Sketch | None:
-    from toporank.structures.sketch import sketch  # imports gemmi, which is needed only to read a file
+    from toporank.structures.read import StructureFile  # imports gemmi, which is needed only to read a file
+    from toporank.structures.text import read_content
 
     try:
-        return sketch(Path(path))._replace(content=sha256(path))
+        content = read_content(Path(path))
+        sketch = StructureFile(Path(path), content).sketch()
     except (StructureError, OSError):  # reading it fails later, with the reason
         return None
-
-
-def _code() -> str:
-    return code_of("structures")
+    return sketch._replace(content=hashlib.sha256(content).hexdigest())
 
 
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
     """What was seen before: path → state of the file and its sketch; nothing where that cannot be used."""
-    from toporank.structures.sketch import Sketch
-
     try:
         content = json.loads(path.read_bytes())
-        if content["code"] != _code():
+        if content["code"] != code_of("structures"):
             return {}
-        texts = content["sequences"]
-        known = {}
-        for name, (size, version, digest, places, models, chains, notes, pairs) in content["files"].items():
-            first, *further = [tuple((chain, texts[i]) for chain, i in of_one) for of_one in chains]
-            sketch = Sketch(
-                models=tuple(models),
-                chains=first,
-                further=tuple(further),
-                content=digest,
-                places=tuple(places),
-                notes=tuple(notes),
-                pairs=tuple(tuple(Pair(*pair) for pair in of_one) for of_one in pairs),
-            )
-            known[name] = FileState(size, version), sketch
-        return known
+        sequences = content["sequences"]
+        cached = {}
+        for name, (state, sketch) in content["files"].items():
+            cached[name] = FileState(*state), _sketch_of(sketch, sequences)
+        return cached
     except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
         return {}
 
 
-def _write(path: Path, known: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
-    """Keep what was seen; files that cannot be read are looked into again."""
+def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
+    """Keep what was seen; files that cannot be read are looked into again. A sequence is written once."""
     places: dict[str, int] = {}
-
-    def kept(seen: Sketch) -> list[list[tuple[str, int]]]:
-        each = (seen.chains, *seen.further)
-        return [[(name, places.setdefault(text, len(places))) for name, text in chains] for chains in each]
-
-    files = {
-        name: [*state, seen.content, seen.places, seen.models, kept(seen), seen.notes, seen.pairs]
-        for name, (state, seen) in known.items()
-        if seen
-    }
+    files = {}
+    for name, (state, sketch) in cached.items():
+        if sketch:
+            files[name] = [state, _fields_of(sketch, places)]
+    content = {"code": code_of("structures"), "sequences": list(places), "files": files}
     with contextlib.suppress(OSError):  # then the next run looks again
-        write_text(path, json.dumps({"code": _code(), "sequences": list(places), "files": files}))
+        write_text(path, json.dumps(content))
+
+
+def _fields_of(sketch: Sketch, places: dict[str, int]) -> dict[str, Any]:
+    """A sketch for JSON, with the places of its sequences. places : of each sequence; new ones are added."""
+    of_models = []
+    for chains in (sketch.chains, *sketch.further):
+        of_models.append([(name, places.setdefault(sequence, len(places))) for name, sequence in chains])
+    return sketch._asdict() | {"chains": of_models[0], "further": of_models[1:]}
+
+
+def _sketch_of(fields: dict[str, Any], sequences: list[str]) -> Sketch:
+    """The inverse of `_fields_of`. sequences : by their places."""
+    from toporank.structures.sketch import Sketch
+
+    of_models = []
+    for chains in (fields["chains"], *fields["further"]):
+        of_models.append(tuple((name, sequences[place]) for name, place in chains))
+    pairs = []
+    for of_model in fields["pairs"]:
+        pairs.append(tuple(Pair(*pair) for pair in of_model))
+    return Sketch(
+        models=tuple(fields["models"]),
+        chains=of_models[0],
+        further=tuple(of_models[1:]),
+        content=fields["content"],
+        places=tuple(fields["places"]),
+        notes=tuple(fields["notes"]),
+        pairs=tuple(pairs),
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.inputs.listing import SERVER_MODEL, last_step, listing
+from toporank.inputs.listing import SERVER_MODEL, Listing, last_step, listing
 from toporank.structures.identity import INTERMEDIATE, Decoy, free_name, model_name, name_problem, table_name
 
 SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
@@ -134,13 +134,16 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
 # ---- what is not read -----------------------------------------------------------------------------------------
 
 
-def passed_over(folder: Path, decoys: list[Decoy]) -> list[Path]:
-    """Files below `folder` that look like structures, or may hold some, and are not among its decoys, in order."""
-    read = {decoy.path for decoy in decoys}
-    files = listing(folder)
-    models = (entry.path.removeprefix("./") for _, entry in files.models)
-    left = [Path(path) for path in models if path not in read]
-    return sorted([*left, *(path for path in files.unread if os.fspath(path) not in read)])
+def passed_over(folder: Path, decoys: Iterable[Decoy], files: Listing | None = None) -> list[Path]:
+    """Return files below a folder that look like structures, or may hold some, and are not among its decoys, in order.
+
+    files : what is in the folder, where it was listed before
+    """
+    files = files or listing(folder)
+    of_decoys = {decoy.path for decoy in decoys}
+    models = [entry.path.removeprefix("./") for _, entry in files.models]
+    paths = [*models, *map(os.fspath, files.unread)]
+    return sorted(Path(path) for path in paths if path not in of_decoys)
 
 
 def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
@@ -194,13 +197,14 @@ def part_to_score(given: Path) -> Path:
     return common_folder(given, decoys)
 
 
-def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
+def find_decoys(dataset: str, folder: Path, files: Listing | None = None) -> list[Decoy]:
     """All structures below a folder, at any depth, sorted by target and name.
 
     Parameters
     ----------
     dataset : name of the data set
     folder : where to look
+    files : what is in the folder, where it was listed before
 
     Returns
     -------
@@ -216,16 +220,22 @@ def find_decoys(dataset: str, folder: Path) -> list[Decoy]:
     ConfigError
         when the folder cannot be listed
     """
+    files = files or listed_folder(dataset, folder)
+    models = list(_named_models(folder, files.models))
+    intermediate = _intermediate(models)
+    return sorted(_decoy(dataset, *model, intermediate.get(model[2], "")) for model in models)
+
+
+def listed_folder(dataset: str, folder: Path) -> Listing:
+    """Return what is in the folder of the decoys of a data set. Raises ConfigError when it cannot be listed."""
     try:
-        models = [*_named_models(folder, listing(folder).models)]
+        return listing(folder)
     except OSError as error:
         raise ConfigError(
             f"the decoy folder cannot be listed: {error.strerror}",
             where=f"dataset {dataset}, {printable(os.fspath(error.filename or folder))}",
             remedy="set `decoys` to a folder of <target>/<decoy>.pdb|ent|cif|mmcif[.gz]",
         ) from error
-    why = _intermediate(models)
-    return sorted(_decoy(dataset, *model, why.get(model[2], "")) for model in models)
 
 
 def _decoy(dataset: str, target: str, name: str, path: str, intermediate: str) -> Decoy:

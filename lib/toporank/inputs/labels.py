@@ -6,6 +6,7 @@ import difflib
 import math
 import random
 import re
+from collections import Counter
 from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -63,20 +64,24 @@ def read_labels(
 
     Raises ConfigError naming file and line.
     """
-    tables = [_read(path, split) for split, path in (source if isinstance(source, dict) else {"": source}).items()]
-    labels = [label for labels, _ in tables for label in labels]
-    where = ", ".join(map(str, source.values())) if isinstance(source, dict) else source
-    seen = set()
-    for label in labels:
-        if (*label[:2], label.interface) in seen:
-            what = f"interface {label.interface} of decoy" if label.interface else "decoy"
-            raise ConfigError(f"{what} {label.decoy!r} of target {label.target!r} is labelled twice", where=where)
-        seen.add((*label[:2], label.interface))
-    if all(has_split for _, has_split in tables):
+    files = source if isinstance(source, dict) else {"": source}
+    where = ", ".join(map(str, files.values()))
+    labels: list[Label] = []
+    have_splits = True
+    for split, path in files.items():
+        of_file, has_split = _read(path, split)
+        labels += of_file
+        have_splits = have_splits and has_split
+    places = Counter((label.target, label.decoy, label.interface) for label in labels)
+    for (target, decoy, interface), n in places.items():
+        if n > 1:
+            what = f"interface {interface} of decoy" if interface else "decoy"
+            raise ConfigError(f"{what} {decoy!r} of target {target!r} is labelled twice", where=where)
+    if have_splits:
         _check_splits(labels, where)
     elif split_by == "target":
         labels = split_by_target(labels, validation_percent, split_seed)
-    return sorted(labels, key=lambda label: (*label[:2], label.interface))
+    return sorted(labels, key=lambda label: (label.target, label.decoy, label.interface))
 
 
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
@@ -110,8 +115,7 @@ def _without_label(row: dict[str, str]) -> bool:
 
 def _label(row: dict[str, str], split: str, where: str) -> Label:
     """The label in a row."""
-    found = row.get
-    target, decoy, dockq = found("target", ""), found("decoy", ""), found("dockq", "")
+    target, decoy, dockq = row.get("target", ""), row.get("decoy", ""), row.get("dockq", "")
     if not (target and decoy):
         raise ConfigError("a row without target or decoy", where=where)
     number = dockq.replace(",", ".")  # half of Europe writes `T;model;0,5`
@@ -119,20 +123,19 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
         what = f"DockQ of {table_name(target)}/{table_name(decoy)} is {dockq!r}, not a number from 0 to 1"
         raise ConfigError(what, where=where)
     stem = (split_suffix(decoy) or (decoy,))[0]
-    partners, interface = found("partners", ""), found("interface", "")
-    partners = checked_partners(partners, where) if partners else ""
-    interface = partners_text(parse_partners(interface, where)) if interface else ""
-    mapping = mapping_text(read_mapping(found("mapping", ""), where)) if partners else ""
-    return Label(
+    label = Label(
         target=table_name(restored(target)),
         decoy=table_name(restored(stem)),
         dockq=float(number),
-        split=split or found("split", "").lower(),
-        group=printable(found("group", "")),
-        partners=partners,
-        interface=interface,
-        mapping=mapping,
+        split=split or row.get("split", "").lower(),
+        group=printable(row.get("group", "")),
     )
+    if row.get("partners"):
+        mapping = mapping_text(read_mapping(row.get("mapping", ""), where))
+        label = label._replace(partners=checked_partners(row["partners"], where), mapping=mapping)
+    if row.get("interface"):
+        label = label._replace(interface=partners_text(parse_partners(row["interface"], where)))
+    return label
 
 
 def check_unambiguous(labels: Iterable[Label], ambiguous: Container[tuple[str, str]]) -> None:
@@ -210,27 +213,43 @@ def _equal_labels(labels: Iterable[Label]) -> list[str]:
 
 
 def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
-    """That no label has a decoy, with the likeliest reason; empty when one has, or there are none."""
-    known = {decoy.key for decoy in decoys}
-    if not labels or not decoys or any(label[:2] in known for label in labels):
+    """Say that no label has a decoy, with the likeliest reason; empty when one has, or there are none."""
+    keys = {decoy.key for decoy in decoys}
+    if not labels or not decoys or any(label[:2] in keys for label in labels):
         return ""
     what = f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
-    for likeness, advice in _LIKENESSES:
-        alike = {likeness(decoy.target, decoy.name): decoy for decoy in decoys}
+    for simplified, advice in LIKENESSES.items():
+        alike = {simplified(decoy.target, decoy.name): decoy for decoy in decoys}
         for label in labels:
-            decoy = alike.get(likeness(label.target, label.decoy))
+            decoy = alike.get(simplified(label.target, label.decoy))
             if decoy:
                 meant = f"did you mean {decoy.target}/{decoy.name}?"
                 return f"{what}: there is no {label.target}/{label.decoy}, {meant} ({advice})"
     label = labels[0]
-    targets = sorted({decoy.target for decoy in decoys})
-    (target,) = difflib.get_close_matches(label.target, targets, n=1) or targets[:1]
-    names = sorted(decoy.name for decoy in decoys if decoy.target == target)
-    (name,) = difflib.get_close_matches(label.decoy, names, n=1) or names[:1]
+    target = _nearest(label.target, [decoy.target for decoy in decoys])
+    name = _nearest(label.decoy, [decoy.name for decoy in decoys if decoy.target == target])
     return (
         f"{what}: there is no {label.target}/{label.decoy}, but for example {target}/{name}"
         " (name targets and decoys in the labels as folders and files are named)"
     )
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    """The name that is most like another, or the first."""
+    names = sorted(set(names))
+    return (difflib.get_close_matches(name, names, n=1) or names)[0]
+
+
+def _in_small_letters(target: str, name: str) -> tuple[str, str]:
+    return target.casefold(), name.casefold()
+
+
+def _without_folders_and_endings(target: str, name: str) -> tuple[str, str]:
+    return _bare(target), _bare(name)
+
+
+def _name_alone(_: str, name: str) -> str:
+    return _bare(name)
 
 
 def _bare(name: str) -> str:
@@ -238,9 +257,9 @@ def _bare(name: str) -> str:
     return re.split(r"[/\\]", name)[-1].partition(".")[0].casefold()
 
 
-_LIKENESSES = (
-    (lambda target, name: (target.casefold(), name.casefold()), "capitals and small letters are different"),
-    (lambda target, name: (_bare(target), _bare(name)), "write names without folders and file endings"),
-    (lambda target, name: _bare(name), "Target is the name of the folder that holds the file"),
-)
+LIKENESSES = {
+    _in_small_letters: "capitals and small letters are different",
+    _without_folders_and_endings: "write names without folders and file endings",
+    _name_alone: "Target is the name of the folder that holds the file",
+}
 """By what a label and a decoy may be alike though their names differ, and what to tell then."""

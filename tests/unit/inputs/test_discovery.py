@@ -41,6 +41,20 @@ def test_a_file_is_looked_into_once_and_again_where_another_of_its_size_and_time
     assert dict(after.chains) != dict(before.chains)
 
 
+def test_a_folder_is_listed_once_and_each_file_is_read_once(tmp_path, monkeypatch):
+    for name in ("T/a.pdb", "T/b.pdb", "U/c.pdb"):
+        (tmp_path / "models" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "models" / name).write_text(TEXT)
+    read, listed = [], []
+    read_bytes, scandir = Path.read_bytes, os.scandir
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(os.path.basename(path)) or scandir(path))
+    grouped = decoys_of("ds", tmp_path / "models", "sequence", tmp_path / "store")
+    assert len(grouped.decoys) == 3
+    assert sorted(name for name in read if name.endswith(".pdb")) == ["a.pdb", "b.pdb", "c.pdb"]
+    assert sorted(listed) == ["T", "U", "models"]
+
+
 def planned_of(folder: Path) -> list[PlannedDecoy]:
     return plan_of(decoys_of("ds", folder, "sequence", folder.with_name("store")), "", {})
 

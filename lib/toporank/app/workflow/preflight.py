@@ -25,7 +25,7 @@ from toporank.errors import ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice
 from toporank.files.state import state_if_there
 from toporank.inputs.discovery import decoys_of, sketches
-from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys, passed_over
+from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys
 from toporank.inputs.labels import (
     Label,
     label_problems,
@@ -172,7 +172,7 @@ def _prepare(result: Preflight, config: Config, dataset: Dataset, repository: Pa
     grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
     decoys = grouped.decoys
     notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
-    skipped = passed_over(folder, decoys)
+    skipped = grouped.passed_over
     if not decoys:
         raise no_decoys(name, folder, skipped)
     labels = labels_of(config, name, repository)
