@@ -91,10 +91,25 @@ class CaCutoff(Parameters):
     columns=lambda parameters: ["x", "y", "z", "nearest"],
 )
 def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
-    """Find the interface residues (Han et al. 2025), between partners.
+    """Find the interface residues between partners (Han et al. 2025).
 
-    Raises StructureError when there are fewer than two protein chains, ChainMissingError when a partner has no residue,
-    NoInterfaceError (with the closest distance) when no two partners come near each other.
+    Parameters
+    ----------
+    parameters : CaCutoff
+    complex_ : Complex
+
+    Returns
+    -------
+    Interface
+
+    Raises
+    ------
+    StructureError
+        when there are fewer than two protein chains
+    ChainMissingError
+        when a partner has no residue
+    NoInterfaceError
+        with the closest distance, when no two partners come near each other
     """
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     if parameters.residues == "atom_records":

@@ -94,11 +94,24 @@ def columns(parameters: DsspTopology) -> list[str]:
 def dssp_topology_nodes(
     parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
 ) -> NodeTable:
-    """Node table of a complex; DSSP sees all its protein residues.
+    """Make the node table of a complex; DSSP sees all its protein residues.
 
-    residues : int, shape (N,), the interface. topology : shape (N, t), unscaled, from the topology stage.
-    Result: values of shape (N, 32 + t).
-    Raises FeatureError when DSSP knows none of the interface residues.
+    Parameters
+    ----------
+    parameters : DsspTopology
+    complex_ : Complex
+    residues : int, shape (N,), the interface
+    topology : float64, shape (N, t), unscaled, from the topology stage
+
+    Returns
+    -------
+    NodeTable
+        with values of shape (N, 32 + t)
+
+    Raises
+    ------
+    FeatureError
+        when DSSP reports none of the interface residues
     """
     seen = without_modified(complex_) if parameters.modified == "lost" else complex_
     if parameters.orientation == "principal_axes":
@@ -136,9 +149,18 @@ def without_modified(complex_: Complex) -> Complex:
 def along_principal_axes(complex_: Complex, residues: np.ndarray) -> Complex:
     """The complex with the mean of its CA atoms at the origin and their principal axes along x, y and z.
 
-    Each axis points to where the CA atoms reach farther out (third moment); the third completes a right-handed system.
-    Only partners of the interface count, so that a chain far away turns nothing. residues : int, shape (N,), the
-    interface.
+    The axes are the eigenvectors of the second moments Σ (r − r̄)(r − r̄)ᵀ. Each points to where the CA atoms reach
+    farther out, the sign of Σ ((r − r̄) · axis)³; the third completes a right-handed system. Only partners of the
+    interface count, so that a chain far away turns nothing.
+
+    Parameters
+    ----------
+    complex_ : Complex
+    residues : int, shape (N,), the interface
+
+    Returns
+    -------
+    Complex
     """
     of_interface = np.isin(complex_.body_of, complex_.body_of[residues])
     ca = complex_.xyz[complex_.ca[(complex_.ca >= 0) & of_interface]]

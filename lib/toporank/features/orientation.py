@@ -27,7 +27,20 @@ class Orientation(NamedTuple):
 
 
 def orientation(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, distance: np.ndarray) -> Orientation:
-    """Of pairs of nodes, int, (P, 2), with these distances in Å between their CA atoms, (P,); no hydrogens."""
+    """Describe how the residues of pairs are turned to each other.
+
+    Parameters
+    ----------
+    heavy : Complex
+        without hydrogens
+    nodes : int, shape (n,), indices of residues
+    pairs : int, shape (P, 2), positions in `nodes`
+    distance : float64, shape (P,), Å between the CA atoms
+
+    Returns
+    -------
+    Orientation
+    """
     poses, (i, j) = residue_poses(heavy, nodes), pairs.T
     unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
     facing = _unit(poses.side_chain)

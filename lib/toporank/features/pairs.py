@@ -25,10 +25,23 @@ class Edges:
 def node_pairs(
     complex_: Complex, nodes: np.ndarray, cutoff: float, nearest: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs i < j of nodes of different partners with 0 < CA distance and nearest <= CA distance < cutoff, row by row.
+    """Find the nodes of different partners with 0 < CA distance and nearest <= CA distance < cutoff.
 
-    Returns pairs, int, shape (P, 2), as positions in `nodes`, and distances in Å, shape (P,).
-    Raises FeatureError when there is none.
+    Parameters
+    ----------
+    complex_ : Complex
+    nodes : int, shape (n,), indices of residues
+    cutoff, nearest : Å
+
+    Returns
+    -------
+    pairs : int, shape (P, 2), positions i < j in `nodes`, row by row
+    distance : float64, shape (P,), Å
+
+    Raises
+    ------
+    FeatureError
+        when there is no such pair
     """
     ca = complex_.xyz[complex_.ca[nodes]]
     near, distance = pairs_between_groups(ca, complex_.body_of[nodes], cutoff)
@@ -44,9 +57,17 @@ def node_pairs(
 
 
 def both_directions(pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray, scaling: Scaling = "none") -> Edges:
-    """Edges (i, j) and (j, i) of each pair next to each other.
+    """Make the edges (i, j) and (j, i) of each pair, next to each other.
 
-    pairs : int, (P, 2). forward, backward : (P, k), the attributes of (i, j) and of (j, i).
+    Parameters
+    ----------
+    pairs : int, shape (P, 2)
+    forward, backward : float64, shape (P, k), the attributes of (i, j) and of (j, i)
+    scaling : how the attributes are scaled
+
+    Returns
+    -------
+    Edges
     """
     index = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2).T
     attributes = np.stack([forward, backward], axis=1).reshape(2 * len(pairs), -1)
@@ -54,11 +75,19 @@ def both_directions(pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray
 
 
 def atom_distances(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> np.ndarray:
-    """How many atom–atom distances of each residue pair fall into each bin [bins[b], bins[b + 1]), shape (P, B).
+    """Count the atom–atom distances of each residue pair in each bin [bins[b], bins[b + 1]).
 
-    pairs : int, shape (P, 2), residue indices. bins : shape (B + 1,), rising, Å.
+    Parameters
+    ----------
+    complex_ : Complex
+    pairs : int, shape (P, 2), residue indices
+    bins : float64, shape (B + 1,), Å, rising
+
+    Returns
+    -------
+    float64, shape (P, B)
     """
-    from toporank.features.kernels.distances import count_distances  # imports numba, which is slow
+    from toporank.features.kernels.atoms import count_distances  # imports numba, which is slow
 
     return count_distances(np.ascontiguousarray(complex_.xyz), complex_.atom_slices, pairs, bins)
 

@@ -33,10 +33,20 @@ class Surfaces(NamedTuple):
 
 
 def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
-    """Surfaces of the atoms of some residues, int, (n,), of a complex without hydrogens.
+    """Share out the surfaces of the atoms of some residues.
 
-    Each point of the surface accessible to water is given to the ball that covers it deepest, as in a Voronoi
-    tessellation of balls.
+    Each of the points of the surface accessible to water (Shrake & Rupley 1973, doi:10.1016/0022-2836(73)90011-9) goes
+    to the ball that covers it deepest: the largest r² − d², as in a Voronoi tessellation of balls.
+
+    Parameters
+    ----------
+    heavy : Complex
+        without hydrogens
+    residues : int, shape (n,)
+
+    Returns
+    -------
+    Surfaces
     """
     from toporank.features.kernels.atoms import shared_surface  # imports numba, which is slow
 
@@ -51,9 +61,18 @@ def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
 
 
 def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
-    """The protein atoms of partners within `cutoff` Å of each of these, int, (w,), itself not among them.
+    """Find the protein atoms of partners around some atoms, these themselves left out.
 
-    Returns start, (w + 1,), and near: those of atom k are near[start[k] : start[k + 1]].
+    Parameters
+    ----------
+    heavy : Complex
+    atoms : int, shape (w,)
+    cutoff : Å
+
+    Returns
+    -------
+    start : int, shape (w + 1,)
+    near : int, the neighbours of atom k are near[start[k] : start[k + 1]]
     """
     from toporank.features.kernels.atoms import near_atoms  # imports numba, which is slow
 

@@ -100,7 +100,18 @@ def columns(parameters: Persistence) -> list[str]:
     columns=columns,
 )
 def persistence_topology(parameters: Persistence, complex_: Complex, residues: np.ndarray) -> np.ndarray:
-    """Topology around each of `residues`, int, shape (N,): unscaled float64, shape (N, 20 × element sets)."""
+    """Describe the topology of the atoms around each residue.
+
+    Parameters
+    ----------
+    parameters : Persistence
+    complex_ : Complex
+    residues : int, shape (N,), indices of residues
+
+    Returns
+    -------
+    float64, shape (N, 20 × element sets), unscaled, Å for H0 and Å² for H1
+    """
     usable = complex_.is_protein[complex_.residue_of] if parameters.atoms == "protein" else slice(None)
     xyz = complex_.xyz[usable].astype(parameters.precision).astype(np.float64)
     elements = complex_.elements[usable]
@@ -160,7 +171,17 @@ def h0_deaths(points: np.ndarray, max_death: float = np.inf, min_persistence: fl
 
 
 def h1_bars(points: np.ndarray, min_persistence: float = 0.0) -> np.ndarray:
-    """H1 bars (birth, death) in Å² of the alpha complex of points, shape (n, 3) → shape (bars, 2)."""
+    """H1 bars of the alpha complex of points, by GUDHI.
+
+    Parameters
+    ----------
+    points : float64, shape (n, 3), Å
+    min_persistence : Å², shorter bars are left out
+
+    Returns
+    -------
+    float64, shape (bars, 2), birth and death in Å²: squared radii
+    """
     import gudhi
 
     if len(points) < 4:  # no tetrahedron: the 3-D alpha complex is empty by the published convention
