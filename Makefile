@@ -4,16 +4,21 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-sampling scorer clean dssp
+.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-command bench-sampling scorer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
 
-demo: .venv/installed ## run the embedded example from decoys to report
+demo: .venv/installed ## score the five models of the embedded example, and say where to look
+	@$(BIN)/toporank score resources/example/colabfold -o results/demo --cores $(CORES)
+	@echo
+	@echo "Open the page in a browser; the next step is: toporank score FOLDER with your own models"
+
+demo-training: .venv/installed ## train, select and score on the embedded example, in minutes
 	@$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- all
 	@echo
-	@echo "Ranked decoys:  results/scores/example/ranking.csv"
-	@echo "Report:         results/report.html"
+	@echo "Ranked models:  results/scores/example/ranking.csv"
+	@echo "Page:           results/report.html"
 
 PYTEST = $(BIN)/python -m pytest -n $(CORES) --dist worksteal --durations=25
 test: .venv/installed-dev dssp ## run the tests but those marked `slow`, in minutes
@@ -68,6 +73,9 @@ bench-comparison: .venv/installed-dev ## time the comparison of the decoys of a 
 bench-page: .venv/installed-dev ## time how a browser opens the page of 5,000 decoys
 	PYTHONPATH=lib:tests:tests/unit $(BIN)/python benchmarks/bench_page.py
 
+bench-command: .venv/installed-dev ## CPU seconds of `toporank score` against those of importing its libraries
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench_command.py
+
 bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NATIVES=folder PARTNERS=table
 	OMP_NUM_THREADS=1 PYTHONPATH=lib $(BIN)/python benchmarks/bench_sampling.py $(NATIVES) $(PARTNERS)
 
@@ -93,4 +101,4 @@ clean: ## remove everything the workflow made, the reuse store included
 
 # mkdssp does not come from the Python package index. Only `nodes: {dssp: mkdssp}` and what compares with it need it.
 dssp:
-	@command -v mkdssp > /dev/null || workflow_scripts/install_dssp.sh
+	@command -v mkdssp > /dev/null || workflow_scripts/install_dssp.sh || echo "Tests that need mkdssp are left out."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -80,3 +81,17 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole runs of the workflow, which take longest, come first: at the end all processes have something to do."""
     items.sort(key=lambda item: item.path.parent.name not in ("workflow", "slurm"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What could not be run here and how to get it, in one line."""
+    reasons = Counter(skipped_because(report) for report in terminalreporter.stats.get("skipped", []))
+    if reasons:
+        parts = [f"{n} tests ({reason})" for reason, n in reasons.most_common()]
+        terminalreporter.write_line(f"NOT RUN HERE: {'; '.join(parts)}", yellow=True)
+
+
+def skipped_because(report: pytest.TestReport) -> str:
+    """Why a test was skipped."""
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")

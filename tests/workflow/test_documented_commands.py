@@ -284,7 +284,7 @@ HOW: dict[str, How] = {
     r"toporank figure .*": draws,
     r"toporank (doctor|score FOLDER( --snakemake-args --unlock)?)": command_itself,
     r"toporank score FOLDER --scorer results/\S+": with_the_networks_alone,
-    r"toporank (score|train|label|report) .*": command_without_jobs,
+    r"toporank (score|train|label) .*": command_without_jobs,
     r"toporank compare .*": of_small_answers,
     r"pipx install \.": on_the_path,
     r"snakemake --cores \d label_decoys": needs_natives,
@@ -325,7 +325,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         install(clone)
         (folder / "compiling.txt").write_text(run(COMPILE, clone))
         (folder / "compiled.txt").write_text("\n".join(compiled_files(clone)))
-        (folder / "demo.txt").write_text(run("make demo", clone))
+        (folder / "demo.txt").write_text(run("make demo-training", clone))
         provide(clone)
 
     return made_once(tmp_path_factory, "documented", make) / "clone"
@@ -444,9 +444,9 @@ def test_after_installing_nothing_is_compiled_any_more(clone):
     assert compiled_files(clone) == (clone.parent / "compiled.txt").read_text().splitlines()
 
 
-def test_the_demo_says_where_its_results_are(clone):
+def test_the_training_of_the_example_says_where_its_results_are(clone):
     said = (clone.parent / "demo.txt").read_text()
-    for path in re.findall(r"results/\S+", said.partition("\nRanked decoys")[2]):
+    for path in re.findall(r"results/\S+", said.partition("\nRanked models")[2]):
         assert (clone / path).is_file()
 
 

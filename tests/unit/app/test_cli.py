@@ -7,8 +7,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from pydantic import BaseModel
 
 from toporank.__main__ import config_markdown, main
 from toporank.app.config import Config, load_config
@@ -36,6 +38,22 @@ def keys(model, prefix: str = "") -> set[str]:
     for definition in schema.get("$defs", {}).values():
         found |= set(definition.get("properties", {}))
     return found
+
+
+def fields(model: type[BaseModel]) -> set[tuple[str, str]]:
+    """The keys of a section and of those inside it, each with the class that defines it."""
+    found = set()
+    for name, field in model.model_fields.items():
+        inner = [part for part in (field.annotation, *get_args(field.annotation)) if isinstance(part, type)]
+        sections = [part for part in inner if issubclass(part, BaseModel)]
+        owner = next(each for each in reversed(model.__mro__) if name in getattr(each, "__annotations__", ()))
+        found |= set().union(*map(fields, sections)) if sections else {(owner.__name__, name)}
+    return found
+
+
+def test_the_configuration_has_80_keys_at_most():
+    """One of sweep and fine-tuning counts once; parameters of feature modules are listed by module."""
+    assert len(fields(Config)) <= 80
 
 
 def test_every_key_is_in_the_manual_with_a_meaning():

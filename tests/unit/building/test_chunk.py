@@ -121,6 +121,11 @@ def test_a_second_run_computes_nothing_and_writes_the_same_ledger(toy):
     assert toy.store.reused == {"row": 3}
 
 
+def test_the_store_has_one_file_for_each_decoy(toy):
+    run(toy)
+    assert sum(path.is_file() for path in Path("store").rglob("*")) == len(NAMES)
+
+
 def test_a_changed_decoy_alone_is_computed_again(toy):
     before = run(toy)
     Path("in/T/good1.pdb").write_text("moved atoms")
