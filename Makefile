@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-command bench-sampling scorer clean dssp
+.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-command bench-sampling scorer transfer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -79,12 +79,15 @@ bench-command: .venv/installed-dev ## CPU seconds of `toporank score` against th
 bench-sampling: .venv/installed-dev ## sample natives and measure the decoys; NATIVES=folder PARTNERS=table
 	OMP_NUM_THREADS=1 PYTHONPATH=lib $(BIN)/python benchmarks/bench_sampling.py $(NATIVES) $(PARTNERS)
 
-scorer: .venv/installed-dev ## make resources/scorer/ again, as results/scorer/, from the decoys in FIRST=folder and SECOND=folder
+scorer: .venv/installed-dev ## make resources/scorer/ again, as results/scorer/, from the decoys in FIRST, SECOND and FOURTH=folder
 	$(BIN)/python $(FIRST)/make_decoys.py --natives $(FIRST)/natives --out data/moved
-	$(BIN)/python benchmarks/scorer_decoys.py $(FIRST) $(SECOND) data/moved data
+	$(BIN)/python benchmarks/scorer_decoys.py $(FIRST) $(SECOND) $(FOURTH) data/moved data
 	$(BIN)/python benchmarks/scorer_natives.py $(FIRST) $(SECOND) data/sampled
 	OMP_NUM_THREADS=1 $(BIN)/snakemake --cores $(CORES) --configfile config/scorer.yaml --quiet rules reason host -- sample_decoys
 	OMP_NUM_THREADS=1 $(BIN)/snakemake --cores $(CORES) --configfile config/scorer.yaml --quiet rules reason host -- make_scorer
+
+transfer: .venv/installed-dev ## judge the scorer on sources that nothing was fitted to, after make scorer: docs/scorer/transfer.csv
+	PYTHONPATH=lib $(BIN)/python benchmarks/transfer.py . --trees docs/scorer/trees.csv.gz
 
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs .toporank .snakemake
