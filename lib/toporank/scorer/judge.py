@@ -11,7 +11,7 @@ of a hundred that agree are no chance. A witness that is missing is left out of 
 a single model is judged by the same sum. No weight is negative.
 
 The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from a level, the
-mean of p + u c over the target, and from how far the score is above the mean of the target, each with its own slope,
+mean of (p + u c) / (1 + u) over the target, or p of a single model, and from how far the score is above the mean of the target, each with its own slope,
 
     DockQ = 1 / (1 + exp(-(constant + mean level + within (s - mean s) / (1 + 3 v)))),
 
@@ -139,7 +139,7 @@ class Domain(Section):
 class Standing(NamedTuple):
     """How n models of a target stand, (n,) each.
 
-    score : s of the formula above. level : the mean of p + u c over the target. above : (s - mean s) / (1 + 3 v).
+    score : s of the formula above. level : the mean of what the witnesses say of the target. above : (s - mean s) / (1 + 3 v).
     """
 
     score: Floats
@@ -188,7 +188,8 @@ class Judge(Section):
         plain = _mean_of_known([network, confidence]) + self.consensus * shared
         score = plain + self.agreeing * many * np.log1p(shared * independent)
         above = (score - score.mean()) / (1 + SPREAD * many)
-        return Standing(score=score, level=np.full(len(score), plain.mean()), above=above)
+        weights = 1.0 if np.isnan(consensus).all() else 1.0 + self.consensus
+        return Standing(score=score, level=np.full(len(score), plain.mean() / weights), above=above)
 
     def calibration(self, confidence: float) -> Calibration:
         """That of a model with such a confidence, nan where it is unknown."""

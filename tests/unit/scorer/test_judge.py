@@ -82,19 +82,19 @@ def test_the_score_is_the_sum_of_its_formula():
     found = JUDGE.standing(network, confidence, np.array([0.0, np.nan, 0.5]), 20.0)
     shared, agree = 0.5 * JUDGE.consensus, np.log(11) * JUDGE.agreeing / 2
     assert found.score.tolist() == pytest.approx([0.5, 0.4, 0.4 + shared + agree])
-    assert found.level.tolist() == pytest.approx([(1.3 + shared) / 3] * 3)
+    assert found.level.tolist() == pytest.approx([(1.3 + shared) / 3 / (1 + JUDGE.consensus)] * 3)
     assert found.above[2] == pytest.approx((found.score[2] - found.score.mean()) / 2.5)
     one = JUDGE.standing(network[:1], confidence[:1], np.array([np.nan]), 0.0)
     assert [values.tolist() for values in one] == [[0.5], [0.5], [0.0]]
 
 
-def test_a_model_alone_an_interface_and_one_among_others_of_which_none_agrees_have_the_same_sum():
+def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_which_no_other_agrees():
     scores = [score("a", 0.5), score("a", 0.5, "A:B")]
     found = by_decoy(scores, {"a": {1}})
     assert found["a"].pred_dockq == found["aA:B"].pred_dockq
     assert (found["a"].consensus, found["a"].pred_confidence, found["a"].pred_network) == (None, None, 0.5)
     apart = by_decoy([score("a", 0.5), score("b", 0.5)], {"a": {1}, "b": {2}})
-    assert apart["a"].pred_dockq == found["a"].pred_dockq
+    assert apart["a"].pred_dockq < found["a"].pred_dockq
     assert apart["a"].consensus == 0.0
 
 
