@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
     parser.add_argument("--run", help="of the networks: a configuration and a seed (the first by default)")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--picture", type=Path, help="written: how often models are acceptable, by probability")
     parser.add_argument("--judge", type=Path, help="folder of a scorer, whose judge is fitted anew")
     args = parser.parse_args()
     study = CrossValidation(args.study, _datasets(args.study))
@@ -89,6 +90,8 @@ def main() -> None:
         decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
     if args.judge:
         refit(args.judge, decoys, study.similarity)
+    if args.picture:
+        draw(decoys, study.similarity, args.picture)
     table = pd.concat([ranked(decoys, study.similarity), trusted(decoys, study.similarity)], ignore_index=True)
     table.round(4).to_csv(args.tables / "transfer.csv", index=False)
     print(markdown(table))
@@ -402,6 +405,40 @@ def calibration_error(rows: pd.DataFrame) -> float:
     place = np.minimum((rows["p"].to_numpy() * 10).astype(int), 9)
     apart = np.bincount(place, weight * (rows["p"] - rows["right"]).to_numpy(), minlength=10)
     return float(np.abs(apart).sum() / weight.sum())
+
+
+def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
+    """Draw how many predicted models are acceptable, by the probability that a judge of the other folds gives."""
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
+    stated = decoys.assign(pred_dockq=decoys["network"])[decoys["group"] == PREDICTED]
+    parts = []
+    for _, asked in stated.groupby("fold"):
+        learned = stated.drop(asked.index)
+        curves = [fit_curve(learned, OF_RESIDUES)]
+        judge = calibrated(learned.reset_index(drop=True), _within(learned, decoys, similarity), curves)
+        known = asked.reset_index(drop=True), _within(asked, decoys, similarity)
+        seen = observations(judge, *known, [1, None])
+        dockq = judge.expected(*(seen[name].to_numpy() for name in ("level", "above", "confidence")))
+        seen = seen.assign(p=judge.with_confidence.about(dockq)[2], right=(seen["dockq"] >= ACCEPTABLE).astype(float))
+        parts.append(seen.assign(first=seen.groupby("pool")["p"].rank(ascending=False, method="first") == 1))
+    seen = pd.concat(parts, ignore_index=True)
+    among = seen[seen["size"] == 0]
+    shown = {"the first of ten": among[among["first"]], "all ten": among, "each alone": seen[seen["size"] == 1]}
+    mpl.rcParams.update({"svg.hashsalt": "toporank", "svg.fonttype": "none", "font.size": 8})
+    figure, axes = plt.subplots(1, 3, figsize=(8.4, 3), sharey=True)
+    for ax, (name, rows) in zip(axes, shown.items(), strict=True):
+        ax.plot([0, 1], [0, 1], color="#bdbdbd", lw=0.8)
+        for _, part in rows.groupby(np.minimum((rows["p"] * 5).astype(int), 4)):
+            value, low, high = interval(part, "right")
+            ax.errorbar(
+                part["p"].mean(), value, [[value - low], [high - value]], fmt="o", ms=3, lw=0.8, color="#00796b"
+            )
+        ax.set(title=name, xlim=(0, 1), ylim=(0, 1), xlabel="probability given", aspect="equal")
+    axes[0].set_ylabel("share with DockQ of 0.23 or more")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None}, facecolor="white")
 
 
 # ---- the table --------------------------------------------------------------------------------------------

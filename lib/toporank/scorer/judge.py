@@ -10,8 +10,9 @@ agree. Few votes count by their share alone, u c; of many, v, the logarithm of h
 of a hundred that agree are no chance. A witness that is missing is left out of the mean, and without others c is 0, so
 a single model is judged by the same sum. No weight is negative.
 
-The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from a level, the
-mean of (p + u c) / (1 + u) over the target, or p of a single model, and from how far the score is above the mean of the target, each with its own slope,
+The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from a level, which
+is the mean of (p + u c) / (1 + u) over the target, or p of a single model, and from how far the score is above the mean
+of the target, each with its own slope,
 
     DockQ = 1 / (1 + exp(-(constant + mean level + within (s - mean s) / (1 + 3 v)))),
 
@@ -139,7 +140,8 @@ class Domain(Section):
 class Standing(NamedTuple):
     """How n models of a target stand, (n,) each.
 
-    score : s of the formula above. level : the mean of what the witnesses say of the target. above : (s - mean s) / (1 + 3 v).
+    score : s of the formula above. level : what the witnesses say of the target, on average. above : how far the score is
+    above the mean of the target, over the spread 1 + 3 v.
     """
 
     score: Floats
