@@ -140,8 +140,8 @@ class Domain(Section):
 class Standing(NamedTuple):
     """How n models of a target stand, (n,) each.
 
-    score : s of the formula above. level : what the witnesses say of the target, on average. above : how far the score is
-    above the mean of the target, over the spread 1 + 3 v.
+    score : s of the formula above. level : what the witnesses say of the target, on average.
+    above : how far the score is above the mean of the target, over the spread 1 + 3 v.
     """
 
     score: Floats
