@@ -81,7 +81,7 @@ onstart:
     CHECK.write(claimed & {*JOBS.datasets})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
         progress.watch(JOBS.decoys_of_jobs(workflow.dag), logger)
-        if any(job.rule.name.startswith("train_") for job in workflow.dag.needrun_jobs()):
+        if runs.trains(workflow.dag):
             progress.watch_training(logger, STARTED)
 
 
