@@ -101,14 +101,13 @@ def install(tmp_path, monkeypatch) -> Install:
 # ---- feature modules --------------------------------------------------------------------------------------
 
 
-def test_modules_of_a_package_are_listed_with_its_name(install, capsys):
+def test_modules_of_a_package_are_listed(install, capsys):
     install()
-    main(["features", "list"])
-    lines = capsys.readouterr().out.splitlines()
-    for module in ("nodes/hydropathy_v1", "edges/distance_v1"):
-        (line,) = (line for line in lines if line.startswith(module))
-        assert line.endswith("(package toporank-hydropathy)")
-    assert not any("(package" in line for line in lines if "legacy" in line)
+    main(["config"])
+    sections = capsys.readouterr().out.split("\n## ")
+    for module, columns in (("nodes/hydropathy_v1", "hydropathy, rasa"), ("edges/distance_v1", "ca_distance")):
+        (section,) = (section for section in sections if section.startswith(module))
+        assert f"columns: {columns}" in section
 
 
 def test_the_modules_of_the_manual_compute_what_they_say(install):
@@ -224,7 +223,7 @@ def test_decoys_are_scored_with_a_plug_in_and_without_its_package_the_checkpoint
     package, description = PROJECT["name"], read_description(checkpoint)
     assert description["features"]["edges"] == {"module": "edges/distance_v1", "package": package, "cutoff": 12.0}
     assert description["provenance"]["versions"][package] == "0.1"
-    scoring = load_config({"score_decoys": "decoys", "checkpoint": str(checkpoint)})
+    scoring = load_config({"score_decoys": "decoys", "scorer": str(checkpoint)})
     assert feature_choices(scoring, REPOSITORY)["nodes"].module.package == package
 
     monkeypatch.setattr(sys, "path", [path for path in sys.path if not path.startswith(str(tmp_path))])
