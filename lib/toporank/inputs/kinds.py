@@ -32,9 +32,13 @@ def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
     kinds = _kinds_of_proteins(sequence for sequence in ordered if len(sequence) > PEPTIDE)
     peptides: dict[str, int] = {}
     for sequence in sorted(ordered, key=lambda s: s.count(UNKNOWN)):
-        if len(sequence) <= PEPTIDE:
-            same = (kind for other, kind in peptides.items() if UNKNOWN in sequence and same_kind(other, sequence))
-            peptides[sequence] = next(same, len(ordered) + len(peptides))
+        if len(sequence) > PEPTIDE:
+            continue
+        kind = len(ordered) + len(peptides)
+        if UNKNOWN in sequence:
+            same = [peptides[peptide] for peptide in peptides if same_kind(peptide, sequence)]
+            kind = same[0] if same else kind
+        peptides[sequence] = kind
     return kinds | peptides
 
 
@@ -42,17 +46,23 @@ def _kinds_of_proteins(sequences: Iterable[str]) -> dict[str, int]:
     """As `kinds_of`, for chains that are no peptides. sequences : the longest first."""
     kinds: dict[str, int] = {}
     firsts: list[tuple[str, Sample]] = []
-    having: dict[int, list[int]] = {}
+    kinds_with_kmer: dict[int, list[int]] = {}
     for sequence in sequences:
-        own = sample(sequence)
-        shared = Counter(kind for kmer in own.hashes.tolist() if kmer in having for kind in having[kmer])
-        near = [kind for kind, n in shared.most_common() if _share(n, own, firsts[kind][1]) >= LEAST_KMERS]
-        kind = next((kind for kind in near if same_kind(firsts[kind][0], sequence)), None)
-        if kind is None:
-            kind = len(firsts)
-            firsts.append((sequence, own._replace(hashes=own.hashes[:INDEXED])))
-            for kmer in own.hashes[:INDEXED].tolist():
-                having.setdefault(kmer, []).append(kind)
+        kmers = sample(sequence)
+        n_shared: Counter[int] = Counter()
+        for kmer in kmers.hashes.tolist():
+            n_shared.update(kinds_with_kmer.get(kmer, ()))
+        kind = len(firsts)
+        for candidate, n in n_shared.most_common():
+            first, kmers_of_first = firsts[candidate]
+            if _share(n, kmers, kmers_of_first) >= LEAST_KMERS and same_kind(first, sequence):
+                kind = candidate
+                break
+        if kind == len(firsts):
+            indexed = kmers.hashes[:INDEXED]
+            firsts.append((sequence, kmers._replace(hashes=indexed)))
+            for kmer in indexed.tolist():
+                kinds_with_kmer.setdefault(kmer, []).append(kind)
         kinds[sequence] = kind
     return kinds
 
@@ -104,9 +114,11 @@ def _between(shorter: str, longer: str) -> list[tuple[str, str]]:
     """What the two sequences have before, between and behind the residues that are the same in an alignment."""
     residue = align(longer, shorter).residue
     of_longer = np.flatnonzero(residue >= 0)
-    cuts = [-1, *residue[of_longer].tolist(), len(shorter)], [-1, *of_longer.tolist(), len(longer)]
-    parts = (
-        [sequence[a + 1 : b] for a, b in pairwise(places)]
-        for sequence, places in zip((shorter, longer), cuts, strict=True)
-    )
-    return list(zip(*parts, strict=True))
+    in_shorter = _parted(shorter, residue[of_longer].tolist())
+    in_longer = _parted(longer, of_longer.tolist())
+    return list(zip(in_shorter, in_longer, strict=True))
+
+
+def _parted(sequence: str, places: list[int]) -> list[str]:
+    """The stretches of a sequence before, between and behind these places."""
+    return [sequence[a + 1 : b] for a, b in pairwise([-1, *places, len(sequence)])]

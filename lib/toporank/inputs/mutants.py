@@ -17,26 +17,30 @@ MOST = 10
 
 def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
     """Where models of a target are of different proteins: a sentence about the first such target, or none."""
-    found: dict[str, str] = {}
+    variants: dict[str, str] = {}
     for target, decoys in groupby(grouped.decoys, key=lambda decoy: decoy.target):
-        called: dict[int, Counter[str]] = {}
+        names_of_kind: dict[int, Counter[str]] = {}
         sequences: dict[int, dict[str, set[str]]] = {}
         for decoy in decoys:
-            seen = sketches.get(decoy.path)
-            for chain, sequence in seen.of_model(decoy.model) if seen else ():
+            sketch = sketches.get(decoy.path)
+            for chain, sequence in sketch.of_model(decoy.model) if sketch else ():
                 kind = grouped.kinds[decoy.key][chain]
-                called.setdefault(kind, Counter())[chain] += 1
+                names_of_kind.setdefault(kind, Counter())[chain] += 1
                 sequences.setdefault(kind, {}).setdefault(decoy.name, set()).add(sequence)
-        said = (_variants(called[kind].most_common(1)[0][0], sequences[kind]) for kind in sorted(sequences))
-        if first := next(filter(None, said), ""):
-            found[target] = first
-    if not found:
+        for kind in sorted(sequences):
+            chain = names_of_kind[kind].most_common(1)[0][0]
+            sentence = _variants(chain, sequences[kind])
+            if sentence:
+                variants[target] = sentence
+                break
+    if not variants:
         return []
-    target, *more = found
-    n_more = f"{len(more)} more target{'s' * (len(more) > 1)}"
-    others = f"; so it is with {n_more}, such as {printable(more[0])}" if more else ""
+    target, *more = variants
+    others = ""
+    if more:
+        others = f"; so it is with {len(more)} more target{'s' * (len(more) > 1)}, such as {printable(more[0])}"
     return [
-        f"models of {printable(target)} have {found[target]} and are compared as one complex: put those of each"
+        f"models of {printable(target)} have {variants[target]} and are compared as one complex: put those of each"
         f" sequence into a folder of its own to score them apart{others}"
     ]
 
@@ -46,25 +50,27 @@ def _variants(chain: str, of_models: Mapping[str, set[str]]) -> str:
 
     Models differ if none of their chains of this kind are the same protein. of_models : name → sequences.
     """
-    firsts: list[str] = []
-    variant: dict[str, int] = {}
+    proteins: list[str] = []
+    protein_of: dict[str, int] = {}
     for sequence in sorted(set().union(*of_models.values()), key=lambda s: (-len(s), s)):
-        same = (place for place, first in enumerate(firsts) if not exchanges(first, sequence))
-        variant[sequence] = next(same, len(firsts))
-        if variant[sequence] == len(firsts):
-            firsts.append(sequence)
-        if len(firsts) == MOST:
+        same = (place for place, protein in enumerate(proteins) if not exchanges(protein, sequence))
+        protein_of[sequence] = next(same, len(proteins))
+        if protein_of[sequence] == len(proteins):
+            proteins.append(sequence)
+        if len(proteins) == MOST:
             break
-    having: dict[frozenset[int], str] = {}
+    model_of: dict[frozenset[int], str] = {}
     for model in sorted(of_models):
-        having.setdefault(frozenset(variant[s] for s in of_models[model] if s in variant), model)
-    differing = ((one, other) for one, other in combinations(filter(None, having), 2) if not one & other)
-    if not (pair := next(differing, None)):
-        return ""
-    first, second = (printable(having[variants]) for variants in pair)
-    n = exchanges(*(firsts[min(variants)] for variants in pair))
-    many = f"{MOST} or more" if len(firsts) == MOST else str(len(firsts))
-    return (
-        f"{many} different sequences of chain {printable(chain)} ({first} and {second} differ in"
-        f" {n} residue{'s' * (n > 1)})"
-    )
+        of_model = frozenset(protein_of[sequence] for sequence in of_models[model] if sequence in protein_of)
+        if of_model:
+            model_of.setdefault(of_model, model)
+    for one, other in combinations(model_of, 2):
+        if one & other:
+            continue
+        n = exchanges(proteins[min(one)], proteins[min(other)])
+        many = f"{MOST} or more" if len(proteins) == MOST else str(len(proteins))
+        return (
+            f"{many} different sequences of chain {printable(chain)} ({printable(model_of[one])} and"
+            f" {printable(model_of[other])} differ in {n} residue{'s' * (n > 1)})"
+        )
+    return ""

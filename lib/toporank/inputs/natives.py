@@ -29,11 +29,19 @@ def find_natives(folder: Path) -> dict[str, Path]:
 
     Raises ConfigError when the folder cannot be listed or two natives have one name.
     """
-    found: dict[str, Path] = {}
+    natives: dict[str, Path] = {}
     try:
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-            for target, path in _in_folder(entry) if entry.is_dir() else _by_name(entry):
-                other = found.setdefault(table_name(target), path)
+            if entry.name.startswith("."):
+                continue
+            names = sorted(os.listdir(entry.path)) if entry.is_dir() else [entry.name]
+            for name in names:
+                stem = (split_suffix(name) or ("",))[0]
+                path = Path(entry.path, name) if entry.is_dir() else Path(entry.path)
+                target = entry.name if entry.is_dir() else stem
+                if not stem or (entry.is_dir() and stem != STEM):
+                    continue
+                other = natives.setdefault(table_name(target), path)
                 if other != path:
                     raise ConfigError(
                         f"target {printable(target)} has two natives, {printable(str(other))} and"
@@ -43,17 +51,7 @@ def find_natives(folder: Path) -> dict[str, Path]:
     except OSError as error:
         what = f"the folder of natives cannot be listed: {error.strerror}"
         raise ConfigError(what, where=printable(os.fspath(error.filename or folder)), remedy=EXPECTED) from error
-    return found
-
-
-def _by_name(entry: os.DirEntry) -> list[tuple[str, Path]]:
-    known = split_suffix(entry.name)
-    return [(known[0], Path(entry.path))] if known and not entry.name.startswith(".") else []
-
-
-def _in_folder(entry: os.DirEntry) -> list[tuple[str, Path]]:
-    names = sorted(os.listdir(entry.path)) if not entry.name.startswith(".") else []
-    return [(entry.name, Path(entry.path, name)) for name in names if (split_suffix(name) or ("",))[0] == STEM]
+    return natives
 
 
 def natives_of(natives: Mapping[str, Path], targets: Iterable[str]) -> tuple[dict[str, Path], dict[str, str]]:
@@ -90,26 +88,28 @@ def _entry(name: str) -> str:
 def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
     """What to tell a user about natives and targets that do not belong together: at most one sentence of each kind."""
     targets = sorted(targets)
-    found, unclear = natives_of(natives, targets)
-    without = [target for target in targets if target not in found]
-    used = {*found.values()}
-    stray = [path for path in natives.values() if path not in used]
+    of_targets, unclear = natives_of(natives, targets)
     lines = [f"{line} (name the right one after the target)" for line in list(unclear.values())[:1]]
+    without = [target for target in targets if target not in of_targets]
     if without:
         lines.append(f"targets without native: {len(without)} of {len(targets)}, such as {printable(without[0])}")
-    if stray:
-        names = {name for name, path in natives.items() if path in stray}
-        meant = next(((near[0], name) for name in sorted(names) if (near := _near(name, without))), None)
-        target, name = meant or ("", min(names))
-        hint = f", did you mean {printable(target)}?" if target else ""
-        n = f" ({len(stray)} natives without target in all)" if len(stray) > 1 else ""
-        lines.append(f"{printable(natives[name].name)} belongs to no target{hint}{n}")
-    return lines
+    used = set(of_targets.values())
+    stray = sorted(name for name, path in natives.items() if path not in used)
+    if not stray:
+        return lines
+    name, hint = stray[0], ""
+    for other in stray:
+        nearest = _nearest(other, without)
+        if nearest:
+            name, hint = other, f", did you mean {printable(nearest)}?"
+            break
+    n = f" ({len(stray)} natives without target in all)" if len(stray) > 1 else ""
+    return [*lines, f"{printable(natives[name].name)} belongs to no target{hint}{n}"]
 
 
-def _near(name: str, targets: Iterable[str]) -> list[str]:
-    """The target whose name is in that of a native, or else most like it."""
+def _nearest(name: str, targets: Iterable[str]) -> str:
+    """The target whose name is in that of a native, or else most like it; empty without any."""
     by_letters = {target.casefold(): target for target in targets}
-    within = sorted((letters for letters in by_letters if letters in name.casefold()), key=len, reverse=True)
-    near = within or difflib.get_close_matches(name.casefold(), by_letters, n=1)
-    return [by_letters[letters] for letters in near[:1]]
+    within = [letters for letters in by_letters if letters in name.casefold()]
+    near = sorted(within, key=len, reverse=True) or difflib.get_close_matches(name.casefold(), by_letters, n=1)
+    return by_letters[near[0]] if near else ""

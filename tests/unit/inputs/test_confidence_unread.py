@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from structures_text import pair, pdb
-from toporank.app.commands.shown import _unread
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.side_files import look_anew
@@ -142,6 +141,6 @@ def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_on
     rows = confidences(asked)
     assert [row.status for row in rows] == ["ok", *["incomplete"] * 3, "none", "none"]
     assert [row.iptm for row in rows] == [0.5] * 4 + [None] * 2
-    first, second = _unread(rows)
+    first, second = dict.fromkeys(row.reason for row in rows if row.reason)
     assert first.startswith("TopoRank does not read x_model_1_notes.npz in folder one")
     assert second.startswith("TopoRank does not read metrics.json in folder other")

@@ -46,22 +46,24 @@ def of_header(text: str) -> Haddock | None:
     remarks = re.match(r"(?:REMARK[^\n]*\n)*", text)[0]
     if "HADDOCK" not in remarks:
         return None
+    terms: dict[str, float] = {}
     names = re.search(r"^REMARK +(total,\S+)\s*$", remarks, re.MULTILINE)
     energies = re.search(r"^REMARK energies: (.+)$", remarks, re.MULTILINE)
-    terms: dict[str, str] = {}
     if names and energies:
-        numbers = (each.strip() for each in energies[1].split(","))
-        known = zip(names[1].split(","), numbers, strict=False)
-        terms = {name: each for name, each in known if name in TERMS and re.fullmatch(NUMBER, each)}
+        for name, text in zip(names[1].split(","), energies[1].split(","), strict=False):
+            if name in TERMS and re.fullmatch(NUMBER, text.strip()):
+                terms[name] = float(text)
     for name, title in (("desolv", "Desolvation energy"), ("bsa", "buried surface area")):
-        if found := re.search(rf"^REMARK {title}: +({NUMBER})\s*$", remarks, re.MULTILINE):
-            terms[name] = found[1]
+        match = re.search(rf"^REMARK {title}: +({NUMBER})\s*$", remarks, re.MULTILINE)
+        if match:
+            terms[name] = float(match[1])
+    terms = {name: value for name, value in terms.items() if math.isfinite(value)}
     module = re.search(r'FILENAME="(?:[^"\n]*/)?([a-z]+)_\d+', remarks)
     weights = WEIGHTS.get(module[1]) if module else None
-    values = {name: value for name, text in terms.items() if (value := _finite(text)) is not None}
-    whole = weights is not None and len(values) == len(TERMS)
-    score = sum(w * values[name] for w, name in zip(weights, TERMS, strict=True)) if whole else None
-    return Haddock(score, **values)
+    score = None
+    if weights is not None and len(terms) == len(TERMS):
+        score = sum(weight * terms[name] for weight, name in zip(weights, TERMS, strict=True))
+    return Haddock(score, **terms)
 
 
 def of_tables(model: Path) -> Haddock | None:
@@ -70,16 +72,17 @@ def of_tables(model: Path) -> Haddock | None:
     Raises ConfidenceError when a table cannot be read, the row cannot be used, or tables have rows of other models in
     this folder alone.
     """
-    wanted, found, has_folder = _plain(model), None, False
+    path = _plain(model)
+    row, has_folder = None, False
     for table in haddock_tables(model.parent):
         rows = _rows(state_of(table))
         if isinstance(rows, ConfidenceError):
             raise rows.with_traceback(None)
-        found = rows.get(wanted, found)
-        has_folder = has_folder or os.path.dirname(wanted) in rows
-    if found is None and has_folder:
+        row = rows.get(path, row)
+        has_folder = has_folder or os.path.dirname(path) in rows
+    if row is None and has_folder:
         raise ConfidenceError(f"{HADDOCK_TABLE} has other models of this folder, but not this one", remedy=AGAIN)
-    return None if found is None else _of_row(found)
+    return None if row is None else _of_row(row)
 
 
 @functools.lru_cache(maxsize=64)
@@ -95,9 +98,14 @@ def _rows(table: State) -> dict[str, dict[str, str]] | ConfidenceError:
     names, *lines = (line.split("\t") for line in re.split("\r\n|\r|\n", text))
     if "model" not in names:
         return ConfidenceError(f"{table.path.name} has no column `model`", remedy=AGAIN)
-    rows = (dict(zip(names, cells, strict=False)) for cells in lines)
-    known = {_plain(table.path.parent / row["model"]): row for row in rows if row.get("model")}
-    return dict[str, dict[str, str]].fromkeys(map(os.path.dirname, known), {}) | known
+    rows: dict[str, dict[str, str]] = {}
+    for cells in lines:
+        row = dict(zip(names, cells, strict=False))
+        if row.get("model"):
+            path = _plain(table.path.parent / row["model"])
+            rows[path] = row
+            rows.setdefault(os.path.dirname(path), {})
+    return rows
 
 
 def _plain(path: Path) -> str:
@@ -106,17 +114,18 @@ def _plain(path: Path) -> str:
 
 
 def _of_row(row: dict[str, str]) -> Haddock:
-    known = {name: row[name] for name in ("score", *TERMS) if row.get(name) not in (None, "", "-")}
-    wrong = [f"{name} is {text[:20]!r}, not a number" for name, text in known.items() if _finite(text) is None]
+    values: dict[str, float] = {}
+    wrong = []
+    for name in ("score", *TERMS):
+        text = row.get(name)
+        if text in (None, "", "-"):
+            continue
+        try:
+            values[name] = float(text)
+        except ValueError:
+            values[name] = math.nan
+        if not math.isfinite(values[name]):
+            wrong.append(f"{name} is {text[:20]!r}, not a number")
     if wrong:
         raise ConfidenceError(f"{HADDOCK_TABLE}: {', '.join(wrong)}", remedy=AGAIN)
-    return Haddock(**{name: _finite(text) for name, text in known.items()})
-
-
-def _finite(text: str) -> float | None:
-    """A number; None where the text is not a finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    return Haddock(**values)

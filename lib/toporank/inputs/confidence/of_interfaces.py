@@ -19,35 +19,50 @@ PROTEINS_ONLY = ("ColabFold", "AlphaFold-Multimer")
 """Predictors whose models have other chains only if these were added since."""
 
 
-def measured(complex_: Complex, own: np.ndarray, plddt: np.ndarray | None, pae: np.ndarray | None) -> dict[str, float]:
-    """Measures of the whole and of its interfaces, the mean over pairs of bodies that touch.
+def measured(
+    complex_: Complex, residues: np.ndarray, plddt: np.ndarray | None, pae: np.ndarray | None
+) -> dict[str, float]:
+    """Return measures of the whole and of its interfaces, the mean over pairs of bodies that touch.
 
-    own : indices of the residues with a CA atom in a body; plddt and pae are theirs.
+    Parameters
+    ----------
+    complex_ : the model
+    residues : those with a CA atom in a body, N of them; int
+    plddt : theirs, shape (N,)
+    pae : theirs, shape (N, N)
     """
-    found = {} if plddt is None else {"plddt": float(plddt.mean())}
-    ca, body = complex_.xyz[complex_.ca[own]], complex_.body_of[own]
-    near, _ = pairs_between_groups(ca, body, INTERFACE)
-    if not len(near):
-        return found
-    contacts, _ = pairs_between_groups(_cb(complex_)[own], body, measures.CONTACT)
+    values: dict[str, float] = {}
     if plddt is not None:
-        found["interface_plddt"] = float(plddt[np.unique(near)].mean())
-        found["low_plddt"] = float((plddt[np.unique(near)] < measures.LOW).mean())
-        found["contact_plddt"] = measures.contact_plddt(plddt, contacts, np.unique(near))
+        values["plddt"] = float(plddt.mean())
+    body = complex_.body_of[residues]
+    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[residues]], body, INTERFACE)
+    if not len(near):
+        return values
+    contacts, _ = pairs_between_groups(_cb(complex_)[residues], body, measures.CONTACT)
+    interface = np.unique(near)
+    if plddt is not None:
+        values["interface_plddt"] = float(plddt[interface].mean())
+        values["low_plddt"] = float((plddt[interface] < measures.LOW).mean())
+        values["contact_plddt"] = measures.contact_plddt(plddt, contacts, interface)
     if pae is not None:
-        found["interface_pae"] = measures.interface_pae(pae, near)
-    several: dict[str, list[float]] = {}
+        values["interface_pae"] = measures.interface_pae(pae, near)
+    bodies_in_contact = np.sort(body[contacts], axis=1)
+    of_pairs: dict[str, list[float]] = {}
     for first, second in np.unique(np.sort(body[near], axis=1), axis=0):
-        touching = contacts[(np.sort(body[contacts], axis=1) == (first, second)).all(axis=1)]
+        touching = contacts[(bodies_in_contact == (first, second)).all(axis=1)]
         if plddt is not None:
-            several.setdefault("pdockq", []).append(measures.pdockq(plddt, touching))
+            of_pairs.setdefault("pdockq", []).append(measures.pdockq(plddt, touching))
         if pae is not None:
-            of_bodies = np.flatnonzero(body == first), np.flatnonzero(body == second)
-            several.setdefault("ipsae", []).append(measures.ipsae(pae, *of_bodies))
-            several.setdefault("lis", []).append(measures.lis(pae, *of_bodies))
+            of_first = np.flatnonzero(body == first)
+            of_second = np.flatnonzero(body == second)
+            of_pairs.setdefault("ipsae", []).append(measures.ipsae(pae, of_first, of_second))
+            of_pairs.setdefault("lis", []).append(measures.lis(pae, of_first, of_second))
         if plddt is not None and pae is not None:
-            several.setdefault("pdockq2", []).append(measures.pdockq2(plddt, pae, _from_first(touching, body, first)))
-    return found | {name: float(np.mean(values)) for name, values in several.items()}
+            from_first = _from_first(touching, body, first)
+            of_pairs.setdefault("pdockq2", []).append(measures.pdockq2(plddt, pae, from_first))
+    for name, of_interfaces in of_pairs.items():
+        values[name] = float(np.mean(of_interfaces))
+    return values
 
 
 def _from_first(pairs: np.ndarray, body: np.ndarray, first: int) -> np.ndarray:
@@ -75,25 +90,33 @@ def iptm_between_partners(
         complex_ = complex_.with_partners(partners)
     except TopoRankError:  # the measures of the structure say so
         return {}, []
-    chains = [*dict.fromkeys(residue.chain for residue in complex_.residues)]
+    chains = list(dict.fromkeys(residue.chain for residue in complex_.residues))
     predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
     if sorted((chain,) for chain in predicted) == sorted(complex_.bodies):
         return {}, []
+    values: dict[str, float | str] = {"iptm_of": ALL_CHAINS}
     if output.pair_iptm is None:
-        return {"iptm_of": ALL_CHAINS}, []
+        return values, []
     order = _chains_of_pairs(output, place, chains)
-    if len(order) != len(output.pair_iptm) or not {chain for body in complex_.bodies for chain in body} <= {*order}:
-        named = ", ".join(output.pair_chains) if output.pair_chains else f"{len(output.pair_iptm)} chains"
-        what = f"ipTM of pairs of chains is of {named}, but the model has {', '.join(chains)}: TopoRank does not use it"
-        return {"iptm_of": ALL_CHAINS}, [what]
-    own = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
-    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[own]], complex_.body_of[own], INTERFACE)
-    places = [[order.index(chain) for chain in body] for body in complex_.bodies]
+    in_bodies = {chain for body in complex_.bodies for chain in body}
+    if len(order) != len(output.pair_iptm) or not in_bodies <= set(order):
+        names = ", ".join(output.pair_chains) if output.pair_chains else f"{len(output.pair_iptm)} chains"
+        what = f"ipTM of pairs of chains is of {names}, but the model has {', '.join(chains)}: TopoRank does not use it"
+        return values, [what]
+    residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+    body = complex_.body_of[residues]
+    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[residues]], body, INTERFACE)
     both_ways = np.fmax(output.pair_iptm, output.pair_iptm.T)
-    touching = np.unique(np.sort(complex_.body_of[own][near], axis=1), axis=0)
-    best = [np.fmax.reduce(both_ways[np.ix_(places[first], places[second])], axis=None) for first, second in touching]
-    values = [float(value) for value in best if not np.isnan(value)]
-    return {"iptm_of": ALL_CHAINS} | ({"interface_iptm": float(np.mean(values))} if values else {}), []
+    best_of_pairs = []
+    for first, second in np.unique(np.sort(body[near], axis=1), axis=0):
+        rows = [order.index(chain) for chain in complex_.bodies[first]]
+        columns = [order.index(chain) for chain in complex_.bodies[second]]
+        best = np.fmax.reduce(both_ways[np.ix_(rows, columns)], axis=None)
+        if not np.isnan(best):
+            best_of_pairs.append(float(best))
+    if best_of_pairs:
+        values["interface_iptm"] = float(np.mean(best_of_pairs))
+    return values, []
 
 
 def _chains_of_pairs(output: PredictorOutput, place: Placed, chains: list[str]) -> list[str]:

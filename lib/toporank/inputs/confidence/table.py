@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from toporank.files.spreadsheets import read_rows, write_rows
 
@@ -68,6 +68,8 @@ MEASURES = {
     "haddock_score": "HADDOCK score",
 }
 """Measures by which decoys can be ranked, and their names."""
+ALWAYS_WRITTEN = ("target", "decoy", "predictor", "status", "reason")
+"""Columns that confidence.csv has in any case."""
 LOWER_IS_BETTER = ("interface_pae", "haddock_score")
 
 
@@ -80,35 +82,44 @@ def spoken(rows: Iterable[Confidence]) -> list[Confidence]:
 def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
     """Write confidence.csv: the columns that have a value; a header alone if there is nothing to say of any decoy."""
     rows = spoken(rows)
-    always = ("target", "decoy", "predictor", "status", "reason")
-    columns = [c for c in Confidence._fields if c in always or any(getattr(row, c) not in (None, "") for row in rows)]
+    columns = []
+    for column in Confidence._fields:
+        if column in ALWAYS_WRITTEN or any(getattr(row, column) not in (None, "") for row in rows):
+            columns.append(column)
     write_rows(path, columns, ([getattr(row, column) for column in columns] for row in rows))
 
 
 def read_confidence(path: Path | str) -> list[Confidence]:
     """Read confidence.csv."""
-    return [
-        Confidence(**{name: (float(cell) if cell else None) if name in NUMBERS else cell for name, cell in row.items()})
-        for row in read_rows(path)
-    ]
+    rows = []
+    for row in read_rows(path):
+        values: dict[str, Any] = dict(row)
+        for name in NUMBERS:
+            if name in row:
+                values[name] = float(row[name]) if row[name] else None
+        rows.append(Confidence(**values))
+    return rows
 
 
 def of_copies(rows: Iterable[Confidence], copy_of: Mapping[tuple[str, str], str]) -> list[Confidence]:
-    """The rows, in which all copies of a model have the measures of the one with most: a copy has lost its side files.
+    """Return the rows, in which all copies of a model have the measures of the one with most.
 
-    copy_of : target and decoy → the decoy that it is a copy of.
+    A copy may have lost its side files. copy_of : target and decoy → the decoy that it is a copy of.
     """
-    rows, most = list(rows), dict[tuple[str, str], Confidence]()
+    rows = list(rows)
     originals = [(row.target, copy_of.get((row.target, row.decoy), row.decoy)) for row in rows]
+    most: dict[tuple[str, str], Confidence] = {}
     for original, row in zip(originals, rows, strict=True):
         if original not in most or _n_known(row) > _n_known(most[original]):
             most[original] = row
-    pairs = zip(originals, rows, strict=True)
-    return [most[original]._replace(target=row.target, decoy=row.decoy) for original, row in pairs]
+    copied = []
+    for original, row in zip(originals, rows, strict=True):
+        copied.append(most[original]._replace(target=row.target, decoy=row.decoy))
+    return copied
 
 
 def best_measured(copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confidence]) -> dict[tuple[str, str], str]:
-    """Copies → the decoy that stands for them: of equal models the one with most measures.
+    """Return for copies the decoy that counts for them: of equal models the one with most measures.
 
     Parameters
     ----------
@@ -119,15 +130,18 @@ def best_measured(copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confide
     -------
     The same with other originals, for all decoys but these; of equally known ones the first by name stays
     """
-    known = {(row.target, row.decoy): _n_known(row) for row in rows}
+    n_measures = {(row.target, row.decoy): _n_known(row) for row in rows}
     groups: dict[tuple[str, str], list[str]] = {}
     for (target, decoy), original in copy_of.items():
         groups.setdefault((target, original), [original]).append(decoy)
-    found: dict[tuple[str, str], str] = {}
+    best_of_copies: dict[tuple[str, str], str] = {}
     for (target, original), decoys in groups.items():
-        best = min(decoys, key=lambda decoy: (-known.get((target, decoy), 0), decoy != original, decoy))
-        found |= {(target, decoy): best for decoy in decoys if decoy != best}
-    return found
+        ordered = [original, *sorted(decoys)]
+        best = max(ordered, key=lambda decoy: n_measures.get((target, decoy), 0))  # of equal ones the first
+        for decoy in decoys:
+            if decoy != best:
+                best_of_copies[target, decoy] = best
+    return best_of_copies
 
 
 def _n_known(row: Confidence) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from string import Formatter
 from typing import NamedTuple
 
 from toporank.errors import printable
@@ -67,28 +66,33 @@ def unread(folder: Path) -> Unread:
     Files of models that are not in the folder count only where a model has no such file of its own: it may have been
     renamed.
     """
-    there = names_in(folder)
-    models = {stem_of(name) for name in there if split_suffix(name)}
-    left = [name for name in sorted(there) if _looks_like(name, models)]
-    if not left:
-        return Unread()
-    there = {without_compression(name) for name in there}
-    for kind in KINDS_OF_FILES:
-        read = {name for stem in models for name in _files_of(stem, kind)}
-        of_others = _patterns(models, kind) if all(_has(stem, kind, there) for stem in models) else []
-        left = [name for name in left if without_compression(name) not in read]
-        left = [name for name in left if not any(each.fullmatch(without_compression(name)) for each in of_others)]
+    names = names_in(folder)
+    models = {stem_of(name) for name in names if split_suffix(name)}
+    left = [name for name in sorted(names) if _looks_like(name, models)]
+    plain_names = {without_compression(name) for name in names} if left else set()
+    for kind in KINDS_OF_FILES if left else ():
+        read: set[str] = set()
+        for stem in models:
+            read |= _files_of(stem, kind)
+        all_have_one = all(_has(stem, kind, plain_names) for stem in models)
+        of_others = _patterns(models, kind) if all_have_one else []
+        left = [name for name in left if not _is_explained(without_compression(name), read, of_others)]
     if not left:
         return Unread()
     more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
-    names = ", ".join(printable(name) for name in left[:NAMED])
+    examples = ", ".join(printable(name) for name in left[:NAMED])
     like = "looks like a predictor's file" if len(left) == 1 else "look like a predictor's files"
     sentence = (
-        f"{UNREAD} {names}{more} in folder {printable(folder.name)}, which {like}"
+        f"{UNREAD} {examples}{more} in folder {printable(folder.name)}, which {like}"
         " (docs/confidence.md lists the names that it reads)"
     )
-    of_models = [_called_after(Path(without_compression(name)).stem, models) for name in left]
-    return Unread(sentence=sentence, models=frozenset(filter(None, of_models)), of_all=None in of_models)
+    of_models = {_called_after(Path(without_compression(name)).stem, models) for name in left}
+    return Unread(sentence=sentence, models=frozenset(of_models - {None}), of_all=None in of_models)
+
+
+def _is_explained(name: str, read: set[str], of_others: Iterable[re.Pattern[str]]) -> bool:
+    """Whether TopoRank reads a file, or it is that of a model that is not there. of_others : names of such files."""
+    return name in read or any(pattern.fullmatch(name) for pattern in of_others)
 
 
 def _looks_like(name: str, models: Iterable[str]) -> bool:
@@ -97,17 +101,17 @@ def _looks_like(name: str, models: Iterable[str]) -> bool:
     low = plain.lower()
     if not low.endswith(KINDS) or UNUSED.fullmatch(low):
         return False
-    return bool(OF_CONFIDENCE.search(low)) or (
-        low.endswith(OF_MODEL) and _called_after(Path(plain).stem, models) is not None
-    )
+    if OF_CONFIDENCE.search(low):
+        return True
+    return low.endswith(OF_MODEL) and _called_after(Path(plain).stem, models) is not None
 
 
 def _called_after(stem: str, models: Iterable[str]) -> str | None:
     """The model whose name a name begins or ends with, the longest of several; None without any."""
-    parts = [*re.finditer(r"[_.-]", stem)]
-    heads = {stem, *(stem[: part.start()] for part in parts)}
-    tails = {stem[part.end() :] for part in parts}
-    return max((heads | tails).intersection(models), key=len, default=None)
+    parts = {stem}
+    for separator in re.finditer(r"[_.-]", stem):
+        parts.update((stem[: separator.start()], stem[separator.end() :]))
+    return max(parts.intersection(models), key=len, default=None)
 
 
 def _files_of(stem: str, kind: str) -> set[str]:
@@ -120,21 +124,23 @@ def _files_of(stem: str, kind: str) -> set[str]:
     return files
 
 
-def _has(stem: str, kind: str, there: set[str]) -> bool:
+def _has(stem: str, kind: str, names: set[str]) -> bool:
     """Whether a model has a file of a kind, or a file that has it all, or one that says which file it is."""
     files = _files_of(stem, kind)
+    if names & files:
+        return True
     in_scores = not files or RANKED.fullmatch(stem)
-    return bool(there & files) or (in_scores and kind != SCORES and _has(stem, SCORES, there))
+    return bool(in_scores) and kind != SCORES and _has(stem, SCORES, names)
 
 
 def _patterns(models: Iterable[str], kind: str) -> list[re.Pattern[str]]:
     """What all files of a kind are called by the predictors of these models."""
-    found = [COPIES]
+    patterns = [COPIES]
     for predictor in PREDICTORS:
-        if any(predictor.model.fullmatch(stem) for stem in models):
-            for pattern in getattr(predictor, kind):
-                if pattern.startswith("{stem}"):  # anything could be called so
-                    continue
-                parts = [(re.escape(text), name) for text, name, *_ in Formatter().parse(pattern)]
-                found.append(re.compile("".join(text + (".*" if name is not None else "") for text, name in parts)))
-    return found
+        if not any(predictor.model.fullmatch(stem) for stem in models):
+            continue
+        for name in getattr(predictor, kind):
+            if not name.startswith("{stem}"):  # anything could be called so
+                fixed = [re.escape(text) for text in re.split(r"\{\w+\}", name)]
+                patterns.append(re.compile(".*".join(fixed)))
+    return patterns
