@@ -24,12 +24,11 @@ def test_a_build_tells_how_far_it_is(tmp_path):
     study.configure(**settings)
     lines = LINE.finditer(study.run("build_graphs").stdout)
     told = [{key: int(number) for key, number in line.groupdict().items()} for line in lines]
-    assert told[0] == {"done": 0, "all": 5, "percent": 0, "failed": 0}
-    assert told[-1]["percent"] > 50  # the last may be missed: the run ends with its jobs
+    assert told  # two seconds after the start for the first time
     assert {line["all"] for line in told} == {5}
     for key in ("done", "percent", "failed"):
         assert [line[key] for line in told] == sorted(line[key] for line in told)
-    assert told[-1]["failed"] == 1
+    assert told[-1]["failed"] <= 1
     assert not LINE.search(study.run("build_graphs").stdout)
     study.configure(**settings, features={"nodes": {"scaling": "none"}})
     assert not LINE.search(study.run("build_graphs", "--quiet", "progress").stdout)

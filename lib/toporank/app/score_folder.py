@@ -10,7 +10,7 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.app.config import Config
-from toporank.app.workflow.data_sets import feature_choices, said_partners, scorer_of
+from toporank.app.workflow.data_sets import features_of, open_scorer, said_partners
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
@@ -22,7 +22,6 @@ from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets
 from toporank.ranking.tables import ScoredModels
-from toporank.scorer.scorer import Scorer
 
 OVERRULE = "--targets folder keeps to the folders"
 
@@ -120,14 +119,14 @@ def score_folder(
     ------
     CheckpointError, GraphError, RecordError, StructureError : the scorer or the store is damaged or does not fit
     """
-    scorer = Scorer.open(scorer_of(config, repository()))
+    scorer = open_scorer(config, repository())
     options = ScoringOptions(
         plddt=config.plddt_of(models.name),
         rank_by=config.rank_by,
         use_confidence=config.confidence,
     )
     opened = Store(store, graphs_only=True)
-    target_scorer = TargetScorer(scorer, feature_choices(config, repository()), opened, options)
+    target_scorer = TargetScorer(scorer, features_of(scorer), opened, options)
     results = score_targets(target_scorer, models.targets(), workers, show or (lambda n: None))
     return Results(
         name=models.name,

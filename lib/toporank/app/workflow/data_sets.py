@@ -31,15 +31,24 @@ def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
     """The feature modules: those of the scorer where decoys alone are scored, otherwise the configured ones."""
     if config.score_decoys is None:
         return config.choices()
+    return features_of(open_scorer(config, repository))
+
+
+def open_scorer(config: Config, repository: Path) -> Scorer:
+    """Open the scorer. Raises CheckpointError when it is missing or cannot be used."""
     path = scorer_of(config, repository)
     if config.scorer is None and not Path(path).exists():
         raise CheckpointError(
-            "the scorer that ships with TopoRank is not there",
+            "the scorer that ships with TopoRank is missing",
             where=path,
             remedy="restore the folder resources/scorer, or say which scorer to use, such as"
             f" scorer={layout.FINAL_SCORER} of a study in this folder",
         )
-    scorer = Scorer.open(path)
+    return Scorer.open(path)
+
+
+def features_of(scorer: Scorer) -> dict[str, Choice]:
+    """The feature modules of a scorer. Raises CheckpointError when it names none, or one that is unknown here."""
     if not scorer.features:
         raise CheckpointError(NO_FEATURES, where=scorer.checkpoint, remedy=ONLY_GRAPHS)
     try:
