@@ -1,6 +1,6 @@
 """How many antibodies, T-cell receptors and MHC molecules of natives are recognised, and which other chains are joined.
 
-    PYTHONPATH=lib python tests/benchmarks/bench_natural_partners.py --natives FOLDER --table natives.csv
+    PYTHONPATH=lib python benchmarks/bench_natural_partners.py --natives FOLDER --table natives.csv
 
 FOLDER has a structure file `<id>/bound.pdb` or `<id>.pdb` for each row of the table, which has the columns `id`, `kind`
 (such as `antibody-antigen`, `nanobody-antigen`, `tcr-pmhc`) and `partners`: the chains of both sides, each a letter, as

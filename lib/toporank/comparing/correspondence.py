@@ -134,10 +134,10 @@ def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
     reference = min(decoys, key=lambda name: (-len(decoys[name].chains), -_n_residues(decoys[name]), name))
     possible, target_chains = _possible_maps(decoys, reference)
     chosen = _chosen(decoys, target_chains, possible)
-    name_in_reference = {target: own for own, target in chosen[reference].items()}
+    name_in_reference = {target: decoy_chain for decoy_chain, target in chosen[reference].items()}
     maps = {}
     for name, chain_map in chosen.items():
-        maps[name] = {own: name_in_reference.get(target, target) for own, target in chain_map.items()}
+        maps[name] = {decoy_chain: name_in_reference.get(target, target) for decoy_chain, target in chain_map.items()}
     return maps
 
 
@@ -169,7 +169,7 @@ def _maps(target_chains: Mapping[str, Trace], chains: Mapping[str, Trace]) -> li
     """Possible maps of a decoy's chains, each of all of them."""
     maps = []
     for mapping in mappings(target_chains, chains):
-        chain_map = {own: target for target, own in mapping.items()}
+        chain_map = {decoy_chain: target for target, decoy_chain in mapping.items()}
         for chain in chains:
             if chain not in chain_map:
                 chain_map[chain] = free_name(chain, {*target_chains, *chain_map.values()})
@@ -240,10 +240,10 @@ def chain_map_text(chain_map: Mapping[str, str]) -> str:
     >>> chain_map_text({"6": "A", "7": "B"}), chain_map_text({"A": "A"})
     ('A=6 B=7', '')
     """
-    if all(own == target for own, target in chain_map.items()):
+    if all(decoy_chain == target for decoy_chain, target in chain_map.items()):
         return ""
-    pairs = sorted((target, own) for own, target in chain_map.items())
-    return " ".join(f"{quote(target, safe='')}={quote(own, safe='')}" for target, own in pairs)
+    pairs = sorted((target, decoy_chain) for decoy_chain, target in chain_map.items())
+    return " ".join(f"{quote(target, safe='')}={quote(decoy_chain, safe='')}" for target, decoy_chain in pairs)
 
 
 def read_chain_map(text: str) -> ChainMap:
@@ -254,6 +254,6 @@ def read_chain_map(text: str) -> ChainMap:
     """
     chain_map = {}
     for pair in text.split():
-        target, own = pair.split("=")
-        chain_map[unquote(own)] = unquote(target)
+        target, decoy_chain = pair.split("=")
+        chain_map[unquote(decoy_chain)] = unquote(target)
     return chain_map

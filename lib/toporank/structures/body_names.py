@@ -62,15 +62,15 @@ def sentence_of_a_body_alone(chains: Iterable[str], pairs: Iterable[Pair]) -> st
 
 
 def _sentence(partners: Partners, names: Mapping[tuple[str, ...], str]) -> str:
-    known = []
+    bodies = []
     for chains in partners:
         if names[chains]:
-            known.append(f"{_listed([partner_name([chain]) for chain in chains])} are {names[chains]}")
-    if not known:
+            bodies.append(f"{_listed([partner_name([chain]) for chain in chains])} are {names[chains]}")
+    if not bodies:
         return ""
     written = [partner_name(chains) for chains in sorted(partners, key=lambda chains: (-len(chains), chains))]
     how = " against ".join(written) if len(written) == 2 else f"{len(written)} partners, {_listed(written)}"
-    return f"{', and '.join(known)}{COUNTED_AS}{how}"
+    return f"{', and '.join(bodies)}{COUNTED_AS}{how}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -105,8 +105,9 @@ def run_dssp(complex_: Complex) -> Dssp:
                 remedy="a very large complex? use a part of it",
             ) from error
         if answer.returncode != 0 or not result.exists():
-            said = (answer.stderr or answer.stdout).strip().splitlines() or ["nothing"]
-            raise FeatureError(f"mkdssp failed with exit status {answer.returncode} and said: {said[-1]}", remedy=LOOK)
+            last_words = ((answer.stderr or answer.stdout).strip() or "nothing").splitlines()[-1]
+            what = f"mkdssp failed with exit status {answer.returncode} and said: {last_words}"
+            raise FeatureError(what, remedy=LOOK)
         return parse_dssp(result.read_text(), position, len(complex_.residues))
 
 

@@ -142,9 +142,9 @@ def model_name(filename: str) -> str:
     >>> model_name("model_1.cif.gz"), model_name("H1106TS001_1"), model_name("model_2.pdb.txt")
     ('model_1', 'H1106TS001_1', 'model_2')
     """
-    known = split_suffix(filename)
-    if known:
-        return known[0]
+    parts = split_suffix(filename)
+    if parts:
+        return parts[0]
     whole = without_compression(filename)
     renamed = split_suffix(whole[:-4]) if whole.lower().endswith(".txt") else None
     return renamed[0] if renamed else whole
@@ -155,9 +155,9 @@ def structure_format(path: Path) -> tuple[str, str]:
 
     The content says the format of a file whose name does not, such as those of CASP. Raises ConfigError.
     """
-    known = split_suffix(path.name)
-    if known:
-        suffix = known[1].lower()
+    parts = split_suffix(path.name)
+    if parts:
+        suffix = parts[1].lower()
         return FORMATS[without_compression(suffix).rstrip("0123456789")], compression_of(suffix)
     by_content = format_of_content(path) if may_be_structure(path.name) else ""
     if by_content:

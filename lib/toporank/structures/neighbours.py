@@ -21,10 +21,10 @@ def pairs_between_groups(
     within groups, which can be very many, are never held all at once.
     """
     pairs, distance = [np.zeros((0, 2), dtype=np.intp)], [np.zeros(0)]
-    for found in candidate_pairs(xyz, cutoff):
-        found = found[group[found[:, 0]] != group[found[:, 1]]]
-        apart = np.linalg.norm(xyz[found[:, 0]] - xyz[found[:, 1]], axis=1)
-        pairs.append(found[apart < cutoff])
+    for candidates in candidate_pairs(xyz, cutoff):
+        candidates = candidates[group[candidates[:, 0]] != group[candidates[:, 1]]]
+        apart = np.linalg.norm(xyz[candidates[:, 0]] - xyz[candidates[:, 1]], axis=1)
+        pairs.append(candidates[apart < cutoff])
         distance.append(apart[apart < cutoff])
         if sum(map(len, distance)) > most:
             break
@@ -51,8 +51,8 @@ def candidate_pairs(xyz: np.ndarray, cutoff: float) -> Iterator[np.ndarray]:
     for rows in portions(count):
         n = count[rows]
         nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-        found = np.column_stack([order[np.repeat(first[rows], n)], order[np.repeat(begin[rows], n) + nth]])
-        yield np.sort(found, axis=1)
+        candidates = np.column_stack([order[np.repeat(first[rows], n)], order[np.repeat(begin[rows], n) + nth]])
+        yield np.sort(candidates, axis=1)
 
 
 class Cubes(NamedTuple):
@@ -76,8 +76,8 @@ class Cubes(NamedTuple):
 
 def _steps(cells: np.ndarray) -> np.ndarray:
     """Small whole numbers for cells along an axis, float64, (n,): neighbours stay neighbours, and gaps become short."""
-    there, which = np.unique(cells, return_inverse=True)
-    return np.cumsum(np.minimum(np.diff(there, prepend=there[:1] - 1), 2)).astype(np.int64)[which]
+    occupied, which = np.unique(cells, return_inverse=True)
+    return np.cumsum(np.minimum(np.diff(occupied, prepend=occupied[:1] - 1), 2)).astype(np.int64)[which]
 
 
 def members(group: np.ndarray, n_groups: int) -> list[np.ndarray]:

@@ -148,8 +148,9 @@ class StructureFile:
         with self._naming_file():
             n_models = max(len(self.model_numbers), 1)
             if model is not None and not 0 <= model < n_models:
-                there = "one model" if n_models == 1 else f"{n_models} models"
-                raise StructureError(f"no model {model + 1}, only {there}", remedy="was the file changed? run again")
+                available = "one model" if n_models == 1 else f"{n_models} models"
+                what = f"no model {model + 1}, only {available}"
+                raise StructureError(what, remedy="was the file changed? run again")
             parsed = self._parse(model or 0)
             notes = list(self._notes)
             if model is None and n_models > 1:

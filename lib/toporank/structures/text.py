@@ -25,14 +25,14 @@ NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 def check_file(path: Path) -> None:
     """Raise StructureError unless this is a regular file of reasonable size: a pipe or a device might never end."""
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError as error:
         remedy = "a broken link?" if path.is_symlink() else "is it still there?"
         raise StructureError(f"cannot be read: {error.strerror}", where=path, remedy=remedy) from error
-    if not stat.S_ISREG(found.st_mode):
-        what = "Is a directory" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+    if not stat.S_ISREG(state.st_mode):
+        what = "Is a directory" if stat.S_ISDIR(state.st_mode) else "not a regular file"
         raise StructureError(f"cannot be read: {what}", where=path, remedy="put the structure file in its place")
-    if found.st_size > MAX_BYTES:
+    if state.st_size > MAX_BYTES:
         raise _too_large(path)
 
 

@@ -36,8 +36,8 @@ def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """The record of all targets of two records."""
     samples = []
     for record in (one, other):
-        known = recall(record)
-        for of_chain, targets in zip(known.samples, known.targets, strict=True):
+        references = recall(record)
+        for of_chain, targets in zip(references.samples, references.targets, strict=True):
             samples += [(target, of_chain) for target in targets]
     return _record({*one["targets"], *other["targets"]}, samples)
 

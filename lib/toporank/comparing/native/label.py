@@ -143,17 +143,17 @@ def label(native: Native, decoy: Complex) -> Label:
     OtherProteinError : no chain is one of the native's
     LabelError : no interface of the native is there, or one chain of the decoy has residues of two given partners
     """
-    found = correspond(native.chains, chains_of(decoy))
-    if not found.mappings[0]:
+    correspondence = correspond(native.chains, chains_of(decoy))
+    if not correspondence.mappings[0]:
         what = f"no chain shares {LEAST_IDENTITY:.0%} of its residues with a chain of the native"
         raise OtherProteinError(what, remedy="is it a decoy of this target?")
-    native = native.with_chains(found.native)
-    scored = DecoyScores(native, found.decoy)
-    mapping = max(found.mappings, key=scored.sum_over_chains)
-    holders = counterparts_of_file(found, mapping)
-    partners = _partners_to_compare(native, found, mapping)
+    native = native.with_chains(correspondence.native)
+    scored = DecoyScores(native, correspondence.decoy)
+    mapping = max(correspondence.mappings, key=scored.sum_over_chains)
+    holders = counterparts_of_file(correspondence, mapping)
+    partners = _partners_to_compare(native, correspondence, mapping)
     interfaces = scored.interfaces(mapping, partners)
-    absent = _left_out(found.native, mapping)
+    absent = _left_out(correspondence.native, mapping)
     if not interfaces:
         what = ["nothing of the native's interface is there"]
         if absent:
@@ -166,8 +166,8 @@ def label(native: Native, decoy: Complex) -> Label:
         dockq=sum(scores.dockq for scores in interfaces.values()) / len(interfaces),
         mapping=holders,
         interfaces=by_file,
-        notes=tuple(_notes(holders, absent, _left_out(found.decoy, mapping.values()))),
-        counterparts=_counterparts(found, mapping, len(decoy.residues)),
+        notes=tuple(_notes(holders, absent, _left_out(correspondence.decoy, mapping.values()))),
+        counterparts=_counterparts(correspondence, mapping, len(decoy.residues)),
         partners=tuple(_of_file(native, partner) for partner in partners),
     )
 
@@ -185,14 +185,15 @@ def _notes(holders: dict[str, tuple[str, ...]], absent: list[str], left_out: lis
     return notes
 
 
-def _partners_to_compare(native: Native, found: Correspondence, mapping: Mapping) -> Partners:
+def _partners_to_compare(native: Native, correspondence: Correspondence, mapping: Mapping) -> Partners:
     """The partners to compare. Where none are given, what is one chain of the decoy is one partner.
 
     Raises LabelError when a chain of the decoy belongs to two given partners, or all of the native is one chain.
     """
     partners = list(native.partners)
-    natives_of = inverted({own: found.decoy[other].of_file for own, other in mapping.items()})
-    for chain in dict.fromkeys(chain.of_file for chain in found.decoy.values()):
+    decoy = correspondence.decoy
+    natives_of = inverted({native_chain: decoy[other].of_file for native_chain, other in mapping.items()})
+    for chain in dict.fromkeys(chain.of_file for chain in decoy.values()):
         members = natives_of.get(chain, [])
         joined = [partner for partner in partners if not set(members).isdisjoint(partner)]
         if len(joined) < 2:
@@ -208,12 +209,12 @@ def _partners_to_compare(native: Native, found: Correspondence, mapping: Mapping
     return tuple(partners)
 
 
-def _counterparts(found: Correspondence, mapping: Mapping, n_residues: int) -> np.ndarray:
+def _counterparts(correspondence: Correspondence, mapping: Mapping, n_residues: int) -> np.ndarray:
     """As `Label.counterparts`."""
     places = np.full((n_residues, 3), np.nan, np.float32)
-    for own, other in mapping.items():
-        native = found.native[own]
-        decoy = found.decoy[other]
+    for native_chain, other in mapping.items():
+        native = correspondence.native[native_chain]
+        decoy = correspondence.decoy[other]
         residue = align(native.sequence, decoy.sequence).residue
         places[decoy.index[residue[residue >= 0]]] = native.ca[residue >= 0]
     return places
@@ -268,18 +269,18 @@ class DecoyScores:
 
     def side(self, pairs: Iterable[tuple[str, str]]) -> Side:
         """Chains of the decoy in the residues of those of the native. pairs : chain of the native, of the decoy."""
-        return _side(self._in_residues_of_native(own, other) for own, other in pairs)
+        return _side(self._in_residues_of_native(native_chain, other) for native_chain, other in pairs)
 
-    def _in_residues_of_native(self, own: str, other: str) -> Side:
-        if (own, other) not in self._sides:
+    def _in_residues_of_native(self, native_chain: str, other: str) -> Side:
+        if (native_chain, other) not in self._sides:
             decoy = self._chains[other]
-            residue = align(self._native.chains[own].sequence, decoy.sequence).residue
+            residue = align(self._native.chains[native_chain].sequence, decoy.sequence).residue
             atoms = decoy.atoms[residue]
             backbone = decoy.backbone[residue]
             atoms[residue < 0] = np.nan
             backbone[residue < 0] = np.nan
-            self._sides[own, other] = Side(atoms, backbone)
-        return self._sides[own, other]
+            self._sides[native_chain, other] = Side(atoms, backbone)
+        return self._sides[native_chain, other]
 
 
 def _side(chains: Iterable[Chain | Side]) -> Side:

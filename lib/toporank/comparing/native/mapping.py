@@ -152,11 +152,11 @@ def counterparts(native: Chains, decoy: Chains) -> dict[str, list[str]]:
     """For each chain of the native those of the decoy that are copies of it; it may be none."""
     identity = np.zeros((len(native), len(decoy)))
     n_identical = np.zeros((len(native), len(decoy)))
-    for i, own in enumerate(native.values()):
+    for i, native_chain in enumerate(native.values()):
         for k, other in enumerate(decoy.values()):
-            shorter = min(len(own.sequence), len(other.sequence))
-            if most_identical(own.sequence, other.sequence) >= LEAST_IDENTITY * shorter:
-                alignment = align(own.sequence, other.sequence)
+            shorter = min(len(native_chain.sequence), len(other.sequence))
+            if most_identical(native_chain.sequence, other.sequence) >= LEAST_IDENTITY * shorter:
+                alignment = align(native_chain.sequence, other.sequence)
                 if alignment.identity >= LEAST_IDENTITY:
                     identity[i, k] = alignment.identity
                     n_identical[i, k] = alignment.n_identical
@@ -170,7 +170,7 @@ def counterparts(native: Chains, decoy: Chains) -> dict[str, list[str]]:
 
 def _families(copies: dict[str, list[str]]) -> list[Family]:
     families: list[Family] = []
-    for own, others in copies.items():
+    for native_chain, others in copies.items():
         if not others:
             continue
         of_native: list[str] = []
@@ -182,7 +182,7 @@ def _families(copies: dict[str, list[str]]) -> list[Family]:
             else:
                 of_native += family[0]
                 of_decoy.update(family[1])
-        families = [*apart, ([*of_native, own], sorted(of_decoy))]
+        families = [*apart, ([*of_native, native_chain], sorted(of_decoy))]
     return families
 
 
@@ -195,7 +195,7 @@ def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Ma
     else:
         pairings = [zip(chosen, of_decoy, strict=True) for chosen in permutations(of_native, len(of_decoy))]
     for pairing in pairings:
-        possible.append({own: other for own, other in pairing if other in copies[own]})
+        possible.append({native_chain: other for native_chain, other in pairing if other in copies[native_chain]})
     most = max(map(len, possible))
     return [mapping for mapping in possible if len(mapping) == most]
 
@@ -210,11 +210,11 @@ def _mappings_by_superposition(
     pairs = []
     shared_ca = []
     for of_native, _ in families:
-        for own in of_native:
-            for other in copies[own]:
-                fixed, moving = _shared_ca(native[own], decoy[other])
+        for native_chain in of_native:
+            for other in copies[native_chain]:
+                fixed, moving = _shared_ca(native[native_chain], decoy[other])
                 if len(fixed) >= FEWEST:
-                    pairs.append((own, other))
+                    pairs.append((native_chain, other))
                     shared_ca.append((fixed, moving))
     fixed_centres = np.array([fixed.mean(axis=0) for fixed, _ in shared_ca]).reshape(-1, 3)
     moving_centres = np.array([moving.mean(axis=0) for _, moving in shared_ca]).reshape(-1, 3)
@@ -225,9 +225,9 @@ def _mappings_by_superposition(
         mapping: Mapping = {}
         taken = set()
         for k in np.argsort(apart, kind="stable").tolist():
-            own, other = pairs[k]
-            if own not in mapping and other not in taken:
-                mapping[own] = other
+            native_chain, other = pairs[k]
+            if native_chain not in mapping and other not in taken:
+                mapping[native_chain] = other
                 taken.add(other)
         possible[tuple(sorted(mapping.items()))] = mapping
     return list(possible.values()) or [{}]
@@ -236,10 +236,10 @@ def _mappings_by_superposition(
 def _shared_ca(native: ChainLike, decoy: ChainLike) -> tuple[np.ndarray, np.ndarray]:
     """CA atoms of the residues that both have, shapes (n, 3)."""
     residue = align(native.sequence, decoy.sequence).residue
-    own = native.ca[residue >= 0]
+    native_chain = native.ca[residue >= 0]
     other = decoy.ca[residue[residue >= 0]]
-    in_both = ~(np.isnan(own) | np.isnan(other)).any(axis=1)
-    return own[in_both], other[in_both]
+    in_both = ~(np.isnan(native_chain) | np.isnan(other)).any(axis=1)
+    return native_chain[in_both], other[in_both]
 
 
 # ---- several chains that are one --------------------------------------------------------------------------
@@ -305,8 +305,8 @@ Counterparts = MappingType[str, tuple[str, ...]]
 def counterparts_of_file(found: Correspondence, mapping: Mapping) -> dict[str, tuple[str, ...]]:
     """A mapping of chains and pieces, in chains of the files."""
     holders: dict[str, tuple[str, ...]] = {}
-    for own, other in mapping.items():
-        native_name = found.native[own].of_file
+    for native_chain, other in mapping.items():
+        native_name = found.native[native_chain].of_file
         decoy_name = found.decoy[other].of_file
         before = holders.get(native_name, ())
         if decoy_name not in before:
