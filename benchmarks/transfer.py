@@ -29,8 +29,8 @@ from toporank.learning.weights import load_weights, predict_all
 from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve
 from toporank.scorer.evidence import CrossValidation
-from toporank.scorer.fitting import AGREEING, CONSENSUS, calibrated, observations, pools
-from toporank.scorer.judge import MANY, OF_RESIDUES, TWINS, read_judge, votes, write_judge
+from toporank.scorer.fitting import TEMPERATURE, calibrated, observations, pools
+from toporank.scorer.judge import OF_RESIDUES, count_votes, read_judge, write_judge
 from toporank.scorer.manifest import JUDGE, seal
 from toporank.scorer.networks import one_thread
 
@@ -42,6 +42,8 @@ MADE = ("perturbed", "sampled")
 PROGRAMS = {"AlphaFold": "af2", "Boltz": "boltz"}
 """Programs of bm55-af2-boltz, by the beginnings of the names of their models."""
 PREDICTED = "bm55-af2-boltz"
+TWINS = 0.95
+"""Least similarity of two models that may count as one."""
 TEXT = {"dataset": str, "target": str, "decoy": str, "group": str, "cluster": str}
 KEYS = ["dataset", "target", "decoy"]
 
@@ -57,10 +59,6 @@ class Pool(NamedTuple):
     @property
     def agreeing(self) -> np.ndarray:
         return np.nan_to_num(self.consensus) * self.independent
-
-    @property
-    def many(self) -> float:
-        return self.independent**2 / (self.independent**2 + MANY**2)
 
 
 Judging = Callable[[Pool], np.ndarray]
@@ -174,7 +172,9 @@ def read_pools(decoys: pd.DataFrame, similarity: dict, size: int | None, seed: i
         part = decoys.iloc[places]
         alike = similarity[part["dataset"].iloc[0], part["target"].iloc[0]]
         alike = alike[np.ix_(part["within"], part["within"])]
-        found.append(Pool(part.index.to_numpy(), alike, *votes(alike, len(part))))
+        twins = (alike >= TWINS).sum(axis=1).clip(min=1)
+        consensus = count_votes(alike, np.full(len(part), 1 / len(part))).consensus
+        found.append(Pool(part.index.to_numpy(), alike, consensus, (1 / twins).sum() - 1))
     return found
 
 
@@ -190,7 +190,28 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         return np.nanmean([network[pool.rows], confidence[pool.rows]], axis=0)
 
     def sum_of(u: float, w: float, by: Judging = lambda pool: network[pool.rows]) -> Judging:
-        return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing) * pool.many
+        return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing)
+
+    def right(by: Judging, t: float = TEMPERATURE, own: float = 1.0, grows: float = 0.5) -> Judging:
+        """Similarity to the right model to expect; grows : power of the number of models in the temperature."""
+
+        def judge(pool: Pool) -> np.ndarray:
+            quality, n = by(pool), len(pool.rows)
+            weight = np.exp((quality - quality.max()) / (t * n**grows))
+            alike = pool.alike.copy()
+            np.fill_diagonal(alike, 1)
+            return alike @ weight / weight.sum() + own * quality / n
+
+        return judge
+
+    def of_network(pool: Pool) -> np.ndarray:
+        return network[pool.rows]
+
+    def of_others(pool: Pool) -> np.ndarray:
+        return without[pool.rows]
+
+    def with_others(pool: Pool) -> np.ndarray:
+        return np.nanmean([without[pool.rows], confidence[pool.rows]], axis=0)
 
     def shared(pool: Pool) -> np.ndarray:
         twins = pool.alike >= TWINS
@@ -207,7 +228,7 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
 
     def by_quality(pool: Pool) -> np.ndarray:
         weighted = _mean_of_others(pool.alike, np.clip(network[pool.rows], 0.01, 1) ** 2)
-        return network[pool.rows] + CONSENSUS * weighted + AGREEING * pool.many * np.log1p(weighted * pool.independent)
+        return network[pool.rows] + 0.5 * weighted + 0.2 * np.log1p(weighted * pool.independent)
 
     def linear(pool: Pool) -> np.ndarray:
         share = pool.independent / (pool.independent + 3)
@@ -225,22 +246,29 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "mean of all three": lambda pool: np.nanmean(
             [network[pool.rows], confidence[pool.rows], consensus(pool)], axis=0
         ),
-        "judge, structure": sum_of(CONSENSUS, AGREEING),
-        "judge, with confidence": sum_of(CONSENSUS, AGREEING, single),
-        "judge, source left out of the networks": sum_of(CONSENSUS, AGREEING, lambda pool: without[pool.rows]),
-        "judge with trees as a witness": sum_of(CONSENSUS, AGREEING, lambda pool: (network + alone)[pool.rows] / 2),
+        "judge, structure": right(of_network),
+        "judge, with confidence": right(single),
+        "judge, source left out of the networks": right(of_others),
+        "judge, source left out of the networks, with confidence": right(with_others),
+        "judge with trees as a witness": right(lambda pool: (network + alone)[pool.rows] / 2),
+        "sum of network and votes, u = 0.5, w = 0.2": sum_of(0.5, 0.2),
+        "sum of network, confidence and votes, u = 0.5, w = 0.2": sum_of(0.5, 0.2, single),
         "consensus in which twins share a vote": shared,
         "weights fitted to the other sources": linear,
         "deviations within the target": in_deviations,
         "consensus between groups, network within": leaders,
         "votes by quality": by_quality,
     }
-    for u, w in ((0, 0.9), (0.25, 0.9), (0.75, 0.9), (1, 0.9), (0.5, 0), (0.5, 0.45), (0.5, 1.8)):
-        found[f"judge, u = {u}, w = {w}"] = sum_of(u, w)
-    for u, w in ((0, 0.25), (0, 0.8), (0.5, 0.1), (0.5, 0.2), (1, 0.2)):
-        found[f"v = 1, u = {u}, w = {w}"] = lambda pool, u=u, w=w: (
-            network[pool.rows] + u * consensus(pool) + w * np.log1p(pool.agreeing)
-        )
+    for t, own, grows in (
+        (0.05, 0, 0.5),
+        (0.05, 4, 0.5),
+        (0.04, 1, 0.5),
+        (0.08, 1, 0.5),
+        (0.1, 0, 0),
+        (0.2, 0, 0),
+        (0.5, 0, 0),
+    ):
+        found[f"judge, T = {t} n^{grows}, own share {own}"] = right(of_network, t, own, grows)
     return found
 
 

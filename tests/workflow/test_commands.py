@@ -169,7 +169,7 @@ def a_judge() -> Judge:
         n_interface_residues=(1, 5), n_chains=(2, 2), center=[0.0] * 12, axes=[], deviations=[], limit=0
     )
     calibration = Calibration(constant=-2, mean=4, within=4, knots=knots)
-    return Judge(consensus=0.5, agreeing=0.9, of_residues=[], of_pairs=[], structure=calibration, domain=narrow)
+    return Judge(temperature=0.05, consensus=0.3, of_residues=[], of_pairs=[], structure=calibration, domain=narrow)
 
 
 def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):

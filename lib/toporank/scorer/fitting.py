@@ -15,11 +15,11 @@ from scipy.optimize import least_squares
 
 from toporank.metrics import ACCEPTABLE
 from toporank.scorer.curves import Curve, Floats, cluster_weights, fit_curve, shortened
-from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Calibration, Domain, Judge, Knot, votes
+from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Calibration, Domain, Judge, Knot
 from toporank.scorer.prediction import LEVEL
 
-CONSENSUS, AGREEING = 0.5, 0.9
-"""Weights of the votes, as in `judge.Judge`."""
+TEMPERATURE, CONSENSUS = 0.05, 0.3
+"""How the other models count, as in `judge.Judge`."""
 SIZES = (1, 3, 5, 10, 25, None)
 """Models of a target that are judged together; None for all of them."""
 FEWEST_CLUSTERS = 20
@@ -72,8 +72,8 @@ def fit_judge(decoys: pd.DataFrame, similarity: Similarity, pooled: Floats, made
 def calibrated(decoys: pd.DataFrame, similarity: Similarity, curves: list[Curve], made: Collection[str] = ()) -> Judge:
     """A judge with these curves of pLDDT, calibrated on some decoys. decoys, similarity, made : as for `fit_judge`."""
     judge = Judge.model_construct(
+        temperature=TEMPERATURE,
         consensus=CONSENSUS,
-        agreeing=AGREEING,
         of_residues=curves,
         of_pairs=PAIR_CURVES,
         with_confidence=None,
@@ -119,7 +119,7 @@ def observations(
     Returns
     -------
     Rows `place` (in decoys), `pool`, `size`, `n` (decoys of the pool), `group`, `cluster`, `dockq`, `consensus`,
-    `confidence`, and `score`, `level` and `above` of `judge.Standing`
+    `confidence`, `level` and `above`
     """
     network = decoys["pred_dockq"].to_numpy(float)
     by_confidence = np.full(len(decoys), np.nan)
@@ -135,14 +135,11 @@ def observations(
     for size in sizes:
         for rows in pools(decoys, size, seed):
             alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])]
-            consensus, independent = votes(alike, len(rows))
-            standing = judge.standing(network[rows], by_confidence[rows], consensus, independent)
-            parts.append({
-                "place": rows, "pool": np.full(len(rows), len(parts)), "size": np.full(len(rows), size or 0),
-                "n": np.full(len(rows), len(rows)), "consensus": consensus,
-                "confidence": by_confidence[rows], **standing._asdict(),
-            })  # fmt: skip
-    table = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+            standing = judge.standing(network[rows], by_confidence[rows], alike)
+            part = pd.DataFrame(standing._asdict())
+            part = part.assign(place=rows, confidence=by_confidence[rows], pool=len(parts), size=size or 0, n=len(rows))
+            parts.append(part)
+    table = pd.concat(parts, ignore_index=True)
     about = decoys[["group", "cluster", "dockq"]].iloc[table["place"]].reset_index(drop=True)
     return pd.concat([table, about], axis=1)
 

@@ -1,22 +1,29 @@
 """The judge: from what each witness says of a model to the DockQ to expect of it.
 
 There are three witnesses. The *networks* look at one model. The *confidence* of its predictor is turned into DockQ by
-curves. The *other models* of the target vote by the contacts that they share with it. The score is
+curves. The quality q of a model is the mean of both; a witness that is missing is left out. The third witness are the
+*other models* of the target, by the contacts that they share with it.
 
-    s = p + u c + w v ln(1 + c k),    p = mean(network, confidence),    v = k² / (k² + 20²),
+If one of n models is right, it is model j with a probability p_j that grows with its quality. How right model i is then
+follows from how similar it is to each, and similarity to itself is 1. So the order of the models comes from
 
-where c is the consensus, the mean similarity to the other models, and k how many of them are independent: c k of them
-agree. Few votes count by their share alone, u c; of many, v, the logarithm of how many agree counts, too, since a few
-of a hundred that agree are no chance. A witness that is missing is left out of the mean, and without others c is 0, so
-a single model is judged by the same sum. No weight is negative.
+    order_i = sum_j p_j similarity_ij + q_i / n,      p_j = exp(q_j / T) / sum_k exp(q_k / T),      T = t sqrt(n).
 
-The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from a level, which
-is the mean of (p + u c) / (1 + u) over the target, or p of a single model, and from how far the score is above the mean
-of the target, each with its own slope,
+This is the choice of least expected loss (minimum Bayes risk; Kumar & Byrne 2004, N04-1022 of the ACL Anthology). The
+temperature T grows with n because the highest of many uncertain qualities says little: of few models the quality
+decides, of many the consensus.
 
-    DockQ = 1 / (1 + exp(-(constant + mean level + within (s - mean s) / (1 + 3 v)))),
+How good the models of the target are, its level, comes from their mean quality and their mean consensus, which is the
+similarity to the other models:
 
-which rises with s: inside a target the DockQ to expect falls with the rank.
+    level = mean(q) + u mean(consensus).
+
+The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from the level and
+from how far a model is above it in the order, each with a slope of its own,
+
+    DockQ = 1 / (1 + exp(-(constant + mean level + within (order_i - mean(order))))),
+
+which rises with the order: inside a target the DockQ to expect falls with the rank. A single model is its own level.
 """
 
 from __future__ import annotations
@@ -46,12 +53,6 @@ OF_RESIDUES = ("contact_plddt", "pdockq")
 """Measures of confidence with one curve for both: every model that has pLDDT has both."""
 OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
 """Measures of confidence with a curve each, because any of them may be missing."""
-TWINS = 0.95
-"""Least similarity of two models that are not independent of each other: together they count as one."""
-MANY = 20
-"""Independent models whose votes count half as much as those of very many."""
-SPREAD = 3.0
-"""How much wider the scores of a target are spread by the votes of very many models."""
 REMEDY = "delete it, then the networks alone give the score, or restore the folder of the scorer"
 
 Key = tuple[str, str]
@@ -138,15 +139,14 @@ class Domain(Section):
 
 
 class Standing(NamedTuple):
-    """How n models of a target stand, (n,) each.
+    """How n models of a target stand, (n,) each, as in the formulas above.
 
-    score : s of the formula above. level : what the witnesses say of the target, on average.
-    above : how far the score is above the mean of the target, over the spread 1 + 3 v.
+    level : of the target. above : order minus its mean. consensus : mean similarity to the others, nan for a single one.
     """
 
-    score: Floats
     level: Floats
     above: Floats
+    consensus: Floats
 
 
 class Judge(Section):
@@ -154,7 +154,7 @@ class Judge(Section):
 
     Attributes
     ----------
-    consensus, agreeing : u and w of the formula above
+    temperature, consensus : t and u of the formulas above
     of_residues, of_pairs : curves of confidence; the mean of all that are known counts, then the mean of both kinds
     structure : calibration of models without confidence
     with_confidence : that of models with it, None where none were learned from
@@ -163,8 +163,8 @@ class Judge(Section):
     """
 
     format: Literal[1] = 1
+    temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     consensus: Weight
-    agreeing: Weight
     of_residues: list[Curve] = Field(max_length=8)
     of_pairs: list[Curve] = Field(max_length=16)
     structure: Calibration
@@ -183,15 +183,24 @@ class Judge(Section):
             kinds.append(_mean_of_known(values or [np.full(len(measures["iptm"]), np.nan)]))
         return _mean_of_known(kinds)
 
-    def standing(self, network: Floats, confidence: Floats, consensus: Floats, independent: float) -> Standing:
-        """The scores of the models of a target. consensus, independent : as from `votes`."""
-        shared = np.nan_to_num(consensus)
-        many = independent**2 / (independent**2 + MANY**2)
-        plain = _mean_of_known([network, confidence]) + self.consensus * shared
-        score = plain + self.agreeing * many * np.log1p(shared * independent)
-        above = (score - score.mean()) / (1 + SPREAD * many)
-        weights = 1.0 if np.isnan(consensus).all() else 1.0 + self.consensus
-        return Standing(score=score, level=np.full(len(score), plain.mean() / weights), above=above)
+    def standing(self, network: Floats, confidence: Floats, alike: Iterable[Floats]) -> Standing:
+        """How the n models of a target stand.
+
+        Parameters
+        ----------
+        network, confidence : DockQ by each, shape (n,), nan where unknown
+        alike : similarity of one model after another to all of them, shape (n,) each; of a single model nothing
+        """
+        quality = _mean_of_known([network, confidence])
+        n = len(quality)
+        if n < 2:
+            return Standing(level=quality, above=np.zeros(n), consensus=np.full(n, np.nan))
+        weight = np.exp((quality - quality.max()) / (self.temperature * np.sqrt(n)))
+        right = weight / weight.sum()
+        votes = count_votes(alike, right)
+        level = quality.mean() + self.consensus * votes.consensus.mean()
+        order = votes.expected + quality / n
+        return Standing(level=np.full(n, level), above=order - order.mean(), consensus=votes.consensus)
 
     def calibration(self, confidence: float) -> Calibration:
         """That of a model with such a confidence, nan where it is unknown."""
@@ -213,24 +222,31 @@ def _mean_of_known(values: Sequence[Floats]) -> Floats:
     return np.divide(total, known, out=np.full(total.shape, np.nan), where=known > 0)
 
 
-def votes(alike: Iterable[Floats], n: int) -> tuple[Floats, float]:
-    """Consensus of each of n models, (n,), nan for a single one, and how many of the others are independent.
+class Votes(NamedTuple):
+    """What n models of a target say of each other, (n,) each.
 
-    Models that are `TWINS` share one vote in that number. They keep their votes in the consensus: that a predictor
-    comes to the same interface again says that it is right more often than not.
+    consensus : mean similarity to the others. expected : similarity to the right model to expect.
+    """
+
+    consensus: Floats
+    expected: Floats
+
+
+def count_votes(alike: Iterable[Floats], right: Floats) -> Votes:
+    """The votes of n models. Models that a predictor repeats keep their votes: it is right more often than not then.
 
     Parameters
     ----------
-    alike : similarity of one model after another to all of them, (n,) each
+    alike : similarity of one model after another to all n, shape (n,) each
+    right : how probable it is that each is the right one, shape (n,)
     """
-    if n < 2:
-        return np.full(n, np.nan), 0.0
-    consensus, twins = np.zeros(n), np.ones(n)
+    n = len(right)
+    consensus, expected = np.zeros(n), np.zeros(n)
     for i, similarity in enumerate(alike):
         others = np.delete(similarity, i)
         consensus[i] = others.mean()
-        twins[i] += np.count_nonzero(others >= TWINS)
-    return consensus, float((1 / twins).sum()) - 1
+        expected[i] = others @ np.delete(right, i) + right[i]
+    return Votes(consensus=consensus, expected=expected)
 
 
 def write_judge(path: Path | str, judge: Judge) -> None:
@@ -293,13 +309,13 @@ def _of_target(
 ) -> list[Score]:
     network = np.array([score.pred_dockq for score in scores])
     confidence = judge.confidence(_measures([stated.get((score.target, score.decoy)) for score in scores]))
-    consensus, independent = np.full(len(scores), np.nan), 0.0
+    alike: Iterable[Floats] = ()
     if len(scores) > 1:
         read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
-        consensus, independent = votes(similarities(read.contacts), len(scores))
-    standing = judge.standing(network, confidence, consensus, independent)
+        alike = similarities(read.contacts)
+    standing = judge.standing(network, confidence, alike)
     dockq = judge.expected(standing.level, standing.above, confidence)
-    columns = zip(scores, *(values.tolist() for values in (dockq, consensus, confidence)), strict=True)
+    columns = zip(scores, *(values.tolist() for values in (dockq, standing.consensus, confidence)), strict=True)
     found = []
     for one, expected, agreement, stated_dockq in columns:
         found.append(

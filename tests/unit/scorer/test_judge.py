@@ -22,10 +22,10 @@ from toporank.scorer.judge import (
     Calibration,
     Domain,
     Knot,
+    count_votes,
     how_far_to_trust,
     judged,
     read_judge,
-    votes,
     write_judge,
 )
 from toporank.scorer.prediction import Score
@@ -67,34 +67,35 @@ def test_any_subset_of_measures_gives_a_dockq_that_points_where_they_point(names
         assert np.isnan([sure, unsure]).all()
 
 
-def test_models_that_are_alike_are_one_independent_model_and_keep_their_votes():
+def test_votes_are_similarities_to_the_others_and_to_the_model_that_may_be_right():
     """By hand: two of four are the same, the third shares half with each, the fourth nothing."""
     alike = np.array([[1, 1, 0.5, 0], [1, 1, 0.5, 0], [0.5, 0.5, 1, 0], [0, 0, 0, 1]])
-    consensus, independent = votes(alike, 4)
-    assert consensus.tolist() == pytest.approx([0.5, 0.5, 1 / 3, 0])
-    assert independent == pytest.approx(2)
-    assert np.isnan(votes(iter(()), 1)[0]).all()
+    votes = count_votes(alike, np.array([0.1, 0.2, 0.3, 0.4]))
+    assert votes.consensus.tolist() == pytest.approx([0.5, 0.5, 1 / 3, 0])
+    assert votes.expected.tolist() == pytest.approx([0.45, 0.45, 0.45, 0.4])
 
 
-def test_the_score_is_the_sum_of_its_formula():
-    """By hand: the mean of network and confidence, plus the votes of twenty independent models, which count half."""
-    network, confidence = np.array([0.4, 0.4, 0.4]), np.array([0.6, np.nan, np.nan])
-    found = JUDGE.standing(network, confidence, np.array([0.0, np.nan, 0.5]), 20.0)
-    shared, agree = 0.5 * JUDGE.consensus, np.log(11) * JUDGE.agreeing / 2
-    assert found.score.tolist() == pytest.approx([0.5, 0.4, 0.4 + shared + agree])
-    assert found.level.tolist() == pytest.approx([(1.3 + shared) / 3 / (1 + JUDGE.consensus)] * 3)
-    assert found.above[2] == pytest.approx((found.score[2] - found.score.mean()) / 2.5)
-    one = JUDGE.standing(network[:1], confidence[:1], np.array([np.nan]), 0.0)
-    assert [values.tolist() for values in one] == [[0.5], [0.5], [0.0]]
+def test_models_stand_as_the_formulas_say():
+    """By hand: the quality is the mean of network and confidence; one of four models is right, the better the likelier."""
+    network, confidence = np.array([0.4, 0.4, 0.4, 0.2]), np.array([0.6, np.nan, np.nan, np.nan])
+    alike = np.full((4, 4), 0.5) + np.eye(4) / 2
+    found = JUDGE.standing(network, confidence, alike)
+    quality = np.array([0.5, 0.4, 0.4, 0.2])
+    right = np.exp(quality / (2 * JUDGE.temperature))
+    order = 0.5 + 0.5 * right / right.sum() + quality / 4
+    assert found.above.tolist() == pytest.approx((order - order.mean()).tolist())
+    assert found.level.tolist() == pytest.approx([0.375 + 0.5 * JUDGE.consensus] * 4)
+    alone = JUDGE.standing(network[:1], confidence[:1], ())
+    assert (alone.level.tolist(), alone.above.tolist()) == ([0.5], [0.0])
 
 
-def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_which_no_other_agrees():
+def test_a_model_alone_an_interface_and_one_among_others_of_which_none_agrees_have_the_same_sum():
     scores = [score("a", 0.5), score("a", 0.5, "A:B")]
     found = by_decoy(scores, {"a": {1}})
     assert found["a"].pred_dockq == found["aA:B"].pred_dockq
     assert (found["a"].consensus, found["a"].pred_confidence, found["a"].pred_network) == (None, None, 0.5)
     apart = by_decoy([score("a", 0.5), score("b", 0.5)], {"a": {1}, "b": {2}})
-    assert apart["a"].pred_dockq < found["a"].pred_dockq
+    assert apart["a"].pred_dockq == found["a"].pred_dockq
     assert apart["a"].consensus == 0.0
 
 
@@ -124,9 +125,9 @@ def test_a_better_network_score_never_lowers_the_place_or_the_dockq_of_a_model(n
 
 
 def _expected(network: np.ndarray) -> np.ndarray:
-    """DockQ to expect of models that share half of their contacts with the mean of the others."""
-    unknown, half = np.full(len(network), np.nan), np.full(len(network), 0.5)
-    standing = JUDGE.standing(network, unknown, half, len(network) - 1.0)
+    """DockQ to expect of models that share half of their contacts with each other."""
+    unknown = np.full(len(network), np.nan)
+    standing = JUDGE.standing(network, unknown, np.full((len(network), len(network)), 0.5))
     return JUDGE.expected(standing.level, standing.above, unknown)
 
 
