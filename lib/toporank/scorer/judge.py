@@ -141,7 +141,8 @@ class Domain(Section):
 class Standing(NamedTuple):
     """How n models of a target stand, (n,) each, as in the formulas above.
 
-    level : of the target. above : order minus its mean. consensus : mean similarity to the others, nan for a single one.
+    level : of the target. above : order minus its mean. consensus : mean similarity to the others, nan for a single
+    model.
     """
 
     level: Floats

@@ -76,7 +76,7 @@ def test_votes_are_similarities_to_the_others_and_to_the_model_that_may_be_right
 
 
 def test_models_stand_as_the_formulas_say():
-    """By hand: the quality is the mean of network and confidence; one of four models is right, the better the likelier."""
+    """By hand: quality is the mean of network and confidence; one of four models is right, the better the likelier."""
     network, confidence = np.array([0.4, 0.4, 0.4, 0.2]), np.array([0.6, np.nan, np.nan, np.nan])
     alike = np.full((4, 4), 0.5) + np.eye(4) / 2
     found = JUDGE.standing(network, confidence, alike)
