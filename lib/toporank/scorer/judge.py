@@ -120,7 +120,8 @@ class Domain(Section):
 
     def distances(self, pooled: Floats) -> Floats:
         """Mahalanobis distance of each decoy from the center, along the axes: (n,). pooled : (n, d)."""
-        along = (pooled - np.array(self.center)) @ np.array(self.axes).T
+        axes = np.array(self.axes, dtype=np.float64).reshape(-1, len(self.center))
+        along = (pooled - np.array(self.center)) @ axes.T
         return np.linalg.norm(along / np.array(self.deviations), axis=1)
 
     def reason(self, n_interface_residues: int, n_chains: int, distance: float) -> str:
