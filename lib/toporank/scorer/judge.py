@@ -13,10 +13,10 @@ This is the choice of least expected loss (minimum Bayes risk; Kumar & Byrne 200
 temperature T grows with n because the highest of many uncertain qualities says little: of few models the quality
 decides, of many the consensus.
 
-How good the models of the target are, its level, comes from their mean quality and their mean consensus, which is the
+How good the models of the target are, its level, is a mean of their quality and of their consensus, which is the
 similarity to the other models:
 
-    level = mean(q) + u mean(consensus).
+    level = (mean(q) + u mean(consensus)) / (1 + u), and q of a single model.
 
 The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from the level and
 from how far a model is above it in the order, each with a slope of its own,
@@ -200,7 +200,7 @@ class Judge(Section):
         weight = np.exp((quality - quality.max()) / (self.temperature * np.sqrt(n)))
         right = weight / weight.sum()
         votes = count_votes(alike, right)
-        level = quality.mean() + self.consensus * votes.consensus.mean()
+        level = (quality.mean() + self.consensus * votes.consensus.mean()) / (1 + self.consensus)
         order = votes.expected + quality / n
         return Standing(level=np.full(n, level), above=order - order.mean(), consensus=votes.consensus)
 

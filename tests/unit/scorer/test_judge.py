@@ -84,18 +84,18 @@ def test_models_stand_as_the_formulas_say():
     right = np.exp(quality / (2 * JUDGE.temperature))
     order = 0.5 + 0.5 * right / right.sum() + quality / 4
     assert found.above.tolist() == pytest.approx((order - order.mean()).tolist())
-    assert found.level.tolist() == pytest.approx([0.375 + 0.5 * JUDGE.consensus] * 4)
+    assert found.level.tolist() == pytest.approx([(0.375 + 0.5 * JUDGE.consensus) / (1 + JUDGE.consensus)] * 4)
     alone = JUDGE.standing(network[:1], confidence[:1], ())
     assert (alone.level.tolist(), alone.above.tolist()) == ([0.5], [0.0])
 
 
-def test_a_model_alone_an_interface_and_one_among_others_of_which_none_agrees_have_the_same_sum():
+def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_which_no_other_agrees():
     scores = [score("a", 0.5), score("a", 0.5, "A:B")]
     found = by_decoy(scores, {"a": {1}})
     assert found["a"].pred_dockq == found["aA:B"].pred_dockq
     assert (found["a"].consensus, found["a"].pred_confidence, found["a"].pred_network) == (None, None, 0.5)
     apart = by_decoy([score("a", 0.5), score("b", 0.5)], {"a": {1}, "b": {2}})
-    assert apart["a"].pred_dockq == found["a"].pred_dockq
+    assert apart["a"].pred_dockq < found["a"].pred_dockq
     assert apart["a"].consensus == 0.0
 
 
