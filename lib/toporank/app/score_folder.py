@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -26,6 +28,23 @@ from toporank.ranking.tables import ScoredModels
 OVERRULE = "--targets folder keeps to the folders"
 
 
+@dataclass(frozen=True)
+class Page:
+    """A page that a notebook shows.
+
+    Attributes
+    ----------
+    html : the page
+    height : in pixels
+    """
+
+    html: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{self.height}" frameborder="0"></iframe>'
+
+
 class Results(ScoredModels):
     """What scoring a folder found out: the tables, and the page made from them."""
 
@@ -36,6 +55,26 @@ class Results(ScoredModels):
         """
         self.write_tables(out)
         write_page(self, out)
+
+    def show(self, target: str = "", height: int = 900) -> Page:
+        """Return the page for a notebook: structure in 3-D, contact map, PAE and the tables.
+
+        Parameters
+        ----------
+        target : whose row is open, by default the most promising one
+        height : of the page in the notebook, in pixels
+
+        Raises
+        ------
+        ValueError : there is no such target
+        """
+        from toporank.report.page import render
+        from toporank.report.results import ScoredFolder
+
+        with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
+            self.write_tables(Path(folder))
+            table = Path(folder, layout.MODEL_TABLE.format(dataset=self.name))
+            return Page(render(ScoredFolder(table.parent, self.scorer), target), height)
 
 
 @dataclass

@@ -20,13 +20,11 @@ function make(name, attributes = {}, ...children) {
 const tone = verdict => { const place = data.verdicts.indexOf(verdict); return place < 0 ? "" : `v${place}`; };
 const verdictCell = verdict => verdict ? `<span class="verdict ${tone(verdict)}">${verdict}</span>` : "not scored";
 
-// DockQ as a point on 0 to 1 with its interval; ticks are the CAPRI thresholds.
+// DockQ as a point on 0 to 1 with its interval, one element, painted by the style; ticks are the CAPRI thresholds.
 function axis(columns, i) {
-  const value = columns.dockq?.[i], low = columns.dockq_low?.[i], high = columns.dockq_high?.[i];
+  const value = columns.dockq?.[i], low = columns.dockq_low?.[i] ?? value, high = columns.dockq_high?.[i] ?? value;
   if (value == null) return "";
-  const ticks = data.thresholds.map(at => `<s style="left:${100 * at}%"></s>`).join("");
-  const range = low == null ? "" : `<i style="left:${100 * low}%;right:${100 - 100 * high}%"></i>`;
-  return `<span class="axis ${tone(columns.verdict?.[i])}" aria-hidden="true">${ticks}${range}<u style="left:${100 * value}%"></u></span>`;
+  return `<span class="axis ${tone(columns.verdict?.[i])}" style="--d:${value};--l:${low};--h:${high}" aria-hidden="true"></span>`;
 }
 function lane(columns, i) {
   const value = columns.dockq?.[i], low = columns.dockq_low?.[i];
@@ -127,6 +125,14 @@ function close() {
   state.open = -1;
 }
 
+const nVisible = () => COLUMNS.filter(({ further }) => !further || document.querySelector("main").classList.contains("all")).length;
+
+// The panel is as wide as what is in sight, whatever the table is.
+function fit() {
+  const inside = document.querySelector("#panel .inside");
+  if (inside) inside.style.width = `${table.parentNode.clientWidth}px`;
+}
+
 function open(i) {
   const again = state.open === i;
   close();
@@ -134,9 +140,10 @@ function open(i) {
   const row = rows[i];
   row.classList.add("opened");
   row.querySelector(".open").setAttribute("aria-expanded", "true");
-  const cell = make("td", { colspan: COLUMNS.length }, panelOf(i));
+  const cell = make("td", { colspan: nVisible() }, panelOf(i));
   row.after(make("tr", { class: "panel", id: "panel" }, cell));
   state.open = i;
+  fit();
   showStructure(i);
 }
 
@@ -184,13 +191,15 @@ function start() {
     const all = document.querySelector("main").classList.toggle("all");
     more.setAttribute("aria-pressed", all);
     more.textContent = all ? "Fewer columns" : "More columns";
+    document.querySelector("#panel > td")?.setAttribute("colspan", nVisible());
   });
   body.addEventListener("click", event => {
     const row = event.target.closest("tr.row");
     if (row) open(+row.dataset.i);
   });
   filter();
-  if (N) open(0);
+  addEventListener("resize", fit);
+  if (N) open(data.open);
   const map = document.getElementById("map-of-models");
   if (data.map.x) map.addEventListener("toggle", () => map.open && drawMap());
   else map.remove();

@@ -60,9 +60,12 @@ def write_page_of(models: Path, scorer: Scorer | None) -> None:
         write_text(page.with_name(name), text)
 
 
-def render(scored: ScoredFolder) -> str:
-    """Return the page as HTML that loads nothing; the same tables give the same bytes."""
-    page = environment().get_template("page.html.j2").render(content(scored))
+def render(scored: ScoredFolder, opened: str = "") -> str:
+    """Return the page as HTML that loads nothing; the same tables give the same bytes.
+
+    opened : target whose row is open, by default the most promising one.
+    """
+    page = environment().get_template("page.html.j2").render(content(scored, opened))
     return compact(page)
 
 
@@ -87,7 +90,7 @@ def environment() -> Environment:
     )
 
 
-def content(scored: ScoredFolder) -> dict[str, Any]:
+def content(scored: ScoredFolder, opened: str = "") -> dict[str, Any]:
     """Return what the template shows."""
     order = scored.targets["target"].tolist()
     shown = structures.embedded(scored, order)
@@ -113,7 +116,7 @@ def content(scored: ScoredFolder) -> dict[str, Any]:
         "level": round(100 * LEVEL),
         "believe_from": round(100 * BELIEVE_FROM),
         "reject_up_to": round(100 * REJECT_UP_TO),
-        "data": as_json(data_for_script(scored, shown)),
+        "data": as_json({**data_for_script(scored, shown), "open": order.index(opened) if opened else 0}),
     }
 
 

@@ -19,6 +19,7 @@ import pytest
 
 from browser import NAMES, Browser, find_browser
 from scored_folders import EXAMPLE, LOST, open_folder, real_answer, write_answer
+from toporank.app.score_folder import Page
 from toporank.inputs.confidence.table import Confidence
 from toporank.report import pae, structures
 from toporank.report.page import render, write_page_of
@@ -313,6 +314,20 @@ def test_the_table_is_sorted_searched_filtered_and_saved(browser, tmp_path):
     assert_quiet(page)
 
 
+def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
+    root = write_answer(tmp_path, MANY)
+    frame = Page(render(open_folder(root), "T4"), 700)._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{frame}")
+    browser.open(tmp_path / "notebook.html")
+    wait_for(browser, "Boolean(document.querySelector('iframe').contentDocument?.querySelector('#panel'))")
+    assert (
+        browser.run("document.querySelector('iframe').contentDocument.querySelector('#panel .eyebrow').textContent")
+        == "T4"
+    )
+    with pytest.raises(ValueError, match="T99"):
+        render(open_folder(root), "T99")
+
+
 def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(browser, tmp_path):
     page = opened(browser, write_answer(tmp_path, MANY))
     click(page, "tr.row[data-i='2'] td.n")
@@ -400,7 +415,7 @@ def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(browse
 
 
 def test_a_screen_of_a_thousand_targets_is_smooth(browser, tmp_path):
-    """First paint 1.5 s, a filter 100 ms: times of the page's own clock, the best of several for the filter."""
+    """First paint 1.5 s, a filter 100 ms: times of the page's own clock, of each filter the best of three."""
     page = opened(
         browser, write_answer(tmp_path, {f"pair_{i:04}": {"m1": i / 1000, "m2": i / 2000} for i in range(1000)})
     )
@@ -408,15 +423,16 @@ def test_a_screen_of_a_thousand_targets_is_smooth(browser, tmp_path):
     paint = page.run(
         "performance.getEntriesByType('paint').find(({ name }) => name === 'first-contentful-paint').startTime"
     )
-    took = page.run("""(() => { const took = []; const find = document.getElementById("find");
-        for (const text of ["pair_09", "pair_1", "9", "pair", "77"]) {
-            find.value = text;
-            const before = performance.now();
-            filter();
-            document.getElementById("targets").offsetHeight;
-            took.push(performance.now() - before);
-        }
-        return took; })()""")
+    took = page.run("""(() => ["pair_09", "pair_1", "9", "pair", "77"].map(text => Math.min(...[1, 2, 3].map(() => {
+        document.getElementById("find").value = "";
+        filter();
+        document.getElementById("targets").offsetHeight;
+        document.getElementById("find").value = text;
+        const before = performance.now();
+        filter();
+        document.getElementById("targets").offsetHeight;
+        return performance.now() - before;
+    }))))()""")
     assert paint <= 1500
     assert sorted(took)[len(took) // 2] <= 100
     assert shown_targets(page) == [name for name in [f"pair_{i:04}" for i in range(999, -1, -1)] if "77" in name]
