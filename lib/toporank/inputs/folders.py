@@ -42,11 +42,13 @@ def _place(folders: tuple[str, ...], file: os.DirEntry) -> _Place:
 
 def _claims(holders: set[tuple[str, ...]]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Holder → the highest folder around it with structures of its own, but for the folder that was given."""
-    found = {}
+    claims = {}
     for holder in holders:
-        above = (holder[:depth] for depth in range(1, len(holder) + 1))
-        found[holder] = next((folders for folders in above if folders in holders), holder)
-    return found
+        depth = 1
+        while holder[:depth] not in holders:
+            depth += 1
+        claims[holder] = holder[:depth]
+    return claims
 
 
 def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
@@ -58,42 +60,49 @@ def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     alike: dict[str, list[tuple[str, ...]]] = {}
     for claim in sorted(set(claims)):
         alike.setdefault(claim[-1], []).append(claim)
-    found: dict[tuple[str, ...], str] = {}
+    labels: dict[tuple[str, ...], str] = {}
     taken: set[str] = set(alike)
     for last, folders in alike.items():
         for claim in folders:
             if len(folders) == 1 or len(claim) == 1:
-                found[claim] = last
+                labels[claim] = last
                 continue
-            same_depth = all(len(each) == len(claim) for each in folders)
-            telling = [
-                name for depth, name in enumerate(claim[:-1])
-                if not same_depth or any(each[depth] != name for each in folders)
-            ]  # fmt: skip
-            found[claim] = free_name("_".join([*telling, last]), taken)
-            taken.add(found[claim])
-    return dict(sorted(found.items()))
+            labels[claim] = free_name("_".join([*_telling(claim, folders), last]), taken)
+            taken.add(labels[claim])
+    return dict(sorted(labels.items()))
+
+
+def _telling(claim: tuple[str, ...], folders: list[tuple[str, ...]]) -> list[str]:
+    """The folders above a target that tell it from others; all, where the others are not equally deep."""
+    above = list(claim[:-1])
+    if any(len(other) != len(claim) for other in folders):
+        return above
+    return [name for depth, name in enumerate(above) if any(other[depth] != name for other in folders)]
 
 
 def _named_models(root: Path, models: Iterable[tuple[tuple[str, ...], os.DirEntry]]) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every structure, in order of the files."""
-    own = root.resolve().name
+    name_of_root = root.resolve().name
     places = [_place(folders, file) for folders, file in models]
-    claim_of = _claims({place.holder for place in places if place.holder})
-    labels = _labels(claim_of.values())
-    at_top = [SERVER_MODEL.fullmatch(place.file.name) for place in places if not place.holder]
-    several_jobs = len({job[1] for job in at_top if job}) > 1
+    claims = _claims({place.holder for place in places if place.holder})
+    labels = _labels(claims.values())
+    jobs_at_top = [SERVER_MODEL.fullmatch(place.file.name) for place in places if not place.holder]
+    several_jobs = len({job[1] for job in jobs_at_top if job}) > 1
     for holder, sample, file in places:
-        name, path = model_name(file.name), file.path.removeprefix("./")
+        name = model_name(file.name)
         if sample and sample[0] not in name:
             name = f"{sample[0]}_{name}"
+        target = name_of_root
         if holder:
-            claim = claim_of[holder]
-            yield labels[claim], "_".join([*holder[len(claim) :], name]), path
-            continue
-        query = COLABFOLD.match(file.name) if not sample else None
-        job = SERVER_MODEL.fullmatch(file.name) if several_jobs else None
-        yield query[1] if query else job[1] if job else own, name, path
+            claim = claims[holder]
+            target = labels[claim]
+            name = "_".join([*holder[len(claim) :], name])
+        else:
+            query = None if sample else COLABFOLD.match(file.name)
+            if query is None and several_jobs:
+                query = SERVER_MODEL.fullmatch(file.name)
+            target = query[1] if query else target
+        yield target, name, file.path.removeprefix("./")
 
 
 # ---- intermediate states --------------------------------------------------------------------------------------

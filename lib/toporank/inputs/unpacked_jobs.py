@@ -157,17 +157,24 @@ def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
 
     folder : in one that `gathered` made, or that was unpacked; in others nothing is looked for
     """
-    around = (folder, *folder.parents)
-    if not any((place / name).is_file() for place in around for name in (GATHERED, MARK)):
+    places = [folder, *folder.parents]
+    marks = [*(place / GATHERED for place in places), *(place / MARK for place in places)]
+    if not any(mark.is_file() for mark in marks):
         return {}
-    known: dict[Path, str] = {}
+    archive_of: dict[Path, str] = {}
     jobs: dict[str, set[str]] = {}
     for decoy in decoys:
         parent = Path(decoy.path).parent
-        if parent not in known:
-            between = [parent, *parent.parents]
-            below = [place for place in between if folder in place.parents]
-            unpacked_there = (str(place.relative_to(folder)) for place in below if (place / MARK).is_file())
-            known[parent] = next(unpacked_there, "")
-        jobs.setdefault(decoy.target, set()).add(known[parent])
-    return {target: min(places) for target, places in jobs.items() if len(places) == 1 and places != {""}}
+        if parent not in archive_of:
+            archive_of[parent] = _unpacked_place(parent, folder)
+        jobs.setdefault(decoy.target, set()).add(archive_of[parent])
+    return {target: min(archives) for target, archives in jobs.items() if len(archives) == 1 and "" not in archives}
+
+
+def _unpacked_place(place: Path, folder: Path) -> str:
+    """The innermost folder around a place, below `folder`, into which an archive was unpacked; empty without any."""
+    while folder in place.parents:
+        if (place / MARK).is_file():
+            return str(place.relative_to(folder))
+        place = place.parent
+    return ""
