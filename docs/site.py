@@ -17,9 +17,6 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from toporank.__main__ import features_show
-from toporank.features.registry import modules
-
 sys.path.insert(0, str(Path(__file__).parent))
 import notebook  # beside this file, which mkdocs loads by its path
 
@@ -33,7 +30,6 @@ OUTSIDE = {
     "docs/notebook.ipynb": "notebook.md",
 }
 """Pages that lie elsewhere in the repository or are no Markdown, and what they are called on the site."""
-COLUMNS = "feature-columns.md"
 REFERENCE = "reference.md"
 ROOMS = {
     "app": "Score, and what comes out",
@@ -53,12 +49,11 @@ PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages from outside docs/, the notebook, and the one that is made of the feature modules."""
+    """Add the pages from outside docs/, the notebook and the reference."""
     for source, name in OUTSIDE.items():
         text = (REPOSITORY / source).read_text(encoding="utf-8")
         text = notebook.page(json.loads(text)) if source.endswith(".ipynb") else text
         files.append(File.generated(config, name, content=text))
-    files.append(File.generated(config, COLUMNS, content=feature_columns()))
     files.append(File.generated(config, REFERENCE, content=reference()))
     return files
 
@@ -95,16 +90,6 @@ def site_link(text: str, target: str, here: str, folder: str, files: Files) -> s
         return text
     title = text == path and page.is_documentation_page() and re.search(r"^# (.+)", page.content_string, re.MULTILINE)
     return f"[{title[1] if title else text}]({posixpath.relpath(name, folder or '.')}{mark}{anchor})"
-
-
-def feature_columns() -> str:
-    """Every feature module with its parameters and columns."""
-    parts = ["# Columns of the features\n\nMade of the modules; the first part of an id is its stage."]
-    for name in modules():
-        title, *rest = features_show(name).splitlines()
-        summary = title.partition(": ")[2]
-        parts.append("\n".join([f"## `{name}`\n\n{summary[0].upper()}{summary[1:]}.", *rest]))
-    return "\n\n".join(parts) + "\n"
 
 
 def reference() -> str:

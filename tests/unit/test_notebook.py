@@ -58,11 +58,14 @@ def _words(html: str) -> str:
     return re.sub(r"(?<=<td>)\d\.\d+", "#", html)
 
 
-def test_every_cell_has_been_run_and_shows_both_pictures_and_the_structure(runner, notebook):
+def test_every_cell_has_been_run_and_shows_three_pictures_and_the_structure(runner, notebook):
     outputs = [output for code in runner.code_cells(notebook) for output in code["outputs"]]
+    assert len(notebook["cells"]) <= 12
     assert all(code["outputs"] for code in runner.code_cells(notebook))
-    assert len(of_type(outputs, "image/png")) == 2
-    assert "3Dmol" in of_type(outputs, "text/html")[-1]
+    assert len(of_type(outputs, "image/png")) == 3
+    structure = of_type(outputs, "text/html")[-1]
+    assert "3Dmol" in structure
+    assert "_atom_site.Cartn_x" in structure
 
 
 def test_cells_share_their_variables_and_show_what_they_print_and_their_last_value(runner):

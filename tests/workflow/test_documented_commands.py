@@ -361,7 +361,7 @@ def install(clone: Path) -> None:
 
 def provide(clone: Path) -> None:
     """Decoys, configurations and checkpoints that the commands name."""
-    shutil.copytree(clone / FOLDER, clone / "FOLDER")
+    shutil.copytree(clone / "resources/example/decoys/1PPE", clone / "FOLDER/1PPE")
     shutil.copy(clone / "results/final/best.ckpt", clone / "best.ckpt")
     write_published_checkpoint(clone / "topoqa.ckpt", published_state())
     shutil.copy(clone / "config/config.yaml", clone / "my.yaml")
