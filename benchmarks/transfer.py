@@ -304,9 +304,10 @@ def ranked(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
                 found = pd.concat(parts, ignore_index=True)
                 if found.empty or found["loss"].isna().any():
                     continue
-                for metric in ("loss", "spearman"):
+                for metric in ("loss", "spearman", "first acceptable"):
+                    known = found.dropna(subset=[metric])
                     value = interval(found, metric)
-                    rows.append((source, size or "all", name, metric, found["target"].nunique(), *value))
+                    rows.append((source, size or "all", name, metric, known["target"].nunique(), *value))
     columns = ["source", "pool", "judge", "metric", "targets", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -354,8 +355,13 @@ def _of_pools(decoys: pd.DataFrame, drawn: list[Pool], judge: Judging) -> pd.Dat
         pick = truth[value.argmax()] if decided else truth.mean()
         order = spearman(truth, value) if decided and np.isfinite(value).all() else 0.0
         loss = np.nan if np.isnan(value).any() else truth.max() - pick
-        rows.append((targets[pool.rows[0]], clusters[pool.rows[0]], loss, order if len(truth) > 2 else np.nan))
-    return pd.DataFrame(rows, columns=["target", "cluster", "loss", "spearman"])
+        acceptable = truth >= ACCEPTABLE
+        first = np.nan
+        if acceptable.any() and not acceptable.all():
+            first = float(pick >= ACCEPTABLE) if decided else acceptable.mean()
+        spearman_of_pool = order if len(truth) > 2 else np.nan
+        rows.append((targets[pool.rows[0]], clusters[pool.rows[0]], loss, spearman_of_pool, first))
+    return pd.DataFrame(rows, columns=["target", "cluster", "loss", "spearman", "first acceptable"])
 
 
 def interval(rows: pd.DataFrame, name: str) -> tuple[float, float, float]:
