@@ -69,4 +69,5 @@ def test_decoys_of_the_reference_get_their_published_scores(tmp_path, reference_
     ranking = score(tmp_path / "home", decoys, reference / "topoqa.ckpt")
     published = pd.read_csv(reference / "predictions.csv").set_index("name")["pred_official_xyy"]
     assert len(ranking) == 3
-    assert (ranking["dockq"] - published[ranking.index]).abs().max() < 1e-6
+    details = pd.read_csv(next(tmp_path.rglob("details.csv"))).set_index("decoy")
+    assert (details["score"] - published[details.index]).abs().max() < 1e-6

@@ -73,7 +73,7 @@ def test_with_partners_the_antibody_itself_is_no_interface(scored):
 
 
 def test_a_reason_names_the_partner_and_its_distance(scored):
-    coverage = pd.read_csv(scored.results / "in/coverage.tsv", sep="\t").set_index(["target", "decoy"])["reason"]
+    coverage = table(scored, "models.csv").set_index(["target", "decoy"])["reason"]
     near, far = (coverage["said", name] for name in ("away50", "away200"))
     assert near.startswith("partner A touches no other (the closest is H+L, ")
     assert float(far.split(", ")[1].split()[0]) - float(near.split(", ")[1].split()[0]) == pytest.approx(150, abs=20)
@@ -97,13 +97,13 @@ def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(score
     assert float(summary["mean_interface"]) == pytest.approx(values.mean(), abs=1e-6)
 
 
-def test_the_answer_says_what_is_one_partner(scored):
+def test_the_answer_says_what_is_one_partner_where_nobody_gave_partners(scored):
     sentence = "H and L are an antibody: counted as H+L against A"
-    assert f"said and 1 more: {sentence}" in scored.printed
+    assert f"unsaid: {sentence}" in scored.printed
     assert sentence in scored.text("scores/in/report.html")
     joined = table(scored, "targets.csv").set_index("target")["notes"]
-    assert sentence in joined["said"]
     assert sentence in joined["unsaid"]
+    assert "antibody" not in joined["said"]
     assert "antibody" not in joined["chains"]
 
 
