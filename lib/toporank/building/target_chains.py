@@ -87,7 +87,9 @@ def correspondence_of(
 
 
 def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:
-    complex_ = from_bytes(making(decoy, digest, {}, store).complex.content)
+    made = making(decoy, digest, {}, store)
+    complex_ = from_bytes(made.complex.content)
+    made.save()
     names: dict[str, list[str]] = {}
     for chain, sequence in sequences(complex_).items():
         names.setdefault(sequence, []).append(chain)
