@@ -36,7 +36,8 @@ def looked_at(monkeypatch) -> list[str]:
 
 
 def scored(folder: Path) -> pd.DataFrame:
-    return toporank.score(folder, cache=folder.with_name("cache")).models
+    """All that is known of each model."""
+    return toporank.score(folder, cache=folder.with_name("cache")).table
 
 
 def test_a_model_is_looked_at_once(folder, looked_at):
@@ -44,7 +45,7 @@ def test_a_model_is_looked_at_once(folder, looked_at):
     assert len(looked_at) == len(first) == 5
     pd.testing.assert_frame_equal(scored(folder), first)
     assert len(looked_at) == 5
-    assert first["pred_confidence"].notna().all()
+    assert first["confidence"].notna().all()
 
 
 def test_a_changed_file_of_the_predictor_is_read_again(folder, looked_at):
@@ -54,7 +55,7 @@ def test_a_changed_file_of_the_predictor_is_read_again(folder, looked_at):
     file.write_bytes(gzip.compress(json.dumps({**said, "iptm": 0.01}).encode()))
     later = scored(folder)
     assert len(looked_at) == 10
-    assert (later["pred_confidence"] != first["pred_confidence"]).any()
+    assert (later["confidence"] != first["confidence"]).any()
 
 
 def test_a_file_of_the_predictor_is_read_again_where_another_has_its_size_and_time(folder):
@@ -64,7 +65,7 @@ def test_a_file_of_the_predictor_is_read_again_where_another_has_its_size_and_ti
     file.write_text(json.dumps({**said, "iptm": 0.81}))
     first = scored(folder)
     written_over(file, json.dumps({**said, "iptm": 0.11}).encode())
-    assert (scored(folder)["pred_confidence"] < first["pred_confidence"]).any()
+    assert (scored(folder)["confidence"] < first["confidence"]).any()
 
 
 def test_a_file_that_could_not_be_read_is_tried_again(folder, looked_at):
@@ -84,4 +85,4 @@ def test_files_that_a_predictor_wrote_meanwhile_are_seen_by_the_same_process(fol
     before = scored(folder)
     for file in aside.iterdir():
         shutil.move(file, folder / file.name)
-    assert (scored(folder)["pred_confidence"] != before["pred_confidence"]).any()
+    assert (scored(folder)["confidence"] != before["confidence"]).any()
