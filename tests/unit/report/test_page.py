@@ -414,25 +414,13 @@ def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(browse
         browser._call("Emulation.setEmulatedMedia", features=[])
 
 
-def test_a_screen_of_a_thousand_targets_is_smooth(browser, tmp_path):
-    """First paint 1.5 s, a filter 100 ms: times of the page's own clock, of each filter the best of three."""
+def test_a_thousand_targets_are_all_there_and_the_filter_finds_those_asked_for(browser, tmp_path):
+    """How long both take is measured by benchmarks/bench_page.py."""
     page = opened(
         browser, write_answer(tmp_path, {f"pair_{i:04}": {"m1": i / 1000, "m2": i / 2000} for i in range(1000)})
     )
-    assert len(shown_targets(page)) == 1000
-    paint = page.run(
-        "performance.getEntriesByType('paint').find(({ name }) => name === 'first-contentful-paint').startTime"
-    )
-    took = page.run("""(() => ["pair_09", "pair_1", "9", "pair", "77"].map(text => Math.min(...[1, 2, 3].map(() => {
-        document.getElementById("find").value = "";
-        filter();
-        document.getElementById("targets").offsetHeight;
-        document.getElementById("find").value = text;
-        const before = performance.now();
-        filter();
-        document.getElementById("targets").offsetHeight;
-        return performance.now() - before;
-    }))))()""")
-    assert paint <= 1500
-    assert sorted(took)[len(took) // 2] <= 100
-    assert shown_targets(page) == [name for name in [f"pair_{i:04}" for i in range(999, -1, -1)] if "77" in name]
+    names = [f"pair_{i:04}" for i in range(999, -1, -1)]
+    assert shown_targets(page) == names
+    for text in ("pair_09", "pair_1", "9", "pair", "77"):
+        page.run(f'document.getElementById("find").value = "{text}"; filter();')
+        assert shown_targets(page) == [name for name in names if text in name]
