@@ -17,7 +17,7 @@ demo: .venv/installed ## score the five models of the embedded example, and say 
 demo-training: .venv/installed ## train, select and score on the embedded example, in minutes
 	@$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- all
 	@echo
-	@echo "Ranked models:  results/scores/example/ranking.csv"
+	@echo "Ranked models:  results/scores/example/models.csv"
 	@echo "Page:           results/report.html"
 
 PYTEST = $(BIN)/python -m pytest -n $(CORES) --dist worksteal --durations=25

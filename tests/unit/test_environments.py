@@ -29,8 +29,10 @@ DRAWING = {"matplotlib"}
 """An extra for pip, since the page of a scoring has no figures; conda's environments have it."""
 COMPUTE_FEATURES = {"features.yaml", "learning.yaml", "making.yaml"}
 """Other environments read what features are, but never compute any: what is imported for that they do not need."""
-OPTIONAL = {"torchao"}
+OPTIONAL = {"teddympnn", "torchao"}
 """Imported only when the configuration asks for them; extras of the package."""
+NEED_AN_EXTRA = {"inverse_folding.py"}
+"""What these import inside functions runs only where such an extra is installed, which brings it."""
 
 
 def normal(name: str) -> str:
@@ -76,14 +78,22 @@ def imports(path: Path) -> list[tuple[str, bool]]:
     late = {
         id(node) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)
     }
+    for_types = {id(node) for block in ast.walk(tree) if _is_for_types(block) for node in ast.walk(block)}
     found = []
     for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
         if isinstance(node, ast.Import):
             found += [(alias.name, id(node) in late) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
             found += [(name, id(node) in late) for name in names]
     return found
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    """Whether it is a block that only type checkers read."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def with_parents(module: str) -> Iterator[str]:
@@ -113,7 +123,7 @@ def packages(start: Path, *, torch: bool = True, features: bool = True, late: bo
         seen.add(path)
         computes = path.parent.name in ("features", "structures")
         for name, inside in imports(path):
-            if inside and (not late or (computes and not features)):
+            if inside and (not late or (computes and not features) or path.name in NEED_AN_EXTRA):
                 continue
             if name.split(".")[0] not in ("toporank", "toporank_sampling"):
                 outside.add(name.split(".")[0])

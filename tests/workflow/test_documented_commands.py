@@ -364,7 +364,8 @@ def provide(clone: Path) -> None:
     shutil.copytree(clone / "resources/example/decoys/1PPE", clone / "FOLDER/1PPE")
     shutil.copy(clone / "results/final/best.ckpt", clone / "best.ckpt")
     write_published_checkpoint(clone / "topoqa.ckpt", published_state())
-    shutil.copy(clone / "config/config.yaml", clone / "my.yaml")
+    for name in ("my.yaml", "CONFIG"):
+        shutil.copy(clone / "config/config.yaml", clone / name)
     shutil.copy(clone / "config/study.yaml", clone / "study.yaml")
     datasets = yaml.safe_load((clone / "config/config.yaml").read_text())["datasets"]
     (clone / "datasets.yaml").write_text(yaml.safe_dump({"datasets": datasets}))

@@ -81,8 +81,9 @@ def test_the_preset_differs_from_the_defaults_of_its_modules_in_what_the_manual_
         if value != default[stage][key]
     }
     manual = (repository / "docs" / "features.md").read_text()
-    table = manual.split("`dssp_topology` and `legacy`:")[1].split("Not reproduced:")[0]
-    assert {row.split(" | ")[-1].rstrip(" |") for row in table.splitlines() if "`" in row.split(" | ")[-1]} == differing
+    (section,) = (text for text in manual.split("\n## ") if text.startswith("As published: `topoqa_compat`\n"))
+    of_parameters = [row.rstrip(" |").rpartition(" | ")[2] for row in section.splitlines() if row.startswith("| ")]
+    assert {parameter for parameter in of_parameters if "`" in parameter} == differing
 
 
 # ---- its options ------------------------------------------------------------------------------------------

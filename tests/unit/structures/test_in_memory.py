@@ -59,7 +59,7 @@ def test_structures_are_scored_by_name():
     expected = toporank.score([PATH], confidence=False).models
     for models in ({"near1": of_gemmi(), "again": of_biopython()}, [of_gemmi(), of_biopython()], of_gemmi()):
         found = toporank.score(models, confidence=False).models
-        assert (found["pred_dockq"] - expected["pred_dockq"][0]).abs().max() < 0.005
+        assert (found["dockq"] - expected["dockq"][0]).abs().max() < 0.005
         assert set(found["decoy"]) <= {"near1", "near1_2", "again"}
 
 
