@@ -74,7 +74,8 @@ class Results(ScoredModels):
         with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
             self.write_tables(Path(folder))
             table = Path(folder, layout.MODEL_TABLE.format(dataset=self.name))
-            return Page(render(ScoredFolder(table.parent, self.scorer), target), height)
+            page = render(ScoredFolder(table.parent, self.scorer), target, linked=False)  # the folder goes
+            return Page(page, height)
 
 
 @dataclass

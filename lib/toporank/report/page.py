@@ -60,12 +60,13 @@ def write_page_of(models: Path, scorer: Scorer | None) -> None:
         write_text(page.with_name(name), text)
 
 
-def render(scored: ScoredFolder, opened: str = "") -> str:
+def render(scored: ScoredFolder, opened: str = "", *, linked: bool = True) -> str:
     """Return the page as HTML that loads nothing; the same tables give the same bytes.
 
     opened : target whose row is open, by default the most promising one.
+    linked : names of models are links to their files, from the folder of the page.
     """
-    page = environment().get_template("page.html.j2").render(content(scored, opened))
+    page = environment().get_template("page.html.j2").render(content(scored, opened, linked))
     return compact(page)
 
 
@@ -90,7 +91,7 @@ def environment() -> Environment:
     )
 
 
-def content(scored: ScoredFolder, opened: str = "") -> dict[str, Any]:
+def content(scored: ScoredFolder, opened: str = "", linked: bool = True) -> dict[str, Any]:
     """Return what the template shows."""
     order = scored.targets["target"].tolist()
     shown = structures.embedded(scored, order)
@@ -116,7 +117,7 @@ def content(scored: ScoredFolder, opened: str = "") -> dict[str, Any]:
         "level": round(100 * LEVEL),
         "believe_from": round(100 * BELIEVE_FROM),
         "reject_up_to": round(100 * REJECT_UP_TO),
-        "data": as_json({**data_for_script(scored, shown), "open": order.index(opened) if opened else 0}),
+        "data": as_json({**data_for_script(scored, shown, linked), "open": order.index(opened) if opened else 0}),
     }
 
 
@@ -142,14 +143,14 @@ def not_scored(models: pd.DataFrame) -> list[dict[str, str]]:
     return rows[["target", "decoy", "status", "reason"]].to_dict("records")
 
 
-def data_for_script(scored: ScoredFolder, shown: dict[str, list[structures.Shown]]) -> dict[str, Any]:
+def data_for_script(scored: ScoredFolder, shown: dict[str, list[structures.Shown]], linked: bool) -> dict[str, Any]:
     """Return everything that the page's script shows; `targets` and `models` are columns, by name."""
     order = scored.targets["target"].tolist()
     groups = dict(list(_with_confidence(scored).groupby("target", sort=False)))
     known = [name for name in TARGET_COLUMNS if name in scored.targets]
     return {
         "targets": _columns(scored.targets, known),
-        "models": [_model_columns(groups[target], scored.folder) for target in order],
+        "models": [_model_columns(groups[target], scored.folder if linked else None) for target in order],
         "structures": structures.for_script(shown),
         "pae": pae.pictures(scored, order),
         "map": places_on_map(scored),
@@ -181,11 +182,11 @@ def _columns(table: pd.DataFrame, names: list[str]) -> dict[str, list[Any]]:
     return columns
 
 
-def _model_columns(table: pd.DataFrame, folder: Path) -> dict[str, Any]:
+def _model_columns(table: pd.DataFrame, folder: Path | None) -> dict[str, Any]:
     columns = _columns(table, [*MODEL_COLUMNS, *MEASURES])
     if table["p_acceptable"].isna().all():
         columns.pop("dockq_low", None)
-    columns["u"] = [quote(os.path.relpath(path, folder)) if path else "" for path in table["path"]]
+    columns["u"] = [quote(os.path.relpath(path, folder)) if path and folder else "" for path in table["path"]]
     return columns
 
 

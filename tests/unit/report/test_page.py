@@ -316,7 +316,7 @@ def test_the_table_is_sorted_searched_filtered_and_saved(browser, tmp_path):
 
 def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
     root = write_answer(tmp_path, MANY)
-    frame = Page(render(open_folder(root), "T4"), 700)._repr_html_()
+    frame = Page(render(open_folder(root), "T4", linked=False), 700)._repr_html_()
     (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{frame}")
     browser.open(tmp_path / "notebook.html")
     wait_for(browser, "Boolean(document.querySelector('iframe').contentDocument?.querySelector('#panel'))")
@@ -324,6 +324,7 @@ def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
         browser.run("document.querySelector('iframe').contentDocument.querySelector('#panel .eyebrow').textContent")
         == "T4"
     )
+    assert browser.run("document.querySelector('iframe').contentDocument.querySelectorAll('#panel td a').length") == 0
     with pytest.raises(ValueError, match="T99"):
         render(open_folder(root), "T99")
 
