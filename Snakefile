@@ -4,7 +4,7 @@
 # results/<dataset>/coverage.tsv          gap.tsv                         what became of every decoy; what is to do
 # results/<dataset>/dockq.csv  results/sampling/  results/splits.csv       labels and decoys from natives; splits
 # results/{training,finetune}/<run>/       results/{training,final}/best.ckpt   sweep and fine-tune phases; checkpoints
-# results/scores/<dataset>/ranking.csv    leakage.csv    confidence.csv   ranked decoys; what training saw of them; predictors
+# results/scores/<dataset>/models.csv     details.csv    targets.csv      ranked decoys; parts of their scores; targets
 # results/{evaluation/<dataset>/,report.html}                             metrics, and a page to look at
 from snakemake.utils import min_version
 
