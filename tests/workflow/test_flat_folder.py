@@ -94,11 +94,10 @@ def test_neither_folders_nor_names_of_chains_change_ranks_and_scores(both):
 
 
 def test_the_table_says_which_chain_is_which_and_which_model_of_the_file_it_is(both):
-    (path,) = (both / "flat" / "OUT").rglob("coverage.tsv")
-    table = pd.read_csv(path, sep="\t", keep_default_na=False).set_index("decoy")
-    assert {name: table["model"][name] for name in table.index if table["model"][name]} == {
-        "two_1AVZ#1": 1, "two_1AVZ#2": 2
-    }  # fmt: skip
+    (path,) = (both / "flat" / "OUT").rglob("details.csv")
+    table = pd.read_csv(path, keep_default_na=False, dtype={"model": str}).set_index("decoy")
+    numbers = {name: int(number) for name, number in table["model"].items() if number}
+    assert {name: number for name, number in numbers.items() if number} == {"two_1AVZ#1": 1, "two_1AVZ#2": 2}
     for target in TIDY:
         rows = table[table["target"] == target]
         swapped = {name.partition("_")[0] for name in rows.index if rows["chains"][name]}
