@@ -27,8 +27,9 @@ def main() -> None:
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 
+    title = ", ".join(path.parent.name for path in args.targets)  # of data sets: the same in every folder
     try:
-        page = render(args.leaderboard, args.evaluations, args.embeddings, args.folds, Path.cwd().name)
+        page = render(args.leaderboard, args.evaluations, args.embeddings, args.folds, title)
     except TopoRankError as error:
         sys.exit(str(error))
     write_text(args.page, page)
