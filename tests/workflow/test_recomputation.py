@@ -199,5 +199,5 @@ def test_a_decoy_that_fails_in_topology_and_one_that_fails_in_edges(cloned, tmp_
     ]
     graphs = {name: content for name, content in study.tree().items() if name.endswith(".pt")}
     assert graphs == {"mini/graphs/1AVZ/near1.pt": cloned.tree()["mini/graphs/1AVZ/near1.pt"]}
-    assert again(study, features=FEATURES)["interface"] == 0
+    assert again(study, features=FEATURES) == ALL
     assert study.tree() == cloned.tree()
