@@ -120,7 +120,7 @@ class TargetScorer:
         of_decoys = [score for score in scores if not score.interface]
         return TargetResult(
             target=plan[0].target,
-            coverage=coverage,
+            coverage=ranked,
             fates=list(fates),
             chains=target_chains(plan, built.fates, (), store),
             confidence=confidence,
