@@ -806,7 +806,7 @@ CASES: dict[str, list[Case]] = {
             "a residue without CA",
             in_pdb(lambda: without_atoms("CA", numbers=[210])),
             OK,
-            "it is no node, and the reason column says so",
+            "TopoRank leaves it out and says so in the column `reason`",
             "1 amino acids without CA atom",
         ),
         Case(
@@ -814,7 +814,7 @@ CASES: dict[str, list[Case]] = {
             "a residue without N, C or O",
             in_pdb(lambda: without_atoms("N", numbers=[210])),
             OK,
-            "it is no node, and the reason column says so",
+            "TopoRank leaves it out and says so in the column `reason`",
             r"1 of 12 interface residues left out: not reported by DSSP .*",
             "rebuild the backbone if there are many",
         ),

@@ -78,7 +78,7 @@ def figure(args: argparse.Namespace) -> int:
 
 
 def _choice(args: argparse.Namespace) -> Choice:
-    """The target and the model to draw. Raises ConfigError when there is none, with the nearest spelling."""
+    """The target and the model to draw. Raises ConfigError, with the nearest spelling, when neither exists."""
     from toporank.report.figures import new_figure
     from toporank.report.results import open_answer
     from toporank.settings import did_you_mean
