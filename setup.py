@@ -6,7 +6,16 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-WORKFLOW = ("Snakefile", "rules", "workflow_scripts", "config", "profiles", "slurm", "envs", "resources")
+WORKFLOW = (
+    "Snakefile",
+    "rules",
+    "workflow_scripts",
+    "config",
+    "profiles",
+    "slurm",
+    "envs",
+    "resources",
+)
 TO = "toporank/repository"
 """Where `toporank.layout` looks for them."""
 

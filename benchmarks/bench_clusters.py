@@ -2,9 +2,9 @@
 
     PYTHONPATH=lib python benchmarks/bench_clusters.py DATA
 
-DATA : a folder with `natives.csv` (id, partners, kind, cluster), `predicted_labels.csv` (group, target, cluster),
-`natives.structures`, `predicted.structures` and `structures.py`, which unpacks them. Where MMseqs2 is installed, the
-clusters that it adds to are measured, too.
+DATA : a folder with `natives.csv` (id, partners, kind, cluster), `predicted_labels.csv` (group,
+target, cluster), `natives.structures`, `predicted.structures` and `structures.py`, which unpacks
+them. Where MMseqs2 is installed, the clusters that it adds to are measured, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     data = parser.parse_args().data
     natives = {f"{row['id']}/bound": row for row in rows(data / "natives.csv")}
-    models = {f"{row['group']}/{row['target']}/native": row for row in rows(data / "predicted_labels.csv")}
+    models = {
+        f"{row['group']}/{row['target']}/native": row for row in rows(data / "predicted_labels.csv")
+    }
     chains = dict(read(data, "natives", natives)) | dict(read(data, "predicted", models))
     print_antibodies(natives, chains)
     print_leaks({name: chains[name] for name in natives})
@@ -67,14 +69,21 @@ def unpacker(data: Path) -> Callable:
 
 
 def print_antibodies(natives: dict, chains: dict) -> None:
-    """Chains told to be antibodies: of the partner that holds more of them in an antibody's complex, and elsewhere."""
+    """Chains told to be antibodies: of the partner that holds more of them in an antibody's
+    complex, and elsewhere.
+    """
     counts = {"antibody": [0, 0], "other": [0, 0]}
     for name, row in natives.items():
-        sides = [[chains[name][c] for c in side if c in chains[name]] for side in row["partners"].split(":")]
+        sides = [
+            [chains[name][c] for c in side if c in chains[name]]
+            for side in row["partners"].split(":")
+        ]
         told = [[kind_of(sequence) == ANTIBODY for sequence in side] for side in sides]
         told.sort(key=lambda side: sum(side) / max(1, len(side)))
         parts = (
-            {"other": told[0] + told[1]} if row["kind"] in ("hetero", "homo") else zip(counts, told[::-1], strict=True)
+            {"other": told[0] + told[1]}
+            if row["kind"] in ("hetero", "homo")
+            else zip(counts, told[::-1], strict=True)
         )
         for part, found in dict(parts).items():
             counts[part][0] += sum(found)
@@ -84,16 +93,28 @@ def print_antibodies(natives: dict, chains: dict) -> None:
 
 
 def print_leaks(chains: dict) -> None:
-    """Share of the validation targets that share a chain with a training target, split either way."""
+    """Share of the validation targets that share a chain with a training target, split either
+    way.
+    """
     compared = comparable(chains)
-    for name, groups in (("target", {target: target for target in compared}), ("cluster", clusters(compared))):
+    for name, groups in (
+        ("target", {target: target for target in compared}),
+        ("cluster", clusters(compared)),
+    ):
         shares = []
         for seed in range(5):
             held = hold_out(groups, 20, seed)
             known = references({target: compared[target] for target in compared.keys() - held})
-            near = [n for n in nearest({target: compared[target] for target in held}, known).values() if n]
+            near = [
+                n
+                for n in nearest({target: compared[target] for target in held}, known).values()
+                if n
+            ]
             shares.append(sum(n.containment >= ALIKE for n in near) / len(near))
-        print(f"split by {name}: {', '.join(f'{share:.0%}' for share in shares)} of the validation targets leak")
+        print(
+            f"split by {name}: {', '.join(f'{share:.0%}' for share in shares)} of the validation "
+            "targets leak"
+        )
 
 
 def comparable(chains: dict) -> dict[str, list[str]]:
@@ -101,10 +122,15 @@ def comparable(chains: dict) -> dict[str, list[str]]:
 
 
 def print_homologues(chains: dict) -> None:
-    """Share of the validation targets, split by cluster, with a chain that MMseqs2 finds in a training target."""
+    """Share of the validation targets, split by cluster, with a chain that MMseqs2 finds in a
+    training target.
+    """
     compared = comparable(chains)
     sequences = sorted({sequence for found in compared.values() for sequence in found})
-    targets = [{target for target, found in compared.items() if sequence in found} for sequence in sequences]
+    targets = [
+        {target for target, found in compared.items() if sequence in found}
+        for sequence in sequences
+    ]
     near: dict[str, set[str]] = {}
     for a, b in aligned(sequences):
         for one, other in ((one, other) for one in targets[a] for other in targets[b]):
@@ -114,7 +140,10 @@ def print_homologues(chains: dict) -> None:
     for seed in range(5):
         held = [target for target in hold_out(groups, 20, seed) if compared[target]]
         shares.append(sum(not near.get(target, set()) <= set(held) for target in held) / len(held))
-    print(f"split by cluster: {', '.join(f'{share:.0%}' for share in shares)} have a homologue to train on")
+    print(
+        f"split by cluster: {', '.join(f'{share:.0%}' for share in shares)} have a homologue to "
+        "train on"
+    )
 
 
 def print_clusters(chains: dict, theirs: dict, *, align: bool = False) -> None:
@@ -124,18 +153,27 @@ def print_clusters(chains: dict, theirs: dict, *, align: bool = False) -> None:
     ours = clusters(compared, align=align)
     seconds = sum(os.times()[:4]) - started
     print(
-        f"{len(ours)} targets in {len(set(ours.values()))} clusters, in {len(set(theirs.values()))} of theirs;"
+        f"{len(ours)} targets in {len(set(ours.values()))} clusters, in "
+        f"{len(set(theirs.values()))} of theirs;"
         f" {seconds:.1f} CPU s"
     )
-    holds = {target: any(kind_of(s) == ANTIBODY for s in found.values()) for target, found in chains.items()}
+    holds = {
+        target: any(kind_of(s) == ANTIBODY for s in found.values())
+        for target, found in chains.items()
+    }
     counts = dict.fromkeys(("both", "ours", "theirs", "theirs, both with an antibody chain"), 0)
     for a, b in combinations(sorted(ours), 2):
         one, other = ours[a] == ours[b], theirs[a] == theirs[b]
         if one or other:
             counts["both" if one and other else "ours" if one else "theirs"] += 1
-            counts["theirs, both with an antibody chain"] += other and not one and holds[a] and holds[b]
+            counts["theirs, both with an antibody chain"] += (
+                other and not one and holds[a] and holds[b]
+            )
     for name, n in counts.items():
-        print(f"pairs in one cluster in {name}{'' if name == 'both' or ',' in name else ' alone'}: {n}")
+        print(
+            f"pairs in one cluster in {name}{'' if name == 'both' or ',' in name else ' alone'}: "
+            f"{n}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""CPU seconds of `toporank score` and `toporank.score`, as multiples of what importing their libraries costs.
+"""CPU seconds of `toporank score` and `toporank.score`, as multiples of what importing their
+libraries costs.
 
     make bench-command
 
-Medians of several runs; ratios compare what ran in turn on one machine. The models are those of the embedded example,
-each atom moved by a few hundredths of Å so that no two are copies.
+Medians of several runs; ratios compare what ran in turn on one machine. The models are those of the
+embedded example, each atom moved by a few hundredths of Å so that no two are copies.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ SCORE = "import sys, toporank; toporank.score(sys.argv[1])"
 def cpu_seconds(*command: object) -> float:
     """CPU seconds of a command and all its processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([str(part) for part in command], check=True, capture_output=True, cwd=tempfile.gettempdir())
+    subprocess.run(
+        [str(part) for part in command], check=True, capture_output=True, cwd=tempfile.gettempdir()
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -39,7 +42,9 @@ def moved(text: str, random_: random.Random) -> str:
     lines = []
     for line in text.splitlines():
         if line.startswith(("ATOM", "HETATM")):
-            xyz = [float(line[start : start + 8]) + random_.gauss(0, MOVED) for start in (30, 38, 46)]
+            xyz = [
+                float(line[start : start + 8]) + random_.gauss(0, MOVED) for start in (30, 38, 46)
+            ]
             line = line[:30] + "".join(f"{value:8.3f}" for value in xyz) + line[54:]
         lines.append(line)
     return "\n".join([*lines, ""])
@@ -63,7 +68,9 @@ def make_targets(folder: Path, numbers: range, n_models: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--targets", type=int, default=20, help="targets of ten models each; 0 leaves them out")
+    parser.add_argument(
+        "--targets", type=int, default=20, help="targets of ten models each; 0 leaves them out"
+    )
     args = parser.parse_args()
     python, toporank = sys.executable, Path(sys.executable).parent / "toporank"
     os.environ["PYTHONPATH"] = str(REPOSITORY / "lib")
@@ -75,7 +82,13 @@ def main() -> None:
         for run in range(args.runs):
             for name, command in {
                 "import torch": [python, "-c", "import torch"],
-                "import torch, snakemake": [python, "-W", "ignore", "-c", "import torch, snakemake.cli"],
+                "import torch, snakemake": [
+                    python,
+                    "-W",
+                    "ignore",
+                    "-c",
+                    "import torch, snakemake.cli",
+                ],
                 "five new models, command": [toporank, "score", five, "-o", f"{out}{run}"],
                 "five new models, Python": [python, "-c", SCORE, five],
                 "the same again, command": [toporank, "score", five, "-o", f"{out}{run}"],

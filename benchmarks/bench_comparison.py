@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""What comparing the decoys of a target costs, and how well consensus alone ranks decoys, as Markdown.
+"""What comparing the decoys of a target costs, and how well consensus alone ranks decoys, as
+Markdown.
 
     PYTHONPATH=lib python benchmarks/bench_comparison.py [--decoys 1000] [--ranked FOLDER LABELS]
 
-The decoys are one of the embedded example whose partner is turned and shifted at random: by little, so that most are
-twins, or by much. FOLDER is as a data set's; LABELS a CSV with columns target, decoy and dockq.
+The decoys are one of the embedded example whose partner is turned and shifted at random: by little,
+so that most are twins, or by much. FOLDER is as a data set's; LABELS a CSV with columns target,
+decoy and dockq.
 """
 
 from __future__ import annotations
@@ -36,10 +38,14 @@ SPREADS = (0.1, 1.0, 5.0)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--decoys", type=int, default=1000, help="of a target; 0: none")
-    parser.add_argument("--ranked", type=Path, nargs=2, metavar=("FOLDER", "LABELS"), help="rank these by consensus")
+    parser.add_argument(
+        "--ranked", type=Path, nargs=2, metavar=("FOLDER", "LABELS"), help="rank these by consensus"
+    )
     args = parser.parse_args()
     if args.decoys:
-        print("| shift, Å | decoys | contacts, ms each | comparison, CPU s | MB | twins | clusters |")
+        print(
+            "| shift, Å | decoys | contacts, ms each | comparison, CPU s | MB | twins | clusters |"
+        )
         print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for spread in SPREADS:
             print("| " + " | ".join(cost(args.decoys, spread)) + " |")
@@ -56,7 +62,10 @@ def cost(n: int, spread: float) -> list[str]:
     found = compare(contents).values()
     spent = time.process_time() - started
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    twins, clusters = sum(bool(row.twin_of) for row in found), max(row.cluster or 0 for row in found)
+    twins, clusters = (
+        sum(bool(row.twin_of) for row in found),
+        max(row.cluster or 0 for row in found),
+    )
     return [f"{spread:g}", f"{n:,}", f"{1000 * of_contacts / n:.1f}", f"{spent:.1f}", f"{megabytes:.0f}",
             str(twins), str(clusters)]  # fmt: skip
 
@@ -78,13 +87,19 @@ def ranked(folder: Path, labels: Path) -> str:
     decoys = sorted(decoy for decoy in find_decoys("ranked", folder) if decoy.key in dockq)
     rows = []
     for target, of_target in groupby(decoys, key=attrgetter("target")):
-        found = compare(Compared(decoy.name, contact_bytes(read_complex(decoy.path))) for decoy in of_target)
-        rows += [(target, name, dockq[target, name], row.consensus or 0.0) for name, row in found.items()]
+        found = compare(
+            Compared(decoy.name, contact_bytes(read_complex(decoy.path))) for decoy in of_target
+        )
+        rows += [
+            (target, name, dockq[target, name], row.consensus or 0.0) for name, row in found.items()
+        ]
     metrics = per_target(pd.DataFrame(rows, columns=["target", "decoy", "dockq", "pred_dockq"]))
     mean = metrics.mean(numeric_only=True)
     return (
-        f"{len(rows)} decoys of {len(metrics)} targets: Spearman {mean['spearman']:.3f}, ranking loss"
-        f" {mean['ranking_loss']:.3f} (random {mean['random_pick_loss']:.3f}), success@1 {mean['success_at_1']:.2f}"
+        f"{len(rows)} decoys of {len(metrics)} targets: Spearman {mean['spearman']:.3f}, ranking "
+        "loss"
+        f" {mean['ranking_loss']:.3f} (random {mean['random_pick_loss']:.3f}), success@1 "
+        f"{mean['success_at_1']:.2f}"
         f" (a random pick {sum(r[2] >= 0.23 for r in rows) / len(rows):.2f})"
     )
 

@@ -1,12 +1,14 @@
 """CPU seconds of the features, stage by stage: the library, and the plain reference of the tests.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=lib:tests python benchmarks/bench_features.py [FOLDER] [--out FOLDER]
+    OMP_NUM_THREADS=1 PYTHONPATH=lib:tests python benchmarks/bench_features.py [FOLDER] [--out
+    FOLDER]
 
-The reference (`tests/oracle/reference.py`) is laid out as the published pipeline: each stage reads the file with
-Biopython, GUDHI's Rips and alpha complexes, loops in Python. Other ways of the library to the same values stand beside
-it: topology by SciPy and GUDHI without such loops, nodes by mkdssp. All are run in turns in one process with one
-thread, and the best of several rounds counts; decoys of more than 1000 residues are run once and have a table of their
-own. Results are compared as well.
+The reference (`tests/oracle/reference.py`) is laid out as the published pipeline: each stage reads
+the file with Biopython, GUDHI's Rips and alpha complexes, loops in Python. Other ways of the
+library to the same values stand beside it: topology by SciPy and GUDHI without such loops, nodes by
+mkdssp. All are run in turns in one process with one thread, and the best of several rounds counts;
+decoys of more than 1000 residues are run once and have a table of their own. Results are compared
+as well.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ WITHIN = {"nodes": 1 / min(MAX_ACCESSIBILITY.values())}
 LARGE = 1000
 """Residues from which on a decoy is run once and counted by itself."""
 FLOORS = {"parse and interface": 40, "topology": 6, "edges": 200, "all, dssp: mkdssp": 4.5}
-FEATURE_PATH = "import toporank.building.chunks.chunk, toporank.features.persistence, toporank.structures.kabsch_sander"
+FEATURE_PATH = (
+    "import toporank.building.chunks.chunk, toporank.features.persistence, "
+    "toporank.structures.kabsch_sander"
+)
 START_UP = 0.8
 """CPU seconds, with compiled code in the cache."""
 FLOORS_LARGE = {"all, dssp: mkdssp": 12}
@@ -49,19 +54,35 @@ FLOORS_LARGE = {"all, dssp: mkdssp": 12}
 
 Choices = dict[str, Choice]
 Times = dict[tuple[str, str], float]
-"""Seconds by implementation and row of the table: a stage, or another way of the library to go through it."""
+"""Seconds by implementation and row of the table: a stage, or another way of the library to go
+through it.
+"""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLES, help="decoys; default: the embedded example")
-    parser.add_argument("--out", type=Path, default=Path("results/benchmarks/features"), help="where table and plot go")
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=EXAMPLES,
+        help="decoys; default: the embedded example",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/benchmarks/features"),
+        help="where table and plot go",
+    )
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
 
     usual = {"interface": {}, "topology": {}, "nodes": {}, "edges": {"module": "legacy"}}
     choices = resolve(usual)
-    others = {stage: resolve(usual | {stage: parameters})[stage] for stage, parameters in OTHER_WAYS.items()}
+    others = {
+        stage: resolve(usual | {stage: parameters})[stage]
+        for stage, parameters in OTHER_WAYS.items()
+    }
     rows = []
     for k, path in enumerate(Path(decoy.path) for decoy in find_decoys("benchmark", args.folder)):
         if k == 0:
@@ -73,14 +94,19 @@ def main() -> None:
             continue
         rows.append((path.name, size, interface, times))
         print(line(*rows[-1]), flush=True)
-    text = table(rows) + f"\nA process that imports the feature path: {start_up():.2f} CPU s, at most {START_UP}.\n"
+    text = (
+        table(rows)
+        + f"\nA process that imports the feature path: {start_up():.2f} CPU s, at most {START_UP}.\n"
+    )
     print("\n" + text)
     write_text(args.out / "features.md", text)
     plot(rows, args.out / "features.svg")
 
 
 def measure(path: Path, choices: Choices, others: Choices, rounds: int) -> tuple[Times, int, int]:
-    """Best times of a decoy, its residues and its interface residues. ValueError if the results differ."""
+    """Best times of a decoy, its residues and its interface residues. ValueError if the results
+    differ.
+    """
     best: Times = defaultdict(lambda: np.inf)
     for _ in range(rounds):
         took, complex_, ours = by_library(path, choices, others)
@@ -92,7 +118,9 @@ def measure(path: Path, choices: Choices, others: Choices, rounds: int) -> tuple
     for row, mine in ours.items():
         stage = row.partition(",")[0]
         within = WITHIN.get(stage, 1e-6)
-        if mine.shape != theirs[stage].shape or not np.allclose(mine, theirs[stage], rtol=0, atol=within):
+        if mine.shape != theirs[stage].shape or not np.allclose(
+            mine, theirs[stage], rtol=0, atol=within
+        ):
             raise ValueError(f"{row} of library and reference differ")
     return dict(best), int((complex_.ca >= 0).sum()), len(ours["topology"])
 
@@ -102,7 +130,9 @@ def other_way(stage: str) -> str:
     return stage + "".join(f", {key}: {value}" for key, value in OTHER_WAYS[stage].items())
 
 
-def by_library(path: Path, choices: Choices, others: Choices) -> tuple[Times, object, dict[str, np.ndarray]]:
+def by_library(
+    path: Path, choices: Choices, others: Choices
+) -> tuple[Times, object, dict[str, np.ndarray]]:
     """All stages, and the other ways."""
     took: Times = {}
 
@@ -124,7 +154,9 @@ def by_library(path: Path, choices: Choices, others: Choices) -> tuple[Times, ob
 
 
 def by_reference(path: Path) -> tuple[Times, dict[str, np.ndarray]]:
-    """All stages. Nothing is remembered from the last time, and of the file nothing from stage to stage."""
+    """All stages. Nothing is remembered from the last time, and of the file nothing from stage to
+    stage.
+    """
     for function in (reference.interface, reference.topology, reference.dssp):
         function.cache_clear()
     took: Times = {}
@@ -192,7 +224,10 @@ def table(rows: list) -> str:
     """Markdown: stages of the usual decoys, of large ones, then all decoys."""
     usual, large = ([r for r in rows if (r[1] > LARGE) == is_large] for is_large in (False, True))
     lines = [*stage_table(usual, FLOORS), *stage_table(large, FLOORS_LARGE)]
-    lines += ["| decoy | residues | interface | library | reference | ratio |", "| --- |" + " ---: |" * 5]
+    lines += [
+        "| decoy | residues | interface | library | reference | ratio |",
+        "| --- |" + " ---: |" * 5,
+    ]
     return "\n".join([*lines, *(line(*row) for row in rows)]) + "\n"
 
 
@@ -202,22 +237,34 @@ def stage_table(rows: list, floors: dict[str, float]) -> list[str]:
         return []
     sums = summed(rows)
     lines = [
-        f"CPU seconds for {len(rows)} decoys of {min(r[1] for r in rows)} to {max(r[1] for r in rows)} residues,"
+        f"CPU seconds for {len(rows)} decoys of {min(r[1] for r in rows)} to "
+        f"{max(r[1] for r in rows)} residues,"
         f" {sum(r[1] for r in rows)} in all, {sum(r[2] for r in rows)} of them in interfaces.\n",
         f"| stage | {LIBRARY} | {REFERENCE} | times as fast as the reference | at least |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
-    seconds = [(row, ours, sums[REFERENCE, row.partition(",")[0]]) for row, ours in library_rows(sums)]
+    seconds = [
+        (row, ours, sums[REFERENCE, row.partition(",")[0]]) for row, ours in library_rows(sums)
+    ]
     everything = total(sums, REFERENCE)
-    seconds += [("all", total(sums, LIBRARY), everything), ("all, dssp: mkdssp", with_mkdssp(sums), everything)]
+    seconds += [
+        ("all", total(sums, LIBRARY), everything),
+        ("all, dssp: mkdssp", with_mkdssp(sums), everything),
+    ]
     for row, ours, theirs in seconds:
-        lines.append(f"| {row} | {ours:.3f} | {theirs:.3f} | {theirs / ours:.1f} | {floors.get(row, '')} |")
+        lines.append(
+            f"| {row} | {ours:.3f} | {theirs:.3f} | {theirs / ours:.1f} | {floors.get(row, '')} |"
+        )
     return [*lines, ""]
 
 
 def library_rows(sums: Times) -> list[tuple[str, float]]:
     """Rows of the stages and of other ways, in order, with the library's seconds."""
-    rows = [row for stage in STAGES for row in (stage, *([other_way(stage)] if stage in OTHER_WAYS else []))]
+    rows = [
+        row
+        for stage in STAGES
+        for row in (stage, *([other_way(stage)] if stage in OTHER_WAYS else []))
+    ]
     return [(row, sums[LIBRARY, row]) for row in rows]
 
 
@@ -231,7 +278,9 @@ def plot(rows: list, path: Path) -> None:
     bars.sort(key=lambda bar: STAGES.index(bar[0].partition(",")[0]))
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
-    axes.barh([name for name, *_ in bars], [s for _, s, _ in bars], color=[color for *_, color in bars])
+    axes.barh(
+        [name for name, *_ in bars], [s for _, s, _ in bars], color=[color for *_, color in bars]
+    )
     axes.set(xscale="log", xlabel=f"CPU seconds, {len(rows)} decoys")
     axes.invert_yaxis()
     figure.savefig(path)

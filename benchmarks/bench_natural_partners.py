@@ -1,11 +1,13 @@
-"""How many antibodies, T-cell receptors and MHC molecules of natives are recognised, and which other chains are joined.
+"""How many antibodies, T-cell receptors and MHC molecules of natives are recognised, and which
+other chains are joined.
 
     PYTHONPATH=lib python benchmarks/bench_natural_partners.py --natives FOLDER --table natives.csv
 
-FOLDER has a structure file `<id>/bound.pdb` or `<id>.pdb` for each row of the table, which has the columns `id`, `kind`
-(such as `antibody-antigen`, `nanobody-antigen`, `tcr-pmhc`) and `partners`: the chains of both sides, each a letter, as
-in `HL:A`. Chains are joined rightly if both are on one side. All other joins are printed, and those of a kind without
-such bodies: somebody has to look at them.
+FOLDER has a structure file `<id>/bound.pdb` or `<id>.pdb` for each row of the table, which has the
+columns `id`, `kind` (such as `antibody-antigen`, `nanobody-antigen`, `tcr-pmhc`) and `partners`:
+the chains of both sides, each a letter, as in `HL:A`. Chains are joined rightly if both are on one
+side. All other joins are printed, and those of a kind without such bodies: somebody has to look at
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ WITH_BODIES = ("antibody-antigen", "tcr-pmhc")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--natives", type=Path, required=True)
     parser.add_argument("--table", type=Path, required=True)
     args = parser.parse_args()
@@ -47,8 +51,13 @@ def main() -> None:
         if expected and not pairs:
             to_look_at.append((row["id"], row["kind"], row["partners"], "nothing", "", ""))
     for kind, n in sorted(natives.items()):
-        found = ", ".join(f"{joined[kind, what]} with {what}" for of, what in sorted(joined) if of == kind)
-        print(f"{kind}: {n} natives, {partners[kind, True]} with joined partners; {found or 'no pairs'}")
+        found = ", ".join(
+            f"{joined[kind, what]} with {what}" for of, what in sorted(joined) if of == kind
+        )
+        print(
+            f"{kind}: {n} natives, {partners[kind, True]} with joined partners; "
+            f"{found or 'no pairs'}"
+        )
     for line in to_look_at:
         print(*line, sep="\t")
 

@@ -1,10 +1,11 @@
-"""One step of training, forward and backward, against the same network of PyTorch Geometric's own layer.
+"""One step of training, forward and backward, against the same network of PyTorch Geometric's own
+layer.
 
     PYTHONPATH=lib python benchmarks/bench_network.py [PACK]
 
-Batches of 32 graphs, one thread, CPU seconds, median of rounds in turn. `published` has PyTorch Geometric's layer and
-the published edge update, a linear map for each head; `without loops` is ours as a GPU computes it: PyTorch
-Geometric's layer with one edge update.
+Batches of 32 graphs, one thread, CPU seconds, median of rounds in turn. `published` has PyTorch
+Geometric's layer and the published edge update, a linear map for each head; `without loops` is ours
+as a GPU computes it: PyTorch Geometric's layer with one edge update.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ EXAMPLE = Path("results/example/graphs.safetensors")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("pack", type=Path, nargs="?", default=EXAMPLE, help="graphs.safetensors of a data set")
+    parser.add_argument(
+        "pack", type=Path, nargs="?", default=EXAMPLE, help="graphs.safetensors of a data set"
+    )
     parser.add_argument("--batches", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=7)
     args = parser.parse_args()
@@ -46,7 +49,9 @@ def main() -> None:
         batches.append(store.batch(order[start : start + BATCH].tolist()))
     torch.manual_seed(0)
     hyperparameters = Hyperparameters().model_dump()
-    network = build_network(store.node_width, store.edge_width, hyperparameters, store.metadata.get("features"))
+    network = build_network(
+        store.node_width, store.edge_width, hyperparameters, store.metadata.get("features")
+    )
     published, ours = PublishedNetwork(network), with_message_passing(network)
     seconds: dict[str, list[float]] = {"published": [], "without loops": [], "ours": []}
     for _ in range(args.rounds + 1):
@@ -54,8 +59,13 @@ def main() -> None:
             with without_loops() if name == "without loops" else contextlib.nullcontext():
                 seconds[name].append(step(published if name == "published" else ours, batches))
     edges = sum(len(batch.edge_attr) for batch in batches) // len(batches)
-    print(f"{len(batches) * BATCH} graphs of {args.pack}, {edges} edges a batch, load {os.getloadavg()[0]:.1f}")
-    medians = {name: median(values[1:]) for name, values in seconds.items()}  # the first round warms up
+    print(
+        f"{len(batches) * BATCH} graphs of {args.pack}, {edges} edges a batch, load "
+        f"{os.getloadavg()[0]:.1f}"
+    )
+    medians = {
+        name: median(values[1:]) for name, values in seconds.items()
+    }  # the first round warms up
     for name, value in medians.items():
         print(f"{name:14} {1000 * value:8.1f} ms a step {value / medians['ours']:6.2f} × ours")
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """How large the page of many models is, and how long a browser takes to open it, as Markdown.
 
-    PYTHONPATH=lib:tests:tests/unit python benchmarks/bench_page.py [--models 5000] [--targets 1 100 1000]
+    PYTHONPATH=lib:tests:tests/unit python benchmarks/bench_page.py [--models 5000] [--targets 1 100
+    1000]
 
-The models are four of the embedded example, with scores drawn at random. `first paint` is by the page's own clock and
-shall be at most 1.5 s for 1,000 targets of two models (`--models 2000 --targets 1000`). `opened` is when the page has
-loaded and its scripts have run, `filtered` what a text in the search field takes: of five texts the median, of each the
-best of three, which shall be at most 100 ms. All without a graphics card.
+The models are four of the embedded example, with scores drawn at random. `first paint` is by the
+page's own clock and shall be at most 1.5 s for 1,000 targets of two models (`--models 2000
+--targets 1000`). `opened` is when the page has loaded and its scripts have run, `filtered` what a
+text in the search field takes: of five texts the median, of each the best of three, which shall be
+at most 100 ms. All without a graphics card.
 """
 
 from __future__ import annotations
@@ -51,7 +53,10 @@ def main() -> None:
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for targets in args.targets:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            print("| " + " | ".join(cost(program, Path(folder), args.models, targets)) + " |", flush=True)
+            print(
+                "| " + " | ".join(cost(program, Path(folder), args.models, targets)) + " |",
+                flush=True,
+            )
 
 
 def cost(program: str, folder: Path, n_models: int, n_targets: int) -> list[str]:

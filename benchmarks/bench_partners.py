@@ -1,12 +1,15 @@
-"""Do partners answer the question that was asked? Real complexes with partners in place, turned, away and missing.
+"""Do partners answer the question that was asked? Real complexes with partners in place, turned,
+away and missing.
 
-Scores arrangements whose order everybody knows, with a trained checkpoint, and prints the ranking and every broken
-expectation: complete arrangements before those with a partner away or missing (whatever the checkpoint), and an antigen
-in place before one that is turned (by the checkpoint). Then CPU seconds of partners and of interfaces.
+Scores arrangements whose order everybody knows, with a trained checkpoint, and prints the ranking
+and every broken expectation: complete arrangements before those with a partner away or missing
+(whatever the checkpoint), and an antigen in place before one that is turned (by the checkpoint).
+Then CPU seconds of partners and of interfaces.
 
     PYTHONPATH=lib:tests python benchmarks/bench_partners.py --natives FOLDER --checkpoint FILE
 
-natives : `<id>/bound.pdb` of the complexes named below, PDB files; those that are missing are left out and named.
+natives : `<id>/bound.pdb` of the complexes named below, PDB files; those that are missing are left
+out and named.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ TWO_PARTNERS = {
     "1N8Z": "A+B:C", "3SE8": "H+L:G", "7DAA": "H+L:A", "7LF7": "H+L:M", "7LR4": "H+L:D", "3HMX": "H+L:A+B",
     "6CQR_tcr": "A+B+C:D+E", "1G6R_tcr": "H+L+P:A+B", "1ERN": "A:B", "1I07": "A:B",
 }  # fmt: skip
-"""Antibodies, T-cell receptors on peptide and MHC, homodimers: the last partner of each is moved."""
+"""Antibodies, T-cell receptors on peptide and MHC, homodimers: the last partner of each is moved.
+"""
 MANY = {"4JCV": "ADBCE", "3WD5": "ABC"}
 """A complex of five chains, and a ring of three: the last chain is moved, no partners are said."""
 SEVEN = "4GAM"
@@ -75,7 +79,14 @@ def rankings(home: Path, checkpoint: Path) -> dict[str, list[dict[str, str]]]:
         "--directory",
         str(home),
     ]
-    command += ["--cores", str(os.cpu_count()), "score", "--config", "score_decoys=in", f"scorer={checkpoint}"]
+    command += [
+        "--cores",
+        str(os.cpu_count()),
+        "score",
+        "--config",
+        "score_decoys=in",
+        f"scorer={checkpoint}",
+    ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     found: dict[str, list[dict[str, str]]] = {}
     with open(home / "results/scores/in/models.csv", newline="") as handle:
@@ -116,7 +127,9 @@ def seconds(path: Path, partners: str, part: str, repeats: int = 3) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--natives", type=Path, required=True)
     parser.add_argument("--checkpoint", type=Path, required=True)
     args = parser.parse_args()
@@ -127,15 +140,22 @@ def main() -> None:
         print(f"{'target':9}  order of the ranking")
         for target, rows in rankings(home, args.checkpoint.resolve()).items():
             order = [f"{row['decoy']} {row['dockq'][:5] or row['status']}" for row in rows]
-            print(f"{target:9}  {' > '.join(order)}{''.join(f'  <- {fault}' for fault in faults(rows))}")
+            print(
+                f"{target:9}  "
+                f"{' > '.join(order)}{''.join(f'  <- {fault}' for fault in faults(rows))}"
+            )
         print(f"left out: {', '.join(missing) or 'none'}")
-        two = write_pdb(home / "two.pdb", [line for line in read_atoms(args.natives / "1ERN/bound.pdb")])
+        two = write_pdb(home / "two.pdb", list(read_atoms(args.natives / "1ERN/bound.pdb")))
         plain, said = (seconds(two, partners, "graphs") for partners in ("", "A:B"))
-        print(f"two chains: {plain:.3f} CPU s without partners, {said:.3f} with them, {said / plain:.2f} times")
+        print(
+            f"two chains: {plain:.3f} CPU s without partners, {said:.3f} with them, "
+            f"{said / plain:.2f} times"
+        )
         whole = args.natives / SEVEN / "bound.pdb"
         graph, parts = (seconds(whole, "", part) for part in ("graphs", "interfaces"))
         print(
-            f"seven chains: {graph:.3f} CPU s the graph, {parts:.3f} its interfaces besides, {parts / graph:.2f} times"
+            f"seven chains: {graph:.3f} CPU s the graph, {parts:.3f} its interfaces besides, "
+            f"{parts / graph:.2f} times"
         )
 
 

@@ -1,10 +1,12 @@
-"""Makes decoys of natives and measures what they must be: free of clashes, of all qualities, no size that tells DockQ.
+"""Makes decoys of natives and measures what they must be: free of clashes, of all qualities, no
+size that tells DockQ.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=lib python benchmarks/bench_sampling.py NATIVES PARTNERS [--out FOLDER]
+    OMP_NUM_THREADS=1 PYTHONPATH=lib python benchmarks/bench_sampling.py NATIVES PARTNERS [--out
+    FOLDER]
 
-NATIVES and PARTNERS are what `sampling.natives` and `sampling.partners` name. Each native is sampled by a process of
-its own, as the workflow does it, and a target that is there is not made again. Everything is measured on the files
-that were written.
+NATIVES and PARTNERS are what `sampling.natives` and `sampling.partners` name. Each native is
+sampled by a process of its own, as the workflow does it, and a target that is there is not made
+again. Everything is measured on the files that were written.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ GATES = {
 
 
 class Measured(NamedTuple):
-    """One decoy as it was written. size : interface residues. clashes, overlaps : pairs of heavy atoms."""
+    """One decoy as it was written. size : interface residues. clashes, overlaps : pairs of heavy
+    atoms.
+    """
 
     target: str
     dockq: float
@@ -65,9 +69,14 @@ def main() -> None:
     parser.add_argument("partners", type=Path)
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/sampling"))
     parser.add_argument(
-        "--targets", type=int, default=40, help="drawn at random, with and without unbound partners in turn"
+        "--targets",
+        type=int,
+        default=40,
+        help="drawn at random, with and without unbound partners in turn",
     )
-    parser.add_argument("--residues", type=int, nargs=2, default=(150, 450), help="fewest and most of a native")
+    parser.add_argument(
+        "--residues", type=int, nargs=2, default=(150, 450), help="fewest and most of a native"
+    )
     parser.add_argument("--decoys", type=int, default=8, help="of each native")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--measure-only", action="store_true", help="what has been made so far")
@@ -101,7 +110,16 @@ def make(args: argparse.Namespace) -> None:
         folder = args.out / "decoys" / target
         if (folder / "cpu_seconds").exists():
             continue
-        command = [sys.executable, SCRIPT, "--target", target, "--native", natives[target], "--output", folder]
+        command = [
+            sys.executable,
+            SCRIPT,
+            "--target",
+            target,
+            "--native",
+            natives[target],
+            "--output",
+            folder,
+        ]
         command += ["--unbound", *unbound_files(natives[target])]
         command += ["--partners", partners.get(target, ""), "--decoys", args.decoys]
         command += ["--rotations", ROTATIONS, "--seed", args.seed]
@@ -133,7 +151,10 @@ def measured(folder: Path, row: Row) -> Measured:
     heavy = [cKDTree(complex_.xyz[side[complex_.residue_of]]) for side in (receptor, ligand)]
     clashes, overlaps = (int(heavy[0].count_neighbors(heavy[1], d)) for d in (CLASH, OVERLAP))
     ca = [complex_.xyz[complex_.ca[side]] for side in (receptor, ligand)]
-    size = sum(np.isfinite(cKDTree(b).query(a, distance_upper_bound=INTERFACE)[0]).sum() for a, b in (ca, ca[::-1]))
+    size = sum(
+        np.isfinite(cKDTree(b).query(a, distance_upper_bound=INTERFACE)[0]).sum()
+        for a, b in (ca, ca[::-1])
+    )
     dockq = float(row.DockQ)
     n = len(complex_.residues)
     return Measured(row.Target, dockq, int(size), clashes, overlaps, n, row.Docking, row.Form)
@@ -145,11 +166,15 @@ def chains_of(complex_: Complex) -> list[str]:
 
 
 def correlations(decoys: list[Measured]) -> np.ndarray:
-    """Within each target the rank correlation of DockQ with size and with clashes, shape (targets, 2)."""
+    """Within each target the rank correlation of DockQ with size and with clashes, shape (targets,
+    2).
+    """
     found = []
     for target in sorted({decoy.target for decoy in decoys}):
         own = [decoy for decoy in decoys if decoy.target == target]
-        columns = np.array([[decoy.dockq, decoy.size, decoy.clashes] for decoy in own], dtype=float).T
+        columns = np.array(
+            [[decoy.dockq, decoy.size, decoy.clashes] for decoy in own], dtype=float
+        ).T
         found.append(spearman(columns[0], columns[1:]))
     return np.array(found)
 
@@ -182,7 +207,10 @@ def table(decoys: list[Measured], rows: list[Row], seconds: dict[str, float]) ->
         lines.append(f"| {what} | {value:.3f} | {sign} {limit:g} | {'ok' if good else 'missed'} |")
     tenths = np.histogram(dockq, np.linspace(0, 1, 11))[0]
     lines += ["", f"DockQ by tenths: {' '.join(map(str, tenths))}"]
-    lines.append(f"signed means of both correlations: {', '.join(f'{value:+.3f}' for value in rho.mean(axis=0))}")
+    lines.append(
+        "signed means of both correlations: "
+        f"{', '.join(f'{value:+.3f}' for value in rho.mean(axis=0))}"
+    )
     for name in ("docking", "form"):
         lines.append(f"{name}: {dict(Counter(getattr(decoy, name) for decoy in decoys))}")
     reasons = Counter(" ".join(row.Reason.split()[1:4]) for row in rows if row.Status != Status.OK)
@@ -210,7 +238,9 @@ def plot(decoys: list[Measured], path: Path) -> None:
     left.set(xlabel="DockQ", ylabel="decoys")
     left.legend(frameon=False)
     means = {d.target: np.mean([e.size for e in decoys if e.target == d.target]) for d in decoys}
-    middle.plot(dockq, [d.size / means[d.target] for d in decoys], ".", markersize=2, rasterized=True)
+    middle.plot(
+        dockq, [d.size / means[d.target] for d in decoys], ".", markersize=2, rasterized=True
+    )
     middle.set(xlabel="DockQ", ylabel="interface residues / mean of target")
     right.plot(dockq, [d.clashes for d in decoys], ".", markersize=2, rasterized=True)
     right.set(xlabel="DockQ", ylabel="pairs of heavy atoms < 3 Å")

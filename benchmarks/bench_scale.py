@@ -2,12 +2,13 @@
 
     PYTHONPATH=lib:tests/slurm python benchmarks/bench_scale.py [--decoys 1000] [--distinct 1000]
 
-Counted are CPU seconds of the Snakemake process and everything it started and waited for, on two cores, and the
-largest resident memory of any of these processes. The decoys are those of the embedded example over and over under
-new names, as hard links: a tree with all of them built is real in every file Snakemake and the preflight look at, but
-cheap to make, for equal content is computed once and then found in the reuse store. The overhead of a build is
-measured with another set, in which a last digit of one coordinate makes every decoy differ, so that everything is
-computed: what the feature jobs say they spent on features is subtracted from the CPU seconds of the whole.
+Counted are CPU seconds of the Snakemake process and everything it started and waited for, on two
+cores, and the largest resident memory of any of these processes. The decoys are those of the
+embedded example over and over under new names, as hard links: a tree with all of them built is real
+in every file Snakemake and the preflight look at, but cheap to make, for equal content is computed
+once and then found in the reuse store. The overhead of a build is measured with another set, in
+which a last digit of one coordinate makes every decoy differ, so that everything is computed: what
+the feature jobs say they spent on features is subtracted from the CPU seconds of the whole.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ JOB_SECONDS = re.compile(r"([0-9.]+) CPU s, ([0-9.]+) of them in features")
 
 N_SOURCES = len(list(EXAMPLE.glob("decoys/*/*")))
 MOST_BUILT = 20_000
-"""With more decoys, the built state is laid out instead of built: links to the results of a small real build."""
+"""With more decoys, the built state is laid out instead of built: links to the results of a small
+real build.
+"""
 
 FLOORS = {
     "dry run, nothing built": {10_000: (2, 300), 100_000: (6, 1000)},
@@ -67,9 +70,16 @@ class Cost:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--decoys", type=int, default=1000, help="of the dry runs and the rerun")
-    parser.add_argument("--distinct", type=int, default=1000, help="of the build whose overhead is measured; 0: none")
+    parser.add_argument(
+        "--distinct",
+        type=int,
+        default=1000,
+        help="of the build whose overhead is measured; 0: none",
+    )
     parser.add_argument("--on-slurm", type=int, default=1000, help="of the build on Slurm; 0: none")
-    parser.add_argument("--no-build", action="store_true", help="only the dry run with nothing built")
+    parser.add_argument(
+        "--no-build", action="store_true", help="only the dry run with nothing built"
+    )
     parser.add_argument("--folder", type=Path, help="where to work, and to leave what was made")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="toporank-scale-") as temporary:
@@ -80,7 +90,15 @@ def main() -> None:
         elif args.on_slurm:
             print(f"Slurm is not measured: missing here: {', '.join(missing())}", file=sys.stderr)
         rows += many(folder / "equal", args.decoys, build=not args.no_build)
-        print("\n".join(["| | decoys | CPU s | MB | floor | |", "| --- | ---: | ---: | ---: | --- | --- |", *rows]))
+        print(
+            "\n".join(
+                [
+                    "| | decoys | CPU s | MB | floor | |",
+                    "| --- | ---: | ---: | ---: | --- | --- |",
+                    *rows,
+                ]
+            )
+        )
     if any("**missed**" in row for row in rows):
         raise SystemExit("a floor was missed")
 
@@ -106,15 +124,19 @@ def many(home: Path, n: int, *, build: bool) -> Iterator[str]:
     text = gzip.decompress(changed.read_bytes())
     changed.unlink()  # it is a link
     changed.write_bytes(
-        gzip.compress(b"REMARK   changed\n" + text if b"data_" not in text[:9] else b"# changed\n" + text)
+        gzip.compress(
+            b"REMARK   changed\n" + text if b"data_" not in text[:9] else b"# changed\n" + text
+        )
     )
     yield row("one changed decoy, whole rerun", n, snakemake(home))
 
 
 def lay_out(home: Path, sample: Path) -> None:
-    """Bring a data set to its built state from a real build of the example's decoys, which it consists of.
+    """Bring a data set to its built state from a real build of the example's decoys, which it
+    consists of.
 
-    Every artefact becomes a link, every ledger is written, and Snakemake takes note of them as its own.
+    Every artefact becomes a link, every ledger is written, and Snakemake takes note of them as its
+    own.
     """
     make_dataset(sample, N_SOURCES, distinct=False)
     snakemake(sample)
@@ -130,9 +152,13 @@ def lay_out(home: Path, sample: Path) -> None:
                     path = place("many", stage, *member.key)
                     link_or_copy(sample.resolve() / place("many", stage, *fate.key), path)
                     state = path.stat()
-                    table[stage, *member.key] = Published(digest, (state.st_size, state.st_mtime_ns))
+                    table[stage, *member.key] = Published(
+                        digest, (state.st_size, state.st_mtime_ns)
+                    )
                 rows.append(fate._replace(target=member.target, decoy=member.decoy))
-            write_ledger(Path(LEDGER.format(dataset="many", chunk=chunk)), Ledger(ledgers[0].recipes, rows))
+            write_ledger(
+                Path(LEDGER.format(dataset="many", chunk=chunk)), Ledger(ledgers[0].recipes, rows)
+            )
         write_published("many", table)
     snakemake(home, "--touch")
     snakemake(home)  # the coverage
@@ -151,9 +177,13 @@ def overhead(home: Path, n: int) -> Iterator[str]:
 
 
 def on_slurm(home: Path, n: int) -> Iterator[str]:
-    """A build of n decoys of known content on a Slurm of one node: what the node spends beside the jobs."""
+    """A build of n decoys of known content on a Slurm of one node: what the node spends beside the
+    jobs.
+    """
     make_dataset(home, n, distinct=False)
-    settings = "--profile slurm --slurm-status-command squeue --slurm-init-seconds-before-status-checks 10"
+    settings = (
+        "--profile slurm --slurm-status-command squeue --slurm-init-seconds-before-status-checks 10"
+    )
     with cluster(home / "cluster", memory=20_000) as environment:
         snakemake(home, *settings.split(), **environment)
     node = float((home / "cluster/node_seconds").read_text())
@@ -172,7 +202,10 @@ def job_seconds(home: Path) -> tuple[float, float]:
 def each_decoy(what: str, n: int, seconds: float, most: float) -> str:
     """A line of the table about milliseconds a decoy."""
     each = 1000 * seconds / n
-    return f"| {what}, a decoy | {n:,} | {each:.1f} ms | | ≤ {most} ms | {'met' if each <= most else '**missed**'} |"
+    return (
+        f"| {what}, a decoy | {n:,} | {each:.1f} ms | | ≤ {most} ms | "
+        f"{'met' if each <= most else '**missed**'} |"
+    )
 
 
 def row(what: str, n: int, cost: Cost) -> str:
@@ -206,30 +239,52 @@ def make_dataset(home: Path, n: int, *, distinct: bool) -> list[Path]:
             split = "val" if target == "T000" else "train"
             rows.append(f"{target},d{i:06d},{labels[source.parent.name, stem]},{split}")
     (home / "config").mkdir()
-    (home / "config/config.yaml").write_text("datasets: [{name: many, decoys: decoys, labels: labels.csv}]\n")
+    (home / "config/config.yaml").write_text(
+        "datasets: [{name: many, decoys: decoys, labels: labels.csv}]\n"
+    )
     (home / "labels.csv").write_text("\n".join(rows) + "\n")
     return paths
 
 
 def moved(content: bytes, number: int) -> bytes:
-    """A structure with its first coordinate moved by some thousandths of an Å, as many as its number says."""
+    """A structure with its first coordinate moved by some thousandths of an Å, as many as its
+    number says.
+    """
     x = re.search(rb"^ATOM.*?(-?\d+\.\d{3})", content, re.MULTILINE)
     other = b"%.3f" % (float(x[1]) + (number + 1) / 1000)
-    return content[: x.start(1)] + other.rjust(len(x[1]))[-len(x[1]) :].rjust(len(x[1])) + content[x.end(1) :]
+    return (
+        content[: x.start(1)]
+        + other.rjust(len(x[1]))[-len(x[1]) :].rjust(len(x[1]))
+        + content[x.end(1) :]
+    )
 
 
 def snakemake(home: Path, *arguments: str, **environment: str) -> Cost:
     """Run `snakemake build_graphs` on two cores; raises CalledProcessError when it fails."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile"), "--cores", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(REPOSITORY / "Snakefile"),
+        "--cores",
+        "2",
+    ]
     command += ["--directory", str(home), "build_graphs", *arguments]
     with open(home / "printed.txt", "w") as printed:
         process = subprocess.Popen(
-            command, stdout=printed, stderr=subprocess.STDOUT, cwd=REPOSITORY, env=environment or None
+            command,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            cwd=REPOSITORY,
+            env=environment or None,
         )
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command, (home / "printed.txt").read_text())
+        raise subprocess.CalledProcessError(
+            process.returncode, command, (home / "printed.txt").read_text()
+        )
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 

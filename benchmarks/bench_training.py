@@ -1,11 +1,13 @@
-"""Training as anyone would write it against training as it is done here: same weights, same batches, same seeds.
+"""Training as anyone would write it against training as it is done here: same weights, same
+batches, same seeds.
 
     PYTHONPATH=lib python benchmarks/bench_training.py --packs results/example/graphs.safetensors
 
-The baseline reads the `.pt` file of each graph whenever a batch needs it and trains the network built from PyTorch
-Geometric's own layer, with the published edge update. Both have the same loop around them. The learning rate starts low
-and falls to zero: at a high one, rounding alone takes two trainings to different ends, and the last of their epochs is
-one of a jumpy curve. It fails unless training is three times as fast as the baseline, and as good.
+The baseline reads the `.pt` file of each graph whenever a batch needs it and trains the network
+built from PyTorch Geometric's own layer, with the published edge update. Both have the same loop
+around them. The learning rate starts low and falls to zero: at a high one, rounding alone takes two
+trainings to different ends, and the last of their epochs is one of a jumpy curve. It fails unless
+training is three times as fast as the baseline, and as good.
 """
 
 from __future__ import annotations
@@ -57,12 +59,15 @@ SPEED_UP, QUALITY = 3.0, 0.03
 def read_batch(store: GraphStore, files: list[Path], indices: list[int]) -> GraphBatch:
     """A batch from `.pt` files, by PyTorch Geometric. files : one for each graph of the store.
 
-    Edges are sorted as in a pack, so that dropout falls on the same ones; that is a small part of the time.
+    Edges are sorted as in a pack, so that dropout falls on the same ones; that is a small part of
+    the time.
     """
     batch = Batch.from_data_list([_read(files[i]) for i in indices])
     y = torch.tensor(store.dockq[indices], dtype=torch.float32)
     of_edges = batch.batch[batch.edge_index[0]]
-    return GraphBatch(batch.x, batch.edge_index, batch.edge_attr, batch.batch, of_edges, y, torch.tensor(indices))
+    return GraphBatch(
+        batch.x, batch.edge_index, batch.edge_attr, batch.batch, of_edges, y, torch.tensor(indices)
+    )
 
 
 def _read(file: Path) -> Data:
@@ -74,7 +79,9 @@ def _read(file: Path) -> Data:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One training. Seconds are CPU seconds of an epoch, the median of all; memory is the peak in MiB."""
+    """One training. Seconds are CPU seconds of an epoch, the median of all; memory is the peak in
+    MiB.
+    """
 
     arm: str
     seed: int
@@ -85,11 +92,15 @@ class Outcome:
     val_spearman: float
 
 
-def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: int, threads: int = 1) -> Outcome:
+def train(
+    arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: int, threads: int = 1
+) -> Outcome:
     """Train one arm, in this process."""
     seed_everything(seed, threads)
     store = GraphStore.open(packs)
-    network = build_network(store.node_width, store.edge_width, hp.model_dump(), store.metadata.get("features"))
+    network = build_network(
+        store.node_width, store.edge_width, hp.model_dump(), store.metadata.get("features")
+    )
     training, validation = (split_indices(store, split) for split in ("train", "val"))
     set_statistics(network, store, training)
     load: Callable[[list[int]], GraphBatch] = store.batch
@@ -98,7 +109,9 @@ def train(arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: i
     else:
         network, files = PublishedNetwork(network), graph_files(store, packs)
         load = lambda indices: read_batch(store, files, indices)  # noqa: E731
-    optimizer = torch.optim.Adam(network.parameters(), lr=hp.learning_rate, weight_decay=hp.weight_decay)
+    optimizer = torch.optim.Adam(
+        network.parameters(), lr=hp.learning_rate, weight_decay=hp.weight_decay
+    )
     steps = epochs * math.ceil(len(training) / hp.batch_size)
     falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, total_iters=steps)
     seconds, loading = [], []
@@ -139,11 +152,16 @@ def graph_files(store: GraphStore, packs: list[Path]) -> list[Path]:
     """The `.pt` file of each graph of a store; a pack lies beside the folder of its graphs."""
     folders = [packs[p].parent for p in store.part_of]
     rows = zip(folders, store.target, store.decoy, strict=True)
-    return [folder / "graphs" / target / (decoy + layout.SUFFIX["graphs"]) for folder, target, decoy in rows]
+    return [
+        folder / "graphs" / target / (decoy + layout.SUFFIX["graphs"])
+        for folder, target, decoy in rows
+    ]
 
 
 def compare(packs: list[Path], hp: Hyperparameters, seeds: list[int], epochs: int) -> pd.DataFrame:
-    """Train both arms with every seed, each in a process of its own: one row a training, columns of `Outcome`."""
+    """Train both arms with every seed, each in a process of its own: one row a training, columns of
+    `Outcome`.
+    """
     rows = []
     for seed in seeds:
         for arm in ARMS:
@@ -155,10 +173,12 @@ def compare(packs: list[Path], hp: Hyperparameters, seeds: list[int], epochs: in
 def verdict(table: pd.DataFrame) -> tuple[dict[str, float], bool]:
     """Ratios of the arms over all seeds, and whether the optimised one passes.
 
-    `speed_up`, `memory`: baseline / optimised. `val_loss`, `val_spearman`: how much worse the optimised one is,
-    relative to the baseline; negative is better.
+    `speed_up`, `memory`: baseline / optimised. `val_loss`, `val_spearman`: how much worse the
+    optimised one is, relative to the baseline; negative is better.
     """
-    means = table.groupby("arm")[["epoch_s", "loading_s", "peak_mib", "val_loss", "val_spearman"]].mean()
+    means = table.groupby("arm")[
+        ["epoch_s", "loading_s", "peak_mib", "val_loss", "val_spearman"]
+    ].mean()
     base, ours = means.loc["baseline"], means.loc["optimised"]
     found = {
         "speed_up": base["epoch_s"] / ours["epoch_s"],
@@ -167,7 +187,11 @@ def verdict(table: pd.DataFrame) -> tuple[dict[str, float], bool]:
         "val_loss": ours["val_loss"] / base["val_loss"] - 1,
         "val_spearman": (base["val_spearman"] - ours["val_spearman"]) / abs(base["val_spearman"]),
     }
-    good = found["speed_up"] >= SPEED_UP and found["val_loss"] <= QUALITY and found["val_spearman"] <= QUALITY
+    good = (
+        found["speed_up"] >= SPEED_UP
+        and found["val_loss"] <= QUALITY
+        and found["val_spearman"] <= QUALITY
+    )
     return found, bool(good)
 
 
@@ -180,8 +204,10 @@ def text(table: pd.DataFrame, ratios: dict[str, float], passed: bool) -> str:
     lines += [
         "",
         f"{'Passed' if passed else 'Failed'}: {ratios['speed_up']:.1f} times as fast an epoch,"
-        f" {ratios['loading_speed_up']:.0f} times in loading, {ratios['memory']:.2f} times less memory;"
-        f" validation loss {100 * ratios['val_loss']:+.2f} %, Spearman {-100 * ratios['val_spearman']:+.2f} %"
+        f" {ratios['loading_speed_up']:.0f} times in loading, {ratios['memory']:.2f} times less "
+        "memory;"
+        f" validation loss {100 * ratios['val_loss']:+.2f} %, Spearman "
+        f"{-100 * ratios['val_spearman']:+.2f} %"
         f" (seeds {', '.join(map(str, sorted(table['seed'].unique())))}).",
     ]
     return "\n".join(lines) + "\n"
@@ -209,17 +235,26 @@ def plot(table: pd.DataFrame, path: Path) -> None:
 
 
 def held_at_most() -> float:
-    """MB that this process has held at most; getrusage would tell those of a larger process that started it."""
+    """MB that this process has held at most; getrusage would tell those of a larger process that
+    started it.
+    """
     return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 2**10
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--packs", type=Path, nargs="+", required=True, help="beside the folders of their graphs")
+    parser.add_argument(
+        "--packs", type=Path, nargs="+", required=True, help="beside the folders of their graphs"
+    )
     parser.add_argument("--hyperparameters", default="{}", help="as JSON")
     parser.add_argument("--seeds", type=int, nargs="+", default=[222, 777, 1337])
     parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--out", type=Path, default=Path("results/benchmarks/training"), help="where table and plot go")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/benchmarks/training"),
+        help="where table and plot go",
+    )
     args = parser.parse_args()
     try:
         given = {"learning_rate": LEARNING_RATE, **json.loads(args.hyperparameters)}

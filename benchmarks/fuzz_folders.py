@@ -1,8 +1,10 @@
-"""Damage files of predictors' folders at random and score them: `python benchmarks/fuzz_folders.py N FOLDER…`.
+"""Damage files of predictors' folders at random and score them: `python benchmarks/fuzz_folders.py
+N FOLDER…`.
 
-Each of N times a folder is copied, one of its files is damaged in one of the ways of tests/inputs/_fuzz.py (or renamed,
-emptied, exchanged with another one, cut), and the copy is scored in this process. Every structure file must have a row,
-and nothing but an error of TopoRank may be raised. Prints how often each outcome was met; the seeds of others end it.
+Each of N times a folder is copied, one of its files is damaged in one of the ways of
+tests/inputs/_fuzz.py (or renamed, emptied, exchanged with another one, cut), and the copy is scored
+in this process. Every structure file must have a row, and nothing but an error of TopoRank may be
+raised. Prints how often each outcome was met; the seeds of others end it.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ def main() -> None:
                     outcomes[f"{type(error).__name__}"] += 1
                     continue
                 except Exception as error:
-                    raise SystemExit(f"seed {seed}, {source}, {how}: {type(error).__name__}: {error}") from error
+                    raise SystemExit(
+                        f"seed {seed}, {source}, {how}: {type(error).__name__}: {error}"
+                    ) from error
                 unexpected = [note for note in results.notes if "unexpected" in note]
                 if unexpected:
                     raise SystemExit(f"seed {seed}, {source}, {how}: {unexpected[0]}")

@@ -1,21 +1,23 @@
-"""Do two proteins interact? AUROC and precision of a predictor's confidence on true and random pairs.
+"""Do two proteins interact? AUROC and precision of a predictor's confidence on true and random
+pairs.
 
     python benchmarks/interaction.py TABLES [--out docs/research/interaction.csv]
 
 TABLES is a folder with tables of pairs that interact and pairs that were put together at random:
 
 af23_heterodimers_narrowe.tsv.gz
-    146 heterodimers of the PDB and 146 random pairs of their chains, 25 models each, AlphaFold-Multimer 2.3
-    (SarahND97/alphafold-homodimers, 10.1093/bioinformatics/btae489).
+    146 heterodimers of the PDB and 146 random pairs of their chains, 25 models each,
+    AlphaFold-Multimer 2.3 (SarahND97/alphafold-homodimers, 10.1093/bioinformatics/btae489).
 colabfold_homodimers_narrowe.tsv.gz
-    466 homodimers against 288 monomers modelled as dimers and 169 random pairs, five models each, AlphaFold 2 of
-    ColabFold (the same authors).
+    466 homodimers against 288 monomers modelled as dimers and 169 random pairs, five models each,
+    AlphaFold 2 of ColabFold (the same authors).
 peppi_622_colabfold_features.csv.gz
     106 receptors with their peptide and 516 with the peptide of another receptor, ColabFold
     (yoann-ba/ColabFold_PepPI_files).
 
-A measure of one number needs no fit. `p_interact` is a logistic curve with weights of zero or more. It is fitted
-without the proteins of the pairs that it is tested on, and once more without their whole table.
+A measure of one number needs no fit. `p_interact` is a logistic curve with weights of zero or more.
+It is fitted without the proteins of the pairs that it is tested on, and once more without their
+whole table.
 """
 
 from __future__ import annotations
@@ -35,7 +37,12 @@ CURVES = {
     "p_interact(iptm)": ["iptm"],
     "p_interact(iptm, ptm)": ["iptm", "ptm"],
     "p_interact(iptm, pdockq2)": ["iptm", "pdockq2"],
-    "p_interact(iptm, pdockq2, interface_plddt, pae)": ["iptm", "pdockq2", "interface_plddt", "pae"],
+    "p_interact(iptm, pdockq2, interface_plddt, pae)": [
+        "iptm",
+        "pdockq2",
+        "interface_plddt",
+        "pae",
+    ],
 }
 
 
@@ -46,7 +53,8 @@ def heterodimers(folder: Path, models: int) -> pd.DataFrame:
         table = table[table["Prediction_number"] == 1]
     if models < 5:
         table = table[table["Model_number"] == 1]
-    # The two directions of a pair: pDockQ2 and the interface pLDDT of each chain, and its mean 1 / (1 + (PAE / 10)^2).
+    # The two directions of a pair: pDockQ2 and the interface pLDDT of each chain, and its mean 1 /
+    # (1 + (PAE / 10)^2).
     for column in ("pdockq2", "pae", "plddt"):
         both = np.array(table[column].map(ast.literal_eval).tolist())
         table[column] = both.max(axis=1) if column == "pdockq2" else both.mean(axis=1)
@@ -57,7 +65,9 @@ def heterodimers(folder: Path, models: int) -> pd.DataFrame:
 
 
 def homodimers(folder: Path) -> pd.DataFrame:
-    """One row for each chain: the model with the highest ranking score; its PAE column is the largest PAE, reversed."""
+    """One row for each chain: the model with the highest ranking score; its PAE column is the
+    largest PAE, reversed.
+    """
     table = pd.read_csv(folder / "colabfold_homodimers_narrowe.tsv.gz", sep="\t")
     table = table.rename(columns={"pdbid": "pair", "correct_result": "interacts"})
     table["ranking_confidence"] = 0.8 * table["iptm"] + 0.2 * table["ptm"]
@@ -68,7 +78,9 @@ def homodimers(folder: Path) -> pd.DataFrame:
 
 
 def peptides(folder: Path) -> pd.DataFrame:
-    """One row for each receptor and peptide: the model that ColabFold ranks first. A long name has two PDB entries."""
+    """One row for each receptor and peptide: the model that ColabFold ranks first. A long name has
+    two PDB entries.
+    """
     table = pd.read_csv(folder / "peppi_622_colabfold_features.csv.gz", index_col=0)
     rows = pd.DataFrame(
         {
@@ -86,7 +98,9 @@ def peptides(folder: Path) -> pd.DataFrame:
 
 
 def _with_proteins(table: pd.DataFrame) -> pd.DataFrame:
-    """Add `first` and `second`, the PDB entries of both chains; a native pair has the same entry twice."""
+    """Add `first` and `second`, the PDB entries of both chains; a native pair has the same entry
+    twice.
+    """
     parts = table["pair"].str.split("-")
     table["first"] = parts.str[0].str[:4]
     table["second"] = parts.str[-1].str[:4]
@@ -94,14 +108,18 @@ def _with_proteins(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def auroc(interacts: np.ndarray, measure: np.ndarray) -> float:
-    """Probability that a pair that interacts has more of the measure than a random pair, ties counting half."""
+    """Probability that a pair that interacts has more of the measure than a random pair, ties
+    counting half.
+    """
     ranks = rankdata(measure)
     n = int(interacts.sum())
     return float((ranks[interacts].sum() - n * (n + 1) / 2) / (n * (len(interacts) - n)))
 
 
 def precision_at_half(interacts: np.ndarray, measure: np.ndarray) -> float:
-    """Share of true pairs at the threshold that half of the true pairs reach, for as many true as random pairs."""
+    """Share of true pairs at the threshold that half of the true pairs reach, for as many true as
+    random pairs.
+    """
     threshold = np.quantile(measure[interacts], 0.5, method="lower")
     right = (measure[interacts] >= threshold).mean()
     wrong = (measure[~interacts] >= threshold).mean()
@@ -109,7 +127,9 @@ def precision_at_half(interacts: np.ndarray, measure: np.ndarray) -> float:
 
 
 def fit(x: np.ndarray, interacts: np.ndarray) -> np.ndarray:
-    """Constant and weights (zero or more) of a logistic curve, each class with half of the weight: (1 + n,)."""
+    """Constant and weights (zero or more) of a logistic curve, each class with half of the weight:
+    (1 + n,).
+    """
     weight = np.where(interacts, 0.5 / interacts.mean(), 0.5 / (1 - interacts.mean()))
 
     def loss(parameters: np.ndarray) -> float:
@@ -117,7 +137,9 @@ def fit(x: np.ndarray, interacts: np.ndarray) -> np.ndarray:
         return float((weight * np.logaddexp(0, np.where(interacts, -score, score))).mean())
 
     n = x.shape[1]
-    return minimize(loss, np.zeros(1 + n), bounds=[(None, None)] + [(0, None)] * n, method="L-BFGS-B").x
+    return minimize(
+        loss, np.zeros(1 + n), bounds=[(None, None)] + [(0, None)] * n, method="L-BFGS-B"
+    ).x
 
 
 def without_their_proteins(table: pd.DataFrame, columns: list[str]) -> np.ndarray:
@@ -126,7 +148,9 @@ def without_their_proteins(table: pd.DataFrame, columns: list[str]) -> np.ndarra
     x = x / x.std(axis=0)
     interacts = table["interacts"].to_numpy(bool)
     proteins = np.unique(table[["first", "second"]])
-    fold_of = dict(zip(proteins, np.random.default_rng(0).integers(0, FOLDS, len(proteins)), strict=True))
+    fold_of = dict(
+        zip(proteins, np.random.default_rng(0).integers(0, FOLDS, len(proteins)), strict=True)
+    )
     first = table["first"].map(fold_of).to_numpy()
     second = table["second"].map(fold_of).to_numpy()
     scores = np.full(len(table), np.nan)
@@ -140,14 +164,20 @@ def without_their_proteins(table: pd.DataFrame, columns: list[str]) -> np.ndarra
 
 
 def described(table: pd.DataFrame, name: str, measure: str, values: np.ndarray) -> dict:
-    """A row of the result. Intervals of 95 %: bootstrap over the proteins that name the first chain."""
+    """A row of the result. Intervals of 95 %: bootstrap over the proteins that name the first
+    chain.
+    """
     interacts = table["interacts"].to_numpy(bool)
     rows_of = [rows.to_numpy() for rows in table.groupby("first").groups.values()]
     generator = np.random.default_rng(1)
     samples = []
     for _ in range(RESAMPLED):
-        rows = np.concatenate([rows_of[i] for i in generator.integers(0, len(rows_of), len(rows_of))])
-        samples.append((auroc(interacts[rows], values[rows]), precision_at_half(interacts[rows], values[rows])))
+        rows = np.concatenate(
+            [rows_of[i] for i in generator.integers(0, len(rows_of), len(rows_of))]
+        )
+        samples.append(
+            (auroc(interacts[rows], values[rows]), precision_at_half(interacts[rows], values[rows]))
+        )
     low, high = np.quantile(samples, [0.025, 0.975], axis=0)
     return {
         "table": name,
@@ -214,7 +244,9 @@ def main() -> None:
             others = [_equal_weight(sources[other], columns) for other in sources if other != name]
             parameters = _fit_sources(others)
             scores = 1 / (1 + np.exp(-parameters[0] - table[columns].to_numpy() @ parameters[1:]))
-            row = described(table, name, f"p_interact({', '.join(columns)}) of the other tables", scores)
+            row = described(
+                table, name, f"p_interact({', '.join(columns)}) of the other tables", scores
+            )
             row["calibration_error"] = reliability(table, scores)
             rows.append(row)
     result = pd.DataFrame(rows).round(3)
@@ -223,7 +255,10 @@ def main() -> None:
         result.to_csv(arguments.out, index=False)
     for name, table in tables.items():
         print(name, fit(table[["iptm"]].to_numpy(), table["interacts"].to_numpy(bool)).round(3))
-    print("all sources", _fit_sources([_equal_weight(table, ["iptm"]) for table in sources.values()]).round(3))
+    print(
+        "all sources",
+        _fit_sources([_equal_weight(table, ["iptm"]) for table in sources.values()]).round(3),
+    )
 
 
 def _equal_weight(table: pd.DataFrame, columns: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -231,7 +266,9 @@ def _equal_weight(table: pd.DataFrame, columns: list[str]) -> tuple[np.ndarray, 
 
 
 def _fit_sources(sources: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """As `fit`, each source with the same weight: rows are repeated until all sources have about as many."""
+    """As `fit`, each source with the same weight: rows are repeated until all sources have about as
+    many.
+    """
     most = max(len(y) for _, y in sources)
     x = np.concatenate([np.repeat(x, round(most / len(y)), axis=0) for x, y in sources])
     interacts = np.concatenate([np.repeat(y, round(most / len(y))) for _, y in sources])

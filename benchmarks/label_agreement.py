@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Compare labels with those of a table, such as one made with DockQ 2.1.3, and look for the cause of each difference.
+"""Compare labels with those of a table, such as one made with DockQ 2.1.3, and look for the cause
+of each difference.
 
     PYTHONPATH=lib python benchmarks/label_agreement.py TABLE FOLDER
 
-TABLE has the columns target, decoy and dockq and may have group (a folder around the target's) and partners (`AB:C`,
-each letter a chain). FOLDER holds `[<group>/]<target>/native.pdb` and `[<group>/]<target>/<decoy>.pdb`.
+TABLE has the columns target, decoy and dockq and may have group (a folder around the target's) and
+partners (`AB:C`, each letter a chain). FOLDER holds `[<group>/]<target>/native.pdb` and
+`[<group>/]<target>/<decoy>.pdb`.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ MOST = 4096
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("table", type=Path)
     parser.add_argument("folder", type=Path)
     args = parser.parse_args()
@@ -64,7 +68,10 @@ def main() -> None:
         if differences[-1] > ENOUGH:
             cause = cause_of(expected, native, of_native, decoy)
             causes[cause] += 1
-            print(f"{row['target']}/{row['decoy']}: {expected:.4f} in the table, {dockq:.4f} here: {cause}")
+            print(
+                f"{row['target']}/{row['decoy']}: {expected:.4f} in the table, {dockq:.4f} here: "
+                f"{cause}"
+            )
     if n_without_native:
         print(f"{n_without_native} rows left out: no native.pdb")
     n = len(differences)
@@ -84,7 +91,9 @@ def cause_of(expected: float, native: Native, of_native: Complex, decoy: Complex
     return "unknown"
 
 
-def other_choices(native: Native, of_native: Complex, decoy: Complex) -> Iterator[tuple[str, float]]:
+def other_choices(
+    native: Native, of_native: Complex, decoy: Complex
+) -> Iterator[tuple[str, float]]:
     """Other ways to compute a label, and what each gives."""
     found = correspond(native.chains, chains_of(decoy))
     native = native.with_chains(found.native)
@@ -107,8 +116,12 @@ def other_choices(native: Native, of_native: Complex, decoy: Complex) -> Iterato
             yield f"{another}; {OTHER_SIDE}" if another else OTHER_SIDE, value
 
 
-def either_side(native: Native, scored: DecoyScores, mapping: Mapping, interfaces: Interfaces) -> Iterator[float]:
-    """The labels when, of interfaces whose sides are equally long, the other side is superposed for LRMSD."""
+def either_side(
+    native: Native, scored: DecoyScores, mapping: Mapping, interfaces: Interfaces
+) -> Iterator[float]:
+    """The labels when, of interfaces whose sides are equally long, the other side is superposed for
+    LRMSD.
+    """
     choices = []
     for (one, other), scores in interfaces.items():
         of_one = tuple(name for name in one if name in mapping)
@@ -117,7 +130,9 @@ def either_side(native: Native, scored: DecoyScores, mapping: Mapping, interface
         sides = [scored.side((name, mapping[name]) for name in side) for side in (of_other, of_one)]
         values = [scores.dockq]
         if len(sides[0].atoms) == len(sides[1].atoms):
-            exchanged = Interface(interface.sides[::-1], interface.pairs[:, ::-1], interface.contact)
+            exchanged = Interface(
+                interface.sides[::-1], interface.pairs[:, ::-1], interface.contact
+            )
             values.append(score(exchanged, tuple(sides)).dockq)
         choices.append(values)
     for values in itertools.islice(itertools.product(*choices), MOST):
@@ -125,9 +140,16 @@ def either_side(native: Native, scored: DecoyScores, mapping: Mapping, interface
 
 
 def merged(complex_: Complex, partners: tuple[Partner, ...], names: Mapping) -> Complex:
-    """The complex with the chains of each partner under one name. names : chain of the native → its own."""
-    new_name = {names[name]: partner[0] for partner in partners for name in partner if name in names}
-    residues = (residue._replace(chain=new_name.get(residue.chain, "other")) for residue in complex_.residues)
+    """The complex with the chains of each partner under one name. names : chain of the native → its
+    own.
+    """
+    new_name = {
+        names[name]: partner[0] for partner in partners for name in partner if name in names
+    }
+    residues = (
+        residue._replace(chain=new_name.get(residue.chain, "other"))
+        for residue in complex_.residues
+    )
     return replace(complex_, residues=tuple(residues))
 
 

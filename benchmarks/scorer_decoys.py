@@ -2,8 +2,9 @@
 
     python benchmarks/scorer_decoys.py FIRST SECOND FOURTH PERTURBED OUT
 
-FIRST, SECOND and FOURTH are folders of data releases, PERTURBED what FIRST's `make_decoys.py` made. OUT gets, for each
-group of decoys, `<group>/decoys/<target>/<decoy>.pdb`, `<group>/natives/<target>.pdb` and `<group>/labels.csv`.
+FIRST, SECOND and FOURTH are folders of data releases, PERTURBED what FIRST's `make_decoys.py` made.
+OUT gets, for each group of decoys, `<group>/decoys/<target>/<decoy>.pdb`,
+`<group>/natives/<target>.pdb` and `<group>/labels.csv`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from pathlib import Path
 import pandas as pd
 
 LEFT_OUT = ("afm-rl", "foldbench", "membrane-zdock")
-"""Groups of one target: the tables do not name the partners of the first, the second has five models, and the poses of
-the third are among those of FOURTH."""
+"""Groups of one target: the tables do not name the partners of the first, the second has five
+models, and the poses of the third are among those of FOURTH.
+"""
 MEMBRANE = "membrane-zdock18"
 NO_NATIVE = "4huq"
 """Its labels are its authors', since the native has other chains than the poses."""
@@ -32,7 +34,13 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     unpacked = args.out / "unpacked"
-    unpack = [sys.executable, args.second / "structures.py", "unpack", args.second / "predicted.structures", unpacked]
+    unpack = [
+        sys.executable,
+        args.second / "structures.py",
+        "unpack",
+        args.second / "predicted.structures",
+        unpacked,
+    ]
     subprocess.run(unpack, check=True)
     with tarfile.open(args.first / "real_decoys.tar.gz") as archive:
         archive.extractall(unpacked, filter="data")
@@ -40,13 +48,19 @@ def main() -> None:
         archive.extractall(unpacked, filter="data")
     predicted = pd.read_csv(args.second / "predicted_labels.csv").assign(native="native")
     predicted = predicted[~predicted["group"].isin(LEFT_OUT)]
-    predicted["folder"] = [unpacked / group / target for group, target in predicted[["group", "target"]].values]
+    predicted["folder"] = [
+        unpacked / group / target for group, target in predicted[["group", "target"]].values
+    ]
     first = pd.read_csv(args.first / "labels.csv").assign(partners="A:B", native="native")
     clusters = pd.read_csv(args.second / "first_sets_clusters.csv")
-    first = first.merge(clusters[["set", "id"]].rename(columns={"set": "group", "id": "target"}), on="target")
+    first = first.merge(
+        clusters[["set", "id"]].rename(columns={"set": "group", "id": "target"}), on="target"
+    )
     roots = {"docked": unpacked / "real_decoys", "perturbed": args.perturbed}
     first["folder"] = [roots[group] / target for group, target in first[["group", "target"]].values]
-    for group, rows in pd.concat([predicted, first, membrane(unpacked / MEMBRANE)], ignore_index=True).groupby("group"):
+    for group, rows in pd.concat(
+        [predicted, first, membrane(unpacked / MEMBRANE)], ignore_index=True
+    ).groupby("group"):
         lay_out(rows, args.out / group)
         print(f"{group}: {len(rows)} decoys of {rows['target'].nunique()} targets")
     (args.out / f"membrane/natives/{NO_NATIVE}.pdb").unlink()
@@ -72,7 +86,12 @@ def lay_out(rows: pd.DataFrame, folder: Path) -> None:
         shutil.copy(row.folder / f"{row.decoy}.pdb", decoys)
         shutil.copy(row.folder / f"{row.native}.pdb", natives / f"{row.target}.pdb")
         partners.append(_partners(row.partners, decoys / f"{row.decoy}.pdb"))
-    labels = {"Target": rows["target"], "Model": rows["decoy"], "DockQ": rows["dockq"], "Partners": partners}
+    labels = {
+        "Target": rows["target"],
+        "Model": rows["decoy"],
+        "DockQ": rows["dockq"],
+        "Partners": partners,
+    }
     pd.DataFrame({**labels, "group": rows["group"]}).to_csv(folder / "labels.csv", index=False)
 
 

@@ -2,9 +2,10 @@
 
     OMP_NUM_THREADS=1 PYTHONPATH=lib python benchmarks/scorer_potentials.py SECOND UNPACKED
 
-SECOND is the folder of the second data release, UNPACKED what its `structures.py unpack natives.structures` made. At
-most three natives of a cluster count, and none of a cluster with labelled decoys: so the potentials have not seen
-what a scorer that uses them is trained or judged on, but for the decoys made of natives.
+SECOND is the folder of the second data release, UNPACKED what its `structures.py unpack
+natives.structures` made. At most three natives of a cluster count, and none of a cluster with
+labelled decoys: so the potentials have not seen what a scorer that uses them is trained or judged
+on, but for the decoys made of natives.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ LARGEST = 3.0
 class Counts:
     """What was seen in natives, the same kinds as in `Potentials`; symmetric."""
 
-    atoms: np.ndarray = field(default_factory=lambda: np.zeros((len(ATOM_TYPES),) * 2 + (len(LIMITS) - 1,)))
+    atoms: np.ndarray = field(
+        default_factory=lambda: np.zeros((len(ATOM_TYPES),) * 2 + (len(LIMITS) - 1,))
+    )
     surface: np.ndarray = field(default_factory=lambda: np.zeros((len(ATOM_TYPES),) * 2))
     water: np.ndarray = field(default_factory=lambda: np.zeros(len(ATOM_TYPES)))
     residues: np.ndarray = field(default_factory=lambda: np.zeros((len(RESIDUES),) * 2))
@@ -60,17 +63,25 @@ class Counts:
             self.residues[i, j] += 1
             self.residues[j, i] += 1
         shared = surfaces(heavy, np.unique(near))
-        between = (types[shared.of] >= 0) & (types[shared.by] >= 0) & (body[shared.of] != body[shared.by])
+        between = (
+            (types[shared.of] >= 0) & (types[shared.by] >= 0) & (body[shared.of] != body[shared.by])
+        )
         of, by, area = types[shared.of[between]], types[shared.by[between]], shared.area[between]
         np.add.at(self.surface, (of, by), area)
         np.add.at(self.surface, (by, of), area)
         buried = (types[shared.atoms] >= 0) & (shared.alone > 0)
         np.add.at(self.water, types[shared.atoms[buried]], shared.free[buried])
 
-    def _add_atoms(self, xyz: np.ndarray, types: np.ndarray, residue: np.ndarray, body: np.ndarray) -> None:
-        """Count pairs of atoms by distance: of different partners, or `APART` or more residues from each other."""
+    def _add_atoms(
+        self, xyz: np.ndarray, types: np.ndarray, residue: np.ndarray, body: np.ndarray
+    ) -> None:
+        """Count pairs of atoms by distance: of different partners, or `APART` or more residues from
+        each other.
+        """
         first, second = cKDTree(xyz).query_pairs(LIMITS[-1], output_type="ndarray").T
-        counted = (body[first] != body[second]) | (np.abs(residue[first] - residue[second]) >= APART)
+        counted = (body[first] != body[second]) | (
+            np.abs(residue[first] - residue[second]) >= APART
+        )
         first, second = first[counted], second[counted]
         distance = np.linalg.norm(xyz[first] - xyz[second], axis=1)
         shell = np.searchsorted(LIMITS, distance, side="right") - 1
@@ -112,7 +123,10 @@ def write_potentials(potentials: Potentials, path: Path) -> None:
             for i in range(len(names))
             for j in range(i, len(names))
         ]
-    rows += [["water", name, "", f"{value:.2f}"] for name, value in zip(ATOM_TYPES, potentials.water, strict=True)]
+    rows += [
+        ["water", name, "", f"{value:.2f}"]
+        for name, value in zip(ATOM_TYPES, potentials.water, strict=True)
+    ]
     with open(path, "w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
 
@@ -123,15 +137,25 @@ def main() -> None:
     parser.add_argument("unpacked", type=Path)
     parser.add_argument("--table", type=Path, default=TABLE)
     args = parser.parse_args()
-    labelled = [pd.read_csv(args.second / name) for name in ("first_sets_clusters.csv", "predicted_labels.csv")]
+    labelled = [
+        pd.read_csv(args.second / name)
+        for name in ("first_sets_clusters.csv", "predicted_labels.csv")
+    ]
     natives = pd.read_csv(args.second / "natives.csv")
-    natives = natives[~natives["cluster"].isin(pd.concat(labelled)["cluster"])].groupby("cluster").head(A_CLUSTER)
+    natives = (
+        natives[~natives["cluster"].isin(pd.concat(labelled)["cluster"])]
+        .groupby("cluster")
+        .head(A_CLUSTER)
+    )
     counts = Counts()
     for name, partners in zip(natives["id"], natives["partners"], strict=True):
         complex_ = read_complex(args.unpacked / name / "bound.pdb").without_hydrogens()
         counts.add(complex_.with_partners(tuple(tuple(side) for side in partners.split(":"))))
     write_potentials(counts.potentials(), args.table)
-    print(f"{len(natives)} natives of {natives['cluster'].nunique()} clusters; {counts.atoms.sum() / 2:.3g} atom pairs")
+    print(
+        f"{len(natives)} natives of {natives['cluster'].nunique()} clusters; "
+        f"{counts.atoms.sum() / 2:.3g} atom pairs"
+    )
 
 
 if __name__ == "__main__":

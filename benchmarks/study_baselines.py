@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How well free answers rank the validation decoys of a finished study, as Markdown: chance, and sizes of interfaces.
+"""How well free answers rank the validation decoys of a finished study, as Markdown: chance, and
+sizes of interfaces.
 
     PYTHONPATH=lib python benchmarks/study_baselines.py WORK/sweep
 
@@ -30,12 +31,18 @@ WITHIN = 10.0
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("study", type=Path, help="its working directory")
-    parser.add_argument("--rankings", nargs="*", default=[], help="a name, and the models.csv of each data set")
+    parser.add_argument(
+        "--rankings", nargs="*", default=[], help="a name, and the models.csv of each data set"
+    )
     args = parser.parse_args()
     found = sorted((args.study / "results").glob("*/coverage.tsv"))
-    decoys = pd.concat(pd.DataFrame(read_coverage(path)).assign(set=path.parent.name) for path in found)
+    decoys = pd.concat(
+        pd.DataFrame(read_coverage(path)).assign(set=path.parent.name) for path in found
+    )
     decoys = decoys.reset_index(drop=True)
-    decoys = decoys[(decoys["split"] == "val") & (decoys["status"] == "ok") & decoys["dockq"].notna()]
+    decoys = decoys[
+        (decoys["split"] == "val") & (decoys["status"] == "ok") & decoys["dockq"].notna()
+    ]
     answers = {
         "interface residues": decoys["n_interface_residues"].astype(float),
         "CA pairs under 10 Å": decoys["path"].map(ca_pairs).astype(float),
@@ -47,10 +54,15 @@ def main() -> None:
         answers[args.rankings[0]] = pd.Series(merged["pred_dockq"].to_numpy(), decoys.index)
     for name, part in [*decoys.groupby("set"), ("all", decoys)]:
         print(f"\n{name}: {len(part)} decoys of {part['target'].nunique()} targets\n")
-        print("| | Spearman, pooled | Spearman, per target | ranking loss |\n| --- | ---: | ---: | ---: |")
+        print(
+            "| | Spearman, pooled | Spearman, per target | ranking loss |\n| --- | ---: | ---: | "
+            "---: |"
+        )
         for answer, values in answers.items():
             print(row(answer, measured(part, values.loc[part.index].to_numpy())))
-        draws = [measured(part, np.random.default_rng(k).random(len(part))) for k in range(RANDOM_ROUNDS)]
+        draws = [
+            measured(part, np.random.default_rng(k).random(len(part))) for k in range(RANDOM_ROUNDS)
+        ]
         print(row(f"random (mean of {RANDOM_ROUNDS})", pd.DataFrame(draws).mean()))
 
 
@@ -69,7 +81,10 @@ def measured(decoys: pd.DataFrame, values: np.ndarray) -> pd.Series:
 
 
 def row(name: str, of: pd.Series) -> str:
-    return f"| {name} | {of['spearman_pooled']:.3f} | {of['spearman_per_target']:.3f} | {of['ranking_loss']:.3f} |"
+    return (
+        f"| {name} | {of['spearman_pooled']:.3f} | {of['spearman_per_target']:.3f} | "
+        f"{of['ranking_loss']:.3f} |"
+    )
 
 
 if __name__ == "__main__":

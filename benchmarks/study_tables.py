@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a finished study has to show: its tables beside each other, per-target results, and all learning curves.
+"""What a finished study has to show: its tables beside each other, per-target results, and all
+learning curves.
 
 PYTHONPATH=lib python benchmarks/study_tables.py WORK/sweep --tables docs/study
 """
@@ -37,7 +38,9 @@ def main() -> None:
         if (args.study / source).exists():  # without phases there is one leaderboard
             shutil.copy(args.study / source, args.tables / name)
     sweep_runs(args.study).to_csv(args.tables / "sweep_runs.csv", index=False, float_format="%.5f")
-    final(args.study / "results").to_csv(args.tables / "final.csv", index=False, float_format="%.4f")
+    final(args.study / "results").to_csv(
+        args.tables / "final.csv", index=False, float_format="%.4f"
+    )
     targets = pd.concat(
         pd.read_csv(path).assign(set=path.parent.name)
         for path in sorted((args.study / "results/evaluation").glob("*/per_target.csv"))
@@ -45,7 +48,9 @@ def main() -> None:
     targets = targets[targets["split"] == "val"].drop(columns="split")
     targets.to_csv(args.tables / "final_targets.csv", index=False, float_format="%.4f")
     found = [
-        path for part in ("training", "finetune") for path in sorted(args.study.glob(f"results/{part}/*/metrics.csv"))
+        path
+        for part in ("training", "finetune")
+        for path in sorted(args.study.glob(f"results/{part}/*/metrics.csv"))
     ]
     runs = {path.parent.name: pd.read_csv(path) for path in found}
     matplotlib.rcParams["svg.hashsalt"] = "learning"  # the same curves are the same file
@@ -53,29 +58,42 @@ def main() -> None:
 
 
 def sweep_runs(study: Path) -> pd.DataFrame:
-    """Metrics on the labelled validation decoys of the best checkpoint by `val_loss` of each run, set by set."""
+    """Metrics on the labelled validation decoys of the best checkpoint by `val_loss` of each run,
+    set by set.
+    """
     datasets = sorted(path.parent.name for path in study.glob("results/*/graphs.safetensors"))
     runs = pd.read_csv(study / "results/final/leaderboard.csv").sort_values(["config", "seed"])
     runs = runs[runs["parent"].isna()]
-    return pd.DataFrame([row for run in runs.itertuples() for row in measure(study, run.config, run.seed, datasets)])
+    return pd.DataFrame(
+        [row for run in runs.itertuples() for row in measure(study, run.config, run.seed, datasets)]
+    )
 
 
 def final(results: Path) -> pd.DataFrame:
-    """Metrics on the labelled validation decoys of the final checkpoint, and of the ensemble's mean."""
+    """Metrics on the labelled validation decoys of the final checkpoint, and of the ensemble's
+    mean.
+    """
     members, rows = sorted((results / "final/ensemble").glob("*.ckpt")), []
     for scorer, ensemble in (("final", []), (f"mean of {len(members)}", members)):
-        scored, networks = {}, Networks(Scorer.of(results / "final/best.ckpt", ensemble, mean=bool(ensemble)))
+        scored, networks = (
+            {},
+            Networks(Scorer.of(results / "final/best.ckpt", ensemble, mean=bool(ensemble))),
+        )
         for path in sorted(results.glob("*/graphs.safetensors")):
             labels = validation_labels(path.with_name("coverage.tsv"))
             scores = pd.DataFrame(networks.score(path))
             scored[path.parent.name] = labels.merge(scores, how="left", validate="1:1")
         scored["all"] = pd.concat(scored.values(), ignore_index=True)
-        rows += [{"scorer": scorer, "set": name, **metrics(table)} for name, table in scored.items()]
+        rows += [
+            {"scorer": scorer, "set": name, **metrics(table)} for name, table in scored.items()
+        ]
     return pd.DataFrame(rows)
 
 
 def learning_curves(runs: dict[str, pd.DataFrame]) -> Figure:
-    """Losses by epoch, a panel for each configuration or phase, a colour for each seed; a dot is the best epoch."""
+    """Losses by epoch, a panel for each configuration or phase, a colour for each seed; a dot is
+    the best epoch.
+    """
     panels: dict[str, list[str]] = {}
     for run in runs:
         panels.setdefault(run.rpartition("_seed")[0] or run, []).append(run)
@@ -86,7 +104,12 @@ def learning_curves(runs: dict[str, pd.DataFrame]) -> Figure:
             metrics = runs[run]
             best = metrics.loc[metrics["val_loss"].idxmin()]
             axis.plot(metrics["epoch"], metrics["train_loss"], "--", color=f"C{k}", linewidth=0.9)
-            axis.plot(metrics["epoch"], metrics["val_loss"], color=f"C{k}", label=run.rpartition("_seed")[2])
+            axis.plot(
+                metrics["epoch"],
+                metrics["val_loss"],
+                color=f"C{k}",
+                label=run.rpartition("_seed")[2],
+            )
             axis.plot(best["epoch"], best["val_loss"], "o", color=f"C{k}", markersize=4)
         axis.set(title=name, xlabel="epoch", ylim=(0, 0.12))
         axis.legend(frameon=False, fontsize="small", title="seed", title_fontsize="small")

@@ -1,14 +1,17 @@
-"""The transfer table: how each judge ranks models of a source that nothing was fitted to, and how calibrated it is.
+"""The transfer table: how each judge ranks models of a source that nothing was fitted to, and how
+calibrated it is.
 
-    PYTHONPATH=lib python benchmarks/transfer.py STUDY --without bm55-af2-boltz=FOLDER --trees docs/scorer/trees.csv.gz
+    PYTHONPATH=lib python benchmarks/transfer.py STUDY --without bm55-af2-boltz=FOLDER --trees
+    docs/scorer/trees.csv.gz
 
-STUDY is the folder of a cross-validation (config/scorer.yaml), in which graphs, labels and networks lie; FOLDER has
-fold networks that were trained without the named group, `fold0` and so on. What networks say is kept beside the table,
-in predictions.csv.gz, so that a second run takes seconds; --again reads the networks anew. --trees gives two columns of
-the scorer that had boosted trees instead of a judge, out of fold by cluster, but not by source.
+STUDY is the folder of a cross-validation (config/scorer.yaml), in which graphs, labels and networks
+lie; FOLDER has fold networks that were trained without the named group, `fold0` and so on. What
+networks say is kept beside the table, in predictions.csv.gz, so that a second run takes seconds;
+--again reads the networks anew. --trees gives two columns of the scorer that had boosted trees
+instead of a judge, out of fold by cluster, but not by source.
 
-Pools of 3, 5, 10, 25 and all models of a target, three seeds each; 95 % intervals by bootstrap over clusters. A target
-counts where the models of the pool differ by 0.1 or more in DockQ.
+Pools of 3, 5, 10, 25 and all models of a target, three seeds each; 95 % intervals by bootstrap over
+clusters. A target counts where the models of the pool differ by 0.1 or more in DockQ.
 """
 
 from __future__ import annotations
@@ -49,7 +52,9 @@ KEYS = ["dataset", "target", "decoy"]
 
 
 class Pool(NamedTuple):
-    """Models of one target. rows : places. alike : similarities, (n, n). consensus : (n,). independent : how many."""
+    """Models of one target. rows : places. alike : similarities, (n, n). consensus : (n,).
+    independent : how many.
+    """
 
     rows: np.ndarray
     alike: np.ndarray
@@ -66,14 +71,20 @@ Judging = Callable[[Pool], np.ndarray]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("study", type=Path)
     parser.add_argument("--without", action="append", default=[], metavar="GROUP=FOLDER")
     parser.add_argument("--trees", type=Path)
     parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
-    parser.add_argument("--run", help="of the networks: a configuration and a seed (the first by default)")
+    parser.add_argument(
+        "--run", help="of the networks: a configuration and a seed (the first by default)"
+    )
     parser.add_argument("--again", action="store_true")
-    parser.add_argument("--picture", type=Path, help="written: how often models are acceptable, by probability")
+    parser.add_argument(
+        "--picture", type=Path, help="written: how often models are acceptable, by probability"
+    )
     parser.add_argument("--judge", type=Path, help="folder of a scorer, whose judge is fitted anew")
     args = parser.parse_args()
     study = CrossValidation(args.study, _datasets(args.study))
@@ -83,14 +94,18 @@ def main() -> None:
         decoys.round(6).to_csv(kept, index=False, compression={"method": "gzip", "mtime": 0})
     decoys = pd.read_csv(kept, dtype=TEXT)
     if args.trees:
-        decoys = decoys.merge(pd.read_csv(args.trees, dtype=TEXT)[[*KEYS, "scorer", "alone"]], on=KEYS, how="left")
+        decoys = decoys.merge(
+            pd.read_csv(args.trees, dtype=TEXT)[[*KEYS, "scorer", "alone"]], on=KEYS, how="left"
+        )
     for name in ("scorer", "alone", "network_without"):
         decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
     if args.judge:
         refit(args.judge, decoys, study.similarity)
     if args.picture:
         draw(decoys, study.similarity, args.picture)
-    table = pd.concat([ranked(decoys, study.similarity), trusted(decoys, study.similarity)], ignore_index=True)
+    table = pd.concat(
+        [ranked(decoys, study.similarity), trusted(decoys, study.similarity)], ignore_index=True
+    )
     table.round(4).to_csv(args.tables / "transfer.csv", index=False)
     print(markdown(table))
 
@@ -100,7 +115,9 @@ def refit(scorer: Path, decoys: pd.DataFrame, similarity: dict) -> None:
     old = read_judge(scorer / JUDGE)
     curves = [fit_curve(decoys.dropna(subset=[*OF_RESIDUES]), OF_RESIDUES)]
     new = calibrated(decoys.assign(pred_dockq=decoys["network"]), similarity, curves, MADE)
-    write_judge(scorer / JUDGE, new.model_copy(update={"domain": old.domain, "quality": old.quality}))
+    write_judge(
+        scorer / JUDGE, new.model_copy(update={"domain": old.domain, "quality": old.quality})
+    )
     seal(scorer, mean=True)
 
 
@@ -108,14 +125,26 @@ def _datasets(study: Path) -> list[str]:
     return sorted(path.parent.name for path in study.glob(layout.PACK.format(dataset="*")))
 
 
-# ---- what the witnesses say -------------------------------------------------------------------------------
+# ---- what the witnesses say ----------------------------------------------------------------------
 
 
-def with_witnesses(study: CrossValidation, run: str | None, without: dict[str, str]) -> pd.DataFrame:
-    """The decoys with what networks say, those without the group of a decoy too, and contacts − 5 × clashes."""
-    run = run or next(iter(sorted({path.name for path in study.folder.glob("results/cross_validation/fold0/*_seed*")})))
+def with_witnesses(
+    study: CrossValidation, run: str | None, without: dict[str, str]
+) -> pd.DataFrame:
+    """The decoys with what networks say, those without the group of a decoy too, and contacts − 5 ×
+    clashes.
+    """
+    run = run or next(
+        iter(
+            sorted(
+                {path.name for path in study.folder.glob("results/cross_validation/fold0/*_seed*")}
+            )
+        )
+    )
     decoys = study.with_networks(run).rename(columns={"pred_dockq": "network"})
-    decoys = decoys.drop(columns=["pred_sd", "pred_local"]).merge(contacts_and_clashes(study), on=KEYS, how="left")
+    decoys = decoys.drop(columns=["pred_sd", "pred_local"]).merge(
+        contacts_and_clashes(study), on=KEYS, how="left"
+    )
     decoys["network_without"] = np.nan
     for group, folder in without.items():
         rows = decoys["group"] == group
@@ -134,39 +163,58 @@ def contacts_and_clashes(study: CrossValidation) -> pd.DataFrame:
             part, place = graphs.parts[graphs.part_of[i]], graphs.place_in_part[i]
             first, last = part["edge_start"][place : place + 2].tolist()
             edges = np.asarray(part["edge_attr"][first:last], float)
-            number = np.square(edges[:, [contact, clash]]).sum(axis=0) / 2  # columns are square roots, both directions
+            number = (
+                np.square(edges[:, [contact, clash]]).sum(axis=0) / 2
+            )  # columns are square roots, both directions
             rows.append((dataset, target, decoy, number[0] - 5 * number[1]))
     return pd.DataFrame(rows, columns=[*KEYS, "touching"])
 
 
 def of_networks_without(study: CrossValidation, decoys: pd.DataFrame, folder: Path) -> np.ndarray:
-    """DockQ by the network of each decoy's fold, trained without its group and without its cluster."""
+    """DockQ by the network of each decoy's fold, trained without its group and without its
+    cluster.
+    """
     found = pd.Series(np.nan, index=decoys.index)
-    for path in sorted(folder.glob("fold*/best_loss.ckpt")) + sorted(folder.glob("fold*/*/best_loss.ckpt")):
+    for path in sorted(folder.glob("fold*/best_loss.ckpt")) + sorted(
+        folder.glob("fold*/*/best_loss.ckpt")
+    ):
         fold = int(path.relative_to(folder).parts[0].removeprefix("fold"))
         network, _ = load_weights(path)
         for dataset, rows in decoys[decoys["fold"] == fold].groupby("dataset"):
             store = GraphStore.open([study.folder / layout.PACK.format(dataset=dataset)])
-            place = {key: i for i, key in enumerate(zip(store.target.tolist(), store.decoy.tolist(), strict=True))}
-            chosen = store.some(np.array([place[key] for key in zip(rows["target"], rows["decoy"], strict=True)]))
+            place = {
+                key: i
+                for i, key in enumerate(
+                    zip(store.target.tolist(), store.decoy.tolist(), strict=True)
+                )
+            }
+            chosen = store.some(
+                np.array([place[key] for key in zip(rows["target"], rows["decoy"], strict=True)])
+            )
             with one_thread():
                 found[rows.index] = predict_all([network], chosen)[0].score.double().numpy()
     return found.to_numpy()
 
 
-# ---- how well they rank -----------------------------------------------------------------------------------
+# ---- how well they rank --------------------------------------------------------------------------
 
 
 def sources(decoys: pd.DataFrame) -> dict[str, np.ndarray]:
     """Which decoys are of a source, (n,), by name: groups and the programs of predicted models."""
-    found = {group: (decoys["group"] == group).to_numpy() for group in sorted(decoys["group"].unique())}
+    found = {
+        group: (decoys["group"] == group).to_numpy() for group in sorted(decoys["group"].unique())
+    }
     for program, begin in PROGRAMS.items():
-        found[f"{PREDICTED}: {program}"] = found[PREDICTED] & decoys["decoy"].str.startswith(begin).to_numpy()
+        found[f"{PREDICTED}: {program}"] = (
+            found[PREDICTED] & decoys["decoy"].str.startswith(begin).to_numpy()
+        )
     return found
 
 
 def read_pools(decoys: pd.DataFrame, similarity: dict, size: int | None, seed: int) -> list[Pool]:
-    """Pools of some decoys, whose index is their place in the whole table, column `within` in its target."""
+    """Pools of some decoys, whose index is their place in the whole table, column `within` in its
+    target.
+    """
     found = []
     for places in pools(decoys, size, seed):
         part = decoys.iloc[places]
@@ -179,9 +227,15 @@ def read_pools(decoys: pd.DataFrame, similarity: dict, size: int | None, seed: i
 
 
 def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
-    """Every witness, and every judge that was tried. fitted : weights of network and consensus from other sources."""
-    network, without, alone = (decoys[name].to_numpy(float) for name in ("network", "network_without", "alone"))
-    confidence, scorer, touching = (decoys[name].to_numpy(float) for name in ("confidence", "scorer", "touching"))
+    """Every witness, and every judge that was tried. fitted : weights of network and consensus from
+    other sources.
+    """
+    network, without, alone = (
+        decoys[name].to_numpy(float) for name in ("network", "network_without", "alone")
+    )
+    confidence, scorer, touching = (
+        decoys[name].to_numpy(float) for name in ("confidence", "scorer", "touching")
+    )
 
     def consensus(pool: Pool) -> np.ndarray:
         return np.nan_to_num(pool.consensus)
@@ -193,7 +247,9 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing)
 
     def right(by: Judging, t: float = TEMPERATURE, own: float = 1.0, grows: float = 0.5) -> Judging:
-        """Similarity to the right model to expect; grows : power of the number of models in the temperature."""
+        """Similarity to the right model to expect; grows : power of the number of models in the
+        temperature.
+        """
 
         def judge(pool: Pool) -> np.ndarray:
             quality, n = by(pool), len(pool.rows)
@@ -220,7 +276,9 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
 
     def in_deviations(pool: Pool) -> np.ndarray:
         mean = consensus(pool).mean() * pool.independent
-        return _deviations(network[pool.rows], 0.02) + 2 * mean / (mean + 8) * _deviations(consensus(pool), 0.01)
+        return _deviations(network[pool.rows], 0.02) + 2 * mean / (mean + 8) * _deviations(
+            consensus(pool), 0.01
+        )
 
     def leaders(pool: Pool) -> np.ndarray:
         agreeing = np.log1p(pool.agreeing)
@@ -287,7 +345,9 @@ def _deviations(values: np.ndarray, least: float) -> np.ndarray:
 
 def ranked(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
     """Ranking loss and Spearman per target of every judge, source and size."""
-    decoys = decoys.assign(within=decoys.groupby(["dataset", "target"]).cumcount(), confidence=by_confidence(decoys))
+    decoys = decoys.assign(
+        within=decoys.groupby(["dataset", "target"]).cumcount(), confidence=by_confidence(decoys)
+    )
     of_sources = sources(decoys)
     rows = []
     for source, here in of_sources.items():
@@ -307,7 +367,9 @@ def ranked(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
                 for metric in ("loss", "spearman", "first acceptable"):
                     known = found.dropna(subset=[metric])
                     value = interval(found, metric)
-                    rows.append((source, size or "all", name, metric, known["target"].nunique(), *value))
+                    rows.append(
+                        (source, size or "all", name, metric, known["target"].nunique(), *value)
+                    )
     columns = ["source", "pool", "judge", "metric", "targets", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -327,14 +389,20 @@ def by_confidence(decoys: pd.DataFrame) -> np.ndarray:
 
 
 def fitted_weights(decoys: pd.DataFrame, similarity: dict, others: np.ndarray) -> np.ndarray:
-    """Weights of network and consensus that come nearest to DockQ in the other sources, none below zero."""
+    """Weights of network and consensus that come nearest to DockQ in the other sources, none below
+    zero.
+    """
     inputs, dockq, weight = [], [], []
     for _, rows in decoys[others].groupby("group"):
         drawn = [pool for size in (3, 10, None) for pool in read_pools(rows, similarity, size, 0)]
         for pool in drawn:
             share = pool.independent / (pool.independent + 3)
             network = decoys["network"].to_numpy()[pool.rows]
-            inputs.append(np.column_stack([network, np.nan_to_num(pool.consensus) * share, np.ones(len(network))]))
+            inputs.append(
+                np.column_stack(
+                    [network, np.nan_to_num(pool.consensus) * share, np.ones(len(network))]
+                )
+            )
             dockq.append(decoys["dockq"].to_numpy()[pool.rows])
             weight.append(np.full(len(network), 1 / np.sqrt(len(network) * len(drawn))))
     root = np.concatenate(weight)
@@ -343,7 +411,9 @@ def fitted_weights(decoys: pd.DataFrame, similarity: dict, others: np.ndarray) -
 
 
 def _of_pools(decoys: pd.DataFrame, drawn: list[Pool], judge: Judging) -> pd.DataFrame:
-    """Loss and Spearman of each pool worth ranking; where nothing decides, the loss of a random pick."""
+    """Loss and Spearman of each pool worth ranking; where nothing decides, the loss of a random
+    pick.
+    """
     dockq, targets, clusters = (decoys[name].to_numpy() for name in ("dockq", "target", "cluster"))
     rows = []
     for pool in drawn:
@@ -370,18 +440,22 @@ def interval(rows: pd.DataFrame, name: str) -> tuple[float, float, float]:
     if known.empty:
         return np.nan, np.nan, np.nan
     sums = known.groupby("cluster")[name].agg(["sum", "count"]).to_numpy()
-    times = np.random.default_rng(0).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), DRAWS)
+    times = np.random.default_rng(0).multinomial(
+        len(sums), np.full(len(sums), 1 / len(sums)), DRAWS
+    )
     total, count = (times @ sums).T
     return known[name].mean(), *np.percentile(total / count, [2.5, 97.5])
 
 
-# ---- how far to trust them --------------------------------------------------------------------------------
+# ---- how far to trust them -----------------------------------------------------------------------
 
 
 def trusted(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
-    """Coverage of the 80 % interval, calibration error of the probability and bias of the DockQ to expect.
+    """Coverage of the 80 % interval, calibration error of the probability and bias of the DockQ to
+    expect.
 
-    Of every source, by a judge that was fitted to the others; of the first of each pool and of all models.
+    Of every source, by a judge that was fitted to the others; of the first of each pool and of all
+    models.
     """
     decoys = decoys.assign(pred_dockq=decoys["network"])
     rows = []
@@ -394,9 +468,13 @@ def trusted(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
         for name, (learned, confidence) in variants.items():
             stated = learned.dropna(subset=[*OF_RESIDUES])
             curves = [fit_curve(stated, OF_RESIDUES)] if confidence else []
-            judge = calibrated(learned.reset_index(drop=True), _within(learned, decoys, similarity), curves, MADE)
+            judge = calibrated(
+                learned.reset_index(drop=True), _within(learned, decoys, similarity), curves, MADE
+            )
             asked = decoys[here].reset_index(drop=True)
-            seen = observations(judge, asked, _within(decoys[here], decoys, similarity), confidence=confidence)
+            seen = observations(
+                judge, asked, _within(decoys[here], decoys, similarity), confidence=confidence
+            )
             rows += _calibration(source, name, judge, seen)
     columns = ["source", "pool", "judge", "metric", "targets", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
@@ -417,7 +495,9 @@ def _calibration(source: str, name: str, judge, seen: pd.DataFrame) -> list[tupl
     dockq = judge.expected(seen["level"].to_numpy(), seen["above"].to_numpy(), confidence)
     calibration = judge.calibration(confidence[0])
     low, high, probability = calibration.about(dockq)
-    seen = seen.assign(expected=dockq, p=probability, inside=seen["dockq"].between(low, high), width=high - low)
+    seen = seen.assign(
+        expected=dockq, p=probability, inside=seen["dockq"].between(low, high), width=high - low
+    )
     seen["right"] = (seen["dockq"] >= ACCEPTABLE).astype(float)
     seen["bias"] = seen["expected"] - seen["dockq"]
     several = seen[seen["n"] > 2]
@@ -427,14 +507,29 @@ def _calibration(source: str, name: str, judge, seen: pd.DataFrame) -> list[tupl
         if rows.empty:
             continue
         for metric in ("inside", "width", "bias"):
-            found.append((source, pool, name, metric, rows["cluster"].nunique(), *interval(rows, metric)))
+            found.append(
+                (source, pool, name, metric, rows["cluster"].nunique(), *interval(rows, metric))
+            )
         error = calibration_error(rows)
-        found.append((source, pool, name, "calibration error", rows["cluster"].nunique(), error, np.nan, np.nan))
+        found.append(
+            (
+                source,
+                pool,
+                name,
+                "calibration error",
+                rows["cluster"].nunique(),
+                error,
+                np.nan,
+                np.nan,
+            )
+        )
     return found
 
 
 def calibration_error(rows: pd.DataFrame) -> float:
-    """Mean distance of probabilities from the share that is right, in ten bins of equal width; clusters weigh alike."""
+    """Mean distance of probabilities from the share that is right, in ten bins of equal width;
+    clusters weigh alike.
+    """
     weight = 1 / rows.groupby("cluster")["p"].transform("size").to_numpy()
     place = np.minimum((rows["p"].to_numpy() * 10).astype(int), 9)
     apart = np.bincount(place, weight * (rows["p"] - rows["right"]).to_numpy(), minlength=10)
@@ -442,7 +537,9 @@ def calibration_error(rows: pd.DataFrame) -> float:
 
 
 def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
-    """Draw how many predicted models are acceptable, by the probability that a judge of the other folds gives."""
+    """Draw how many predicted models are acceptable, by the probability that a judge of the other
+    folds gives.
+    """
     import matplotlib as mpl
     from matplotlib import pyplot as plt
 
@@ -451,15 +548,28 @@ def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
     for _, asked in stated.groupby("fold"):
         learned = stated.drop(asked.index)
         curves = [fit_curve(learned, OF_RESIDUES)]
-        judge = calibrated(learned.reset_index(drop=True), _within(learned, decoys, similarity), curves)
+        judge = calibrated(
+            learned.reset_index(drop=True), _within(learned, decoys, similarity), curves
+        )
         known = asked.reset_index(drop=True), _within(asked, decoys, similarity)
         seen = observations(judge, *known, [1, None])
-        dockq = judge.expected(*(seen[name].to_numpy() for name in ("level", "above", "confidence")))
-        seen = seen.assign(p=judge.with_confidence.about(dockq)[2], right=(seen["dockq"] >= ACCEPTABLE).astype(float))
-        parts.append(seen.assign(first=seen.groupby("pool")["p"].rank(ascending=False, method="first") == 1))
+        dockq = judge.expected(
+            *(seen[name].to_numpy() for name in ("level", "above", "confidence"))
+        )
+        seen = seen.assign(
+            p=judge.with_confidence.about(dockq)[2],
+            right=(seen["dockq"] >= ACCEPTABLE).astype(float),
+        )
+        parts.append(
+            seen.assign(first=seen.groupby("pool")["p"].rank(ascending=False, method="first") == 1)
+        )
     seen = pd.concat(parts, ignore_index=True)
     among = seen[seen["size"] == 0]
-    shown = {"the first of ten": among[among["first"]], "all ten": among, "each alone": seen[seen["size"] == 1]}
+    shown = {
+        "the first of ten": among[among["first"]],
+        "all ten": among,
+        "each alone": seen[seen["size"] == 1],
+    }
     mpl.rcParams.update({"svg.hashsalt": "toporank", "svg.fonttype": "none", "font.size": 8})
     figure, axes = plt.subplots(1, 3, figsize=(8.4, 3), sharey=True)
     for ax, (name, rows) in zip(axes, shown.items(), strict=True):
@@ -467,7 +577,13 @@ def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
         for _, part in rows.groupby(np.minimum((rows["p"] * 5).astype(int), 4)):
             value, low, high = interval(part, "right")
             ax.errorbar(
-                part["p"].mean(), value, [[value - low], [high - value]], fmt="o", ms=3, lw=0.8, color="#00796b"
+                part["p"].mean(),
+                value,
+                [[value - low], [high - value]],
+                fmt="o",
+                ms=3,
+                lw=0.8,
+                color="#00796b",
             )
         ax.set(title=name, xlim=(0, 1), ylim=(0, 1), xlabel="probability given", aspect="equal")
     axes[0].set_ylabel("share with DockQ of 0.23 or more")
@@ -475,17 +591,28 @@ def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None}, facecolor="white")
 
 
-# ---- the table --------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 
 
 def markdown(table: pd.DataFrame) -> str:
     """Loss / Spearman of every judge by source and pool, then the calibration."""
-    wide = table[table["metric"].isin(["loss", "spearman"])].assign(pool=lambda rows: rows["pool"].astype(str))
-    cells = wide.pivot_table(index=["source", "pool", "judge"], columns="metric", values="value", sort=False)
-    text = cells.apply(lambda row: f"{row['loss']:.3f} / {row['spearman']:.2f}", axis=1).unstack(["source", "pool"])
+    wide = table[table["metric"].isin(["loss", "spearman"])].assign(
+        pool=lambda rows: rows["pool"].astype(str)
+    )
+    cells = wide.pivot_table(
+        index=["source", "pool", "judge"], columns="metric", values="value", sort=False
+    )
+    text = cells.apply(lambda row: f"{row['loss']:.3f} / {row['spearman']:.2f}", axis=1).unstack(
+        ["source", "pool"]
+    )
     rest = table[~table["metric"].isin(["loss", "spearman"])]
-    trust = rest.pivot_table(index=["source", "pool", "judge"], columns="metric", values="value", sort=False).round(3)
-    parts = [text[[key for key in text if key[0] == source]].to_string() for source in wide["source"].unique()]
+    trust = rest.pivot_table(
+        index=["source", "pool", "judge"], columns="metric", values="value", sort=False
+    ).round(3)
+    parts = [
+        text[[key for key in text if key[0] == source]].to_string()
+        for source in wide["source"].unique()
+    ]
     return "\n\n".join([*parts, trust.to_string()])
 
 

@@ -1,4 +1,6 @@
-"""The figures of README.md and docs/how-it-works.md, from the example: PYTHONPATH=lib python docs/figures.py"""
+"""The figures of README.md and docs/how-it-works.md, from the example: PYTHONPATH=lib python
+docs/figures.py
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,17 @@ STEPS = (
 
 def main() -> None:
     """Draw both figures."""
-    mpl.rcParams.update({"svg.hashsalt": "toporank", "svg.fonttype": "none", "font.size": 8, "axes.titlesize": 9})
+    mpl.rcParams.update(
+        {"svg.hashsalt": "toporank", "svg.fonttype": "none", "font.size": 8, "axes.titlesize": 9}
+    )
     draw_right_and_wrong()
     draw_way_of_a_model()
 
 
 def draw_right_and_wrong() -> None:
-    """Draw two models of one complex side by side, with what TopoRank says of each and the true DockQ."""
+    """Draw two models of one complex side by side, with what TopoRank says of each and the true
+    DockQ.
+    """
     import toporank
 
     labels = pd.read_csv(EXAMPLE / "labels.csv").set_index(["Target", "Model"])["DockQ"]
@@ -59,11 +65,17 @@ def draw_right_and_wrong() -> None:
         ax.text(0.5, 1.02, f"model {name}", transform=ax.transAxes, ha="center", fontsize=11)
         ax.text(0.5, -0.04, f"TopoRank: {row['verdict']}", transform=ax.transAxes, ha="center", va="top",
                 fontsize=13, weight="bold", color=VERDICT_COLOURS[row["verdict"]])  # fmt: skip
-        predicted = f"DockQ {row['dockq']:.2f}, acceptable with a probability of {row['p_acceptable']:.0%}"
+        predicted = (
+            f"DockQ {row['dockq']:.2f}, acceptable with a probability of {row['p_acceptable']:.0%}"
+        )
         details = f"{predicted}\ntrue DockQ {labels[TARGET, name]:.2f}"
         ax.text(0.5, -0.13, details, transform=ax.transAxes, ha="center", va="top", fontsize=10)
     figure.savefig(
-        HERE / "right-and-wrong.png", dpi=130, bbox_inches="tight", facecolor="white", metadata={"Software": None}
+        HERE / "right-and-wrong.png",
+        dpi=130,
+        bbox_inches="tight",
+        facecolor="white",
+        metadata={"Software": None},
     )
 
 
@@ -71,7 +83,9 @@ def _show_trace(ax: plt.Axes, complex_: Complex, flat: np.ndarray) -> None:
     """Draw the CA trace of both partners, and lines between residues in contact."""
     for body, colour in enumerate(COLOURS):
         residues = np.flatnonzero((complex_.body_of == body) & (complex_.ca >= 0))
-        ax.plot(*_smooth(flat[complex_.ca[residues]]).T, color="white", lw=5, solid_capstyle="round")
+        ax.plot(
+            *_smooth(flat[complex_.ca[residues]]).T, color="white", lw=5, solid_capstyle="round"
+        )
         ax.plot(*_smooth(flat[complex_.ca[residues]]).T, color=colour, lw=3, solid_capstyle="round")
     first = complex_.ca[(complex_.body_of == 0) & (complex_.ca >= 0)]
     second = complex_.ca[(complex_.body_of == 1) & (complex_.ca >= 0)]
@@ -86,7 +100,9 @@ def _show_trace(ax: plt.Axes, complex_: Complex, flat: np.ndarray) -> None:
 def _smooth(points: np.ndarray) -> np.ndarray:
     """Return a curve near n points, with ten points for each."""
     places = np.arange(len(points))
-    return make_smoothing_spline(places, points, lam=0.3)(np.linspace(0, len(points) - 1, 10 * len(points)))
+    return make_smoothing_spline(places, points, lam=0.3)(
+        np.linspace(0, len(points) - 1, 10 * len(points))
+    )
 
 
 def draw_way_of_a_model() -> None:
@@ -96,7 +112,9 @@ def draw_way_of_a_model() -> None:
     flat = _flat(complex_)
     edges = choices["edges"](complex_, residues).index
     centre = residues[np.argmax(np.bincount(edges[0], minlength=len(residues)))]
-    figure, grid = plt.subplots(2, 4, figsize=(10, 4.4), width_ratios=(1.2, 1, 1, 1.2), height_ratios=(2.9, 1.2))
+    figure, grid = plt.subplots(
+        2, 4, figsize=(10, 4.4), width_ratios=(1.2, 1, 1, 1.2), height_ratios=(2.9, 1.2)
+    )
     axes = grid[0]
     _show_complex(axes[0], complex_, flat, residues)
     _show_surroundings(axes[1], complex_, flat, centre)
@@ -116,18 +134,36 @@ def _show_steps(ax: plt.Axes) -> None:
     width = 1 / len(STEPS)
     for place, (title, function, what) in enumerate(STEPS):
         left = place * width
-        box = plt.Rectangle((left + 0.012, 0.12), width - 0.036, 0.72, fill=False, color=COLOURS[0], lw=1)
+        box = plt.Rectangle(
+            (left + 0.012, 0.12), width - 0.036, 0.72, fill=False, color=COLOURS[0], lw=1
+        )
         ax.add_patch(box)
         middle = left + width / 2 - 0.006
         ax.text(middle, 0.68, title, ha="center", va="center", weight="bold")
-        ax.text(middle, 0.48, function, ha="center", va="center", family="monospace", fontsize=7, color=GREY)
+        ax.text(
+            middle,
+            0.48,
+            function,
+            ha="center",
+            va="center",
+            family="monospace",
+            fontsize=7,
+            color=GREY,
+        )
         ax.text(middle, 0.27, what, ha="center", va="center", fontsize=7)
         if place:
-            ax.annotate("", (left + 0.011, 0.48), (left - 0.023, 0.48), arrowprops={"arrowstyle": "->", "color": GREY})
+            ax.annotate(
+                "",
+                (left + 0.011, 0.48),
+                (left - 0.023, 0.48),
+                arrowprops={"arrowstyle": "->", "color": GREY},
+            )
 
 
 def _view(complex_: Complex) -> np.ndarray:
-    """Return the directions right and up of a view from the side, one partner left of the other: (3, 2)."""
+    """Return the directions right and up of a view from the side, one partner left of the other:
+    (3, 2).
+    """
     body = complex_.body_of[complex_.residue_of]
     apart = complex_.xyz[body == 1].mean(axis=0) - complex_.xyz[body == 0].mean(axis=0)
     across = apart / np.linalg.norm(apart)
@@ -169,7 +205,9 @@ def _show_surroundings(ax: plt.Axes, complex_: Complex, flat: np.ndarray, centre
 def _show_bars(ax: plt.Axes, complex_: Complex, centre: int) -> None:
     atoms = _around(complex_, centre)
     carbon = atoms[complex_.elements[atoms] == b"C"]
-    tree = RipsComplex(points=complex_.xyz[carbon], max_edge_length=RADIUS).create_simplex_tree(max_dimension=2)
+    tree = RipsComplex(points=complex_.xyz[carbon], max_edge_length=RADIUS).create_simplex_tree(
+        max_dimension=2
+    )
     tree.compute_persistence()
     row = 0
     for dimension, colour in enumerate(("#5e35b1", "#c62828")):
@@ -183,7 +221,9 @@ def _show_bars(ax: plt.Axes, complex_: Complex, centre: int) -> None:
     ax.legend(frameon=False, loc="lower right")
 
 
-def _show_graph(ax: plt.Axes, complex_: Complex, flat: np.ndarray, residues: np.ndarray, edges: np.ndarray) -> None:
+def _show_graph(
+    ax: plt.Axes, complex_: Complex, flat: np.ndarray, residues: np.ndarray, edges: np.ndarray
+) -> None:
     places = flat[complex_.ca[residues]]
     ends = np.insert(places[edges.T], 2, np.nan, axis=1).reshape(-1, 2)  # a gap between edges
     ax.plot(*ends.T, color=GREY, lw=0.3, zorder=0)

@@ -1,4 +1,5 @@
-"""Runs docs/notebook.ipynb in plain Python and keeps what its cells show: PYTHONPATH=lib python docs/notebook.py
+"""Runs docs/notebook.ipynb in plain Python and keeps what its cells show: PYTHONPATH=lib python
+docs/notebook.py
 
 Also the notebook as a page of the documentation (`page`). Neither needs Jupyter.
 """
@@ -30,7 +31,8 @@ def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def run(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """The outputs of each code cell, in the format of notebooks: what it prints, and the value of its last line.
+    """The outputs of each code cell, in the format of notebooks: what it prints, and the value of
+    its last line.
 
     All cells share their variables, as in Jupyter. Whatever a cell raises ends the run.
     """
@@ -51,7 +53,9 @@ def _run_cell(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
             shown = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
     outputs = []
     if printed.getvalue():
-        outputs.append({"name": "stdout", "output_type": "stream", "text": printed.getvalue().splitlines(True)})
+        outputs.append(
+            {"name": "stdout", "output_type": "stream", "text": printed.getvalue().splitlines(True)}
+        )
     if shown is not None:
         outputs.append({"data": _data(shown), "metadata": {}, "output_type": "display_data"})
     return outputs
@@ -63,7 +67,9 @@ def _data(shown: Any) -> dict[str, Any]:
 
     if isinstance(shown, Figure):
         picture = io.BytesIO()
-        shown.savefig(picture, format="png", dpi=90, bbox_inches="tight", metadata={"Software": None})
+        shown.savefig(
+            picture, format="png", dpi=90, bbox_inches="tight", metadata={"Software": None}
+        )
         return {"image/png": base64.b64encode(picture.getvalue()).decode()}
     if hasattr(shown, "_repr_html_"):
         return {"text/html": shown._repr_html_().splitlines(True)}
@@ -71,8 +77,13 @@ def _data(shown: Any) -> dict[str, Any]:
 
 
 def page(notebook: dict[str, Any]) -> str:
-    """The notebook as Markdown, with the outputs that it holds; `with_html` puts those of HTML into it."""
-    return "\n\n".join(_cell_markdown(place, cell) for place, cell in enumerate(notebook["cells"])) + "\n"
+    """The notebook as Markdown, with the outputs that it holds; `with_html` puts those of HTML into
+    it.
+    """
+    return (
+        "\n\n".join(_cell_markdown(place, cell) for place, cell in enumerate(notebook["cells"]))
+        + "\n"
+    )
 
 
 def with_html(content: str, notebook: dict[str, Any]) -> str:
@@ -80,12 +91,16 @@ def with_html(content: str, notebook: dict[str, Any]) -> str:
     for place, cell in enumerate(notebook["cells"]):
         for output in cell.get("outputs", ()):
             if html := output.get("data", {}).get("text/html"):
-                content = content.replace(f"<p>{_mark(place)}</p>", f'<div class="output">{"".join(html)}</div>')
+                content = content.replace(
+                    f"<p>{_mark(place)}</p>", f'<div class="output">{"".join(html)}</div>'
+                )
     return content
 
 
 def _mark(place: int) -> str:
-    """Stands for the output of a cell while Markdown is read: Markdown would change what it takes for its own."""
+    """Stands for the output of a cell while Markdown is read: Markdown would change what it takes
+    for its own.
+    """
     return f"output-of-cell-{place}"
 
 
@@ -93,7 +108,12 @@ def _cell_markdown(place: int, cell: dict[str, Any]) -> str:
     text = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return text
-    return "\n\n".join([f"```python\n{text}\n```", *(_output_markdown(place, output) for output in cell["outputs"])])
+    return "\n\n".join(
+        [
+            f"```python\n{text}\n```",
+            *(_output_markdown(place, output) for output in cell["outputs"]),
+        ]
+    )
 
 
 def _output_markdown(place: int, output: dict[str, Any]) -> str:
@@ -101,7 +121,9 @@ def _output_markdown(place: int, output: dict[str, Any]) -> str:
         return f"```text\n{''.join(output['text'])}```"
     data = output["data"]
     if "image/png" in data:
-        return f'<img alt="output of the cell above" src="data:image/png;base64,{data["image/png"]}">'
+        return (
+            f'<img alt="output of the cell above" src="data:image/png;base64,{data["image/png"]}">'
+        )
     return _mark(place) if "text/html" in data else f"```text\n{''.join(data['text/plain'])}\n```"
 
 

@@ -1,7 +1,8 @@
-"""What mkdocs does besides: pages from outside docs/ and from code, and links as they are on the site.
+"""What mkdocs does besides: pages from outside docs/ and from code, and links as they are on the
+site.
 
-In the repository every link is relative to its file, as a forge shows it. On the site a link to a file that is not a
-page, such as one of code, is its text alone, and a page is called by its title.
+In the repository every link is relative to its file, as a forge shows it. On the site a link to a
+file that is not a page, such as one of code, is its text alone, and a page is called by its title.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "docs/notebook.ipynb": "notebook.md",
 }
-"""Pages that lie elsewhere in the repository or are no Markdown, and what they are called on the site."""
+"""Pages that lie elsewhere in the repository or are no Markdown, and what they are called on the
+site.
+"""
 REFERENCE = "reference.md"
 ROOMS = {
     "app": "Score, and what comes out",
@@ -42,7 +45,9 @@ ROOMS = {
     "ranking": "Ranking",
     "metrics": "Metrics",
 }
-"""Rooms of the library whose documented functions and classes are on the page of the reference, and their titles."""
+"""Rooms of the library whose documented functions and classes are on the page of the reference, and
+their titles.
+"""
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")
 """A picture on a page that lies outside docs/."""
@@ -67,7 +72,10 @@ def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
 
 def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> str:
     """Turn links relative to the file in the repository into links of the site."""
-    here = next((source for source, name in OUTSIDE.items() if name == page.file.src_uri), f"docs/{page.file.src_uri}")
+    here = next(
+        (source for source, name in OUTSIDE.items() if name == page.file.src_uri),
+        f"docs/{page.file.src_uri}",
+    )
     markdown = PICTURE.sub(r"\1", markdown) if not here.startswith("docs/") else markdown
     folder = posixpath.dirname(page.file.src_uri)
     return LINK.sub(lambda match: site_link(*match.groups(), here, folder, files), markdown)
@@ -88,13 +96,24 @@ def site_link(text: str, target: str, here: str, folder: str, files: Files) -> s
     page = files.get_file_from_path(name)
     if page is None:
         return text
-    title = text == path and page.is_documentation_page() and re.search(r"^# (.+)", page.content_string, re.MULTILINE)
-    return f"[{title[1] if title else text}]({posixpath.relpath(name, folder or '.')}{mark}{anchor})"
+    title = (
+        text == path
+        and page.is_documentation_page()
+        and re.search(r"^# (.+)", page.content_string, re.MULTILINE)
+    )
+    return (
+        f"[{title[1] if title else text}]({posixpath.relpath(name, folder or '.')}{mark}{anchor})"
+    )
 
 
 def reference() -> str:
-    """The page that mkdocstrings fills with the docstrings of all functions and classes that have numpydoc sections."""
-    parts = ["# Reference\n\nFunctions and classes for your own programs. [Python](api.md) shows how to begin."]
+    """The page that mkdocstrings fills with the docstrings of all functions and classes that have
+    numpydoc sections.
+    """
+    parts = [
+        "# Reference\n\nFunctions and classes for your own programs. [Python](api.md) shows how "
+        "to begin."
+    ]
     for room, title in ROOMS.items():
         names = documented_names(REPOSITORY / "lib/toporank" / room)
         if names:
@@ -104,14 +123,22 @@ def reference() -> str:
 
 
 def documented_names(room: Path) -> list[str]:
-    """Full names of the public functions and classes of a room (folder or module) whose docstrings have sections."""
+    """Full names of the public functions and classes of a room (folder or module) whose docstrings
+    have sections.
+    """
     files = sorted(room.rglob("*.py")) or [room.with_suffix(".py")]
     names = []
     for path in files:
-        module = ".".join(path.relative_to(REPOSITORY / "lib").with_suffix("").parts).removesuffix(".__init__")
+        module = ".".join(path.relative_to(REPOSITORY / "lib").with_suffix("").parts).removesuffix(
+            ".__init__"
+        )
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
                 continue
-            if re.search(r"^(Parameters|Returns|Attributes)\n-+$", ast.get_docstring(node) or "", re.MULTILINE):
+            if re.search(
+                r"^(Parameters|Returns|Attributes)\n-+$",
+                ast.get_docstring(node) or "",
+                re.MULTILINE,
+            ):
                 names.append(f"{module}.{node.name}")
     return names

@@ -1,4 +1,6 @@
-"""A real browser without a window for pages with scripts: Debian's `chromium`, driven over its DevTools protocol."""
+"""A real browser without a window for pages with scripts: Debian's `chromium`, driven over its
+DevTools protocol.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,25 @@ def find_browser() -> str | None:
 
 
 class Browser:
-    """An open browser. `requests` and `complaints` are what the page asked for and said since `open`."""
+    """An open browser. `requests` and `complaints` are what the page asked for and said since
+    `open`.
+    """
 
     def __init__(self, program: str, folder: Path):
         self._profile = folder / "profile"
         options = ["--headless", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"]
-        options += ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]  # WebGL without a graphics card
+        options += [
+            "--use-angle=swiftshader",
+            "--enable-unsafe-swiftshader",
+        ]  # WebGL without a graphics card
         self._process = subprocess.Popen(
-            [program, *options, "--remote-debugging-port=0", f"--user-data-dir={self._profile}", "about:blank"],
+            [
+                program,
+                *options,
+                "--remote-debugging-port=0",
+                f"--user-data-dir={self._profile}",
+                "about:blank",
+            ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -53,7 +66,9 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page."""
-        answer = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        answer = self._call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
@@ -79,7 +94,9 @@ class Browser:
         address = f"http://127.0.0.1:{port.read_text().split()[0]}/json/list"
         async with self._session.get(address) as answer:
             (page, *_) = [target for target in await answer.json() if target["type"] == "page"]
-        self._socket = await self._session.ws_connect(page["webSocketDebuggerUrl"], max_msg_size=2**26)
+        self._socket = await self._session.ws_connect(
+            page["webSocketDebuggerUrl"], max_msg_size=2**26
+        )
         for domain in ("Page", "Runtime", "Log", "Network"):
             await self._ask(f"{domain}.enable", {})
 

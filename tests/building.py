@@ -24,7 +24,9 @@ def build(
     labels: dict[tuple[str, str], float] | None = None,
     partners: dict[tuple[str, str], str] | None = None,
 ) -> list[LedgerRow]:
-    """Build and publish decoys of one data set in the working directory; the rows of their ledger."""
+    """Build and publish decoys of one data set in the working directory; the rows of their
+    ledger.
+    """
     dataset, chunks = decoys[0].dataset, deal(planned(decoys, labels or {}, partners), len(decoys))
     write_plans(dataset, chunks)
     write_current(dataset, Current(("in", "/in"), [*chunks], [*chunks]))

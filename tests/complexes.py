@@ -1,6 +1,8 @@
-"""Wrong arrangements of real complexes, whose place in a ranking is known: a partner turned, moved away or missing.
+"""Wrong arrangements of real complexes, whose place in a ranking is known: a partner turned, moved
+away or missing.
 
-`tests/data/antibody_7DAA.pdb.gz` has the variable domains H and L of an antibody on their antigen A (PDB 7DAA, CC0).
+`tests/data/antibody_7DAA.pdb.gz` has the variable domains H and L of an antibody on their antigen A
+(PDB 7DAA, CC0).
 """
 
 from __future__ import annotations
@@ -59,12 +61,18 @@ def near_partner(atoms: list[str], one: str, other: str, distance: float) -> lis
 
 
 def turned(atoms: list[str], chains: Iterable[str]) -> list[str]:
-    """Some chains turned by 180° about an axis through their middle, across the direction to the others."""
+    """Some chains turned by 180° about an axis through their middle, across the direction to the
+    others.
+    """
     middle = _middle(atoms, chains)
     direction = middle - positions(without(atoms, chains)).mean(axis=0)
     across = np.cross(direction, (0.3, 0.5, 0.8))
     across /= np.linalg.norm(across)
-    return moved(atoms, chains, lambda xyz: (2 * np.outer(across, across) - np.eye(3)) @ (xyz - middle) + middle)
+    return moved(
+        atoms,
+        chains,
+        lambda xyz: (2 * np.outer(across, across) - np.eye(3)) @ (xyz - middle) + middle,
+    )
 
 
 def ring(atoms: list[str], n: int, radius: float) -> list[str]:

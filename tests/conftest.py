@@ -12,7 +12,9 @@ import pytest
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-os.environ.setdefault("CONDOR_CONFIG", os.devnull)  # else the plug-in of HTCondor warns in every Snakemake
+os.environ.setdefault(
+    "CONDOR_CONFIG", os.devnull
+)  # else the plug-in of HTCondor warns in every Snakemake
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +31,9 @@ def example() -> Path:
 
 @pytest.fixture(scope="session")
 def submitting_python(tmp_path_factory) -> str:
-    """The Python that runs the tests, by a path that Snakemake can write into jobs: one without a space."""
+    """The Python that runs the tests, by a path that Snakemake can write into jobs: one without a
+    space.
+    """
     if " " not in sys.executable:
         return sys.executable
     link = tmp_path_factory.mktemp("environment") / "venv"
@@ -39,21 +43,27 @@ def submitting_python(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="session")
 def reference_dir() -> Path:
-    """Results of the published implementation, which cannot be part of this project for want of a licence.
+    """Results of the published implementation, which cannot be part of this project for want of a
+    licence.
 
-    Looked for in $TOPORANK_REFERENCE and in `shared/reference` beside the clone; tests skip where it is absent.
+    Looked for in $TOPORANK_REFERENCE and in `shared/reference` beside the clone; tests skip where
+    it is absent.
     """
     folder = Path(os.environ.get("TOPORANK_REFERENCE", REPOSITORY.parent / "shared" / "reference"))
     if not folder.is_dir():
-        pytest.skip("the reference results are not at hand (set TOPORANK_REFERENCE to their folder)")
+        pytest.skip(
+            "the reference results are not at hand (set TOPORANK_REFERENCE to their folder)"
+        )
     return folder
 
 
 @pytest.fixture(scope="session")
 def predictor_outputs() -> Path:
-    """Untouched output files of structure predictors, which are too large to be part of this project.
+    """Untouched output files of structure predictors, which are too large to be part of this
+    project.
 
-    Looked for in $TOPORANK_INPUTS and in `shared/inputs` beside the clone; tests skip where it is absent.
+    Looked for in $TOPORANK_INPUTS and in `shared/inputs` beside the clone; tests skip where it is
+    absent.
     """
     folder = Path(os.environ.get("TOPORANK_INPUTS", REPOSITORY.parent / "shared" / "inputs"))
     if not folder.is_dir():
@@ -79,13 +89,17 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole runs of the workflow, which take longest, come first: at the end all processes have something to do."""
+    """Whole runs of the workflow, which take longest, come first: at the end all processes have
+    something to do.
+    """
     items.sort(key=lambda item: item.path.parent.name not in ("workflow", "slurm"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What could not be run here and how to get it, in one line."""
-    reasons = Counter(skipped_because(report) for report in terminalreporter.stats.get("skipped", []))
+    reasons = Counter(
+        skipped_because(report) for report in terminalreporter.stats.get("skipped", [])
+    )
     if reasons:
         parts = [f"{n} tests ({reason})" for reason, n in reasons.most_common()]
         terminalreporter.write_line(f"NOT RUN HERE: {'; '.join(parts)}", yellow=True)

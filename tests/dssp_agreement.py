@@ -19,7 +19,9 @@ def turn(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def compare(ours: Dssp, theirs: Dssp) -> dict[str, int]:
-    """How many residues there are, and how many have another accessibility, angle or state, as nodes see it."""
+    """How many residues there are, and how many have another accessibility, angle or state, as
+    nodes see it.
+    """
     np.testing.assert_array_equal(ours.found, theirs.found)
     found = ours.found
     accessibility = np.abs(ours.accessibility - theirs.accessibility)[found]

@@ -32,7 +32,9 @@ def look_at(given: Path, out: Path, partners: str | None = None) -> Given:
     """What the command sees in a folder, archive or file."""
     folder, of_archives = folder_to_score(given, lambda: claimed(out).resolve() / INPUT)
     name = name_of(given)
-    config = load_config(settings_of(folder, name, partners, targets="sequence", confidence=True, scorer=None))
+    config = load_config(
+        settings_of(folder, name, partners, targets="sequence", confidence=True, scorer=None)
+    )
     models = find_models(config, folder, out / STORE, of_archives)
     check_partners(partners, "model", chains_of_decoys(models.grouped))
     return Given(folder, name, "\n".join(described(models, given, folder)))

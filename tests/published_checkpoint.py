@@ -1,4 +1,6 @@
-"""Files that look like checkpoints of the published implementation. Their weights are random: they predict nothing."""
+"""Files that look like checkpoints of the published implementation. Their weights are random: they
+predict nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from torch import Tensor
 
 
 def published_state(
-    seed: int = 0, *, nodes: int = 172, edges: int = 11, hidden: int = 32, heads: int = 8, readout: int = 64
+    seed: int = 0,
+    *,
+    nodes: int = 172,
+    edges: int = 11,
+    hidden: int = 32,
+    heads: int = 8,
+    readout: int = 64,
 ) -> dict[str, Tensor]:
     """Random tensors under the published names and in the published shapes."""
     shapes: dict[str, tuple[int, ...]] = {}

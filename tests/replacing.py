@@ -1,4 +1,6 @@
-"""Ways in which other content comes to a path with the size and the modification time that were there."""
+"""Ways in which other content comes to a path with the size and the modification time that were
+there.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def copied_there(path: Path, content: bytes) -> None:
 
 
 def folder_exchanged(path: Path, content: bytes) -> None:
-    """As when a folder is renamed and another takes its name: the files in both stay as they are."""
+    """As when a folder is renamed and another takes its name: the files in both stay as they
+    are.
+    """
     folder = path.parent
     other = shutil.copytree(folder, folder.with_name(f"{folder.name}.other"))
     written_over(other / path.name, content)
@@ -51,4 +55,9 @@ def folder_exchanged(path: Path, content: bytes) -> None:
     shutil.rmtree(old)
 
 
-WAYS: list[Callable[[Path, bytes], None]] = [written_over, moved_there, copied_there, folder_exchanged]
+WAYS: list[Callable[[Path, bytes], None]] = [
+    written_over,
+    moved_there,
+    copied_there,
+    folder_exchanged,
+]

@@ -1,4 +1,6 @@
-"""Folders as `toporank score` writes them, made of tables; with real files where a page shows structures."""
+"""Folders as `toporank score` writes them, made of tables; with real files where a page shows
+structures.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,13 @@ EXAMPLE = repository() / "resources/example/decoys/1AVZ"
 LOST = None
 """In the place of a score: the model cannot be read."""
 PROTEINS = {
-    "left": "TPQVPLRPMTYKAAVDLSHFLKEKGGLEGLIHSQRRQDILDLWIYHTQGYFPDWQNYTPGPGVRYPLTFGWCYKLVPVEVLEWRFDSRLAFHH",
+    "left": (
+        "TPQVPLRPMTYKAAVDLSHFLKEKGGLEGLIHSQRRQDILDLWIYHTQGYFPDWQNYTPGPGVRYPLTFGWCYKLVPVEVLEWRFDSRLAFHH"
+    ),
     "right": "TLFVALYDYEARTEDDLSFHKGEKFQILNSSEGDWWEARSLTTGETGYIPSNYVAPV",
-    "other": "IVGGYTCGANTVPYQVSLNSGYHFCGGSLINSQWVVSAAHCYKSGIQVRLGEDNINVVEGNEQFISASKSIVHPSYNSNTLNNDIMLIKLKSAASL",
+    "other": (
+        "IVGGYTCGANTVPYQVSLNSGYHFCGGSLINSQWVVSAAHCYKSGIQVRLGEDNINVVEGNEQFISASKSIVHPSYNSNTLNNDIMLIKLKSAASL"
+    ),
 }
 
 
@@ -53,19 +59,29 @@ def write_answer(
 ) -> Path:
     """A folder with these scores by target and model; `LOST` for a model without.
 
-    width : of intervals, to either side; None without a calibration. chains : proteins of targets, two of them by
-    default. domain : targets whose models are out of domain. confidence : of models. files : of models by name.
-    copies : model → the one that it is a copy of.
+    width : of intervals, to either side; None without a calibration. chains : proteins of targets,
+    two of them by default. domain : targets whose models are out of domain. confidence : of models.
+    files : of models by name. copies : model → the one that it is a copy of.
     """
     results = []
     for target, scores in sorted(models.items()):
-        result = TargetResult(target, confidence=[row for row in confidence if row.target == target])
+        result = TargetResult(
+            target, confidence=[row for row in confidence if row.target == target]
+        )
         proteins = (chains or {}).get(target, ("left", "right"))
         for letter, protein in zip("ABCD", proteins, strict=False):
             result.chains.append(Chain(target, "m", "", letter, "protein", PROTEINS[protein]))
         for decoy, value in sorted(scores.items()):
             path = (files or {}).get(decoy, root / f"models/{target}/{decoy}.pdb")
-            _add(result, decoy, value, str(path), (copies or {}).get(decoy, ""), width, target in domain)
+            _add(
+                result,
+                decoy,
+                value,
+                str(path),
+                (copies or {}).get(decoy, ""),
+                width,
+                target in domain,
+            )
         results.append(result)
     scored = ScoredModels(
         name=name,
@@ -91,21 +107,36 @@ def open_folder(root: Path, name: str = "part") -> ScoredFolder:
 
 def real_answer(root: Path, targets: Iterable[str] = ("1AVZ",), **options: object) -> Path:
     """The same four real models of each target, of which mid2 is said to be a copy of mid1."""
-    names = {"near1": "near1.pdb.gz", "mid1": "mid1.cif.gz", "mid2": "mid2.pdb.gz", "far1": "far1.pdb"}
+    names = {
+        "near1": "near1.pdb.gz",
+        "mid1": "mid1.cif.gz",
+        "mid2": "mid2.pdb.gz",
+        "far1": "far1.pdb",
+    }
     files = {model: EXAMPLE / file for model, file in names.items()}
     scores = {"near1": 0.85, "mid1": 0.5, "mid2": 0.5, "far1": 0.1}
     options.setdefault("files", files)
-    return write_answer(root, {target: scores for target in targets}, copies={"mid2": "mid1"}, **options)
+    return write_answer(root, dict.fromkeys(targets, scores), copies={"mid2": "mid1"}, **options)
 
 
 def _add(
-    result: TargetResult, decoy: str, value: float | None, path: str, copy_of: str, width: float | None, unlike: bool
+    result: TargetResult,
+    decoy: str,
+    value: float | None,
+    path: str,
+    copy_of: str,
+    width: float | None,
+    unlike: bool,
 ) -> None:
     key = result.target, decoy
     if value is LOST:
-        result.coverage.append(CoverageRow(*key, Status.UNREADABLE, "read", "it is empty", None, "", None, None, path))
+        result.coverage.append(
+            CoverageRow(*key, Status.UNREADABLE, "read", "it is empty", None, "", None, None, path)
+        )
         return
-    result.coverage.append(CoverageRow(*key, Status.OK, "graphs", "", None, "", 2, 20, path, copy_of))
+    result.coverage.append(
+        CoverageRow(*key, Status.OK, "graphs", "", None, "", 2, 20, path, copy_of)
+    )
     result.interfaces.append(InterfaceRow(*key, "A:B", 20, 40, 4.0, value, None, Status.OK, "A:B"))
     names = (("A:83", "TYR"), ("B:93", "GLU"))
     residues = tuple(ResidueScore(residue, value, None, amino, value) for residue, amino in names)
@@ -114,7 +145,9 @@ def _add(
     record = score_record(score)
     if width is not None:
         bounds = {"dockq_low": max(value - width, 0.0), "dockq_high": min(value + width, 1.0)}
-        record.update(dockq=value, p_acceptable=value, out_of_domain="9 chains" if unlike else "", **bounds)
+        record.update(
+            dockq=value, p_acceptable=value, out_of_domain="9 chains" if unlike else "", **bounds
+        )
     result.scores.append(record)
     result.vectors[decoy] = [*score.pooled]
     result.residues[decoy] = residue_lines(score)

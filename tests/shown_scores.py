@@ -1,4 +1,6 @@
-"""The output of `toporank score` that README.md shows; `python tests/shown_scores.py` makes it again."""
+"""The output of `toporank score` that README.md shows; `python tests/shown_scores.py` makes it
+again.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ BLOCK = re.compile(r"(?<=^```text\n)ColabFold: .+?(?=^```$)", re.MULTILINE | re.
 
 
 def as_shown(printed: str, home: Path) -> str:
-    """Return what was printed in a working directory as README.md shows it: paths begin there, without progress."""
+    """Return what was printed in a working directory as README.md shows it: paths begin there,
+    without progress.
+    """
     lines = printed.replace(f"{home}/", "").splitlines(keepends=True)
     return "".join(line for line in lines if "% done" not in line)
 
@@ -29,7 +33,9 @@ def main() -> None:
         (home / FOLDER).symlink_to(REPOSITORY / FOLDER)
         environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
         command = [sys.executable, "-m", "toporank", "score", FOLDER]
-        done = subprocess.run(command, cwd=home, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            command, cwd=home, env=environment, check=True, stdout=subprocess.PIPE, text=True
+        )
         now = as_shown(done.stdout.replace(str(REPOSITORY / FOLDER), FOLDER), home)
     text = README.read_text(encoding="utf-8")
     (before,) = BLOCK.findall(text)

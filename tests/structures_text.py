@@ -1,4 +1,6 @@
-"""Structure files and complexes written by hand: what a test needs, and nothing that the library could do for it."""
+"""Structure files and complexes written by hand: what a test needs, and nothing that the library
+could do for it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from toporank.files.compressed import compression_of
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.identity import ResidueId
 
-COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+COMPRESS = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.compress,
+}
 EXAMPLES = Path(__file__).parents[1] / "resources" / "example" / "decoys"
 
 
@@ -39,9 +46,17 @@ class Atom:
     model: int = 1
 
 
-def alanine(chain: str, number: int, x: float, y: float = 0.0, z: float = 0.0, **other) -> list[Atom]:
+def alanine(
+    chain: str, number: int, x: float, y: float = 0.0, z: float = 0.0, **other
+) -> list[Atom]:
     """N, CA, C, O, CB of an alanine with its CA at (x, y, z)."""
-    shape = {"N": (-1.2, 0.6, 0.5), "CA": (0, 0, 0), "C": (1.2, 0.7, -0.6), "O": (1.3, 1.9, -0.8), "CB": (0, -1.1, 1.1)}
+    shape = {
+        "N": (-1.2, 0.6, 0.5),
+        "CA": (0, 0, 0),
+        "C": (1.2, 0.7, -0.6),
+        "O": (1.3, 1.9, -0.8),
+        "CB": (0, -1.1, 1.1),
+    }
     return [
         Atom(name, "ALA", chain, number, round(x + a, 3), round(y + b, 3), round(z + c, 3), **other)
         for name, (a, b, c) in shape.items()
@@ -65,12 +80,16 @@ def shifted(atoms: Iterable[Atom], x: float) -> list[Atom]:
 
 def pdb_line(atom: Atom, serial: int | str = 1) -> str:
     """An ATOM or HETATM record by the columns of the format, 80 characters."""
-    x, y, z = (f"{v:8.3f}" if isinstance(v, int | float) else f"{v:>8}" for v in (atom.x, atom.y, atom.z))
+    x, y, z = (
+        f"{v:8.3f}" if isinstance(v, int | float) else f"{v:>8}" for v in (atom.x, atom.y, atom.z)
+    )
     name = atom.name if len(atom.name) == 4 else f" {atom.name:<3}"
     record, element = "HETATM" if atom.het else "ATOM", atom.element or atom.name[0]
     line = (
-        f"{record:<6}{serial:>5} {name}{atom.altloc or ' '}{atom.residue:>3}{atom.chain:>2}{atom.number:>4}"
-        f"{atom.insertion_code or ' '}   {x}{y}{z}{atom.occupancy:6.2f}{0:6.2f}          {element:>2}"
+        f"{record:<6}{serial:>5} "
+        f"{name}{atom.altloc or ' '}{atom.residue:>3}{atom.chain:>2}{atom.number:>4}"
+        f"{atom.insertion_code or ' '}   {x}{y}{z}{atom.occupancy:6.2f}{0:6.2f}          "
+        f"{element:>2}"
     )
     return f"{line:<80}"
 
@@ -80,8 +99,12 @@ def pdb(atoms: Iterable[Atom]) -> str:
     return "".join(pdb_line(atom, serial % 100000) + "\n" for serial, atom in enumerate(atoms, 1))
 
 
-def mmcif(atoms: Iterable[Atom], *, without: Iterable[str] = (), order: Iterable[int] | None = None) -> str:
-    """An _atom_site table. `without`: columns to leave out; `order`: the columns by position in another order."""
+def mmcif(
+    atoms: Iterable[Atom], *, without: Iterable[str] = (), order: Iterable[int] | None = None
+) -> str:
+    """An _atom_site table. `without`: columns to leave out; `order`: the columns by position in
+    another order.
+    """
     rows = [
         {
             "group_PDB": "HETATM" if a.het else "ATOM",
@@ -110,7 +133,11 @@ def mmcif(atoms: Iterable[Atom], *, without: Iterable[str] = (), order: Iterable
     columns = [column for column in rows[0] if column not in set(without)]
     columns = [columns[i] for i in order] if order is not None else columns
     head = "data_test\n#\nloop_\n" + "".join(f"_atom_site.{column}\n" for column in columns)
-    return head + "".join(" ".join(str(row[column]) for column in columns) + "\n" for row in rows) + "#\n"
+    return (
+        head
+        + "".join(" ".join(str(row[column]) for column in columns) + "\n" for row in rows)
+        + "#\n"
+    )
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -120,8 +147,11 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
-def pdb_with(source: Path, of_residues: np.ndarray, within: float = 0.0, jitter: float = 0.0) -> str:
-    """The PDB text of a decoy with these B factors of residues; within : Å² by which atoms of a residue differ.
+def pdb_with(
+    source: Path, of_residues: np.ndarray, within: float = 0.0, jitter: float = 0.0
+) -> str:
+    """The PDB text of a decoy with these B factors of residues; within : Å² by which atoms of a
+    residue differ.
 
     jitter : Å by which atoms are moved.
     """
@@ -130,14 +160,18 @@ def pdb_with(source: Path, of_residues: np.ndarray, within: float = 0.0, jitter:
         if line.startswith("ATOM"):
             place, last = place + (line[21:27] != last), line[21:27]
             value = of_residues[place] + draw.uniform(-within, within)
-            xyz = np.array([float(line[k : k + 8]) for k in (30, 38, 46)]) + draw.normal(0, jitter, 3) * (jitter > 0)
+            xyz = np.array([float(line[k : k + 8]) for k in (30, 38, 46)]) + draw.normal(
+                0, jitter, 3
+            ) * (jitter > 0)
             line = f"{line[:30]}{''.join(f'{c:8.3f}' for c in xyz)}{line[54:60]}{value:6.2f}{line[66:]}"
         lines.append(line)
     return "\n".join([*lines, ""])
 
 
 def complex_of(atoms: Iterable[Atom]) -> Complex:
-    """A `Complex` straight from atoms of protein residues, without any file. Atoms of a residue stand together."""
+    """A `Complex` straight from atoms of protein residues, without any file. Atoms of a residue
+    stand together.
+    """
     atoms = list(atoms)
     keys = [(ResidueId(a.chain, a.number, a.insertion_code), a.residue) for a in atoms]
     residues = list(dict.fromkeys(keys))
@@ -158,10 +192,14 @@ def complex_of(atoms: Iterable[Atom]) -> Complex:
 
 def ca_trace(residues: Iterable[tuple[str, int, str, tuple[float, float, float]]]) -> Complex:
     """A complex of one CA for each (chain, number, insertion code, position)."""
-    return complex_of(Atom("CA", "ALA", chain, n, *xyz, insertion_code=ic) for chain, n, ic, xyz in residues)
+    return complex_of(
+        Atom("CA", "ALA", chain, n, *xyz, insertion_code=ic) for chain, n, ic, xyz in residues
+    )
 
 
-def random_complex(seed: int, *, chains: str = "AB", residues: int = 6, spread: float = 6.0) -> Complex:
+def random_complex(
+    seed: int, *, chains: str = "AB", residues: int = 6, spread: float = 6.0
+) -> Complex:
     """Residues of random type with random atoms near random places: no two distances alike."""
     draw = np.random.default_rng(seed)
     atoms = []
@@ -170,7 +208,10 @@ def random_complex(seed: int, *, chains: str = "AB", residues: int = 6, spread: 
             centre = draw.uniform(-spread, spread, 3)
             names = ["N", "CA", "C", "O", "CB", "CG", "OD1", "ND2"][: draw.integers(4, 9)]
             kind = draw.choice(sorted(STANDARD))
-            atoms += [Atom(name, str(kind), chain, number, *(centre + draw.normal(0, 1.5, 3))) for name in names]
+            atoms += [
+                Atom(name, str(kind), chain, number, *(centre + draw.normal(0, 1.5, 3)))
+                for name in names
+            ]
     return complex_of(atoms)
 
 

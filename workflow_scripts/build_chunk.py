@@ -23,7 +23,9 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--chunk", required=True, help="name of the chunk, whose ledger is written")
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
-    parser.add_argument("--labels", nargs="*", help="the file of the labels that natives gave the chunk, if they do")
+    parser.add_argument(
+        "--labels", nargs="*", help="the file of the labels that natives gave the chunk, if they do"
+    )
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")

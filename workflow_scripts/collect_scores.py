@@ -21,11 +21,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--parts", type=Path, nargs="*", default=[], help="from score_targets.py")
-    parser.add_argument("--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint")
+    parser.add_argument(
+        "--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint"
+    )
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
-    parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
-    parser.add_argument("--built", action="store_true", help="chains and confidence are there already")
+    parser.add_argument(
+        "--without-confidence", action="store_true", help="the predictor's own does not count"
+    )
+    parser.add_argument(
+        "--built", action="store_true", help="chains and confidence are there already"
+    )
     args = parser.parse_args()
     gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
 
@@ -33,7 +39,9 @@ def main() -> None:
     try:
         results = ScoredModels(
             name=args.dataset,
-            target_results=sorted(map(TargetResult.from_json, lines), key=lambda result: result.target),
+            target_results=sorted(
+                map(TargetResult.from_json, lines), key=lambda result: result.target
+            ),
             plan=[*read_built(args.dataset, fates=False).plan.values()],
             scorer=Scorer.open(args.scorer),
             options=ScoringOptions(
@@ -47,7 +55,10 @@ def main() -> None:
         sys.exit(str(error))
     table = results.table
     n_scored = int(table["dockq"].notna().sum())
-    print(f"{args.dataset}: {n_scored} models scored, {len(table) - n_scored} not; the best of each target:")
+    print(
+        f"{args.dataset}: {n_scored} models scored, {len(table) - n_scored} not; the best of each "
+        "target:"
+    )
     joined = recognised(results.rows("coverage"))
     print(*(f"  {line}" for line in [*joined, *best_of_each_target(table)]), sep="\n")
     print(*results.remarks(), sep="\n")

@@ -20,7 +20,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--graphs", type=Path, required=True, help="folder of the graphs")
-    parser.add_argument("--label-tables", required=True, help="label table of each split, or of all, as JSON")
+    parser.add_argument(
+        "--label-tables", required=True, help="label table of each split, or of all, as JSON"
+    )
     for name in ("coverage", "chains", "labels", "pack"):
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
@@ -36,7 +38,9 @@ def main() -> None:
         sys.exit(str(error))
     write_chains(args.chains, imported.chains)
     write_labels(args.labels, imported.labels)
-    print(f"{args.dataset}: {counts(imported.coverage)}; {n_read} of {len(files)} graphs packed anew")
+    print(
+        f"{args.dataset}: {counts(imported.coverage)}; {n_read} of {len(files)} graphs packed anew"
+    )
     for note in imported.notes:
         print(f"{args.dataset}: {note}")
 

@@ -15,7 +15,9 @@ from toporank.inputs.natives import find_natives
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--chunk", required=True, help="name of the chunk, whose labels are written")
+    parser.add_argument(
+        "--chunk", required=True, help="name of the chunk, whose labels are written"
+    )
     parser.add_argument("--natives", type=Path, required=True, help="folder of the natives")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     args = parser.parse_args()

@@ -23,16 +23,26 @@ def main() -> None:
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    parser.add_argument("--natives", type=Path, help="folder of the natives, where the data set has any")
-    parser.add_argument("--pack", type=Path, required=True, help="written; graphs that are already in it are copied")
+    parser.add_argument(
+        "--natives", type=Path, help="folder of the natives, where the data set has any"
+    )
+    parser.add_argument(
+        "--pack", type=Path, required=True, help="written; graphs that are already in it are copied"
+    )
     args = parser.parse_args()
 
     try:
-        current, store, built = read_current(args.dataset), Store(args.store), read_built(args.dataset)
+        current, store, built = (
+            read_current(args.dataset),
+            Store(args.store),
+            read_built(args.dataset),
+        )
         natives = find_natives(args.natives) if args.natives else {}
         choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
         qualities = LocalQualities(args.dataset, current.of_all, built.fates, natives, store)
-        found, _, joined = graphs_to_pack(read_coverage(args.table), built, choices, store, whole=True)
+        found, _, joined = graphs_to_pack(
+            read_coverage(args.table), built, choices, store, whole=True
+        )
         members = [member._replace(quality_sha256=qualities.digest(member[:2])) for member in found]
         n_read = write_pack(args.pack, members, joined, qualities.of)
     except TopoRankError as error:

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Publish the artefacts of a data set as files: interface, topology, nodes and graph of each decoy."""
+"""Publish the artefacts of a data set as files: interface, topology, nodes and graph of each
+decoy.
+"""
 
 import argparse
 import json
@@ -17,7 +19,9 @@ from toporank.structures.identity import Status
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--chunk", help="the chunk of a single decoy, to publish no other; without a graph it fails")
+    parser.add_argument(
+        "--chunk", help="the chunk of a single decoy, to publish no other; without a graph it fails"
+    )
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     args = parser.parse_args()

@@ -21,7 +21,9 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
+    parser.add_argument(
+        "--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT"
+    )
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()
     gc.set_threshold(100_000)  # few cycles are made, and looking for them takes a tenth of the time
@@ -29,7 +31,9 @@ def main() -> None:
 
     try:
         built, store = read_built(args.dataset), Store(args.store)
-        rows = confidences(confidence_requests(read_coverage(args.coverage), built, store), args.plddt)
+        rows = confidences(
+            confidence_requests(read_coverage(args.coverage), built, store), args.plddt
+        )
     except TopoRankError as error:
         sys.exit(str(error))
     write_confidence(args.table, rows)

@@ -16,7 +16,9 @@ from toporank.scorer.scorer import Scorer
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint")
+    parser.add_argument(
+        "--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint"
+    )
     parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--coverage", type=Path, required=True)
     args = parser.parse_args()

@@ -25,15 +25,27 @@ from toporank.scorer.scorer import Scorer
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--part", required=True, help="number of the part and of all parts, such as 3-of-7")
-    parser.add_argument("--built", action="store_true", help="the ledgers say what became of the models")
-    parser.add_argument("--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint")
+    parser.add_argument(
+        "--part", required=True, help="number of the part and of all parts, such as 3-of-7"
+    )
+    parser.add_argument(
+        "--built", action="store_true", help="the ledgers say what became of the models"
+    )
+    parser.add_argument(
+        "--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint"
+    )
     parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
-    parser.add_argument("--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT")
-    parser.add_argument("--without-confidence", action="store_true", help="the predictor's own does not count")
-    parser.add_argument("--results", type=Path, required=True, help="written: a line for each target")
+    parser.add_argument(
+        "--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT"
+    )
+    parser.add_argument(
+        "--without-confidence", action="store_true", help="the predictor's own does not count"
+    )
+    parser.add_argument(
+        "--results", type=Path, required=True, help="written: a line for each target"
+    )
     args = parser.parse_args()
     gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
 
@@ -52,9 +64,16 @@ def main() -> None:
 
     try:
         built = read_built(args.dataset, fates=args.built)
-        scorer = TargetScorer(Scorer.open(args.scorer), choices, Store(args.store, graphs_only=not args.built), options)
+        scorer = TargetScorer(
+            Scorer.open(args.scorer),
+            choices,
+            Store(args.store, graphs_only=not args.built),
+            options,
+        )
         targets = part_of(built.plan.values(), args.part)
-        results = score_targets(scorer, targets, workers=1, show=show, fates=built.fates if args.built else None)
+        results = score_targets(
+            scorer, targets, workers=1, show=show, fates=built.fates if args.built else None
+        )
     except TopoRankError as error:
         sys.exit(str(error))
     write_text(args.results, "".join(f"{result.to_json()}\n" for result in results))

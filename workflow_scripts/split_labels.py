@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The labels of a data set that has them from natives, with a split by targets or, by clusters, one decided later."""
+"""The labels of a data set that has them from natives, with a split by targets or, by clusters, one
+decided later.
+"""
 
 import argparse
 import sys

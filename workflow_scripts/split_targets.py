@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Decide which targets are trained on, validated on and held out; say which of them share chains."""
+"""Decide which targets are trained on, validated on and held out; say which of them share
+chains.
+"""
 
 import argparse
 import sys
@@ -15,8 +17,12 @@ from toporank.learning.assignment import assign, describe_leaks, leaks
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", nargs="+", required=True)
-    parser.add_argument("--finetune", nargs="*", default=[], help="those that only fine-tuning learns from")
-    parser.add_argument("--chains", type=Path, nargs="+", required=True, help="chains.csv of each of them")
+    parser.add_argument(
+        "--finetune", nargs="*", default=[], help="those that only fine-tuning learns from"
+    )
+    parser.add_argument(
+        "--chains", type=Path, nargs="+", required=True, help="chains.csv of each of them"
+    )
     parser.add_argument("--split-by", choices=("cluster", "target"), required=True)
     parser.add_argument("--validation-percent", type=float, required=True)
     parser.add_argument("--seed", type=int, required=True)
@@ -27,21 +33,35 @@ def main() -> None:
     args = parser.parse_args()
 
     try:
-        labels = {name: read_split_labels(Path(layout.LABELS.format(dataset=name))) for name in args.datasets}
-        given = {(name, label.target): label.split for name, rows in labels.items() for label in rows}
+        labels = {
+            name: read_split_labels(Path(layout.LABELS.format(dataset=name)))
+            for name in args.datasets
+        }
+        given = {
+            (name, label.target): label.split for name, rows in labels.items() for label in rows
+        }
         chains = compared(row for path in args.chains for row in read_chains(path))
-        how = {"split_by": args.split_by, "percent": args.validation_percent, "seed": args.seed, "folds": args.folds}
+        how = {
+            "split_by": args.split_by,
+            "percent": args.validation_percent,
+            "seed": args.seed,
+            "folds": args.folds,
+        }
         how |= {"align": args.similarity == "mmseqs2", "finetuned": args.finetune}
         table = assign(given, chains, **how)
         leaking = leaks(table)
         if leaking and args.leakage == "refuse":
-            remedy = "correct the splits of the labels, or leave them out; or set training.leakage: warn"
+            remedy = (
+                "correct the splits of the labels, or leave them out; or set training.leakage: warn"
+            )
             raise ConfigError(describe_leaks(leaking), where="the splits leak", remedy=remedy)
     except TopoRankError as error:
         sys.exit(str(error))
     write_splits(args.table, table)
     sides = ", ".join(
-        f"{n} {split}" for split in ("train", "val", "test") if (n := sum(r.split == split for r in table))
+        f"{n} {split}"
+        for split in ("train", "val", "test")
+        if (n := sum(r.split == split for r in table))
     )
     print(f"{len(table)} targets in {len({row.cluster for row in table})} clusters: {sides}")
     if leaking:

@@ -15,14 +15,33 @@ from toporank.learning.train import train_run
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True, help="name of the run")
-    parser.add_argument("--packs", type=Path, nargs="+", required=True, help="packed graphs of the training data sets")
-    parser.add_argument("--validation", type=Path, nargs="+", help="packs to validate on; those of --packs by default")
-    parser.add_argument("--splits", type=Path, help="splits.csv; decides for targets whose labels have no split")
     parser.add_argument(
-        "--fold", type=int, help="of a cross-validation, from 0: the fold that is neither seen nor judged"
+        "--packs",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="packed graphs of the training data sets",
     )
-    parser.add_argument("--chains", type=Path, nargs="+", default=[], help="chains.csv of the training data sets")
-    parser.add_argument("--parameters", required=True, help="seed, hyperparameters, selection and freeze as JSON")
+    parser.add_argument(
+        "--validation",
+        type=Path,
+        nargs="+",
+        help="packs to validate on; those of --packs by default",
+    )
+    parser.add_argument(
+        "--splits", type=Path, help="splits.csv; decides for targets whose labels have no split"
+    )
+    parser.add_argument(
+        "--fold",
+        type=int,
+        help="of a cross-validation, from 0: the fold that is neither seen nor judged",
+    )
+    parser.add_argument(
+        "--chains", type=Path, nargs="+", default=[], help="chains.csv of the training data sets"
+    )
+    parser.add_argument(
+        "--parameters", required=True, help="seed, hyperparameters, selection and freeze as JSON"
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--parent", type=Path, help="checkpoint whose weights to start from")
     parser.add_argument("--store", type=Path, required=True, help="reuse store")

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Write what became of every decoy and label of a data set, and the chains of its targets; remove old records."""
+"""Write what became of every decoy and label of a data set, and the chains of its targets; remove
+old records.
+"""
 
 import argparse
 import gc
@@ -23,7 +25,12 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--table", type=Path, required=True, help="written")
-    parser.add_argument("--chains", type=Path, required=True, help="written; what is in it already is not read again")
+    parser.add_argument(
+        "--chains",
+        type=Path,
+        required=True,
+        help="written; what is in it already is not read again",
+    )
     args = parser.parse_args()
     gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
 
@@ -32,7 +39,9 @@ def main() -> None:
         decoys = [*plan.values()]
         labels = read_split_labels(Path(layout.LABELS.format(dataset=args.dataset)))
         store = Store(args.store)
-        table = coverage_table(decoys, fates.values(), labels, *correspondence_of(decoys, fates, store))
+        table = coverage_table(
+            decoys, fates.values(), labels, *correspondence_of(decoys, fates, store)
+        )
         remove_old(args.dataset, current)
         earlier = read_chains(args.chains) if args.chains.exists() else []
         write_chains(args.chains, target_chains(decoys, fates, earlier, store))

@@ -15,7 +15,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="written: a row for each decoy")
-    parser.add_argument("--interfaces", type=Path, required=True, help="written: a row for each interface")
+    parser.add_argument(
+        "--interfaces", type=Path, required=True, help="written: a row for each interface"
+    )
     args = parser.parse_args()
 
     try:

@@ -12,8 +12,15 @@ from toporank.scorer.scorer import Scorer
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=Path, required=True, help="models.csv; the other tables lie where they belong")
-    parser.add_argument("--scorer", type=Path, required=True, help="folder of the scorer, or a checkpoint")
+    parser.add_argument(
+        "--models",
+        type=Path,
+        required=True,
+        help="models.csv; the other tables lie where they belong",
+    )
+    parser.add_argument(
+        "--scorer", type=Path, required=True, help="folder of the scorer, or a checkpoint"
+    )
     args = parser.parse_args()
 
     try:

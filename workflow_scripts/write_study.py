@@ -19,15 +19,25 @@ LEAKAGE = ["target", "seen_in_training", "nearest_training_target", "containment
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--leaderboard", type=Path, required=True)
-    parser.add_argument("--evaluations", type=Path, nargs="*", default=[], help="summary.json of labelled data sets")
-    parser.add_argument("--embeddings", type=Path, nargs="*", default=[], help="embeddings.csv of each data set")
-    parser.add_argument("--targets", type=Path, nargs="*", default=[], help="targets.csv of each data set")
-    parser.add_argument("--folds", type=Path, nargs="?", help="metrics.csv of a cross-validation, if there is one")
+    parser.add_argument(
+        "--evaluations", type=Path, nargs="*", default=[], help="summary.json of labelled data sets"
+    )
+    parser.add_argument(
+        "--embeddings", type=Path, nargs="*", default=[], help="embeddings.csv of each data set"
+    )
+    parser.add_argument(
+        "--targets", type=Path, nargs="*", default=[], help="targets.csv of each data set"
+    )
+    parser.add_argument(
+        "--folds", type=Path, nargs="?", help="metrics.csv of a cross-validation, if there is one"
+    )
     parser.add_argument("--leakage", type=Path, required=True, help="written")
     parser.add_argument("--page", type=Path, required=True, help="written")
     args = parser.parse_args()
 
-    title = ", ".join(path.parent.name for path in args.targets)  # of data sets: the same in every folder
+    title = ", ".join(
+        path.parent.name for path in args.targets
+    )  # of data sets: the same in every folder
     try:
         page = render(args.leaderboard, args.evaluations, args.embeddings, args.folds, title)
     except TopoRankError as error:

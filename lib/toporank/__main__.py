@@ -42,7 +42,9 @@ The tables list every key; they are generated from the classes that check the co
 
 def main(arguments: list[str] | None = None) -> int:
     prog = "toporank" if Path(sys.argv[0]).name == "toporank" else "python -m toporank"
-    parser = argparse.ArgumentParser(prog=prog, description="Rank the decoys of protein complexes by predicted DockQ.")
+    parser = argparse.ArgumentParser(
+        prog=prog, description="Rank the decoys of protein complexes by predicted DockQ."
+    )
     parser.add_argument("--version", action="version", version=f"toporank {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     running = running_arguments()
@@ -81,23 +83,36 @@ def config_markdown() -> str:
     """The text of config/README.md."""
     parts = [CONFIG_INTRODUCTION]
     for path, section in _sections(Config, ""):
-        parts += [f"\n## {path or 'Top level'}\n", section.__doc__.split("\n\n")[0].strip() + "\n", *_table(section)]
-    parts.append("\n# Parameters of the feature modules\n\nThe default of each stage is marked with a star.")
+        parts += [
+            f"\n## {path or 'Top level'}\n",
+            section.__doc__.split("\n\n")[0].strip() + "\n",
+            *_table(section),
+        ]
+    parts.append(
+        "\n# Parameters of the feature modules\n\nThe default of each stage is marked with a star."
+    )
     for module in modules().values():
         mark = " *" if module.id in DEFAULT_MODULES.values() else ""
-        parts += [f"\n## {module.id}{mark}\n", module.summary[0].upper() + module.summary[1:] + ".\n"]
+        parts += [
+            f"\n## {module.id}{mark}\n",
+            module.summary[0].upper() + module.summary[1:] + ".\n",
+        ]
         columns = choose(module.stage, {"module": module.id}).columns
         parts += [*_table(module.parameters), "", f"{len(columns)} columns: {', '.join(columns)}"]
     return "\n".join(parts) + "\n"
 
 
 def _sections(model: type[BaseModel], path: str) -> list[tuple[str, type[BaseModel]]]:
-    """A model and those inside it, with the key path of each; `[]` stands for the entries of a list."""
+    """A model and those inside it, with the key path of each; `[]` stands for the entries of a
+    list.
+    """
     found = [(path, model)]
     for name, field in model.model_fields.items():
         inner = [a for a in (field.annotation, *get_args(field.annotation)) if _is_model(a)]
         brackets = "[]" if inner and inner[0] is not field.annotation else ""
-        found += [each for a in inner for each in _sections(a, f"{path}.{name}{brackets}".lstrip("."))]
+        found += [
+            each for a in inner for each in _sections(a, f"{path}.{name}{brackets}".lstrip("."))
+        ]
     return found
 
 
@@ -118,7 +133,9 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.default
-    if isinstance(value, BaseModel) or (isinstance(value, list) and value and isinstance(value[0], BaseModel)):
+    if isinstance(value, BaseModel) or (
+        isinstance(value, list) and value and isinstance(value[0], BaseModel)
+    ):
         return "see below"
     if isinstance(value, tuple):
         value = list(value)
@@ -130,13 +147,19 @@ def _range(field: FieldInfo) -> str:
     words = ", ".join(f"`{choice}`" for choice in _literals(field.annotation) if choice is not None)
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
     limits = [*field.metadata, *(m for part in get_args(field.annotation) for m in _limits(part))]
-    bounds = " and ".join(f"{s} {getattr(m, name)}" for m in limits for name, s in signs.items() if hasattr(m, name))
+    bounds = " and ".join(
+        f"{s} {getattr(m, name)}" for m in limits for name, s in signs.items() if hasattr(m, name)
+    )
     return " or ".join(filter(None, (bounds, words)))
 
 
 def _limits(annotation: Any) -> list[Any]:
     """The bounds on numbers in one part of a union."""
-    return [m for given in getattr(annotation, "__metadata__", ()) for m in getattr(given, "metadata", [])]
+    return [
+        m
+        for given in getattr(annotation, "__metadata__", ())
+        for m in getattr(given, "metadata", [])
+    ]
 
 
 def _literals(annotation: Any) -> list[Any]:

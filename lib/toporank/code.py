@@ -1,7 +1,7 @@
 """Digests of source code: what a result was computed with.
 
-A result is made again when any file of the rooms that make it changes, a comment too. That is coarse, but nobody keeps
-a list of the files that decide a result, so nobody can forget one.
+A result is made again when any file of the rooms that make it changes, a comment too. That is
+coarse, but nobody keeps a list of the files that decide a result, so nobody can forget one.
 """
 
 from __future__ import annotations

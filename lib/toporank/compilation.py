@@ -1,8 +1,9 @@
 """How loops are compiled with numba, and where the compiled code is kept.
 
-Numba compiles a function when it is first called and keeps the result on disk. It notices when the file of a function
-changes, but not when a file changes whose functions are inlined. So the folder is named after the content of all files
-of the function's package: a change in any of them compiles again.
+Numba compiles a function when it is first called and keeps the result on disk. It notices when the
+file of a function changes, but not when a file changes whose functions are inlined. So the folder
+is named after the content of all files of the function's package: a change in any of them compiles
+again.
 """
 
 from __future__ import annotations
@@ -20,22 +21,30 @@ from toporank.files.atomic import first_writable, user_cache
 
 BLAS = "scipy.linalg.cython_blas"
 if BLAS not in sys.modules:
-    # Numba imports it only to see whether it is there, which takes 0.13 s: as long as all the rest that it loads here.
+    # Numba imports it only to see whether it is there, which takes 0.13 s: as long as all the rest
+    # that it loads here.
     sys.modules[BLAS] = None
     importlib.import_module("numba.np.arraymath")
     del sys.modules[BLAS]
 
 
-def compiled(function: Callable, *, inline: bool = False, fastmath: bool | set[str] = False) -> Callable:
-    """Decorator: compile with numba, without its lock on Python; the result is kept in `cache_folder`.
+def compiled(
+    function: Callable, *, inline: bool = False, fastmath: bool | set[str] = False
+) -> Callable:
+    """Decorator: compile with numba, without its lock on Python; the result is kept in
+    `cache_folder`.
 
     fastmath : numba's flags for reordering sums; none by default.
     """
     options = {"forceinline": True} if inline else {}
     configured = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder(Path(function.__code__.co_filename).parent))  # numba looks at it here only
+    config.CACHE_DIR = str(
+        cache_folder(Path(function.__code__.co_filename).parent)
+    )  # numba looks at it here only
     try:
-        return njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath, **options)(function)
+        return njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath, **options)(
+            function
+        )
     finally:
         config.CACHE_DIR = configured
 
@@ -47,10 +56,13 @@ def inlined(function: Callable) -> Callable:
 
 @functools.cache
 def cache_folder(package: Path) -> Path:
-    """Where compiled code of a folder is kept: below NUMBA_CACHE_DIR, in that folder, or in the user's cache folder.
+    """Where compiled code of a folder is kept: below NUMBA_CACHE_DIR, in that folder, or in the
+    user's cache folder.
 
     The first that is writable; otherwise a temporary folder, which means compiling again next time.
     """
     configured = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     name = "toporank-" + code_of(str(package), __file__)
-    return first_writable(folder / name for folder in [*configured, package / "__pycache__", user_cache()])
+    return first_writable(
+        folder / name for folder in [*configured, package / "__pycache__", user_cache()]
+    )

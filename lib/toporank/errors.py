@@ -15,8 +15,8 @@ def printable(text: str) -> str:
 class TopoRankError(Exception):
     """Base of all errors raised on purpose.
 
-    `what` is one sentence; `where` a file, key or residue; `remedy` what the reader can do next; `facts` what is known
-    of a decoy all the same.
+    `what` is one sentence; `where` a file, key or residue; `remedy` what the reader can do next;
+    `facts` what is known of a decoy all the same.
     """
 
     def __init__(
@@ -34,7 +34,9 @@ class TopoRankError(Exception):
 
     @property
     def reason(self) -> str:
-        """`what` and `remedy` on one line of printable characters, without `where`: a status table says where."""
+        """`what` and `remedy` on one line of printable characters, without `where`: a status table
+        says where.
+        """
         return printable(f"{self.what} ({self.remedy})" if self.remedy else self.what)
 
 

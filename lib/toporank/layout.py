@@ -1,4 +1,5 @@
-"""Where everything lies, under `results/` and in this repository: the one place that knows the path grammar.
+"""Where everything lies, under `results/` and in this repository: the one place that knows the path
+grammar.
 
 Patterns carry Snakemake wildcards; `{chunk}` and so on are explained in `docs/workflow.md`.
 """
@@ -38,10 +39,14 @@ COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
 PACK = "results/{dataset}/graphs.safetensors"
 
 SAMPLING = "sampling"
-"""Stands for a data set where sampling reports its progress; its decoys are a folder to give as `decoys`."""
+"""Stands for a data set where sampling reports its progress; its decoys are a folder to give as
+`decoys`.
+"""
 SAMPLED = "results/sampling/{target}"
 POSES = "poses.csv"
-"""In the folder of a sampled target: every decoy, and whatever failed; in the folder above: those of all targets."""
+"""In the folder of a sampled target: every decoy, and whatever failed; in the folder above: those
+of all targets.
+"""
 SAMPLED_POSES = f"results/sampling/{POSES}"
 SAMPLED_LABELS = "results/sampling/labels.csv"
 
@@ -57,7 +62,9 @@ RUN_FILES = (
 """What every training run leaves behind, sweep and fine-tune alike."""
 
 RUNNERS_UP = "runners_up"
-"""Folder of a run with the second and third best checkpoints under each rule: `best_loss_2.ckpt` and so on."""
+"""Folder of a run with the second and third best checkpoints under each rule: `best_loss_2.ckpt`
+and so on.
+"""
 
 SWEEP_RUN = "results/training/{run}"
 FINETUNE_RUN = "results/finetune/{run}"
@@ -72,7 +79,9 @@ FINAL_SCORER = "results/final"
 """Folder of the scorer of a study, of whose files `FINAL_MANIFEST` is written last."""
 FINAL_MANIFEST = "results/final/scorer.json"
 MADE_SCORER = "results/scorer"
-"""Folder of the scorer made from a cross-validation, of whose files `MADE_MANIFEST` is written last."""
+"""Folder of the scorer made from a cross-validation, of whose files `MADE_MANIFEST` is written
+last.
+"""
 MADE_MANIFEST = "results/scorer/scorer.json"
 MADE_CARD = "results/scorer/README.md"
 SHIPPED_SCORER = "resources/scorer"
@@ -108,7 +117,9 @@ SETTINGS = "toporank.json"
 
 
 def beside(table: str) -> list[str]:
-    """Further tables of a leaderboard: the winner under each rule, mean and deviation over seeds."""
+    """Further tables of a leaderboard: the winner under each rule, mean and deviation over
+    seeds.
+    """
     folder = table.rpartition("/")[0]
     return [f"{folder}/winners.csv", f"{folder}/configs.csv"]
 

@@ -1,20 +1,23 @@
 """Every metric of the project: how well predicted DockQ ranks the decoys of a target.
 
-Training, checkpoint selection, evaluation and report all call this module, so that a number means the same
-thing wherever it is printed. Below, `y` is the true and `p` the predicted DockQ of the n decoys of a target:
-two arrays of shape (n,) in the same order. Unless said otherwise a function raises ValueError if their shapes
-differ, there is no decoy, or a value is not finite.
+Training, checkpoint selection, evaluation and report all call this module, so that a number means
+the same thing wherever it is printed. Below, `y` is the true and `p` the predicted DockQ of the n
+decoys of a target: two arrays of shape (n,) in the same order. Unless said otherwise a function
+raises ValueError if their shapes differ, there is no decoy, or a value is not finite.
 
-*Per target* means computed inside each target, then averaged over targets; *pooled* means computed once over
-all decoys, which also rewards telling easy targets from hard ones. The two differ widely on the usual
+*Per target* means computed inside each target, then averaged over targets; *pooled* means computed
+once over
+all decoys, which also rewards telling easy targets from hard ones. The two differ widely on the
+usual
 benchmarks: never give one without the other.
 
-Tie rule: of equally predicted decoys the one given first ranks higher. Functions of a table sort it by target
-and decoy name, so the order of its rows is irrelevant; callers of the others sort by decoy name.
+Tie rule: of equally predicted decoys the one given first ranks higher. Functions of a table sort it
+by target and decoy name, so the order of its rows is irrelevant; callers of the others sort by
+decoy name.
 
-Sources: DockQ and its CAPRI thresholds, Basu & Wallner 2016 (PLoS ONE 11:e0161879); ranking loss and hits,
-Chen et al. 2023 (DProQA, Bioinformatics 39:i308); AUROC from ranks, Hanley & McNeil 1982 (Radiology
-143:29); percentile bootstrap, Efron & Tibshirani 1993.
+Sources: DockQ and its CAPRI thresholds, Basu & Wallner 2016 (PLoS ONE 11:e0161879); ranking loss
+and hits, Chen et al. 2023 (DProQA, Bioinformatics 39:i308); AUROC from ranks, Hanley & McNeil 1982
+(Radiology 143:29); percentile bootstrap, Efron & Tibshirani 1993.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ Ints = NDArray[np.int64]
 
 
 def capri_class(dockq: ArrayLike) -> Ints:
-    """CAPRI class, 0 to 3 as in `CAPRI_NAMES`, of each DockQ; any shape, a threshold belongs to its class."""
+    """CAPRI class, 0 to 3 as in `CAPRI_NAMES`, of each DockQ; any shape, a threshold belongs to its
+    class.
+    """
     values = _finite(dockq, "DockQ")
     return np.searchsorted([ACCEPTABLE, MEDIUM, HIGH], values, side="right").astype(np.int64)
 
@@ -59,7 +64,8 @@ def class_of(dockq: float) -> str:
 
 
 def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
-    """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p]: in [0, 1], 0 is perfect.
+    """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p]: in [0, 1], 0 is
+    perfect.
 
     >>> ranking_loss([0.75, 0.25, 0.0], predicted=[0.4, 0.6, 0.1])
     0.5
@@ -69,13 +75,18 @@ def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def random_pick_loss(dockq: ArrayLike) -> float:
-    """Expected ranking loss of a random pick, max(y) - mean(y): in [0, 1], to be shown beside every loss."""
+    """Expected ranking loss of a random pick, max(y) - mean(y): in [0, 1], to be shown beside every
+    loss.
+    """
     y, _ = _paired(dockq, dockq)
-    return float(max(0.0, y.max() - y.mean()))  # the mean of equal values can exceed them by rounding
+    return float(
+        max(0.0, y.max() - y.mean())
+    )  # the mean of equal values can exceed them by rounding
 
 
 def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> int:
-    """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best, or among all if fewer.
+    """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best, or among all if
+    fewer.
 
     >>> hits_at([0.75, 0.25, 0.0], predicted=[0.4, 0.6, 0.1], n=2)
     2
@@ -87,13 +98,17 @@ def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = A
     return int(np.count_nonzero(y[top] >= threshold))
 
 
-def success_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> bool:
+def success_at(
+    dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE
+) -> bool:
     """Whether at least one of the `n` decoys predicted best has y >= `threshold`."""
     return hits_at(dockq, predicted, n, threshold) > 0
 
 
 def pearson(dockq: ArrayLike, predicted: ArrayLike) -> float:
-    """Pearson correlation in [-1, 1]; nan, silently, for fewer than `MIN_DECOYS` or if y or p is constant."""
+    """Pearson correlation in [-1, 1]; nan, silently, for fewer than `MIN_DECOYS` or if y or p is
+    constant.
+    """
     y, p = _paired(dockq, predicted)
     return _correlation(y, p, np.ones(y.size))
 
@@ -104,13 +119,17 @@ def spearman(dockq: ArrayLike, predicted: ArrayLike, times: ArrayLike = 1) -> fl
     times : how often each decoy is there, as in a sample drawn with replacement; once by default.
     """
     y, p = _paired(dockq, predicted)
-    return _rank_correlation(_levels(y), _levels(p), np.broadcast_to(np.asarray(times, np.float64), y.shape))
+    return _rank_correlation(
+        _levels(y), _levels(p), np.broadcast_to(np.asarray(times, np.float64), y.shape)
+    )
 
 
 def auroc(dockq: ArrayLike, predicted: ArrayLike, threshold: float = ACCEPTABLE) -> float:
-    """Chance that a decoy with y >= `threshold` is predicted above one without, a tie counting half.
+    """Chance that a decoy with y >= `threshold` is predicted above one without, a tie counting
+    half.
 
-    In [0, 1], 0.5 for a prediction without information; nan if there is no decoy on one of the two sides.
+    In [0, 1], 0.5 for a prediction without information; nan if there is no decoy on one of the two
+    sides.
     """
     y, p = _paired(dockq, predicted)
     return _auroc(y >= threshold, _levels(p), np.ones(y.size))
@@ -121,15 +140,19 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
 
     Parameters
     ----------
-    table : one row per decoy, with the columns `TABLE_COLUMNS`. A ValueError names how many rows are at fault
-        if some lack a name, a label in [0, 1] or a finite prediction, or repeat a decoy; also if a column is
-        missing or there is no row. Leave out unlabelled decoys first, and report their number.
+    table : one row per decoy, with the columns `TABLE_COLUMNS`. A ValueError names how many rows
+        are at fault
+        if some lack a name, a label in [0, 1] or a finite prediction, or repeat a decoy; also if a
+        column is missing or there is no row. Leave out unlabelled decoys first, and report their
+        number.
     top_n : the depths N of hits@N and success@N.
 
     Returns
     -------
-    One row per target, sorted by target: target, n_decoys, best_dockq, top_decoy (the one predicted best),
-    top_dockq, ranking_loss, random_pick_loss, hits_at_{N}, success_at_{N}, spearman, pearson, auroc.
+    One row per target, sorted by target: target, n_decoys, best_dockq, top_decoy (the one predicted
+    best),
+    top_dockq, ranking_loss, random_pick_loss, hits_at_{N}, success_at_{N}, spearman, pearson,
+    auroc.
     """
     import pandas as pd  # which takes longer to import than a ranking to make
 
@@ -137,18 +160,23 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
     decoys = rows["decoy"].to_numpy()
     y, p = (rows[column].to_numpy(np.float64) for column in ("dockq", "pred_dockq"))
     groups = _rows_by_target(_codes(rows), len(rows))
-    scores = pd.DataFrame([_target_scores(decoys[group], y[group], p[group], top_n) for group in groups])
+    scores = pd.DataFrame(
+        [_target_scores(decoys[group], y[group], p[group], top_n) for group in groups]
+    )
     scores.insert(0, "target", rows["target"].unique())
     return scores
 
 
-def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0, clusters: Mapping | None = None) -> dict:
+def summarise(
+    table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0, clusters: Mapping | None = None
+) -> dict:
     """Summary of the predictions for many targets, ready for JSON: nan is None.
 
     Parameters
     ----------
     table : as for `per_target`, with the same errors.
-    n_bootstrap : number of bootstrap samples: as many targets as there are, drawn with replacement, each with
+    n_bootstrap : number of bootstrap samples: as many targets as there are, drawn with replacement,
+        each with
         all its decoys. 0 leaves the intervals out.
     seed : of the draws; the same seed and table, in any order of rows, give the same numbers.
     clusters : the cluster of each target, if whole clusters are to be drawn instead of targets.
@@ -156,22 +184,26 @@ def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0, clust
     Returns
     -------
     n_targets, n_clusters (or n_targets), n_decoys, n_bootstrap, seed;
-    per_target : for each metric of `per_target`, {mean, median, low, high, n_targets} over the targets where
+    per_target : for each metric of `per_target`, {mean, median, low, high, n_targets} over the
+        targets where
         it is defined; low and high bound the 95 % percentile interval of the mean;
-    pooled : {value, low, high} for each name in `POOLED`;
-    attainable_success : fraction of targets with any acceptable decoy, the maximum of success@N for every N;
-    n_negative_spearman : number of targets ranked the wrong way round;
-    n_undefined_correlation, undefined_correlation_targets : targets absent from the mean correlations because
+    pooled : {value, low, high} for each name in `POOLED`; attainable_success : fraction of targets
+    with any acceptable decoy, the maximum of success@N for every N; n_negative_spearman : number of
+    targets ranked the wrong way round; n_undefined_correlation, undefined_correlation_targets :
+    targets absent from the mean correlations because
         labels or predictions are constant or decoys fewer than `MIN_DECOYS`.
 
-    low and high are None with fewer than two defined targets, or one cluster: one says nothing about the others.
+    low and high are None with fewer than two defined targets, or one cluster: one says nothing
+    about the others.
     """
     if n_bootstrap < 0:
         raise ValueError(f"the number of bootstrap samples cannot be negative: {n_bootstrap}")
     rows, targets = _checked_table(table), per_target(table)
     of = _levels(targets["target"].map(clusters or str).to_numpy(str))
     n = of.max() + 1
-    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap if n > 1 else 0)[:, of]
+    draws = np.random.default_rng(seed).multinomial(
+        n, np.full(n, 1 / n), size=n_bootstrap if n > 1 else 0
+    )[:, of]
     undefined = targets.loc[targets["spearman"].isna(), "target"]
     metrics = targets.drop(columns=["target", "n_decoys", "top_decoy"])
     summary = {
@@ -190,21 +222,31 @@ def summarise(table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0, clust
     return _nan_to_none(summary)
 
 
-def validation_scores(target_codes: ArrayLike, dockq: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
+def validation_scores(
+    target_codes: ArrayLike, dockq: ArrayLike, predicted: ArrayLike
+) -> dict[str, float]:
     """The scores of a training epoch, without a table; three arrays of shape (n,) over all targets.
 
     Equal codes (integers or names) mark the decoys of one target, in any order of targets. Returns
-    spearman_pooled, pearson_pooled, spearman_per_target, pearson_per_target and ranking_loss, the last three
-    being means over the targets where defined (nan if nowhere). All are nan if a prediction is not finite: a
-    network that diverged must not stop a sweep, nor ever be selected.
+    spearman_pooled, pearson_pooled, spearman_per_target, pearson_per_target and ranking_loss, the
+    last three being means over the targets where defined (nan if nowhere). All are nan if a
+    prediction is not finite: a network that diverged must not stop a sweep, nor ever be selected.
     """
-    names = ("spearman_pooled", "pearson_pooled", "spearman_per_target", "pearson_per_target", "ranking_loss")
+    names = (
+        "spearman_pooled",
+        "pearson_pooled",
+        "spearman_per_target",
+        "pearson_per_target",
+        "ranking_loss",
+    )
     y = _finite(dockq, "true DockQ")
     if not np.isfinite(np.asarray(predicted, dtype=np.float64)).all():
         return dict.fromkeys(names, math.nan)
     y, p = _paired(y, predicted)
     groups = _rows_by_target(np.asarray(target_codes), y.size)
-    means = (_mean([score(y[g], p[g]) for g in groups]) for score in (spearman, pearson, ranking_loss))
+    means = (
+        _mean([score(y[g], p[g]) for g in groups]) for score in (spearman, pearson, ranking_loss)
+    )
     return dict(zip(names, (spearman(y, p), pearson(y, p), *means), strict=True))
 
 
@@ -219,7 +261,9 @@ def _finite(values: ArrayLike, what: str) -> Floats:
 def _paired(dockq: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
     y, p = _finite(dockq, "true DockQ"), _finite(predicted, "predicted DockQ")
     if y.ndim != 1 or y.shape != p.shape:
-        raise ValueError(f"true and predicted DockQ need one common shape (n,), not {y.shape} and {p.shape}")
+        raise ValueError(
+            f"true and predicted DockQ need one common shape (n,), not {y.shape} and {p.shape}"
+        )
     if y.size == 0:
         raise ValueError("no decoys: a metric needs at least one")
     return y, p
@@ -229,13 +273,17 @@ def _checked_table(table: pd.DataFrame) -> pd.DataFrame:
     """The columns `TABLE_COLUMNS` sorted by target and decoy name."""
     missing = [name for name in TABLE_COLUMNS if name not in table.columns]
     if missing:
-        raise ValueError(f"the predictions lack the columns {missing}; they have {list(table.columns)}")
+        raise ValueError(
+            f"the predictions lack the columns {missing}; they have {list(table.columns)}"
+        )
     if table.empty:
         raise ValueError("the table of predictions has no rows")
     for fault, where in _faults(table).items():
         if where.any():
             target, decoy = table.loc[where.to_numpy(), ["target", "decoy"]].iloc[0]
-            raise ValueError(f"{where.sum()} of {len(table)} rows {fault}, the first is {target}/{decoy}")
+            raise ValueError(
+                f"{where.sum()} of {len(table)} rows {fault}, the first is {target}/{decoy}"
+            )
     return table[list(TABLE_COLUMNS)].sort_values(["target", "decoy"], ignore_index=True)
 
 
@@ -257,14 +305,20 @@ def _codes(rows: pd.DataFrame) -> Ints:
 
 
 def _rows_by_target(codes: NDArray[np.generic], n: int) -> list[Ints]:
-    """Row numbers of each target: targets sorted by code, rows in the given order, as the tie rule asks."""
+    """Row numbers of each target: targets sorted by code, rows in the given order, as the tie rule
+    asks.
+    """
     if codes.shape != (n,):
-        raise ValueError(f"{n} decoys need as many target codes, not an array of shape {codes.shape}")
+        raise ValueError(
+            f"{n} decoys need as many target codes, not an array of shape {codes.shape}"
+        )
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.flatnonzero(codes[order][1:] != codes[order][:-1]) + 1)
 
 
-def _target_scores(decoys: NDArray[np.object_], y: Floats, p: Floats, top_n: tuple[int, ...]) -> dict:
+def _target_scores(
+    decoys: NDArray[np.object_], y: Floats, p: Floats, top_n: tuple[int, ...]
+) -> dict:
     top = int(p.argmax())
     return {
         "n_decoys": y.size,
@@ -281,8 +335,9 @@ def _target_scores(decoys: NDArray[np.object_], y: Floats, p: Floats, top_n: tup
     }
 
 
-# In the functions below `counts`, shape (n,), says how many times each decoy was drawn. Ranking a bootstrap
-# sample this way needs no sorting, since the order of the values is the same in every sample.
+# In the functions below `counts`, shape (n,), says how many times each decoy was drawn. Ranking a
+# bootstrap sample this way needs no sorting, since the order of the values is the same in every
+# sample.
 
 
 def _levels(values: NDArray[np.generic]) -> Ints:
@@ -307,7 +362,9 @@ def _correlation(x: Floats, y: Floats, counts: Floats) -> float:
 
 
 def _deviations(values: Floats, counts: Floats) -> Floats:
-    """Deviations from the mean, divided by the largest so that the squares of tiny ones do not vanish."""
+    """Deviations from the mean, divided by the largest so that the squares of tiny ones do not
+    vanish.
+    """
     deviations = values - np.average(values, weights=counts)
     return deviations / np.abs(deviations).max()
 
@@ -337,10 +394,16 @@ def _pooled_scorer(y: Floats, p: Floats) -> Callable[[Floats], list[float]]:
 
 
 def _pooled_over_draws(rows: pd.DataFrame, draws: Ints) -> dict[str, dict[str, float]]:
-    """Pooled metrics with intervals; `draws`, shape (n_bootstrap, n_targets), counts the targets drawn."""
-    scores = _pooled_scorer(rows["dockq"].to_numpy(np.float64), rows["pred_dockq"].to_numpy(np.float64))
+    """Pooled metrics with intervals; `draws`, shape (n_bootstrap, n_targets), counts the targets
+    drawn.
+    """
+    scores = _pooled_scorer(
+        rows["dockq"].to_numpy(np.float64), rows["pred_dockq"].to_numpy(np.float64)
+    )
     codes, values = _codes(rows), scores(np.ones(len(rows)))
-    samples = np.array([scores(draw[codes].astype(np.float64)) for draw in draws]).reshape(-1, len(POOLED))
+    samples = np.array([scores(draw[codes].astype(np.float64)) for draw in draws]).reshape(
+        -1, len(POOLED)
+    )
     return {
         name: {"value": value, **_interval(sample, draws.shape[1])}
         for name, value, sample in zip(POOLED, values, samples.T, strict=True)

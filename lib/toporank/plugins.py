@@ -18,11 +18,15 @@ FEATURES = "toporank.features"
 @functools.cache
 def plugins() -> tuple[EntryPoint, ...]:
     """The entry points of all plug-ins."""
-    return tuple(sorted(metadata.entry_points(group=FEATURES), key=lambda point: (point.name, point.value)))
+    return tuple(
+        sorted(metadata.entry_points(group=FEATURES), key=lambda point: (point.name, point.value))
+    )
 
 
 def load(point: EntryPoint) -> Any:
-    """Import what an entry point names. Raises ConfigError, naming the package, when it is not there."""
+    """Import what an entry point names. Raises ConfigError, naming the package, when it is not
+    there.
+    """
     try:
         return point.load()
     except (ImportError, AttributeError) as error:
@@ -34,18 +38,28 @@ def load(point: EntryPoint) -> Any:
 
 
 def package_of(module: str) -> str:
-    """The installed package with an entry point in the same top-level Python package; empty where there is none."""
+    """The installed package with an entry point in the same top-level Python package; empty where
+    there is none.
+    """
     return next((point.dist.name for point in plugins() if _top(point.module) == _top(module)), "")
 
 
 def sources(module: str) -> tuple[str, ...]:
-    """All Python files of the top-level package that a Python module is part of; none is imported."""
+    """All Python files of the top-level package that a Python module is part of; none is
+    imported.
+    """
     found = find_spec(_top(module))
     if found is None:
         return ()
     if found.submodule_search_locations is None:
         return (str(found.origin),)
-    return tuple(sorted(str(path) for place in found.submodule_search_locations for path in Path(place).rglob("*.py")))
+    return tuple(
+        sorted(
+            str(path)
+            for place in found.submodule_search_locations
+            for path in Path(place).rglob("*.py")
+        )
+    )
 
 
 def packages() -> list[str]:

@@ -1,4 +1,6 @@
-"""What people set: sections of keys, and errors they can act on, with path, value, what is allowed, near spellings."""
+"""What people set: sections of keys, and errors they can act on, with path, value, what is allowed,
+near spellings.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,30 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from toporank.errors import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
 
 LARGEST_NETWORK = {"hidden": 4096, "heads": 256, "layers": 128, "readout": 65536}
-"""Largest network, in configurations and in checkpoints from elsewhere: far beyond anything useful."""
+"""Largest network, in configurations and in checkpoints from elsewhere: far beyond anything useful.
+"""
 
 LONGEST = 80
 """Characters of a wrong value that a message shows."""
 LARGEST_FILE, LONGEST_FAULT = 2**22, 300
-"""Bytes of a file that `read_section` reads at most, and characters of what is wrong with it that a message shows."""
+"""Bytes of a file that `read_section` reads at most, and characters of what is wrong with it that a
+message shows.
+"""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -42,7 +55,9 @@ def checked(model: type[Model], values: dict[str, Any], *, where: str) -> Model:
 
 
 def read_section(model: type[Model], path: Path) -> Model:
-    """Read a JSON file that TopoRank wrote. Raises ValueError, of one line, when it is damaged or something else."""
+    """Read a JSON file that TopoRank wrote. Raises ValueError, of one line, when it is damaged or
+    something else.
+    """
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise ValueError(f"more than {LARGEST_FILE:,} bytes")
@@ -102,7 +117,9 @@ def _owner(model: type[BaseModel] | None, path: list[str | int]) -> type[BaseMod
         field = model.model_fields.get(part)
         if field is None:
             continue
-        found = [a for a in _leaves(field.annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
+        found = [
+            a for a in _leaves(field.annotation) if isinstance(a, type) and issubclass(a, BaseModel)
+        ]
         model = found[0] if found else None
     return model
 
@@ -115,14 +132,17 @@ def _leaves(annotation: Any) -> list[Any]:
 
 def _plain_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        raise ValueError("a name is made of letters, digits, '_', '.' and '-' and becomes part of paths")
+        raise ValueError(
+            "a name is made of letters, digits, '_', '.' and '-' and becomes part of paths"
+        )
     return name
 
 
 READ_AS = (int, float, datetime.date)
 """What YAML and Snakemake make of some names: 1_2 becomes 12, 1E10 becomes 1e10, 010 becomes 8."""
 QUOTE_IT = (
-    "{} was read as {}, so the name that was meant is not known: put it in quotes, or on the command line in"
+    "{} was read as {}, so the name that was meant is not known: put it in quotes, or on the "
+    "command line in"
     " brackets, such as only=[1_2] or score_decoys=./1E10"
 )
 
@@ -130,7 +150,9 @@ QUOTE_IT = (
 def _wants_text(annotation: Any) -> bool:
     """Whether a key takes text and no number."""
     leaves = _leaves(annotation)
-    return str in leaves and not {int, float, bool} & {leaf for leaf in leaves if isinstance(leaf, type)}
+    return str in leaves and not {int, float, bool} & {
+        leaf for leaf in leaves if isinstance(leaf, type)
+    }
 
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]

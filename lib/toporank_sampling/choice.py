@@ -1,4 +1,6 @@
-"""Which poses become decoys: right and wrong ones of the same size, so that size does not tell DockQ."""
+"""Which poses become decoys: right and wrong ones of the same size, so that size does not tell
+DockQ.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def classes(dockq: np.ndarray) -> np.ndarray:
 
 
 def quotas(available: Sequence[int], wanted: int, shares: Sequence[float]) -> np.ndarray:
-    """How many of each group to take: by shares, as far as there are so many; what one lacks the others give."""
+    """How many of each group to take: by shares, as far as there are so many; what one lacks the
+    others give.
+    """
     available = np.asarray(available)
     shares = np.asarray(shares, dtype=float)
     taken = np.zeros(len(available), dtype=int)
@@ -45,12 +49,18 @@ def quotas(available: Sequence[int], wanted: int, shares: Sequence[float]) -> np
 
 
 def matched(
-    dockq: np.ndarray, size: np.ndarray, pool: np.ndarray, native: float, wanted: int, rng: np.random.Generator
+    dockq: np.ndarray,
+    size: np.ndarray,
+    pool: np.ndarray,
+    native: float,
+    wanted: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
-    """Indices of poses: the shares of each class, equally from each pool, and sizes alike in all classes.
+    """Indices of poses: the shares of each class, equally from each pool, and sizes alike in all
+    classes.
 
-    A wanted size is drawn from `native` times `SIZES`, as far as all larger classes have poses of such sizes, and the
-    pose of the nearest size is taken.
+    A wanted size is drawn from `native` times `SIZES`, as far as all larger classes have poses of
+    such sizes, and the pose of the nearest size is taken.
 
     Parameters
     ----------
@@ -66,7 +76,9 @@ def matched(
             groups.append(np.flatnonzero((class_of == number) & (pool == name)))
     taken = quotas([len(group) for group in groups], wanted, np.repeat(SHARES, len(pools)))
     large_classes = [number for number, share in enumerate(SHARES) if share > RARE]
-    smallest, largest = _common_sizes([size[class_of == number] for number in large_classes], native)
+    smallest, largest = _common_sizes(
+        [size[class_of == number] for number in large_classes], native
+    )
     chosen: list[int] = []
     for group, n in zip(groups, taken, strict=True):
         left = group.tolist()
@@ -77,7 +89,9 @@ def matched(
 
 
 def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]:
-    """Smallest and largest size that are within `SIZES` and that each class has; equal where no size is common."""
+    """Smallest and largest size that are within `SIZES` and that each class has; equal where no
+    size is common.
+    """
     smallest, largest = native * SIZES[0], native * SIZES[1]
     for of_class in sizes:
         if len(of_class) >= FEW:
@@ -89,11 +103,14 @@ def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]
     return smallest, largest
 
 
-def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator) -> np.ndarray:
-    """Indices of poses, about the shares of each class, with properties that hardly correlate with DockQ by rank.
+def balanced(
+    dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Indices of poses, about the shares of each class, with properties that hardly correlate with
+    DockQ by rank.
 
-    From several random choices exchanges are made, the best first and each within a class of `COARSE`, as long as the
-    weighted sum of squared rank correlations falls.
+    From several random choices exchanges are made, the best first and each within a class of
+    `COARSE`, as long as the weighted sum of squared rank correlations falls.
 
     Parameters
     ----------
@@ -121,11 +138,14 @@ def balanced(dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.ran
     return best
 
 
-def _best_exchange(ranks: np.ndarray, coarse: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, float]:
-    """The best choice with one pose exchanged within its class, and its disagreement; infinity without an exchange.
+def _best_exchange(
+    ranks: np.ndarray, coarse: np.ndarray, inside: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """The best choice with one pose exchanged within its class, and its disagreement; infinity
+    without an exchange.
 
-    Sums of ranks, in whole numbers, compare all exchanges quickly. The correlations themselves decide between those
-    that may be the best.
+    Sums of ranks, in whole numbers, compare all exchanges quickly. The correlations themselves
+    decide between those that may be the best.
     """
     outside = np.setdiff1d(np.arange(ranks.shape[1]), inside)
     place, new = np.nonzero(coarse[inside][:, None] == coarse[outside])
@@ -151,9 +171,11 @@ def _best_exchange(ranks: np.ndarray, coarse: np.ndarray, inside: np.ndarray) ->
 
 
 def _sums(ranks: np.ndarray) -> np.ndarray:
-    """What correlations need when summed over poses: twice the ranks, their squares, and their products with the first.
+    """What correlations need when summed over poses: twice the ranks, their squares, and their
+    products with the first.
 
-    Shape (k + 1, n) to (3, k + 1, n), in whole numbers, so that nothing is lost when poses come and go.
+    Shape (k + 1, n) to (3, k + 1, n), in whole numbers, so that nothing is lost when poses come and
+    go.
     """
     twice = (2 * ranks).astype(np.int64)
     return np.stack([twice, twice**2, twice * twice[0]])
@@ -170,7 +192,9 @@ def _disagreement_by(sums: np.ndarray, n: int) -> np.ndarray:
 
 
 def _disagreement(ranks: np.ndarray) -> np.ndarray:
-    """Weighted sum of squared correlations of the first row with the others: shape (k + 1, ..., n) to (...)."""
+    """Weighted sum of squared correlations of the first row with the others: shape (k + 1, ..., n)
+    to (...).
+    """
     squared = np.square(_correlations(ranks))
     return np.tensordot(_weights(len(squared)), squared, axes=1)
 
@@ -181,11 +205,15 @@ def _weights(k: int) -> np.ndarray:
 
 
 def _correlations(rows: np.ndarray) -> np.ndarray:
-    """Correlations of the first row with each other, along the last axis; 0 where one side is constant."""
+    """Correlations of the first row with each other, along the last axis; 0 where one side is
+    constant.
+    """
     rows = rows - rows.mean(axis=-1, keepdims=True)
     length = np.sqrt(np.square(rows).sum(axis=-1))
     scale = length[0] * length[1:]
-    return np.divide((rows[1:] * rows[0]).sum(axis=-1), scale, out=np.zeros_like(scale), where=scale > 0)
+    return np.divide(
+        (rows[1:] * rows[0]).sum(axis=-1), scale, out=np.zeros_like(scale), where=scale > 0
+    )
 
 
 def spearman(x: np.ndarray, ys: np.ndarray) -> np.ndarray:
@@ -194,6 +222,8 @@ def spearman(x: np.ndarray, ys: np.ndarray) -> np.ndarray:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks of values, (n,); equal ones share the mean of theirs. SciPy's are slow to import and to call."""
+    """Ranks of values, (n,); equal ones share the mean of theirs. SciPy's are slow to import and to
+    call.
+    """
     ordered = np.sort(values)
     return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")) / 2

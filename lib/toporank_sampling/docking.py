@@ -1,7 +1,8 @@
 """Rigid docking: complementarity of two partners for every translation of a rotated ligand, by FFT.
 
-The score is a sum over pairs of atoms: contact and overlap, apolar contact, charge. Atoms are put on the nearest point
-of a grid (Katchalski-Katzir et al. 1992, doi:10.1073/pnas.89.6.2195), so a score is the same as its plain sum there.
+The score is a sum over pairs of atoms: contact and overlap, apolar contact, charge. Atoms are put
+on the nearest point of a grid (Katchalski-Katzir et al. 1992, doi:10.1073/pnas.89.6.2195), so a
+score is the same as its plain sum there.
 """
 
 from __future__ import annotations
@@ -25,14 +26,20 @@ APOLAR_CONTACT = 0.5
 COULOMB = 30.0
 """Score of two opposite unit charges, times r² in Å², from `OVERLAP` on."""
 APART = 3
-"""Points of the grid by which two translations of one rotation differ at least in some direction."""
+"""Points of the grid by which two translations of one rotation differ at least in some direction.
+"""
 EASING, EASINGS = 0.3, 12
 """Å by which a ligand is moved out of the receptor at a time, and how many times."""
 
 CHARGED = {
-    ("ASP", b"OD1"): -0.5, ("ASP", b"OD2"): -0.5, ("GLU", b"OE1"): -0.5, ("GLU", b"OE2"): -0.5,
-    ("LYS", b"NZ"): 1.0, ("ARG", b"NH1"): 0.5, ("ARG", b"NH2"): 0.5,
-}  # fmt: skip
+    ("ASP", b"OD1"): -0.5,
+    ("ASP", b"OD2"): -0.5,
+    ("GLU", b"OE1"): -0.5,
+    ("GLU", b"OE2"): -0.5,
+    ("LYS", b"NZ"): 1.0,
+    ("ARG", b"NH1"): 0.5,
+    ("ARG", b"NH2"): 0.5,
+}
 """Charge of side-chain atoms at pH 7."""
 APOLAR = {"ALA", "VAL", "LEU", "ILE", "MET", "PHE", "TRP", "TYR", "PRO", "CYS"}
 """Residues whose side-chain carbon and sulphur atoms are apolar."""
@@ -40,7 +47,9 @@ APOLAR = {"ALA", "VAL", "LEU", "ILE", "MET", "PHE", "TRP", "TYR", "PRO", "CYS"}
 
 @dataclass(frozen=True)
 class Pose:
-    """Where a ligand was put: its atoms x lie at `(x - centre) @ rotation.T + centre + translation`."""
+    """Where a ligand was put: its atoms x lie at `(x - centre) @ rotation.T + centre +
+    translation`.
+    """
 
     rotation: np.ndarray
     translation: np.ndarray
@@ -52,11 +61,15 @@ class Pose:
 
 
 def channels(partner: Complex) -> np.ndarray:
-    """What each heavy atom weighs in the three parts of the score: 1, apolar or not, charge; float, shape (3, A)."""
+    """What each heavy atom weighs in the three parts of the score: 1, apolar or not, charge; float,
+    shape (3, A).
+    """
     parents = np.array(partner.parents)[partner.residue_of]
     names = partner.atom_names
     of_side_chain = ~np.isin(names, [b"N", b"CA", b"C", b"O"])
-    apolar = np.isin(parents, list(APOLAR)) & np.isin(partner.elements, [b"C", b"S"]) & of_side_chain
+    apolar = (
+        np.isin(parents, list(APOLAR)) & np.isin(partner.elements, [b"C", b"S"]) & of_side_chain
+    )
     charge = [CHARGED.get(key, 0.0) for key in zip(parents.tolist(), names.tolist(), strict=True)]
     return np.array([np.ones(len(names)), apolar, charge])
 
@@ -72,18 +85,25 @@ def pair_scores(distance: np.ndarray) -> np.ndarray:
 class Docking:
     """A receptor on a grid large enough for a ligand on every side.
 
-    receptor, ligand : coordinates (A, 3) and weights (3, A) of the atoms. The ligand turns about its mean.
+    receptor, ligand : coordinates (A, 3) and weights (3, A) of the atoms. The ligand turns about
+    its mean.
     """
 
-    def __init__(self, receptor: tuple[np.ndarray, np.ndarray], ligand: tuple[np.ndarray, np.ndarray]):
+    def __init__(
+        self, receptor: tuple[np.ndarray, np.ndarray], ligand: tuple[np.ndarray, np.ndarray]
+    ):
         xyz, weights = receptor
         self._ligand, self._weights = ligand
         self.centre = self._ligand.mean(axis=0)
         reach = np.linalg.norm(self._ligand - self.centre, axis=1).max()
         self._origin = xyz.min(axis=0)
         size = np.ptp(xyz, axis=0)
-        periods = size + 2 * reach + CHARGES  # beyond it nothing of a touching ligand meets the next period
-        self.shape = tuple(fft.next_fast_len(int(np.ceil(period / SPACING)) + 3, real=True) for period in periods)
+        periods = (
+            size + 2 * reach + CHARGES
+        )  # beyond it nothing of a touching ligand meets the next period
+        self.shape = tuple(
+            fft.next_fast_len(int(np.ceil(period / SPACING)) + 3, real=True) for period in periods
+        )
         self._places = [_unwrapped(self.shape[axis], size[axis]) for axis in range(3)]
         steps = [np.minimum(np.arange(n), n - np.arange(n)) * SPACING for n in self.shape]
         distance = np.sqrt(sum(np.square(step) for step in np.ix_(*steps)))
@@ -99,7 +119,9 @@ class Docking:
         """Sums of weights on the grid: float32, shape (3, *shape)."""
         at = np.ravel_multi_index(points.T, self.shape, mode="wrap")
         size = int(np.prod(self.shape))
-        return np.array([np.bincount(at, w, size) for w in weights], dtype=np.float32).reshape(-1, *self.shape)
+        return np.array([np.bincount(at, w, size) for w in weights], dtype=np.float32).reshape(
+            -1, *self.shape
+        )
 
     def scores(self, rotation: np.ndarray) -> np.ndarray:
         """Score of the ligand in this rotation for every translation: float32, shape `shape`.
@@ -115,13 +137,17 @@ class Docking:
         places = [self._places[axis][element[axis]] for axis in range(3)]
         return self._origin + places
 
-    def poses(self, rotation: np.ndarray, n: int, near: tuple[np.ndarray, float] | None = None) -> list[Pose]:
+    def poses(
+        self, rotation: np.ndarray, n: int, near: tuple[np.ndarray, float] | None = None
+    ) -> list[Pose]:
         """The `n` best translations of a rotated ligand that are `APART`, best first.
 
         near : only those with the ligand's mean within a distance (Å) of a point (3,).
         """
         scores = self.scores(rotation)
-        within = [np.arange(length) for length in self.shape]  # the points of each axis that are looked at
+        within = [
+            np.arange(length) for length in self.shape
+        ]  # the points of each axis that are looked at
         if near:
             point, distance = near
             within, squares = [], []
@@ -140,7 +166,9 @@ class Docking:
                 break
             element = tuple(within[axis][best[axis]] for axis in range(3))
             translation = self.mean_at(element) - self.centre
-            poses.append(Pose(rotation=rotation, translation=translation, score=float(scores[best])))
+            poses.append(
+                Pose(rotation=rotation, translation=translation, score=float(scores[best]))
+            )
             around = np.array(best)[:, None] + np.arange(1 - APART, APART)
             size = np.array(scores.shape)[:, None]
             around = around.clip(0, size - 1) if near else around % size
@@ -149,18 +177,23 @@ class Docking:
 
 
 def _unwrapped(n: int, length: float) -> np.ndarray:
-    """Å from the receptor's first point to each of `n` periodic points along an axis; far ones lie before it."""
+    """Å from the receptor's first point to each of `n` periodic points along an axis; far ones lie
+    before it.
+    """
     place = np.arange(n) * SPACING
     return np.where(place > (length + n * SPACING) / 2, place - n * SPACING, place)
 
 
 def eased(receptor: cKDTree, ligand: np.ndarray) -> np.ndarray:
-    """A shift of the ligand, (3,), that parts it from the receptor: a grid hides overlaps of up to its spacing.
+    """A shift of the ligand, (3,), that parts it from the receptor: a grid hides overlaps of up to
+    its spacing.
 
-    Atoms nearer than `OVERLAP` push one another apart, in `EASINGS` steps; the shift with the least overlap is taken.
-    receptor : of its heavy atoms. ligand : coordinates of heavy atoms, (A, 3).
+    Atoms nearer than `OVERLAP` push one another apart, in `EASINGS` steps; the shift with the least
+    overlap is taken. receptor : of its heavy atoms. ligand : coordinates of heavy atoms, (A, 3).
     """
-    ligand = ligand[receptor.query(ligand, distance_upper_bound=OVERLAP + EASING * EASINGS)[0] < np.inf]
+    ligand = ligand[
+        receptor.query(ligand, distance_upper_bound=OVERLAP + EASING * EASINGS)[0] < np.inf
+    ]
     shift, best, least = np.zeros(3), np.zeros(3), np.inf
     for _ in range(EASINGS):
         distance, nearest = receptor.query(ligand + shift, distance_upper_bound=OVERLAP)

@@ -1,4 +1,6 @@
-"""What is docked: the two partners of a target as they were crystallised together, or each alone."""
+"""What is docked: the two partners of a target as they were crystallised together, or each
+alone.
+"""
 
 from __future__ import annotations
 
@@ -47,14 +49,18 @@ class DockingCase:
             self._references.append(Reference(native, (receptor, ligand), chain_pairs))
         covered = self._references[0].covered
         if covered < COVERED:
-            raise StructureError(f"the {form} partners have the residues of {covered:.0%} of the native's contacts")
+            raise StructureError(
+                f"the {form} partners have the residues of {covered:.0%} of the native's contacts"
+            )
 
     def ligand_in(self, pose: Pose) -> np.ndarray:
         """Coordinates of the ligand in a pose: Å, shape (A, 3)."""
         return pose.place(self.ligand.xyz, self.docking.centre)
 
     def dockq(self, pose: Pose) -> float:
-        """DockQ of a pose; where the partners are copies of one another, with the better assignment."""
+        """DockQ of a pose; where the partners are copies of one another, with the better
+        assignment.
+        """
 
         def place(xyz: np.ndarray) -> np.ndarray:
             return pose.place(xyz, self.docking.centre)

@@ -19,7 +19,9 @@ PEAKS = 3
 BEST = 400
 """Poses of global docking that are taken, by score."""
 LOCAL = ((45.0, 14.0), (14.0, 5.0), (4.0, 2.0))
-"""Local docking: largest rotation (degrees) and shift (Å) from the native, down to where programs find the native."""
+"""Local docking: largest rotation (degrees) and shift (Å) from the native, down to where programs
+find the native.
+"""
 LOCAL_SHARE = 0.2
 """Rotations of each kind of local docking, for each of global docking."""
 INTERFACE = 10.0
@@ -49,8 +51,8 @@ class DockedPose:
 class LabelledPose:
     """A pose that can become a decoy.
 
-    ligand_xyz : Å, shape (A, 3). properties : what must not tell DockQ, the most important first: interface residues,
-    clashes, CA pairs, and whether the partners are bound ones.
+    ligand_xyz : Å, shape (A, 3). properties : what must not tell DockQ, the most important first:
+    interface residues, clashes, CA pairs, and whether the partners are bound ones.
     """
 
     docked: DockedPose
@@ -76,7 +78,9 @@ def dock(case: DockingCase, n_rotations: int, rng: np.random.Generator) -> list[
         ligand_ca = cKDTree(ligand_xyz[case.ligand.ca] + shift)
         size = int(receptor_ca.count_neighbors(ligand_ca, INTERFACE))
         if size >= FEWEST_DOCKED_PAIRS:
-            docked = DockedPose(case=case, pose=moved, docking=docking, dockq=case.dockq(moved), size=size)
+            docked = DockedPose(
+                case=case, pose=moved, docking=docking, dockq=case.dockq(moved), size=size
+            )
             large_enough.append(docked)
     return large_enough
 
@@ -107,7 +111,9 @@ def labelled(docked: DockedPose) -> LabelledPose:
     ligand_atoms = cKDTree(ligand_xyz)
     overlaps = int(receptor_atoms.count_neighbors(ligand_atoms, OVERLAP))
     if overlaps > MOST_OVERLAPS:
-        raise DockingError(f"{overlaps} pairs of heavy atoms of both partners are nearer than {OVERLAP:g} Å")
+        raise DockingError(
+            f"{overlaps} pairs of heavy atoms of both partners are nearer than {OVERLAP:g} Å"
+        )
     pairs = ca_pairs(case.receptor.xyz[case.receptor.ca], ligand_xyz[case.ligand.ca])
     if len(pairs) < FEWEST_PAIRS:
         raise DockingError(f"{len(pairs)} pairs of CA atoms lie within {INTERFACE:g} Å, too few")
@@ -119,7 +125,9 @@ def labelled(docked: DockedPose) -> LabelledPose:
 
 
 def ca_pairs(receptor: np.ndarray, ligand: np.ndarray) -> np.ndarray:
-    """Pairs of CA atoms within `INTERFACE`: int, shape (m, 2). receptor, ligand : coordinates, Å, shape (n, 3)."""
+    """Pairs of CA atoms within `INTERFACE`: int, shape (m, 2). receptor, ligand : coordinates, Å,
+    shape (n, 3).
+    """
     neighbours = cKDTree(receptor).query_ball_tree(cKDTree(ligand), INTERFACE)
     pairs = []
     for i, near in enumerate(neighbours):

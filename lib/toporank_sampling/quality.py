@@ -16,11 +16,16 @@ from toporank.structures.complex import Complex
 class Reference:
     """A native to which rigid poses of its two partners, as they are in some form, are compared.
 
-    partners : receptor and ligand. names : the chain of the partners for each chain of the native, where it is not the
-    same; with names the ligand stands for the native's receptor.
+    partners : receptor and ligand. names : the chain of the partners for each chain of the native,
+    where it is not the same; with names the ligand stands for the native's receptor.
     """
 
-    def __init__(self, native: Native, partners: tuple[Complex, Complex], names: Mapping[str, str] | None = None):
+    def __init__(
+        self,
+        native: Native,
+        partners: tuple[Complex, Complex],
+        names: Mapping[str, str] | None = None,
+    ):
         self._native = native.interface(*native.partners)
         order = partners[::-1] if names else partners
         self._ligand = 0 if names else 1
@@ -47,14 +52,21 @@ class Reference:
         return found.dockq if found else 0.0
 
 
-def _in_residues_of(native: Native, names: tuple[str, ...], partner: Complex, other: Mapping[str, str]) -> Side:
-    """A partner in the residues of the native's chains of these names: NaN where it has no such residue."""
+def _in_residues_of(
+    native: Native, names: tuple[str, ...], partner: Complex, other: Mapping[str, str]
+) -> Side:
+    """A partner in the residues of the native's chains of these names: NaN where it has no such
+    residue.
+    """
     chains = chains_of(partner)
     width = next(iter(chains.values())).atoms.shape[1]
     parts = []
     for name in names:
         sequence, chain = native.chains[name].sequence, chains.get(other.get(name, name))
-        atoms, backbone = np.full((len(sequence), width, 3), np.nan), np.full((len(sequence), 4, 3), np.nan)
+        atoms, backbone = (
+            np.full((len(sequence), width, 3), np.nan),
+            np.full((len(sequence), 4, 3), np.nan),
+        )
         if chain:
             residue = align(sequence, chain.sequence).residue
             atoms[residue >= 0] = chain.atoms[residue[residue >= 0]]

@@ -1,4 +1,6 @@
-"""Rotations to dock with: spread evenly over all of them, or near the native orientation. Matrices, (n, 3, 3)."""
+"""Rotations to dock with: spread evenly over all of them, or near the native orientation. Matrices,
+(n, 3, 3).
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,20 @@ PHI, PSI = np.sqrt(2.0), 1.533751168755204288118041
 
 
 def even(n: int, rng: np.random.Generator) -> np.ndarray:
-    """`n` rotations spread evenly, turned at random as a whole: a super-Fibonacci spiral of quaternions.
+    """`n` rotations spread evenly, turned at random as a whole: a super-Fibonacci spiral of
+    quaternions.
 
     Alexa 2022, doi:10.1109/CVPR52688.2022.00811.
     """
     s = np.arange(n) + 0.5
     inner, outer = np.sqrt(s / n), np.sqrt(1 - s / n)
     alpha, beta = 2 * np.pi * s / PHI, 2 * np.pi * s / PSI
-    spiral = [inner * np.sin(alpha), inner * np.cos(alpha), outer * np.sin(beta), outer * np.cos(beta)]
+    spiral = [
+        inner * np.sin(alpha),
+        inner * np.cos(alpha),
+        outer * np.sin(beta),
+        outer * np.cos(beta),
+    ]
     return of_quaternions(np.column_stack(spiral)) @ uniform(rng)
 
 

@@ -14,7 +14,9 @@ from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.partners import Partners, parse_partners
 
 BOND = 2.0
-"""Å between C and N of neighbours in sequence. Farther apart, the chain is cut: a force field would join them."""
+"""Å between C and N of neighbours in sequence. Farther apart, the chain is cut: a force field would
+join them.
+"""
 FEWEST_RESIDUES = 5
 """Of a partner that is docked."""
 SAME_SEQUENCE = 0.9
@@ -24,22 +26,26 @@ SAME_SEQUENCE = 0.9
 def two_partners(partners: str, chains: list[str]) -> Partners:
     """The two partners of a complex. Raises NativeError when there are not two.
 
-    partners : such as `H+L:A`; "" for the two chains of a complex that has two. chains : its protein chains.
+    partners : such as `H+L:A`; "" for the two chains of a complex that has two. chains : its
+    protein chains.
     """
     parts = parse_partners(partners) if partners else tuple((chain,) for chain in chains)
     if len(parts) != 2:
         what = (
-            f"{len(parts)} partners, two can be docked" if partners else f"{len(parts)} chains, and no partners given"
+            f"{len(parts)} partners, two can be docked"
+            if partners
+            else f"{len(parts)} chains, and no partners given"
         )
         raise NativeError(what, remedy="name two partners, such as H+L:A, in `sampling.partners`")
     return parts
 
 
 def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
-    """One side of a complex: heavy atoms of amino acids with a whole backbone, named as the standard residues they are.
+    """One side of a complex: heavy atoms of amino acids with a whole backbone, named as the
+    standard residues they are.
 
-    Left out are residues without a standard parent, and pieces of the chain of one residue. Raises StructureError when
-    a chain is not there or hardly anything is left.
+    Left out are residues without a standard parent, and pieces of the chain of one residue. Raises
+    StructureError when a chain is not there or hardly anything is left.
     """
     missing = sorted(set(chains) - set(complex_.chains))
     if missing:
@@ -53,13 +59,18 @@ def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
     long_pieces = [piece for piece in pieces(side) if len(piece) > 1]
     side = side.only(np.concatenate([np.zeros(0, int), *long_pieces]))
     if len(side.residues) < FEWEST_RESIDUES:
-        what = f"chains {', '.join(chains)} have {len(side.residues)} amino acids with all of N, CA and C"
+        what = (
+            f"chains {', '.join(chains)} have {len(side.residues)} amino acids with all of N, CA "
+            "and C"
+        )
         raise StructureError(what, remedy=f"at least {FEWEST_RESIDUES} are needed")
     return replace(side, names=side.parents, hetero=frozenset(), notes=(), labels=())
 
 
 def with_atoms(complex_: Complex, atoms: np.ndarray) -> Complex:
-    """The complex with some of its atoms, bool, shape (A,); every CA is among them or its residue is not used."""
+    """The complex with some of its atoms, bool, shape (A,); every CA is among them or its residue
+    is not used.
+    """
     return replace(
         complex_,
         xyz=complex_.xyz[atoms],
@@ -70,7 +81,9 @@ def with_atoms(complex_: Complex, atoms: np.ndarray) -> Complex:
 
 
 def backbone(complex_: Complex, names: Sequence[bytes] = (b"N", b"CA", b"C")) -> np.ndarray:
-    """Index of each residue's atoms of these names, -1 where there is none; int, shape (R, len(names))."""
+    """Index of each residue's atoms of these names, -1 where there is none; int, shape (R,
+    len(names)).
+    """
     places = np.full((len(complex_.residues), len(names)), -1)
     for column, name in enumerate(names):
         atoms = np.flatnonzero(complex_.atom_names == name)
@@ -90,7 +103,8 @@ def pieces(partner: Complex) -> list[np.ndarray]:
 
 
 def matching(model: Complex, native: Complex, names: dict[str, str] | None = None) -> np.ndarray:
-    """Residues of a model that are residues of the native: int, shape (k, 2), by sequence, chain by chain.
+    """Residues of a model that are residues of the native: int, shape (k, 2), by sequence, chain by
+    chain.
 
     names : the native's chain of each chain of the model; by default chains have the same names.
     """
@@ -99,7 +113,9 @@ def matching(model: Complex, native: Complex, names: dict[str, str] | None = Non
         sequence, residues = _sequence(model, chain)
         native_sequence, native_residues = _sequence(native, (names or {}).get(chain, chain))
         if sequence and native_sequence:
-            place = align(native_sequence, sequence).residue  # of each residue of the native, -1 for none
+            place = align(
+                native_sequence, sequence
+            ).residue  # of each residue of the native, -1 for none
             aligned = place >= 0
             pairs.append(np.column_stack([residues[place[aligned]], native_residues[aligned]]))
     return np.concatenate(pairs)
@@ -113,7 +129,9 @@ def _sequence(complex_: Complex, chain: str) -> tuple[str, np.ndarray]:
 
 
 def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str]:
-    """For partners that are copies of one another the chain each chain changes places with; otherwise nothing."""
+    """For partners that are copies of one another the chain each chain changes places with;
+    otherwise nothing.
+    """
     if len(receptor.chains) != len(ligand.chains):
         return {}
     names = dict(zip(receptor.chains, ligand.chains, strict=True))
@@ -124,12 +142,18 @@ def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str]:
 
 
 def superposed(model: Complex, native: Complex) -> Complex:
-    """The model on the native by the CA of their common residues. Raises StructureError when they have too few."""
+    """The model on the native by the CA of their common residues. Raises StructureError when they
+    have too few.
+    """
     pairs = matching(model, native)
     if len(pairs) < max(FEWEST_RESIDUES, len(native.residues) / 2):
         what = f"{len(pairs)} residues in common with {len(native.residues)} of the native"
-        raise StructureError(what, remedy="give the unbound partner the chain names of the bound one")
-    turn, shift = superposition(model.xyz[model.ca[pairs[:, 0]]], native.xyz[native.ca[pairs[:, 1]]])
+        raise StructureError(
+            what, remedy="give the unbound partner the chain names of the bound one"
+        )
+    turn, shift = superposition(
+        model.xyz[model.ca[pairs[:, 0]]], native.xyz[native.ca[pairs[:, 1]]]
+    )
     return replace(model, xyz=model.xyz @ turn + shift)
 
 

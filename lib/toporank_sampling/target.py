@@ -41,7 +41,8 @@ PER_DECOY = 2
 TRIED = 2
 """Most docked poses for each labelled one."""
 TELLING = 0.4
-"""From this rank correlation of DockQ with interface size, decoys would teach that large is right."""
+"""From this rank correlation of DockQ with interface size, decoys would teach that large is right.
+"""
 FEWEST_TELLING = 10
 """Fewest decoys whose rank correlation means something."""
 
@@ -82,7 +83,8 @@ def sample(
 
     Returns
     -------
-    A row for each decoy, for a native or unbound partners that cannot be used, and for each pose that failed.
+    A row for each decoy, for a native or unbound partners that cannot be used, and for each pose
+    that failed.
     """
     rng = np.random.default_rng([seed, int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)])
     failures: list[Row] = []
@@ -96,7 +98,10 @@ def sample(
             rows = _written(target, _last_choice(poses, decoys, rng), folder, rng)
     except tuple(STATUS_OF) as error:
         failures.append(_failure(target, error))
-    log.info(f"{target}: {len(rows)} decoys, {len(failures)} rows without one; {time.process_time():.1f} CPU s")
+    log.info(
+        f"{target}: {len(rows)} decoys, {len(failures)} rows without one; "
+        f"{time.process_time():.1f} CPU s"
+    )
     return rows + failures
 
 
@@ -108,7 +113,9 @@ def _failure(target: str, error: TopoRankError, **columns: str) -> Row:
 def _docking_cases(
     target: str, path: Path, unbound: list[Path], partners: str, failures: list[Row]
 ) -> list[DockingCase]:
-    """The bound partners and, where there are any, the unbound ones, or a row that says why they cannot be used."""
+    """The bound partners and, where there are any, the unbound ones, or a row that says why they
+    cannot be used.
+    """
     complex_ = read_complex(path)
     chains = two_partners(partners, complex_.chains)
     sides = [partner(complex_, side) for side in chains]
@@ -124,7 +131,9 @@ def _docking_cases(
 
 
 def _unbound(files: list[Path], receptor: Complex, ligand: Complex) -> tuple[Complex, Complex]:
-    """Both partners, each from a file of its own where there is one, superposed on the bound one."""
+    """Both partners, each from a file of its own where there is one, superposed on the bound
+    one.
+    """
     bound = [receptor, ligand]
     free = [receptor, ligand]
     for file in files:
@@ -132,7 +141,10 @@ def _unbound(files: list[Path], receptor: Complex, ligand: Complex) -> tuple[Com
         side = 0 if set(alone.chains) & set(receptor.chains) else 1
         chains = [chain for chain in alone.chains if chain in bound[side].chains]
         if not chains:
-            what = f"{file.name} has chains {', '.join(alone.chains)}, none of them of the native's partners"
+            what = (
+                f"{file.name} has chains {', '.join(alone.chains)}, none of them of the native's "
+                "partners"
+            )
             raise StructureError(what, remedy="name its chains as in the native")
         free[side] = superposed(partner(alone, chains), bound[side])
     return free[0], free[1]
@@ -149,10 +161,15 @@ def _docked_poses(
             pool.append(pose)
             origin.append(2 * number + (pose.docking == "local"))
     if not pool:
-        what = f"docking found no pose with {FEWEST_DOCKED_PAIRS} pairs of CA atoms within {INTERFACE:g} Å"
+        what = (
+            f"docking found no pose with {FEWEST_DOCKED_PAIRS} pairs of CA atoms within "
+            f"{INTERFACE:g} Å"
+        )
         raise DockingError(what)
     bound = cases[0]
-    native_size = len(ca_pairs(bound.receptor.xyz[bound.receptor.ca], bound.ligand.xyz[bound.ligand.ca]))
+    native_size = len(
+        ca_pairs(bound.receptor.xyz[bound.receptor.ca], bound.ligand.xyz[bound.ligand.ca])
+    )
     dockq = np.array([pose.dockq for pose in pool])
     size = np.array([pose.size for pose in pool])
     chosen = matched(dockq, size, np.array(origin), native_size, wanted, rng)
@@ -176,19 +193,27 @@ def _labelled_poses(
     return poses
 
 
-def _last_choice(poses: list[LabelledPose], decoys: int, rng: np.random.Generator) -> list[LabelledPose]:
-    """The poses that become decoys, in random order. Raises DockingError when their size would tell DockQ."""
+def _last_choice(
+    poses: list[LabelledPose], decoys: int, rng: np.random.Generator
+) -> list[LabelledPose]:
+    """The poses that become decoys, in random order. Raises DockingError when their size would tell
+    DockQ.
+    """
     dockq = np.array([pose.scores.dockq for pose in poses])
     properties = np.array([pose.properties for pose in poses]).T
     chosen = balanced(dockq, properties, decoys, rng)
     telling = float(spearman(dockq[chosen], properties[:1, chosen])[0])
     if abs(telling) >= TELLING and len(chosen) >= FEWEST_TELLING:
-        what = f"the size of the interface would tell DockQ, with a rank correlation of {telling:.2f}"
+        what = (
+            f"the size of the interface would tell DockQ, with a rank correlation of {telling:.2f}"
+        )
         raise DockingError(f"{what}, in every choice of poses")
     return [poses[i] for i in rng.permutation(chosen)]
 
 
-def _written(target: str, chosen: list[LabelledPose], folder: Path, rng: np.random.Generator) -> list[Row]:
+def _written(
+    target: str, chosen: list[LabelledPose], folder: Path, rng: np.random.Generator
+) -> list[Row]:
     """Turn each decoy at random and write it; their rows."""
     rows = []
     for number, pose in enumerate(chosen, start=1):
@@ -196,7 +221,9 @@ def _written(target: str, chosen: list[LabelledPose], folder: Path, rng: np.rand
         case = pose.docked.case
         model = case.complex_of(pose.ligand_xyz)
         turn = rotations.uniform(rng)
-        write_structure(folder / name, replace(model, xyz=(model.xyz - model.xyz.mean(axis=0)) @ turn.T))
+        write_structure(
+            folder / name, replace(model, xyz=(model.xyz - model.xyz.mean(axis=0)) @ turn.T)
+        )
         scores = pose.scores
         row = Row(
             Target=target,

@@ -3,9 +3,10 @@
 
     PYTHONPATH=lib python resources/example/make_colabfold.py
 
-No predictor ran: the models are docked poses of `decoys/1GCQ`, and pLDDT, PAE and ipTM are made up. pLDDT and PAE
-follow from how far each distance of two CA atoms is from that in the pose nearest to the native, and ipTM from the PAE.
-The last model has the confidence of the first, so that the notebook has a case where structure and confidence disagree.
+No predictor ran: the models are docked poses of `decoys/1GCQ`, and pLDDT, PAE and ipTM are made up.
+pLDDT and PAE follow from how far each distance of two CA atoms is from that in the pose nearest to
+the native, and ipTM from the PAE. The last model has the confidence of the first, so that the
+notebook has a case where structure and confidence disagree.
 """
 
 from __future__ import annotations
@@ -42,26 +43,35 @@ def main() -> None:
         values = {"plddt": plddt.tolist(), "max_pae": 31.75, "pae": pae.astype(int).tolist()}
         values |= {"ptm": _tm(pae, chain), "iptm": _tm(pae, chain, between=True)}
         _write(folder / f"pair_scores_{tag}.json.gz", json.dumps(values))
-        _write(folder / f"pair_unrelaxed_{tag}.pdb.gz", _with_b(gzip.decompress(source.read_bytes()).decode(), plddt))
+        _write(
+            folder / f"pair_unrelaxed_{tag}.pdb.gz",
+            _with_b(gzip.decompress(source.read_bytes()).decode(), plddt),
+        )
 
 
 def _distances(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Distances of CA atoms in Å, (R, R), and the chain of each."""
     complex_ = read_complex(path)
     xyz = complex_.xyz[complex_.ca]
-    return np.linalg.norm(xyz[:, None] - xyz, axis=2), np.array([residue.chain for residue in complex_.residues])
+    return np.linalg.norm(xyz[:, None] - xyz, axis=2), np.array(
+        [residue.chain for residue in complex_.residues]
+    )
 
 
 def _plddt(error: np.ndarray, distance: np.ndarray) -> np.ndarray:
     """Share of the near distances that are kept within 0.5, 1, 2 and 4 Å, from 0 to 95, (R,)."""
     near = (distance < NEAR) & (distance > 0)
-    kept = np.mean([(error < limit) & near for limit in (0.5, 1, 2, 4)], axis=0).sum(axis=1) / near.sum(axis=1)
+    kept = np.mean([(error < limit) & near for limit in (0.5, 1, 2, 4)], axis=0).sum(
+        axis=1
+    ) / near.sum(axis=1)
     return np.round(95 * kept, 2)
 
 
 def _tm(pae: np.ndarray, chain: np.ndarray, *, between: bool = False) -> float:
     """pTM, or ipTM with `between`, of the made-up PAE."""
-    term = np.where(chain[:, None] != chain, True, not between) * tm_term(pae, tm_length(np.array(len(chain))))
+    term = np.where(chain[:, None] != chain, True, not between) * tm_term(
+        pae, tm_length(np.array(len(chain)))
+    )
     count = (chain[:, None] != chain).sum(axis=1) if between else len(chain)
     return round(float((term.sum(axis=1) / count).max()), 2)
 

@@ -396,10 +396,14 @@ def to_pdb(target: str, name: str, model: Complex, waters: np.ndarray) -> str:
     """The complex as PDB text; waters (k, 3) follow as HETATM of the first chain."""
     lines = [
         f"HEADER    PROTEIN-PROTEIN DOCKING DECOY{'':23s}{target}".ljust(80),
-        f"TITLE     RIGID-BODY DECOY {name.upper()} OF {target}, NOT AN EXPERIMENTAL MODEL".ljust(80),
+        f"TITLE     RIGID-BODY DECOY {name.upper()} OF {target}, NOT AN EXPERIMENTAL MODEL".ljust(
+            80
+        ),
     ]
     serial = 0
-    for _, chain in itertools.groupby(zip(model.atoms, model.xyz, strict=True), key=lambda a: a[0].chain):
+    for _, chain in itertools.groupby(
+        zip(model.atoms, model.xyz, strict=True), key=lambda a: a[0].chain
+    ):
         for atom, xyz in chain:
             serial += 1
             lines.append(pdb_atom_line("ATOM", serial, atom, xyz))
@@ -608,7 +612,9 @@ def make_target(target: str, pdb_text: str, out: Path, scratch: Path) -> list[di
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     """The command line: where the natives are and where the result goes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("source", type=Path, help="source distribution of prodigy-prot 2.4.0: tarball or folder")
+    parser.add_argument(
+        "source", type=Path, help="source distribution of prodigy-prot 2.4.0: tarball or folder"
+    )
     parser.add_argument(
         "--out",
         type=Path,

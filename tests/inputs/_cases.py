@@ -1,6 +1,7 @@
 """Every kind of file that people bring, and what must become of it.
 
-`test_input_matrix.py` tries `CASES` one by one, and `docs/research/file-cases.md` is generated from it:
+`test_input_matrix.py` tries `CASES` one by one, and `docs/research/file-cases.md` is generated from
+it:
 
     PYTHONPATH=lib:tests python tests/inputs/_cases.py > docs/research/file-cases.md
 """
@@ -79,7 +80,12 @@ from _making import (
 from structures_text import changed, mmcif, pdb
 from toporank.structures.identity import Status
 
-OK, NO_INTERFACE, UNREADABLE, FAILED = Status.OK, Status.NO_INTERFACE, Status.UNREADABLE, Status.FAILED
+OK, NO_INTERFACE, UNREADABLE, FAILED = (
+    Status.OK,
+    Status.NO_INTERFACE,
+    Status.UNREADABLE,
+    Status.FAILED,
+)
 MISSING = Status.CHAIN_MISSING
 NOTHING = "nothing"
 
@@ -88,8 +94,8 @@ NOTHING = "nothing"
 class Case:
     """One kind of input.
 
-    make : writes the file into a folder and returns its path
-    status, says : status of the decoy and part of its reason; of an `ok` decoy the whole of it, notes on what was
+    make : writes the file into a folder and returns its path status, says : status of the decoy and
+    part of its reason; of an `ok` decoy the whole of it, notes on what was
         decided, and `...` for anything
     same : the graph has the very numbers of the plain PDB file's
     chains : names of the chains in the graph, where they matter
@@ -108,14 +114,28 @@ class Case:
     partners: str = ""
 
 
-# ---- the table --------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 
 READ = "read"
 IS_CALLED_A_2 = "chain 'A' is several molecules: TopoRank calls 626 to 637 of it 'A_2'"
 CASES: dict[str, list[Case]] = {
     "Formats": [
-        Case("pdb", "PDB, `.pdb`; no HEADER, CRYST1, TER, END needed", in_pdb(base), OK, READ, same=True),
-        Case("ent", "PDB, `.ent`, in any case", text("d.ENT", lambda: pdb(base())), OK, READ, same=True),
+        Case(
+            "pdb",
+            "PDB, `.pdb`; no HEADER, CRYST1, TER, END needed",
+            in_pdb(base),
+            OK,
+            READ,
+            same=True,
+        ),
+        Case(
+            "ent",
+            "PDB, `.ent`, in any case",
+            text("d.ENT", lambda: pdb(base())),
+            OK,
+            READ,
+            same=True,
+        ),
         Case(
             "pdb_gz",
             "PDB, gzipped",
@@ -135,7 +155,9 @@ CASES: dict[str, list[Case]] = {
             )
             for ending in (".bz2", ".xz", ".zst")
         ),
-        Case("cif", "mmCIF, `.cif`", in_mmcif(base), OK, "the same graph, byte for byte", same=True),
+        Case(
+            "cif", "mmCIF, `.cif`", in_mmcif(base), OK, "the same graph, byte for byte", same=True
+        ),
         Case(
             "mmcif_gz",
             "mmCIF, `.mmcif`, gzipped",
@@ -154,7 +176,12 @@ CASES: dict[str, list[Case]] = {
         ),
         Case("boltz", "Boltz", text("d.cif", lambda: table(BOLTZ, base())), OK, READ, same=True),
         Case(
-            "chai", "Chai (no insertion code column)", text("d.cif", lambda: table(CHAI, base())), OK, READ, same=True
+            "chai",
+            "Chai (no insertion code column)",
+            text("d.cif", lambda: table(CHAI, base())),
+            OK,
+            READ,
+            same=True,
         ),
         Case(
             "archive",
@@ -241,7 +268,14 @@ CASES: dict[str, list[Case]] = {
         ),
     ],
     "Records": [
-        Case("decorated", "HEADER, CRYST1, TER, CONECT, MASTER, END", text("d.pdb", decorated), OK, READ, same=True),
+        Case(
+            "decorated",
+            "HEADER, CRYST1, TER, CONECT, MASTER, END",
+            text("d.pdb", decorated),
+            OK,
+            READ,
+            same=True,
+        ),
         Case(
             "bare_ter",
             "bare TER",
@@ -294,7 +328,10 @@ CASES: dict[str, list[Case]] = {
         Case(
             "cluspro",
             "END and HEADER between receptor and ligand, both called A (ClusPro)",
-            text("d.pdb", lambda: f"HEADER rec.pdb\n{pdb(chain('A'))}END\nHEADER lig.pdb\n{called_a()}END\n"),
+            text(
+                "d.pdb",
+                lambda: f"HEADER rec.pdb\n{pdb(chain('A'))}END\nHEADER lig.pdb\n{called_a()}END\n",
+            ),
             OK,
             "one model; the ligand is called A_2",
             "1 END between the parts of one complex, read as TER; " + IS_CALLED_A_2,
@@ -358,8 +395,22 @@ CASES: dict[str, list[Case]] = {
             r"only one protein chain \('A'\).*at least two are needed \(",
             "leave it out",
         ),
-        Case("three", "three chains", in_pdb(three_chains), OK, "every pair of chains counts", chains="ABC"),
-        Case("ten", "ten chains", in_pdb(ten_chains), OK, "every pair of chains counts", chains="ABCDEFGHIJ"),
+        Case(
+            "three",
+            "three chains",
+            in_pdb(three_chains),
+            OK,
+            "every pair of chains counts",
+            chains="ABC",
+        ),
+        Case(
+            "ten",
+            "ten chains",
+            in_pdb(ten_chains),
+            OK,
+            "every pair of chains counts",
+            chains="ABCDEFGHIJ",
+        ),
         Case(
             "apart",
             "chains that do not touch",
@@ -426,7 +477,14 @@ CASES: dict[str, list[Case]] = {
             OK,
             "every pair of chains counts",
         ),
-        Case("digits", "digits as chain names", in_pdb(lambda: renamed(A="1", B="2")), OK, READ, same=True),
+        Case(
+            "digits",
+            "digits as chain names",
+            in_pdb(lambda: renamed(A="1", B="2")),
+            OK,
+            READ,
+            same=True,
+        ),
         Case(
             "blank",
             "one chain without a name",
@@ -484,7 +542,8 @@ CASES: dict[str, list[Case]] = {
             "a nucleic acid chain beside two of protein",
             in_pdb(lambda: base() + dna()),
             OK,
-            "only protein chains make an interface; the reason column names DNA and RNA that touch it",
+            "only protein chains make an interface; the reason column names DNA and RNA that "
+            "touch it",
             r"at the interface, but not looked at: DNA \(chain D\)",
             same=True,
             chains="AB",
@@ -562,7 +621,8 @@ CASES: dict[str, list[Case]] = {
             "chains that do not touch, `partners=A:B`",
             in_pdb(lambda: chain("A") + shifted(chain("B"), 200.0)),
             NO_INTERFACE,
-            "`partner_apart` in the tables: ranked behind complete decoys; the reason says how far it is",
+            "`partner_apart` in the tables: ranked behind complete decoys; the reason says how "
+            "far it is",
             r"no CA of one chain within 10 Å of another chain's \(closest \d+\.\d Å\)",
             partners="A:B",
         ),
@@ -576,11 +636,20 @@ CASES: dict[str, list[Case]] = {
             "number and code together are the residue",
             same=True,
         ),
-        Case("chothia_cif", "the same in mmCIF", in_mmcif(chothia), OK, "the same graph, byte for byte", same=True),
+        Case(
+            "chothia_cif",
+            "the same in mmCIF",
+            in_mmcif(chothia),
+            OK,
+            "the same graph, byte for byte",
+            same=True,
+        ),
         Case(
             "negative",
             "negative numbers",
-            in_pdb(lambda: [replace(a, number=a.number - 210) if a.chain == "A" else a for a in base()]),
+            in_pdb(
+                lambda: [replace(a, number=a.number - 210) if a.chain == "A" else a for a in base()]
+            ),
             OK,
             READ,
             same=True,
@@ -712,7 +781,12 @@ CASES: dict[str, list[Case]] = {
             "free_amino_acid",
             "an amino acid written as HETATM without a peptide bond",
             in_pdb(
-                lambda: [*base(), *changed(shifted([a for a in base() if a.number == 210], 90.0), chain="L", het=True)]
+                lambda: [
+                    *base(),
+                    *changed(
+                        shifted([a for a in base() if a.number == 210], 90.0), chain="L", het=True
+                    ),
+                ]
             ),
             OK,
             "a ligand",
@@ -746,7 +820,12 @@ CASES: dict[str, list[Case]] = {
         Case(
             "oxygens",
             "oxygen atoms at the end of a chain called OT1, OT2 (CHARMM) or O1, O2 (GROMACS)",
-            in_pdb(lambda: [replace(a, name="OT1") if (a.name, a.number) == ("O", 214) else a for a in base()]),
+            in_pdb(
+                lambda: [
+                    replace(a, name="OT1") if (a.name, a.number) == ("O", 214) else a
+                    for a in base()
+                ]
+            ),
             OK,
             "they are read as O and OXT",
             same=True,
@@ -772,7 +851,8 @@ CASES: dict[str, list[Case]] = {
             "PDB names of four letters (HISE, LYSH, CYS2, NALA of GROMACS, Amber, CHARMM, VMD)",
             in_pdb(lambda: with_residue(210, residue="HIS", chain="EA")),
             OK,
-            "the fourth letter, in column 21, is that of the residue, since a peptide bond leads into the chain",
+            "the fourth letter, in column 21, is that of the residue, since a peptide bond leads "
+            "into the chain",
             "1 HISE read as HIS",
             chains="AB",
         ),
@@ -782,7 +862,8 @@ CASES: dict[str, list[Case]] = {
             in_pdb(lambda: shifted_residue(210, residue="HIS", chain="EA")),
             UNREADABLE,
             "refused: column 21 may be the first letter of a chain name, such as EA",
-            "column 21 of line .* belongs to residue HISE of chain 'A' or to residue HIS of chain 'EA', number 210: .*",
+            "column 21 of line .* belongs to residue HISE of chain 'A' or to residue HIS of chain "
+            "'EA', number 210: .*",
             "write residue names of three letters, or mmCIF",
         ),
         Case(
@@ -833,7 +914,8 @@ CASES: dict[str, list[Case]] = {
             in_pdb(lambda: [a for a in base() if a.name == "CA"]),
             FAILED,
             "DSSP needs the backbone",
-            "none of the 12 interface residues can become a node.*each residue needs its N, CA, C and O.*"
+            "none of the 12 interface residues can become a node.*each residue needs its N, CA, C "
+            "and O.*"
             r"no side chains in chains A and B \(CA atoms only\)",
             "rebuild the other atoms",
         ),
@@ -857,7 +939,12 @@ CASES: dict[str, list[Case]] = {
             for kind, shown, name, says in (
                 ("tab", "a tab", "A\tB", r"cannot be printed in the {thing} 'A\\tB' \("),
                 ("break", "a line break", "A\nB", r"cannot be printed in the {thing} 'A\\nB' \("),
-                ("control", "a control character", "\x07", r"cannot be printed in the {thing} '\\x07' \("),
+                (
+                    "control",
+                    "a control character",
+                    "\x07",
+                    r"cannot be printed in the {thing} '\\x07' \(",
+                ),
                 ("endless", "10,000 letters", "X" * 10_000, "name of (10000|eight) letters"),
             )
         ),
@@ -917,7 +1004,12 @@ CASES: dict[str, list[Case]] = {
                 r"a coordinate of A:2\d\d is not a number: '.*' in line 51 \(",
                 "make the file again, or as mmCIF",
             )
-            for name, value in (("nan", "nan"), ("stars", "********"), ("comma", "12,345"), ("two", "1.0 2.0"))
+            for name, value in (
+                ("nan", "nan"),
+                ("stars", "********"),
+                ("comma", "12,345"),
+                ("two", "1.0 2.0"),
+            )
         ),
         Case(
             "too_wide",
@@ -1215,7 +1307,12 @@ def markdown() -> str:
     parts = [INTRODUCTION, *_layouts.markdown()]
     for group, cases in CASES.items():
         rows = [f"| {c.input} | `{c.status}` | {c.happens} | {c.remedy} |" for c in cases]
-        parts += [f"## {group}\n", "| input | status | what happens | what to do |", "| --- | --- | --- | --- |", *rows]
+        parts += [
+            f"## {group}\n",
+            "| input | status | what happens | what to do |",
+            "| --- | --- | --- | --- |",
+            *rows,
+        ]
         parts.append("")
     return "\n".join([*parts, *_tables.markdown()])
 

@@ -1,8 +1,9 @@
-"""Damage real decoys in every way, look into them and read them: `python _fuzz.py FIRST LAST`, seeds FIRST to LAST - 1.
+"""Damage real decoys in every way, look into them and read them: `python _fuzz.py FIRST LAST`,
+seeds FIRST to LAST - 1.
 
-Run as a process of its own, since a fault of the C++ parser would take the tests with it. Prints one JSON line: how
-often each outcome was met. Any other error than the two that are meant ends it, as does a seed that takes longer than
-ten seconds; the last number on standard error is the seed.
+Run as a process of its own, since a fault of the C++ parser would take the tests with it. Prints
+one JSON line: how often each outcome was met. Any other error than the two that are meant ends it,
+as does a seed that takes longer than ten seconds; the last number on standard error is the seed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,14 @@ from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 
 SECONDS = 10
-FILES = ("1GCQ/mid1.pdb", "1GCQ/mid4.cif", "1AVZ/far1.pdb", "1KTZ/far1.cif.gz", "1PPE/near1.pdb.gz", "1EMV/far1.cif.gz")
+FILES = (
+    "1GCQ/mid1.pdb",
+    "1GCQ/mid4.cif",
+    "1AVZ/far1.pdb",
+    "1KTZ/far1.cif.gz",
+    "1PPE/near1.pdb.gz",
+    "1EMV/far1.cif.gz",
+)
 EXTREMES = (
     "nan", "inf", "-inf", "1e30", "-1e300", "1e-320", "99999", "99999.999", "-9999.999", "********", "?", ".", "''",
     '"',
@@ -136,9 +144,13 @@ def extreme_columns(data: bytes, draw: Draw) -> bytes:
 
 
 def damage_head(data: bytes, draw: Draw) -> bytes:
-    """Tags of an mmCIF table (or the first lines of a PDB file) lost, doubled, swapped or misspelt."""
+    """Tags of an mmCIF table (or the first lines of a PDB file) lost, doubled, swapped or
+    misspelt.
+    """
     lines = lines_of(data)
-    head = [i for i, line in enumerate(lines) if line.startswith((b"_atom_site", b"loop_", b"data_"))] or [0, 1, 2]
+    head = [
+        i for i, line in enumerate(lines) if line.startswith((b"_atom_site", b"loop_", b"data_"))
+    ] or [0, 1, 2]
     i, j = (head[int(k)] for k in draw.integers(0, len(head), 2))
     kind = int(draw.integers(5))
     if kind == 0:
@@ -195,7 +207,9 @@ def damaged(seed: int) -> tuple[str, bytes]:
 
 
 def check(complex_: Complex, name: str, data: bytes) -> None:
-    """What must hold of anything that was read; of PDB, that each position stands in the columns of some line."""
+    """What must hold of anything that was read; of PDB, that each position stands in the columns of
+    some line.
+    """
     n = len(complex_.residues)
     assert len(complex_.names) == len(complex_.parents) == len(complex_.ca) == n
     assert np.isfinite(complex_.xyz).all()
@@ -236,7 +250,9 @@ def attempt(seed: int, folder: Path) -> str:
 
 
 def main(first: int, last: int) -> None:
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # no Python handler: it must end a loop inside C++, too
+    signal.signal(
+        signal.SIGALRM, signal.SIG_DFL
+    )  # no Python handler: it must end a loop inside C++, too
     outcomes = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, last):

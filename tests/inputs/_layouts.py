@@ -1,4 +1,6 @@
-"""How the output folders of predictors are read: a table of docs/research/file-cases.md, tried by test_layouts.py."""
+"""How the output folders of predictors are read: a table of docs/research/file-cases.md, tried by
+test_layouts.py.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,9 @@ from typing import NamedTuple
 
 
 class Layout(NamedTuple):
-    """Files below the folder that is given, the decoys they make by target, and those that are not read."""
+    """Files below the folder that is given, the decoys they make by target, and those that are not
+    read.
+    """
 
     program: str
     folder: str
@@ -29,7 +33,8 @@ LAYOUTS = [
     Layout(
         "AlphaFold 3",
         "the folder of all jobs",
-        "each job is a target, and each of its samples a decoy; so is the copy of the best, `<job>_model.cif`",
+        "each job is a target, and each of its samples a decoy; so is the copy of the best, "
+        "`<job>_model.cif`",
         (
             "hello_fold/hello_fold_model.cif",
             "hello_fold/seed-12_sample-0/hello_fold_seed-12_sample-0_model.cif",
@@ -61,7 +66,8 @@ LAYOUTS = [
     Layout(
         "AlphaFold-Multimer",
         "`--output_dir`",
-        "each complex is a target; the `ranked_` files are copies of others, and mmCIF files copies of PDB files",
+        "each complex is a target; the `ranked_` files are copies of others, and mmCIF files "
+        "copies of PDB files",
         ("cplx/ranked_0.pdb", "cplx/unrelaxed_model_1_multimer_v3_pred_0.pdb", "cplx/msas/A/pdb_hits.sto"),
         {"cplx": ("ranked_0", "unrelaxed_model_1_multimer_v3_pred_0")},
     ),
@@ -100,7 +106,8 @@ LAYOUTS = [
     Layout(
         "ColabFold",
         "the output folder",
-        "each query is a target; templates are not read, with a message; recycles are `intermediate`",
+        "each query is a target; templates are not read, with a message; recycles are "
+        "`intermediate`",
         (
             f"barnase_barstar_{MULTIMER}.pdb",
             f"barnase_barstar_{MULTIMER.replace('unrelaxed', 'relaxed')}.pdb",
@@ -120,7 +127,8 @@ LAYOUTS = [
     Layout(
         "HADDOCK3",
         "a run, the folder of several, or one step, such as `4_seletopclusts`",
-        "the models of the last step that has some are one target; earlier steps are not read, with a message",
+        "the models of the last step that has some are one target; earlier steps are not read, "
+        "with a message",
         ("cluster_1_model_1.pdb.gz", "cluster_1_model_2.pdb.gz", "io.json"),
         {"given": ("cluster_1_model_1", "cluster_1_model_2")},
     ),
@@ -146,8 +154,10 @@ LAYOUTS = [
     Layout(
         "anything else",
         "a folder of `<target>/<decoy>` files, or of `<decoy>` files, at any depth",
-        "what lies below a target's folder is of this target, called `<folder>_<decoy>`; files that are compressed"
-        " otherwise than by gzip, bzip2, xz or Zstandard are counted, one is named, and none is read",
+        "what lies below a target's folder is of this target, called `<folder>_<decoy>`; files "
+        "that are compressed"
+        " otherwise than by gzip, bzip2, xz or Zstandard are counted, one is named, and none is "
+        "read",
         ("T/a.pdb", "T/b.cif.7z", "T/c.bcif", "T/more/d.pdb", "T/f.pdb1.gz", "T/a.txt", "T/.e.pdb", "T/.hid/f.pdb"),
         {"T": ("a", "f", "more_d")},
         ("T/b.cif.7z", "T/c.bcif"),
@@ -171,7 +181,11 @@ PARTS = [
 def markdown() -> list[str]:
     """Lines of the section."""
     rows = [f"| {each.program} | {each.folder} | {each.happens} |" for each in LAYOUTS]
-    head = ["## Where the files lie\n", "| of | folder to give | what happens |", "| --- | --- | --- |"]
+    head = [
+        "## Where the files lie\n",
+        "| of | folder to give | what happens |",
+        "| --- | --- | --- |",
+    ]
     return [*head, *rows, "", FURTHER]
 
 

@@ -14,13 +14,17 @@ from toporank.structures.text import MAX_BYTES
 
 
 def base() -> list[Atom]:
-    """Twelve residues each of two chains that touch: A:203-214 and B:626-637 of an example decoy, 190 atoms."""
+    """Twelve residues each of two chains that touch: A:203-214 and B:626-637 of an example decoy,
+    190 atoms.
+    """
     atoms = []
     for s in (EXAMPLES / "1GCQ" / "mid1.pdb").read_text().splitlines():
         number = int(s[22:26]) if s.startswith("ATOM") else 0
         if (s[21:22] == "A" and 203 <= number <= 214) or (s[21:22] == "B" and 626 <= number <= 637):
             xyz = [float(s[i : i + 8]) for i in (30, 38, 46)]
-            atoms.append(Atom(s[12:16].strip(), s[17:20], s[21], number, *xyz, element=s[76:78].strip()))
+            atoms.append(
+                Atom(s[12:16].strip(), s[17:20], s[21], number, *xyz, element=s[76:78].strip())
+            )
     return atoms
 
 
@@ -50,7 +54,11 @@ def shifted(atoms: Iterable[Atom], x: float) -> list[Atom]:
 
 def shifted_residue(which: int, **other) -> list[Atom]:
     """`with_residue`, where this residue stands 9 Å aside."""
-    return [a for atom in with_residue(which, **other) for a in shifted([atom], 9.0 * (atom.number == which))]
+    return [
+        a
+        for atom in with_residue(which, **other)
+        for a in shifted([atom], 9.0 * (atom.number == which))
+    ]
 
 
 def text(name: str, content: str | bytes | Callable[[], str | bytes]) -> Callable[[Path], Path]:
@@ -95,7 +103,9 @@ def decorated() -> str:
     """With everything that may stand around the atoms."""
     cell = "CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1"
     end = "TER\nCONECT    1    2\nMASTER\nEND\n"
-    return f"HEADER    X\n{cell}\n{pdb(chain('A'))}TER     999      ALA A 214\n{pdb(chain('B'))}{end}"
+    return (
+        f"HEADER    X\n{cell}\n{pdb(chain('A'))}TER     999      ALA A 214\n{pdb(chain('B'))}{end}"
+    )
 
 
 def each_line(change: Callable[[str], str]) -> str:
@@ -178,7 +188,9 @@ def bomb(folder: Path) -> Path:
 
 
 def table(columns: str, atoms: Iterable[Atom], **other: Callable[[Atom], object]) -> str:
-    """An _atom_site table with exactly these columns; `other` gives the values of columns that are special."""
+    """An _atom_site table with exactly these columns; `other` gives the values of columns that are
+    special.
+    """
     usual = {
         "group_PDB": lambda a: "HETATM" if a.het else "ATOM", "type_symbol": lambda a: a.element,
         "label_alt_id": lambda a: ".", "label_entity_id": lambda a: 1 + (a.chain == "B"),
@@ -192,19 +204,24 @@ def table(columns: str, atoms: Iterable[Atom], **other: Callable[[Atom], object]
             usual[f"{side}_{column}"] = lambda a, field=field: getattr(a, field)
     values = {**usual, **other}
     rows = [
-        " ".join(str(n) if c == "id" else str(values[c](a)) for c in columns.split()) for n, a in enumerate(atoms, 1)
+        " ".join(str(n) if c == "id" else str(values[c](a)) for c in columns.split())
+        for n, a in enumerate(atoms, 1)
     ]
     head = "".join(f"_atom_site.{c}\n" for c in columns.split())
     return f"data_model\n_entry.id model\n#\nloop_\n{head}" + "\n".join(rows) + "\n#\n"
 
 
 ALPHAFOLD3 = (
-    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id label_entity_id label_seq_id"
-    " pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy B_iso_or_equiv auth_seq_id auth_asym_id pdbx_PDB_model_num"
+    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id "
+    "label_entity_id label_seq_id"
+    " pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy B_iso_or_equiv auth_seq_id auth_asym_id "
+    "pdbx_PDB_model_num"
 )
 BOLTZ = (
-    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_seq_id auth_seq_id pdbx_PDB_ins_code"
-    " label_asym_id Cartn_x Cartn_y Cartn_z occupancy label_entity_id auth_asym_id auth_comp_id B_iso_or_equiv"
+    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_seq_id auth_seq_id "
+    "pdbx_PDB_ins_code"
+    " label_asym_id Cartn_x Cartn_y Cartn_z occupancy label_entity_id auth_asym_id auth_comp_id "
+    "B_iso_or_equiv"
     " pdbx_PDB_model_num"
 )
 CHAI = BOLTZ.replace(" pdbx_PDB_ins_code", "")
@@ -247,14 +264,25 @@ def touching_ligands() -> list[Atom]:
     """The pair with the ligands moved to the middle of the interface, and the waters."""
     middle = next(a for a in base() if a.number == 210)
     first = base()[0]
-    return base() + [replace(a, x=a.x - first.x + middle.x - 6, y=middle.y, z=middle.z) for a in ligands()]
+    return base() + [
+        replace(a, x=a.x - first.x + middle.x - 6, y=middle.y, z=middle.z) for a in ligands()
+    ]
 
 
 def dna() -> list[Atom]:
     first = base()[0]
     names = ("P", "C1'", "N1", "C2")
     return [
-        Atom(name, "DA", "D", number, first.x + 3 * number, first.y + 12 + i, first.z, element=name[0])
+        Atom(
+            name,
+            "DA",
+            "D",
+            number,
+            first.x + 3 * number,
+            first.y + 12 + i,
+            first.z,
+            element=name[0],
+        )
         for number in (1, 2)
         for i, name in enumerate(names)
     ]
@@ -266,7 +294,9 @@ def hydrogens() -> list[Atom]:
     for i, a in enumerate(base()):
         atoms.append(a)
         if a.name == "N":
-            atoms.append(replace(a, name=("H", "HN", "1H", "D")[i % 4], element="H", x=round(a.x + 0.9, 3)))
+            atoms.append(
+                replace(a, name=("H", "HN", "1H", "D")[i % 4], element="H", x=round(a.x + 0.9, 3))
+            )
     return atoms
 
 
@@ -277,16 +307,27 @@ def altlocs() -> list[Atom]:
         if a.name in ("N", "CA", "C", "O"):
             atoms.append(a)
         else:
-            atoms += [replace(a, altloc="A", occupancy=0.6), replace(a, altloc="B", occupancy=0.4, y=a.y + 0.5)]
+            atoms += [
+                replace(a, altloc="A", occupancy=0.6),
+                replace(a, altloc="B", occupancy=0.4, y=a.y + 0.5),
+            ]
     return atoms
 
 
 def chothia() -> list[Atom]:
     """An antibody's numbering: 99, 100, 100A to 100D, 101 and so on."""
-    places = [(98, ""), (99, ""), (100, ""), *((100, c) for c in "ABCD"), *((n, "") for n in range(101, 106))]
+    places = [
+        (98, ""),
+        (99, ""),
+        (100, ""),
+        *((100, c) for c in "ABCD"),
+        *((n, "") for n in range(101, 106)),
+    ]
     place = {number: places[number - 203] for number in range(203, 215)}
     return [
-        replace(a, number=place[a.number][0], insertion_code=place[a.number][1]) if a.chain == "A" else a
+        replace(a, number=place[a.number][0], insertion_code=place[a.number][1])
+        if a.chain == "A"
+        else a
         for a in base()
     ]
 
@@ -297,20 +338,27 @@ def hybrid36() -> list[Atom]:
 
 
 def hybrid36_pdb() -> str:
-    return pdb(replace(a, number=a.number if a.number < 10000 else f"A{a.number - 10000:03}") for a in hybrid36())
+    return pdb(
+        replace(a, number=a.number if a.number < 10000 else f"A{a.number - 10000:03}")
+        for a in hybrid36()
+    )
 
 
 def ten_chains() -> list[Atom]:
     """Five copies of the pair, 60 Å apart."""
     pairs = ("AB", "CD", "EF", "GH", "IJ")
     return [
-        replace(a, chain=names["AB".index(a.chain)]) for i, names in enumerate(pairs) for a in shifted(base(), 60.0 * i)
+        replace(a, chain=names["AB".index(a.chain)])
+        for i, names in enumerate(pairs)
+        for a in shifted(base(), 60.0 * i)
     ]
 
 
 def many_chains(copies: int) -> list[Atom]:
     """Copies of the pair, 60 Å apart."""
-    return [replace(a, chain=f"{a.chain}{i}") for i in range(copies) for a in shifted(base(), 60.0 * i)]
+    return [
+        replace(a, chain=f"{a.chain}{i}") for i in range(copies) for a in shifted(base(), 60.0 * i)
+    ]
 
 
 def three_chains() -> list[Atom]:
@@ -318,14 +366,23 @@ def three_chains() -> list[Atom]:
     a, b = (np.array([(x.x, x.y, x.z) for x in chain(c)]) for c in "AB")
     across = 2 * (b.mean(axis=0) - a.mean(axis=0))
     third = [
-        replace(x, chain="C", x=round(x.x + across[0], 3), y=round(x.y + across[1], 3), z=round(x.z + across[2], 3))
+        replace(
+            x,
+            chain="C",
+            x=round(x.x + across[0], 3),
+            y=round(x.y + across[1], 3),
+            z=round(x.z + across[2], 3),
+        )
         for x in chain("A")
     ]
     return [*base(), *third]
 
 
 def models(*atoms: list[Atom]) -> str:
-    return "".join(f"MODEL     {n:4d}\n{pdb(part)}ENDMDL\n" for n, part in enumerate(atoms, 1)) + "END\n"
+    return (
+        "".join(f"MODEL     {n:4d}\n{pdb(part)}ENDMDL\n" for n, part in enumerate(atoms, 1))
+        + "END\n"
+    )
 
 
 def lines_changed(change: Callable[[str], str]) -> str:
@@ -351,11 +408,15 @@ def charmm_blank() -> str:
 
 
 def in_nanometres() -> list[Atom]:
-    return [replace(a, x=round(a.x / 10, 3), y=round(a.y / 10, 3), z=round(a.z / 10, 3)) for a in base()]
+    return [
+        replace(a, x=round(a.x / 10, 3), y=round(a.y / 10, 3), z=round(a.z / 10, 3)) for a in base()
+    ]
 
 
 def copies(count: int) -> list[Atom]:
-    """Copies of the pair in one place, their atoms moved by some tenths of an Å, each with chains of its own."""
+    """Copies of the pair in one place, their atoms moved by some tenths of an Å, each with chains
+    of its own.
+    """
     draw, moved = np.random.default_rng(0), []
     for i in range(count):
         for a in base():
@@ -366,12 +427,18 @@ def copies(count: int) -> list[Atom]:
 
 def odd_occupancy() -> list[Atom]:
     """A serine of occupancy `nan` in the place of an alanine or whatever stands there."""
-    serine = [replace(a, residue="SER", altloc="B", occupancy="nan") for a in base() if a.number == 210]
-    return [replace(a, altloc="A", occupancy=0.1) if a.number == 210 else a for a in base()] + serine
+    serine = [
+        replace(a, residue="SER", altloc="B", occupancy="nan") for a in base() if a.number == 210
+    ]
+    return [
+        replace(a, altloc="A", occupancy=0.1) if a.number == 210 else a for a in base()
+    ] + serine
 
 
 def oddly_named(column: str, name: str) -> str:
-    """The mmCIF file with this name in the column of one residue, quoted so that it may hold anything."""
+    """The mmCIF file with this name in the column of one residue, quoted so that it may hold
+    anything.
+    """
     field = {"label_comp_id": "residue", "auth_asym_id": "chain", "label_atom_id": "name"}[column]
     value = {column: lambda a: f"\n;{name}\n;\n" if a.number == 210 else getattr(a, field)}
     return table(ALPHAFOLD3, base(), **value)

@@ -1,4 +1,6 @@
-"""Odd names of files and odd label tables: sections of docs/research/file-cases.md, tried by test_tables.py."""
+"""Odd names of files and odd label tables: sections of docs/research/file-cases.md, tried by
+test_tables.py.
+"""
 
 from __future__ import annotations
 
@@ -54,14 +56,17 @@ FILE_NAMES = [
         "more than 240 bytes",
         (f"T/{LONG}.pdb", f"T/{'ß' * 121}.pdb", f"{LONG}/a.pdb"),
         True,
-        "`unreadable`: its artefacts need room for their endings; the name in the tables is cut and ends in a digest",
+        "`unreadable`: its artefacts need room for their endings; the name in the tables is cut "
+        "and ends in a digest",
         "shorten it",
     ),
 ]
 
 
 class LabelTable(NamedTuple):
-    """A label table, and what reading it gives: DockQ of the decoy `a` of target `T`, or an error with these words."""
+    """A label table, and what reading it gives: DockQ of the decoy `a` of target `T`, or an error
+    with these words.
+    """
 
     input: str
     text: str | bytes
@@ -77,10 +82,19 @@ LABEL_TABLES = [
     LabelTable("tabs", "Target\tModel\tDockQ\nT\ta\t0.5\n", 0.5, "read"),
     LabelTable("a byte-order mark (Excel)", "\ufeffTarget,Model,DockQ\nT,a,0.5\n", 0.5, "read"),
     LabelTable("line ends of Windows", "Target,Model,DockQ\r\nT,a,0.5\r\n", 0.5, "read"),
-    LabelTable("`target`, `decoy`, `dockq`, in any order", "dockq,decoy,target\n0.5,a,T\n", 0.5, "read"),
-    LabelTable("structure suffix after the name", "Target,Model,DockQ\nT,a.pdb.gz,0.5\n", 0.5, "taken off"),
+    LabelTable(
+        "`target`, `decoy`, `dockq`, in any order", "dockq,decoy,target\n0.5,a,T\n", 0.5, "read"
+    ),
+    LabelTable(
+        "structure suffix after the name", "Target,Model,DockQ\nT,a.pdb.gz,0.5\n", 0.5, "taken off"
+    ),
     LabelTable("other columns", "Target,Model,DockQ,note\nT,a,0.5,x\n", 0.5, "left alone"),
-    LabelTable("`Partners`, such as `H+L:A`", "Target,Model,Partners,DockQ\nT,a,H+L:A,0.5\n", 0.5, "of this decoy"),
+    LabelTable(
+        "`Partners`, such as `H+L:A`",
+        "Target,Model,Partners,DockQ\nT,a,H+L:A,0.5\n",
+        0.5,
+        "of this decoy",
+    ),
     LabelTable(
         "partners without `:`",
         "Target,Model,Partners,DockQ\nT,a,H+L,0.5\n",
@@ -89,8 +103,12 @@ LABEL_TABLES = [
         "part partners by `:`",
     ),
     LabelTable("decimal commas in quotes", 'Target,Model,DockQ\nT,a,"0,5"\n', 0.5, "read"),
-    LabelTable("quoted header and semicolons", '"Target";"Model";"DockQ"\n"T";"a";0,5\n', 0.5, "read"),
-    LabelTable("quoted header and tabs", '"Target"\t"Model"\t"DockQ"\n"T"\t"a"\t0.5\n', 0.5, "read"),
+    LabelTable(
+        "quoted header and semicolons", '"Target";"Model";"DockQ"\n"T";"a";0,5\n', 0.5, "read"
+    ),
+    LabelTable(
+        "quoted header and tabs", '"Target"\t"Model"\t"DockQ"\n"T"\t"a"\t0.5\n', 0.5, "read"
+    ),
     LabelTable(
         "DockQ above 1, below 0, or no number",
         "Target,Model,DockQ\nT,a,51\n",
@@ -127,4 +145,13 @@ def markdown() -> list[str]:
     names = [f"| {each.input} | {each.happens} | {each.remedy} |" for each in FILE_NAMES]
     labels = [f"| {each.input} | {each.happens} | {each.remedy} |" for each in LABEL_TABLES]
     head = ["| input | what happens | what to do |", "| --- | --- | --- |"]
-    return ["## Names of files and folders\n", *head, *names, "", "## Label tables\n", *head, *labels, ""]
+    return [
+        "## Names of files and folders\n",
+        *head,
+        *names,
+        "",
+        "## Label tables\n",
+        *head,
+        *labels,
+        "",
+    ]

@@ -37,7 +37,9 @@ NOBODY = 65534
 
 
 def build(path: Path, folder: Path, partners: str = "") -> tuple[LedgerRow, Path]:
-    """Take one decoy through all four stages in `folder`: the last ledger's row and where its graph would be."""
+    """Take one decoy through all four stages in `folder`: the last ledger's row and where its graph
+    would be.
+    """
     found = Decoy("set", "T", split_suffix(path.name)[0], str(path.absolute()))
     with contextlib.suppress(StructureError):
         found = group([found], {found.path: sketch(path)}, BY_FOLDER, "in").decoys[0]
@@ -71,11 +73,20 @@ def numbers(graph) -> list[list]:
 
 
 def test_neither_hash_seed_nor_locale_nor_umask_changes_a_graph(plain, tmp_path):
-    """The workflow sets the hash seed; nothing may hang on that. One process differs from this one in all three."""
-    code = "import sys; from pathlib import Path; import test_input_matrix as t; t.build(*map(Path, sys.argv[1:]))"
+    """The workflow sets the hash seed; nothing may hang on that. One process differs from this one
+    in all three.
+    """
+    code = (
+        "import sys; from pathlib import Path; import test_input_matrix as t; t.build(*map(Path, "
+        "sys.argv[1:]))"
+    )
     source = write(tmp_path / "d.pdb", pdb(base()))
     other_seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    settings = {"PYTHONHASHSEED": other_seed, "LC_ALL": "tr_TR.UTF-8", "PYTHONPATH": os.pathsep.join(sys.path)}
+    settings = {
+        "PYTHONHASHSEED": other_seed,
+        "LC_ALL": "tr_TR.UTF-8",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     command = [sys.executable, "-c", code, source, tmp_path]
     subprocess.run(command, env={**os.environ, **settings}, check=True, umask=0o77)
     assert (tmp_path / "results/set/graphs/T/d.pt").read_bytes() == plain[0]
@@ -144,7 +155,9 @@ def test_a_quick_look_has_the_chains_and_sequences_of_the_reader(case: Case, tmp
         return
     found = sketch(path)
     assert dict(found.chains) == sequences(complex_)
-    assert (len(found.models) > 1) == any("the first is used" in note for note in complex_.notes if "model" in note)
+    assert (len(found.models) > 1) == any(
+        "the first is used" in note for note in complex_.notes if "model" in note
+    )
 
 
 def test_no_program_is_needed(tmp_path, monkeypatch):
@@ -155,10 +168,14 @@ def test_no_program_is_needed(tmp_path, monkeypatch):
 
 
 @needs_mkdssp
-@pytest.mark.parametrize("case", [case for case in ALL if case.status == OK], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [case for case in ALL if case.status == OK], ids=lambda case: case.name
+)
 def test_dssp_of_our_own_agrees_with_mkdssp(case: Case, tmp_path):
     complex_ = read_complex(case.make(tmp_path))
-    differing = compare(builtin_dssp(complex_, np.arange(len(complex_.residues))), run_dssp(complex_))
+    differing = compare(
+        builtin_dssp(complex_, np.arange(len(complex_.residues))), run_dssp(complex_)
+    )
     assert differing["residues"] > 0
     assert differing["accessibility"] <= 1
     assert differing["angle"] == differing["state"] == 0
@@ -172,5 +189,6 @@ def test_names_are_unique_and_every_refusal_says_what_to_do():
 
 def test_the_page_for_users_is_the_table(repository):
     assert (repository / "docs/research/file-cases.md").read_text() == _cases.markdown(), (
-        "make it again: PYTHONPATH=lib:tests python tests/inputs/_cases.py > docs/research/file-cases.md"
+        "make it again: PYTHONPATH=lib:tests python tests/inputs/_cases.py > "
+        "docs/research/file-cases.md"
     )

@@ -34,7 +34,9 @@ def tiled(copies: int, apart: float = 70.0) -> Complex:
     number = np.repeat(np.arange(copies), n)
     return dataclasses.replace(
         one,
-        residues=tuple(r._replace(chain=f"{r.chain}{i}") for i in range(copies) for r in one.residues),
+        residues=tuple(
+            r._replace(chain=f"{r.chain}{i}") for i in range(copies) for r in one.residues
+        ),
         names=one.names * copies,
         parents=one.parents * copies,
         xyz=(one.xyz + place[:, None]).reshape(-1, 3),
@@ -57,7 +59,9 @@ def test_interface_and_edges_of_twenty_thousand_residues_need_little_memory_and_
     assert peak < 300 * MIB
     single = ca_cutoff_interface(CaCutoff(), one)
     assert len(interface.index) == COPIES * len(single.index)
-    assert edges.index.shape[1] == COPIES * legacy_edges(LegacyV11(), one, single.index).index.shape[1]
+    assert (
+        edges.index.shape[1] == COPIES * legacy_edges(LegacyV11(), one, single.index).index.shape[1]
+    )
 
 
 def test_its_318_chains_fit_into_what_mkdssp_is_given():
@@ -79,7 +83,9 @@ def test_all_stages_of_twenty_thousand_residues_need_less_than_a_gigabyte():
         "print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    answer = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+    )
     assert int(answer.stdout) < 1 << 20, "kB of the largest memory"
 
 
@@ -98,7 +104,10 @@ def test_an_interface_is_computed_from_the_chains_around_it_as_from_the_whole_co
 
 
 def test_what_surrounds_an_interface_does_not_grow_with_the_complex():
-    sizes = [len(Surroundings.of(tiled(n)).around(["A43", "B43"], DSSP_REACH).residues) for n in (80, COPIES)]
+    sizes = [
+        len(Surroundings.of(tiled(n)).around(["A43", "B43"], DSSP_REACH).residues)
+        for n in (80, COPIES)
+    ]
     assert sizes[0] == sizes[1] < 1500
 
 
@@ -114,7 +123,9 @@ def test_the_surroundings_of_all_is_all():
 def test_ten_thousand_chains_of_one_residue_need_little_memory_and_time():
     n = 10_000
     one = read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
-    place = np.stack(np.unravel_index(np.arange(n), (22, 22, 22)), axis=1) * np.array([8.0, 11.0, 12.0])
+    place = np.stack(np.unravel_index(np.arange(n), (22, 22, 22)), axis=1) * np.array(
+        [8.0, 11.0, 12.0]
+    )
     place[-50:] += 1000.0  # and some that touch none
     many = dataclasses.replace(
         one,

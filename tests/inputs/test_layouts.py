@@ -29,13 +29,23 @@ def test_the_folder_of_a_predictor(tmp_path, layout: Layout):
     expected = {(target, name) for target, names in layout.decoys.items() for name in names}
     assert {decoy.key for decoy in decoys} == expected
     assert len(decoys) == len(expected)
-    assert [str(path.relative_to(folder)) for path in passed_over(folder, decoys)] == list(layout.passed_over)
+    assert [str(path.relative_to(folder)) for path in passed_over(folder, decoys)] == list(
+        layout.passed_over
+    )
 
 
 def test_early_alphafold_3_jobs_side_by_side_are_targets_too(tmp_path):
-    files = ("a/seed-1_sample-0/model.cif", "a/seed-1_sample-1/model.cif.gz", "b/seed-1_sample-0/model.cif")
+    files = (
+        "a/seed-1_sample-0/model.cif",
+        "a/seed-1_sample-1/model.cif.gz",
+        "b/seed-1_sample-0/model.cif",
+    )
     keys = [decoy.key for decoy in find_decoys("set", laid(tmp_path, files))]
-    assert keys == [("a", "seed-1_sample-0_model"), ("a", "seed-1_sample-1_model"), ("b", "seed-1_sample-0_model")]
+    assert keys == [
+        ("a", "seed-1_sample-0_model"),
+        ("a", "seed-1_sample-1_model"),
+        ("b", "seed-1_sample-0_model"),
+    ]
 
 
 def test_a_file_that_is_called_like_the_folder_of_predictions_hides_no_sample(tmp_path):
@@ -45,7 +55,9 @@ def test_a_file_that_is_called_like_the_folder_of_predictions_hides_no_sample(tm
 
 def test_a_file_in_the_folder_of_a_target_is_of_that_target_whatever_its_name(tmp_path):
     folder = laid(tmp_path, ("T/query_unrelaxed_rank_001_model_1.pdb",))
-    assert [decoy.key for decoy in find_decoys("set", folder)] == [("T", "query_unrelaxed_rank_001_model_1")]
+    assert [decoy.key for decoy in find_decoys("set", folder)] == [
+        ("T", "query_unrelaxed_rank_001_model_1")
+    ]
 
 
 def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(tmp_path):
@@ -57,7 +69,12 @@ def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(
     (folder / "T" / "above").symlink_to(tmp_path)
     (folder / "T" / "itself").symlink_to(folder / "T" / "itself")
     decoys = find_decoys("set", folder)
-    assert [decoy.key for decoy in decoys] == [("T", "c"), ("T", "inner_d"), ("linked", "a"), ("linked", "deeper_b")]
+    assert [decoy.key for decoy in decoys] == [
+        ("T", "c"),
+        ("T", "inner_d"),
+        ("linked", "a"),
+        ("linked", "deeper_b"),
+    ]
     assert passed_over(folder, decoys) == []
 
 
@@ -102,7 +119,12 @@ def test_what_a_predictor_was_given_is_named_and_not_read(tmp_path, given):
 
 
 def test_results_of_toporank_are_no_input(tmp_path):
-    results = ("x/.toporank/store/a", "x/results/scores/d/models/T/a.pdb", "x/input/y/b.pdb", "results/c.pdb")
+    results = (
+        "x/.toporank/store/a",
+        "x/results/scores/d/models/T/a.pdb",
+        "x/input/y/b.pdb",
+        "results/c.pdb",
+    )
     folder = laid(tmp_path, ("T/a.pdb", *results))
     assert [decoy.key for decoy in find_decoys("set", folder)] == [("T", "a"), ("results", "c")]
     (folder / ".toporank").mkdir()
@@ -111,8 +133,12 @@ def test_results_of_toporank_are_no_input(tmp_path):
 
 
 def test_jobs_of_the_alphafold_server_in_one_folder_are_called_after_themselves(tmp_path):
-    jobs = {job: tuple(f"fold_{job}_model_{n}.cif" for n in range(5)) for job in ("a", "a_1", "a_1_2")}
-    decoys = find_decoys("set", laid(tmp_path, tuple(file for files in jobs.values() for file in files)))
+    jobs = {
+        job: tuple(f"fold_{job}_model_{n}.cif" for n in range(5)) for job in ("a", "a_1", "a_1_2")
+    }
+    decoys = find_decoys(
+        "set", laid(tmp_path, tuple(file for files in jobs.values() for file in files))
+    )
     assert {decoy.target: decoy.name.rpartition("_model_")[0] for decoy in decoys} == {
         f"fold_{job}": f"fold_{job}" for job in jobs
     }
@@ -121,7 +147,9 @@ def test_jobs_of_the_alphafold_server_in_one_folder_are_called_after_themselves(
 @pytest.mark.parametrize("files", [(), ("T/a.pdb.7z",), ("deep/T/a.bcif",)])
 def test_where_nothing_can_be_read_the_form_of_a_data_set_is_said(tmp_path, files):
     folder = laid(tmp_path, files)
-    assert "expected <target>/<decoy>.pdb" in no_decoys("set", folder, passed_over(folder, [])).remedy
+    assert (
+        "expected <target>/<decoy>.pdb" in no_decoys("set", folder, passed_over(folder, [])).remedy
+    )
 
 
 def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
@@ -129,7 +157,9 @@ def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
     assert str(no_decoys("set", folder, passed_over(folder, []))).isprintable()
 
 
-@pytest.mark.parametrize("layout", [each for each in LAYOUTS if each.decoys], ids=lambda layout: layout.program)
+@pytest.mark.parametrize(
+    "layout", [each for each in LAYOUTS if each.decoys], ids=lambda layout: layout.program
+)
 def test_the_program_that_wrote_a_folder_is_recognised(tmp_path, layout: Layout):
     said = programs(find_decoys("set", laid(tmp_path / "given", layout.files)))
     if layout.program == "anything else":
@@ -144,7 +174,10 @@ def test_decoys_of_two_programs_are_those_of_both(tmp_path):
 
 
 COLLECTED = {
-    "OpenFold3": ["one_seed_42_sample_1_model.cif", "one_seed_42_sample_1_confidences_aggregated.json"],
+    "OpenFold3": [
+        "one_seed_42_sample_1_model.cif",
+        "one_seed_42_sample_1_confidences_aggregated.json",
+    ],
     "Chai-1": ["jobA.pred.rank_0.cif", "jobA.scores.rank_0.json"],
     "Protenix": ["x_sample_0.cif", "x_summary_confidence_sample_0.json"],
     PLAIN: ["x_sample_0.cif", "y_summary_confidence_sample_0.json"],
@@ -152,7 +185,9 @@ COLLECTED = {
 
 
 @pytest.mark.parametrize("program", COLLECTED)
-def test_the_files_beside_models_name_the_program_whatever_the_folders_are_called(tmp_path, program):
+def test_the_files_beside_models_name_the_program_whatever_the_folders_are_called(
+    tmp_path, program
+):
     assert programs(find_decoys("set", laid(tmp_path / "given", COLLECTED[program]))) == program
 
 
@@ -168,12 +203,22 @@ def test_the_part_of_an_output_folder_that_is_scored(tmp_path, program, files, p
 
 
 def test_several_runs_are_scored_together_and_targets_of_one_name_are_told_apart(tmp_path):
-    files = ("a/predictions/one/one_model_0.cif", "b/predictions/two/two_model_0.cif", "b/processed/x/y/z.cif")
+    files = (
+        "a/predictions/one/one_model_0.cif",
+        "b/predictions/two/two_model_0.cif",
+        "b/processed/x/y/z.cif",
+    )
     folder = laid(tmp_path / "boltz", files)
     assert part_to_score(folder) == folder
-    assert [decoy.key for decoy in find_decoys("set", folder)] == [("one", "one_model_0"), ("two", "two_model_0")]
+    assert [decoy.key for decoy in find_decoys("set", folder)] == [
+        ("one", "one_model_0"),
+        ("two", "two_model_0"),
+    ]
     seeds = laid(tmp_path / "seeds", ("seed1/1AVX/model.pdb", "seed2/1AVX/model.pdb"))
-    assert [decoy.key for decoy in find_decoys("set", seeds)] == [("seed1_1AVX", "model"), ("seed2_1AVX", "model")]
+    assert [decoy.key for decoy in find_decoys("set", seeds)] == [
+        ("seed1_1AVX", "model"),
+        ("seed2_1AVX", "model"),
+    ]
 
 
 def test_of_runs_of_haddock_the_last_steps_are_scored(tmp_path):
@@ -186,7 +231,7 @@ def test_of_runs_of_haddock_the_last_steps_are_scored(tmp_path):
     ]
 
 
-# ---- states on the way to a model ----------------------------------------------------------------------------
+# ---- states on the way to a model ----------------------------------------------------------------
 
 Q = "q_unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000"
 RELAXED = Q.replace("unrelaxed", "relaxed")
@@ -202,7 +247,10 @@ EARLY = "q_unrelaxed_alphafold2_multimer_v3_model_2_seed_000"
         ((f"{RELAXED}.pdb", f"{Q}.r0.pdb", f"{Q}.r1.pdb"), [RELAXED]),
         ((f"{EARLY}.r0.pdb", f"{EARLY}.r2.pdb", f"{EARLY}.r10.pdb"), [f"{EARLY}.r10"]),
         (("T/m.pdb", "T/m_recycle_3.pdb", "T/m.recycled01.pdb"), ["m"]),
-        (("design_0.pdb", "traj/design_0_pX0_traj.pdb", "traj/design_0_Xt-1_traj.pdb"), ["design_0"]),
+        (
+            ("design_0.pdb", "traj/design_0_pX0_traj.pdb", "traj/design_0_Xt-1_traj.pdb"),
+            ["design_0"],
+        ),
         (("T/m.r1.pdb", "T/m.r2.pdb"), ["m.r1", "m.r2"]),
     ],
     ids=[
@@ -223,9 +271,13 @@ def test_recycles_and_trajectories_are_no_models(tmp_path, files, models):
     assert all(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys if decoy.refused)
 
 
-# ---- files without an ending ---------------------------------------------------------------------------------
+# ---- files without an ending ---------------------------------------------------------------------
 
-CASP = "PFRMAT TS\nTARGET H9999\nAUTHOR 0000-0000\nMETHOD none\nMODEL  1\nPARENT N/A\n" + pdb(pair()) + "TER\nEND\n"
+CASP = (
+    "PFRMAT TS\nTARGET H9999\nAUTHOR 0000-0000\nMETHOD none\nMODEL  1\nPARENT N/A\n"
+    + pdb(pair())
+    + "TER\nEND\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +292,9 @@ CASP = "PFRMAT TS\nTARGET H9999\nAUTHOR 0000-0000\nMETHOD none\nMODEL  1\nPARENT
     ],
 )
 @pytest.mark.parametrize("zipped", [False, True])
-def test_a_structure_whose_name_does_not_say_so_is_read_by_its_content(tmp_path, name, text, decoy, zipped):
+def test_a_structure_whose_name_does_not_say_so_is_read_by_its_content(
+    tmp_path, name, text, decoy, zipped
+):
     path = tmp_path / (f"{name}.gz" if zipped else name)
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
@@ -250,7 +304,14 @@ def test_a_structure_whose_name_does_not_say_so_is_read_by_its_content(tmp_path,
 
 
 @pytest.mark.parametrize(
-    "text", ["", "ATOM \n", "REMARK nothing\n", "ATOM      1  CA  ALA A   1      not a number\n", "data_x\n#\n"]
+    "text",
+    [
+        "",
+        "ATOM \n",
+        "REMARK nothing\n",
+        "ATOM      1  CA  ALA A   1      not a number\n",
+        "data_x\n#\n",
+    ],
 )
 @pytest.mark.parametrize("name", ["README", "log.txt", "H9999TS001_1", "LICENSE.gz", "x.1"])
 def test_other_files_without_an_ending_are_none(tmp_path, name, text):

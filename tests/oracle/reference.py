@@ -1,9 +1,10 @@
 """The published features of one decoy in plain loops: slow, short, and easy to believe.
 
-Biopython reads the file, GUDHI computes both diagrams, Biopython runs mkdssp and reads its report. Nothing of the
-library is used here. The work is laid out as in the published pipeline, because the benchmark is measured against it:
-every stage reads the file anew and takes from the stage before only which residues are interface, every residue's
-neighbours are searched in a tree built for it, every distance between atoms is worked out by itself.
+Biopython reads the file, GUDHI computes both diagrams, Biopython runs mkdssp and reads its report.
+Nothing of the library is used here. The work is laid out as in the published pipeline, because the
+benchmark is measured against it: every stage reads the file anew and takes from the stage before
+only which residues are interface, every residue's neighbours are searched in a tree built for it,
+every distance between atoms is worked out by itself.
 """
 
 from __future__ import annotations
@@ -75,21 +76,32 @@ def parse(path: Path) -> Structure:
 
 @functools.cache
 def read(path: Path) -> tuple[Residue, ...]:
-    """Residues of the first model in file order. Biopython has single precision; three decimals bring it back."""
+    """Residues of the first model in file order. Biopython has single precision; three decimals
+    bring it back.
+    """
     found = []
     for chain in next(iter(parse(path))):
         for residue in chain:
             hetero, number, insertion_code = residue.id
             atoms = {a.id: np.array([round(float(v), 3) for v in a.coord]) for a in residue}
             found.append(
-                Residue(chain.id, number, insertion_code.strip(), residue.resname.strip(), hetero != " ", atoms)
+                Residue(
+                    chain.id,
+                    number,
+                    insertion_code.strip(),
+                    residue.resname.strip(),
+                    hetero != " ",
+                    atoms,
+                )
             )
     return tuple(found)
 
 
 @functools.cache
 def interface(path: Path, cutoff: float = 10.0) -> list[Residue]:
-    """Residues with a CA nearer than the cutoff to one of another chain; by chain, number, insertion code."""
+    """Residues with a CA nearer than the cutoff to one of another chain; by chain, number,
+    insertion code.
+    """
     protein = [r for r in read(path) if not r.hetero and "CA" in r.atoms]
     touching = {}
     for i, a in enumerate(protein):
@@ -108,19 +120,30 @@ def interface_again(path: Path) -> list[Residue]:
 
 def nearest(residue: Residue, others: list[Residue]) -> float:
     """Distance to the nearest CA of another chain."""
-    return min(math.dist(residue.atoms["CA"], o.atoms["CA"]) for o in others if o.chain != residue.chain)
+    return min(
+        math.dist(residue.atoms["CA"], o.atoms["CA"]) for o in others if o.chain != residue.chain
+    )
 
 
 def contacts(residue: Residue, others: list[Residue], cutoff: float = 10.0) -> int:
     """Number of residues of other chains within the cutoff."""
-    return sum(o.chain != residue.chain and math.dist(residue.atoms["CA"], o.atoms["CA"]) < cutoff for o in others)
+    return sum(
+        o.chain != residue.chain and math.dist(residue.atoms["CA"], o.atoms["CA"]) < cutoff
+        for o in others
+    )
 
 
 def summary(values: list[float]) -> list[float]:
     """sum, min, max, mean, population standard deviation."""
     if not values:
         return [0.0] * 5
-    return [math.fsum(values), min(values), max(values), statistics.fmean(values), statistics.pstdev(values)]
+    return [
+        math.fsum(values),
+        min(values),
+        max(values),
+        statistics.fmean(values),
+        statistics.pstdev(values),
+    ]
 
 
 def rips_h0(points: list[tuple[float, float, float]]) -> list[float]:
@@ -130,7 +153,9 @@ def rips_h0(points: list[tuple[float, float, float]]) -> list[float]:
 
 
 def alpha_h1(points: list[tuple[float, float, float]]) -> list[tuple[float, float]]:
-    """H1 bars of the alpha complex, in squared radii; none for fewer than four points, as published."""
+    """H1 bars of the alpha complex, in squared radii; none for fewer than four points, as
+    published.
+    """
     if len(points) < 4:
         return []
     diagram = gudhi.AlphaComplex(points=points).create_simplex_tree().persistence()
@@ -145,7 +170,12 @@ def cloud(residue: Residue, atoms: list[Atom]) -> list[Atom]:
 @functools.cache
 def topology(path: Path, *, with_hetero: bool = False) -> np.ndarray:
     """The 140 columns of every interface residue, unscaled."""
-    atoms = [Atom(n, xyz) for r in read(path) if with_hetero or not r.hetero for n, xyz in r.atoms.items()]
+    atoms = [
+        Atom(n, xyz)
+        for r in read(path)
+        if with_hetero or not r.hetero
+        for n, xyz in r.atoms.items()
+    ]
     rows = []
     for residue in interface_again(path):
         near, h0, h1 = cloud(residue, atoms), [], []
@@ -153,7 +183,11 @@ def topology(path: Path, *, with_hetero: bool = False) -> np.ndarray:
             points = [a.xyz for a in near if a.name[0] in letters]
             h0 += summary([d for d in rips_h0(points) if 0.01 <= d <= 8.0])
             bars = [(b, d) for b, d in alpha_h1(points) if d - b >= 0.01]
-            h1 += summary([d - b for b, d in bars]) + summary([b for b, _ in bars]) + summary([d for _, d in bars])
+            h1 += (
+                summary([d - b for b, d in bars])
+                + summary([b for b, _ in bars])
+                + summary([d for _, d in bars])
+            )
         rows.append(h0 + h1)
     return np.array(rows)
 
@@ -184,7 +218,9 @@ def dssp(path: Path) -> dict[tuple[str, int, str], tuple[str, float, float, floa
                 handle.write(f"HEADER    {'':40}01-JAN-00   XXXX\n")
                 written.save(handle)
         else:
-            source.write_bytes(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
+            source.write_bytes(
+                gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            )
         records, _ = dssp_dict_from_pdb_file(str(source), "mkdssp", "4.0.0")
     return {(c, i[1], i[2].strip()): (r[1], r[2], r[3], r[4]) for (c, i), r in records.items()}
 
@@ -197,7 +233,9 @@ def nodes(path: Path) -> np.ndarray:
         letter = AMINO_ACIDS[residue.name]
         state, accessibility, phi, psi = report[residue.key]
         row = [min(accessibility / SANDER[letter], 1.0)]
-        row += scaled([phi], [r[2] for r in report.values()]) + scaled([psi], [r[3] for r in report.values()])
+        row += scaled([phi], [r[2] for r in report.values()]) + scaled(
+            [psi], [r[3] for r in report.values()]
+        )
         row += [float(s == (state if state in "HBEGITS" else "-")) for s in "HBEGITS-"]
         row += [float(a == letter) for a in "ACDEFGHIKLMNPQRSTVWY"] + [0.0]
         rows.append(row)
@@ -207,7 +245,9 @@ def nodes(path: Path) -> np.ndarray:
 def edges(path: Path) -> tuple[list[tuple[int, int]], np.ndarray]:
     """Directed edges and their eleven unscaled columns."""
     residues = interface_again(path)
-    table = pd.DataFrame({"chain": [r.chain for r in residues], "ca": [r.atoms["CA"] for r in residues]})
+    table = pd.DataFrame(
+        {"chain": [r.chain for r in residues], "ca": [r.atoms["CA"] for r in residues]}
+    )
     index, rows = [], []
     for i, a in enumerate(residues):
         for j, b in enumerate(residues):

@@ -1,10 +1,12 @@
-"""A Slurm cluster of one node on this machine, for tests: munged, slurmctld and slurmd as this process's children.
+"""A Slurm cluster of one node on this machine, for tests: munged, slurmctld and slurmd as this
+process's children.
 
     python tests/slurm/one_node.py FOLDER [--memory MB] -- COMMAND...
 
-Starts the three, runs COMMAND with the cluster's client programs on its PATH, stops the three, and writes the CPU
-seconds of everything that ran on the node to FOLDER/node_seconds. Configuration, state, logs and sockets lie in FOLDER,
-ports are free ones; nothing else of the machine is touched, a real cluster's configuration included. Needs root.
+Starts the three, runs COMMAND with the cluster's client programs on its PATH, stops the three, and
+writes the CPU seconds of everything that ran on the node to FOLDER/node_seconds. Configuration,
+state, logs and sockets lie in FOLDER, ports are free ones; nothing else of the machine is touched,
+a real cluster's configuration included. Needs root.
 """
 
 from __future__ import annotations
@@ -26,7 +28,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
-CLIENTS = ("sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct", "sacctmgr", "sshare")
+CLIENTS = (
+    "sbatch",
+    "srun",
+    "squeue",
+    "scancel",
+    "scontrol",
+    "sinfo",
+    "sacct",
+    "sacctmgr",
+    "sshare",
+)
 PARTITION = "ci"
 SECONDS_TO_START = 60
 PR_SET_CHILD_SUBREAPER = 36
@@ -86,7 +98,9 @@ def main() -> None:
 
 @contextlib.contextmanager
 def cluster(folder: Path, memory: int) -> Iterator[dict[str, str]]:
-    """The environment in which its client programs are found. Stops what it started, and nothing else."""
+    """The environment in which its client programs are found. Stops what it started, and nothing
+    else.
+    """
     for name in ("state", "spool", "bin"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
@@ -98,12 +112,18 @@ def cluster(folder: Path, memory: int) -> Iterator[dict[str, str]]:
             partition=PARTITION, **ports,
         )
     )  # fmt: skip
-    for name in CLIENTS:  # SLURM_CONF alone will not do: it is removed from the environment inside a job
+    for (
+        name
+    ) in CLIENTS:  # SLURM_CONF alone will not do: it is removed from the environment inside a job
         if program := _program(name):
             script = folder / "bin" / name
             script.write_text(f'#!/bin/sh\nSLURM_CONF={configuration} exec {program} "$@"\n')
             script.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "SLURM_CONF": str(configuration)}
+    environment = {
+        **os.environ,
+        "PATH": f"{folder}/bin:{os.environ['PATH']}",
+        "SLURM_CONF": str(configuration),
+    }
     running: list[subprocess.Popen] = []
     try:
         key = folder / "munge.key"
@@ -114,15 +134,32 @@ def cluster(folder: Path, memory: int) -> Iterator[dict[str, str]]:
         options = [f"--{option}={folder / file}" for option, file in files.items()]
         running.append(_start(folder, environment, "munged", "--foreground", "--force", *options))
         _wait_for(environment, "munge", "-n", f"--socket={folder}/munge.socket")
-        running.append(_start(folder, environment, "slurmctld", "-D", "-c", "-f", str(configuration)))
+        running.append(
+            _start(folder, environment, "slurmctld", "-D", "-c", "-f", str(configuration))
+        )
         _wait_for(environment, "scontrol", "ping")
-        node = [sys.executable, __file__, "--node", str(folder / "node_seconds"), _program("slurmd")]
-        running.append(_spawn(folder, environment, "slurmd", [*node, "-D", "-f", str(configuration)]))
-        _wait_for(environment, "sh", "-c", "sinfo --noheader --format %T | grep -qE 'idle|mixed|allocated'")
+        node = [
+            sys.executable,
+            __file__,
+            "--node",
+            str(folder / "node_seconds"),
+            _program("slurmd"),
+        ]
+        running.append(
+            _spawn(folder, environment, "slurmd", [*node, "-D", "-f", str(configuration)])
+        )
+        _wait_for(
+            environment,
+            "sh",
+            "-c",
+            "sinfo --noheader --format %T | grep -qE 'idle|mixed|allocated'",
+        )
         yield environment
     finally:
         if len(running) == len(DAEMONS):
-            subprocess.run(["scancel", f"--partition={PARTITION}"], env=environment, timeout=30, check=False)
+            subprocess.run(
+                ["scancel", f"--partition={PARTITION}"], env=environment, timeout=30, check=False
+            )
             _settle(environment)
         for process in reversed(running):
             process.terminate()
@@ -137,7 +174,10 @@ def _settle(environment: dict[str, str]) -> None:
     """Give cancelled jobs a moment to end."""
     for _ in range(50):
         queue = subprocess.run(
-            ["squeue", "--noheader", "--states=R,CG"], env=environment, capture_output=True, check=False
+            ["squeue", "--noheader", "--states=R,CG"],
+            env=environment,
+            capture_output=True,
+            check=False,
         )
         if not queue.stdout.strip():
             return
@@ -148,11 +188,15 @@ def _program(name: str) -> str | None:
     return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 
 
-def _start(folder: Path, environment: dict[str, str], name: str, *arguments: str) -> subprocess.Popen:
+def _start(
+    folder: Path, environment: dict[str, str], name: str, *arguments: str
+) -> subprocess.Popen:
     return _spawn(folder, environment, name, [_program(name), *arguments])
 
 
-def _spawn(folder: Path, environment: dict[str, str], name: str, command: list[str]) -> subprocess.Popen:
+def _spawn(
+    folder: Path, environment: dict[str, str], name: str, command: list[str]
+) -> subprocess.Popen:
     with open(folder / f"{name}.out", "wb") as output:
         return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
 
@@ -160,14 +204,20 @@ def _spawn(folder: Path, environment: dict[str, str], name: str, command: list[s
 def _wait_for(environment: dict[str, str], *command: str) -> None:
     """Try a command until it succeeds. Raises TimeoutError with what it said last."""
     until = time.monotonic() + SECONDS_TO_START
-    while (answer := subprocess.run(command, env=environment, capture_output=True, text=True, check=False)).returncode:
+    while (
+        answer := subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False
+        )
+    ).returncode:
         if time.monotonic() > until:
             raise TimeoutError(f"{' '.join(command)}: {answer.stdout}{answer.stderr}")
         time.sleep(0.2)
 
 
 def _free_ports(n: int) -> list[int]:
-    """Ports nobody uses, below those that outgoing connections are given: it stays free until a daemon takes it."""
+    """Ports nobody uses, below those that outgoing connections are given: it stays free until a
+    daemon takes it.
+    """
     free: list[int] = []
     for port in random.SystemRandom().sample(range(12_000, 32_000), 1000):
         with contextlib.suppress(OSError), socket.socket() as one:
@@ -179,7 +229,9 @@ def _free_ports(n: int) -> list[int]:
 
 
 def node(seconds: Path, command: list[str]) -> None:
-    """Run slurmd and adopt what its jobs leave behind, so that this process's CPU account holds all of it."""
+    """Run slurmd and adopt what its jobs leave behind, so that this process's CPU account holds all
+    of it.
+    """
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     daemon = subprocess.Popen(command)
     signal.signal(signal.SIGTERM, lambda *_: daemon.terminate())

@@ -1,4 +1,6 @@
-"""The workflow on a real Slurm of one node: submissions, resources, failures, cancelling and starting again."""
+"""The workflow on a real Slurm of one node: submissions, resources, failures, cancelling and
+starting again.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ from one_node import cluster, missing
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "resources/example"
 DECOYS = {"1AVZ": ("near1", "far1"), "1GCQ": ("near1", "far1")}
-SETTINGS = "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 2 --cores 2 --latency-wait 5"
+SETTINGS = (
+    "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 2 --cores 2 "
+    "--latency-wait 5"
+)
 PATIENCE = 900
 """Seconds after which a test gives up; a job whose demands cannot be met waits for ever."""
 TRAINING = {
@@ -33,7 +38,9 @@ TRAINING = {
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(bool(missing()), reason=f"NO TEST OF SLURM WAS RUN: missing here: {', '.join(missing())}"),
+    pytest.mark.skipif(
+        bool(missing()), reason=f"NO TEST OF SLURM WAS RUN: missing here: {', '.join(missing())}"
+    ),
 ]
 
 
@@ -44,7 +51,9 @@ def listen_to_ctrl_c() -> None:
 
 @dataclass
 class Study:
-    """Decoys, labels and configuration in a folder, a cluster to send its jobs to, and the Python that does."""
+    """Decoys, labels and configuration in a folder, a cluster to send its jobs to, and the Python
+    that does.
+    """
 
     home: Path
     environment: dict[str, str]
@@ -53,7 +62,15 @@ class Study:
 
     def start(self, *arguments: str) -> subprocess.Popen:
         """`snakemake --profile slurm`, from the repository root."""
-        command = [self.python, "-m", "snakemake", "--profile", "slurm", "--directory", str(self.home)]
+        command = [
+            self.python,
+            "-m",
+            "snakemake",
+            "--profile",
+            "slurm",
+            "--directory",
+            str(self.home),
+        ]
         command += [*SETTINGS.split(), *arguments]
         with open(self.home / "printed.txt", "w") as printed:
             process = subprocess.Popen(
@@ -71,15 +88,21 @@ class Study:
         """What was submitted so far: id, state, rule (or `group`), MB and minutes, as strings."""
         columns = {"id": "%i", "state": "%T", "comment": "%k", "memory": "%m", "minutes": "%l"}
         queue = ["squeue", "--states=all", "--noheader", "--format", "|".join(columns.values())]
-        answer = subprocess.run(queue, env=self.environment, capture_output=True, text=True, check=True).stdout
-        return pd.DataFrame([line.split("|") for line in answer.splitlines()], columns=list(columns))
+        answer = subprocess.run(
+            queue, env=self.environment, capture_output=True, text=True, check=True
+        ).stdout
+        return pd.DataFrame(
+            [line.split("|") for line in answer.splitlines()], columns=list(columns)
+        )
 
     def suspend(self, job: str) -> None:
         """Stop the processes of a job, which stays allocated."""
         subprocess.run(["scontrol", "suspend", job], env=self.environment, check=True)
 
     def wait_for_running_job(self) -> str:
-        """Id of a job, once there is one that runs. Raises TimeoutError with what Snakemake said."""
+        """Id of a job, once there is one that runs. Raises TimeoutError with what Snakemake
+        said.
+        """
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             jobs = self.jobs()
@@ -139,7 +162,16 @@ def on_this_machine(study: Study, home: Path) -> Study:
     for part in ("decoys", "config"):
         shutil.copytree(study.home / part, home / part)
     shutil.copy(study.home / "labels.csv", home)
-    command = [sys.executable, "-m", "snakemake", "--directory", str(home), "--cores", "2", "build_graphs"]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--directory",
+        str(home),
+        "--cores",
+        "2",
+        "build_graphs",
+    ]
     subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True)
     return Study(home, dict(os.environ), sys.executable)
 
@@ -148,7 +180,9 @@ def test_decoys_to_report(study, tmp_path):
     study.run("all")
     assert (study.home / "results/report.html").is_file()
     jobs = study.jobs()
-    asked = Counter((row.comment.split("_wildcards")[0], row.memory, row.minutes) for row in jobs.itertuples())
+    asked = Counter(
+        (row.comment.split("_wildcards")[0], row.memory, row.minutes) for row in jobs.itertuples()
+    )
     assert asked == {
         ("rule_chunk_build_chunk", "3000M", "2:00:00"): 2,
         ("rule_pack_graphs", "4000M", "1:00:00"): 1,
@@ -170,15 +204,23 @@ def test_a_job_the_scheduler_kills_gets_another_attempt_with_more(study):
     subprocess.run(["scancel", killed], env=study.environment, check=True)
     assert process.wait(PATIENCE) == 0, (study.home / "printed.txt").read_text()
     jobs = study.jobs().set_index("id")
-    assert list(jobs.loc[killed, ["state", "memory", "minutes"]]) == ["CANCELLED", "3000M", "2:00:00"]
-    others = Counter(jobs.drop(killed)[["state", "memory", "minutes"]].itertuples(index=False, name=None))
+    assert list(jobs.loc[killed, ["state", "memory", "minutes"]]) == [
+        "CANCELLED",
+        "3000M",
+        "2:00:00",
+    ]
+    others = Counter(
+        jobs.drop(killed)[["state", "memory", "minutes"]].itertuples(index=False, name=None)
+    )
     assert others == {("COMPLETED", "3000M", "2:00:00"): 1, ("COMPLETED", "6000M", "4:00:00"): 1}
     assert len(study.graphs()) == 4
     assert "\tunreadable\t" in (study.home / "results/mini/coverage.tsv").read_text()
 
 
 def test_what_was_interrupted_or_killed_is_started_again(study, tmp_path):
-    """Ctrl-C takes the jobs along. After a kill -9 they go on without a master, while a new one takes over."""
+    """Ctrl-C takes the jobs along. After a kill -9 they go on without a master, while a new one
+    takes over.
+    """
     process = study.start("build_graphs")
     study.suspend(study.wait_for_running_job())  # it would be done before the signal arrives
     process.send_signal(signal.SIGINT)

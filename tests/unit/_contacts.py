@@ -13,15 +13,19 @@ LENGTH = 512
 
 
 def content(contacts: Iterable[int], xyz: np.ndarray | None = None) -> bytes:
-    """A decoy in which residue k of chain A touches residue k of chain B for each of these numbers k.
+    """A decoy in which residue k of chain A touches residue k of chain B for each of these numbers
+    k.
 
-    xyz : CA atoms of the residues that touch, of A before those of B, if these are the only residues.
+    xyz : CA atoms of the residues that touch, of A before those of B, if these are the only
+    residues.
     """
     ks = sorted(contacts)
     numbers = range(LENGTH) if xyz is None else ks
     ids = [[chain, k, ""] for chain in "AB" for k in numbers]
     ca = np.random.default_rng(ks).normal(0, 20, (len(ids), 3)) if xyz is None else xyz
-    pairs = np.array([(numbers.index(k), numbers.index(k) + len(numbers)) for k in ks], dtype=np.int32).reshape(-1, 2)
+    pairs = np.array(
+        [(numbers.index(k), numbers.index(k) + len(numbers)) for k in ks], dtype=np.int32
+    ).reshape(-1, 2)
     return safetensors.numpy.save({
         "residues": np.frombuffer(json.dumps(ids).encode(), np.uint8), "letters": np.full(len(ids), ord("A"), np.uint8),
         "ca": ca.astype(np.float32), "interface": np.isin([k for _, k, _ in ids], ks), "contacts": pairs,

@@ -10,7 +10,14 @@ from toporank.scorer.scorer import Scorer
 
 
 def score_pack(
-    checkpoint: Path, members: list[Path], pack: Path, *, interfaces: Path | None = None, mean: bool = False
+    checkpoint: Path,
+    members: list[Path],
+    pack: Path,
+    *,
+    interfaces: Path | None = None,
+    mean: bool = False,
 ) -> list[Score]:
-    """What the networks of these files say of the graphs of a pack, and of one of their interfaces."""
+    """What the networks of these files say of the graphs of a pack, and of one of their
+    interfaces.
+    """
     return Networks(Scorer.of(checkpoint, members, mean=mean)).score(pack, interfaces)

@@ -64,10 +64,14 @@ def random_graph(
     return graph
 
 
-def decoy_graph(nodes: np.ndarray, edges: Edges, metadata: dict[str, Any], residues: list[str]) -> Data:
+def decoy_graph(
+    nodes: np.ndarray, edges: Edges, metadata: dict[str, Any], residues: list[str]
+) -> Data:
     """The graph of a decoy without label, from its features."""
     graph = Data(
-        torch.from_numpy(nodes).float(), torch.from_numpy(edges.index), torch.from_numpy(edges.attributes).float()
+        torch.from_numpy(nodes).float(),
+        torch.from_numpy(edges.index),
+        torch.from_numpy(edges.attributes).float(),
     )
     graph.metadata = {**metadata, "residues": residues}
     return graph
@@ -80,16 +84,29 @@ def file_content(graph: Data) -> bytes:
 
 
 def members(folder: Path, graphs: dict[tuple[str, str, str], Data]) -> list[Member]:
-    """Each graph of (target, decoy, split) → graph as `write_pack` asks for it. folder : only a part of their names."""
+    """Each graph of (target, decoy, split) → graph as `write_pack` asks for it. folder : only a
+    part of their names.
+    """
     found = []
     for (target, decoy, split), graph in graphs.items():
         content, path = file_content(graph), folder / f"{target}_{decoy}.pt"
-        found.append(Member(target, decoy, split, path, hashlib.sha256(content).hexdigest(), partial(bytes, content)))
+        found.append(
+            Member(
+                target,
+                decoy,
+                split,
+                path,
+                hashlib.sha256(content).hexdigest(),
+                partial(bytes, content),
+            )
+        )
     return found
 
 
 def labelled(seed: int, **other: Any) -> Data:
-    """A graph whose label is a simple function of its nodes, so that there is something to learn."""
+    """A graph whose label is a simple function of its nodes, so that there is something to
+    learn.
+    """
     graph = random_graph(seed, **other)
     graph.y = torch.sigmoid(3 * graph.x.mean()).reshape(1)
     return graph
@@ -114,7 +131,9 @@ def training_pack(path: Path, **other: Any) -> Path:
 
 
 def local_pack(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:
-    """A pack whose edges are good where their first number is above 0, which is known of all but the first graph."""
+    """A pack whose edges are good where their first number is above 0, which is known of all but
+    the first graph.
+    """
     table = members(path.with_suffix(".graphs"), graphs)
     table[1:] = [member._replace(quality_sha256="known") for member in table[1:]]
     write_pack(path, table, quality=lambda _, graph: (graph.edge_attr[:, 0] > 0).astype(np.float32))

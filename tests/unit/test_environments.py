@@ -1,4 +1,6 @@
-"""What has to be installed is written down once, and everywhere else it is the same: pip, conda and Snakemake."""
+"""What has to be installed is written down once, and everywhere else it is the same: pip, conda and
+Snakemake.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = REPOSITORY / "lib"
 RULE_FILES = sorted(REPOSITORY.glob("rules/*.smk"))
 
-IMPORTED_AS = {"biopython": "Bio", "pyyaml": "yaml", "pytorch": "torch", "pytorch_geometric": "torch_geometric"}
+IMPORTED_AS = {
+    "biopython": "Bio",
+    "pyyaml": "yaml",
+    "pytorch": "torch",
+    "pytorch_geometric": "torch_geometric",
+}
 """Package → what it is imported as, where that differs."""
 PIP_NAMES = {"pytorch": "torch", "pytorch_geometric": "torch_geometric"}
 """Name in conda-forge → name in the Python package index, where they differ."""
@@ -28,11 +35,14 @@ ONLY_CONDA = {"python", "dssp"}
 DRAWING = {"matplotlib"}
 """An extra for pip, since the page of a scoring has no figures; conda's environments have it."""
 COMPUTE_FEATURES = {"features.yaml", "learning.yaml", "making.yaml"}
-"""Other environments read what features are, but never compute any: what is imported for that they do not need."""
+"""Other environments read what features are, but never compute any: what is imported for that they
+do not need.
+"""
 OPTIONAL = {"teddympnn", "torchao"}
 """Imported only when the configuration asks for them; extras of the package."""
 NEED_AN_EXTRA = {"inverse_folding.py"}
-"""What these import inside functions runs only where such an extra is installed, which brings it."""
+"""What these import inside functions runs only where such an extra is installed, which brings it.
+"""
 
 
 def normal(name: str) -> str:
@@ -43,7 +53,11 @@ def pins() -> dict[str, str]:
     """Package → version in constraints.txt and requirements-train.txt."""
     files = ("constraints.txt", "requirements-train.txt")
     lines = [line for name in files for line in (REPOSITORY / name).read_text().splitlines()]
-    return {normal(name): version for name, _, version in (line.partition("==") for line in lines) if version}
+    return {
+        normal(name): version
+        for name, _, version in (line.partition("==") for line in lines)
+        if version
+    }
 
 
 def conda(environment: Path) -> dict[str, str]:
@@ -58,7 +72,9 @@ def scripts_of_environments() -> dict[str, set[str]]:
     """Environment file → the workflow scripts of the rules that use it."""
     found: dict[str, set[str]] = {}
     text = "\n".join(path.read_text() for path in RULE_FILES)
-    text = text.replace("        BUILD_CHUNK\n", "        build_chunk.py\n")  # one command for four rules
+    text = text.replace(
+        "        BUILD_CHUNK\n", "        build_chunk.py\n"
+    )  # one command for four rules
     for rule in re.split(r"^\s*rule ", text, flags=re.MULTILINE):
         for environment in re.findall(r"envs/(\w+\.yaml)", rule):
             found.setdefault(environment, set()).update(re.findall(r"\b(\w+\.py)\b", rule))
@@ -68,17 +84,26 @@ def scripts_of_environments() -> dict[str, set[str]]:
 def file_of(module: str) -> Path | None:
     """Where a module of the library is; None for a name that is none."""
     path = LIBRARY.joinpath(*module.split("."))
-    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)
+    return next(
+        (file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None
+    )
 
 
 @functools.cache
 def imports(path: Path) -> list[tuple[str, bool]]:
-    """What a file imports, and whether only inside a function; with `from a import b` both a and a.b."""
+    """What a file imports, and whether only inside a function; with `from a import b` both a and
+    a.b.
+    """
     tree = ast.parse(path.read_text())
     late = {
-        id(node) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
     }
-    for_types = {id(node) for block in ast.walk(tree) if _is_for_types(block) for node in ast.walk(block)}
+    for_types = {
+        id(node) for block in ast.walk(tree) if _is_for_types(block) for node in ast.walk(block)
+    }
     found = []
     for node in ast.walk(tree):
         if id(node) in for_types:
@@ -93,7 +118,11 @@ def imports(path: Path) -> list[tuple[str, bool]]:
 
 def _is_for_types(node: ast.AST) -> bool:
     """Whether it is a block that only type checkers read."""
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
 
 
 def with_parents(module: str) -> Iterator[str]:
@@ -108,12 +137,14 @@ def imports_torch(module: str) -> bool:
     return "torch" in packages(file_of(module), late=False)
 
 
-def packages(start: Path, *, torch: bool = True, features: bool = True, late: bool = True) -> set[str]:
+def packages(
+    start: Path, *, torch: bool = True, features: bool = True, late: bool = True
+) -> set[str]:
     """What a script and all it imports import from outside the library.
 
-    torch : without it, imports inside functions that lead to torch are not followed: another rule's environment has it.
-    features : without it, imports inside functions that compute features do not count.
-    late : whether imports inside functions count at all.
+    torch : without it, imports inside functions that lead to torch are not followed: another rule's
+    environment has it. features : without it, imports inside functions that compute features do not
+    count. late : whether imports inside functions count at all.
     """
     outside, seen, waiting = set(), set(), [start]
     while waiting:
@@ -142,7 +173,9 @@ def needed(environment: str) -> dict[str, set[str]]:
     torch = "pytorch" in conda(REPOSITORY / "envs" / environment)
     return {
         script: packages(
-            REPOSITORY / "workflow_scripts" / script, torch=torch, features=environment in COMPUTE_FEATURES
+            REPOSITORY / "workflow_scripts" / script,
+            torch=torch,
+            features=environment in COMPUTE_FEATURES,
         )
         for script in sorted(scripts_of_environments()[environment])
     }
@@ -166,14 +199,20 @@ def test_an_environment_has_what_its_scripts_import_and_nothing_else(name):
 
 @pytest.mark.parametrize("name", sorted(scripts_of_environments()))
 def test_versions_are_those_of_requirements(name):
-    theirs = {p: version for p, version in conda(REPOSITORY / "envs" / name).items() if p not in ONLY_CONDA}
+    theirs = {
+        p: version
+        for p, version in conda(REPOSITORY / "envs" / name).items()
+        if p not in ONLY_CONDA
+    }
     assert theirs == {package: f"={pins()[PIP_NAMES.get(package, package)]}" for package in theirs}
 
 
 def declared() -> dict[str, str]:
     """Package → least version in pyproject.toml."""
     entries = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
-    return {normal(name): version for name, _, version in (entry.partition(">=") for entry in entries)}
+    return {
+        normal(name): version for name, _, version in (entry.partition(">=") for entry in entries)
+    }
 
 
 def as_numbers(version: str) -> tuple[int, ...]:
@@ -183,7 +222,9 @@ def as_numbers(version: str) -> tuple[int, ...]:
 def test_pip_takes_the_pinned_versions_and_no_other_file_repeats_them():
     lines = (REPOSITORY / "requirements.txt").read_text().splitlines()
     assert [line for line in lines if not line.startswith("#")] == ["-e .", "-c constraints.txt"]
-    pinned = [line for line in (REPOSITORY / "constraints.txt").read_text().splitlines() if line[0] != "#"]
+    pinned = [
+        line for line in (REPOSITORY / "constraints.txt").read_text().splitlines() if line[0] != "#"
+    ]
     assert [line for line in pinned if not re.fullmatch(r"[\w-]+==[\w.]+", line)] == []
     assert set(declared()) <= {normal(line.partition("==")[0]) for line in pinned}
 
@@ -195,7 +236,12 @@ def test_the_pins_are_allowed_by_the_package():
 
 def test_the_conda_environment_for_users_has_what_the_package_depends_on_and_what_the_jobs_have():
     whole = conda(REPOSITORY / "environment.yaml")
-    assert {PIP_NAMES.get(name, name) for name in whole} == {*declared(), *DRAWING, *ONLY_CONDA, "pip"}
+    assert {PIP_NAMES.get(name, name) for name in whole} == {
+        *declared(),
+        *DRAWING,
+        *ONLY_CONDA,
+        "pip",
+    }
     for name in ("features.yaml", "learning.yaml", "report.yaml"):
         assert conda(REPOSITORY / "envs" / name).items() <= whole.items()
     for name in set(whole) - ONLY_CONDA - {"pip"}:
@@ -209,17 +255,22 @@ def test_what_only_the_tests_import_is_no_dependency_of_the_package():
 
 
 def test_the_workflow_asks_for_the_snakemake_that_the_package_asks_for():
-    (least,) = re.findall(r'^min_version\("(.+)"\)', (REPOSITORY / "Snakefile").read_text(), re.MULTILINE)
+    (least,) = re.findall(
+        r'^min_version\("(.+)"\)', (REPOSITORY / "Snakefile").read_text(), re.MULTILINE
+    )
     assert least == declared()["snakemake"]
 
 
-# ---- what jobs find ---------------------------------------------------------------------------------------------
+# ---- what jobs find ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("of_user", "behind"), [("", []), ("/my/modules", ["/my/modules"]), ("/x:OURS:/y", ["/x", "/y"])]
+    ("of_user", "behind"),
+    [("", []), ("/my/modules", ["/my/modules"]), ("/x:OURS:/y", ["/x", "/y"])],
 )
-def test_what_the_user_has_on_the_path_of_python_stays_there_behind_ours(monkeypatch, of_user, behind):
+def test_what_the_user_has_on_the_path_of_python_stays_there_behind_ours(
+    monkeypatch, of_user, behind
+):
     ours = str(REPOSITORY / "lib")
     for name in ("PATH", "PYTHONHASHSEED", "TOPORANK_STORE"):
         monkeypatch.setenv(name, "before")
@@ -227,4 +278,7 @@ def test_what_the_user_has_on_the_path_of_python_stays_there_behind_ours(monkeyp
     for _ in range(2):  # of the process of a job, too
         use_this_environment(REPOSITORY, "store")
         assert os.environ["PYTHONPATH"].split(os.pathsep) == [ours, *behind]
-        assert os.environ["PATH"].split(os.pathsep)[1:] == [str(REPOSITORY / "workflow_scripts"), "before"]
+        assert os.environ["PATH"].split(os.pathsep)[1:] == [
+            str(REPOSITORY / "workflow_scripts"),
+            "before",
+        ]

@@ -1,4 +1,6 @@
-"""Habits that make sentences hard to read. docs/style.md says what to write instead; their number may only fall."""
+"""Habits that make sentences hard to read. docs/style.md says what to write instead; their number
+may only fall.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,12 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-NEVER = re.compile(r"(?i:of which|from which on|are told|is told|of these none)\b|(?<!there )\bis none\b")
-"""Relative clauses without an actor. `where there is none` is plain enough, and `is None` is Python."""
+NEVER = re.compile(
+    r"(?i:of which|from which on|are told|is told|of these none)\b|(?<!there )\bis none\b"
+)
+"""Relative clauses without an actor. `where there is none` is plain enough, and `is None` is
+Python.
+"""
 ALLOWED: dict[str, int] = {}
 """How often these may stand in a file."""
 HABITS = re.compile(
@@ -27,17 +33,29 @@ SHOWN = 25
 
 
 def text_of(path: Path) -> str:
-    """Return what people read of a file, in one line: all of a page, the strings and docstrings of a program."""
+    """Return what people read of a file, in one line: all of a page, the strings and docstrings of
+    a program.
+    """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         nodes = ast.walk(ast.parse(text))
-        text = "\n".join(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+        text = "\n".join(
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
     return " ".join(text.split())
 
 
 def phrases(pattern: re.Pattern) -> dict[str, list[str]]:
-    """Return file → the phrases in it; only files with any. docs/style.md names them, so it does not count."""
-    paths = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *REPOSITORY.glob("docs/**/*.md")]
+    """Return file → the phrases in it; only files with any. docs/style.md names them, so it does
+    not count.
+    """
+    paths = [
+        REPOSITORY / "README.md",
+        REPOSITORY / "CONTRIBUTING.md",
+        *REPOSITORY.glob("docs/**/*.md"),
+    ]
     for suffix in ("py", "j2"):
         paths += REPOSITORY.glob(f"lib/**/*.{suffix}")
     matches = {str(path.relative_to(REPOSITORY)): pattern.findall(text_of(path)) for path in paths}
@@ -45,7 +63,9 @@ def phrases(pattern: re.Pattern) -> dict[str, list[str]]:
 
 
 def test_hard_phrases_are_gone():
-    more = {name: words for name, words in phrases(NEVER).items() if len(words) > ALLOWED.get(name, 0)}
+    more = {
+        name: words for name, words in phrases(NEVER).items() if len(words) > ALLOWED.get(name, 0)
+    }
     assert more == {}, "say it with a subject, a verb and an object: docs/style.md"
 
 
@@ -72,7 +92,9 @@ def test_a_hard_phrase_is_seen(pattern, text):
     assert pattern.search(" ".join(text.split()))
 
 
-@pytest.mark.parametrize("text", ["where there is none", "is nonetheless", "told", "which of these", "it is known"])
+@pytest.mark.parametrize(
+    "text", ["where there is none", "is nonetheless", "told", "which of these", "it is known"]
+)
 def test_other_words_are_not(text):
     assert not NEVER.search(text)
     assert not HABITS.search(text)

@@ -47,7 +47,7 @@ def two_targets() -> pd.DataFrame:
     )
 
 
-# ---- CAPRI classes ----------------------------------------------------------------------------------------
+# ---- CAPRI classes -------------------------------------------------------------------------------
 
 
 def test_capri_class_thresholds_belong_to_the_better_class():
@@ -75,7 +75,7 @@ def test_capri_class_refuses_a_missing_label():
         metrics.capri_class([0.5, math.nan])
 
 
-# ---- ranking loss -----------------------------------------------------------------------------------------
+# ---- ranking loss --------------------------------------------------------------------------------
 
 
 def test_ranking_loss_is_the_dockq_given_away():
@@ -105,7 +105,7 @@ def test_random_pick_loss_is_the_mean_loss_over_all_picks(pairs):
     assert metrics.random_pick_loss(dockq) == pytest.approx(np.mean(picks), abs=1e-12)
 
 
-# ---- hits and success -------------------------------------------------------------------------------------
+# ---- hits and success ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("n", "hits"), [(1, 0), (2, 1), (3, 2), (10, 2)])
@@ -143,15 +143,19 @@ def test_a_depth_below_one_is_refused():
         metrics.hits_at([0.5], [0.5], 0)
 
 
-# ---- correlations -----------------------------------------------------------------------------------------
+# ---- correlations --------------------------------------------------------------------------------
 
 
 def test_correlations_by_hand():
     # deviations (-1, 0, 1) and (-4, -1, 5)/3: covariance 3, variances 2 and 42/9
-    assert metrics.pearson([0.1, 0.2, 0.3], [0.0, 0.3, 0.9]) == pytest.approx(3 / math.sqrt(2 * 42 / 9))
+    assert metrics.pearson([0.1, 0.2, 0.3], [0.0, 0.3, 0.9]) == pytest.approx(
+        3 / math.sqrt(2 * 42 / 9)
+    )
     assert metrics.spearman([0.1, 0.2, 0.3], [0.0, 0.3, 0.9]) == pytest.approx(1)
     # ranks (1, 2, 3, 4) and (4, 2, 1, 3): 1 - 6 * (9 + 0 + 4 + 1) / (4 * 15)
-    assert metrics.spearman([0.1, 0.2, 0.3, 0.4], [0.9, 0.5, 0.1, 0.6]) == pytest.approx(1 - 84 / 60)
+    assert metrics.spearman([0.1, 0.2, 0.3, 0.4], [0.9, 0.5, 0.1, 0.6]) == pytest.approx(
+        1 - 84 / 60
+    )
 
 
 def test_tied_values_share_their_mean_rank():
@@ -207,7 +211,7 @@ def test_correlations_stay_in_their_range_for_any_values(pairs):
         assert math.isnan(value) or -1 <= value <= 1
 
 
-# ---- AUROC ------------------------------------------------------------------------------------------------
+# ---- AUROC ---------------------------------------------------------------------------------------
 
 
 def test_auroc_by_hand():
@@ -228,11 +232,13 @@ def test_auroc_counts_pairs(pairs):
     positive = [p for y, p in pairs if y >= metrics.ACCEPTABLE]
     negative = [p for y, p in pairs if y < metrics.ACCEPTABLE]
     assume(positive and negative)
-    wins = [1.0 if a > b else 0.5 if a == b else 0.0 for a, b in itertools.product(positive, negative)]
+    wins = [
+        1.0 if a > b else 0.5 if a == b else 0.0 for a, b in itertools.product(positive, negative)
+    ]
     assert metrics.auroc(*zip(*pairs, strict=True)) == pytest.approx(np.mean(wins), abs=1e-12)
 
 
-# ---- what all functions of two arrays refuse --------------------------------------------------------------
+# ---- what all functions of two arrays refuse -----------------------------------------------------
 
 TWO_ARRAYS = [
     metrics.ranking_loss,
@@ -271,7 +277,7 @@ def test_the_order_of_decoys_matters_only_through_ties(pairs, random):
         assert after == pytest.approx(before, abs=1e-12, nan_ok=True)
 
 
-# ---- per target -------------------------------------------------------------------------------------------
+# ---- per target ----------------------------------------------------------------------------------
 
 
 def test_per_target_by_hand(two_targets):
@@ -290,7 +296,15 @@ def test_per_target_by_hand(two_targets):
 
 def test_per_target_columns_are_frozen(two_targets):
     assert list(metrics.per_target(two_targets)) == [
-        *("target", "n_decoys", "best_dockq", "top_decoy", "top_dockq", "ranking_loss", "random_pick_loss"),
+        *(
+            "target",
+            "n_decoys",
+            "best_dockq",
+            "top_decoy",
+            "top_dockq",
+            "ranking_loss",
+            "random_pick_loss",
+        ),
         *("hits_at_1", "hits_at_5", "hits_at_10", "success_at_1", "success_at_5", "success_at_10"),
         *("spearman", "pearson", "auroc"),
     ]
@@ -298,7 +312,12 @@ def test_per_target_columns_are_frozen(two_targets):
 
 def test_per_target_takes_other_depths(two_targets):
     columns = list(metrics.per_target(two_targets, top_n=(2, 3)))
-    assert [c for c in columns if "_at_" in c] == ["hits_at_2", "hits_at_3", "success_at_2", "success_at_3"]
+    assert [c for c in columns if "_at_" in c] == [
+        "hits_at_2",
+        "hits_at_3",
+        "success_at_2",
+        "success_at_3",
+    ]
 
 
 def test_per_target_breaks_ties_by_decoy_name():
@@ -351,7 +370,7 @@ def test_the_table_is_left_as_it_was(two_targets):
     pd.testing.assert_frame_equal(two_targets, before)
 
 
-# ---- summary ----------------------------------------------------------------------------------------------
+# ---- summary -------------------------------------------------------------------------------------
 
 
 def test_summary_by_hand(two_targets):
@@ -359,9 +378,13 @@ def test_summary_by_hand(two_targets):
     assert (summary["n_targets"], summary["n_decoys"]) == (2, 6)
     loss = summary["per_target"]["ranking_loss"]
     assert loss["mean"] == loss["median"] == pytest.approx(0.2)
-    assert (loss["low"], loss["high"]) == pytest.approx((0.0, 0.4))  # two targets: both drawn alike too
+    assert (loss["low"], loss["high"]) == pytest.approx(
+        (0.0, 0.4)
+    )  # two targets: both drawn alike too
     assert summary["attainable_success"] == summary["per_target"]["success_at_10"]["mean"] == 0.5
-    assert summary["pooled"]["mae"]["value"] == pytest.approx((0.3 + 0.2 + 0.1 + 0.3 + 0.1 + 0.1) / 6)
+    assert summary["pooled"]["mae"]["value"] == pytest.approx(
+        (0.3 + 0.2 + 0.1 + 0.3 + 0.1 + 0.1) / 6
+    )
     assert summary["pooled"]["rmse"]["value"] == pytest.approx(math.sqrt(0.25 / 6))
 
 
@@ -403,7 +426,9 @@ def test_summary_of_one_target_has_no_intervals(two_targets):
 
 
 def test_samples_in_which_a_metric_is_undefined_are_left_out_of_its_interval():
-    """Counted as 0, they would pull the lower end down: a third of the samples of few targets are such."""
+    """Counted as 0, they would pull the lower end down: a third of the samples of few targets are
+    such.
+    """
     perfect = [(target, y, y) for target in "AB" for y in (0.1, 0.5, 0.9)]
     constant = [(target, 0.1, p) for target in "CDEF" for p in (0.01, 0.02, 0.03)]
     rho = metrics.summarise(table_of(perfect + constant), n_bootstrap=200)["per_target"]["spearman"]
@@ -455,7 +480,7 @@ def test_intervals_are_those_of_samples_written_out_row_by_row():
     assert (loss["low"], loss["high"]) == pytest.approx(tuple(np.percentile(losses, [2.5, 97.5])))
 
 
-# ---- validation scores ------------------------------------------------------------------------------------
+# ---- validation scores ---------------------------------------------------------------------------
 
 
 @unhurried
@@ -527,14 +552,16 @@ def test_scoring_a_validation_set_has_no_python_loop_over_decoys():
         codes = np.repeat(np.arange(50), n_decoys)
         y, p = rng.random(len(codes)).round(3), rng.random(len(codes))
         table = table_of({"target": codes.astype(str), "dockq": y, "pred_dockq": p})
-        return calls(lambda: metrics.validation_scores(codes, y, p)), calls(lambda: metrics.per_target(table))
+        return calls(lambda: metrics.validation_scores(codes, y, p)), calls(
+            lambda: metrics.per_target(table)
+        )
 
     counted(20)  # imports
     for few, many in zip(counted(20), counted(80), strict=True):
         assert many < 1.1 * few
 
 
-# ---- published predictions --------------------------------------------------------------------------------
+# ---- published predictions -----------------------------------------------------------------------
 
 
 def mean_rank(value: float, values: list[float]) -> float:
@@ -544,7 +571,9 @@ def mean_rank(value: float, values: list[float]) -> float:
 def correlation(x: list[float], y: list[float]) -> float:
     mx, my = math.fsum(x) / len(x), math.fsum(y) / len(y)
     covariance = math.fsum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
-    return covariance / math.sqrt(math.fsum((a - mx) ** 2 for a in x) * math.fsum((b - my) ** 2 for b in y))
+    return covariance / math.sqrt(
+        math.fsum((a - mx) ** 2 for a in x) * math.fsum((b - my) ** 2 for b in y)
+    )
 
 
 def test_extract_agrees_with_loops_written_out():
@@ -552,11 +581,15 @@ def test_extract_agrees_with_loops_written_out():
     rows = metrics.per_target(table).set_index("target")
     for target, group in table.sort_values("decoy").groupby("target"):
         y, p = group["dockq"].tolist(), group["pred_dockq"].tolist()
-        ranked = sorted(range(len(y)), key=lambda i, p=p: -p[i])  # sorted() keeps the order of equals
+        ranked = sorted(
+            range(len(y)), key=lambda i, p=p: -p[i]
+        )  # sorted() keeps the order of equals
         row = rows.loc[target]
         assert row["ranking_loss"] == pytest.approx(max(y) - y[ranked[0]])
         assert row["random_pick_loss"] == pytest.approx(max(y) - math.fsum(y) / len(y))
-        assert [row[f"hits_at_{n}"] for n in (1, 5, 10)] == [sum(y[i] >= 0.23 for i in ranked[:n]) for n in (1, 5, 10)]
+        assert [row[f"hits_at_{n}"] for n in (1, 5, 10)] == [
+            sum(y[i] >= 0.23 for i in ranked[:n]) for n in (1, 5, 10)
+        ]
         ranks = [[mean_rank(v, values) for v in values] for values in (y, p)]
         assert row["spearman"] == pytest.approx(correlation(*ranks))
         assert row["pearson"] == pytest.approx(correlation(y, p))

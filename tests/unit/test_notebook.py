@@ -1,4 +1,6 @@
-"""docs/notebook.ipynb: what it shows is what its cells give today, and the site has a page of it."""
+"""docs/notebook.ipynb: what it shows is what its cells give today, and the site has a page of
+it.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +45,15 @@ def test_the_notebook_shows_what_its_cells_give(runner, notebook):
     assert [[output.get("text") for output in outputs] for outputs in given] == [
         [output.get("text") for output in outputs] for outputs in shown
     ]
-    for new, old in zip(given, shown, strict=True):  # two digits of a score may round otherwise on another processor
+    for new, old in zip(
+        given, shown, strict=True
+    ):  # two digits of a score may round otherwise on another processor
         assert [_words(text) for text in of_type(new, "text/html")] == [
             _words(text) for text in of_type(old, "text/html")
         ]
         numbers = [
-            [*map(float, re.findall(r"(?<=<td>)\d\.\d+", "".join(of_type(each, "text/html"))))] for each in (new, old)
+            [*map(float, re.findall(r"(?<=<td>)\d\.\d+", "".join(of_type(each, "text/html"))))]
+            for each in (new, old)
         ]
         assert numbers[0] == pytest.approx(numbers[1], abs=0.02)
         assert len(of_type(new, "image/png")) == len(of_type(old, "image/png"))
@@ -106,6 +111,10 @@ def test_the_notebook_reads_the_folder_that_its_script_makes(tmp_path, monkeypat
     monkeypatch.setattr(module, "HERE", tmp_path)
     module.main()
     shipped = REPOSITORY / "resources/example/colabfold"
-    assert sorted(path.name for path in (tmp_path / "colabfold").iterdir()) == sorted(p.name for p in shipped.iterdir())
+    assert sorted(path.name for path in (tmp_path / "colabfold").iterdir()) == sorted(
+        p.name for p in shipped.iterdir()
+    )
     for path in (tmp_path / "colabfold").iterdir():
-        assert module.gzip.decompress(path.read_bytes()) == module.gzip.decompress((shipped / path.name).read_bytes())
+        assert module.gzip.decompress(path.read_bytes()) == module.gzip.decompress(
+            (shipped / path.name).read_bytes()
+        )

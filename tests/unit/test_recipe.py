@@ -1,4 +1,6 @@
-"""The conda recipe, continuous integration and the issue forms say what pyproject.toml and .ci/run say."""
+"""The conda recipe, continuous integration and the issue forms say what pyproject.toml and .ci/run
+say.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def as_conda(requirement: str) -> str:
 
 def test_the_recipe_needs_what_the_package_needs(recipe):
     python = f"python {PROJECT['project']['requires-python']}"
-    assert sorted(recipe["requirements"]["run"]) == sorted([python, *map(as_conda, PROJECT["project"]["dependencies"])])
+    assert sorted(recipe["requirements"]["run"]) == sorted(
+        [python, *map(as_conda, PROJECT["project"]["dependencies"])]
+    )
     assert sorted(recipe["requirements"]["host"]) == sorted(
         ["pip", python, *map(as_conda, PROJECT["build-system"]["requires"])]
     )
@@ -42,8 +46,13 @@ def test_the_recipe_needs_what_the_package_needs(recipe):
 def test_the_recipe_has_the_version_the_commands_and_the_licence_of_the_package(recipe):
     import toporank
 
-    assert recipe["package"] == {"name": PROJECT["project"]["name"], "version": toporank.__version__}
-    assert recipe["build"]["entry_points"] == [f"{n} = {to}" for n, to in PROJECT["project"]["scripts"].items()]
+    assert recipe["package"] == {
+        "name": PROJECT["project"]["name"],
+        "version": toporank.__version__,
+    }
+    assert recipe["build"]["entry_points"] == [
+        f"{n} = {to}" for n, to in PROJECT["project"]["scripts"].items()
+    ]
     assert recipe["about"]["license"] == PROJECT["project"]["license"]
     assert recipe["about"]["summary"] == PROJECT["project"]["description"]
     assert (REPOSITORY / recipe["about"]["license_file"]).is_file()
@@ -52,7 +61,9 @@ def test_the_recipe_has_the_version_the_commands_and_the_licence_of_the_package(
 def test_the_recipe_has_what_bioconda_asks_for(recipe):
     assert recipe["build"]["noarch"] == "python"
     assert recipe["build"]["number"] == 0
-    assert {"--no-deps", "--no-build-isolation", "--no-cache-dir"} <= set(recipe["build"]["script"].split())
+    assert {"--no-deps", "--no-build-isolation", "--no-cache-dir"} <= set(
+        recipe["build"]["script"].split()
+    )
     assert recipe["build"]["run_exports"] == ["toporank x.x"]
     assert recipe["test"]["imports"] == ["toporank"]
     assert {"home", "license", "license_family", "license_file", "summary"} <= set(recipe["about"])
@@ -68,7 +79,11 @@ def test_continuous_integration_runs_ci_run_at_both_ends_of_what_is_said_to_work
     workflow = yaml.safe_load((REPOSITORY / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
     steps = workflow["jobs"]["tests"]["steps"]
     assert any(step.get("run", "").endswith(" .ci/run") for step in steps)
-    classified = [c.rpartition(" ")[2] for c in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    classified = [
+        c.rpartition(" ")[2]
+        for c in PROJECT["project"]["classifiers"]
+        if re.search(r":: 3\.\d+$", c)
+    ]
     assert pythons() == [classified[0], classified[-1]]
     assert PROJECT["project"]["requires-python"] == f">={classified[0]}"
 
@@ -89,6 +104,10 @@ def test_a_form_asks_in_a_way_that_a_forge_shows(path):
 
 def test_who_reports_a_fault_is_asked_what_doctor_prints():
     for name in ("bug", "wrong_answer"):
-        form = yaml.safe_load((REPOSITORY / f".github/ISSUE_TEMPLATE/{name}.yml").read_text(encoding="utf-8"))
-        (part,) = [part for part in form["body"] if "toporank doctor" in part["attributes"]["label"]]
+        form = yaml.safe_load(
+            (REPOSITORY / f".github/ISSUE_TEMPLATE/{name}.yml").read_text(encoding="utf-8")
+        )
+        (part,) = [
+            part for part in form["body"] if "toporank doctor" in part["attributes"]["label"]
+        ]
         assert part["validations"]["required"]

@@ -17,8 +17,12 @@ PROGRAMS = (
     "apt-get", "bash", "cd", "conda", "cp", "curl", "export", "git", "make", "mamba", "mkdir", "pip", "pipx",
     "pre-commit", "pytest", "python", "python3", "python3.11", "sbatch", "snakemake", "source", "sudo", "toporank",
 )  # fmt: skip
-STARTS_LIKE_A_COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:\S*/bin/\S+|(?:{'|'.join(map(re.escape, PROGRAMS))}))(?= |$)")
-INLINE = re.compile(r"(?<!`)`((?:\S*/bin/)?(?:snakemake|toporank|make|python3?|apt-get) [^`]+)`(?!`)")
+STARTS_LIKE_A_COMMAND = re.compile(
+    rf"(?:[A-Z_]+=\S+ )*(?:\S*/bin/\S+|(?:{'|'.join(map(re.escape, PROGRAMS))}))(?= |$)"
+)
+INLINE = re.compile(
+    r"(?<!`)`((?:\S*/bin/)?(?:snakemake|toporank|make|python3?|apt-get) [^`]+)`(?!`)"
+)
 COMMENT = re.compile(r"^ *# +(.*)$", re.MULTILINE)
 
 
@@ -57,8 +61,9 @@ def _in_markdown(text: str) -> Iterator[str]:
 def _code(text: str) -> Iterator[str]:
     """The lines of a Markdown document that are commands, or ought to be.
 
-    Those are all lines of fenced blocks of a shell, of indented blocks that are no YAML, and of fenced blocks of no
-    language, which may be the output of something, those that start like a command.
+    Those are all lines of fenced blocks of a shell, of indented blocks that are no YAML, and of
+    fenced blocks of no language, which may be the output of something, those that start like a
+    command.
     """
     for language, lines in _blocks(text):
         joined = list(_joined(lines))
@@ -71,7 +76,9 @@ def _code(text: str) -> Iterator[str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str | None, list[str]]]:
-    """Code blocks of Markdown: their language, "" where a fence names none, and None where they are indented."""
+    """Code blocks of Markdown: their language, "" where a fence names none, and None where they are
+    indented.
+    """
     for fenced in re.finditer(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         yield fenced[1], fenced[2].splitlines()
     plain = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)

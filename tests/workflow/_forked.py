@@ -1,4 +1,6 @@
-"""Snakemake in a process that has it imported already: importing it takes longer than most of what the tests ask."""
+"""Snakemake in a process that has it imported already: importing it takes longer than most of what
+the tests ask.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from pathlib import Path
 from _jobs import started_quickly
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["snakemake.cli", "snakemake.report.html_reporter", "numpy", "pydantic", "psutil"])
+SERVER.set_forkserver_preload(
+    ["snakemake.cli", "snakemake.report.html_reporter", "numpy", "pydantic", "psutil"]
+)
 _FOLDER = tempfile.TemporaryDirectory(prefix="toporank-jobs-")
 
 
@@ -25,7 +29,9 @@ def quick_python() -> str:
 
 
 def snakemake(arguments: list[str], folder: Path, environment: Mapping[str, str], seconds: float):
-    """What `python -m snakemake` does in a folder; the finished process with `stdout` holding all that was printed."""
+    """What `python -m snakemake` does in a folder; the finished process with `stdout` holding all
+    that was printed.
+    """
     with tempfile.NamedTemporaryFile("r") as printed:
         process = SERVER.Process(
             target=_main, args=(arguments, folder, dict(environment), printed.name, quick_python())
@@ -38,7 +44,9 @@ def snakemake(arguments: list[str], folder: Path, environment: Mapping[str, str]
         return subprocess.CompletedProcess(arguments, process.exitcode, printed.read())
 
 
-def _main(arguments: list[str], folder: Path, environment: dict[str, str], printed: str, python: str) -> None:
+def _main(
+    arguments: list[str], folder: Path, environment: dict[str, str], printed: str, python: str
+) -> None:
     from snakemake.cli import main
 
     with open(printed, "wb") as handle:

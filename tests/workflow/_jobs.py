@@ -1,9 +1,10 @@
-"""Jobs in processes that have the libraries imported already: importing them takes longer than most of what jobs do.
+"""Jobs in processes that have the libraries imported already: importing them takes longer than most
+of what jobs do.
 
-`started_quickly` makes a `python3` that asks a server for each workflow script it shall run; the server forks, and
-the fork runs the script in the folder, environment and output of whoever asked. Nothing of TopoRank is imported
-before, so that the code of a job is what lies in its repository. tests/slurm, the documented commands and runs that
-are killed start their jobs in the ordinary way.
+`started_quickly` makes a `python3` that asks a server for each workflow script it shall run; the
+server forks, and the fork runs the script in the folder, environment and output of whoever asked.
+Nothing of TopoRank is imported before, so that the code of a job is what lies in its repository.
+tests/slurm, the documented commands and runs that are killed start their jobs in the ordinary way.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ os._exit(status[0]) if status else os.kill(os.getpid(), signal.SIGKILL)
 
 
 def started_quickly(folder: Path) -> str:
-    """The path of a `python3` in a folder; its server ends when the process that called this does."""
+    """The path of a `python3` in a folder; its server ends when the process that called this
+    does.
+    """
     python, address = folder / "bin/python3", str(folder / "server")
     python.parent.mkdir()
     python.write_text(CLIENT.format(python=sys.executable, address=address))
@@ -100,7 +103,10 @@ def run(client: socket.socket) -> int:
     os.environ.clear()
     os.environ.update(environment)
     sys.argv[:] = arguments
-    sys.path[:1] = [os.path.dirname(arguments[0]), *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.path[:1] = [
+        os.path.dirname(arguments[0]),
+        *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)),
+    ]
     _as_the_environment_says()
     try:
         runpy.run_path(arguments[0], run_name="__main__")

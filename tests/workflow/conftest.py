@@ -53,7 +53,10 @@ CONFIG = {
         },
         "finetune": {
             "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 2, "learning_rate": 0.001},
-            "phases": [{"name": "phase1", "seed": 3}, {"name": "phase2", "parent": "phase1", "seeds": [4]}],
+            "phases": [
+                {"name": "phase1", "seed": 3},
+                {"name": "phase2", "parent": "phase1", "seeds": [4]},
+            ],
         },
         "final": {"score": "mean", "members": 2},
     },
@@ -76,8 +79,13 @@ class Study:
         """Run Snakemake here; the finished process with `stdout` holding all that was printed."""
         options = ["--snakefile", str(self.repository / "Snakefile"), "--directory", str(self.home)]
         options += [*(["--cores", str(cores)] if cores else []), *arguments]
-        # checkpoints record the commit and whether files differ from it, which may change while the tests run
-        environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(self.repository / "lib"), **environment}
+        # checkpoints record the commit and whether files differ from it, which may change while the
+        # tests run
+        environment = {
+            **os.environ,
+            "GIT_CEILING_DIRECTORIES": str(self.repository / "lib"),
+            **environment,
+        }
         if self.python == sys.executable:
             process = snakemake(options, self.repository, environment, PATIENCE)
         else:
@@ -146,12 +154,16 @@ def make_study(home: Path, decoys: dict[str, list[str]] = DECOYS) -> Study:
 def clone_to(folder: Path) -> Path:
     """The program in another place, without what earlier runs left in it."""
     for name in ("rules", "lib", "workflow_scripts", "envs", "profiles", "config"):
-        shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
     shutil.copy(REPOSITORY / "Snakefile", folder)
     return folder
 
 
-def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+def made_once(
+    tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]
+) -> Path:
     """A folder that is made once for all workers, by the first that needs it."""
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -192,7 +204,9 @@ def fresh(tmp_path: Path) -> Study:
 @pytest.fixture(scope="session")
 def few_built(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Graphs of a few decoys, built once; do not change it."""
-    return Study(made_once(tmp_path_factory, "few", lambda home: make_few(home).run("build_graphs")))
+    return Study(
+        made_once(tmp_path_factory, "few", lambda home: make_few(home).run("build_graphs"))
+    )
 
 
 @pytest.fixture

@@ -26,12 +26,15 @@ def test_a_running_build_goes_by_what_it_began_with(fresh, few_built):
     with standing_still(jobs(fresh)[:1]):
         began_with = read_by_jobs(fresh)
         for settings in (OTHER_CHUNKS, OTHER_FEATURES):
-            assert "job stats" in fresh.run("build_graphs", "-n", "--config", settings).stdout.lower()
+            assert (
+                "job stats" in fresh.run("build_graphs", "-n", "--config", settings).stdout.lower()
+            )
         fresh.run("--lint")
         refused = fresh.run("build_graphs", "--config", OTHER_CHUNKS, check=False)
         assert refused.returncode != 0
         assert "cannot be locked" in refused.stdout
-        # these two share no file with the build, so Snakemake lets them run, and at their end removes all of its locks
+        # these two share no file with the build, so Snakemake lets them run, and at their end
+        # removes all of its locks
         fresh.run("coverage", "--config", OTHER_CHUNKS)
         fresh.run("results/mini/graphs/1GCQ/near1.pt", "--config", OTHER_CHUNKS)
         refused = fresh.run("build_graphs", "--config", OTHER_CHUNKS, check=False)

@@ -1,4 +1,6 @@
-"""Damage, touching, coverage limits, one more seed: what is recomputed, and what is not. See test_recomputation."""
+"""Damage, touching, coverage limits, one more seed: what is recomputed, and what is not. See
+test_recomputation.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +59,12 @@ def test_a_deleted_or_damaged_artefact_is_repaired(few):
 
 
 def test_a_damaged_decoy_does_not_stop_the_others(study):
-    """Garbage, a truncated gzip file and a decoy of one chain: each named with a reason, the study ends well.
+    """Garbage, a truncated gzip file and a decoy of one chain: each named with a reason, the study
+    ends well.
 
-    When the files are whole again, so is everything that came of them. Nothing is computed or trained for that, nor
-    for a decoy that was touched: the jobs run, for Snakemake sees new files, but find their results finished.
+    When the files are whole again, so is everything that came of them. Nothing is computed or
+    trained for that, nor for a decoy that was touched: the jobs run, for Snakemake sees new files,
+    but find their results finished.
     """
     before = study.tree()
     subprocess.run(["cp", "-a", str(study.home / "decoys"), str(study.home / "whole")], check=True)
@@ -72,7 +76,9 @@ def test_a_damaged_decoy_does_not_stop_the_others(study):
     (study.home / "decoys/1GCQ/wrong1.pdb.gz").write_bytes(gzip.compress(one_chain.encode()))
     study.configure(coverage={"minimum_percent": 50}, training=ONE_RUN)
     study.run("all")
-    rows = {tuple(line.split("\t")[:2]): line for line in study.text("mini/coverage.tsv").splitlines()}
+    rows = {
+        tuple(line.split("\t")[:2]): line for line in study.text("mini/coverage.tsv").splitlines()
+    }
     assert "unreadable\tinterface\tbinary data, not text" in rows["1AVZ", "far1"]
     assert "unreadable\tinterface\tdamaged gzip file" in rows["1GCQ", "far1"]
     assert "only one protein chain" in rows["1GCQ", "wrong1"]
@@ -90,7 +96,11 @@ def test_a_damaged_decoy_does_not_stop_the_others(study):
     study.forget_logs()
     study.run("all")
     assert study.computed() == Counter()
-    logs = [log.read_text() for stage in ("training", "finetune") for log in study.home.glob(f"logs/{stage}/*.log")]
+    logs = [
+        log.read_text()
+        for stage in ("training", "finetune")
+        for log in study.home.glob(f"logs/{stage}/*.log")
+    ]
     assert sum("taken from the reuse store" in text for text in logs) == 4
     assert study.tree() == before
 

@@ -93,19 +93,26 @@ def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_traine
     before = study.tree()
     mine = study.home / "my decoys"
     shutil.copytree(study.home / "decoys/1GCQ", mine)
-    printed = study.run("score", "--config", f"score_decoys={mine}", "scorer=results/final/best.ckpt").stdout
+    printed = study.run(
+        "score", "--config", f"score_decoys={mine}", "scorer=results/final/best.ckpt"
+    ).stdout
     assert not re.search("train_sweep|select_final|finetune", printed)
     ranking = pd.read_csv(study.results / "scores/my_decoys/details.csv")
     of_study = pd.read_csv(study.results / "scores/mini/details.csv").query("target == '1GCQ'")
     assert ranking["decoy"].tolist() == of_study["decoy"].tolist()
-    for column in ("score", "network_sd"):  # of each decoy by itself: who else is scored changes no bit of it
+    for column in (
+        "score",
+        "network_sd",
+    ):  # of each decoy by itself: who else is scored changes no bit of it
         assert ranking[column].tolist() == of_study[column].tolist()
     assert {name: study.tree()[name] for name in before} == before
     assert "Nothing to be done" in study.run("all").stdout
 
 
 def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp_path):
-    """Files of several formats and odd names, lying directly in the folder; and a decoy no score can be given."""
+    """Files of several formats and odd names, lying directly in the folder; and a decoy no score
+    can be given.
+    """
     folder = tmp_path / "my models"
     folder.mkdir()
     shutil.copy(EXAMPLE / "decoys/1EMV/near1.pdb.gz", folder / "näher 1.pdb.gz")
@@ -116,11 +123,18 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
     home.mkdir()
     study = type(finished)(home)
     (tmp_path / "a place").mkdir()
-    lone = shutil.copy(finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt")  # without its ensemble
+    lone = shutil.copy(
+        finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt"
+    )  # without its ensemble
     study.run("score", "--config", f"score_decoys={folder}", f"scorer={lone}")
     ranking = pd.read_csv(study.results / "scores/my_models/models.csv")
     assert sorted(ranking["decoy"]) == ["apart", "empty", "model.v2_tidy", "näher 1"]
-    assert sorted(ranking["status"]) == ["no_interface", "ok", "ok", "unreadable"]  # four targets, one complex each
+    assert sorted(ranking["status"]) == [
+        "no_interface",
+        "ok",
+        "ok",
+        "unreadable",
+    ]  # four targets, one complex each
     assert ranking["target"].nunique() == 4
     assert ranking["dockq"].notna().sum() == 2
     assert set(ranking["verdict"].dropna()) <= {"check", "do not believe"}  # no calibration
@@ -128,7 +142,8 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
 
 
 def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path):
-    """Scored alone by a copy of the ensemble, a decoy of the study gets the network score and spread it got there.
+    """Scored alone by a copy of the ensemble, a decoy of the study gets the network score and
+    spread it got there.
 
     To the copy belongs a judge, which is where interval and domain come from.
     """
@@ -139,17 +154,23 @@ def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path)
     shutil.copytree(finished.results / "final", tmp_path / "a copy of it")
     scorer = tmp_path / "a copy of it"
     write_judge(scorer / "judge.json", a_judge())
-    refused = study.run("score", "--config", f"score_decoys={folder}", f"scorer={scorer}", check=False).stdout
+    refused = study.run(
+        "score", "--config", f"score_decoys={folder}", f"scorer={scorer}", check=False
+    ).stdout
     assert "judge.json: it is not part of the scorer that scorer.json describes" in refused
     seal(scorer, mean=True)
     printed = study.run("score", "--config", f"score_decoys={folder}", f"scorer={scorer}").stdout
     alone, together = (
-        row_of(each, "mid1") for each in (study.results / "scores/alone", finished.results / "scores/mini")
+        row_of(each, "mid1")
+        for each in (study.results / "scores/alone", finished.results / "scores/mini")
     )
     assert alone["network"] == pytest.approx(together["score"], abs=1e-6)
     assert alone["network_sd"] == pytest.approx(together["network_sd"], abs=1e-6)
     assert [alone["dockq_low"], alone["dockq_high"]] == pytest.approx([0, alone["dockq"]], abs=1e-6)
-    assert alone["out_of_domain"] == f"interface of {alone['n_interface_residues']} residues, training had 1 to 5"
+    assert (
+        alone["out_of_domain"]
+        == f"interface of {alone['n_interface_residues']} residues, training had 1 to 5"
+    )
     assert f"80 % interval 0.00 to {alone['dockq_high']:.2f}" in printed
     assert "toy: the scorer was trained on decoys of 2 targets only" in printed
     assert pd.isna(together["dockq_low"])
@@ -158,18 +179,35 @@ def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path)
 
 def row_of(scores: Path, decoy: str) -> pd.Series:
     """What models.csv and details.csv say of a decoy."""
-    tables = (pd.read_csv(scores / name).set_index("decoy") for name in ("models.csv", "details.csv"))
+    tables = (
+        pd.read_csv(scores / name).set_index("decoy") for name in ("models.csv", "details.csv")
+    )
     return pd.concat([table.loc[decoy] for table in tables])
 
 
 def a_judge() -> Judge:
     """Wide intervals and a narrow domain."""
-    knots = [Knot(dockq=0, low=0, high=0, p_acceptable=0), Knot(dockq=1, low=0, high=1, p_acceptable=1)]
+    knots = [
+        Knot(dockq=0, low=0, high=0, p_acceptable=0),
+        Knot(dockq=1, low=0, high=1, p_acceptable=1),
+    ]
     narrow = Domain(  # the network has 8 hidden units
-        n_interface_residues=(1, 5), n_chains=(2, 2), center=[0.0] * 12, axes=[], deviations=[], limit=0
+        n_interface_residues=(1, 5),
+        n_chains=(2, 2),
+        center=[0.0] * 12,
+        axes=[],
+        deviations=[],
+        limit=0,
     )
     calibration = Calibration(constant=-2, mean=4, within=4, knots=knots)
-    return Judge(temperature=0.05, consensus=0.3, of_residues=[], of_pairs=[], structure=calibration, domain=narrow)
+    return Judge(
+        temperature=0.05,
+        consensus=0.3,
+        of_residues=[],
+        of_pairs=[],
+        structure=calibration,
+        domain=narrow,
+    )
 
 
 def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
@@ -177,7 +215,9 @@ def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
     (tmp_path / "other.ckpt").write_bytes(b"not a checkpoint")
     study_type = type(make_study(tmp_path / "x"))
     printed = (
-        study_type(tmp_path).run("score", "--config", "score_decoys=decoys", "scorer=other.ckpt", check=False).stdout
+        study_type(tmp_path)
+        .run("score", "--config", "score_decoys=decoys", "scorer=other.ckpt", check=False)
+        .stdout
     )
     assert "other.ckpt: not a readable checkpoint" in printed
 

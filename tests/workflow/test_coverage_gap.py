@@ -1,4 +1,6 @@
-"""What a dry run says of the decoys, and what `snakemake coverage` writes: the truth, and nothing is built."""
+"""What a dry run says of the decoys, and what `snakemake coverage` writes: the truth, and nothing
+is built.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ DRY = ("build_graphs", "-n", "--quiet", "rules")
 def gap(study) -> pd.DataFrame:
     """The list of every decoy as `snakemake coverage` writes it."""
     study.run("coverage", "--quiet", "rules")
-    return pd.read_csv(study.results / "mini/gap.tsv", sep="\t", dtype=str, keep_default_na=False).set_index(
-        ["target", "decoy"]
-    )
+    return pd.read_csv(
+        study.results / "mini/gap.tsv", sep="\t", dtype=str, keep_default_na=False
+    ).set_index(["target", "decoy"])
 
 
 def test_before_a_build_everything_is_new_and_coverage_builds_nothing(tmp_path):
@@ -34,7 +36,10 @@ def test_before_a_build_everything_is_new_and_coverage_builds_nothing(tmp_path):
 def test_every_kind_of_gap_is_told_apart_and_counted(few):
     printed = few.run(*DRY, cores=None).stdout
     assert "mini: 5 decoys = 4 ok + 1 no_interface; " in printed
-    assert "  interface, topology, nodes, graphs: 4 up to date + 1 failed before (1 no_interface)\n" in printed
+    assert (
+        "  interface, topology, nodes, graphs: 4 up to date + 1 failed before (1 no_interface)\n"
+        in printed
+    )
     assert "  failed before, 1 of 1: no CA of one chain within 10 Å of another chain's" in printed
     with open(few.home / "decoys/1AVZ/far1.pdb", "a") as decoy:
         decoy.write("REMARK\n")
@@ -45,13 +50,16 @@ def test_every_kind_of_gap_is_told_apart_and_counted(few):
     for _ in range(2):  # a dry run does not make the next one forget
         printed = few.run(*DRY, cores=None).stdout
         assert (
-            "  interface, topology: 2 up to date + 1 decoy changed + 1 failed before (1 no_interface) + 1 new\n"
+            "  interface, topology: 2 up to date + 1 decoy changed + 1 failed before (1 "
+            "no_interface) + 1 new\n"
         ) in printed
         assert (
-            "  nodes: 1 artefact damaged + 1 decoy changed + 1 failed before (1 no_interface) + 1 new + 1 up to date\n"
+            "  nodes: 1 artefact damaged + 1 decoy changed + 1 failed before (1 no_interface) + 1 "
+            "new + 1 up to date\n"
         ) in printed
         assert (
-            "  graphs: 2 parameter changed + 1 decoy changed + 1 failed before (1 no_interface) + 1 new\n"
+            "  graphs: 2 parameter changed + 1 decoy changed + 1 failed before (1 no_interface) + "
+            "1 new\n"
         ) in printed
     table = gap(few)
     assert table.loc[("1AVZ", "near1"), "nodes"] == "artefact damaged"

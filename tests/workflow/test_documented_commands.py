@@ -1,9 +1,9 @@
 """Every command of the documentation works, as it is written, in a fresh clone.
 
-The clone is installed as the README says, the compiling included, and its example built. `HOW` says what is done with
-each command; one that no row of it knows fails. Whatever can be run in seconds is run. Snakemake commands that would
-take long run with `-n` behind them; of the few others that would change the machine or take hours, the parts are
-checked.
+The clone is installed as the README says, the compiling included, and its example built. `HOW` says
+what is done with each command; one that no row of it knows fails. Whatever can be run in seconds is
+run. Snakemake commands that would take long run with `-n` behind them; of the few others that would
+change the machine or take hours, the parts are checked.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ PLACEHOLDERS = {"<dataset>": "example", "<target>": "1AVZ", "<decoy>": "near1"}
 
 def environment_of(clone: Path) -> dict[str, str]:
     """That of a user who has typed `source .venv/bin/activate`."""
-    path = os.pathsep.join([str(clone / ".venv/bin"), str(clone.parent / "bin"), os.environ["PATH"]])
+    path = os.pathsep.join(
+        [str(clone / ".venv/bin"), str(clone.parent / "bin"), os.environ["PATH"]]
+    )
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(clone / "lib")}
     environment.pop("NUMBA_CACHE_DIR", None)
     return environment
@@ -66,7 +68,7 @@ def run(text: str, clone: Path) -> str:
     return done.stdout
 
 
-# ---- what is done with a command ------------------------------------------------------------------------------
+# ---- what is done with a command -----------------------------------------------------------------
 
 
 def as_it_is(text: str, clone: Path) -> None:
@@ -76,19 +78,27 @@ def as_it_is(text: str, clone: Path) -> None:
 
 
 def dry(text: str, clone: Path) -> str:
-    """With -n, which does not notice that --cores is missing; what it printed. A shell splits it into words."""
+    """With -n, which does not notice that --cores is missing; what it printed. A shell splits it
+    into words.
+    """
     assert re.search(r" (--cores \d|--profile )", text), "neither --cores nor a profile that has it"
-    words = run(f"snakemake() {{ printf '%s\\0' \"$@\"; }}; {text} -n --quiet rules", clone).split("\0")[:-1]
+    words = run(f"snakemake() {{ printf '%s\\0' \"$@\"; }}; {text} -n --quiet rules", clone).split(
+        "\0"
+    )[:-1]
     done = snakemake(words, clone, environment_of(clone), 600)
     assert done.returncode == 0, f"{text}\n{done.stdout}"
     return done.stdout
 
 
 def shown(text: str, clone: Path) -> None:
-    """make says what it would do, and the scripts in it exist. They are run by other tests, or take long."""
+    """make says what it would do, and the scripts in it exist. They are run by other tests, or take
+    long.
+    """
     would = run(f"{text} -n", clone)
     assert would.strip()
-    for script in re.findall(r"(?<!\S)(?!FOLDER/)\S+\.py\b", would):  # what a user's folder has is not here
+    for script in re.findall(
+        r"(?<!\S)(?!FOLDER/)\S+\.py\b", would
+    ):  # what a user's folder has is not here
         assert (clone / script).is_file(), script
 
 
@@ -128,7 +138,9 @@ def same_packages_as_ci(text: str, clone: Path) -> None:
 
 
 def makes_the_example(text: str, clone: Path) -> None:
-    """It takes a network and another Python environment; what can be is checked: the script and its tarball."""
+    """It takes a network and another Python environment; what can be is checked: the script and its
+    tarball.
+    """
     assert "example-env" in text
     script = re.search(r"\S+make_example\.py", text)
     assert script is None or (clone / script[0]).is_file()
@@ -150,7 +162,9 @@ def command_itself(text: str, clone: Path) -> None:
 
 def command_without_jobs(text: str, clone: Path) -> None:
     """With -n for Snakemake; of the example nothing has natives."""
-    as_it_is(as_a_module(text) + (" -n" if "--snakemake-args" in text else " --snakemake-args -n"), clone)
+    as_it_is(
+        as_a_module(text) + (" -n" if "--snakemake-args" in text else " --snakemake-args -n"), clone
+    )
 
 
 def with_the_networks_alone(text: str, clone: Path) -> None:
@@ -165,12 +179,16 @@ def of_small_answers(text: str, clone: Path) -> None:
     runs = text.partition(" --")[0].split()[2:]
     for number, run_ in enumerate(runs):
         names = ["both"] if " compare " in text else [f"target{number}"]
-        write_answer(clone / run_, {target: {"m": 0.5 + number / 10} for target in names}, name=run_)
+        write_answer(
+            clone / run_, {target: {"m": 0.5 + number / 10} for target in names}, name=run_
+        )
     as_it_is(as_a_module(text), clone)
 
 
 def on_the_path(text: str, clone: Path) -> None:
-    """It would replace the environment that the tests run with; what it makes of the clone is there."""
+    """It would replace the environment that the tests run with; what it makes of the clone is
+    there.
+    """
     project = tomllib.loads((clone / "pyproject.toml").read_text())["project"]
     module, _, function = project["scripts"]["toporank"].partition(":")
     assert callable(getattr(importlib.import_module(module), function))
@@ -181,12 +199,16 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     """The judge has the last word, what the networks said stands beside it, and every score has an
     interval, every residue a quality, which the structure files of the first show.
 
-    A person reads what README.md shows, all that is written is in one folder, and a second run gives the same answer.
+    A person reads what README.md shows, all that is written is in one folder, and a second run
+    gives the same answer.
     """
     before = {path.name for path in clone.iterdir()}
     out = as_shown(run(as_a_module(text), clone), clone)
     assert [out] == BLOCK.findall((REPOSITORY / "README.md").read_text())
-    named = {name: clone / path for name, path in re.findall(r"^(page|models|log): +(.+)$", out, re.MULTILINE)}
+    named = {
+        name: clone / path
+        for name, path in re.findall(r"^(page|models|log): +(.+)$", out, re.MULTILINE)
+    }
     assert len(named) == 2
     assert all(path.is_file() for path in named.values())
     assert {path.name for path in clone.iterdir()} - before == {"toporank_colabfold"}
@@ -199,7 +221,10 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     assert ranking["dockq_low"].lt(ranking["dockq_high"]).all()
     assert ranking["dockq"].between(ranking["dockq_low"], ranking["dockq_high"]).all()
     residues = pd.read_csv(beside / "residues.csv").groupby(["target", "decoy"]).size()
-    assert residues.to_dict() == ranking.set_index(["target", "decoy"])["n_interface_residues"].to_dict()
+    assert (
+        residues.to_dict()
+        == ranking.set_index(["target", "decoy"])["n_interface_residues"].to_dict()
+    )
     contacts = pd.read_csv(beside / "contacts.csv")
     assert {*contacts["decoy"]} == {*ranking["decoy"]}
     assert contacts["distance"].between(1, 5).all()
@@ -216,7 +241,9 @@ def draws(text: str, clone: Path) -> None:
             run(as_a_module(f"toporank score FOLDER -o {scored}"), clone)
     pictures = clone.parent / "pictures"
     program, command, _, *words = text.replace("-o slides", "").split()
-    out = run(as_a_module(" ".join([program, command, str(scored), *words, "-o", str(pictures)])), clone)
+    out = run(
+        as_a_module(" ".join([program, command, str(scored), *words, "-o", str(pictures)])), clone
+    )
     assert all(Path(line).is_file() for line in out.splitlines() if not line.startswith("no pae: "))
 
 
@@ -226,7 +253,9 @@ def needs_natives(text: str, clone: Path) -> None:
 
 
 def is_named(text: str, clone: Path) -> None:
-    """No channel of conda is at hand; test_environments.py compares the packages with those of pip."""
+    """No channel of conda is at hand; test_environments.py compares the packages with those of
+    pip.
+    """
     environment = yaml.safe_load((clone / "environment.yaml").read_text())
     assert text.split()[-1] in ("environment.yaml", environment["name"])
 
@@ -312,12 +341,14 @@ HOW: dict[str, How] = {
 """Pattern of a command → what is done with it; the first that matches counts."""
 
 
-# ---- the clone ------------------------------------------------------------------------------------------------
+# ---- the clone -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone, installed and with the example built; what a user puts there is there. One for all workers."""
+    """A clone, installed and with the example built; what a user puts there is there. One for all
+    workers.
+    """
 
     def make(folder: Path) -> None:
         clone = folder / "clone"
@@ -346,7 +377,9 @@ def copy_tracked_files(clone: Path) -> None:
 
 
 def install(clone: Path) -> None:
-    """The virtual environment of the tests as that of the clone, and a conda that is asked for nothing."""
+    """The virtual environment of the tests as that of the clone, and a conda that is asked for
+    nothing.
+    """
     (clone / ".venv").mkdir()
     for entry in Path(sys.executable).parents[1].iterdir():
         if entry.name not in ("installed", "installed-dev"):
@@ -370,7 +403,11 @@ def provide(clone: Path) -> None:
     datasets = yaml.safe_load((clone / "config/config.yaml").read_text())["datasets"]
     (clone / "datasets.yaml").write_text(yaml.safe_dump({"datasets": datasets}))
     manual = (clone / "docs/training-your-own.md").read_text()
-    (of_graphs,) = (block for block in re.findall(r"```yaml\n(.*?)```", manual, re.DOTALL) if "graphs: graphs" in block)
+    (of_graphs,) = (
+        block
+        for block in re.findall(r"```yaml\n(.*?)```", manual, re.DOTALL)
+        if "graphs: graphs" in block
+    )
     (clone / "graphs.yaml").write_text(of_graphs)
     (clone / "labels.csv").write_text("Target,Model,DockQ\n1AVZ,model_1,0.5\n")
     for file in ("graphs/1AVZ/model_1.pt", "new_graphs/1GCQ/model_1.pt"):
@@ -382,7 +419,7 @@ def compiled_files(clone: Path) -> list[str]:
     return sorted(str(path.relative_to(clone)) for path in clone.glob("lib/**/toporank-*/**/*.nb?"))
 
 
-# ---- the tests ------------------------------------------------------------------------------------------------
+# ---- the tests -----------------------------------------------------------------------------------
 
 
 DOCUMENT = """
@@ -408,16 +445,22 @@ one-more
 """
 
 
-def test_commands_are_found_in_blocks_and_in_the_text_and_configurations_and_output_are_none(tmp_path):
+def test_commands_are_found_in_blocks_and_in_the_text_and_configurations_and_output_are_none(
+    tmp_path,
+):
     (tmp_path / "README.md").write_text(DOCUMENT)
     (tmp_path / "config").mkdir()
-    (tmp_path / "config/a.yaml").write_text("# The study. Run\n#   snakemake --cores 2 all\nkey: 1 # make sense\n")
+    (tmp_path / "config/a.yaml").write_text(
+        "# The study. Run\n#   snakemake --cores 2 all\nkey: 1 # make sense\n"
+    )
     assert {command.text for command in commands(tmp_path)} == {
         "snakemake -n", "a-program-no-one-knows --with an-option", "one-more", "make lint", "snakemake --cores 2 all",
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"{command.document}: {command.text}")
+@pytest.mark.parametrize(
+    "command", COMMANDS, ids=lambda command: f"{command.document}: {command.text}"
+)
 def test_a_documented_command_works(command: Command, clone: Path):
     how = next((way for pattern, way in HOW.items() if re.fullmatch(pattern, command.text)), None)
     assert how, "no row of HOW says how to run it"
@@ -428,7 +471,9 @@ def test_a_documented_command_works(command: Command, clone: Path):
 
 
 def test_every_row_of_the_table_is_used():
-    patterns = {next((p for p in HOW if re.fullmatch(p, command.text)), None) for command in COMMANDS}
+    patterns = {
+        next((p for p in HOW if re.fullmatch(p, command.text)), None) for command in COMMANDS
+    }
     assert set(HOW) - patterns == set()
 
 
@@ -437,7 +482,12 @@ def test_installing_compiles_everything_and_says_so(clone):
     assert said.startswith("Compiling: about 40 s, once.")
     lines = (clone.parent / "compiled.txt").read_text().splitlines()
     packages = {line.partition("/__pycache__")[0].removeprefix("lib/toporank/") for line in lines}
-    assert packages == {"features/persistence", "structures/kabsch_sander", "features/kernels", "learning/kernels"}
+    assert packages == {
+        "features/persistence",
+        "structures/kabsch_sander",
+        "features/kernels",
+        "learning/kernels",
+    }
 
 
 def test_after_installing_nothing_is_compiled_any_more(clone):
@@ -452,4 +502,6 @@ def test_the_training_of_the_example_says_where_its_results_are(clone):
 
 
 def test_the_manual_of_the_configuration_is_as_the_command_writes_it(clone):
-    assert (clone / "config/README.md").read_bytes() == (REPOSITORY / "config/README.md").read_bytes()
+    assert (clone / "config/README.md").read_bytes() == (
+        REPOSITORY / "config/README.md"
+    ).read_bytes()

@@ -1,4 +1,6 @@
-"""Killed runs, full disks, read-only folders, two runs at once: nothing is corrupt, and the next run completes."""
+"""Killed runs, full disks, read-only folders, two runs at once: nothing is corrupt, and the next
+run completes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ pytestmark = pytest.mark.slow
 
 
 def graphs(study: Study) -> dict[str, bytes]:
-    return {name: content for name, content in study.tree().items() if name.endswith((".pt", ".csv"))}
+    return {
+        name: content for name, content in study.tree().items() if name.endswith((".pt", ".csv"))
+    }
 
 
 def finished_entries(study: Study) -> Counter[str]:
@@ -31,7 +35,9 @@ def finished_entries(study: Study) -> Counter[str]:
 
 
 @pytest.mark.parametrize("victim", ["main process", "job"])
-def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_flight(fresh, few_built, victim):
+def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_flight(
+    fresh, few_built, victim
+):
     run = start(fresh)
     wait_for(lambda: finished_entries(fresh)["complex"] >= 1 and jobs(fresh))
     if victim == "job":
@@ -53,7 +59,15 @@ def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_fligh
 
 def test_after_kill_9_of_toporank_the_same_command_goes_on(tmp_path):
     """The whole group is killed, as where memory runs out or a session ends."""
-    command = [sys.executable, "-m", "toporank", "score", str(EXAMPLE / "decoys/1GCQ"), "-o", str(tmp_path / "out")]
+    command = [
+        sys.executable,
+        "-m",
+        "toporank",
+        "score",
+        str(EXAMPLE / "decoys/1GCQ"),
+        "-o",
+        str(tmp_path / "out"),
+    ]
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     how["env"] = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
     run = subprocess.Popen(command, start_new_session=True, **how)
@@ -65,11 +79,15 @@ def test_after_kill_9_of_toporank_the_same_command_goes_on(tmp_path):
     again = subprocess.run(command, timeout=300, check=False, **how)
     assert again.returncode == 0, again.stdout
     assert "1GCQ: " in again.stdout
-    assert {path: path.stat().st_ino for path in finished} == finished  # what was made is not made again
+    assert {
+        path: path.stat().st_ino for path in finished
+    } == finished  # what was made is not made again
 
 
 def test_a_restart_beside_jobs_of_a_killed_run_ends_well(fresh, few_built):
-    """The orphans stand still while the new run overtakes them, then write what is there already."""
+    """The orphans stand still while the new run overtakes them, then write what is there
+    already.
+    """
     run = start(fresh)
     wait_for(lambda: jobs(fresh))
     orphans = jobs(fresh)
@@ -92,10 +110,14 @@ def small_disk(place: Path, options: str):
     """A file system in memory; needs the right to mount."""
     place.mkdir(parents=True, exist_ok=True)
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)],
+        capture_output=True,
+        check=False,
     )
     if mounted.returncode != 0:
-        pytest.skip(f"NOT TESTED: no file system may be mounted here: {mounted.stderr.decode().strip()}")
+        pytest.skip(
+            f"NOT TESTED: no file system may be mounted here: {mounted.stderr.decode().strip()}"
+        )
     try:
         yield
     finally:
@@ -104,7 +126,9 @@ def small_disk(place: Path, options: str):
 
 def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(fresh, few_built):
     with small_disk(fresh.home / "disk", "size=128k"):
-        fresh.configure(**{**FEW_SETTINGS, "workflow": {"chunk_size": 3, "reuse_store": "disk/store"}})
+        fresh.configure(
+            **{**FEW_SETTINGS, "workflow": {"chunk_size": 3, "reuse_store": "disk/store"}}
+        )
         stopped = fresh.run("build_graphs", check=False)
         assert stopped.returncode != 0
         assert "No space left on device" in stopped.stdout
@@ -137,8 +161,12 @@ def test_of_two_runs_in_one_folder_the_second_is_refused_and_the_first_ends_well
     assert "Nothing to be done" in fresh.run("build_graphs").stdout
 
 
-def test_of_two_runs_started_at_the_same_instant_one_is_refused_and_the_other_does_the_work(fresh, few_built):
-    """Snakemake looks for a lock, then writes one: in between both may pass, and one is refused after that."""
+def test_of_two_runs_started_at_the_same_instant_one_is_refused_and_the_other_does_the_work(
+    fresh, few_built
+):
+    """Snakemake looks for a lock, then writes one: in between both may pass, and one is refused
+    after that.
+    """
     failed = [run.wait(300) != 0 for run in [start(fresh), start(fresh)]]
     printed = "".join(path.read_text() for path in fresh.home.glob("printed-*.txt"))
     assert sorted(failed) == [False, True]

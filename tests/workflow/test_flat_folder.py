@@ -1,4 +1,6 @@
-"""One folder with models of several complexes, named and ordered as it happened, has the ranking of tidy folders."""
+"""One folder with models of several complexes, named and ordered as it happened, has the ranking of
+tidy folders.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def otherwise(lines: list[str]) -> list[str]:
     """With the names of both chains exchanged, and the second chain first."""
     first, second = sorted({line[21] for line in lines})
     other = {first: second, second: first}
-    return sorted((f"{line[:21]}{other[line[21]]}{line[22:]}" for line in lines), key=lambda line: line[21])
+    return sorted(
+        (f"{line[:21]}{other[line[21]]}{line[22:]}" for line in lines), key=lambda line: line[21]
+    )
 
 
 def scored(folder: Path) -> str:
@@ -46,7 +50,9 @@ def scored(folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory) -> Path:
-    """The same models in two ways, scored: `tidy` in a folder for each target, `flat` in one folder."""
+    """The same models in two ways, scored: `tidy` in a folder for each target, `flat` in one
+    folder.
+    """
 
     def make(home: Path) -> None:
         for target, decoys in TIDY.items():
@@ -70,7 +76,9 @@ def both(tmp_path_factory) -> Path:
 def ranking(home: Path) -> pd.DataFrame:
     """Scores and places, by target and by the model as the tidy folders call it."""
     (path,) = (home / "OUT").rglob("models.csv")
-    table = pd.read_csv(path).merge(pd.read_csv(path.with_name("details.csv")), on=["target", "decoy"])
+    table = pd.read_csv(path).merge(
+        pd.read_csv(path.with_name("details.csv")), on=["target", "decoy"]
+    )
     called = {"two_1AVZ#1": "far1", "two_1AVZ#2": "mid2"}
     decoys = [called.get(name, name.partition("_")[0]) for name in table["decoy"]]
     columns = ["rank", "dockq", "network", "consensus", "n_interface_residues"]
@@ -78,18 +86,25 @@ def ranking(home: Path) -> pd.DataFrame:
 
 
 def test_the_first_lines_say_what_is_a_target(both):
-    tidy, flat = ((both / folder / "printed.txt").read_text().splitlines() for folder in ("tidy", "flat"))
+    tidy, flat = (
+        (both / folder / "printed.txt").read_text().splitlines() for folder in ("tidy", "flat")
+    )
     assert tidy[0].startswith("Plain structure files: 8 models of 2 targets in ")
     assert flat[0].startswith("Plain structure files: 8 models of 2 targets in ")
     assert flat[1] == (
-        "  folder models holds models of 2 different complexes, as their sequences say: each complex is a target"
+        "  folder models holds models of 2 different complexes, as their sequences say: each "
+        "complex is a target"
         " (--targets folder keeps to the folders)"
     )
 
 
 def test_neither_folders_nor_names_of_chains_change_ranks_and_scores(both):
     tidy, flat = (ranking(both / folder) for folder in ("tidy", "flat"))
-    assert list(flat.index) == list(tidy.index) == [(t, d) for t in sorted(TIDY) for d in sorted(TIDY[t])]
+    assert (
+        list(flat.index)
+        == list(tidy.index)
+        == [(t, d) for t in sorted(TIDY) for d in sorted(TIDY[t])]
+    )
     pd.testing.assert_frame_equal(flat, tidy, rtol=0, atol=1e-6)
 
 
@@ -97,7 +112,10 @@ def test_the_table_says_which_chain_is_which_and_which_model_of_the_file_it_is(b
     (path,) = (both / "flat" / "OUT").rglob("details.csv")
     table = pd.read_csv(path, keep_default_na=False, dtype={"model": str}).set_index("decoy")
     numbers = {name: int(number) for name, number in table["model"].items() if number}
-    assert {name: number for name, number in numbers.items() if number} == {"two_1AVZ#1": 1, "two_1AVZ#2": 2}
+    assert {name: number for name, number in numbers.items() if number} == {
+        "two_1AVZ#1": 1,
+        "two_1AVZ#2": 2,
+    }
     for target in TIDY:
         rows = table[table["target"] == target]
         swapped = {name.partition("_")[0] for name in rows.index if rows["chains"][name]}

@@ -1,4 +1,6 @@
-"""Schedulers played by little programs: the profiles but Slurm's, and what Slurm is asked for where it has GPUs."""
+"""Schedulers played by little programs: the profiles but Slurm's, and what Slurm is asked for where
+it has GPUs.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ echo "$@" >> asked
 echo "$id"
 """
 QSTAT = '#!/bin/bash\n! [ -e "$(dirname "$0")/$2.status" ]\n'
-QACCT = '#!/bin/bash\necho "failed       0"\necho "exit_status  $(cat "$(dirname "$0")/$2.status")"\n'
+QACCT = (
+    '#!/bin/bash\necho "failed       0"\necho "exit_status  $(cat "$(dirname "$0")/$2.status")"\n'
+)
 
 
 KUBECTL = """#!{python}
@@ -58,7 +62,9 @@ def program(path, text):
 
 
 def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
-    """One submission for each chunk, with the resources of the rules; the failure of one is seen."""
+    """One submission for each chunk, with the resources of the rules; the failure of one is
+    seen.
+    """
     for name, text in (("qsub", QSUB), ("qstat", QSTAT), ("qacct", QACCT)):
         program(tmp_path / "sge" / name, text)
     study = make_study(tmp_path / "study")
@@ -75,7 +81,9 @@ def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
 
 
 def test_a_data_set_is_built_by_pods(tmp_path, submitting_python):
-    """Each chunk is a job that runs in the image, on the shared folder, with the resources of its rule."""
+    """Each chunk is a job that runs in the image, on the shared folder, with the resources of its
+    rule.
+    """
     program(tmp_path / "bin/kubectl", KUBECTL.format(python=submitting_python))
     study = make_study(tmp_path / "study")
     study.python = submitting_python
@@ -88,8 +96,14 @@ def test_a_data_set_is_built_by_pods(tmp_path, submitting_python):
     assert len(jobs) == len(list((study.results / "mini/plan").glob("*.tsv")))
     for pod in (job["spec"]["template"]["spec"] for job in jobs):
         (container,), (volume,) = pod["containers"], pod["volumes"]
-        assert (container["image"], pod["activeDeadlineSeconds"]) == ("registry/toporank:0.1.0", 7200)
-        assert container["resources"] == {"requests": {"cpu": "1", "memory": "3000M"}, "limits": {"memory": "3000M"}}
+        assert (container["image"], pod["activeDeadlineSeconds"]) == (
+            "registry/toporank:0.1.0",
+            7200,
+        )
+        assert container["resources"] == {
+            "requests": {"cpu": "1", "memory": "3000M"},
+            "limits": {"memory": "3000M"},
+        }
         assert container["volumeMounts"] == [{"name": volume["name"], "mountPath": "/data"}]
         assert volume["persistentVolumeClaim"] == {"claimName": "shared"}
     assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 12
@@ -105,15 +119,34 @@ def test_pods_without_an_image_are_refused_with_a_reason(tmp_path):
 
 
 def test_aws_batch_gets_the_script_and_what_it_needs(tmp_path):
-    program(tmp_path / "bin/aws", f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{tmp_path}/asked'\necho 7f3c\n")
+    program(
+        tmp_path / "bin/aws", f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{tmp_path}/asked'\necho 7f3c\n"
+    )
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    command = [SCHEDULER, "aws", "submit", "2", "3000", "90", "--job-queue", "Q", "--job-definition", "D", "a job.sh"]
-    answer = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    command = [
+        SCHEDULER,
+        "aws",
+        "submit",
+        "2",
+        "3000",
+        "90",
+        "--job-queue",
+        "Q",
+        "--job-definition",
+        "D",
+        "a job.sh",
+    ]
+    answer = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert answer.stdout == "7f3c\n"
     asked = (tmp_path / "asked").read_text().splitlines()
     assert json.loads(asked[asked.index("--container-overrides") + 1]) == {
         "command": ["bash", "a job.sh"],
-        "resourceRequirements": [{"type": "VCPU", "value": "2"}, {"type": "MEMORY", "value": "3000"}],
+        "resourceRequirements": [
+            {"type": "VCPU", "value": "2"},
+            {"type": "MEMORY", "value": "3000"},
+        ],
     }
     assert asked[asked.index("--timeout") + 1] == "attemptDurationSeconds=5400"
     assert asked[-4:] == ["--job-queue", "Q", "--job-definition", "D"]
@@ -124,13 +157,18 @@ PROFILES = ("htcondor", "kubernetes", "aws")
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_is_one_that_snakemake_can_run_the_workflow_with(tmp_path, name):
-    shown = make_study(tmp_path / "study").run("--profile", f"profiles/{name}", "-n", "build_graphs", cores=None)
+    shown = make_study(tmp_path / "study").run(
+        "--profile", f"profiles/{name}", "-n", "build_graphs", cores=None
+    )
     assert "build_chunk" in shown.stdout
 
 
 def test_all_profiles_of_clusters_have_the_same_settings():
     """What is said of chunks, attempts and memory holds for each."""
-    read = {path.parent.name: yaml.safe_load(path.read_text()) for path in REPOSITORY.glob("profiles/*/config.yaml")}
+    read = {
+        path.parent.name: yaml.safe_load(path.read_text())
+        for path in REPOSITORY.glob("profiles/*/config.yaml")
+    }
     generic = read["generic"]
     for name in PROFILES:
         for key in ("jobs", "cores", "latency-wait", "group-components", "retries"):
@@ -138,13 +176,17 @@ def test_all_profiles_of_clusters_have_the_same_settings():
         assert set(generic["default-resources"]) <= set(read[name]["default-resources"])
 
 
-def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(study, submitting_python, tmp_path):
+def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(
+    study, submitting_python, tmp_path
+):
     program(tmp_path / "slurm/sbatch", f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/asked'\necho 7\n")
     for name in ("sinfo", "sshare", "sacctmgr", "scontrol", "scancel"):
         program(tmp_path / "slurm" / name, "#!/bin/sh\n")
     for name in ("squeue", "sacct"):  # every job has failed
         program(tmp_path / "slurm" / name, "#!/bin/sh\necho '7|FAILED'\n")
-    study.configure(training={**CONFIG["training"], "trainer": {"accelerator": "cuda", "devices": 2}})
+    study.configure(
+        training={**CONFIG["training"], "trainer": {"accelerator": "cuda", "devices": 2}}
+    )
     study.python = submitting_python
     stopped = study.run(
         "--profile", "slurm", "--retries", "0", "--slurm-init-seconds-before-status-checks", "1",
@@ -196,7 +238,9 @@ def test_what_a_scheduler_says_of_a_job(tmp_path, scheduler, program_name, says,
         program(tmp_path / "bin/qstat", "#!/bin/sh\nexit 1\n")
     program(tmp_path / "bin" / program_name, f"#!/bin/sh\ncat <<'E'\n{says}\nE\n")
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    answer = subprocess.run([SCHEDULER, scheduler, "status", "7"], env=environment, capture_output=True, text=True)
+    answer = subprocess.run(
+        [SCHEDULER, scheduler, "status", "7"], env=environment, capture_output=True, text=True
+    )
     assert (answer.returncode, answer.stdout.strip()) == (0, status)
 
 
@@ -205,24 +249,42 @@ def test_a_scheduler_that_does_not_answer_is_asked_again(tmp_path, scheduler):
     for name in ("qstat", "qacct", "bjobs", "kubectl", "aws"):
         program(tmp_path / "bin" / name, "#!/bin/sh\nexit 1\n")
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    answer = subprocess.run([SCHEDULER, scheduler, "status", "7"], env=environment, capture_output=True, text=True)
+    answer = subprocess.run(
+        [SCHEDULER, scheduler, "status", "7"], env=environment, capture_output=True, text=True
+    )
     assert (answer.returncode, answer.stdout.strip()) == (0, "running")
 
 
 @pytest.mark.parametrize(
     ("scheduler", "name", "says", "options"),
     [
-        ("pbs", "qsub", "7.server", "select=1:ncpus=2:mem=3000mb -l walltime=1:30:00 -q long job.sh"),
-        ("lsf", "bsub", "Job <7> is submitted to default queue <normal>.", "-W 90 -o logs/scheduler/%J.log -q long"),
+        (
+            "pbs",
+            "qsub",
+            "7.server",
+            "select=1:ncpus=2:mem=3000mb -l walltime=1:30:00 -q long job.sh",
+        ),
+        (
+            "lsf",
+            "bsub",
+            "Job <7> is submitted to default queue <normal>.",
+            "-W 90 -o logs/scheduler/%J.log -q long",
+        ),
         ("sge", "qsub", "7", "-pe smp 2 -l h_vmem=1501M,h_rt=5400 -q long job.sh"),
     ],
 )
 def test_what_a_scheduler_is_asked_for(tmp_path, scheduler, name, says, options):
-    program(tmp_path / "bin" / name, f"#!/bin/sh\necho \"$@\" > '{tmp_path}/asked'\necho '{says}'\n")
+    program(
+        tmp_path / "bin" / name, f"#!/bin/sh\necho \"$@\" > '{tmp_path}/asked'\necho '{says}'\n"
+    )
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     command = [SCHEDULER, scheduler, "submit", "2", "3000", "90", "-q", "long", "job.sh"]
-    answer = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert answer.stdout.strip().split(".")[0] == "7"
     asked = (tmp_path / "asked").read_text()
     assert options in asked
-    assert ("-V" in asked.split()) is (scheduler != "lsf")  # jobs get the environment, from bsub without asking
+    assert ("-V" in asked.split()) is (
+        scheduler != "lsf"
+    )  # jobs get the environment, from bsub without asking

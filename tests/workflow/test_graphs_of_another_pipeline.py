@@ -1,4 +1,6 @@
-"""Graphs that another pipeline made: from a folder of PyTorch Geometric files to leaderboard, checkpoint and scores."""
+"""Graphs that another pipeline made: from a folder of PyTorch Geometric files to leaderboard,
+checkpoint and scores.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ CONFIG = {
 }
 
 
-def save_graph(study: Study, name: str, seed: int, *, edges: int = WIDTHS[1], dockq: float | None = None) -> None:
+def save_graph(
+    study: Study, name: str, seed: int, *, edges: int = WIDTHS[1], dockq: float | None = None
+) -> None:
     """Save a random graph; it has no label where the table has to give it."""
     draw = torch.Generator().manual_seed(seed)
     data = Data(
@@ -69,15 +73,24 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
     assert "there are no clusters: each target is split by itself" in printed
     assert (study.results / "final/best.ckpt").exists()
     assert [row["run"] for row in rows(study.text("final/leaderboard.csv"))] == ["tiny_seed1"]
-    assert sorted(row["split"] for row in rows(study.text("splits.csv"))) == ["train", "train", "val"]
+    assert sorted(row["split"] for row in rows(study.text("splits.csv"))) == [
+        "train",
+        "train",
+        "val",
+    ]
     assert len(rows(study.text("scores/theirs/models.csv"))) == 9
     assert {row["target"] for row in rows(study.text("scores/new/models.csv"))} == {"X"}
     assert '"n_labels": 3' in study.text("evaluation/theirs/summary.json")
     assert "The models are graphs of another pipeline" in study.text("scores/theirs/report.html")
     assert "Nothing to be done" in study.run("all").stdout
 
-    refused = study.run("score", "--config", "score_decoys=decoys", "scorer=results/final", check=False)
-    assert "best.ckpt: does not say which features it was trained on, so it cannot score structures" in refused.stdout
+    refused = study.run(
+        "score", "--config", "score_decoys=decoys", "scorer=results/final", check=False
+    )
+    assert (
+        "best.ckpt: does not say which features it was trained on, so it cannot score structures"
+        in refused.stdout
+    )
     save_graph(study, "new/X/d1.pt", 1, edges=3)
     refused = study.run("all", check=False)
     assert "new/X/d1.pt: edge_attr has 3 columns, in new/X/d0.pt it has 4" in refused.stdout

@@ -24,19 +24,29 @@ PACK = "results/mini/graphs.safetensors"
 def qualities(study: Study) -> dict[tuple[str, str], np.ndarray]:
     """Local quality of the edges of every packed decoy."""
     pack = Pack.open(study.home / PACK)
-    return {(target, decoy): pack.graph(i).edge_y for i, (target, decoy, _) in enumerate(pack.decoys)}
+    return {
+        (target, decoy): pack.graph(i).edge_y for i, (target, decoy, _) in enumerate(pack.decoys)
+    }
 
 
 def test_decoys_are_labelled_by_their_natives_before_their_graphs_are_built(tmp_path):
     study = make_study(tmp_path / "study", DECOYS)
     (study.home / "natives").mkdir()
     for target in DECOYS:
-        shutil.copy(EXAMPLE / "decoys" / target / "near1.pdb.gz", study.home / "natives" / f"{target}.pdb.gz")
-    study.configure(datasets=[{"name": "mini", "decoys": "decoys", "natives": "natives"}], **FEW_SETTINGS)
+        shutil.copy(
+            EXAMPLE / "decoys" / target / "near1.pdb.gz",
+            study.home / "natives" / f"{target}.pdb.gz",
+        )
+    study.configure(
+        datasets=[{"name": "mini", "decoys": "decoys", "natives": "natives"}], **FEW_SETTINGS
+    )
     printed = study.run("build_graphs", "label_decoys", PACK).stdout
     assert "4 decoys = 4 ok; 4 labels = 4 with a graph; 0 decoys without label" in printed
 
-    table = {(row["Target"], row["Model"]): float(row["DockQ"]) for row in read_rows(study.results / "mini/dockq.csv")}
+    table = {
+        (row["Target"], row["Model"]): float(row["DockQ"])
+        for row in read_rows(study.results / "mini/dockq.csv")
+    }
     labels = read_split_labels(study.results / "mini/labels.csv")
     assert {label[:2]: label.dockq for label in labels} == table
     assert {label.split for label in labels} == {""}  # `split_targets` decides

@@ -17,7 +17,9 @@ pytestmark = pytest.mark.slow
 
 
 def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_changed(tmp_path):
-    """Four targets are too few for a judge; natives of three are read for the quality of residues."""
+    """Four targets are too few for a judge; natives of three are read for the quality of
+    residues.
+    """
     study = make_study(tmp_path / "home", {**DECOYS, "1EMV": ["near1.pdb.gz"]})
     contacts = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
     natives = study.home / "natives"
@@ -31,12 +33,16 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     training = {**CONFIG["training"], "sweep": sweep, "split_by": "cluster", "folds": 3}
     datasets = [{**CONFIG["datasets"][0], "natives": "natives"}]
     study.configure(features=contacts, training=training, datasets=datasets)
-    of_more_folds = study.results / "cross_validation/fold7/tiny_seed1"  # as an earlier configuration left them
+    of_more_folds = (
+        study.results / "cross_validation/fold7/tiny_seed1"
+    )  # as an earlier configuration left them
     of_more_folds.mkdir(parents=True)
     (of_more_folds / "summary.json").write_text("{}")
     command = [sys.executable, "-m", "toporank", "train", "config/config.yaml", "--cores", "2"]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
-    done = subprocess.run(command, cwd=study.home, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=study.home, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     named = [line for line in done.stdout.splitlines() if line.startswith("results/")]
     assert named == ["results/final", "results/scorer", "results/report.html"]
@@ -45,8 +51,12 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     printed = study.home.joinpath("logs/cross_validation/scorer.log").read_text()
     assert "toy: the scorer was trained on decoys of 4 targets only" in printed
     scorer = Scorer.open(study.results / "scorer")
-    assert scorer.missing.startswith("the scorer has no judge.json (its networks alone give the score")
-    assert [path.name for path in scorer.members] == [f"fold{fold}_tiny_seed1.safetensors" for fold in range(3)]
+    assert scorer.missing.startswith(
+        "the scorer has no judge.json (its networks alone give the score"
+    )
+    assert [path.name for path in scorer.members] == [
+        f"fold{fold}_tiny_seed1.safetensors" for fold in range(3)
+    ]
     assert "| all | 4 | 4 |" in study.text("scorer/README.md")
     trained = {path.parent.name for path in study.results.glob("cross_validation/*/*/summary.json")}
     assert trained == {"tiny_seed1"}  # what the scorer needs, and no more

@@ -1,4 +1,6 @@
-"""From a configuration that names the 24-column edges to scores by the checkpoint that was trained on them."""
+"""From a configuration that names the 24-column edges to scores by the checkpoint that was trained
+on them.
+"""
 
 from __future__ import annotations
 
@@ -41,5 +43,7 @@ def test_a_checkpoint_of_24_edge_columns_scores_with_them_whatever_the_configura
     assert len(by_study) == 6
 
     study.configure(training=TRAINING)
-    study.run("score", "--config", "score_decoys=decoys", "score_name=again", f"scorer={checkpoint}")
+    study.run(
+        "score", "--config", "score_decoys=decoys", "score_name=again", f"scorer={checkpoint}"
+    )
     assert scores(study.text("scores/again/models.csv")) == pytest.approx(by_study, abs=1e-6)

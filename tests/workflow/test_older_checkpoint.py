@@ -1,4 +1,6 @@
-"""Scoring with a checkpoint of the published implementation, from the user's own file to the ranking."""
+"""Scoring with a checkpoint of the published implementation, from the user's own file to the
+ranking.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from toporank.features.presets import PRESETS
 def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:
     """Score a folder in a working directory; the ranking by decoy."""
     home.mkdir()
-    Study(home).run("score", "--config", f"score_decoys={decoys}", f"scorer={checkpoint}", "partners=chains")
+    Study(home).run(
+        "score", "--config", f"score_decoys={decoys}", f"scorer={checkpoint}", "partners=chains"
+    )
     return pd.read_csv(home / f"results/scores/{decoys.name}/models.csv").set_index("decoy")
 
 
@@ -42,10 +46,17 @@ def test_a_foreign_checkpoint_stops_before_anything_is_computed(tmp_path):
     shutil.copy(EXAMPLE / "decoys/1GCQ/mid4.cif", decoys)
     torch.save({"state_dict": {"encoder.weight": torch.zeros(3, 3)}}, tmp_path / "foreign.ckpt")
     answer = Study(tmp_path).run(
-        "score", "--config", f"score_decoys={decoys}", f"scorer={tmp_path / 'foreign.ckpt'}", check=False
+        "score",
+        "--config",
+        f"score_decoys={decoys}",
+        f"scorer={tmp_path / 'foreign.ckpt'}",
+        check=False,
     )
     assert answer.returncode != 0
-    assert "foreign.ckpt: not a TopoRank checkpoint (use a best.ckpt that this workflow trained" in answer.stdout
+    assert (
+        "foreign.ckpt: not a TopoRank checkpoint (use a best.ckpt that this workflow trained"
+        in answer.stdout
+    )
     assert not (tmp_path / "results").exists()
 
 
@@ -61,7 +72,9 @@ def test_features_by_name_are_written_into_the_graphs(tmp_path):
 
 
 def test_decoys_of_the_reference_get_their_published_scores(tmp_path, reference_dir):
-    """Of two and three chains, modelled and docked; unit/test_compat.py does it with all, but without workflow."""
+    """Of two and three chains, modelled and docked; unit/test_compat.py does it with all, but
+    without workflow.
+    """
     reference, decoys = reference_dir / "topoqa", tmp_path / "models"
     decoys.mkdir()
     for name in ("1A2K_trimer_model", "1AY7_bound", "6AL0_af2_0"):

@@ -1,4 +1,6 @@
-"""Building a part: one graph by its path, some targets by name. What is not asked for stays as it is."""
+"""Building a part: one graph by its path, some targets by name. What is not asked for stays as it
+is.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,16 @@ def graphs(study) -> dict[str, bytes]:
 
 def test_one_graph_asked_for_by_its_path_is_built_and_no_other(fresh, few_built):
     fresh.run(GRAPH)
-    assert fresh.computed() == Counter(complex=1, contacts=1, interface=1, topology=1, nodes=1, edges=1, graphs=1)
-    assert graphs(fresh) == {"mini/graphs/1GCQ/mid4.pt": graphs(few_built)["mini/graphs/1GCQ/mid4.pt"]}
+    assert fresh.computed() == Counter(
+        complex=1, contacts=1, interface=1, topology=1, nodes=1, edges=1, graphs=1
+    )
+    assert graphs(fresh) == {
+        "mini/graphs/1GCQ/mid4.pt": graphs(few_built)["mini/graphs/1GCQ/mid4.pt"]
+    }
     assert "Nothing to be done" in fresh.run(GRAPH).stdout
-    refused = fresh.run(GRAPH.replace("mid4", "mid5"), "results/mini/graphs/2I25/apart1.pt", check=False)
+    refused = fresh.run(
+        GRAPH.replace("mid4", "mid5"), "results/mini/graphs/2I25/apart1.pt", check=False
+    )
     assert refused.returncode != 0
     assert "no decoy 1GCQ/mid5 (did you mean '1GCQ/mid4'?)" in refused.stdout
     failed = fresh.run("results/mini/graphs/2I25/apart1.pt", check=False)

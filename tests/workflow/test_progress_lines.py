@@ -18,14 +18,17 @@ LINE = re.compile(
 
 
 def test_a_build_tells_how_far_it_is(tmp_path):
-    """Plain lines, from nothing to all; the next run has nothing to tell, nor has one that shall be quiet.
+    """Plain lines, from nothing to all; the next run has nothing to tell, nor has one that shall be
+    quiet.
 
     The program looks so often here that however fast the jobs are, it looks while they run.
     """
     study = make_study(tmp_path / "study", FEW)
     study.repository = clone_to(tmp_path / "toporank")
     module = study.repository / "lib/toporank/app/workflow/progress.py"
-    module.write_text(module.read_text().replace("FIRST, LONGEST = 2.0, 30.0", "FIRST, LONGEST = 0.05, 0.2"))
+    module.write_text(
+        module.read_text().replace("FIRST, LONGEST = 2.0, 30.0", "FIRST, LONGEST = 0.05, 0.2")
+    )
     settings = {**FEW_SETTINGS, "workflow": {"chunk_size": 3}}
     study.configure(**settings)
     lines = LINE.finditer(study.run("build_graphs").stdout)

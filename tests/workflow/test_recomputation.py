@@ -1,4 +1,6 @@
-"""What a change of decoys, labels, parameters or code costs; its end is that of a clean run, byte by byte."""
+"""What a change of decoys, labels, parameters or code costs; its end is that of a clean run, byte
+by byte.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,11 @@ def afresh(study: Study, home: Path) -> dict[str, bytes]:
 
 def inputs(study: Study) -> list[Path]:
     made = ("results", "logs")
-    return [path for path in study.home.iterdir() if path.name not in made and not path.name.startswith(".")]
+    return [
+        path
+        for path in study.home.iterdir()
+        if path.name not in made and not path.name.startswith(".")
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +75,9 @@ def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tm
     changed, labels = study.home / "decoys/1AVZ/far1.pdb", study.home / "labels.csv"
     text, table = changed.read_text(), labels.read_text()
 
-    atom = next(line for line in text.splitlines() if line.startswith("ATOM") and line[12:16] == " CA ")
+    atom = next(
+        line for line in text.splitlines() if line.startswith("ATOM") and line[12:16] == " CA "
+    )
     changed.write_text(text.replace(atom, f"{atom[:30]}{float(atom[30:38]) + 0.5:8.3f}{atom[38:]}"))
     shutil.copy(EXAMPLE / "decoys/1GCQ/far1.pdb.gz", study.home / "decoys/1GCQ")
     assert again(study) == Counter(dict.fromkeys(ALL, 2))
@@ -83,7 +91,12 @@ def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tm
     labels.write_text(table.replace("1GCQ,mid4,", "1GCQ,renamed,"))
     assert again(study) == Counter()
     coverage = [line.split("\t")[:2] for line in study.text("mini/coverage.tsv").splitlines()[1:]]
-    assert coverage == [["1AVZ", "near1"], ["1GCQ", "far1"], ["1GCQ", "renamed"], ["1KTZ", "lost_in_transfer"]]
+    assert coverage == [
+        ["1AVZ", "near1"],
+        ["1GCQ", "far1"],
+        ["1GCQ", "renamed"],
+        ["1KTZ", "lost_in_transfer"],
+    ]
     assert {name.split("/")[-1].split(".")[0] for name in study.tree() if name.startswith("mini/graphs/")} == {
         "near1", "far1", "renamed",
     }  # fmt: skip
@@ -101,13 +114,17 @@ def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tm
     assert study.tree() == three.tree()
 
 
-def test_a_parameter_of_the_last_stage_changed_then_back_in_a_data_set_that_was_moved(three, tmp_path):
+def test_a_parameter_of_the_last_stage_changed_then_back_in_a_data_set_that_was_moved(
+    three, tmp_path
+):
     study = copied(three, tmp_path / "study")
     before = study.tree()
     assert again(study, features={"edges": {"cutoff": 9.0}}) == Counter(edges=3, graphs=3)
     assert study.tree() == afresh(study, tmp_path / "wider") != before
     (study.home / "decoys").rename(study.home / "moved decoys é")
-    assert again(study, datasets=[{**CONFIG["datasets"][0], "decoys": "moved decoys é"}]) == Counter()
+    assert (
+        again(study, datasets=[{**CONFIG["datasets"][0], "decoys": "moved decoys é"}]) == Counter()
+    )
     coverage = before.pop("mini/coverage.tsv").decode().replace("\tdecoys/", "\tmoved decoys é/")
     assert study.tree() == {**before, "mini/coverage.tsv": coverage.encode()}
 
@@ -144,9 +161,11 @@ def test_two_folders_and_two_data_sets_share_a_reuse_store(tmp_path):
 
 @pytest.fixture(scope="module")
 def cloned(tmp_path_factory) -> Study:
-    """Three decoys built by a clone of the repository; the clone may be changed for a while (see `changed`).
+    """Three decoys built by a clone of the repository; the clone may be changed for a while (see
+    `changed`).
 
-    The features are those without compiled code where possible: a clone compiles anew, which takes long.
+    The features are those without compiled code where possible: a clone compiles anew, which takes
+    long.
     """
     clone = clone_to(tmp_path_factory.mktemp("clone") / "toporank")
     return clean(clone.parent / "study", clone, features=FEATURES)
@@ -177,14 +196,22 @@ def test_code_of_one_stage_changed_and_back(cloned, tmp_path):
     before = study.tree()
     with changed(study, "features/topology.py", "values.mean(), ", "1.5 * values.mean(), "):
         assert again(study, features=FEATURES) == FEATURES_ALL + Counter(complex=3, contacts=3)
-        assert study.tree() == clean(tmp_path / "clean", study.repository, features=FEATURES).tree() != before
+        assert (
+            study.tree()
+            == clean(tmp_path / "clean", study.repository, features=FEATURES).tree()
+            != before
+        )
     assert again(study, features=FEATURES) == Counter()
     assert study.tree() == before
 
 
 def test_a_decoy_that_fails_in_topology_and_one_that_fails_in_edges(cloned, tmp_path):
-    """One on purpose, one by a fault of the program: each is named with stage and reason, the third is as ever."""
-    topology = "if len(residues) == 23:\n        raise ValueError('no topology today')\n    "  # 1AVZ/far1
+    """One on purpose, one by a fault of the program: each is named with stage and reason, the third
+    is as ever.
+    """
+    topology = (
+        "if len(residues) == 23:\n        raise ValueError('no topology today')\n    "  # 1AVZ/far1
+    )
     edges = "if len(nodes) == 25:\n        raise FeatureError('no edges today')\n    "  # 1GCQ/mid4
     with (
         changed(cloned, "features/topology.py", "usable = ", f"{topology}usable = "),

@@ -1,4 +1,6 @@
-"""Decoys that fail in a late stage: recorded with a reason, judged by the coverage policy, tried again on request."""
+"""Decoys that fail in a late stage: recorded with a reason, judged by the coverage policy, tried
+again on request.
+"""
 
 from __future__ import annotations
 

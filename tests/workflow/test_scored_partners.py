@@ -23,13 +23,17 @@ def score(folder: Path, finished: Study, *settings: str) -> Study:
     study = Study(folder)
     study.configure()
     checkpoint = finished.results / "final/best.ckpt"
-    study.printed = study.run("score", "--config", "score_decoys=in", f"scorer={checkpoint}", *settings).stdout
+    study.printed = study.run(
+        "score", "--config", "score_decoys=in", f"scorer={checkpoint}", *settings
+    ).stdout
     return study
 
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory, finished) -> Study:
-    """An antibody on its antigen with partners, without, and with each chain apart, and a ring of five chains."""
+    """An antibody on its antigen with partners, without, and with each chain apart, and a ring of
+    five chains.
+    """
     home = tmp_path_factory.mktemp("partners")
     for target in ("said", "unsaid", "chains"):
         antibody_decoys(home / "in" / target, ATOMS, "A")
@@ -64,7 +68,11 @@ def test_an_antigen_that_is_away_or_missing_is_behind_every_one_that_is_there(sc
 
 
 def test_with_partners_the_antibody_itself_is_no_interface(scored):
-    residues = table(scored, "details.csv").query("decoy == 'native'").set_index("target")["n_interface_residues"]
+    residues = (
+        table(scored, "details.csv")
+        .query("decoy == 'native'")
+        .set_index("target")["n_interface_residues"]
+    )
     assert int(residues["said"]) == int(residues["unsaid"]) < int(residues["chains"])
     rows = table(scored, "interfaces.csv").query("decoy == 'native'")
     for target in ("said", "unsaid"):
@@ -76,21 +84,30 @@ def test_a_reason_names_the_partner_and_its_distance(scored):
     coverage = table(scored, "models.csv").set_index(["target", "decoy"])["reason"]
     near, far = (coverage["said", name] for name in ("away50", "away200"))
     assert near.startswith("partner A touches no other (the closest is H+L, ")
-    assert float(far.split(", ")[1].split()[0]) - float(near.split(", ")[1].split()[0]) == pytest.approx(150, abs=20)
+    assert float(far.split(", ")[1].split()[0]) - float(
+        near.split(", ")[1].split()[0]
+    ) == pytest.approx(150, abs=20)
     assert coverage["said", "no_antigen"] == "no protein chain 'A', only H, L"
-    assert coverage["unsaid", "no_antigen"] == "of 3 protein chains that most models of the target have, 2: no A"
+    assert (
+        coverage["unsaid", "no_antigen"]
+        == "of 3 protein chains that most models of the target have, 2: no A"
+    )
 
 
 def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(scored):
     assert ranked(scored, "ring") == [("whole", "ok"), ("off", "partner_apart")]
-    rows = table(scored, "interfaces.csv").query("target == 'ring'").set_index(["decoy", "interface"])
+    rows = (
+        table(scored, "interfaces.csv").query("target == 'ring'").set_index(["decoy", "interface"])
+    )
     whole, off = rows.loc["whole"], rows.loc["off"]
     assert whole[whole["status"] == "ok"].index.tolist() == ["A:B", "A:E", "B:C", "C:D", "D:E"]
     assert off[off["status"] == "ok"].index.tolist() == ["A:B", "A:E", "D:E"]
     assert off.loc[["B:C", "C:D"], "status"].tolist() == ["apart", "apart"]
     assert all(off.loc[["B:C", "C:D"], "closest"].astype(float) > 10)
     for name in ("A:B", "A:E", "D:E"):
-        assert float(off.loc[name, "dockq"]) == pytest.approx(float(whole.loc[name, "dockq"]), abs=0.05)
+        assert float(off.loc[name, "dockq"]) == pytest.approx(
+            float(whole.loc[name, "dockq"]), abs=0.05
+        )
     summary = table(scored, "details.csv").query("decoy == 'whole'").iloc[0]
     values = whole["dockq"].astype(float)
     assert (float(summary["min_interface"]), int(summary["n_interfaces"])) == (values.min(), 5)
@@ -125,7 +142,11 @@ def test_partners_can_be_said_in_the_configuration_a_table_or_the_labels(tmp_pat
     (tmp_path / "given.csv").write_text("target;partners\nT;A:L+H\n")
     (tmp_path / "labels.csv").write_text("Target,Model,Partners,DockQ\nT,native,H+L:A,1.0\n")
     datasets = [{"name": name, "decoys": name} for name in names]
-    datasets[1]["partners"], datasets[2]["partners"], datasets[3]["labels"] = "H+L:A", "given.csv", "labels.csv"
+    datasets[1]["partners"], datasets[2]["partners"], datasets[3]["labels"] = (
+        "H+L:A",
+        "given.csv",
+        "labels.csv",
+    )
     study.configure(datasets=datasets)
     tables = [f"results/{name}/published.tsv" for name in names]
     study.run(tables[0], "--config", "partners=L+H:A")

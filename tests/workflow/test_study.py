@@ -45,21 +45,28 @@ def test_every_promised_file_is_there(finished):
 def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
     table = coverage(finished)
     assert len(table) == N_DECOYS + 1
-    assert dict(table["status"].value_counts()) == {"ok": N_DECOYS - 1, "no_interface": 1, "label_without_decoy": 1}
+    assert dict(table["status"].value_counts()) == {
+        "ok": N_DECOYS - 1,
+        "no_interface": 1,
+        "label_without_decoy": 1,
+    }
     unlabelled = table[table["dockq"] == ""]
     assert list(zip(unlabelled["target"], unlabelled["decoy"], strict=True)) == [UNLABELLED]
     lost = table[table["status"] == "label_without_decoy"].iloc[0]
     assert (lost.target, lost.decoy) == WITHOUT_DECOY
     assert (
         f"mini: {N_DECOYS} decoys = {N_DECOYS - 1} ok + 1 no_interface; "
-        f"{N_DECOYS} labels = {N_DECOYS - 2} with a graph + 1 label_without_decoy + 1 no_interface; "
+        f"{N_DECOYS} labels = {N_DECOYS - 2} with a graph + 1 label_without_decoy + 1 "
+        "no_interface; "
         "1 decoys without label" in (finished.home / "printed.txt").read_text()
     )
 
 
 def models_of(study) -> pd.DataFrame:
     """models.csv and details.csv in one table."""
-    models, details = (pd.read_csv(study.results / f"scores/mini/{name}.csv") for name in ("models", "details"))
+    models, details = (
+        pd.read_csv(study.results / f"scores/mini/{name}.csv") for name in ("models", "details")
+    )
     return models.merge(details, on=["target", "decoy"])
 
 
@@ -73,7 +80,11 @@ def test_every_decoy_with_a_graph_is_compared_with_the_others_of_its_target(fini
 def test_a_decoy_without_interface_is_ranked_last_and_said_to_be_so(finished):
     models = models_of(finished)
     apart = models[models["decoy"] == "apart1"].iloc[0]
-    assert (apart["status"], apart["n_interface_residues"], apart["n_chains"]) == ("no_interface", 0, 2)
+    assert (apart["status"], apart["n_interface_residues"], apart["n_chains"]) == (
+        "no_interface",
+        0,
+        2,
+    )
     assert pd.isna(apart["dockq"])
     assert len(models) == N_DECOYS
     for target, part in models.groupby("target"):
@@ -87,8 +98,12 @@ def test_decoys_are_scored_by_the_mean_of_the_best_two_runs(finished):
     members = [finished.results / f"final/ensemble/{run}.ckpt" for run in best]
     assert sorted((finished.results / "final/ensemble").glob("*.ckpt")) == sorted(members)
     store = GraphStore.open([finished.results / "mini/graphs.safetensors"])
-    found = np.array([predict(load_weights(member)[0], store).numpy() for member in members], dtype=float)
-    expected = store.decoys[["target", "decoy"]].assign(mean=found.mean(axis=0), sd=abs(found[0] - found[1]) / 2**0.5)
+    found = np.array(
+        [predict(load_weights(member)[0], store).numpy() for member in members], dtype=float
+    )
+    expected = store.decoys[["target", "decoy"]].assign(
+        mean=found.mean(axis=0), sd=abs(found[0] - found[1]) / 2**0.5
+    )
     models = models_of(finished).merge(expected, on=["target", "decoy"])
     assert len(models) == N_DECOYS - 1
     assert models["score"].tolist() == pytest.approx(models["mean"].tolist(), abs=1e-6)
@@ -114,8 +129,12 @@ def test_fine_tuning_starts_from_its_parent(finished):
 
 
 def test_what_training_has_seen_of_each_target_is_told(finished):
-    leakage = pd.read_csv(finished.results / "scores/mini/targets.csv", keep_default_na=False).set_index("target")
-    splits = pd.read_csv(finished.results / "splits.csv", keep_default_na=False).set_index("target")["split"]
+    leakage = pd.read_csv(
+        finished.results / "scores/mini/targets.csv", keep_default_na=False
+    ).set_index("target")
+    splits = pd.read_csv(finished.results / "splits.csv", keep_default_na=False).set_index(
+        "target"
+    )["split"]
     trained = splits[splits == "train"].index.drop("2I25")
     assert set(leakage.index) == set(DECOYS)
     assert (leakage.loc[trained, "nearest_training_target"] == trained).all()
@@ -141,7 +160,9 @@ def test_a_second_run_does_nothing_and_says_so(finished):
         ),
     ],
 )  # fmt: skip
-def test_changed_code_is_followed_by_the_steps_that_use_it_alone(finished, tmp_path, file, text, steps):
+def test_changed_code_is_followed_by_the_steps_that_use_it_alone(
+    finished, tmp_path, file, text, steps
+):
     """Also where the program lies in another place."""
     clone = clone_to(tmp_path / "toporank")
     with open(clone / "lib/toporank" / file, "a") as changed:
@@ -154,16 +175,21 @@ def test_changed_code_is_followed_by_the_steps_that_use_it_alone(finished, tmp_p
 def test_the_same_seeds_give_the_same_results(finished, tmp_path):
     """A run in another place gives every file byte for byte.
 
-    It has nothing to reuse but the second run of each kind, which is taken if its seed, parent and graphs are the same.
+    It has nothing to reuse but the second run of each kind, which is taken if its seed, parent and
+    graphs are the same.
     """
     other = make_study(tmp_path / "elsewhere")
     for kept in finished.home.glob(".toporank/store/runs/*"):
         if json.loads((kept / "summary.json").read_text())["run"] in SECOND:
             shutil.copytree(kept, other.home / kept.relative_to(finished.home))
     other.run("all")
-    logs = [log for stage in ("training", "finetune") for log in other.home.glob(f"logs/{stage}/*.log")]
+    logs = [
+        log for stage in ("training", "finetune") for log in other.home.glob(f"logs/{stage}/*.log")
+    ]
     assert {log.stem for log in logs if "taken from the reuse store" in log.read_text()} == SECOND
     theirs, ours = other.tree(), finished.tree()
     assert theirs.keys() == ours.keys()
-    of_folder = {name for name in ours if name.endswith("/last.ckpt")}  # Lightning writes its folder into it
+    of_folder = {
+        name for name in ours if name.endswith("/last.ckpt")
+    }  # Lightning writes its folder into it
     assert [name for name in ours if theirs[name] != ours[name] and name not in of_folder] == []

@@ -1,1 +1,3 @@
-"""What a person runs: commands, the Python API, the configuration, and what the rules of the workflow need."""
+"""What a person runs: commands, the Python API, the configuration, and what the rules of the
+workflow need.
+"""

@@ -1,7 +1,7 @@
 """What a notebook or a program calls: `import toporank`, then `toporank.score(…)` and its like.
 
-Everything happens in this process and in memory, in a temporary folder, or in the cache that is given. No function
-changes the working directory, and several threads may call them.
+Everything happens in this process and in memory, in a temporary folder, or in the cache that is
+given. No function changes the working directory, and several threads may call them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from typing import Any
 import pandas as pd
 
 from toporank import layout
-from toporank.app.commands.given import INPUT, chains_of_decoys, check_partners, folder_to_score, name_of
+from toporank.app.commands.given import (
+    INPUT,
+    chains_of_decoys,
+    check_partners,
+    folder_to_score,
+    name_of,
+)
 from toporank.app.commands.score import settings_of
 from toporank.app.config import load_config
 from toporank.app.score_folder import Results, ScoringInput, find_models, score_folder
@@ -33,7 +39,13 @@ from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
 from toporank.structures.immune import natural_bodies
 from toporank.structures.in_memory import complex_of, is_structure, write_structures
-from toporank.structures.partners import Partners, checked_partners, given_partners, partner_name, partners_text
+from toporank.structures.partners import (
+    Partners,
+    checked_partners,
+    given_partners,
+    partner_name,
+    partners_text,
+)
 
 PathLike = str | os.PathLike[str]
 Structure = Any
@@ -45,7 +57,11 @@ MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
 
 
 def score(
-    models: PathLike | Sequence[PathLike] | Structure | Sequence[Structure] | Mapping[str, Structure],
+    models: PathLike
+    | Sequence[PathLike]
+    | Structure
+    | Sequence[Structure]
+    | Mapping[str, Structure],
     *,
     partners: str | None = None,
     scorer: PathLike | Scorer | None = None,
@@ -60,26 +76,34 @@ def score(
 
     Parameters
     ----------
-    models : what a predictor wrote, a folder of models, an archive or a single file; a list of files; or structures in
+    models : what a predictor wrote, a folder of models, an archive or a single file; a list of
+        files; or structures in
         memory of Biopython, biotite or gemmi: one, a list, or a dictionary by name
-    partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so; by default the chains of an
-        antibody, T-cell receptor or MHC molecule are one, and every other chain; `"chains"` keeps each chain apart
+    partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so; by
+    default the chains of an
+        antibody, T-cell receptor or MHC molecule are one, and every other chain; `"chains"` keeps
+        each chain apart
     scorer : its folder, a single checkpoint or an open `Scorer`; by default the one that ships
-    confidence : whether the predictor's own confidence counts in the score
-    targets : `"sequence"`, models with the same chains are a target, or `"folder"`, those in one folder
-    plddt : whether the B factors of the models are pLDDT: `"b_factor"`, they are, or `"none"`; by default the files and
+    confidence : whether the predictor's own confidence counts in the score targets : `"sequence"`,
+    models with the same chains are a target, or `"folder"`, those in one folder plddt : whether the
+    B factors of the models are pLDDT: `"b_factor"`, they are, or `"none"`; by default the files and
         their numbers decide
-    rank_by : what the ranking goes by: `"complex"`, by default, `"min_interface"` or `"mean_interface"`
-    cache : folder that keeps what was computed, so that the same models cost little the next time; the
+    rank_by : what the ranking goes by: `"complex"`, by default, `"min_interface"` or
+    `"mean_interface"` cache : folder that keeps what was computed, so that the same models cost
+    little the next time; the
         `.toporank/store` of an earlier command will do. By default nothing is kept
     workers : processes
 
     Returns
     -------
-    Results with DataFrames, each with the rows and columns of a table that docs/results.md describes: `models`, one
-    row for every model, best first within each target; `targets`, `interfaces`, `residues`, `contacts` and
-    `confidence`. DockQ is between 0 and 1. A model that cannot be scored is a row of `models`, too, and `status` says
-    what became of it. `notes` are sentences: why a model has no score, what was passed over, how far to trust the
+    Results with DataFrames, each with the rows and columns of a table that docs/results.md
+    describes: `models`, one
+    row for every model, best first within each target; `targets`, `interfaces`, `residues`,
+    `contacts` and
+    `confidence`. DockQ is between 0 and 1. A model that cannot be scored is a row of `models`, too,
+    and `status` says
+    what became of it. `notes` are sentences: why a model has no score, what was passed over, how
+    far to trust the
     scores. `write(folder)` writes the tables and the page.
 
     Raises
@@ -99,14 +123,19 @@ def score(
 
 
 def embed(
-    models: PathLike | Sequence[PathLike] | Structure | Sequence[Structure] | Mapping[str, Structure],
+    models: PathLike
+    | Sequence[PathLike]
+    | Structure
+    | Sequence[Structure]
+    | Mapping[str, Structure],
     *,
     partners: str | None = None,
     scorer: PathLike | Scorer | None = None,
     targets: str = BY_SEQUENCE,
     cache: PathLike | None = None,
 ) -> pd.DataFrame:
-    """What the first network of a scorer sees in each model, as a vector, such as for a map or a search of neighbours.
+    """What the first network of a scorer sees in each model, as a vector, such as for a map or a
+    search of neighbours.
 
     Parameters
     ----------
@@ -114,8 +143,10 @@ def embed(
 
     Returns
     -------
-    DataFrame with the rows and columns of embeddings.csv: `target`, `decoy`, and the k entries `v0`, `v1` … of the
-    vector, float32, without units. Models without a score have no row; `attrs["notes"]` says why, as for `score`.
+    DataFrame with the rows and columns of embeddings.csv: `target`, `decoy`, and the k entries
+    `v0`, `v1` … of the
+    vector, float32, without units. Models without a score have no row; `attrs["notes"]` says why,
+    as for `score`.
     Vectors of different scorers cannot be compared.
 
     Raises
@@ -138,15 +169,20 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
 
     Parameters
     ----------
-    path : PDB or mmCIF file, or a structure in memory of Biopython, biotite or gemmi; of several models the first
+    path : PDB or mmCIF file, or a structure in memory of Biopython, biotite or gemmi; of several
+        models the first
         counts
-    partners : which chains are one partner, such as `"H+L:A"`, or `"chains"`; by default as for `score`
+    partners : which chains are one partner, such as `"H+L:A"`, or `"chains"`; by default as for
+    `score`
 
     Returns
     -------
-    DataFrame with a row for each of N interface residues, in order of chain and number: `chain`, `number`,
-    `insertion_code`, `residue`, the k node columns, unscaled (docs/features.md has their units), and `lost`: why the
-    residue is no node, with zeros for its features, or an empty text. `attrs["notes"]` says what was left out.
+    DataFrame with a row for each of N interface residues, in order of chain and number: `chain`,
+    `number`,
+    `insertion_code`, `residue`, the k node columns, unscaled (docs/features.md has their units),
+    and `lost`: why the
+    residue is no node, with zeros for its features, or an empty text. `attrs["notes"]` says what
+    was left out.
 
     Raises
     ------
@@ -163,7 +199,9 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
     complex_, choices = _complex(path, partners), _choices()
     residues = choices["interface"](complex_).index
     nodes = choices["nodes"](complex_, residues, choices["topology"](complex_, residues))
-    ids = pd.DataFrame([complex_.residues[r] for r in residues], columns=["chain", "number", "insertion_code"])
+    ids = pd.DataFrame(
+        [complex_.residues[r] for r in residues], columns=["chain", "number", "insertion_code"]
+    )
     ids["residue"] = [complex_.names[r] for r in residues]
     frame = pd.concat([ids, pd.DataFrame(nodes.values, columns=node_columns(choices))], axis=1)
     frame["lost"] = nodes.lost
@@ -180,9 +218,12 @@ def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.Da
 
     Returns
     -------
-    DataFrame with a row for every two partners: `interface`, such as `A:H+L`; its partners `first` and `second`;
-    `n_residues`, its residues with a CA within 10 Å of a CA of the other partner; `n_contacts`, the pairs of these;
-    `closest`, the smallest distance between CA atoms, in Å. Partners that do not touch have 0 residues.
+    DataFrame with a row for every two partners: `interface`, such as `A:H+L`; its partners `first`
+    and `second`;
+    `n_residues`, its residues with a CA within 10 Å of a CA of the other partner; `n_contacts`, the
+    pairs of these;
+    `closest`, the smallest distance between CA atoms, in Å. Partners that do not touch have 0
+    residues.
 
     Raises
     ------
@@ -204,19 +245,25 @@ def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.Da
     return frame
 
 
-def dockq(model: PathLike | Structure, native: PathLike | Structure, partners: str | None = None) -> dict[str, Any]:
+def dockq(
+    model: PathLike | Structure, native: PathLike | Structure, partners: str | None = None
+) -> dict[str, Any]:
     """DockQ of a model against its native, as docs/labels.md defines it.
 
     Parameters
     ----------
-    model, native : PDB or mmCIF files, or structures in memory; sequences say which chain of the model is which of the
+    model, native : PDB or mmCIF files, or structures in memory; sequences say which chain of the
+        model is which of the
         native
-    partners : which chains of the native are one partner, such as `"H+L:A"`, or `"chains"`; by default as for `score`
+    partners : which chains of the native are one partner, such as `"H+L:A"`, or `"chains"`; by
+    default as for `score`
 
     Returns
     -------
-    dict : `dockq`, `fnat` (shares from 0 to 1), `irmsd` and `lrmsd` (Å), each the mean over all interfaces;
-    `interfaces`, the same four numbers of each, by its name; `mapping`, chain of the native to chain of the model, or
+    dict : `dockq`, `fnat` (shares from 0 to 1), `irmsd` and `lrmsd` (Å), each the mean over all
+        interfaces;
+    `interfaces`, the same four numbers of each, by its name; `mapping`, chain of the native to
+    chain of the model, or
     to several, such as `"A+B"`; `notes`, what was joined or left out.
 
     Raises
@@ -234,7 +281,9 @@ def dockq(model: PathLike | Structure, native: PathLike | Structure, partners: s
     of_native, of_model = complex_of(native), complex_of(model)
     of_partners = partners_of_native(checked_partners(partners) if partners else "", of_native)
     label_ = label(Native(of_native, of_partners, are_given=bool(partners)), of_model)
-    each = {partners_text(tuple(sorted(sides))): s._asdict() for sides, s in label_.interfaces.items()}
+    each = {
+        partners_text(tuple(sorted(sides))): s._asdict() for sides, s in label_.interfaces.items()
+    }
     notes = [*of_native.notes, *of_model.notes, *label_.notes]
     mapping = {chain: partner_name(of_model) for chain, of_model in label_.mapping.items()}
     means = pd.DataFrame(each.values()).mean().to_dict() | {"dockq": label_.dockq}
@@ -259,7 +308,9 @@ def _scored(
         models = folder_of_structures
     (folder, of_archives), called = _folder_of(models, Path(room.name, INPUT))
     path = scorer.path if isinstance(scorer, Scorer) else scorer
-    config = load_config(settings_of(folder, called, partners, scorer=Path(path) if path else None, **chosen))
+    config = load_config(
+        settings_of(folder, called, partners, scorer=Path(path) if path else None, **chosen)
+    )
     found = find_models(config, folder, store, of_archives)
     _check_all_there(found, [] if _is_path(models) else models)
     check_partners(partners, "model", chains_of_decoys(found.grouped), "partners")
@@ -273,7 +324,10 @@ def _check_all_there(found: ScoringInput, files: Iterable[PathLike]) -> None:
     there = {os.path.realpath(decoy.path) for decoy in found.grouped.decoys}
     for file in files:
         if os.path.realpath(file) not in there:
-            what = "TopoRank would pass over this file: its folder has a name of what predictors are given"
+            what = (
+                "TopoRank would pass over this file: its folder has a name of what predictors are "
+                "given"
+            )
             raise ConfigError(what, where=file, remedy="call score for the models of each folder")
 
 
@@ -300,12 +354,18 @@ def _folder_of(models: PathLike | Iterable[PathLike], inputs: Path) -> tuple[Gat
 
 
 def _linked(files: Sequence[Path], inputs: Path) -> Path:
-    """A folder with links to some files, which lie in it as they lie in the folder that they have in common."""
+    """A folder with links to some files, which lie in it as they lie in the folder that they have
+    in common.
+    """
     if not files:
         raise ConfigError("the list of models is empty", remedy="give files, or a folder")
     for file in files:
         if not file.is_file():
-            raise ConfigError("there is no such file", where=file, remedy="is it spelled right? Give a folder alone")
+            raise ConfigError(
+                "there is no such file",
+                where=file,
+                remedy="is it spelled right? Give a folder alone",
+            )
         if not is_model(file):
             raise ConfigError("not a structure file", where=file, remedy="give PDB or mmCIF files")
     common = Path(os.path.commonpath([file.parent for file in files]))

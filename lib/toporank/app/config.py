@@ -32,7 +32,16 @@ def _partners(value: Any) -> Any:
     return value
 
 
-RESERVED = {"training", "finetune", "final", "scores", "evaluation", "cross_validation", "sampling", "scorer"}
+RESERVED = {
+    "training",
+    "finetune",
+    "final",
+    "scores",
+    "evaluation",
+    "cross_validation",
+    "sampling",
+    "scorer",
+}
 """Names that no data set can have: folders in `results/`."""
 PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 
@@ -42,13 +51,18 @@ RankBy = Literal["complex", "min_interface", "mean_interface"]
 
 
 class Dataset(Section):
-    """One set of decoys, or of graphs that another pipeline made of decoys: `decoys` or `graphs` must be given."""
+    """One set of decoys, or of graphs that another pipeline made of decoys: `decoys` or `graphs`
+    must be given.
+    """
 
     name: Name = Field(description="Name of the data set; its results lie under `results/<name>/`.")
-    decoys: str | None = Field(None, description="Folder of `<target>/<decoy>.{pdb,ent,cif,mmcif}[.gz]`.")
+    decoys: str | None = Field(
+        None, description="Folder of `<target>/<decoy>.{pdb,ent,cif,mmcif}[.gz]`."
+    )
     graphs: str | None = Field(
         None,
-        description="Folder of PyTorch Geometric `Data` files, `<target>/<decoy>.pt`, in the place of `decoys`; see"
+        description="Folder of PyTorch Geometric `Data` files, `<target>/<decoy>.pt`, in the place of "
+        "`decoys`; see"
         " docs/training-your-own.md.",
     )
     labels: str | dict[Literal["train", "val", "test"], str] | None = Field(
@@ -61,9 +75,15 @@ class Dataset(Section):
         description="Folder of the natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`, from which labels are"
         " computed where `labels` gives none.",
     )
-    partners: PartnersSetting = Field(None, description="Overrides the top-level `partners` for this data set.")
-    plddt: Plddt | None = Field(None, description="Overrides the top-level `plddt` for this data set.")
-    targets: Targets = Field(None, description="Overrides the top-level `targets` for this data set.")
+    partners: PartnersSetting = Field(
+        None, description="Overrides the top-level `partners` for this data set."
+    )
+    plddt: Plddt | None = Field(
+        None, description="Overrides the top-level `plddt` for this data set."
+    )
+    targets: Targets = Field(
+        None, description="Overrides the top-level `targets` for this data set."
+    )
 
     @model_validator(mode="after")
     def _decoys_or_graphs(self) -> Dataset:
@@ -73,7 +93,9 @@ class Dataset(Section):
             of_structures = ("natives", "partners", "plddt", "targets")
             useless = [key for key in of_structures if getattr(self, key) is not None]
             if useless:
-                raise ValueError(f"data set {self.name!r}: `{useless[0]}` needs structures, and it has `graphs`")
+                raise ValueError(
+                    f"data set {self.name!r}: `{useless[0]}` needs structures, and it has `graphs`"
+                )
         return self
 
     @property
@@ -96,7 +118,9 @@ Stage = Annotated[dict[str, Any], BeforeValidator(_module_by_name)]
 
 
 class Features(Section):
-    """For each stage `module: ID` and its parameters, or the ID alone; what is left out has its default."""
+    """For each stage `module: ID` and its parameters, or the ID alone; what is left out has its
+    default.
+    """
 
     interface: Stage = Field({}, description="Which residues form the interface.")
     topology: Stage = Field({}, description="Persistent homology around each interface residue.")
@@ -131,7 +155,9 @@ class Workflow(Section):
     )
     reuse_store: str = Field(
         ".toporank/store",
-        description="Folder of finished artefacts by content; may be shared between working directories.",
+        description=(
+            "Folder of finished artefacts by content; may be shared between working directories."
+        ),
     )
 
 
@@ -145,12 +171,16 @@ class Sampling(Section):
     )
     partners: PartnersSetting = Field(
         None,
-        description="The two partners, such as `H+L:A`, or a CSV file with columns `target,partners`; a complex of two"
+        description="The two partners, such as `H+L:A`, or a CSV file with columns `target,partners`; a "
+        "complex of two"
         " chains needs none.",
     )
     decoys: int = Field(60, ge=1, le=1_000, description="Decoys of each native.")
     rotations: int = Field(
-        600, ge=10, le=100_000, description="Rotations of global docking of each native; local docking adds 40 %."
+        600,
+        ge=10,
+        le=100_000,
+        description="Rotations of global docking of each native; local docking adds 40 %.",
     )
     seed: Seed = Field(1, description="The same seed gives the same decoys on one machine.")
 
@@ -172,40 +202,50 @@ class Config(Section):
     )
     partners: PartnersSetting = Field(
         None,
-        description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns `target,partners`;"
+        description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns "
+        "`target,partners`;"
         " see docs/partners.md. They are chains of the native where a target has one. By default the chains of an"
         " antibody, T-cell receptor or MHC molecule are one, and"
         " every other chain; `chains` keeps each chain apart.",
     )
     targets: Targets = Field(
         None,
-        description="How decoys are grouped into targets: by `sequence`, their chains are the same, wherever the files"
+        description="How decoys are grouped into targets: by `sequence`, their chains are the same, "
+        "wherever the files"
         " lie, or by `folder`. By default `folder` where there are labels or natives, which name targets, and"
         " `sequence` elsewhere; see docs/inputs.md.",
     )
     plddt: Plddt = Field(
         AUTO,
-        description="Whether the B factors of models are pLDDT: where a predictor says so or their numbers look like"
+        description="Whether the B factors of models are pLDDT: where a predictor says so or their "
+        "numbers look like"
         " it (`auto`), always (`b_factor`), or never (`none`); see docs/confidence.md.",
     )
     confidence: bool = Field(
         True,
-        description="Whether the predictor's own confidence counts in the score, where there is any and the scorer"
+        description="Whether the predictor's own confidence counts in the score, where there is any and "
+        "the scorer"
         " knows what it is worth; see docs/confidence.md.",
     )
     rank_by: RankBy = Field(
         "complex",
-        description="What decides on the ranking: the score of the whole complex, of its worst interface, or the mean"
+        description="What decides on the ranking: the score of the whole complex, of its worst interface, "
+        "or the mean"
         " of its interfaces. docs/partners.md says when which is right.",
     )
     score_decoys: str | None = Field(
         None,
-        description="Folder of decoys to score instead of the data sets (`--config score_decoys=…`).",
+        description=(
+            "Folder of decoys to score instead of the data sets (`--config score_decoys=…`)."
+        ),
     )
-    score_name: Name | None = Field(None, description="Data-set name for `score_decoys`; the folder's name by default.")
+    score_name: Name | None = Field(
+        None, description="Data-set name for `score_decoys`; the folder's name by default."
+    )
     scorer: str | None = Field(
         None,
-        description="What to score `score_decoys` with: the folder of a scorer, such as `results/final` of a study of"
+        description="What to score `score_decoys` with: the folder of a scorer, such as `results/final` "
+        "of a study of"
         " your own, or a single checkpoint; the scorer that ships with TopoRank by default.",
     )
 
@@ -214,12 +254,19 @@ class Config(Section):
         names = [d.name for d in self.datasets]
         distinct(names, "data set name")
         for reserved in sorted(RESERVED & set(names)):
-            raise ValueError(f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken")
+            raise ValueError(
+                f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken"
+            )
         used = {"training.datasets": self.training.datasets}
-        used |= {f"training.finetune.phases, {p.name}: datasets": p.datasets for p in self.training.finetune.phases}
+        used |= {
+            f"training.finetune.phases, {p.name}: datasets": p.datasets
+            for p in self.training.finetune.phases
+        }
         for key, name in [(key, name) for key, chosen in used.items() for name in chosen]:
             if name not in names:
-                raise ValueError(f"{key}: no data set {name!r}; there is {', '.join(names) or 'none'}")
+                raise ValueError(
+                    f"{key}: no data set {name!r}; there is {', '.join(names) or 'none'}"
+                )
             if not self.dataset(name).is_labelled:
                 raise ValueError(f"{key}: data set {name!r} has neither labels nor natives")
         return self
@@ -242,9 +289,14 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _networks_of_the_scorer(self) -> Config:
-        chosen, names = self.training.scorer.config, [entry.name for entry in self.training.sweep.configs]
+        chosen, names = (
+            self.training.scorer.config,
+            [entry.name for entry in self.training.sweep.configs],
+        )
         if chosen is not None and chosen not in names:
-            raise ValueError(f"training.scorer.config: no configuration {chosen!r}; there is {', '.join(names)}")
+            raise ValueError(
+                f"training.scorer.config: no configuration {chosen!r}; there is {', '.join(names)}"
+            )
         return self
 
     @model_validator(mode="after")
@@ -253,7 +305,10 @@ class Config(Section):
         for run, (entry, _) in {**self.sweep_runs(), **self.finetune_runs()}.items():
             learned = (entry.datasets if isinstance(entry, Phase) else []) or self.training_datasets
             if entry.local_weight > 0 and learned and not known & set(learned):
-                raise ValueError(f"run {run!r} has a local_weight, but no data set that it learns from has `natives`")
+                raise ValueError(
+                    f"run {run!r} has a local_weight, but no data set that it learns from has "
+                    "`natives`"
+                )
         return self
 
     def dataset(self, name: str) -> Dataset:
@@ -285,7 +340,11 @@ class Config(Section):
 
     def sweep_runs(self) -> dict[str, tuple[SweepConfig, int]]:
         """Run name `<config>_seed<seed>` to its configuration and seed."""
-        return {f"{c.name}_seed{s}": (c, s) for c in self.training.sweep.configs for s in self.training.sweep.seeds}
+        return {
+            f"{c.name}_seed{s}": (c, s)
+            for c in self.training.sweep.configs
+            for s in self.training.sweep.seeds
+        }
 
     @property
     def scorer_run(self) -> str:
@@ -295,7 +354,11 @@ class Config(Section):
 
     def finetune_runs(self) -> dict[str, tuple[Phase, int]]:
         """Run name to its phase and seed."""
-        return {run: (phase, seed) for phase in self.training.finetune.phases for run, seed in phase.runs().items()}
+        return {
+            run: (phase, seed)
+            for phase in self.training.finetune.phases
+            for run, seed in phase.runs().items()
+        }
 
 
 def load_config(values: dict[str, Any]) -> Config:
@@ -304,35 +367,53 @@ def load_config(values: dict[str, Any]) -> Config:
     config.choices()
     if config.score_decoys is None:
         if config.scorer or config.score_name:
-            raise ConfigError("`scorer` and `score_name` go with `score_decoys`", remedy="give score_decoys=FOLDER too")
+            raise ConfigError(
+                "`scorer` and `score_name` go with `score_decoys`",
+                remedy="give score_decoys=FOLDER too",
+            )
         return config
-    name = config.score_name or re.sub(r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name)
+    name = config.score_name or re.sub(
+        r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name
+    )
     if name in [dataset.name for dataset in config.datasets]:
         raise ConfigError(
             f"score_decoys: results/{name}/ belongs to the data set {name!r}",
             remedy="give another name with score_name=NAME",
         )
     try:
-        scored = checked(Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys")
-        return checked(Config, {**values, "datasets": [scored.model_dump()], "training": {}}, where="")
+        scored = checked(
+            Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys"
+        )
+        return checked(
+            Config, {**values, "datasets": [scored.model_dump()], "training": {}}, where=""
+        )
     except ConfigError as error:
         raise ConfigError(error.what, remedy="give another name with score_name=NAME") from error
 
 
 def locate(path: str, repository: Path) -> Path:
-    """A path of the configuration: as given from the working directory or, if not there, in the repository."""
-    return Path(path) if Path(path).exists() or not (repository / path).exists() else repository / path
+    """A path of the configuration: as given from the working directory or, if not there, in the
+    repository.
+    """
+    return (
+        Path(path) if Path(path).exists() or not (repository / path).exists() else repository / path
+    )
 
 
 def check_is_there(path: str, repository: Path, where: str) -> None:
     """Raise ConfigError, with all places `locate` looks in, unless the path is in one of them."""
     if locate(path, repository).exists():
         return
-    places = dict.fromkeys(printable(str(place.absolute())) for place in (Path(path), repository / path))
+    places = dict.fromkeys(
+        printable(str(place.absolute())) for place in (Path(path), repository / path)
+    )
     raise ConfigError(
         f"there is no {' and no '.join(places)}",
         where=where,
-        remedy="relative paths start in the working directory, which --directory changes, or in the repository"
+        remedy=(
+            "relative paths start in the working directory, which --directory changes, or in the "
+            "repository"
+        )
         if len(places) > 1
         else "is it spelled right?",
     )

@@ -1,7 +1,7 @@
 """What is done once, after installing: everything that numba compiles is compiled and kept.
 
-One small decoy goes through every stage of a build, and through one training step and one prediction of a network. So
-everything is compiled with the very types that real work uses.
+One small decoy goes through every stage of a build, and through one training step and one
+prediction of a network. So everything is compiled with the very types that real work uses.
 """
 
 from __future__ import annotations
@@ -27,7 +27,12 @@ from toporank.structures.read import read_complex
 
 LIBRARY = Path(__file__).parents[1]
 DECOY = repository() / "resources/example/decoys/1PPE/near1.pdb.gz"
-COMPILED = ("features/persistence", "structures/kabsch_sander", "features/kernels", "learning/kernels")
+COMPILED = (
+    "features/persistence",
+    "structures/kabsch_sander",
+    "features/kernels",
+    "learning/kernels",
+)
 """The packages with compiled functions, as paths below the library."""
 
 
@@ -37,7 +42,9 @@ def compile_everything(decoy: Path = DECOY) -> Iterator[str]:
     decoy : any complex with an interface. Raises ConfigError when it is missing.
     """
     if not decoy.is_file():
-        raise ConfigError("the example decoy is missing", where=decoy, remedy="install TopoRank again")
+        raise ConfigError(
+            "the example decoy is missing", where=decoy, remedy="install TopoRank again"
+        )
     complex_, choices = read_complex(decoy), resolve({stage: {} for stage in DEFAULT_MODULES})
     residues = choices["interface"](complex_).index
     topology = choices["topology"](complex_, residues)
@@ -81,7 +88,9 @@ def _batch(nodes: NodeTable, edges: Edges) -> GraphBatch:
 
 
 def _train_and_predict(batch: GraphBatch) -> None:
-    network = build_network(batch.x.shape[1], batch.edge_attr.shape[1], Hyperparameters().model_dump(), None)
+    network = build_network(
+        batch.x.shape[1], batch.edge_attr.shape[1], Hyperparameters().model_dump(), None
+    )
     torch.nn.functional.mse_loss(network(batch), batch.y).backward()
     with torch.inference_mode():
         network.eval()(batch)

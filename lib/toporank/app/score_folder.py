@@ -1,4 +1,6 @@
-"""From a folder of models to the answer: the one way that the command, Python and the workflow share."""
+"""From a folder of models to the answer: the one way that the command, Python and the workflow
+share.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ class Page:
     height: int
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{self.height}" frameborder="0"></iframe>'
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{self.height}" '
+            'frameborder="0"></iframe>'
+        )
 
 
 class Results(ScoredModels):
@@ -74,7 +79,9 @@ class Results(ScoredModels):
         with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
             self.write_tables(Path(folder))
             table = Path(folder, layout.MODEL_TABLE.format(dataset=self.name))
-            page = render(ScoredFolder(table.parent, self.scorer), target, linked=False)  # the folder goes
+            page = render(
+                ScoredFolder(table.parent, self.scorer), target, linked=False
+            )  # the folder goes
             return Page(page, height)
 
 
@@ -100,7 +107,9 @@ class ScoringInput:
         return [list(decoys) for _, decoys in groupby(self.plan, key=attrgetter("target"))]
 
 
-def find_models(config: Config, folder: Path, store: Path, of_archives: Iterable[str] = ()) -> ScoringInput:
+def find_models(
+    config: Config, folder: Path, store: Path, of_archives: Iterable[str] = ()
+) -> ScoringInput:
     """The models in a folder with their targets and partners.
 
     Parameters
@@ -143,9 +152,10 @@ def score_folder(
 ) -> Results:
     """Score the models of a folder and rank them.
 
-    Nothing crosses targets but the tables: a target whose files and settings are those of an earlier run comes from
-    the store; of the others, the features of each model that is new are computed, then each target is scored. After an
-    interruption the same call goes on at the last finished model.
+    Nothing crosses targets but the tables: a target whose files and settings are those of an
+    earlier run comes from the store; of the others, the features of each model that is new are
+    computed, then each target is scored. After an interruption the same call goes on at the last
+    finished model.
 
     Parameters
     ----------
@@ -157,7 +167,8 @@ def score_folder(
 
     Raises
     ------
-    CheckpointError, GraphError, RecordError, StructureError : the scorer or the store is damaged or does not fit
+    CheckpointError, GraphError, RecordError, StructureError : the scorer or the store is damaged or
+        does not fit
     """
     scorer = open_scorer(config, repository())
     options = ScoringOptions(
@@ -180,7 +191,11 @@ def score_folder(
 
 
 def write_page(results: ScoredModels, out: Path) -> None:
-    """Write the page of a scored folder from its tables, and the scripts for PyMOL and ChimeraX beside it."""
-    from toporank.report.page import write_page_of  # Python's users, who ask for tables, need not wait for this
+    """Write the page of a scored folder from its tables, and the scripts for PyMOL and ChimeraX
+    beside it.
+    """
+    from toporank.report.page import (
+        write_page_of,
+    )  # Python's users, who ask for tables, need not wait for this
 
     write_page_of(out / layout.MODEL_TABLE.format(dataset=results.name), results.scorer)

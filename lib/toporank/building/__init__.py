@@ -1,1 +1,3 @@
-"""Decoys become graphs (`chunks`), a data set becomes the tables and packs that everything after the features reads."""
+"""Decoys become graphs (`chunks`), a data set becomes the tables and packs that everything after
+the features reads.
+"""

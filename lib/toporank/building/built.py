@@ -1,4 +1,6 @@
-"""The decoys of a data set with what became of each: what the steps after the features begin with."""
+"""The decoys of a data set with what became of each: what the steps after the features begin
+with.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +57,12 @@ def read_built(dataset: str, *, fates: bool = True) -> Built:
     return Built.of(plan, last_fates(dataset, current).values() if fates else ())
 
 
-def confidence_requests(coverage: Iterable[CoverageRow], built: Built, store: Store) -> Iterator[DecoyFile]:
-    """What `inputs.confidence.job.confidences` takes, in the order of coverage; labels without decoy are left out."""
+def confidence_requests(
+    coverage: Iterable[CoverageRow], built: Built, store: Store
+) -> Iterator[DecoyFile]:
+    """What `inputs.confidence.job.confidences` takes, in the order of coverage; labels without
+    decoy are left out.
+    """
     for row in coverage:
         if row.status in (Status.NO_DECOY, Status.NOT_BUILT):
             continue
@@ -65,7 +71,14 @@ def confidence_requests(coverage: Iterable[CoverageRow], built: Built, store: St
         fate = built.fates.get(decoy.key)
         digest = fate.structure_sha256 if fate else ""
         atoms = functools.partial(_atoms, built, decoy.key, store) if digest else None
-        yield DecoyFile(*decoy.key, Path(decoy.path) if decoy.path else None, partners, digest, atoms, decoy.model)
+        yield DecoyFile(
+            *decoy.key,
+            Path(decoy.path) if decoy.path else None,
+            partners,
+            digest,
+            atoms,
+            decoy.model,
+        )
 
 
 def _atoms(built: Built, key: Key, store: Store) -> Complex:
@@ -74,8 +87,9 @@ def _atoms(built: Built, key: Key, store: Store) -> Complex:
 
 
 class GraphsToPack(NamedTuple):
-    """decoys : the graph of each good decoy. interfaces : those of the interfaces of decoys that have several, or that
-    are not good as a whole. joined : in how many of the first a partner has several chains.
+    """decoys : the graph of each good decoy. interfaces : those of the interfaces of decoys that
+    have several, or that are not good as a whole. joined : in how many of the first a partner has
+    several chains.
     """
 
     decoys: list[Member]
@@ -84,12 +98,17 @@ class GraphsToPack(NamedTuple):
 
 
 def graphs_to_pack(
-    coverage: Iterable[CoverageRow], built: Built, choices: dict[str, Choice], store: Store, *, whole: bool = False
+    coverage: Iterable[CoverageRow],
+    built: Built,
+    choices: dict[str, Choice],
+    store: Store,
+    *,
+    whole: bool = False,
 ) -> GraphsToPack:
     """The members of both packs of a data set, in the order of coverage and in that of names.
 
-    whole : without those of interfaces, which nobody learns from. Raises RecordError when a graph is not in the store
-    and cannot be made as it was.
+    whole : without those of interfaces, which nobody learns from. Raises RecordError when a graph
+    is not in the store and cannot be made as it was.
     """
     members, several, joined = [], [], 0
     for row in coverage:
@@ -97,18 +116,29 @@ def graphs_to_pack(
         meetings = read_meetings(fate) if fate else []
         if row.status == Status.OK:
             joined += any("+" in name for meeting in meetings for name in meeting[:2])
-            members.append(_member(built.plan[fate.key], fate, row.split, fate.graphs, choices, store))
+            members.append(
+                _member(built.plan[fate.key], fate, row.split, fate.graphs, choices, store)
+            )
         if fate and fate.status == Status.OK and row.status != Status.ONE_BODY:
             touching = sum(meeting.contacts > 0 for meeting in meetings)
-            if touching > 1 or row.status != Status.OK:  # otherwise the graph of the decoy is that of its one interface
+            if (
+                touching > 1 or row.status != Status.OK
+            ):  # otherwise the graph of the decoy is that of its one interface
                 several.append((built.plan[fate.key], fate))
     parts = () if whole else interface_graphs(sorted(several))
     return GraphsToPack(members, [_member(*part, choices, store) for part in parts], joined)
 
 
 def _member(
-    decoy: PlannedDecoy, fate: LedgerRow, split: str, digest: str, choices: dict[str, Choice], store: Store
+    decoy: PlannedDecoy,
+    fate: LedgerRow,
+    split: str,
+    digest: str,
+    choices: dict[str, Choice],
+    store: Store,
 ) -> Member:
-    """A graph in the store as a member of a pack. split : of the decoy, or the name of an interface."""
+    """A graph in the store as a member of a pack. split : of the decoy, or the name of an
+    interface.
+    """
     content = functools.partial(artefact, layout.STAGES[-1], digest, decoy, fate, choices, store)
     return Member(*decoy.key, split, Path(*decoy.key), digest, content)

@@ -17,12 +17,15 @@ from toporank.errors import StructureError
 from toporank.structures.identity import Status
 
 REMEMBERED = 2048
-"""Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at three times. Of more decoys than
-these they are read anew each time, which takes a third of a millisecond."""
+"""Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at three times.
+Of more decoys than these they are read anew each time, which takes a third of a millisecond.
+"""
 
 
 class ComparedDecoy(NamedTuple):
-    """A decoy with a graph and its `comparing.decoys.Comparison`. A copy has that of the first, but no twin."""
+    """A decoy with a graph and its `comparing.decoys.Comparison`. A copy has that of the first, but
+    no twin.
+    """
 
     target: str
     decoy: str
@@ -31,7 +34,9 @@ class ComparedDecoy(NamedTuple):
     twin_of: str
 
 
-def comparison_table(coverage: Iterable[CoverageRow], contacts: Callable[[Key], Compared]) -> list[ComparedDecoy]:
+def comparison_table(
+    coverage: Iterable[CoverageRow], contacts: Callable[[Key], Compared]
+) -> list[ComparedDecoy]:
     """A row for each decoy with a graph, in the order of coverage. Copies count once.
 
     contacts : (target, decoy) → what it is compared by.
@@ -44,14 +49,21 @@ def comparison_table(coverage: Iterable[CoverageRow], contacts: Callable[[Key], 
         found = compare(contacts((target, decoy)) for decoy in distinct)
         for row in decoys:
             same = found[row.duplicate_of or row.decoy]
-            table.append(ComparedDecoy(target, row.decoy, *(same._replace(twin_of="") if row.duplicate_of else same)))
+            table.append(
+                ComparedDecoy(
+                    target, row.decoy, *(same._replace(twin_of="") if row.duplicate_of else same)
+                )
+            )
     return table
 
 
-def stored_contacts(built: Built, coverage: Iterable[CoverageRow], store: Store) -> Callable[[Key], Compared]:
+def stored_contacts(
+    built: Built, coverage: Iterable[CoverageRow], store: Store
+) -> Callable[[Key], Compared]:
     """What a decoy that is built is compared by: from the store, or made again.
 
-    The function raises StructureError, naming the decoy, when it is not in the store and its file is gone.
+    The function raises StructureError, naming the decoy, when it is not in the store and its file
+    is gone.
     """
     chains = {(row.target, row.decoy): read_chain_map(row.chains) for row in coverage if row.chains}
 
@@ -69,7 +81,8 @@ def stored_contacts(built: Built, coverage: Iterable[CoverageRow], store: Store)
 
 
 def stored_complexes(built: Built, store: Store) -> Callable[[Key], bytes]:
-    """The atoms of a decoy that is built, as `structures.stored` keeps them: from the store, or read again.
+    """The atoms of a decoy that is built, as `structures.stored` keeps them: from the store, or
+    read again.
 
     The function raises StructureError when they are not in the store and its file is gone.
     """

@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     from toporank.inputs.labels import Label
 
 SAME_LABEL = 0.01
-"""Difference of DockQ up to which the labels of two copies of a model are the same, but for rounding or the program."""
+"""Difference of DockQ up to which the labels of two copies of a model are the same, but for
+rounding or the program.
+"""
 
 
 class CoverageRow(NamedTuple):
     """What became of a decoy, or of a label without decoy.
 
-    `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label, `path` is its file,
-    `duplicate_of` the first decoy of its target, by name, that has the same atoms in the same places, or where there is
-    no result the same file. `chains` says
-    which chains of the target its chains are, as `comparing.correspondence.chain_map_text` writes it. `model` says
-    which of the models of its file it is, from 1; 0 for the only one. `joined` says which chains are one partner by
-    nature, in a sentence.
-    What is not known is None or, of text, empty.
+    `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label,
+    `path` is its file, `duplicate_of` the first decoy of its target, by name, that has the same
+    atoms in the same places, or where there is no result the same file. `chains` says which chains
+    of the target its chains are, as `comparing.correspondence.chain_map_text` writes it. `model`
+    says which of the models of its file it is, from 1; 0 for the only one. `joined` says which
+    chains are one partner by nature, in a sentence. What is not known is None or, of text, empty.
     """
 
     target: str
@@ -55,7 +56,8 @@ class CoverageRow(NamedTuple):
 
 
 ONE_BODY = (
-    "{n} models of the target are one complex, moved as a whole, so there is nothing to rank: is the receptor in"
+    "{n} models of the target are one complex, moved as a whole, so there is nothing to rank: is "
+    "the receptor in"
     " another file? (write receptor and ligand of each pose into one file)"
 )
 """Reason of a decoy that is the same complex as most decoys of its target, in another place."""
@@ -72,29 +74,39 @@ def coverage_table(
 ) -> list[CoverageRow]:
     """Join decoys, what became of them, and labels; sorted by target and decoy.
 
-    A label without decoy is a row of its own with status `label_without_decoy`; a decoy without a ledger row was not
-    asked for. chains : (target, decoy) → its column `chains`. moved : (target, decoy) → how many decoys of its target
-    are the same complex, moved as a whole, of those that are. Raises ValueError when a decoy or label is given twice.
+    A label without decoy is a row of its own with status `label_without_decoy`; a decoy without a
+    ledger row was not asked for. chains : (target, decoy) → its column `chains`. moved : (target,
+    decoy) → how many decoys of its target are the same complex, moved as a whole, of those that
+    are. Raises ValueError when a decoy or label is given twice.
     """
     paths = _by_name(plan)
     fates, known = _by_name(ledger), _by_name(labels)
-    rows = [_row(*key, paths.get(key), fates.get(key), known.get(key)) for key in sorted({*paths, *known})]
+    rows = [
+        _row(*key, paths.get(key), fates.get(key), known.get(key))
+        for key in sorted({*paths, *known})
+    ]
     first: dict[tuple, str] = {}
     for i, row in enumerate(rows):
         key = row.target, row.decoy
         same = _of_copies(paths.get(key), fates.get(key))
         original = first.setdefault((row.target, *same), row.decoy) if same else row.decoy
         copy = original if original != row.decoy else ""
-        rows[i] = row._replace(duplicate_of=copy, chains=(chains or {}).get((row.target, row.decoy), ""))
+        rows[i] = row._replace(
+            duplicate_of=copy, chains=(chains or {}).get((row.target, row.decoy), "")
+        )
         n_alike = (moved or {}).get((row.target, row.decoy))
         if n_alike and row.status == Status.OK:
             reason = "; ".join(filter(None, [ONE_BODY.format(n=n_alike), row.reason]))
-            rows[i] = rows[i]._replace(status=Status.ONE_BODY, reason=reason, stage=layout.STAGES[0])
+            rows[i] = rows[i]._replace(
+                status=Status.ONE_BODY, reason=reason, stage=layout.STAGES[0]
+            )
     return rows
 
 
 def _of_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
-    """What copies of a decoy have in common: atoms and partners, or the file where there is no result; else nothing."""
+    """What copies of a decoy have in common: atoms and partners, or the file where there is no
+    result; else nothing.
+    """
     if plan is None or fate is None or plan.refused:
         return ()
     if fate.status == Status.OK:
@@ -127,20 +139,27 @@ def _row(
     n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
     path, model, joined = (plan.path, plan.model, plan.joined) if plan else ("", 0, "")
     sizes = n_chains, n_interface_residues
-    return CoverageRow(target, decoy, *became, dockq, split, *sizes, path, model=model, joined=joined)
+    return CoverageRow(
+        target, decoy, *became, dockq, split, *sizes, path, model=model, joined=joined
+    )
 
 
 def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
-    """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand for the decoy.
+    """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand
+    for the decoy.
 
-    Where partners are given, the chains that they name count, and `building` has seen to these. Otherwise a further
-    copy of a chain, which the other models of the target lack, may lie apart. A decoy without any interface has none,
-    unless partners are given.
+    Where partners are given, the chains that they name count, and `building` has seen to these.
+    Otherwise a further copy of a chain, which the other models of the target lack, may lie apart. A
+    decoy without any interface has none, unless partners are given.
     """
     given = plan.partners and not plan.recognised
     if plan.lacks and not given and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
         further = "" if fate.status == Status.CHAIN_MISSING else fate.reason
-        return Status.CHAIN_MISSING, layout.STAGES[0], "; ".join(filter(None, [plan.lacks, further]))
+        return (
+            Status.CHAIN_MISSING,
+            layout.STAGES[0],
+            "; ".join(filter(None, [plan.lacks, further])),
+        )
     if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and plan.partners):
         meetings, notes = read_meetings(fate), [fate.reason] if fate.status == Status.OK else []
         bodies = sorted({name for meeting in meetings for name in meeting[:2]})
@@ -151,7 +170,9 @@ def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
         if apart := [name for name in apart if name not in spare]:
             why = [_how_far(name, meetings) for name in (apart if touching else apart[:1])]
             return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, *notes]))
-        further = [f"chain {name} is a further copy and touches no other: left out" for name in spare]
+        further = [
+            f"chain {name} is a further copy and touches no other: left out" for name in spare
+        ]
         return fate.status, fate.stage, "; ".join(filter(None, [*further, *notes]))
     return fate.status, fate.stage, fate.reason
 
@@ -159,16 +180,21 @@ def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
 def _how_far(partner: str, meetings: list[Meeting]) -> str:
     nearest = min((m for m in meetings if partner in m[:2]), key=lambda meeting: meeting.closest)
     other = nearest.second if partner == nearest.first else nearest.first
-    return f"partner {partner} touches no other (the closest is {other}, {nearest.closest:.1f} Å away)"
+    return (
+        f"partner {partner} touches no other (the closest is {other}, {nearest.closest:.1f} Å away)"
+    )
 
 
 def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:
-    """Write coverage.tsv. Raises ConfigError naming a row whose text cannot stand in one line of it."""
+    """Write coverage.tsv. Raises ConfigError naming a row whose text cannot stand in one line of
+    it.
+    """
     rows = list(rows)
     for row in rows:
         if _SEPARATOR.search("".join(cell for cell in row if isinstance(cell, str))):
             raise ConfigError(
-                f"target {row.target!r}, decoy {row.decoy!r}: a tab or line break in its name or reason",
+                f"target {row.target!r}, decoy {row.decoy!r}: a tab or line break in its name or "
+                "reason",
                 where=path,
                 remedy="rename the file, or correct the label",
             )
@@ -183,13 +209,19 @@ def read_coverage(path: Path | str) -> list[CoverageRow]:
             raise ValueError("it has other columns")
         return [_from_text(row) for row in read_rows(path, tabs=True)]
     except (ValueError, TypeError) as error:
-        raise RecordError(f"not a coverage table: {error}", where=path, remedy="delete it and run again") from error
+        raise RecordError(
+            f"not a coverage table: {error}", where=path, remedy="delete it and run again"
+        ) from error
 
 
 def _from_text(row: dict[str, str]) -> CoverageRow:
     numbers = {"dockq": float, "n_chains": int, "n_interface_residues": int}
-    known = {column: number(row[column]) if row[column] else None for column, number in numbers.items()}
-    return CoverageRow(**{**{column: row[column] for column in COLUMNS}, **known, "model": int(row["model"])})
+    known = {
+        column: number(row[column]) if row[column] else None for column, number in numbers.items()
+    }
+    return CoverageRow(
+        **{**{column: row[column] for column in COLUMNS}, **known, "model": int(row["model"])}
+    )
 
 
 def counts(rows: Iterable[CoverageRow]) -> str:
@@ -207,17 +239,29 @@ def counts(rows: Iterable[CoverageRow]) -> str:
 
 
 def conflicting(rows: Iterable[CoverageRow]) -> str:
-    """That copies of a model have other labels than the model itself, with the first such pair; empty if none has."""
+    """That copies of a model have other labels than the model itself, with the first such pair;
+    empty if none has.
+    """
     rows = list(rows)
     known = {(row.target, row.decoy): row for row in rows if row.dockq is not None}
-    pairs = [(row, known.get((row.target, row.duplicate_of))) for row in known.values() if row.duplicate_of]
-    found = [(copy, model) for copy, model in pairs if model and abs(copy.dockq - model.dockq) > SAME_LABEL]
+    pairs = [
+        (row, known.get((row.target, row.duplicate_of)))
+        for row in known.values()
+        if row.duplicate_of
+    ]
+    found = [
+        (copy, model)
+        for copy, model in pairs
+        if model and abs(copy.dockq - model.dockq) > SAME_LABEL
+    ]
     if not found:
         return ""
     copy, model = found[0]
     return (
-        f"{len(found)} cop{'y has' if len(found) == 1 else 'ies have'} another DockQ than the same atoms under another"
-        f" name, such as {copy.target}/{copy.decoy} ({copy.dockq:g}) and {model.decoy} ({model.dockq:g})"
+        f"{len(found)} cop{'y has' if len(found) == 1 else 'ies have'} another DockQ than the "
+        "same atoms under another"
+        f" name, such as {copy.target}/{copy.decoy} ({copy.dockq:g}) and {model.decoy} "
+        f"({model.dockq:g})"
     )
 
 
@@ -244,13 +288,18 @@ def check_policy(rows: Iterable[CoverageRow], policy: Coverage, dataset: str) ->
     if percent < policy.minimum_percent:
         reasons = ", ".join(f"{n} {status}" for status, n in Counter(missing).most_common())
         raise ConfigError(
-            f"{len(labelled) - len(missing)} of {len(labelled)} labels ({percent:.1f} %) have a graph, at least"
+            f"{len(labelled) - len(missing)} of {len(labelled)} labels ({percent:.1f} %) have a "
+            "graph, at least"
             f" {policy.minimum_percent:g} % must (missing: {reasons or 'no labels at all'})",
             where=f"dataset {dataset}",
-            remedy=f"see {layout.COVERAGE.format(dataset=dataset)}, or change `coverage` in the configuration",
+            remedy=f"see {layout.COVERAGE.format(dataset=dataset)}, or change `coverage` in the "
+            "configuration",
         )
 
 
 def in_parts(parts: Mapping[str, int]) -> str:
     """`3 ok + 1 failed`: most frequent first."""
-    return " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0]))) or "0"
+    return (
+        " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0])))
+        or "0"
+    )

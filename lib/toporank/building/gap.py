@@ -1,4 +1,6 @@
-"""The coverage gap: what a build still has to do, for every decoy and stage, without opening one artefact."""
+"""The coverage gap: what a build still has to do, for every decoy and stage, without opening one
+artefact.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ ALL_NEW, NOT_BUILT = (State.NEW,) * len(layout.STAGES), "not built yet"
 
 
 class DecoyGap(NamedTuple):
-    """One decoy: its state in each stage, and what the last build said of it (`not built yet` if none did)."""
+    """One decoy: its state in each stage, and what the last build said of it (`not built yet` if
+    none did).
+    """
 
     target: str
     decoy: str
@@ -54,13 +58,21 @@ Fate = tuple[LedgerRow, Recipes, PlannedDecoy]
 """What a ledger says of a decoy, by which recipes it was built, and what it was then."""
 
 
-def survey(dataset: str, dealt: Chunks, recipes: Recipes, damaged: Set[Key] = frozenset()) -> list[DecoyGap]:
+def survey(
+    dataset: str, dealt: Chunks, recipes: Recipes, damaged: Set[Key] = frozenset()
+) -> list[DecoyGap]:
     """What has to be done for the decoys of a data set, or of a part of it, sorted.
 
-    dealt : by `plan.deal`. recipes : the current ones. damaged : published artefacts that differ from what was built.
+    dealt : by `plan.deal`. recipes : the current ones. damaged : published artefacts that differ
+    from what was built.
     """
     ledgers = {chunk: _ledger(dataset, chunk, members) for chunk, members in dealt.items()}
-    own = {row.key: (row, ledger.recipes) for ledger in ledgers.values() if ledger for row in ledger.rows}
+    own = {
+        row.key: (row, ledger.recipes)
+        for ledger in ledgers.values()
+        if ledger
+        for row in ledger.rows
+    }
     earlier = _earlier(dataset) if None in ledgers.values() else {}
     rows = []
     for member in (member for members in dealt.values() for member in members):
@@ -91,7 +103,9 @@ def _earlier(dataset: str) -> dict[tuple[str, str], Fate]:
     """What the latest earlier build recorded for each decoy, in whichever chunk it was."""
     fates: dict[tuple[str, str], Fate] = {}
     for chunk in chunk_names(Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent):
-        with contextlib.suppress(FileNotFoundError):  # no plan, one of another version, or just removed
+        with contextlib.suppress(
+            FileNotFoundError
+        ):  # no plan, one of another version, or just removed
             members = {member.key: member for member in read_chunk(dataset, chunk)}
             ledger = read_outcomes(dataset, chunk, members)
             fates |= {row.key: (row, ledger.recipes, members[row.key]) for row in ledger.rows}
@@ -106,19 +120,29 @@ def _state(stage: str, now: PlannedDecoy, fate: Fate, recipes: Recipes) -> str:
     if stage == layout.STAGES[-1] and then.dockq != now.dockq:
         return State.RELABELLED
     if built_by.get(stage) != recipes[stage]:
-        return State.CODE if built_by.get(stage, ["", ""])[1] == recipes[stage][1] else State.PARAMETER
-    failed = row.status != Status.OK and layout.STAGES.index(row.stage) <= layout.STAGES.index(stage)
+        return (
+            State.CODE if built_by.get(stage, ["", ""])[1] == recipes[stage][1] else State.PARAMETER
+        )
+    failed = row.status != Status.OK and layout.STAGES.index(row.stage) <= layout.STAGES.index(
+        stage
+    )
     return State.FAILED if failed else State.UP_TO_DATE
 
 
 def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
     """Write the list of every decoy where it changed."""
-    lines = ["\t".join(map(defused, (r.target, r.decoy, *r.states, r.status, r.reason))) for r in rows]
-    write_text_if_changed(layout.GAP.format(dataset=dataset), "\n".join(["\t".join(COLUMNS), *lines, ""]))
+    lines = [
+        "\t".join(map(defused, (r.target, r.decoy, *r.states, r.status, r.reason))) for r in rows
+    ]
+    write_text_if_changed(
+        layout.GAP.format(dataset=dataset), "\n".join(["\t".join(COLUMNS), *lines, ""])
+    )
 
 
 def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
-    """One line for each run of stages with equal numbers, such as `topology, nodes: 9 up to date + 1 new`."""
+    """One line for each run of stages with equal numbers, such as `topology, nodes: 9 up to date +
+    1 new`.
+    """
     alike, counted = Counter((row.states, row.status) for row in rows), []
     for i, stage in enumerate(layout.STAGES):
         now, failed = Counter(), Counter()
@@ -130,14 +154,20 @@ def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
             why = ", ".join(f"{n} {status}" for status, n in sorted(failed.items()))
             now[f"{State.FAILED} ({why})"] = now.pop(State.FAILED)
         counted.append((stage, in_parts(now)))
-    return [f"{', '.join(s for s, _ in same)}: {text}" for text, same in groupby(counted, key=lambda pair: pair[1])]
+    return [
+        f"{', '.join(s for s, _ in same)}: {text}"
+        for text, same in groupby(counted, key=lambda pair: pair[1])
+    ]
 
 
 def describe_reasons(rows: Sequence[DecoyGap]) -> list[str]:
     """The two most frequent reasons of decoys that failed before, a line each."""
     reasons = Counter(row.reason for row in rows if State.FAILED in row.states and row.reason)
     frequent = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
-    return [f"{State.FAILED}, {n} of {reasons.total()}: {shorten(why, 70, placeholder=' …')}" for why, n in frequent]
+    return [
+        f"{State.FAILED}, {n} of {reasons.total()}: {shorten(why, 70, placeholder=' …')}"
+        for why, n in frequent
+    ]
 
 
 def describe_fates(rows: Sequence[DecoyGap]) -> str:

@@ -1,4 +1,6 @@
-"""Graphs of another pipeline as a data set: targets, labels, coverage, and the members of its pack."""
+"""Graphs of another pipeline as a data set: targets, labels, coverage, and the members of its
+pack.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,21 @@ from toporank.inputs.labels import Label, mismatch, of_decoys
 from toporank.structures.identity import Decoy, Status
 
 NO_TARGET = (
-    "put it into a folder that is named after its target, give the file the text `target`, or name target and file in"
+    "put it into a folder that is named after its target, give the file the text `target`, or "
+    "name target and file in"
     " the labels"
 )
-TWO_TARGETS = "the labels name this file for several targets: put the files into a folder for each target"
+TWO_TARGETS = (
+    "the labels name this file for several targets: put the files into a folder for each target"
+)
 
 
 class ImportedGraphs(NamedTuple):
     """A data set of graphs of another pipeline.
 
-    coverage : a row for each graph, and each label without graph. labels : as training and evaluation read them.
-    chains : a row for each target, without sequence. members : of the pack. notes : what the user should know.
+    coverage : a row for each graph, and each label without graph. labels : as training and
+    evaluation read them. chains : a row for each target, without sequence. members : of the pack.
+    notes : what the user should know.
     """
 
     coverage: list[CoverageRow]
@@ -52,8 +58,8 @@ def import_graphs(
     files : iterable of GraphFile
         The graphs.
     table : iterable of Label
-        Rows of the label table, if there is one. They name targets that files do not name, label files without `y`,
-        and say which split a target belongs to.
+        Rows of the label table, if there is one. They name targets that files do not name, label
+        files without `y`, and say which split a target belongs to.
     read : callable
         Path of a file → its graph.
 
@@ -64,8 +70,8 @@ def import_graphs(
     Raises
     ------
     ConfigError
-        Naming the file, when its target is not known or two files are one decoy; or when no row of the table belongs
-        to a file.
+        Naming the file, when its target is not known or two files are one decoy; or when no row of
+        the table belongs to a file.
     """
     table = of_decoys(table)
     targets_of: dict[str, set[str]] = {}
@@ -85,7 +91,9 @@ def import_graphs(
             labels.append(label)
         coverage.append(_coverage_row(file, label))
         members.append(_member(file, label, read))
-    without_file = [label for key, label in of_table.items() if key not in {file.key for file in files}]
+    without_file = [
+        label for key, label in of_table.items() if key not in {file.key for file in files}
+    ]
     coverage += [_row_without_graph(label) for label in without_file]
     return ImportedGraphs(
         coverage=sorted(coverage, key=lambda row: (row.target, row.decoy)),
@@ -97,7 +105,8 @@ def import_graphs(
 
 
 def _as_labelled(file: GraphFile, targets_of: Mapping[str, set[str]]) -> GraphFile:
-    """The graph by the name that the label table has for it, with its target, if need be from there.
+    """The graph by the name that the label table has for it, with its target, if need be from
+    there.
 
     targets_of : by the name of a decoy, the targets under which the label table has it.
     """
@@ -120,7 +129,8 @@ def _check_names(dataset: str, files: list[GraphFile]) -> None:
     for first, second in pairwise(files):
         if first.key == second.key:
             raise ConfigError(
-                f"{printable(str(first.path))} and {printable(str(second.path))} are both graph {second.decoy!r} of"
+                f"{printable(str(first.path))} and {printable(str(second.path))} are both graph "
+                f"{second.decoy!r} of"
                 f" target {second.target!r}",
                 where=f"dataset {dataset}",
                 remedy="rename or remove one of them",
@@ -199,31 +209,39 @@ def _chains(files: list[GraphFile]) -> list[Chain]:
     ]
 
 
-def _notes(files: list[GraphFile], table: dict[tuple[str, str], Label], labels: list[Label]) -> list[str]:
+def _notes(
+    files: list[GraphFile], table: dict[tuple[str, str], Label], labels: list[Label]
+) -> list[str]:
     notes = []
     if not all(file.names_features for file in files):
         notes.append(
-            "the files do not say which feature modules made the graphs, so TopoRank cannot name the features: a scorer"
+            "the files do not say which feature modules made the graphs, so TopoRank cannot name "
+            "the features: a scorer"
             " that is trained on these graphs can score such graphs alone, and no structures"
         )
     notes.append(
-        "the graphs have no sequences, so there are no clusters: each target is split by itself, and similar targets"
+        "the graphs have no sequences, so there are no clusters: each target is split by itself, "
+        "and similar targets"
         " can be on both sides"
     )
     if not labels:
         notes.append(
-            "no graph has a label, so these graphs are only scored: name the data sets to train on under"
+            "no graph has a label, so these graphs are only scored: name the data sets to train "
+            "on under"
             " training.datasets"
         )
     differing = [
         file
         for file in files
-        if not math.isnan(file.dockq) and file.key in table and abs(table[file.key].dockq - file.dockq) > SAME_LABEL
+        if not math.isnan(file.dockq)
+        and file.key in table
+        and abs(table[file.key].dockq - file.dockq) > SAME_LABEL
     ]
     if differing:
         example = differing[0]
         notes.append(
-            f"warning: `y` and the label table differ for {len(differing)} graphs, such as {example.target}/"
+            f"warning: `y` and the label table differ for {len(differing)} graphs, such as "
+            f"{example.target}/"
             f"{example.decoy} ({example.dockq:g} and {table[example.key].dockq:g}): `y` counts"
         )
     return notes

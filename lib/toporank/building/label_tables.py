@@ -28,7 +28,11 @@ def write_tables(rows: Iterable[LabelledDecoy], decoys: Path, interfaces: Path) 
     rows = list(rows)
     write_rows(decoys, COLUMNS, map(_row, rows))
     measured = ((row.key, interface) for row in rows for interface in row.interfaces)
-    write_rows(interfaces, INTERFACE_COLUMNS, ((*key, *one[:2], *_scores(*one[2:])) for key, one in measured))
+    write_rows(
+        interfaces,
+        INTERFACE_COLUMNS,
+        ((*key, *one[:2], *_scores(*one[2:])) for key, one in measured),
+    )
 
 
 def _row(row: LabelledDecoy) -> tuple[Any, ...]:
@@ -42,14 +46,18 @@ def _scores(dockq: float, *others: float | None) -> tuple[Any, ...]:
 
 
 def labels(rows: Iterable[LabelledDecoy]) -> list[Label]:
-    """The labels of decoys and, of those with several interfaces, of each interface; they have no split yet."""
+    """The labels of decoys and, of those with several interfaces, of each interface; they have no
+    split yet.
+    """
     found = []
     for row in rows:
         if row.dockq is not None:
             found.append(Label(*row.key, row.dockq, "", partners=row.partners))
             parts = row.interfaces if len(row.interfaces) > 1 else []
             whose = {"split": "", "partners": row.partners}
-            found += [Label(*row.key, part.dockq, interface=part.interface, **whose) for part in parts]
+            found += [
+                Label(*row.key, part.dockq, interface=part.interface, **whose) for part in parts
+            ]
     return found
 
 
@@ -71,13 +79,15 @@ def read_decoys(path: Path) -> list[LabelledDecoy]:
 
 
 def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
-    """How many were labelled, in numbers that add up, which chains of natives are one partner, and which decoys are the
-    native itself.
+    """How many were labelled, in numbers that add up, which chains of natives are one partner, and
+    which decoys are the native itself.
     """
     rows = list(rows)
     lines = [f"{len(rows)} decoys = {in_parts(Counter(row.status for row in rows))}"]
     joined: dict[str, list[str]] = {}
-    for target, reasons in {row.target: row.reason for row in rows if row.dockq is not None}.items():
+    for target, reasons in {
+        row.target: row.reason for row in rows if row.dockq is not None
+    }.items():
         for sentence in reasons.split("; "):
             if COUNTED_AS in sentence:
                 joined.setdefault(sentence, []).append(target)
@@ -85,5 +95,8 @@ def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
     same = [row for row in rows if row.reason.startswith(IS_THE_NATIVE)]
     if same:
         one = f"{same[0].target}/{same[0].decoy}"
-        lines.append(f"{len(same)} of them are the native itself, such as {one}: take them out to train on decoys only")
+        lines.append(
+            f"{len(same)} of them are the native itself, such as {one}: take them out to train on "
+            "decoys only"
+        )
     return lines

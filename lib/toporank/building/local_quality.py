@@ -1,4 +1,6 @@
-"""What natives say of the contacts of labelled decoys, in the order of the edges of their graphs, and of residues."""
+"""What natives say of the contacts of labelled decoys, in the order of the edges of their graphs,
+and of residues.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from toporank.structures.stored import from_bytes
 
 
 class LocalQualities:
-    """What the natives of a data set say of the edges of the graphs of its decoys; nothing without natives.
+    """What the natives of a data set say of the edges of the graphs of its decoys; nothing without
+    natives.
 
     chunks : all of the data set. fates : of its decoys in the last stage. natives : by target.
     """
@@ -36,25 +39,38 @@ class LocalQualities:
         store: Store,
     ):
         labelled = list(chunks) if natives else []
-        self._plan = {member.key: member for chunk in labelled for member in read_chunk(dataset, chunk)}
+        self._plan = {
+            member.key: member for chunk in labelled for member in read_chunk(dataset, chunk)
+        }
         self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
         self._fates, self._labelling, self._store = fates, Labelling(natives, store), store
         self._code = code_of("structures", "comparing", "building/local_quality.py")
 
     def digest(self, key: tuple[str, str]) -> str:
-        """Of what the native says of a decoy, target and name, and of this code; empty where it says nothing."""
+        """Of what the native says of a decoy, target and name, and of this code; empty where it
+        says nothing.
+        """
         counterparts = self._counterparts.get(key)
-        return hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest() if counterparts else ""
+        return (
+            hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest()
+            if counterparts
+            else ""
+        )
 
     def of(self, key: tuple[str, str], graph: Graph) -> np.ndarray:
-        """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it is unknown."""
+        """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it
+        is unknown.
+        """
         complex_, expected = self._compared(key)
         place = {str(residue): i for residue, i in complex_.index().items()}
         nodes = np.array([place[residue] for residue in graph.metadata["residues"]])
         return local_quality(complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index)
 
-    def truth(self, key: tuple[str, str]) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
-        """`native.local.right_residues` of a labelled decoy, and the contacts of its native; None without a label.
+    def truth(
+        self, key: tuple[str, str]
+    ) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
+        """`native.local.right_residues` of a labelled decoy, and the contacts of its native; None
+        without a label.
 
         Residues have names such as `A:52A`, contacts two of them as from `votes.pair_named`.
         """
@@ -63,7 +79,9 @@ class LocalQualities:
         complex_, expected = self._compared(key)
         contacts = native_contacts(complex_, expected, self._labelling.native(self._plan[key]))
         names = [*map(str, complex_.residues)]
-        residues = {names[r]: right for r, right in right_residues(complex_, expected, contacts).items()}
+        residues = {
+            names[r]: right for r, right in right_residues(complex_, expected, contacts).items()
+        }
         return residues, frozenset(pair_named(names[i], names[j]) for i, j in contacts.tolist())
 
     def _compared(self, key: tuple[str, str]) -> tuple[Complex, np.ndarray]:

@@ -45,8 +45,8 @@ STATUS_OF = {
 class InterfaceLabel(NamedTuple):
     """One interface of a decoy.
 
-    interface : the partners that meet, by chains of the decoy, as `partners.partners_text` writes them; native :
-    the same by chains of the native. irmsd, lrmsd : Å.
+    interface : the partners that meet, by chains of the decoy, as `partners.partners_text` writes
+    them; native : the same by chains of the native. irmsd, lrmsd : Å.
     """
 
     interface: str
@@ -58,10 +58,12 @@ class InterfaceLabel(NamedTuple):
 
 
 class LabelledDecoy(NamedTuple):
-    """What the native says of a decoy. dockq is None where there is no label; `reason` says why, or what was left out.
+    """What the native says of a decoy. dockq is None where there is no label; `reason` says why, or
+    what was left out.
 
-    partners : of the native, empty when each chain is one. mapping : as from `native.mapping_text.mapping_text`.
-    counterparts : SHA-256 of what `Labelling.counterparts` gives; empty without a label.
+    partners : of the native, empty when each chain is one. mapping : as from
+    `native.mapping_text.mapping_text`. counterparts : SHA-256 of what `Labelling.counterparts`
+    gives; empty without a label.
     """
 
     target: str
@@ -80,29 +82,44 @@ class LabelledDecoy(NamedTuple):
         return self.target, self.decoy
 
 
-def label_chunk(dataset: str, chunk: str, natives: Mapping[str, Path], store: Store) -> list[LabelledDecoy]:
+def label_chunk(
+    dataset: str, chunk: str, natives: Mapping[str, Path], store: Store
+) -> list[LabelledDecoy]:
     """Label the decoys of a chunk and write the result. natives : as for `Labelling`.
 
-    A decoy that cannot be labelled gets a status. A full disk or lack of memory is no decoy's fault: it ends the job.
+    A decoy that cannot be labelled gets a status. A full disk or lack of memory is no decoy's
+    fault: it ends the job.
     """
     labelling = Labelling(natives, store)
     rows = [labelling.label(member) for member in read_chunk(dataset, chunk)]
-    write_text(layout.LABELLED.format(dataset=dataset, chunk=chunk), json.dumps(rows, indent=0) + "\n")
+    write_text(
+        layout.LABELLED.format(dataset=dataset, chunk=chunk), json.dumps(rows, indent=0) + "\n"
+    )
     labelled = sum(row.dockq is not None for row in rows)
-    log.info(f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed {dict(store.computed) or 0}")
+    log.info(
+        f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed "
+        f"{dict(store.computed) or 0}"
+    )
     return rows
 
 
 def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
-    """What `label_chunk` wrote of these chunks. Raises RecordError when a file is something else."""
+    """What `label_chunk` wrote of these chunks. Raises RecordError when a file is something
+    else.
+    """
     rows = []
     for chunk in chunks:
         path = Path(layout.LABELLED.format(dataset=dataset, chunk=chunk))
         try:
             found = [LabelledDecoy(*row) for row in json.loads(path.read_text(encoding="utf-8"))]
-            rows += [row._replace(interfaces=[InterfaceLabel(*one) for one in row.interfaces]) for row in found]
+            rows += [
+                row._replace(interfaces=[InterfaceLabel(*one) for one in row.interfaces])
+                for row in found
+            ]
         except (ValueError, TypeError) as error:
-            raise RecordError(f"not the labels of a chunk: {error}", where=path, remedy="delete it") from error
+            raise RecordError(
+                f"not the labels of a chunk: {error}", where=path, remedy="delete it"
+            ) from error
     return sorted(rows)
 
 
@@ -112,7 +129,8 @@ def dockq_of(dataset: str, chunk: str) -> dict[tuple[str, str], float]:
 
 
 def partners_of_native(given: str, native: Complex) -> Partners:
-    """The partners of a target's native: those that were given, as text, or those that its chains are by nature.
+    """The partners of a target's native: those that were given, as text, or those that its chains
+    are by nature.
 
     Empty when each chain is one.
     """
@@ -121,10 +139,11 @@ def partners_of_native(given: str, native: Complex) -> Partners:
 
 @dataclass
 class _NativeFile:
-    """The native of a target; read when first needed, and its contacts found when a label has to be computed.
+    """The native of a target; read when first needed, and its contacts found when a label has to be
+    computed.
 
-    given : its partners as text; empty where the chains of a body are one partner by nature. unclear : why it is not
-    clear which file it is.
+    given : its partners as text; empty where the chains of a body are one partner by nature.
+    unclear : why it is not clear which file it is.
     """
 
     path: Path | None
@@ -136,13 +155,19 @@ class _NativeFile:
     def entry(self) -> Entry:
         if self.path is None:
             what = self.unclear or "the target has no native"
-            remedy = "name the right one after the target" if self.unclear else "put one into the folder of natives"
+            remedy = (
+                "name the right one after the target"
+                if self.unclear
+                else "put one into the folder of natives"
+            )
             raise NativeError(what, remedy=remedy)
         try:
             made = Making(self.path, structure_digest(self.path), None, (), {}, self.store)
             entry = made.complex
         except StructureError as error:
-            raise NativeError(f"the native {self.path} cannot be read: {error.what}", remedy=error.remedy) from error
+            raise NativeError(
+                f"the native {self.path} cannot be read: {error.what}", remedy=error.remedy
+            ) from error
         made.save()
         return entry
 
@@ -169,7 +194,9 @@ class _NativeFile:
 
     @functools.cached_property
     def joined(self) -> list[str]:
-        """Which chains TopoRank takes for one partner, in a sentence; none where partners are given."""
+        """Which chains TopoRank takes for one partner, in a sentence; none where partners are
+        given.
+        """
         sentence = "" if self.given else sentence_of_pairs(self.partners, self.pairs)
         return [f"in the native, {sentence}"] if sentence else []
 
@@ -186,17 +213,23 @@ class Labelling:
 
     def __init__(self, natives: Mapping[str, Path], store: Store):
         self._natives, self._store = natives, store
-        self._native = functools.lru_cache(maxsize=8)(self._open)  # the decoys of a target follow each other
+        self._native = functools.lru_cache(maxsize=8)(
+            self._open
+        )  # the decoys of a target follow each other
 
     def label(self, member: PlannedDecoy) -> LabelledDecoy:
         """The label of a decoy, or why it has none."""
         try:
             content = decoy_content(member)
-            entry, counterparts = self._entries(member, hashlib.sha256(content).hexdigest(), content)
+            entry, counterparts = self._entries(
+                member, hashlib.sha256(content).hexdigest(), content
+            )
         except tuple(STATUS_OF) as error:
             status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
             log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
-            return LabelledDecoy(*member.key, member.native_partners, None, "", status, error.reason, [])
+            return LabelledDecoy(
+                *member.key, member.native_partners, None, "", status, error.reason, []
+            )
         dockq, mapping, reason, interfaces, partners = json.loads(entry.content)
         return LabelledDecoy(
             target=member.target,
@@ -211,7 +244,8 @@ class Labelling:
         )
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
-        """Where the CA of each residue of a labelled decoy is in the native, by `comparing.native.label`.
+        """Where the CA of each residue of a labelled decoy is in the native, by
+        `comparing.native.label`.
 
         digest : of the decoy's file. Raises what keeps a decoy from being labelled.
         """
@@ -225,7 +259,9 @@ class Labelling:
         found, unclear = natives_of(self._natives, [target])
         return _NativeFile(found.get(target), partners, self._store, unclear.get(target, ""))
 
-    def _entries(self, member: PlannedDecoy, digest: str, content: bytes | None = None) -> tuple[Entry, Entry]:
+    def _entries(
+        self, member: PlannedDecoy, digest: str, content: bytes | None = None
+    ) -> tuple[Entry, Entry]:
         """Label and counterparts."""
         native = self._native(member.target, member.native_partners)
         made = making(member, digest, {}, self._store, content)
@@ -256,7 +292,10 @@ class Labelling:
 
         made_of = {"native": native.entry.sha256, "partners": member.native_partners}
         depends_on = {**made_of, "code": code_digest("label", {})}
-        both = made.obtain("label", depends_on, make_label), made.obtain("counterparts", depends_on, make_counterparts)
+        both = (
+            made.obtain("label", depends_on, make_label),
+            made.obtain("counterparts", depends_on, make_counterparts),
+        )
         made.save()
         return both
 

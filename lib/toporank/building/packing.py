@@ -24,10 +24,12 @@ log = logging.getLogger(__name__)
 
 
 class Member(NamedTuple):
-    """One graph to be packed. split : of its decoy, or the name of an interface. graph : what messages call it.
+    """One graph to be packed. split : of its decoy, or the name of an interface. graph : what
+    messages call it.
 
-    sha256, content : checksum and bytes of it. quality_sha256 : of what its local quality is made of; empty where
-    that is unknown. read : makes the graph, if it is in no file of TopoRank; sha256 then names what it is made of.
+    sha256, content : checksum and bytes of it. quality_sha256 : of what its local quality is made
+    of; empty where that is unknown. read : makes the graph, if it is in no file of TopoRank; sha256
+    then names what it is made of.
     """
 
     target: str
@@ -41,14 +43,18 @@ class Member(NamedTuple):
 
 
 Quality = Callable[[tuple[str, str], Graph], np.ndarray]
-"""Target and name of a decoy, and its graph with edges as a pack has them → local quality of these: float32, (E,)."""
+"""Target and name of a decoy, and its graph with edges as a pack has them → local quality of these:
+float32, (E,).
+"""
 
 
-def write_pack(path: Path, members: list[Member], joined: int = 0, quality: Quality | None = None) -> int:
+def write_pack(
+    path: Path, members: list[Member], joined: int = 0, quality: Quality | None = None
+) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there.
 
-    The result does not depend on what was there before. A data set without any graph gives an empty pack. No more than
-    one graph is in memory at a time.
+    The result does not depend on what was there before. A data set without any graph gives an empty
+    pack. No more than one graph is in memory at a time.
 
     Parameters
     ----------
@@ -69,7 +75,10 @@ def write_pack(path: Path, members: list[Member], joined: int = 0, quality: Qual
     digests = [_source_digest(member, code) for member in members]
     old, place = _reusable(path)
     n_read, first, residues, sizes = 0, None, [], []
-    with replacing(path) as temporary, tempfile.TemporaryDirectory(".tmp", ".", path.parent) as folder:
+    with (
+        replacing(path) as temporary,
+        tempfile.TemporaryDirectory(".tmp", ".", path.parent) as folder,
+    ):
         growing = _Growing(Path(folder), graded=any(member.quality_sha256 for member in members))
         for member, digest in zip(members, digests, strict=True):
             if digest in place:
@@ -99,11 +108,20 @@ def write_pack(path: Path, members: list[Member], joined: int = 0, quality: Qual
 
 
 class _Growing:
-    """The arrays of a pack, in files of a folder while graphs are added to them. graded : whether `edge_y` is one."""
+    """The arrays of a pack, in files of a folder while graphs are added to them. graded : whether
+    `edge_y` is one.
+    """
 
     def __init__(self, folder: Path, *, graded: bool):
         self._folder = folder
-        for name in ("x", "source", "destination", "edge_attr", "y", *(["edge_y"] if graded else [])):
+        for name in (
+            "x",
+            "source",
+            "destination",
+            "edge_attr",
+            "y",
+            *(["edge_y"] if graded else []),
+        ):
             self._path(name).touch()
 
     def _path(self, name: str) -> Path:
@@ -112,7 +130,12 @@ class _Growing:
     def add(self, graph: Graph) -> None:
         """Append a graph. An edge whose local quality is unknown has nan."""
         source, destination = graph.edge_index.astype(np.int32)
-        arrays = {"x": graph.x, "source": source, "destination": destination, "edge_attr": graph.edge_attr}
+        arrays = {
+            "x": graph.x,
+            "source": source,
+            "destination": destination,
+            "edge_attr": graph.edge_attr,
+        }
         arrays["y"] = np.array([graph.y])
         if self._path("edge_y").exists():
             unknown = np.full(len(graph.edge_attr), np.nan)
@@ -124,7 +147,10 @@ class _Growing:
 
     def arrays(self, node_width: int, edge_width: int) -> dict[str, np.ndarray]:
         """All of them, mapped into memory."""
-        with open(self._path("source"), "ab") as file, open(self._path("destination"), "rb") as rest:
+        with (
+            open(self._path("source"), "ab") as file,
+            open(self._path("destination"), "rb") as rest,
+        ):
             shutil.copyfileobj(rest, file)
         arrays = {
             "x": _rows(self._mapped("x", np.float32), node_width),
@@ -157,7 +183,9 @@ def _read(member: Member, quality: Quality | None) -> Graph:
     graph = by_destination(read_graph(content, member.graph))
     edge_y = quality(member[:2], graph) if member.quality_sha256 else None
     metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
-    return graph._replace(metadata=metadata, edge_y=edge_y, residues=BETWEEN.join(graph.metadata["residues"]))
+    return graph._replace(
+        metadata=metadata, edge_y=edge_y, residues=BETWEEN.join(graph.metadata["residues"])
+    )
 
 
 def by_destination(graph: Graph) -> Graph:

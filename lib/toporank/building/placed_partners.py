@@ -29,9 +29,10 @@ Sequences = tuple[tuple[str, str], ...]
 class Natives(NamedTuple):
     """What is known of the natives of a data set.
 
-    chains : target → name and sequence of each chain of its native; None where the file cannot be read.
-    bodies : target → the partners that the chains of its native are by nature, as text; empty where each is one.
-    mapping : gives which chain is which, as `native.mapping_text.mapping_text` writes it, of a decoy whose label has
+    chains : target → name and sequence of each chain of its native; None where the file cannot be
+    read. bodies : target → the partners that the chains of its native are by nature, as text; empty
+    where each is one. mapping : gives which chain is which, as `native.mapping_text.mapping_text`
+    writes it, of a decoy whose label has
         to decide between copies of a chain; empty where it has none.
     """
 
@@ -40,8 +41,12 @@ class Natives(NamedTuple):
     mapping: Callable[[PlannedDecoy], str]
 
 
-def known_natives(sketches: Mapping[str, Sketch | None], mapping: Callable[[PlannedDecoy], str]) -> Natives:
-    """What a look into the file of each native says. sketches : by target. mapping : as in `Natives`."""
+def known_natives(
+    sketches: Mapping[str, Sketch | None], mapping: Callable[[PlannedDecoy], str]
+) -> Natives:
+    """What a look into the file of each native says. sketches : by target. mapping : as in
+    `Natives`.
+    """
     chains: dict[str, Sequences | None] = {}
     bodies: dict[str, str] = {}
     for target, sketch in sketches.items():
@@ -57,14 +62,17 @@ def in_names_of_decoys(
 ) -> list[PlannedDecoy]:
     """The planned decoys; those whose target has a native with their partners by their own chains.
 
-    Sequences say which chain is which. Where copies of a chain could be in one partner or in the other, the label
-    decides. Where nothing is given, partners are those that the label is about: what the chains of the native are by
-    nature, and what is one chain of the native and several of the decoy.
+    Sequences say which chain is which. Where copies of a chain could be in one partner or in the
+    other, the label decides. Where nothing is given, partners are those that the label is about:
+    what the chains of the native are by nature, and what is one chain of the native and several of
+    the decoy.
 
     chains : target and decoy → its chains; decoys that cannot be read are left out.
     """
     return [
-        _placed(row, natives, chains[row.key]) if row.target in natives.chains and row.key in chains else row
+        _placed(row, natives, chains[row.key])
+        if row.target in natives.chains and row.key in chains
+        else row
         for row in rows
     ]
 
@@ -78,7 +86,9 @@ def _placed(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDe
     if len(possible) == 1:
         (own,) = possible
     else:
-        own = in_decoy(given, read_mapping(natives.mapping(row._replace(partners=given, partners_given=""))))
+        own = in_decoy(
+            given, read_mapping(natives.mapping(row._replace(partners=given, partners_given="")))
+        )
     return row._replace(partners=own, partners_given=given if own != given else "")
 
 
@@ -100,7 +110,9 @@ def _by_nature(row: PlannedDecoy, natives: Natives, chains: Sequences) -> Planne
 
 @functools.lru_cache(maxsize=1 << 12)
 def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
-    """What partners of a native may be in a decoy, as texts; none where there are too many ways to try."""
+    """What partners of a native may be in a decoy, as texts; none where there are too many ways to
+    try.
+    """
     named = {chain for partner in parse_partners(partners) for chain in partner}
     possible = _possible(tuple(chain for chain in native if chain[0] in named), decoy)
     return frozenset(in_decoy(partners, there) for there in possible)
@@ -108,7 +120,8 @@ def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def ways_by_nature(bodies: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
-    """As `ways`, of partners that nobody gave; the text is empty where each chain of the decoy is one.
+    """As `ways`, of partners that nobody gave; the text is empty where each chain of the decoy is
+    one.
 
     bodies : what the chains of the native are by nature, as text; empty where each is one.
     """
@@ -123,7 +136,8 @@ def ways_by_nature(bodies: str, native: Sequences, decoy: Sequences) -> frozense
 def bodies_in_decoy(bodies: str, counterparts: Counterparts) -> str:
     """The partners of a decoy whose native has these bodies; empty where each of its chains is one.
 
-    Chains that the decoy does not have are left out, and bodies that share a chain of the decoy are one.
+    Chains that the decoy does not have are left out, and bodies that share a chain of the decoy are
+    one.
 
     >>> bodies_in_decoy("A:H+L", {"A": ("C",), "H": ("A",), "L": ("B",)})
     'A+B:C'
@@ -144,7 +158,8 @@ def bodies_in_decoy(bodies: str, counterparts: Counterparts) -> str:
 
 
 def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, ...]]]:
-    """The ways in which a decoy may have the chains of a native: of each that is there, which of its chains hold it.
+    """The ways in which a decoy may have the chains of a native: of each that is there, which of
+    its chains hold it.
 
     Empty where there are too many ways to try.
     """
@@ -159,8 +174,8 @@ def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, 
 def check_named(partners: Mapping[tuple[str, str], str], natives: Natives, where: str) -> list[str]:
     """Where partners name chains that natives do not have, a sentence for the first.
 
-    partners : target and decoy → as they were given. where : what messages call them. Raises ConfigError when they
-    fit no native.
+    partners : target and decoy → as they were given. where : what messages call them. Raises
+    ConfigError when they fit no native.
     """
     known = set()
     for (target, _), text in partners.items():
@@ -172,7 +187,10 @@ def check_named(partners: Mapping[tuple[str, str], str], natives: Natives, where
     target, text = unfit[0]
     there = ", ".join(printable(name) for name, _ in natives.chains[target] or ())
     missing = ", ".join(printable(name) for name in _lacking(target, text, natives))
-    what = f"partners {text} are chains of the native, but that of {printable(target)} has no {missing}, only {there}"
+    what = (
+        f"partners {text} are chains of the native, but that of {printable(target)} has no "
+        f"{missing}, only {there}"
+    )
     remedy = "name the chains as the natives do, not as the models do"
     if len(unfit) == len(known):
         raise ConfigError(what, where=where, remedy=remedy)
@@ -186,13 +204,16 @@ def _lacking(target: str, text: str, natives: Natives) -> list[str]:
 
 
 def called_in_models(rows: Iterable[PlannedDecoy]) -> list[str]:
-    """That models call the partners of their native otherwise, with an example; empty where none does."""
+    """That models call the partners of their native otherwise, with an example; empty where none
+    does.
+    """
     others = [row for row in rows if row.partners_given not in ("", EACH_CHAIN)]
     if not others:
         return []
     first = others[0]
     number = "1 model calls" if len(others) == 1 else f"{len(others)} models call"
     return [
-        f"partners {first.partners_given} are chains of the native: {number} them otherwise, such as"
+        f"partners {first.partners_given} are chains of the native: {number} them otherwise, such "
+        "as"
         f" {printable(first.target)}/{printable(first.decoy)}, where they are {first.partners}"
     ]

@@ -1,4 +1,6 @@
-"""The decoys that were found into the plan of what to build: each with its partners and its label."""
+"""The decoys that were found into the plan of what to build: each with its partners and its
+label.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,10 @@ def plan_of(
 
     A decoy for which nobody gives partners has those that `natural_partners` recognises.
 
-    for_all : partners of every target that no table names, or empty. of_targets : target, or folder of a target, →
-    partners. natives : by whose chains the partners of their targets are named; where there is none, they are chains of
-    the target. Raises ConfigError when two tables contradict each other, or a label may mean several files.
+    for_all : partners of every target that no table names, or empty. of_targets : target, or folder
+    of a target, → partners. natives : by whose chains the partners of their targets are named;
+    where there is none, they are chains of the target. Raises ConfigError when two tables
+    contradict each other, or a label may mean several files.
     """
     labels = list(labels)
     check_unambiguous(labels, grouped.ambiguous)
@@ -50,7 +53,9 @@ def plan_of(
 
 
 def _with_sentence(decoy: PlannedDecoy, grouped: Grouped) -> PlannedDecoy:
-    """A decoy with the sentence on chains that are one partner by nature, where its own chains show that."""
+    """A decoy with the sentence on chains that are one partner by nature, where its own chains show
+    that.
+    """
     if not decoy.recognised or decoy.key not in grouped.pairs:
         return decoy
     sentence = sentence_of_pairs(parse_partners(decoy.partners), grouped.pairs[decoy.key])
@@ -58,7 +63,9 @@ def _with_sentence(decoy: PlannedDecoy, grouped: Grouped) -> PlannedDecoy:
 
 
 def recognised(plan: Iterable[PlannedDecoy | CoverageRow]) -> list[str]:
-    """Which chains TopoRank takes for one partner, a sentence for each way, with the targets that it is about."""
+    """Which chains TopoRank takes for one partner, a sentence for each way, with the targets that
+    it is about.
+    """
     sentence_of_target: dict[str, str] = {}
     for decoy in plan:
         if decoy.joined:
@@ -70,7 +77,9 @@ def recognised(plan: Iterable[PlannedDecoy | CoverageRow]) -> list[str]:
 
 
 def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
-    """Which targets are one body by nature, such as an antibody without antigen: a sentence for each kind of them."""
+    """Which targets are one body by nature, such as an antibody without antigen: a sentence for
+    each kind of them.
+    """
     targets: dict[str, dict[str, None]] = {}
     for decoy in plan:
         if decoy.key in grouped.pairs and not decoy.partners:
@@ -83,7 +92,15 @@ def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
 def partners_given(
     grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
 ) -> dict[tuple[str, str], str]:
-    """The partners of each decoy, target and decoy → text as it was given. Arguments and errors : as for `plan_of`."""
+    """The partners of each decoy, target and decoy → text as it was given. Arguments and errors :
+    as for `plan_of`.
+    """
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
-    own = {decoy.target: of_targets[decoy.folder] for decoy in grouped.decoys if decoy.folder in of_targets}
-    return partners_of([decoy.key for decoy in grouped.decoys], for_all, {**own, **of_targets}, of_labels)
+    own = {
+        decoy.target: of_targets[decoy.folder]
+        for decoy in grouped.decoys
+        if decoy.folder in of_targets
+    }
+    return partners_of(
+        [decoy.key for decoy in grouped.decoys], for_all, {**own, **of_targets}, of_labels
+    )

@@ -1,4 +1,6 @@
-"""The sequences of the chains of every target, from one of its decoys, and how the chains of its decoys correspond."""
+"""The sequences of the chains of every target, from one of its decoys, and how the chains of its
+decoys correspond.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +26,34 @@ from toporank.structures.stored import from_bytes
 def sequences(complex_: Complex) -> dict[str, str]:
     """One-letter codes of the protein residues of each chain, in the order of the file."""
     found: dict[str, list[str]] = {}
-    for residue, parent, letter in zip(complex_.residues, complex_.parents, complex_.letters, strict=True):
+    for residue, parent, letter in zip(
+        complex_.residues, complex_.parents, complex_.letters, strict=True
+    ):
         if parent:
             found.setdefault(residue.chain, []).append(letter)
     return {chain: "".join(letters) for chain, letters in sorted(found.items())}
 
 
 def target_chains(
-    plan: Iterable[PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow], earlier: Iterable[Chain], store: Store
+    plan: Iterable[PlannedDecoy],
+    fates: Mapping[tuple[str, str], LedgerRow],
+    earlier: Iterable[Chain],
+    store: Store,
 ) -> list[Chain]:
     """The chains of every target with a graph, sorted by target.
 
-    They are read from the decoy with most chains, the first by name of several; what was read from the same file before
-    is taken from `earlier`. Raises StructureError when the file is no longer what was built.
+    They are read from the decoy with most chains, the first by name of several; what was read from
+    the same file before is taken from `earlier`. Raises StructureError when the file is no longer
+    what was built.
     """
     chosen: dict[str, PlannedDecoy] = {}
     for decoy in sorted(plan):
         fate, best = fates.get(decoy.key), chosen.get(decoy.target)
-        if fate and fate.status == Status.OK and (best is None or fate.n_chains > fates[best.key].n_chains):
+        if (
+            fate
+            and fate.status == Status.OK
+            and (best is None or fate.n_chains > fates[best.key].n_chains)
+        ):
             chosen[decoy.target] = decoy
     known: dict[tuple[str, str, str], list[Chain]] = {}
     for row in earlier:
@@ -56,9 +68,10 @@ def target_chains(
 class Correspondence(NamedTuple):
     """How the decoys of each target correspond.
 
-    chains : (target, decoy) → which chains of the target its chains are, as `correspondence.chain_map_text` writes it,
-    of decoys whose interface is known. moved : (target, decoy) → how many decoys of its target are the same complex,
-    moved as a whole, of those that are.
+    chains : (target, decoy) → which chains of the target its chains are, as
+    `correspondence.chain_map_text` writes it, of decoys whose interface is known. moved : (target,
+    decoy) → how many decoys of its target are the same complex, moved as a whole, of those that
+    are.
     """
 
     chains: dict[tuple[str, str], str]
@@ -68,10 +81,14 @@ class Correspondence(NamedTuple):
 def correspondence_of(
     plan: Iterable[PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow], store: Store
 ) -> Correspondence:
-    """How the decoys of a plan correspond. Raises StructureError when a file is no longer what was built."""
+    """How the decoys of a plan correspond. Raises StructureError when a file is no longer what was
+    built.
+    """
     chains: dict[tuple[str, str], str] = {}
     moved: dict[tuple[str, str], int] = {}
-    built = (decoy for decoy in sorted(plan) if (fate := fates.get(decoy.key)) and fate.atoms_sha256)
+    built = (
+        decoy for decoy in sorted(plan) if (fate := fates.get(decoy.key)) and fate.atoms_sha256
+    )
     for target, decoys in groupby(built, key=attrgetter("target")):
         known = {d: fates[d.key] for d in decoys}
         made = {d: making(d, row.structure_sha256, {}, store) for d, row in known.items()}
@@ -82,7 +99,9 @@ def correspondence_of(
         of_atoms = {atoms: name for name, atoms in reversed(scored.items())}  # copies count once
         bodies = moved_as_whole({name: contents[name] for name in sorted(of_atoms.values())})
         of_bodies = {scored[name] for name in bodies}
-        moved.update({(target, name): len(bodies) for name, atoms in scored.items() if atoms in of_bodies})
+        moved.update(
+            {(target, name): len(bodies) for name, atoms in scored.items() if atoms in of_bodies}
+        )
     return Correspondence(chains, moved)
 
 
@@ -93,4 +112,6 @@ def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[C
     names: dict[str, list[str]] = {}
     for chain, sequence in sequences(complex_).items():
         names.setdefault(sequence, []).append(chain)
-    return [Chain(target, decoy.decoy, digest, " ".join(of), kind_of(s), s) for s, of in names.items()]
+    return [
+        Chain(target, decoy.decoy, digest, " ".join(of), kind_of(s), s) for s, of in names.items()
+    ]

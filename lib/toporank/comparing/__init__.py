@@ -1,1 +1,3 @@
-"""Decoys among themselves: contacts they share, clusters, consensus, and decoys that are nearly the same."""
+"""Decoys among themselves: contacts they share, clusters, consensus, and decoys that are nearly the
+same.
+"""

@@ -1,4 +1,6 @@
-"""Contacts: which residues of different partners touch. By them, and by CA atoms, decoys are compared."""
+"""Contacts: which residues of different partners touch. By them, and by CA atoms, decoys are
+compared.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,18 @@ from toporank.structures.complex import Complex
 from toporank.structures.neighbours import candidate_pairs, portions
 
 TOUCHING = 5.0
-"""Å between heavy atoms of two residues in contact (Rodrigues et al. 2012, doi 10.1002/prot.24078)."""
+"""Å between heavy atoms of two residues in contact (Rodrigues et al. 2012, doi 10.1002/prot.24078).
+"""
 INTERFACE = 10.0
 """Å between the CA atoms of interface residues and one of another partner."""
 
 
 def residue_contacts(complex_: Complex) -> np.ndarray:
-    """Pairs of protein residues of different partners with heavy atoms nearer than `TOUCHING`: int, shape (P, 2).
+    """Pairs of protein residues of different partners with heavy atoms nearer than `TOUCHING`: int,
+    shape (P, 2).
 
-    A pair is a row i < j of places in `residues`, rows in rising order. Only residues whose spheres come near each
-    other are looked at atom by atom.
+    A pair is a row i < j of places in `residues`, rows in rising order. Only residues whose spheres
+    come near each other are looked at atom by atom.
     """
     heavy = complex_.without_hydrogens()
     sizes = np.diff(heavy.atom_slices)
@@ -31,7 +35,9 @@ def residue_contacts(complex_: Complex) -> np.ndarray:
     sizes = sizes[residues]
     starts = np.cumsum(sizes) - sizes
     centre = (np.minimum.reduceat(xyz, starts) + np.maximum.reduceat(xyz, starts)) / 2
-    radius = np.sqrt(np.maximum.reduceat(((xyz - np.repeat(centre, sizes, axis=0)) ** 2).sum(axis=1), starts))
+    radius = np.sqrt(
+        np.maximum.reduceat(((xyz - np.repeat(centre, sizes, axis=0)) ** 2).sum(axis=1), starts)
+    )
     pairs = _pairs_between(complex_.body_of[residues], centre, radius + TOUCHING / 2)
     touching = np.zeros(len(pairs), dtype=bool)
     combinations = sizes[pairs].prod(axis=1)
@@ -48,7 +54,9 @@ def residue_contacts(complex_: Complex) -> np.ndarray:
 
 
 def interface_residues(complex_: Complex) -> np.ndarray:
-    """Whether a residue has a CA nearer than `INTERFACE` to a CA of another partner: bool, shape (R,)."""
+    """Whether a residue has a CA nearer than `INTERFACE` to a CA of another partner: bool, shape
+    (R,).
+    """
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     xyz = complex_.xyz[complex_.ca[residues]]
     pairs = _pairs_between(complex_.body_of[residues], xyz, np.full(len(residues), INTERFACE / 2))
@@ -73,9 +81,10 @@ def _pairs_between(body: np.ndarray, centre: np.ndarray, reach: np.ndarray) -> n
 def contact_bytes(complex_: Complex) -> bytes:
     """What a decoy is compared by, in safetensors format.
 
-    Of the residues of partners that have a CA or a contact: `residues` (JSON text of their identities), `letters`
-    (uint8, shape (n,), one-letter codes), `ca` (float32, shape (n, 3), Å, nan without CA), `interface` (bool, shape
-    (n,)); `contacts` : int32, shape (P, 2), places in these.
+    Of the residues of partners that have a CA or a contact: `residues` (JSON text of their
+    identities), `letters` (uint8, shape (n,), one-letter codes), `ca` (float32, shape (n, 3), Å,
+    nan without CA), `interface` (bool, shape (n,)); `contacts` : int32, shape (P, 2), places in
+    these.
     """
     contacts = residue_contacts(complex_)
     is_in = (complex_.ca >= 0) & (complex_.body_of >= 0)

@@ -1,8 +1,8 @@
 """Which chains and residues of the decoys of a target are the same, whatever the files call them.
 
-Chains are matched by sequence, as a decoy is mapped on its native (`comparing.native.mapping`). Of the ways to map
-the copies of a chain the one that shares most contacts with the other decoys counts. Residues are matched by number
-where numbers agree, else by alignment.
+Chains are matched by sequence, as a decoy is mapped on its native (`comparing.native.mapping`). Of
+the ways to map the copies of a chain the one that shares most contacts with the other decoys
+counts. Residues are matched by number where numbers agree, else by alignment.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ from toporank.comparing.native.mapping import inverted, mappings
 from toporank.structures.identity import free_name
 
 NUMBERS_AGREE = 0.9
-"""Share of the residues of the shorter chain that have the same number and letter in the other; then numbers count."""
+"""Share of the residues of the shorter chain that have the same number and letter in the other;
+then numbers count.
+"""
 PASSES = 2
-"""How often each decoy's mapping is chosen: the first time beside those before it, then beside all others."""
+"""How often each decoy's mapping is chosen: the first time beside those before it, then beside all
+others.
+"""
 
 Residue = tuple[str, int, str]
 """Chain, number and insertion code."""
@@ -31,7 +35,9 @@ ChainMap = dict[str, str]
 
 
 class Trace(NamedTuple):
-    """A chain of a decoy: L residues with their places in the decoy, int, (L,), letters, and CA atoms, (L, 3), Å."""
+    """A chain of a decoy: L residues with their places in the decoy, int, (L,), letters, and CA
+    atoms, (L, 3), Å.
+    """
 
     residues: tuple[Residue, ...]
     sequence: str
@@ -40,13 +46,17 @@ class Trace(NamedTuple):
 
 
 class Traces(NamedTuple):
-    """What the decoys of a target are matched by: the chains of one, and its contacts, int, (P, 2), by residues."""
+    """What the decoys of a target are matched by: the chains of one, and its contacts, int, (P, 2),
+    by residues.
+    """
 
     chains: dict[str, Trace]
     contacts: np.ndarray
 
 
-def traces(residues: Iterable[Residue], letters: str, ca: np.ndarray, contacts: np.ndarray) -> Traces:
+def traces(
+    residues: Iterable[Residue], letters: str, ca: np.ndarray, contacts: np.ndarray
+) -> Traces:
     """Sort the residues of a decoy by chains.
 
     Parameters
@@ -72,7 +82,8 @@ def traces(residues: Iterable[Residue], letters: str, ca: np.ndarray, contacts: 
 def matched(reference: Trace, trace: Trace) -> np.ndarray:
     """Find each residue of a chain in the reference.
 
-    Residues that differ are the same where their numbers say so, or where they lie between residues that are the same.
+    Residues that differ are the same where their numbers say so, or where they lie between residues
+    that are the same.
 
     Returns
     -------
@@ -88,11 +99,17 @@ def matched(reference: Trace, trace: Trace) -> np.ndarray:
     if n_equal >= NUMBERS_AGREE * min(len(trace.sequence), len(reference.sequence)):
         return places
     alignment = align(reference.sequence, trace.sequence)
-    return _aligned(reference, trace, alignment.residue) if alignment.identity >= LEAST_IDENTITY else places
+    return (
+        _aligned(reference, trace, alignment.residue)
+        if alignment.identity >= LEAST_IDENTITY
+        else places
+    )
 
 
 def _aligned(reference: Trace, trace: Trace, residue: np.ndarray) -> np.ndarray:
-    """As `matched`, by an alignment: which residue of the chain each of the reference is, -1 where it is not there."""
+    """As `matched`, by an alignment: which residue of the chain each of the reference is, -1 where
+    it is not there.
+    """
     places = np.full(len(trace.sequence), -1)
     places[residue[residue >= 0]] = np.flatnonzero(residue >= 0)
     for start, end in pairwise(np.flatnonzero(places >= 0)):
@@ -100,8 +117,13 @@ def _aligned(reference: Trace, trace: Trace, residue: np.ndarray) -> np.ndarray:
         last = places[end]
         same_length = end - start == last - first
         number_step = trace.residues[end][1] - trace.residues[start][1]
-        if same_length and number_step == reference.residues[last][1] - reference.residues[first][1]:
-            places[start:end] = np.arange(first, last)  # residues in between are exchanged, not missing
+        if (
+            same_length
+            and number_step == reference.residues[last][1] - reference.residues[first][1]
+        ):
+            places[start:end] = np.arange(
+                first, last
+            )  # residues in between are exchanged, not missing
     return places
 
 
@@ -118,8 +140,9 @@ def starts(chains: Mapping[str, Trace]) -> tuple[dict[str, int], int]:
 def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
     """Say which chain of the target each chain of each decoy is.
 
-    The chains of the target are called as in the decoy with most chains, of several with most residues, of these the
-    first. A chain that this decoy does not have gets a name of its own. Names of chains decide nothing.
+    The chains of the target are called as in the decoy with most chains, of several with most
+    residues, of these the first. A chain that this decoy does not have gets a name of its own.
+    Names of chains decide nothing.
 
     Parameters
     ----------
@@ -131,13 +154,18 @@ def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
     """
     if not decoys:
         return {}
-    reference = min(decoys, key=lambda name: (-len(decoys[name].chains), -_n_residues(decoys[name]), name))
+    reference = min(
+        decoys, key=lambda name: (-len(decoys[name].chains), -_n_residues(decoys[name]), name)
+    )
     possible, target_chains = _possible_maps(decoys, reference)
     chosen = _chosen(decoys, target_chains, possible)
     name_in_reference = {target: decoy_chain for decoy_chain, target in chosen[reference].items()}
     maps = {}
     for name, chain_map in chosen.items():
-        maps[name] = {decoy_chain: name_in_reference.get(target, target) for decoy_chain, target in chain_map.items()}
+        maps[name] = {
+            decoy_chain: name_in_reference.get(target, target)
+            for decoy_chain, target in chain_map.items()
+        }
     return maps
 
 
@@ -145,8 +173,11 @@ def _n_residues(decoy: Traces) -> int:
     return sum(len(chain.sequence) for chain in decoy.chains.values())
 
 
-def _possible_maps(decoys: Mapping[str, Traces], reference: str) -> tuple[dict[str, list[ChainMap]], dict[str, Trace]]:
-    """The possible maps of each decoy, and the chains of the target: those of the reference and what it does not have.
+def _possible_maps(
+    decoys: Mapping[str, Traces], reference: str
+) -> tuple[dict[str, list[ChainMap]], dict[str, Trace]]:
+    """The possible maps of each decoy, and the chains of the target: those of the reference and
+    what it does not have.
 
     Decoys with the same sequences have the same possible maps.
     """
@@ -157,11 +188,15 @@ def _possible_maps(decoys: Mapping[str, Traces], reference: str) -> tuple[dict[s
     target_chains = dict(decoys[reference].chains)
     for name in sorted(first_with.values()):
         chains = decoys[name].chains
-        mapped = set(mappings(target_chains, chains)[0].values()) if name != reference else set(chains)
+        mapped = (
+            set(mappings(target_chains, chains)[0].values()) if name != reference else set(chains)
+        )
         for chain in chains:
             if chain not in mapped:
                 target_chains[free_name(chain, target_chains)] = chains[chain]
-    maps = {of_decoy: _maps(target_chains, decoys[name].chains) for of_decoy, name in first_with.items()}
+    maps = {
+        of_decoy: _maps(target_chains, decoys[name].chains) for of_decoy, name in first_with.items()
+    }
     return {name: maps[sequences[name]] for name in decoys}, target_chains
 
 
@@ -186,7 +221,9 @@ class _TargetContacts:
         self._matched: dict[tuple, np.ndarray] = {}
 
     def of(self, decoy: Traces, chain_map: ChainMap) -> list[int]:
-        """The contacts of a decoy, sorted; those of residues that the target's chains lack are left out."""
+        """The contacts of a decoy, sorted; those of residues that the target's chains lack are left
+        out.
+        """
         n_residues = max((int(trace.index.max()) for trace in decoy.chains.values()), default=0) + 1
         places = np.full(n_residues, -1)
         for name, trace in decoy.chains.items():
@@ -206,12 +243,14 @@ class _TargetContacts:
 
 
 def _chosen(
-    decoys: Mapping[str, Traces], target_chains: Mapping[str, Trace], possible: Mapping[str, list[ChainMap]]
+    decoys: Mapping[str, Traces],
+    target_chains: Mapping[str, Trace],
+    possible: Mapping[str, list[ChainMap]],
 ) -> dict[str, ChainMap]:
     """Of the possible maps of each decoy the one with most contacts in common with the others.
 
-    Of several, as where no contact is shared, the one whose contacts come first in the target's chains: it does not
-    depend on names.
+    Of several, as where no contact is shared, the one whose contacts come first in the target's
+    chains: it does not depend on names.
     """
     chosen = {name: maps[0] for name, maps in possible.items()}
     if len(decoys) < 2 or all(len(maps) == 1 for maps in possible.values()):
@@ -235,7 +274,8 @@ def _chosen(
 
 
 def chain_map_text(chain_map: Mapping[str, str]) -> str:
-    """A map in one line, `<chain of the target>=<chain of the decoy> …`; empty where the names are the same.
+    """A map in one line, `<chain of the target>=<chain of the decoy> …`; empty where the names are
+    the same.
 
     >>> chain_map_text({"6": "A", "7": "B"}), chain_map_text({"A": "A"})
     ('A=6 B=7', '')
@@ -243,7 +283,9 @@ def chain_map_text(chain_map: Mapping[str, str]) -> str:
     if all(decoy_chain == target for decoy_chain, target in chain_map.items()):
         return ""
     pairs = sorted((target, decoy_chain) for decoy_chain, target in chain_map.items())
-    return " ".join(f"{quote(target, safe='')}={quote(decoy_chain, safe='')}" for target, decoy_chain in pairs)
+    return " ".join(
+        f"{quote(target, safe='')}={quote(decoy_chain, safe='')}" for target, decoy_chain in pairs
+    )
 
 
 def read_chain_map(text: str) -> ChainMap:

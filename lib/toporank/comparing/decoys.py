@@ -1,7 +1,8 @@
 """The decoys of a target compared with each other: clusters, consensus, twins.
 
-Decoys are as similar as they have common contacts: FCC, the fraction of the contacts of one that the other has, too
-(Rodrigues et al. 2012, doi 10.1002/prot.24078). `correspondence` says which residues are the same.
+Decoys are as similar as they have common contacts: FCC, the fraction of the contacts of one that
+the other has, too (Rodrigues et al. 2012, doi 10.1002/prot.24078). `correspondence` says which
+residues are the same.
 """
 
 from __future__ import annotations
@@ -14,12 +15,22 @@ from typing import NamedTuple
 import numpy as np
 import safetensors.numpy
 
-from toporank.comparing.correspondence import ChainMap, Residue, Trace, Traces, chain_maps, matched, starts, traces
+from toporank.comparing.correspondence import (
+    ChainMap,
+    Residue,
+    Trace,
+    Traces,
+    chain_maps,
+    matched,
+    starts,
+    traces,
+)
 from toporank.comparing.superposition import interface_rmsd
 
 CUTOFF, STRICTNESS, SMALLEST = 0.6, 0.75, 4
-"""Of clusters, as HADDOCK3 (`clustfcc`) has them: FCC of a neighbour, share of it that the neighbour's own FCC must
-reach, fewest members."""
+"""Of clusters, as HADDOCK3 (`clustfcc`) has them: FCC of a neighbour, share of it that the
+neighbour's own FCC must reach, fewest members.
+"""
 TWIN = 0.5
 """Å, largest interface RMSD of twins."""
 TWIN_SIMILARITY = 0.5
@@ -27,7 +38,9 @@ TWIN_SIMILARITY = 0.5
 AT_ONCE = 256
 """Decoys superposed on another one at a time."""
 REMEMBERED = 512
-"""Targets whose decoys stay in memory, 0.2 MB or so each: they are compared, vote and agree on residues."""
+"""Targets whose decoys stay in memory, 0.2 MB or so each: they are compared, vote and agree on
+residues.
+"""
 
 
 class Comparison(NamedTuple):
@@ -50,7 +63,8 @@ class Contacts:
 
     Parameters
     ----------
-    contacts : of each decoy, the pairs of residues that touch, places that mean the same in all: int, shape (P, 2)
+    contacts : of each decoy, the pairs of residues that touch, places that mean the same in all:
+        int, shape (P, 2)
 
     Attributes
     ----------
@@ -64,7 +78,9 @@ class Contacts:
         self._pairs = np.column_stack([numbers >> 32, numbers & 0xFFFFFFFF])
         self._ends = np.cumsum(self.sizes)
         # The decoys that have each contact, one contact after the other.
-        self._decoys = np.repeat(np.arange(len(contacts)), self.sizes)[np.argsort(self._contact, kind="stable")]
+        self._decoys = np.repeat(np.arange(len(contacts)), self.sizes)[
+            np.argsort(self._contact, kind="stable")
+        ]
         self._n_decoys = np.bincount(self._contact, minlength=len(numbers))
         self._first = np.cumsum(self._n_decoys) - self._n_decoys
 
@@ -77,15 +93,20 @@ class Contacts:
         return np.bincount(decoys, minlength=len(self.sizes))
 
     def similarity(self, i: int, common: np.ndarray) -> np.ndarray:
-        """Of decoy i to each, which have so many contacts in common with it: in [0, 1], shape (n,)."""
+        """Of decoy i to each, which have so many contacts in common with it: in [0, 1], shape
+        (n,).
+        """
         return 2 * common / np.maximum(self.sizes[i] + self.sizes, 1)
 
     def shares(self, weight: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The contacts of each decoy, (P, 2), and the share of the other decoys that have each contact, (P,).
+        """The contacts of each decoy, (P, 2), and the share of the other decoys that have each
+        contact, (P,).
 
         weight : how much each decoy counts, above 0, (n,). There are two decoys at least.
         """
-        weights = np.bincount(self._contact, np.repeat(weight, self.sizes), minlength=len(self._pairs))
+        weights = np.bincount(
+            self._contact, np.repeat(weight, self.sizes), minlength=len(self._pairs)
+        )
         for i, of_decoy in enumerate(weight.tolist()):
             contacts = self._of(i)
             share = (weights[contacts] - of_decoy) / (weight.sum() - of_decoy)
@@ -132,8 +153,8 @@ class Decoys(NamedTuple):
 def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
     """Compare the decoys of a target with each other.
 
-    The similarity of two decoys is the number of common contacts over the mean of their numbers of contacts: in
-    [0, 1], the same both ways. Copies vote for each other: leave them out.
+    The similarity of two decoys is the number of common contacts over the mean of their numbers of
+    contacts: in [0, 1], the same both ways. Copies vote for each other: leave them out.
 
     Parameters
     ----------
@@ -155,11 +176,15 @@ def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
     for i in range(len(names)):
         common = read.contacts.common(i)
         similarity = read.contacts.similarity(i, common)
-        is_near = (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes) & (common > 0)
+        is_near = (
+            (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes) & (common > 0)
+        )
         is_near[i] = False
         similarity[i] = 0.0
         neighbours[i] = np.packbits(is_near)
-        consensus.append(round(float(similarity.sum()) / (len(names) - 1), 6) if len(names) > 1 else None)
+        consensus.append(
+            round(float(similarity.sum()) / (len(names) - 1), 6) if len(names) > 1 else None
+        )
         first = _first_twin(read, i, np.flatnonzero(is_first & (similarity >= TWIN_SIMILARITY)))
         is_first[i] = first is None
         twin_of[i] = "" if first is None else names[first]
@@ -168,15 +193,18 @@ def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
         cluster_of.update(dict.fromkeys(members.tolist(), number))
     comparisons = {}
     for i, name in enumerate(names):
-        comparisons[name] = Comparison(cluster=cluster_of.get(i), consensus=consensus[i], twin_of=twin_of[i])
+        comparisons[name] = Comparison(
+            cluster=cluster_of.get(i), consensus=consensus[i], twin_of=twin_of[i]
+        )
     return comparisons
 
 
 def clusters(neighbours: np.ndarray) -> list[np.ndarray]:
-    """The members of each cluster, largest cluster first: a decoy with those of its neighbours that are in none yet.
+    """The members of each cluster, largest cluster first: a decoy with those of its neighbours that
+    are in none yet.
 
-    The decoy with most of these comes next; of equals, the first. neighbours : row i has a bit for each neighbour of
-    decoy i, uint8, shape (n, n / 8 rounded up).
+    The decoy with most of these comes next; of equals, the first. neighbours : row i has a bit for
+    each neighbour of decoy i, uint8, shape (n, n / 8 rounded up).
     """
     free = np.ones(len(neighbours), dtype=bool)
     members_of = []
@@ -204,7 +232,8 @@ def _first_twin(decoys: Decoys, i: int, candidates: np.ndarray) -> int | None:
 
 
 def maps_of_target(decoys: Iterable[tuple[str, bytes]]) -> dict[str, ChainMap]:
-    """Name of each decoy → which chain of the target each of its chains is (`correspondence.chain_maps`).
+    """Name of each decoy → which chain of the target each of its chains is
+    (`correspondence.chain_maps`).
 
     decoys : names in order, with their `contacts.contact_bytes`.
     """
@@ -217,16 +246,22 @@ def maps_of_target(decoys: Iterable[tuple[str, bytes]]) -> dict[str, ChainMap]:
 
 
 class _ContactReader:
-    """Takes the chains of decoys apart, once for all decoys that have the same residues: most of a target have."""
+    """Takes the chains of decoys apart, once for all decoys that have the same residues: most of a
+    target have.
+    """
 
     def __init__(self) -> None:
         self._traces: dict[tuple[bytes, bytes], Traces] = {}
 
     def traces(self, tensors: Mapping[str, np.ndarray]) -> Traces:
-        """The chains and contacts of the first decoy with these residues. tensors : of `contacts.contact_bytes`."""
+        """The chains and contacts of the first decoy with these residues. tensors : of
+        `contacts.contact_bytes`.
+        """
         key = tensors["residues"].tobytes(), tensors["letters"].tobytes()
         if key not in self._traces:
-            self._traces[key] = traces(json.loads(key[0]), key[1].decode(), tensors["ca"], tensors["contacts"])
+            self._traces[key] = traces(
+                json.loads(key[0]), key[1].decode(), tensors["ca"], tensors["contacts"]
+            )
         return self._traces[key]
 
 
@@ -240,7 +275,9 @@ class _Places:
         self._further: dict[Residue, int] = {}
 
     def of(self, chains: Mapping[str, Trace], chain_map: ChainMap) -> np.ndarray:
-        """The places of the residues of a decoy, int, (n,); one that the target's chains lack gets a further place."""
+        """The places of the residues of a decoy, int, (n,); one that the target's chains lack gets
+        a further place.
+        """
         places = np.full(sum(len(chain.sequence) for chain in chains.values()), -1)
         for name, chain in chains.items():
             target = chain_map.get(name, name)
@@ -259,8 +296,14 @@ class _Places:
 
 
 def read_decoys(decoys: Iterable[Compared]) -> Decoys:
-    """Decoys of one target, each residue in its place among those of the target; nobody may change them."""
-    return _read(tuple((name, content, tuple(sorted(chain_map.items()))) for name, content, chain_map in decoys))
+    """Decoys of one target, each residue in its place among those of the target; nobody may change
+    them.
+    """
+    return _read(
+        tuple(
+            (name, content, tuple(sorted(chain_map.items()))) for name, content, chain_map in decoys
+        )
+    )
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
@@ -270,7 +313,9 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
     chains = [reader.traces(of_decoy).chains for of_decoy in tensors]
     maps = [dict(chain_map) for *_, chain_map in decoys]
     target = _Places(_longest(chains, maps))
-    places_of: dict[tuple, tuple[np.ndarray, dict[int, Residue]]] = {}  # the same for the same residues and map
+    places_of: dict[
+        tuple, tuple[np.ndarray, dict[int, Residue]]
+    ] = {}  # the same for the same residues and map
     keys = []
     for of_decoy, chain_map, (*_, map_key) in zip(chains, maps, decoys, strict=True):
         keys.append((id(of_decoy), map_key))

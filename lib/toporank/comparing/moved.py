@@ -1,4 +1,5 @@
-"""Decoys that are one and the same complex, moved as a whole: poses of a ligand whose receptor is in another file.
+"""Decoys that are one and the same complex, moved as a whole: poses of a ligand whose receptor is
+in another file.
 
 Within them nothing differs, so nothing about them can be ranked.
 """
@@ -14,8 +15,9 @@ import safetensors.numpy
 from toporank.comparing.superposition import interface_rmsd
 
 RIGID = 0.02
-"""Å, largest RMSD of CA atoms after superposition. Rounding to 0.001 Å and rotations of four decimals leave less; two
-samples of a predictor differ by ten times as much at least."""
+"""Å, largest RMSD of CA atoms after superposition. Rounding to 0.001 Å and rotations of four
+decimals leave less; two samples of a predictor differ by ten times as much at least.
+"""
 MOVED = 0.1
 """Å, RMSD without superposition above which a complex lies somewhere else."""
 MOST = 0.6
@@ -27,9 +29,11 @@ SAMPLE = 50
 
 
 def moved_as_whole(contents: Mapping[str, bytes]) -> set[str]:
-    """Names of the decoys of a target that are one complex in different places; empty if these are not most of them.
+    """Names of the decoys of a target that are one complex in different places; empty if these are
+    not most of them.
 
-    contents : name → `contacts.contact_bytes`, of decoys of one target. Copies count once: leave them out.
+    contents : name → `contacts.contact_bytes`, of decoys of one target. Copies count once: leave
+    them out.
     """
     names = list(contents)
     if len(names) < 2:
@@ -53,11 +57,17 @@ def moved_as_whole(contents: Mapping[str, bytes]) -> set[str]:
 
 
 def _alike(contents: Mapping[str, bytes], names: list[str]) -> dict[str, np.ndarray]:
-    """Name → CA atoms, float64, (n, 3), of the decoys with the most frequent residues and distances between probes."""
+    """Name → CA atoms, float64, (n, 3), of the decoys with the most frequent residues and distances
+    between probes.
+    """
     tensors = {name: safetensors.numpy.load(contents[name]) for name in names}
     residues = {name: of_decoy["residues"].tobytes() for name, of_decoy in tensors.items()}
     most_frequent = Counter(residues.values()).most_common(1)[0][0]
-    xyz = {name: tensors[name]["ca"].astype(np.float64) for name in names if residues[name] == most_frequent}
+    xyz = {
+        name: tensors[name]["ca"].astype(np.float64)
+        for name in names
+        if residues[name] == most_frequent
+    }
     has_ca = np.flatnonzero(np.isfinite(next(iter(xyz.values()))).all(axis=1))
     if len(has_ca) < PROBES:
         return {}
@@ -65,4 +75,8 @@ def _alike(contents: Mapping[str, bytes], names: list[str]) -> dict[str, np.ndar
     first, second = probes[np.array(np.triu_indices(PROBES, 1))]
     distances = np.array([np.linalg.norm(ca[first] - ca[second], axis=1) for ca in xyz.values()])
     differences = np.abs(distances - np.median(distances, axis=0)).max(axis=1)
-    return {name: xyz[name] for name, difference in zip(xyz, differences, strict=True) if difference <= 3 * RIGID}
+    return {
+        name: xyz[name]
+        for name, difference in zip(xyz, differences, strict=True)
+        if difference <= 3 * RIGID
+    }

@@ -1,4 +1,6 @@
-"""Interface RMSD: how far the interface residues of two decoys lie apart once they are superposed."""
+"""Interface RMSD: how far the interface residues of two decoys lie apart once they are
+superposed.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,15 @@ FEWEST = 3
 """Residues that fix a superposition."""
 
 
-def interface_rmsd(one: np.ndarray, of_one: np.ndarray, others: np.ndarray, of_others: np.ndarray) -> np.ndarray:
-    """RMSD, Å, of the CA atoms of the interface residues of one decoy or the other, superposed (Kabsch): shape (L,).
+def interface_rmsd(
+    one: np.ndarray, of_one: np.ndarray, others: np.ndarray, of_others: np.ndarray
+) -> np.ndarray:
+    """RMSD, Å, of the CA atoms of the interface residues of one decoy or the other, superposed
+    (Kabsch): shape (L,).
 
-    one : CA atoms, shape (R, 3), nan where there is none; others : of L decoys, shape (L, R, 3). of_one, of_others :
-    which are interface residues, bool, (R,) and (L, R). A residue that one of the two lacks does not count; with fewer
-    than three that count the RMSD is inf.
+    one : CA atoms, shape (R, 3), nan where there is none; others : of L decoys, shape (L, R, 3).
+    of_one, of_others : which are interface residues, bool, (R,) and (L, R). A residue that one of
+    the two lacks does not count; with fewer than three that count the RMSD is inf.
     """
     counts = (of_one | of_others) & np.isfinite(one[:, 0]) & np.isfinite(others[:, :, 0])
     needed = counts.any(axis=0)
@@ -21,8 +26,9 @@ def interface_rmsd(one: np.ndarray, of_one: np.ndarray, others: np.ndarray, of_o
     n = weight.sum(axis=1)
     a = _centred(one[needed], weight, n)
     b = _centred(others[:, needed], weight, n)
-    # RMSD² = (Σ|a|² + Σ|b|² − 2 Σ sᵢ) / n with the singular values sᵢ of the covariance (Kabsch 1976): no need to turn
-    # anything. Where only a mirror image fits best, the smallest one counts negative.
+    # RMSD² = (Σ|a|² + Σ|b|² − 2 Σ sᵢ) / n with the singular values sᵢ of the covariance (Kabsch
+    # 1976): no need to turn anything. Where only a mirror image fits best, the smallest one counts
+    # negative.
     covariance = a.transpose(0, 2, 1) @ b
     singular_values = np.linalg.svd(covariance, compute_uv=False)
     singular_values[:, 2] *= np.where(np.linalg.det(covariance) < 0, -1.0, 1.0)

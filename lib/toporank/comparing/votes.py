@@ -1,4 +1,6 @@
-"""What the other decoys of a target say of each: what they share with it, and how good they are themselves."""
+"""What the other decoys of a target say of each: what they share with it, and how good they are
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,12 @@ LEAST_QUALITY = 0.01
 
 
 class Votes(NamedTuple):
-    """Of n decoys of a target, (n,) each; nan for a decoy that is alone. Similarities are those of `compare`.
+    """Of n decoys of a target, (n,) each; nan for a decoy that is alone. Similarities are those of
+    `compare`.
 
-    consensus : mean similarity to the others. weighted : the same, weighted by the square of their quality. to_best :
-    similarity to the decoy of the best quality, 1 for that one. nearest : largest similarity. alike : share of the
-    others with a similarity above `ALIKE`.
+    consensus : mean similarity to the others. weighted : the same, weighted by the square of their
+    quality. to_best : similarity to the decoy of the best quality, 1 for that one. nearest :
+    largest similarity. alike : share of the others with a similarity above `ALIKE`.
     """
 
     consensus: np.ndarray
@@ -70,10 +73,11 @@ def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
 
 
 def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, float]]:
-    """How far the other decoys agree with each on each residue that touches another partner, in [0, 1].
+    """How far the other decoys agree with each on each residue that touches another partner, in [0,
+    1].
 
-    The share of the others that have a contact, weighted by the square of their quality, is averaged over the contacts
-    of the residue.
+    The share of the others that have a contact, weighted by the square of their quality, is
+    averaged over the contacts of the residue.
 
     Parameters
     ----------
@@ -82,7 +86,8 @@ def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, flo
 
     Returns
     -------
-    for each decoy a dict by what it calls the residue, such as `A:52A`; empty for a decoy that is alone
+    for each decoy a dict by what it calls the residue, such as `A:52A`; empty for a decoy that is
+    alone
     """
     agreement = []
     for names, pairs, shares in _shares(decoys, quality):
@@ -90,12 +95,15 @@ def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, flo
         total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=decoys.xyz.shape[1])
         residues = np.flatnonzero(n)
         means = (total[residues] / n[residues]).tolist()
-        agreement.append({names[residue]: mean for residue, mean in zip(residues.tolist(), means, strict=True)})
+        agreement.append(
+            {names[residue]: mean for residue, mean in zip(residues.tolist(), means, strict=True)}
+        )
     return agreement
 
 
 def contact_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[tuple[str, str], float]]:
-    """The share of the other decoys that have a contact of each, weighted by the square of their quality, in [0, 1].
+    """The share of the other decoys that have a contact of each, weighted by the square of their
+    quality, in [0, 1].
 
     Parameters
     ----------
@@ -103,7 +111,8 @@ def contact_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[tuple[st
 
     Returns
     -------
-    for each decoy a dict by what it calls the two residues, in order of these names; empty for a decoy that is alone
+    for each decoy a dict by what it calls the two residues, in order of these names; empty for a
+    decoy that is alone
     """
     agreement = []
     for names, pairs, shares in _shares(decoys, quality):
@@ -114,11 +123,17 @@ def contact_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[tuple[st
     return agreement
 
 
-def _shares(decoys: Decoys, quality: np.ndarray) -> Iterator[tuple[dict[int, str], np.ndarray, np.ndarray]]:
-    """Of each decoy the names of residues with contacts, its contacts, (P, 2), and the share of others with each."""
+def _shares(
+    decoys: Decoys, quality: np.ndarray
+) -> Iterator[tuple[dict[int, str], np.ndarray, np.ndarray]]:
+    """Of each decoy the names of residues with contacts, its contacts, (P, 2), and the share of
+    others with each.
+    """
     no_contacts = np.zeros((0, 2), dtype=int), np.zeros(0)
     is_alone = len(decoys.names) < 2
-    contacts = [no_contacts] * len(decoys.names) if is_alone else decoys.contacts.shares(_weight(quality))
+    contacts = (
+        [no_contacts] * len(decoys.names) if is_alone else decoys.contacts.shares(_weight(quality))
+    )
     for residues, (pairs, shares) in zip(decoys.residues, contacts, strict=True):
         names = {place: residue_named(residues[place]) for place in np.unique(pairs).tolist()}
         yield names, pairs, shares

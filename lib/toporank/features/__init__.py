@@ -1,7 +1,8 @@
 """Complex in, arrays out: the pure functions of the four feature stages and their registry.
 
-The package can be called, `toporank.features("model.pdb")`: then it is `toporank.app.api.features`. A function of that
-name could not stand in `toporank`, where Python puts this package as soon as anything imports it.
+The package can be called, `toporank.features("model.pdb")`: then it is `toporank.app.api.features`.
+A function of that name could not stand in `toporank`, where Python puts this package as soon as
+anything imports it.
 """
 
 import sys

@@ -11,15 +11,29 @@ from toporank.structures.complex import Complex
 _BACKBONE = {"N": "N", "CA": "CA", "C": "C", "O": "O", "OXT": "O_acid"}
 _SIDE_CHAINS = {
     "ALA": {"CB": "methyl"},
-    "ARG": {"CB": "CB", "CG": "aliphatic", "CD": "C_by_cation", "NE": "N_arg", "CZ": "C_polar", "NH1": "N_arg",
-            "NH2": "N_arg"},
+    "ARG": {
+        "CB": "CB",
+        "CG": "aliphatic",
+        "CD": "C_by_cation",
+        "NE": "N_arg",
+        "CZ": "C_polar",
+        "NH1": "N_arg",
+        "NH2": "N_arg",
+    },
     "ASN": {"CB": "CB", "CG": "C_polar", "OD1": "O_amide", "ND2": "N_amide"},
     "ASP": {"CB": "CB", "CG": "C_polar", "OD1": "O_acid", "OD2": "O_acid"},
     "CYS": {"CB": "CB", "SG": "S_cys"},
     "GLN": {"CB": "CB", "CG": "aliphatic", "CD": "C_polar", "OE1": "O_amide", "NE2": "N_amide"},
     "GLU": {"CB": "CB", "CG": "aliphatic", "CD": "C_polar", "OE1": "O_acid", "OE2": "O_acid"},
     "GLY": {},
-    "HIS": {"CB": "CB", "CG": "aromatic", "ND1": "N_his", "CD2": "aromatic", "CE1": "aromatic", "NE2": "N_his"},
+    "HIS": {
+        "CB": "CB",
+        "CG": "aromatic",
+        "ND1": "N_his",
+        "CD2": "aromatic",
+        "CE1": "aromatic",
+        "NE2": "N_his",
+    },
     "ILE": {"CB": "CB", "CG1": "aliphatic", "CG2": "methyl", "CD1": "methyl"},
     "LEU": {"CB": "CB", "CG": "aliphatic", "CD1": "methyl", "CD2": "methyl"},
     "LYS": {"CB": "CB", "CG": "aliphatic", "CD": "aliphatic", "CE": "C_by_cation", "NZ": "N_lys"},
@@ -28,16 +42,43 @@ _SIDE_CHAINS = {
     "PRO": dict.fromkeys(("CB", "CG", "CD"), "C_pro"),
     "SER": {"CB": "CB", "OG": "O_alcohol"},
     "THR": {"CB": "CB", "OG1": "O_alcohol", "CG2": "methyl"},
-    "TRP": {"CB": "CB", "NE1": "N_trp",
-            **dict.fromkeys(("CG", "CD1", "CD2", "CE2", "CE3", "CZ2", "CZ3", "CH2"), "aromatic")},
-    "TYR": {"CB": "CB", **dict.fromkeys(("CG", "CD1", "CD2", "CE1", "CE2", "CZ"), "aromatic"), "OH": "O_tyr"},
+    "TRP": {
+        "CB": "CB",
+        "NE1": "N_trp",
+        **dict.fromkeys(("CG", "CD1", "CD2", "CE2", "CE3", "CZ2", "CZ3", "CH2"), "aromatic"),
+    },
+    "TYR": {
+        "CB": "CB",
+        **dict.fromkeys(("CG", "CD1", "CD2", "CE1", "CE2", "CZ"), "aromatic"),
+        "OH": "O_tyr",
+    },
     "VAL": {"CB": "CB", "CG1": "methyl", "CG2": "methyl"},
-}  # fmt: skip
+}
 
 ATOM_TYPES = (
-    "N", "CA", "C", "O", "CB", "aliphatic", "methyl", "C_pro", "aromatic", "C_by_cation", "C_polar", "S_cys", "S_met",
-    "O_alcohol", "O_tyr", "O_acid", "O_amide", "N_amide", "N_lys", "N_arg", "N_his", "N_trp",
-)  # fmt: skip
+    "N",
+    "CA",
+    "C",
+    "O",
+    "CB",
+    "aliphatic",
+    "methyl",
+    "C_pro",
+    "aromatic",
+    "C_by_cation",
+    "C_polar",
+    "S_cys",
+    "S_met",
+    "O_alcohol",
+    "O_tyr",
+    "O_acid",
+    "O_amide",
+    "N_amide",
+    "N_lys",
+    "N_arg",
+    "N_his",
+    "N_trp",
+)
 """The 22 types. An atom that has none of these names in its residue has no type."""
 
 APOLAR = np.isin(ATOM_TYPES, ("CB", "aliphatic", "methyl", "C_pro", "aromatic", "S_cys", "S_met"))
@@ -59,7 +100,9 @@ def _place() -> dict[tuple[str, bytes], int]:
 
 
 def atom_types(complex_: Complex, residues: np.ndarray | None = None) -> np.ndarray:
-    """Place in `ATOM_TYPES` of each atom of some residues, or of all: int, shape (A,); elsewhere `NO_TYPE`."""
+    """Place in `ATOM_TYPES` of each atom of some residues, or of all: int, shape (A,); elsewhere
+    `NO_TYPE`.
+    """
     types, place = np.full(len(complex_.xyz), NO_TYPE), _place()
     start = complex_.atom_slices
     for r in range(len(complex_.residues)) if residues is None else residues.tolist():

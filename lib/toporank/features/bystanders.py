@@ -1,4 +1,6 @@
-"""What stands at an interface and is not protein: DNA, RNA, ligands and ions, which no feature looks at."""
+"""What stands at an interface and is not protein: DNA, RNA, ligands and ions, which no feature
+looks at.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ DNA, RNA = "DNA", "RNA"
 def not_looked_at(complex_: Complex, interface: np.ndarray) -> list[str]:
     """One sentence that names what touches an interface and is not protein, or none.
 
-    interface : int, shape (N,), the interface residues. Waters are not named; DNA and RNA are named by their chains.
+    interface : int, shape (N,), the interface residues. Waters are not named; DNA and RNA are named
+    by their chains.
     """
     others = _not_protein(complex_)
     names = _names(complex_, _touching(complex_, others, interface)) if others else []
@@ -44,17 +47,23 @@ def _not_protein(complex_: Complex) -> list[int]:
 
 def _touching(complex_: Complex, others: list[int], interface: np.ndarray) -> list[int]:
     """Those of some residues that have a heavy atom near one of an interface residue."""
-    from scipy.spatial import cKDTree  # slow to import, and needed only for complexes with more than protein
+    from scipy.spatial import (
+        cKDTree,
+    )  # slow to import, and needed only for complexes with more than protein
 
     heavy = ~complex_.is_hydrogen
     of_others = np.flatnonzero(np.isin(complex_.residue_of, others) & heavy)
     of_interface = np.isin(complex_.residue_of, interface) & heavy
-    apart, _ = cKDTree(complex_.xyz[of_interface]).query(complex_.xyz[of_others], distance_upper_bound=REACH)
+    apart, _ = cKDTree(complex_.xyz[of_interface]).query(
+        complex_.xyz[of_others], distance_upper_bound=REACH
+    )
     return np.unique(complex_.residue_of[of_others[np.isfinite(apart)]]).tolist()
 
 
 def _names(complex_: Complex, residues: list[int]) -> list[str]:
-    """DNA and RNA with their chains, then the others: one with its place, several of a name with their number."""
+    """DNA and RNA with their chains, then the others: one with its place, several of a name with
+    their number.
+    """
     import gemmi  # slow to import, and needed only for complexes with more than protein
 
     chains_of_acid: dict[str, set[str]] = defaultdict(set)
@@ -71,5 +80,9 @@ def _names(complex_: Complex, residues: list[int]) -> list[str]:
         word = "chain" if len(chains) == 1 else "chains"
         names.append(f"{acid} ({word} {', '.join(sorted(chains))})")
     for name, places in residues_of_name.items():
-        names.append(f"{name} ({complex_.residues[places[0]]})" if len(places) == 1 else f"{len(places)} {name}")
+        names.append(
+            f"{name} ({complex_.residues[places[0]]})"
+            if len(places) == 1
+            else f"{len(places)} {name}"
+        )
     return names

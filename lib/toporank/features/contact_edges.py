@@ -1,7 +1,9 @@
-"""Edges that describe how two residues touch: areas, energies, atom contacts and how they face each other.
+"""Edges that describe how two residues touch: areas, energies, atom contacts and how they face each
+other.
 
-The same in any frame and under any names of chains. Their sums and means over an interface are what is known to tell
-good models from bad ones: its size, buried area, clashes, hydrogen bonds and potentials of mean force.
+The same in any frame and under any names of chains. Their sums and means over an interface are what
+is known to tell good models from bad ones: its size, buried area, clashes, hydrogen bonds and
+potentials of mean force.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ _ELEMENT = np.array([name[0] for name in ATOM_TYPES])
 CLASSES = {
     "hydrogen_bonds": _between(_ELEMENT == "N", _ELEMENT == "O", 3.5),
     "salt_bridges": _between(POSITIVE, NEGATIVE, 4.0),
-    "like_charges": np.maximum(_between(POSITIVE, POSITIVE, 5.0), _between(NEGATIVE, NEGATIVE, 5.0)),
+    "like_charges": np.maximum(
+        _between(POSITIVE, POSITIVE, 5.0), _between(NEGATIVE, NEGATIVE, 5.0)
+    ),
     "apolar_contacts": _between(APOLAR, APOLAR, 4.5),
     "mixed_contacts": _between(APOLAR, POLAR, 4.5),
 }
@@ -45,14 +49,23 @@ class Contacts(Parameters):
     """Parameters of `edges/contacts/v1`."""
 
     cutoff: float = Field(
-        14.0, gt=0, le=50, json_schema_extra={"unit": "Å"}, description="Only residues with CA atoms nearer than this."
+        14.0,
+        gt=0,
+        le=50,
+        json_schema_extra={"unit": "Å"},
+        description="Only residues with CA atoms nearer than this.",
     )
     nearest: float = Field(
-        8.0, gt=0, le=50, json_schema_extra={"unit": "Å"}, description="And with heavy atoms nearer than this."
+        8.0,
+        gt=0,
+        le=50,
+        json_schema_extra={"unit": "Å"},
+        description="And with heavy atoms nearer than this.",
     )
     scaling: Scaling = Field(
         "training_set",
-        description="`training_set`: by mean and standard deviation of the training graphs, kept in the checkpoint."
+        description="`training_set`: by mean and standard deviation of the training graphs, kept in the "
+        "checkpoint."
         " `per_decoy`: every column to [0, 1] within each decoy. `none`: as they are.",
     )
 
@@ -64,37 +77,63 @@ class Contacts(Parameters):
 def columns(parameters: Contacts) -> list[str]:
     """Columns that are equal in both directions come first."""
     return [
-        "ca_distance", "nearest_atoms", "side_chain_distance",
-        "area", "area_apolar", "area_polar", "area_mixed", "area_energy",
-        "energy_short", "energy_middle", "energy_long", "residue_energy", "contact",
+        "ca_distance",
+        "nearest_atoms",
+        "side_chain_distance",
+        "area",
+        "area_apolar",
+        "area_polar",
+        "area_mixed",
+        "area_energy",
+        "energy_short",
+        "energy_middle",
+        "energy_long",
+        "residue_energy",
+        "contact",
         *(f"atom_pairs_{low:g}_{high:g}" for low, high in pairwise(LIMITS)),
         *CLASSES,
-        "axes_x", "axes_y", "axes_z", "side_chains",
-        "from_x", "from_y", "from_z", "side_chain_from",
-        "to_x", "to_y", "to_z", "side_chain_to",
-    ]  # fmt: skip
+        "axes_x",
+        "axes_y",
+        "axes_z",
+        "side_chains",
+        "from_x",
+        "from_y",
+        "from_z",
+        "side_chain_from",
+        "to_x",
+        "to_y",
+        "to_z",
+        "side_chain_to",
+    ]
 
 
 ROOTS = slice(3, 30)
-"""Columns that are replaced by their square root, with the sign: areas, energies and counts, which have long tails."""
+"""Columns that are replaced by their square root, with the sign: areas, energies and counts, which
+have long tails.
+"""
 
 
 @register(
     "edges/contacts/v1",
     alias="contacts",
-    summary="shared surface, potentials of mean force, atom contacts and mutual orientation; the same in any frame",
+    summary=(
+        "shared surface, potentials of mean force, atom contacts and mutual orientation; the same "
+        "in any frame"
+    ),
     parameters=Contacts,
     columns=columns,
 )
 def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) -> Edges:
-    """Edges from i to j, residues of different partners that come near each other. nodes : int, (n,), residue indices.
+    """Edges from i to j, residues of different partners that come near each other. nodes : int,
+    (n,), residue indices.
 
-    `area*` is the surface that both share, all of it and between apolar, polar and different atoms, `area_energy` the
-    potential of it; `energy_*` the potential of atom pairs by distance, `residue_energy` that of the residue pair, if
-    they touch (`features.potentials`). `from_*` is the direction to j in the frame of i, `to_*` that to i in the frame
-    of j, as unit vectors; `axes_*` are the cosines between equal axes of both frames; `side_chain*` are cosines of the
-    side-chain directions with each other and with these directions (`features.orientation`).
-    Raises FeatureError when there is no edge.
+    `area*` is the surface that both share, all of it and between apolar, polar and different atoms,
+    `area_energy` the potential of it; `energy_*` the potential of atom pairs by distance,
+    `residue_energy` that of the residue pair, if they touch (`features.potentials`). `from_*` is
+    the direction to j in the frame of i, `to_*` that to i in the frame of j, as unit vectors;
+    `axes_*` are the cosines between equal axes of both frames; `side_chain*` are cosines of the
+    side-chain directions with each other and with these directions (`features.orientation`). Raises
+    FeatureError when there is no edge.
     """
     from toporank.features.kernels.atoms import typed_distances  # imports numba, which is slow
 
@@ -115,7 +154,8 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
     near = nearest < parameters.nearest
     if not near.any():
         raise FeatureError(
-            f"no two nodes of different partners have heavy atoms within {parameters.nearest:g} Å of each other",
+            f"no two nodes of different partners have heavy atoms within {parameters.nearest:g} Å "
+            "of each other",
             remedy="are side chains missing, or do the partners hardly touch?",
         )
     touching = nearest < CONTACT
@@ -142,25 +182,31 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
 
 
 def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
-    """The potential of each pair of residues, shape (P,); 0 where one is not standard. pairs : int, (P, 2)."""
+    """The potential of each pair of residues, shape (P,); 0 where one is not standard. pairs : int,
+    (P, 2).
+    """
     number = {name: i for i, name in enumerate(RESIDUES)}
     kinds = np.array([number.get(parent, -1) for parent in heavy.parents])[pairs]
     energies = read_potentials().residues[kinds[:, 0], kinds[:, 1]]
     return np.where((kinds >= 0).all(axis=1), energies, 0.0)
 
 
-def _shared_areas(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, types: np.ndarray) -> np.ndarray:
-    """The surface that the residues of pairs cover of each other, halved: Å² between all, apolar, polar and mixed
-    atoms, and its potential; shape (P, 5).
+def _shared_areas(
+    heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, types: np.ndarray
+) -> np.ndarray:
+    """The surface that the residues of pairs cover of each other, halved: Å² between all, apolar,
+    polar and mixed atoms, and its potential; shape (P, 5).
 
-    nodes : int, (n,), residues. pairs : int, (P, 2), places in nodes, row by row. types : int, (A,), of the atoms.
+    nodes : int, (n,), residues. pairs : int, (P, 2), places in nodes, row by row. types : int,
+    (A,), of the atoms.
     """
     shared = surfaces(heavy, nodes)
     place = np.full(len(heavy.residues), -1)
     place[nodes] = np.arange(len(nodes))
     ends = np.column_stack([place[heavy.residue_of[shared.of]], place[heavy.residue_of[shared.by]]])
     ends.sort(axis=1)
-    # One number for each pair of nodes: those of `pairs` rise, so that a binary search finds the pair of an area.
+    # One number for each pair of nodes: those of `pairs` rise, so that a binary search finds the
+    # pair of an area.
     number_of_pair = pairs @ (len(nodes), 1)
     number = ends @ (len(nodes), 1)
     pair = np.searchsorted(number_of_pair, number).clip(0, len(pairs) - 1)
@@ -175,4 +221,6 @@ def _shared_areas(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, types: n
         typed & (APOLAR[of] & POLAR[by] | POLAR[of] & APOLAR[by]),
         typed * read_potentials().surface[of, by],
     ]
-    return np.column_stack([np.bincount(pair, area * weight, minlength=len(pairs)) / 2 for weight in weights])
+    return np.column_stack(
+        [np.bincount(pair, area * weight, minlength=len(pairs)) / 2 for weight in weights]
+    )

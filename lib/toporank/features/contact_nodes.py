@@ -1,11 +1,18 @@
-"""Nodes that also say what a residue does in the interface: the surface that it buries, shares and leaves free."""
+"""Nodes that also say what a residue does in the interface: the surface that it buries, shares and
+leaves free.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from toporank.features.atom_types import APOLAR, POLAR, atom_types
-from toporank.features.nodes import DsspTopology, NodeTable, along_principal_axes, dssp_topology_nodes
+from toporank.features.nodes import (
+    DsspTopology,
+    NodeTable,
+    along_principal_axes,
+    dssp_topology_nodes,
+)
 from toporank.features.nodes import columns as dssp_columns
 from toporank.features.potentials import read_potentials
 from toporank.features.registry import register
@@ -13,12 +20,21 @@ from toporank.features.surface import neighbours, surfaces
 from toporank.structures.complex import Complex
 
 OWN = (
-    "free", "buried", "buried_apolar", "buried_polar", "shared", "shared_energy", "water_energy", "unsatisfied",
-    "clashes", "heavy_atoms",
-)  # fmt: skip
+    "free",
+    "buried",
+    "buried_apolar",
+    "buried_polar",
+    "shared",
+    "shared_energy",
+    "water_energy",
+    "unsatisfied",
+    "clashes",
+    "heavy_atoms",
+)
 BURIED, EXPOSED = 1.0, 5.0
-"""Å²: a polar atom with less free surface than the one, which without the other partners had more than the other, was
-buried by them."""
+"""Å²: a polar atom with less free surface than the one, which without the other partners had more
+than the other, was buried by them.
+"""
 HYDROGEN_BOND = 3.5
 CLASH = 3.0
 """Å between heavy atoms."""
@@ -32,17 +48,23 @@ def columns(parameters: DsspTopology) -> list[str]:
 @register(
     "nodes/contacts/v1",
     alias="contacts",
-    summary="those of nodes/dssp_topology/v1, and the surface that a residue buries, shares and leaves free",
+    summary=(
+        "those of nodes/dssp_topology/v1, and the surface that a residue buries, shares and "
+        "leaves free"
+    ),
     parameters=DsspTopology,
     columns=columns,
 )
-def contact_nodes(parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray) -> NodeTable:
-    """Node table of a complex: ten columns before those of `nodes.dssp_topology_nodes`, which takes the same.
+def contact_nodes(
+    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+) -> NodeTable:
+    """Node table of a complex: ten columns before those of `nodes.dssp_topology_nodes`, which takes
+    the same.
 
-    Surface in Å²: `free`, `buried` by other partners (all, apolar and polar atoms), `shared` with them; `shared_energy`
-    and `water_energy`, the potentials of both; `unsatisfied`, buried polar atoms without N or O of another residue
-    within 3.5 Å; `clashes`, atoms of other partners within 3 Å; `heavy_atoms`. Of all the square root, with its sign,
-    is taken.
+    Surface in Å²: `free`, `buried` by other partners (all, apolar and polar atoms), `shared` with
+    them; `shared_energy` and `water_energy`, the potentials of both; `unsatisfied`, buried polar
+    atoms without N or O of another residue within 3.5 Å; `clashes`, atoms of other partners within
+    3 Å; `heavy_atoms`. Of all the square root, with its sign, is taken.
     """
     table = dssp_topology_nodes(parameters, complex_, residues, topology)
     heavy = along_principal_axes(complex_.without_hydrogens(), residues)
@@ -74,7 +96,9 @@ def _surface_columns(heavy: Complex, residues: np.ndarray) -> np.ndarray:
     first = shared.atoms[whose]
     apart = np.linalg.norm(heavy.xyz[first] - heavy.xyz[near], axis=1)
     clashing = (apart < CLASH) & (body[first] != body[near])
-    bonded = np.isin(heavy.elements[near], [b"N", b"O"]) & (heavy.residue_of[first] != heavy.residue_of[near])
+    bonded = np.isin(heavy.elements[near], [b"N", b"O"]) & (
+        heavy.residue_of[first] != heavy.residue_of[near]
+    )
     alone = np.bincount(whose, bonded, minlength=len(shared.atoms)) == 0
     unsatisfied = polar & (shared.alone > EXPOSED) & (shared.free < BURIED) & alone
     return np.column_stack(

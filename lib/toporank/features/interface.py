@@ -1,4 +1,6 @@
-"""Interface residues: those with a CA near a CA of another partner; without partners, of another chain."""
+"""Interface residues: those with a CA near a CA of another partner; without partners, of another
+chain.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,16 @@ from toporank.structures.neighbours import members, pairs_between_groups, smalle
 from toporank.structures.partners import partner_name
 
 MAX_CONTACTS = 500_000
-"""Contacts of the largest interface; a graph has twice as many edges, which take 0.1 kB each. A natural complex has
-about one contact a residue."""
+"""Contacts of the largest interface; a graph has twice as many edges, which take 0.1 kB each. A
+natural complex has about one contact a residue.
+"""
 
 
 class Meeting(NamedTuple):
     """Two partners, as `partners.partner_name` writes them, and how they meet.
 
-    residues : number of their interface residues, contacts : number of pairs of these. closest : Å, between CA atoms.
+    residues : number of their interface residues, contacts : number of pairs of these. closest : Å,
+    between CA atoms.
     """
 
     first: str
@@ -45,14 +49,16 @@ MOST_BODIES = 24
 
 @dataclass(frozen=True)
 class Interface:
-    """The interface residues of a complex, sorted by chain, number and insertion code; length N ≥ 2.
+    """The interface residues of a complex, sorted by chain, number and insertion code; length N ≥
+    2.
 
     Attributes
     ----------
     index : int, shape (N,), position in `Complex.residues`
     contacts : int, shape (N,), residues of other partners within the cutoff
     nearest : float64, shape (N,), Å from CA to the nearest CA of another partner
-    meetings : of every pair of partners; of more than `MOST_BODIES` partners, only of those that touch, and of one
+    meetings : of every pair of partners; of more than `MOST_BODIES` partners, only of those that
+        touch, and of one
         that touches no other with the nearest
     """
 
@@ -70,11 +76,15 @@ class CaCutoff(Parameters):
         gt=0,
         le=50,
         json_schema_extra={"unit": "Å"},
-        description="A residue is in the interface when its CA is closer than this to a CA of another partner.",
+        description=(
+            "A residue is in the interface when its CA is closer than this to a CA of another "
+            "partner."
+        ),
     )
     residues: Literal["protein", "atom_records"] = Field(
         "protein",
-        description="`protein`: every amino acid of a chain, modified ones too. `atom_records`: none that the file"
+        description="`protein`: every amino acid of a chain, modified ones too. `atom_records`: none that "
+        "the file"
         " writes as HETATM, as published.",
     )
 
@@ -120,7 +130,8 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     pairs, distance = pairs_between_groups(xyz, body, parameters.cutoff, most=MAX_CONTACTS)
     if len(pairs) > MAX_CONTACTS:
         raise StructureError(
-            f"more than {MAX_CONTACTS} pairs of residues of different partners within {parameters.cutoff:g} Å",
+            f"more than {MAX_CONTACTS} pairs of residues of different partners within "
+            f"{parameters.cutoff:g} Å",
             remedy="are many chains in one place? or use a part of the complex",
         )
     meetings = _meetings(complex_, xyz, body, pairs, distance)
@@ -128,8 +139,13 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
         closest = min(meeting.closest for meeting in meetings)
         side = "partner" if complex_.partners else "chain"
         raise NoInterfaceError(
-            f"no CA of one {side} within {parameters.cutoff:g} Å of another {side}'s (closest {closest:.1f} Å)",
-            facts={"n_chains": len(complex_.chains), "n_interface_residues": 0, "meetings": meetings},
+            f"no CA of one {side} within {parameters.cutoff:g} Å of another {side}'s (closest "
+            f"{closest:.1f} Å)",
+            facts={
+                "n_chains": len(complex_.chains),
+                "n_interface_residues": 0,
+                "meetings": meetings,
+            },
         )
     contacts = np.bincount(pairs.ravel(), minlength=len(residues))
     nearest = np.full(len(residues), np.inf)
@@ -139,7 +155,9 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
 
 
 def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
-    """Raise ChainMissingError unless there are two bodies, and each has a residue. body : int, (n,)."""
+    """Raise ChainMissingError unless there are two bodies, and each has a residue. body : int,
+    (n,).
+    """
     with_residues = np.unique(body)
     without = np.setdiff1d(np.arange(len(complex_.bodies)), with_residues)
     if complex_.partners and len(without):
@@ -153,7 +171,9 @@ def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
     if len(with_residues) == 0:
         raise StructureError(f"no protein chain{needed}", remedy=remedy)
     (chain,) = complex_.bodies[with_residues[0]]
-    acids = "".join(f"; {acid}: TopoRank scores interfaces of proteins only" for acid in nucleic_acids(complex_))
+    acids = "".join(
+        f"; {acid}: TopoRank scores interfaces of proteins only" for acid in nucleic_acids(complex_)
+    )
     what = f"only one protein chain ({chain!r}){needed}{acids}"
     raise StructureError(what, remedy=None if acids else remedy, facts={"n_chains": 1})
 
@@ -161,10 +181,14 @@ def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
 def _meetings(
     complex_: Complex, xyz: np.ndarray, body: np.ndarray, pairs: np.ndarray, distance: np.ndarray
 ) -> list[Meeting]:
-    """How bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), of near CA; distance : (P,)."""
+    """How bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), of near CA;
+    distance : (P,).
+    """
     touching, number = np.unique(np.sort(body[pairs], axis=1), axis=0, return_inverse=True)
     pairs_of = {}
-    for (first, second), rows in zip(touching.tolist(), members(number.ravel(), len(touching)), strict=True):
+    for (first, second), rows in zip(
+        touching.tolist(), members(number.ravel(), len(touching)), strict=True
+    ):
         pairs_of[first, second] = rows
     points_of = [xyz[rows] for rows in members(body, len(complex_.bodies))]
     with_residues = np.unique(body).tolist()
@@ -183,20 +207,27 @@ def _meetings(
             closest = float(distance[rows].min())
         else:
             closest = smallest_distance(points_of[first], points_of[second])
-        meetings.append(Meeting(names[first], names[second], n_residues, n_contacts, round(closest, 2)))
+        meetings.append(
+            Meeting(names[first], names[second], n_residues, n_contacts, round(closest, 2))
+        )
     return meetings
 
 
 def _nearest_bodies(
     xyz: np.ndarray, body: np.ndarray, points_of: list[np.ndarray], alone: list[int]
 ) -> list[tuple[int, int]]:
-    """Each body of `alone` with the one that has the point nearest to one of its points. points_of : of each body."""
-    from scipy.spatial import cKDTree  # only for many partners: the import takes longer than many decoys
+    """Each body of `alone` with the one that has the point nearest to one of its points. points_of
+    : of each body.
+    """
+    from scipy.spatial import (
+        cKDTree,
+    )  # only for many partners: the import takes longer than many decoys
 
     pairs = []
     tree = cKDTree(xyz) if alone else None
     for first in alone:
-        # More and more neighbours are looked at, until one of another body is nearer than all that were not.
+        # More and more neighbours are looked at, until one of another body is nearer than all that
+        # were not.
         looked_at, others = 1, np.zeros(0, dtype=bool)
         while not others.any():
             looked_at = min(4 * looked_at, len(xyz))

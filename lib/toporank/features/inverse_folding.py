@@ -1,8 +1,9 @@
 """Inverse folding: how well the sequence of an interface fits the backbone of a model.
 
-ProteinMPNN (Dauparas et al. 2022, doi:10.1126/science.add2187) gives each residue a probability for every amino acid,
-from the backbone around it. A right interface makes the amino acids of its residues likelier than the partners apart
-do. The package `teddympnn` brings the network in PyTorch and its weights.
+ProteinMPNN (Dauparas et al. 2022, doi:10.1126/science.add2187) gives each residue a probability for
+every amino acid, from the backbone around it. A right interface makes the amino acids of its
+residues likelier than the partners apart do. The package `teddympnn` brings the network in PyTorch
+and its weights.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ BACKBONE = (b"N", b"CA", b"C", b"O")
 CONTACT = 5.0
 """Å between heavy atoms of two partners below which their residues are in contact."""
 AROUND = 15.0
-"""Å between CA atoms. Residues farther from every interface residue are left out: they hardly change its numbers."""
+"""Å between CA atoms. Residues farther from every interface residue are left out: they hardly
+change its numbers.
+"""
 
 
 class Folding(NamedTuple):
@@ -43,7 +46,8 @@ class Folding(NamedTuple):
     residue : int, (m,), in the complex
     body : int, (m,), the partner
     contacts : int, (m,), residues of other partners in contact
-    together, apart : float64, (m,), natural logarithm of the probability of the residue's amino acid, from the
+    together, apart : float64, (m,), natural logarithm of the probability of the residue's amino
+        acid, from the
         backbone of the complex, and from that of its partner alone
     rank : int, (m,), how many amino acids are more probable in the complex
     entropy_together, entropy_apart : float64, (m,), of the 20 amino acids, in nats
@@ -67,8 +71,9 @@ class Folding(NamedTuple):
 class Backbone(NamedTuple):
     """The n residues of partners that have all atoms of `BACKBONE`.
 
-    residue : int, (n,), in the complex. xyz : float64, (n, 4, 3), Å. chain : int, (n,). place : int, (n,), in the
-    chain, with gaps where residues are missing. letter : int, (n,), in `AMINO_ACIDS`. body : int, (n,), the partner.
+    residue : int, (n,), in the complex. xyz : float64, (n, 4, 3), Å. chain : int, (n,). place :
+    int, (n,), in the chain, with gaps where residues are missing. letter : int, (n,), in
+    `AMINO_ACIDS`. body : int, (n,), the partner.
     """
 
     residue: np.ndarray
@@ -113,7 +118,9 @@ def folding(complex_: Complex, residues: np.ndarray | None = None) -> Folding:
     for body in np.unique(part.body[interface]):
         members = np.flatnonzero(part.body == body)
         of_body = part.body[interface] == body
-        apart[of_body] = log_probabilities(part.part(members), np.searchsorted(members, interface[of_body]))
+        apart[of_body] = log_probabilities(
+            part.part(members), np.searchsorted(members, interface[of_body])
+        )
     rows = np.arange(len(interface))
     letter = part.letter[interface]
     return Folding(
@@ -129,13 +136,17 @@ def folding(complex_: Complex, residues: np.ndarray | None = None) -> Folding:
 
 
 def log_probabilities(residues: Backbone, wanted: np.ndarray) -> np.ndarray:
-    """Natural logarithms of the probabilities of `AMINO_ACIDS`; float64, (w, 21). wanted : int, (w,), residues."""
+    """Natural logarithms of the probabilities of `AMINO_ACIDS`; float64, (w, 21). wanted : int,
+    (w,), residues.
+    """
     if not len(wanted):
         return np.zeros((0, len(AMINO_ACIDS)))
     import torch  # takes seconds
 
     network = _network()
-    centred = residues.xyz - residues.xyz[:, 1].mean(axis=0)  # float32 keeps more digits of small numbers
+    centred = residues.xyz - residues.xyz[:, 1].mean(
+        axis=0
+    )  # float32 keeps more digits of small numbers
     batch = {
         "X": torch.tensor(centred[None], dtype=torch.float32),
         "residue_mask": torch.ones(1, len(centred), dtype=torch.bool),
@@ -157,8 +168,8 @@ def _decoded(
 ) -> np.ndarray:
     """Decode the wanted residues without any sequence.
 
-    No residue has been decoded before another then: the decoder takes the neighbours' vectors from the encoder, and
-    zeros for their amino acids. So residues that nobody wants need not be decoded.
+    No residue has been decoded before another then: the decoder takes the neighbours' vectors from
+    the encoder, and zeros for their amino acids. So residues that nobody wants need not be decoded.
     """
     import torch
 
@@ -179,7 +190,9 @@ def check_installed() -> None:
         what = f"the package {PACKAGE}, which holds the weights of ProteinMPNN, is missing"
         raise ConfigError(what, remedy=remedy) from error
     if installed != VERSION:
-        raise ConfigError(f"{PACKAGE} {installed} is not the version that the scorer learned from", remedy=remedy)
+        raise ConfigError(
+            f"{PACKAGE} {installed} is not the version that the scorer learned from", remedy=remedy
+        )
 
 
 @functools.cache
@@ -200,7 +213,9 @@ def backbone(complex_: Complex) -> Backbone:
     for column, name in enumerate(BACKBONE):
         named = np.flatnonzero(complex_.atom_names == name)
         atoms[complex_.residue_of[named], column] = named
-    residue = np.flatnonzero(complex_.is_protein & (complex_.body_of >= 0) & (atoms >= 0).all(axis=1))
+    residue = np.flatnonzero(
+        complex_.is_protein & (complex_.body_of >= 0) & (atoms >= 0).all(axis=1)
+    )
     _, chain = np.unique([complex_.residues[r].chain for r in residue], return_inverse=True)
     number = np.array([complex_.residues[r].number for r in residue], dtype=int)
     letter = [AMINO_ACIDS.index(complex_.letters[r]) for r in residue]
@@ -215,10 +230,12 @@ def backbone(complex_: Complex) -> Backbone:
 
 
 def places(chain: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """The place of each residue in its chain, int, (n,). Only differences within a chain mean something.
+    """The place of each residue in its chain, int, (n,). Only differences within a chain mean
+    something.
 
-    They are those of the numbers, so that missing residues leave gaps. Residues that share a number, with different
-    insertion codes, have different places, in the order of the file. chain, number : int, (n,).
+    They are those of the numbers, so that missing residues leave gaps. Residues that share a
+    number, with different insertion codes, have different places, in the order of the file. chain,
+    number : int, (n,).
     """
     order = np.lexsort((number, chain))
     step = np.diff(number[order], prepend=0)
@@ -251,7 +268,9 @@ def _near_any(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 
 def entropy(log_probability: np.ndarray) -> np.ndarray:
-    """Of the 20 standard amino acids, in nats; float64, (m,). log_probability : (m, 21), the last one unknown."""
+    """Of the 20 standard amino acids, in nats; float64, (m,). log_probability : (m, 21), the last
+    one unknown.
+    """
     twenty = log_probability[:, :20]
     twenty = twenty - np.log(np.exp(twenty).sum(axis=1, keepdims=True))
     return -(np.exp(twenty) * twenty).sum(axis=1)
@@ -264,18 +283,24 @@ FOLDING = tuple(f"folding_{name}" for name in Folding._fields[2:])
 @register(
     "nodes/folding/v1",
     alias="folding",
-    summary="those of nodes/contacts/v1, and likelihoods of inverse folding in the complex and apart",
+    summary=(
+        "those of nodes/contacts/v1, and likelihoods of inverse folding in the complex and apart"
+    ),
     parameters=DsspTopology,
     ready=check_installed,
     columns=lambda parameters: [*FOLDING, *contact_columns(parameters)],
 )
-def folding_nodes(parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray) -> NodeTable:
-    """Node table of a complex: six columns before those of `contact_nodes.contact_nodes`, which takes the same.
+def folding_nodes(
+    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+) -> NodeTable:
+    """Node table of a complex: six columns before those of `contact_nodes.contact_nodes`, which
+    takes the same.
 
-    `folding_contacts`, residues of other partners that a residue touches; `folding_together` and `folding_apart`, the
-    logarithm of the probability of its amino acid in the complex and in its partner alone; `folding_rank`, how many
-    amino acids are more probable in the complex; `folding_entropy_together` and `folding_entropy_apart`, in nats. All
-    are 0 where a residue is not standard or lacks backbone atoms. Raises ConfigError without the package.
+    `folding_contacts`, residues of other partners that a residue touches; `folding_together` and
+    `folding_apart`, the logarithm of the probability of its amino acid in the complex and in its
+    partner alone; `folding_rank`, how many amino acids are more probable in the complex;
+    `folding_entropy_together` and `folding_entropy_apart`, in nats. All are 0 where a residue is
+    not standard or lacks backbone atoms. Raises ConfigError without the package.
     """
     table = contact_nodes(parameters, complex_, residues, topology)
     likelihoods = folding(complex_, residues)

@@ -35,12 +35,17 @@ class LegacyV11(Parameters):
     )
     coordinates: Literal["xyz", "xyy"] = Field(
         "xyz",
-        description="Of the histogram. `xyy`: the published one, which reads y as z; for networks trained on that.",
+        description=(
+            "Of the histogram. `xyy`: the published one, which reads y as z; for networks trained "
+            "on that."
+        ),
     )
     scaling: Scaling = Field(
         "training_set",
-        description="`per_decoy`: every column to [0, 1] within each decoy, as published. `training_set`: by mean"
-        " and standard deviation of the training graphs, kept in the checkpoint. `none`: Å and counts.",
+        description="`per_decoy`: every column to [0, 1] within each decoy, as published. `training_set`: "
+        "by mean"
+        " and standard deviation of the training graphs, kept in the checkpoint. `none`: Å and "
+        "counts.",
     )
 
 
@@ -57,7 +62,9 @@ def legacy_columns(parameters: LegacyV11) -> list[str]:
     columns=legacy_columns,
 )
 def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) -> Edges:
-    """The published edges, by default with the third coordinate put right. nodes : int, shape (n,), residue indices."""
+    """The published edges, by default with the third coordinate put right. nodes : int, shape (n,),
+    residue indices.
+    """
     pairs, distance = node_pairs(complex_, nodes, parameters.cutoff)
     seen = replace(complex_, xyz=complex_.xyz[:, AXES[parameters.coordinates]])
     counts = atom_distances(seen, nodes[pairs], np.array([*parameters.bins, np.inf]))

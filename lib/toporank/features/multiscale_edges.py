@@ -1,4 +1,6 @@
-"""The 24 edge features of the QTopoQA system: three distance bands, direction, codes of both ends, atom contacts."""
+"""The 24 edge features of the QTopoQA system: three distance bands, direction, codes of both ends,
+atom contacts.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +27,28 @@ class MultiscaleV24(Parameters):
     bands: Annotated[tuple[float, float, float, float], Rising] = Field(
         (0.0, 6.0, 10.0, 14.0),
         json_schema_extra={"unit": "Å"},
-        description="Limits of the short, medium and long band of CA distances; the last one is the cutoff.",
+        description=(
+            "Limits of the short, medium and long band of CA distances; the last one is the cutoff."
+        ),
     )
     bin_width: float = Field(
-        2.0, gt=0, json_schema_extra={"unit": "Å"}, description="Width of the ten bins of atom–atom distances."
+        2.0,
+        gt=0,
+        json_schema_extra={"unit": "Å"},
+        description="Width of the ten bins of atom–atom distances.",
     )
     contact: float = Field(
-        5.0, gt=0, json_schema_extra={"unit": "Å"}, description="Atom pairs at most this far apart are contacts."
+        5.0,
+        gt=0,
+        json_schema_extra={"unit": "Å"},
+        description="Atom pairs at most this far apart are contacts.",
     )
     scaling: Scaling = Field(
         "none",
-        description="`none`: values as they are, as in the original. `training_set`: by mean and standard deviation of"
-        " the training graphs, kept in the checkpoint. `per_decoy`: every column to [0, 1] within each decoy.",
+        description="`none`: values as they are, as in the original. `training_set`: by mean and standard "
+        "deviation of"
+        " the training graphs, kept in the checkpoint. `per_decoy`: every column to [0, 1] within "
+        "each decoy.",
     )
 
 
@@ -55,26 +67,38 @@ def multiscale_columns(parameters: MultiscaleV24) -> list[str]:
     limits = [f"{parameters.bin_width * i:g}" for i in range(N_BINS + 1)]
     histogram = [f"atom_pairs_{low}_{high}" for low, high in pairwise(limits)]
     return [
-        "ca_distance", "inverse_distance", "unit_x", "unit_y", "unit_z",
-        "chain_from", "chain_to", "residue_from", "residue_to",
-        "band", "band_short", "band_medium", "band_long",
+        "ca_distance",
+        "inverse_distance",
+        "unit_x",
+        "unit_y",
+        "unit_z",
+        "chain_from",
+        "chain_to",
+        "residue_from",
+        "residue_to",
+        "band",
+        "band_short",
+        "band_medium",
+        "band_long",
         *histogram,
         "contacts",
-    ]  # fmt: skip
+    ]
 
 
 @register(
     "edges/multiscale_v24",
     alias="multiscale",
-    summary="three distance bands, unit vector, chain and residue codes, normalised histogram, contacts",
+    summary=(
+        "three distance bands, unit vector, chain and residue codes, normalised histogram, contacts"
+    ),
     parameters=MultiscaleV24,
     columns=multiscale_columns,
 )
 def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.ndarray) -> Edges:
     """Return the 24-column edges of the QTopoQA system, each directed edge once.
 
-    The unit vector depends on the frame of the file, and the chain code on the names of chains: a network trained on
-    this module gives another score to a rotated complex.
+    The unit vector depends on the frame of the file, and the chain code on the names of chains: a
+    network trained on this module gives another score to a rotated complex.
 
     Parameters
     ----------
@@ -86,7 +110,8 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
     Returns
     -------
     Edges
-        Attributes of shape (E, 24), in the order of `multiscale_columns`; docs/features.md has their units.
+        Attributes of shape (E, 24), in the order of `multiscale_columns`; docs/features.md has
+        their units.
 
     Raises
     ------
@@ -99,7 +124,9 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
 
     counts = atom_distances(complex_, residue_pairs, np.arange(N_BINS + 1) * parameters.bin_width)
     histogram = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
-    just_beyond = np.nextafter(parameters.contact, np.inf)  # bins are open above, and the limit itself is a contact
+    just_beyond = np.nextafter(
+        parameters.contact, np.inf
+    )  # bins are open above, and the limit itself is a contact
     contacts = atom_distances(complex_, residue_pairs, np.array([0.0, just_beyond]))
     band = np.searchsorted(inner_limits, distance, side="right")
     band_one_hot = np.eye(3)[band]
@@ -117,7 +144,9 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
 
 
 def _chain_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
-    """Return the place in the alphabet of the first letter of each chain name, over 26; 0 for other characters."""
+    """Return the place in the alphabet of the first letter of each chain name, over 26; 0 for other
+    characters.
+    """
     codes = np.zeros(len(nodes))
     for i, residue in enumerate(nodes):
         letter = complex_.residues[residue].chain[:1].upper()
@@ -127,8 +156,12 @@ def _chain_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
 
 
 def _residue_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
-    """Return the place of each residue type among the 20 by one-letter code, over 21; an unknown type is the last."""
+    """Return the place of each residue type among the 20 by one-letter code, over 21; an unknown
+    type is the last.
+    """
     by_letter = sorted(STANDARD, key=STANDARD.get)
     place = {name: i for i, name in enumerate(by_letter)}
     unknown = len(by_letter)
-    return np.array([place.get(complex_.parents[residue], unknown) / N_RESIDUE_TYPES for residue in nodes])
+    return np.array(
+        [place.get(complex_.parents[residue], unknown) / N_RESIDUE_TYPES for residue in nodes]
+    )

@@ -1,4 +1,6 @@
-"""Node features: solvent accessibility, backbone angles, secondary structure, residue type, topology."""
+"""Node features: solvent accessibility, backbone angles, secondary structure, residue type,
+topology.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,31 @@ AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 REMEDY = "each residue needs its N, CA, C and O; rebuild them or leave the decoy out"
 
 DSSP_REACH = 20.0
-"""Å. States of a residue depend on bonds with residues whose CA is within 9 Å, and these on others within 9 Å of them;
-accessibility depends on atoms within 6.6 Å."""
+"""Å. States of a residue depend on bonds with residues whose CA is within 9 Å, and these on others
+within 9 Å of them; accessibility depends on atoms within 6.6 Å.
+"""
 MAX_ACCESSIBILITY = {
-    "A": 106, "R": 248, "N": 157, "D": 163, "C": 135, "Q": 198, "E": 194, "G": 84, "H": 184, "I": 169,
-    "L": 164, "K": 205, "M": 188, "F": 197, "P": 136, "S": 130, "T": 142, "W": 227, "Y": 222, "V": 142,
-}  # fmt: skip
+    "A": 106,
+    "R": 248,
+    "N": 157,
+    "D": 163,
+    "C": 135,
+    "Q": 198,
+    "E": 194,
+    "G": 84,
+    "H": 184,
+    "I": 169,
+    "L": 164,
+    "K": 205,
+    "M": 188,
+    "F": 197,
+    "P": 136,
+    "S": 130,
+    "T": 142,
+    "W": 227,
+    "Y": 222,
+    "V": 142,
+}
 """Å², the largest accessibility of each residue type (Rost & Sander 1994, Proteins 20:216)."""
 
 
@@ -48,24 +69,31 @@ class DsspTopology(Parameters):
 
     scaling: Scaling = Field(
         "training_set",
-        description="`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its interface)"
-        " are scaled to [0, 1] within each decoy, as published. `training_set`: by mean and standard deviation of the"
+        description="`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its "
+        "interface)"
+        " are scaled to [0, 1] within each decoy, as published. `training_set`: by mean and "
+        "standard deviation of the"
         " training graphs, kept in the checkpoint. `none`: degrees and raw topology.",
     )
     modified: Literal["parent", "lost"] = Field(
         "parent",
-        description="`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, `HIE` as `HIS`)."
+        description="`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, "
+        "`HIE` as `HIS`)."
         " `lost`: it is not a node, and DSSP does not see it, as published.",
     )
     orientation: Literal["file", "principal_axes"] = Field(
         "principal_axes",
-        description="Orientation of the complex given to DSSP: accessibilities change with it by 1 Å² and more."
-        " `file`: as in the file, as published. `principal_axes`: always the same, from the shape of the complex.",
+        description="Orientation of the complex given to DSSP: accessibilities change with it by 1 Å² and "
+        "more."
+        " `file`: as in the file, as published. `principal_axes`: always the same, from the shape "
+        "of the complex.",
     )
     dssp: Literal["builtin", "mkdssp"] = Field(
         "builtin",
-        description="`builtin`: accessibility, φ, ψ and states by code of this project, about 30 times as fast."
-        " `mkdssp`: by that program, which must be installed. docs/features.md shows how closely they agree.",
+        description="`builtin`: accessibility, φ, ψ and states by code of this project, about 30 times as "
+        "fast."
+        " `mkdssp`: by that program, which must be installed. docs/features.md shows how closely "
+        "they agree.",
     )
 
     @property
@@ -87,7 +115,9 @@ def columns(parameters: DsspTopology) -> list[str]:
 @register(
     "nodes/dssp_topology/v1",
     alias="dssp_topology",
-    summary="DSSP accessibility, φ, ψ, 8-state structure and residue type, then the topology columns",
+    summary=(
+        "DSSP accessibility, φ, ψ, 8-state structure and residue type, then the topology columns"
+    ),
     parameters=DsspTopology,
     columns=columns,
 )
@@ -141,17 +171,21 @@ def topology_only_nodes(
 
 
 def without_modified(complex_: Complex) -> Complex:
-    """The complex with protein residues of the 20 names only; DSSP leaves out the others by itself."""
+    """The complex with protein residues of the 20 names only; DSSP leaves out the others by
+    itself.
+    """
     parents = np.where(complex_.is_modified, "", complex_.parents)
     return replace(complex_, parents=tuple(parents.tolist()))
 
 
 def along_principal_axes(complex_: Complex, residues: np.ndarray) -> Complex:
-    """The complex with the mean of its CA atoms at the origin and their principal axes along x, y and z.
+    """The complex with the mean of its CA atoms at the origin and their principal axes along x, y
+    and z.
 
-    The axes are the eigenvectors of the second moments Σ (r − r̄)(r − r̄)ᵀ. Each points to where the CA atoms reach
-    farther out, the sign of Σ ((r − r̄) · axis)³; the third completes a right-handed system. Only partners of the
-    interface count, so that a chain far away turns nothing.
+    The axes are the eigenvectors of the second moments Σ (r − r̄)(r − r̄)ᵀ. Each points to where
+    the CA atoms reach farther out, the sign of Σ ((r − r̄) · axis)³; the third completes a
+    right-handed system. Only partners of the interface count, so that a chain far away turns
+    nothing.
 
     Parameters
     ----------
@@ -172,13 +206,20 @@ def along_principal_axes(complex_: Complex, residues: np.ndarray) -> Complex:
 
 
 def assemble_nodes(
-    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray, dssp: Dssp
+    parameters: DsspTopology,
+    complex_: Complex,
+    residues: np.ndarray,
+    topology: np.ndarray,
+    dssp: Dssp,
 ) -> NodeTable:
     """Put the columns together; see `dssp_topology_nodes`."""
     letters = [STANDARD.get(complex_.parents[r], "unknown") for r in residues]
     lost = [_why_lost(dssp.found[r], letter) for r, letter in zip(residues, letters, strict=True)]
     if all(lost):
-        raise FeatureError(f"none of the {len(lost)} interface residues can become a node: {lost[0]}", remedy=REMEDY)
+        raise FeatureError(
+            f"none of the {len(lost)} interface residues can become a node: {lost[0]}",
+            remedy=REMEDY,
+        )
     largest = np.array([MAX_ACCESSIBILITY.get(letter, np.inf) for letter in letters])
     relative_accessibility = np.minimum(dssp.accessibility[residues] / largest, 1.0)
     all_angles = np.stack([dssp.phi, dssp.psi], axis=1)
@@ -207,7 +248,9 @@ def _why_lost(found: bool, letter: str) -> str:
 
 
 def one_hot(values: list[str], alphabet: str | list[str]) -> np.ndarray:
-    """float64, shape (len(values), len(alphabet)); a value outside the alphabet counts as its last entry."""
+    """float64, shape (len(values), len(alphabet)); a value outside the alphabet counts as its last
+    entry.
+    """
     position = {letter: i for i, letter in enumerate(alphabet)}
     hot = np.zeros((len(values), len(alphabet)))
     column = [position.get(value, len(alphabet) - 1) for value in values]

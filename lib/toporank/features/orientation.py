@@ -1,4 +1,6 @@
-"""How residues lie and are turned to each other: the same wherever a complex lies and however its chains are called."""
+"""How residues lie and are turned to each other: the same wherever a complex lies and however its
+chains are called.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ BACKBONE = [b"N", b"CA", b"C", b"O", b"OXT"]
 class Orientation(NamedTuple):
     """How the residues of P pairs are turned to each other.
 
-    apart : (P,), Å between the centres of their side chains. axes : (P, 3), cosines between equal axes of both frames,
-    side_chains : (P,), between the directions of the side chains. from_first, from_second : (P, 4), see `_seen`.
+    apart : (P,), Å between the centres of their side chains. axes : (P, 3), cosines between equal
+    axes of both frames, side_chains : (P,), between the directions of the side chains. from_first,
+    from_second : (P, 4), see `_seen`.
     """
 
     apart: np.ndarray
@@ -26,7 +29,9 @@ class Orientation(NamedTuple):
     from_second: np.ndarray
 
 
-def orientation(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, distance: np.ndarray) -> Orientation:
+def orientation(
+    heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, distance: np.ndarray
+) -> Orientation:
     """Describe how the residues of pairs are turned to each other.
 
     Parameters
@@ -45,7 +50,9 @@ def orientation(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, distance: 
     unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
     facing = _unit(poses.side_chain)
     return Orientation(
-        np.linalg.norm(poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1),
+        np.linalg.norm(
+            poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1
+        ),
         (poses.frame[i] * poses.frame[j]).sum(axis=2),
         (facing[i] * facing[j]).sum(axis=1),
         _seen(poses.frame[i], facing[i], unit),
@@ -54,8 +61,12 @@ def orientation(heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, distance: 
 
 
 def _seen(frame: np.ndarray, facing: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Directions, (P, 3), in frames, (P, 3, 3), and their cosine with the side chains' directions: shape (P, 4)."""
-    return np.column_stack([np.einsum("pak,pk->pa", frame, direction), (facing * direction).sum(axis=1)])
+    """Directions, (P, 3), in frames, (P, 3, 3), and their cosine with the side chains' directions:
+    shape (P, 4).
+    """
+    return np.column_stack(
+        [np.einsum("pak,pk->pa", frame, direction), (facing * direction).sum(axis=1)]
+    )
 
 
 @dataclass(frozen=True)
@@ -65,9 +76,11 @@ class Poses:
     Attributes
     ----------
     ca : shape (n, 3), Å
-    frame : shape (n, 3, 3); rows are unit vectors: from CA to C, towards N at right angles to that, and the third
+    frame : shape (n, 3, 3); rows are unit vectors: from CA to C, towards N at right angles to that,
+        and the third
         of a right-handed system. Zeros where N or C is missing or in line with CA.
-    side_chain : shape (n, 3), Å, from CA to the mean of the side chain's heavy atoms; zeros where there are none
+    side_chain : shape (n, 3), Å, from CA to the mean of the side chain's heavy atoms; zeros where
+    there are none
     """
 
     ca: np.ndarray
@@ -86,18 +99,24 @@ def residue_poses(heavy: Complex, residues: np.ndarray) -> Poses:
     side = ~np.isin(heavy.atom_names, BACKBONE)
     of, size = heavy.residue_of[side], len(heavy.residues)
     count = np.maximum(np.bincount(of, minlength=size), 1)[residues, None]
-    total = np.stack([np.bincount(of, x, minlength=size) for x in heavy.xyz[side].T], axis=1)[residues]
+    total = np.stack([np.bincount(of, x, minlength=size) for x in heavy.xyz[side].T], axis=1)[
+        residues
+    ]
     has_any = np.isin(residues, of)[:, None]
     return Poses(ca, frame, np.where(has_any, total / count - ca, 0.0))
 
 
 def _from_ca(complex_: Complex, residues: np.ndarray, name: bytes) -> np.ndarray:
-    """Å, shape (n, 3), from CA to the atom of that name; zeros where the residue lacks that atom."""
+    """Å, shape (n, 3), from CA to the atom of that name; zeros where the residue lacks that
+    atom.
+    """
     atom = np.full(len(complex_.residues), -1)
     found = np.flatnonzero(complex_.atom_names == name)
     atom[complex_.residue_of[found]] = found
     atom = atom[residues]
-    return np.where((atom >= 0)[:, None], complex_.xyz[atom] - complex_.xyz[complex_.ca[residues]], 0.0)
+    return np.where(
+        (atom >= 0)[:, None], complex_.xyz[atom] - complex_.xyz[complex_.ca[residues]], 0.0
+    )
 
 
 LEAST_LENGTH = 1e-6

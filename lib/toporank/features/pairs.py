@@ -1,4 +1,6 @@
-"""What all edge modules share: pairs of nodes that are joined, atom–atom distances, edges in both directions."""
+"""What all edge modules share: pairs of nodes that are joined, atom–atom distances, edges in both
+directions.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ class Edges:
 def node_pairs(
     complex_: Complex, nodes: np.ndarray, cutoff: float, nearest: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nodes of different partners with 0 < CA distance and nearest <= CA distance < cutoff.
+    """Find the nodes of different partners with 0 < CA distance and nearest <= CA distance <
+    cutoff.
 
     Parameters
     ----------
@@ -48,15 +51,21 @@ def node_pairs(
     joined = (distance > 0) & (distance >= nearest)
     if not joined.any():
         raise FeatureError(
-            f"no two nodes of different partners within {cutoff:g} Å and not in one place, so the graph has no edge",
-            remedy="do the partners lie on each other, or are contacts incomplete residues? see the node table",
+            f"no two nodes of different partners within {cutoff:g} Å and not in one place, so the "
+            "graph has no edge",
+            remedy=(
+                "do the partners lie on each other, or are contacts incomplete residues? see the "
+                "node table"
+            ),
         )
     pairs, distance = near[joined], distance[joined]
     order = np.lexsort(pairs.T[::-1])
     return pairs[order], distance[order]
 
 
-def both_directions(pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray, scaling: Scaling = "none") -> Edges:
+def both_directions(
+    pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray, scaling: Scaling = "none"
+) -> Edges:
     """Make the edges (i, j) and (j, i) of each pair, next to each other.
 
     Parameters

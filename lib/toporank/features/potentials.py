@@ -1,8 +1,9 @@
-"""Potentials of mean force between the atoms and residues of proteins, counted in complexes of known structure.
+"""Potentials of mean force between the atoms and residues of proteins, counted in complexes of
+known structure.
 
-Each is the negative logarithm of how often something is seen over how often it would be seen by chance, so it has no
-unit and is negative for what natives prefer. `potentials.csv` beside this file holds them;
-`benchmarks/scorer_potentials.py` counts them and makes it.
+Each is the negative logarithm of how often something is seen over how often it would be seen by
+chance, so it has no unit and is negative for what natives prefer. `potentials.csv` beside this file
+holds them; `benchmarks/scorer_potentials.py` counts them and makes it.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ TABLE = Path(__file__).with_name("potentials.csv")
 class Potentials(NamedTuple):
     """T atom types in the order of `ATOM_TYPES`, 20 residues in that of `RESIDUES`, B shells.
 
-    atoms : (T, T, B), by distance. surface : (T, T), of a square Å that types of two partners share. water : (T,), of a
-    square Å of an interface that stays free. residues : (20, 20), of a contact.
+    atoms : (T, T, B), by distance. surface : (T, T), of a square Å that types of two partners
+    share. water : (T,), of a square Å of an interface that stays free. residues : (20, 20), of a
+    contact.
     """
 
     atoms: np.ndarray
@@ -40,7 +42,9 @@ class Potentials(NamedTuple):
 
 @functools.cache
 def read_potentials() -> Potentials:
-    """The potentials of `potentials.csv`: a row for each pair, `kind,first,second` and the values."""
+    """The potentials of `potentials.csv`: a row for each pair, `kind,first,second` and the
+    values.
+    """
     n_types, n_residues = len(ATOM_TYPES), len(RESIDUES)
     potentials = Potentials(
         atoms=np.zeros((n_types, n_types, len(LIMITS) - 1)),

@@ -6,7 +6,11 @@ from typing import Any
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "topoqa_compat": {
-        "interface": {"module": "interface/ca_cutoff/v1", "cutoff": 10.0, "residues": "atom_records"},
+        "interface": {
+            "module": "interface/ca_cutoff/v1",
+            "cutoff": 10.0,
+            "residues": "atom_records",
+        },
         "topology": {
             "module": "topology/persistence/v1",
             "radius": 8.0,
@@ -35,5 +39,6 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 """Complete records, so that a preset stays what it is when a default changes.
 
-topoqa_compat : the published pipeline (Han et al. 2025) with its faults; what scores with published weights.
+topoqa_compat : the published pipeline (Han et al. 2025) with its faults; what scores with published
+weights.
 """

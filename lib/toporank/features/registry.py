@@ -1,7 +1,8 @@
 """Feature modules: the ways to compute each stage, with their parameters and columns.
 
-A module is one file that calls `register`, in this folder or in an installed package that names it as a plug-in. A
-feature configuration picks one module per stage; the resolved choice travels in every artefact, graph and checkpoint.
+A module is one file that calls `register`, in this folder or in an installed package that names it
+as a plug-in. A feature configuration picks one module per stage; the resolved choice travels in
+every artefact, graph and checkpoint.
 """
 
 from __future__ import annotations
@@ -31,14 +32,18 @@ DEFAULT_MODULES = {
 """The stages with a choice of module, and the choice when none is named."""
 
 Scaling = Literal["per_decoy", "training_set", "none"]
-"""`per_decoy`: each column to [0, 1] within a decoy, as published. `training_set`: features stay as they are, and the
-network scales them by mean and standard deviation of its training graphs. `none`: no scaling."""
+"""`per_decoy`: each column to [0, 1] within a decoy, as published. `training_set`: features stay as
+they are, and the network scales them by mean and standard deviation of its training graphs. `none`:
+no scaling.
+"""
 
 
 class Parameters(BaseModel):
     """Base of the parameter sets: unknown keys are errors, values do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # most modules are never chosen
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, defer_build=True
+    )  # most modules are never chosen
 
     @property
     def calls_mkdssp(self) -> bool:
@@ -47,7 +52,9 @@ class Parameters(BaseModel):
 
     @property
     def reach(self) -> float:
-        """Å from the partners beyond which no atom changes the result. Infinite unless a module knows better."""
+        """Å from the partners beyond which no atom changes the result. Infinite unless a module
+        knows better.
+        """
         return float("inf")
 
 
@@ -92,7 +99,9 @@ class Choice:
         return self.module.columns(self.parameters)
 
     def record(self) -> dict[str, Any]:
-        """What artefacts and checkpoints keep of it: `{"module": id, ...parameters}`, and the package if any."""
+        """What artefacts and checkpoints keep of it: `{"module": id, ...parameters}`, and the
+        package if any.
+        """
         package = {"package": self.module.package} if self.module.package else {}
         return {"module": self.module.id, **package, **self.parameters.model_dump(mode="json")}
 
@@ -165,7 +174,8 @@ def modules() -> dict[str, Module]:
 def choose(stage: str, record: dict[str, Any]) -> Choice:
     """Resolve `{"module": id or alias, ...parameters}` as a user gives it, filling in defaults.
 
-    Raises ConfigError naming the stage, the key and the nearest spelling, or the package that is not installed.
+    Raises ConfigError naming the stage, the key and the nearest spelling, or the package that is
+    not installed.
     """
     where = f"features.{stage}"
     by_name = {}
@@ -176,7 +186,10 @@ def choose(stage: str, record: dict[str, Any]) -> Choice:
     if str(name) not in by_name:
         remedy = did_you_mean(str(name), by_name)
         if package := record.get("package"):
-            remedy = f"it is part of the package {package!r}: install that, if you trust it, wherever jobs run"
+            remedy = (
+                f"it is part of the package {package!r}: install that, if you trust it, wherever "
+                "jobs run"
+            )
         raise ConfigError(f"no feature module {name!r}", where=where, remedy=remedy)
     module = by_name[name]
     values = {key: value for key, value in record.items() if key not in ("module", "package")}
@@ -189,9 +202,11 @@ def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
 
 
 def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
-    """Resolve the stored records of the four feature stages to what was computed when they were written.
+    """Resolve the stored records of the four feature stages to what was computed when they were
+    written.
 
-    Raises ConfigError, also when a record lacks a parameter or a stage: today's defaults may be others.
+    Raises ConfigError, also when a record lacks a parameter or a stage: today's defaults may be
+    others.
     """
     choices = {}
     for stage in DEFAULT_MODULES:
@@ -234,7 +249,8 @@ def scaled(values: np.ndarray, scaling: Scaling) -> np.ndarray:
 def min_max(values: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Scale each column to [0, 1] by the smallest and largest value of that column in `reference`.
 
-    values, reference : shape (N, k) or (N,), and the same trailing shape. A constant column becomes 0.
+    values, reference : shape (N, k) or (N,), and the same trailing shape. A constant column becomes
+    0.
     """
     if len(reference) == 0:
         return np.zeros_like(values, dtype=np.float64)

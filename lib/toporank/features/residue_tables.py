@@ -1,6 +1,7 @@
 """Tables with a row for each residue, as the reuse store keeps them.
 
-A residue is known by its author's numbers; beside them stand mmCIF's own, empty where the file has none.
+A residue is known by its author's numbers; beside them stand mmCIF's own, empty where the file has
+none.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ Table = dict[str, Column]
 """Columns by name, in their order."""
 
 
-def table_bytes(complex_: Complex, index: np.ndarray, columns: Table, metadata: dict[str, Any]) -> bytes:
-    """Return a table of residues with columns that say which they are, and further ones, as safetensors.
+def table_bytes(
+    complex_: Complex, index: np.ndarray, columns: Table, metadata: dict[str, Any]
+) -> bytes:
+    """Return a table of residues with columns that say which they are, and further ones, as
+    safetensors.
 
     Parameters
     ----------
@@ -84,4 +88,6 @@ def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, Table]
 
 def matrix(table: Table, columns: list[str]) -> np.ndarray:
     """Return the named columns of numbers as float64, (N, len(columns))."""
-    return np.column_stack([table[name] for name in columns] or [np.zeros((len(table["chain"]), 0))])
+    return np.column_stack(
+        [table[name] for name in columns] or [np.zeros((len(table["chain"]), 0))]
+    )

@@ -20,8 +20,9 @@ POINTS = 92
 class Surfaces(NamedTuple):
     """Surfaces, in Å², of some atoms, and how they are shared out.
 
-    of, by : int, (m,), and area : (m,), what of atom `of` is covered by atom `by`. atoms : int, (w,), free : (w,), what
-    of these is covered by none, alone : (w,), the same when the other partners are taken away.
+    of, by : int, (m,), and area : (m,), what of atom `of` is covered by atom `by`. atoms : int,
+    (w,), free : (w,), what of these is covered by none, alone : (w,), the same when the other
+    partners are taken away.
     """
 
     of: np.ndarray
@@ -35,8 +36,9 @@ class Surfaces(NamedTuple):
 def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
     """Share out the surfaces of the atoms of some residues.
 
-    Each of the points of the surface accessible to water (Shrake & Rupley 1973, doi:10.1016/0022-2836(73)90011-9) goes
-    to the ball that covers it deepest: the largest r² − d², as in a Voronoi tessellation of balls.
+    Each of the points of the surface accessible to water (Shrake & Rupley 1973,
+    doi:10.1016/0022-2836(73)90011-9) goes to the ball that covers it deepest: the largest r² − d²,
+    as in a Voronoi tessellation of balls.
 
     Parameters
     ----------
@@ -56,7 +58,9 @@ def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
     atoms = np.flatnonzero(np.isin(heavy.residue_of, residues))
     body = heavy.body_of[heavy.residue_of]
     near = neighbours(heavy, atoms, 2 * reach.max())
-    of, by, area, free = shared_surface(np.ascontiguousarray(heavy.xyz), reach, body, atoms, *near, _sphere())
+    of, by, area, free = shared_surface(
+        np.ascontiguousarray(heavy.xyz), reach, body, atoms, *near, _sphere()
+    )
     return Surfaces(of, by, area, atoms, *free.T)
 
 
@@ -89,7 +93,9 @@ def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.nda
     return near_atoms(xyz, start, atoms, *balls, cutoff, cubes.cell, cubes.rows)
 
 
-def _balls(xyz: np.ndarray, start: np.ndarray, residues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _balls(
+    xyz: np.ndarray, start: np.ndarray, residues: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Around the atoms of residues: centres (n, 3) and radii (n,)."""
     ends = np.column_stack([start[residues], start[residues + 1]]).ravel()
     padded = np.vstack([xyz, xyz[:1]])  # so that the last end is a place
@@ -102,4 +108,6 @@ def _sphere() -> np.ndarray:
     i = np.arange(POINTS) + 0.5
     z, longitude = 1 - 2 * i / POINTS, np.pi * (1 + np.sqrt(5)) * i
     ring = np.sqrt(1 - z * z)
-    return np.ascontiguousarray(np.column_stack([ring * np.cos(longitude), ring * np.sin(longitude), z]))
+    return np.ascontiguousarray(
+        np.column_stack([ring * np.cos(longitude), ring * np.sin(longitude), z])
+    )

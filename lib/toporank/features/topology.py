@@ -1,12 +1,13 @@
 """Persistent homology of the atoms around each interface residue.
 
-For each residue and each set of elements: H0 of the Vietoris–Rips filtration (its finite death times are
-the edge lengths of a minimum spanning tree) and H1 of the alpha complex (filtration values are squared
-radii, as GUDHI gives them), each summarised by five statistics (Han et al. 2025).
+For each residue and each set of elements: H0 of the Vietoris–Rips filtration (its finite death
+times are the edge lengths of a minimum spanning tree) and H1 of the alpha complex (filtration
+values are squared radii, as GUDHI gives them), each summarised by five statistics (Han et al.
+2025).
 
-There are two engines for the same numbers: `toporank.features.persistence`, and SciPy with GUDHI, the reference, which
-also works out the few clouds that the former leaves undecided. Each is imported only when needed: an import takes
-longer than many decoys.
+There are two engines for the same numbers: `toporank.features.persistence`, and SciPy with GUDHI,
+the reference, which also works out the few clouds that the former leaves undecided. Each is
+imported only when needed: an import takes longer than many decoys.
 """
 
 from __future__ import annotations
@@ -33,22 +34,35 @@ class Persistence(Parameters):
         gt=0,
         le=30,
         json_schema_extra={"unit": "Å"},
-        description="Atoms within this distance of the residue's CA, itself included, form its cloud.",
+        description=(
+            "Atoms within this distance of the residue's CA, itself included, form its cloud."
+        ),
     )
     element_sets: tuple[str, ...] = Field(
         ("C", "N", "O", "CN", "CO", "NO", "CNO"),
         min_length=1,
-        description="One pair of diagrams for each: the letters are the elements whose atoms take part.",
+        description=(
+            "One pair of diagrams for each: the letters are the elements whose atoms take part."
+        ),
     )
     h0_max_death: float = Field(
-        8.0, gt=0, json_schema_extra={"unit": "Å"}, description="H0 bars that die later are left out."
+        8.0,
+        gt=0,
+        json_schema_extra={"unit": "Å"},
+        description="H0 bars that die later are left out.",
     )
     min_persistence: float = Field(
-        0.01, ge=0, json_schema_extra={"unit": "Å for H0, Å² for H1"}, description="Shorter bars are left out."
+        0.01,
+        ge=0,
+        json_schema_extra={"unit": "Å for H0, Å² for H1"},
+        description="Shorter bars are left out.",
     )
     atoms: Literal["protein", "all"] = Field(
         "protein",
-        description="`protein`: atoms of amino acids only. `all`: water, ions and ligands too, as published.",
+        description=(
+            "`protein`: atoms of amino acids only. `all`: water, ions and ligands too, as "
+            "published."
+        ),
     )
     precision: Literal["float64", "float32"] = Field(
         "float64",
@@ -57,14 +71,17 @@ class Persistence(Parameters):
     )
     engine: Literal["compiled", "gudhi"] = Field(
         "compiled",
-        description="`compiled` is about 17 times as fast; `gudhi` is the reference. Both give the same numbers"
+        description="`compiled` is about 17 times as fast; `gudhi` is the reference. Both give the same "
+        "numbers"
         " to 1e-9.",
     )
 
     @field_validator("element_sets")
     @classmethod
     def _letters(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(sets)) < len(sets) or not all(re.fullmatch("[A-Z]+", letters) for letters in sets):
+        if len(set(sets)) < len(sets) or not all(
+            re.fullmatch("[A-Z]+", letters) for letters in sets
+        ):
             raise ValueError("sets are made of capital letters and each is given once")
         return sets
 
@@ -99,7 +116,9 @@ def columns(parameters: Persistence) -> list[str]:
     parameters=Persistence,
     columns=columns,
 )
-def persistence_topology(parameters: Persistence, complex_: Complex, residues: np.ndarray) -> np.ndarray:
+def persistence_topology(
+    parameters: Persistence, complex_: Complex, residues: np.ndarray
+) -> np.ndarray:
     """Describe the topology of the atoms around each residue.
 
     Parameters
@@ -112,7 +131,9 @@ def persistence_topology(parameters: Persistence, complex_: Complex, residues: n
     -------
     float64, shape (N, 20 × element sets), unscaled, Å for H0 and Å² for H1
     """
-    usable = complex_.is_protein[complex_.residue_of] if parameters.atoms == "protein" else slice(None)
+    usable = (
+        complex_.is_protein[complex_.residue_of] if parameters.atoms == "protein" else slice(None)
+    )
     xyz = complex_.xyz[usable].astype(parameters.precision).astype(np.float64)
     elements = complex_.elements[usable]
     centres = complex_.xyz[complex_.ca[residues]]
@@ -120,7 +141,9 @@ def persistence_topology(parameters: Persistence, complex_: Complex, residues: n
     return compute(parameters, xyz, elements, centres)
 
 
-def _compiled(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def _compiled(
+    parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray
+) -> np.ndarray:
     """Topology around each centre by `toporank.features.persistence`."""
     from toporank.features.persistence import describe_clouds, members_of_balls
 
@@ -138,7 +161,9 @@ def _compiled(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, ce
     return values
 
 
-def _reference(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def _reference(
+    parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray
+) -> np.ndarray:
     """Topology around each centre by SciPy and GUDHI."""
     from scipy.spatial import cKDTree
 
@@ -148,7 +173,9 @@ def _reference(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, c
         h0, h1 = [], []
         for letters in parameters.element_sets:
             points = xyz[atoms[np.isin(elements[atoms], np.array(list(letters), "S1"))]]
-            h0.append(_statistics(h0_deaths(points, parameters.h0_max_death, parameters.min_persistence)))
+            h0.append(
+                _statistics(h0_deaths(points, parameters.h0_max_death, parameters.min_persistence))
+            )
             bars = h1_bars(points, parameters.min_persistence)
             birth, death = bars[:, 0], bars[:, 1]
             h1 += [_statistics(death - birth), _statistics(birth), _statistics(death)]
@@ -156,8 +183,11 @@ def _reference(parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, c
     return np.array(rows)
 
 
-def h0_deaths(points: np.ndarray, max_death: float = np.inf, min_persistence: float = 0.0) -> np.ndarray:
-    """Finite H0 death times in Å of the Rips filtration of points, shape (n, 3) → shape (≤ n - 1,), rising.
+def h0_deaths(
+    points: np.ndarray, max_death: float = np.inf, min_persistence: float = 0.0
+) -> np.ndarray:
+    """Finite H0 death times in Å of the Rips filtration of points, shape (n, 3) → shape (≤ n - 1,),
+    rising.
 
     They are the edge lengths of the Euclidean minimum spanning tree, which are the merge heights of
     single linkage.
@@ -184,7 +214,9 @@ def h1_bars(points: np.ndarray, min_persistence: float = 0.0) -> np.ndarray:
     """
     import gudhi
 
-    if len(points) < 4:  # no tetrahedron: the 3-D alpha complex is empty by the published convention
+    if (
+        len(points) < 4
+    ):  # no tetrahedron: the 3-D alpha complex is empty by the published convention
         return np.zeros((0, 2))
     tree = gudhi.AlphaComplex(points=points).create_simplex_tree()
     tree.compute_persistence()

@@ -1,1 +1,3 @@
-"""How bytes lie in files: tables, graphs, archives. Files are whole or not there. Nothing here knows proteins."""
+"""How bytes lie in files: tables, graphs, archives. Files are whole or not there. Nothing here
+knows proteins.
+"""

@@ -1,4 +1,6 @@
-"""Archives from servers: unpacked whole or not at all, within their own folder, and no larger than a disk can take."""
+"""Archives from servers: unpacked whole or not at all, within their own folder, and no larger than
+a disk can take.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ class Member(NamedTuple):
     entry: zipfile.ZipInfo | tarfile.TarInfo
 
 
-# ---- names ------------------------------------------------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------
 
 
 def archive_name(path: Path) -> str:
@@ -78,7 +80,8 @@ def folder_name(archive: Path) -> str:
 
 
 def job_name(archive: Path) -> str:
-    """The name of the job whose results are in an archive: that of its folder, without what ColabFold adds.
+    """The name of the job whose results are in an archive: that of its folder, without what
+    ColabFold adds.
 
     >>> job_name(Path("query.result.zip"))
     'query'
@@ -95,11 +98,12 @@ def free_folder(name: str, parent: Path) -> str:
         free = f"{name}_{number}"
 
 
-# ---- what is in an archive --------------------------------------------------------------------------------
+# ---- what is in an archive -----------------------------------------------------------------------
 
 
 def may_hold(archive: Path, wanted: Callable[[str], bool]) -> bool:
-    """Whether a file of a wanted name is in an archive, or another archive; also where it cannot be opened.
+    """Whether a file of a wanted name is in an archive, or another archive; also where it cannot be
+    opened.
 
     Parameters
     ----------
@@ -122,7 +126,9 @@ def _may_hold(archive: Path, _: FileState, wanted: Callable[[str], bool]) -> boo
     return any(wanted(name) or archive_name(Path(name)) for name in names)
 
 
-def holds_only(archive: Path, wanted: Callable[[str], bool], files: Mapping[str, list[Path]]) -> bool:
+def holds_only(
+    archive: Path, wanted: Callable[[str], bool], files: Mapping[str, list[Path]]
+) -> bool:
     """Whether each wanted file of an archive has the content of a file of its name.
 
     Parameters
@@ -175,7 +181,9 @@ def _of_zip(packed: zipfile.ZipFile) -> Iterator[Member]:
         name = "" if info.is_dir() else _safe_name(info.filename)
         if name:
             info.filename = name
-            yield Member(name, info.file_size, _time(time.mktime((*info.date_time, 0, 0, -1))), info)
+            yield Member(
+                name, info.file_size, _time(time.mktime((*info.date_time, 0, 0, -1))), info
+            )
 
 
 def _of_tar(packed: tarfile.TarFile) -> Iterator[Member]:
@@ -188,7 +196,8 @@ def _of_tar(packed: tarfile.TarFile) -> Iterator[Member]:
             info.name, info.mtime = name, _time(info.mtime)
             info.linkname = _safe_name(info.linkname)
             yield Member(name, info.size, info.mtime, info)
-    # `tarfile` takes a damaged header for the end: nothing but zeros may follow, and some of them have to.
+    # `tarfile` takes a damaged header for the end: nothing but zeros may follow, and some of them
+    # have to.
     packed.fileobj.seek(packed.offset)
     left = 0
     while block := packed.fileobj.read(2**20):
@@ -200,7 +209,9 @@ def _of_tar(packed: tarfile.TarFile) -> Iterator[Member]:
 
 
 def _safe_name(name: str) -> str:
-    """The name of a file with its folders; empty where it is left out. Raises ValueError when it cannot lie there."""
+    """The name of a file with its folders; empty where it is left out. Raises ValueError when it
+    cannot lie there.
+    """
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
     if not parts or parts[-1] in LEFT_OUT:
         return ""
@@ -227,14 +238,15 @@ def _errors_of(archive: Path) -> Iterator[None]:
         raise ConfigError(what, where=archive, remedy=REMEDY) from error
 
 
-# ---- unpacking --------------------------------------------------------------------------------------------
+# ---- unpacking -----------------------------------------------------------------------------------
 
 
 def unpacked(archive: Path, folder: Path, name: str = "") -> Path:
     """The folder with the files of an archive; once unpacked, it is used as it is.
 
-    It appears when it is complete. One that was unpacked before gives way only if its archive has changed and its
-    files have not. Archives in the archive are unpacked, too, but not those in these.
+    It appears when it is complete. One that was unpacked before gives way only if its archive has
+    changed and its files have not. Archives in the archive are unpacked, too, but not those in
+    these.
 
     Parameters
     ----------
@@ -245,8 +257,9 @@ def unpacked(archive: Path, folder: Path, name: str = "") -> Path:
     Raises
     ------
     ConfigError
-        when the archive is damaged, needs a password, is too large or has files that cannot lie there; when another
-        archive of its name was unpacked there; and when a folder is there that TopoRank did not make
+        when the archive is damaged, needs a password, is too large or has files that cannot lie
+        there; when another archive of its name was unpacked there; and when a folder is there that
+        TopoRank did not make
     """
     to = folder / (name or folder_name(archive))
     source = [str(archive.absolute()), *state_of(archive)]
@@ -259,7 +272,9 @@ def unpacked(archive: Path, folder: Path, name: str = "") -> Path:
     try:
         new.mkdir()
         _unpack_inner(new, _extract(archive, new, MOST_BYTES))
-        (new / MARK).write_text(json.dumps({"source": source, "files": _state(new)}), encoding="utf-8")
+        (new / MARK).write_text(
+            json.dumps({"source": source, "files": _state(new)}), encoding="utf-8"
+        )
         if to.exists():
             to.rename(new.with_name(f"{new.name}-old"))
         new.rename(to)
@@ -281,7 +296,9 @@ def _extract(archive: Path, to: Path, most: int) -> int:
         for member in headers:
             total += member.size
             if total > room or len(members) == MOST_FILES:
-                limits = f"{MOST_FILES:,} files, {MOST_BYTES / 2**30:.0f} GB, or the room on the disk"
+                limits = (
+                    f"{MOST_FILES:,} files, {MOST_BYTES / 2**30:.0f} GB, or the room on the disk"
+                )
                 raise ValueError(f"more than {limits}")
             if member.name in members:
                 raise ValueError(f"two files in it have the same name: {member.name}")
@@ -295,8 +312,12 @@ def _extract(archive: Path, to: Path, most: int) -> int:
 
 
 def _unpack_inner(folder: Path, most: int) -> None:
-    """Unpack the archives in a folder where they lie; one that cannot be stays as it is. most : bytes."""
-    for archive in sorted(path for path in folder.rglob("*") if path.is_file() and archive_name(path)):
+    """Unpack the archives in a folder where they lie; one that cannot be stays as it is. most :
+    bytes.
+    """
+    for archive in sorted(
+        path for path in folder.rglob("*") if path.is_file() and archive_name(path)
+    ):
         to = archive.with_name(free_folder(job_name(archive), archive.parent))
         to.mkdir()
         try:
@@ -318,17 +339,23 @@ def _mark(folder: Path) -> dict[str, object]:
 
 
 def _state(folder: Path) -> str:
-    """A digest of the names, sizes and times of all files below a folder; one that was moved or copied has the same."""
+    """A digest of the names, sizes and times of all files below a folder; one that was moved or
+    copied has the same.
+    """
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != MARK:
             status = path.lstat()
-            digest.update(f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
+            digest.update(
+                f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\0".encode()
+            )
     return digest.hexdigest()
 
 
 def _check_ours(to: Path, archive: str) -> None:
-    """Raise ConfigError unless the folder was unpacked from an archive at the same place and left alone."""
+    """Raise ConfigError unless the folder was unpacked from an archive at the same place and left
+    alone.
+    """
     mark = _mark(to)
     before = (mark.get("source") or [""])[0]
     if not before:
@@ -339,4 +366,6 @@ def _check_ours(to: Path, archive: str) -> None:
         what = f"the archive {archive} has changed, and so have files in {to}, which would be lost"
     else:
         return
-    raise ConfigError(what, where=to.parent.parent, remedy=f"choose another folder with -o, or move {to} away")
+    raise ConfigError(
+        what, where=to.parent.parent, remedy=f"choose another folder with -o, or move {to} away"
+    )

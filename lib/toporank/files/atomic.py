@@ -29,8 +29,9 @@ def first_writable(folders: Iterable[Path]) -> Path:
 def replacing(path: Path | str) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it into place on success, remove it on failure.
 
-    The temporary name is drawn at random: processes of several machines, threads, and the orphan of a killed run may
-    write the same file at the same time. It is short, so that `path` may be as long as names can be.
+    The temporary name is drawn at random: processes of several machines, threads, and the orphan of
+    a killed run may write the same file at the same time. It is short, so that `path` may be as
+    long as names can be.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +65,9 @@ def write_text_if_changed(path: Path | str, text: str) -> bool:
 
 
 def note_progress(path: Path | str, done: int, failed: int) -> None:
-    """Write for `app.workflow.progress` how many decoys of a job are done, and how many of them failed."""
+    """Write for `app.workflow.progress` how many decoys of a job are done, and how many of them
+    failed.
+    """
     with contextlib.suppress(OSError):  # not worth ending a job for
         write_text(path, f"{done}\t{failed}\n")
 
@@ -76,7 +79,9 @@ def sha256(path: Path | str) -> str:
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
-    """Make `destination` the same file as `source`: a hard link, or a copy where links are not possible."""
+    """Make `destination` the same file as `source`: a hard link, or a copy where links are not
+    possible.
+    """
     import shutil
 
     with replacing(destination) as temporary:

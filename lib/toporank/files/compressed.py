@@ -1,4 +1,6 @@
-"""Compressed files: what their names end in, and their content. Predictors compress what they write themselves."""
+"""Compressed files: what their names end in, and their content. Predictors compress what they write
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ ENDINGS = (*OPENERS, ZSTANDARD)
 AT_ONCE = 1 << 10
 """Bytes of Zstandard that are unpacked at once: they may become 30,000 times as many."""
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
-"""What these raise on damaged content; of a plain file called `.gz` that is `gzip.BadGzipFile`, an OSError."""
+"""What these raise on damaged content; of a plain file called `.gz` that is `gzip.BadGzipFile`, an
+OSError.
+"""
 BEGINNINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 """How a compressed file begins → its ending."""
 
@@ -40,7 +44,8 @@ def without_compression(filename: str) -> str:
 
 
 def unpacked(content: bytes, compression: str, most: int) -> bytes:
-    """The content of a compressed file, or its first `most` + 1 bytes, so that nothing large is unpacked.
+    """The content of a compressed file, or its first `most` + 1 bytes, so that nothing large is
+    unpacked.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Arrays with a description: a safetensors file whose metadata is one JSON text.
 
 Such a file is eight bytes with the length of its header, the header, which is JSON, and the numbers
-(https://github.com/huggingface/safetensors). The header is read here where safetensors does not give what is in it.
+(https://github.com/huggingface/safetensors). The header is read here where safetensors does not
+give what is in it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ TYPES = {"F32": np.dtype("float32"), "I32": np.dtype("int32"), "I64": np.dtype("
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], description: Any) -> bytes:
-    """Return arrays with a description as the bytes of a safetensors file; equal ones give equal bytes.
+    """Return arrays with a description as the bytes of a safetensors file; equal ones give equal
+    bytes.
 
     Parameters
     ----------
@@ -78,14 +80,18 @@ def read_description(path: Path | str) -> Any:
 
 
 def mapped(path: Path | str) -> tuple[dict[str, np.ndarray], Any]:
-    """Return the arrays of a file, mapped into memory and not to be written to, and its description.
+    """Return the arrays of a file, mapped into memory and not to be written to, and its
+    description.
 
     Raises
     ------
     OSError : where the file cannot be opened
-    ValueError : where it is damaged, another program wrote it, or has numbers of other types than `TYPES`
+    ValueError : where it is damaged, another program wrote it, or has numbers of other types than
+        `TYPES`
     """
-    description = read_description(path)  # safetensors sees to it that all arrays lie inside the file
+    description = read_description(
+        path
+    )  # safetensors sees to it that all arrays lie inside the file
     whole = np.asarray(np.memmap(path, np.uint8, "r"))
     header, begin = _header(whole)
     arrays = {}

@@ -1,4 +1,5 @@
-"""The graph of one decoy as the reuse store keeps it: tensors and metadata in the format of safetensors.
+"""The graph of one decoy as the reuse store keeps it: tensors and metadata in the format of
+safetensors.
 
 `learning.pyg_files` makes a `Data` of PyTorch Geometric from it, which `build_graphs` publishes.
 """
@@ -23,10 +24,10 @@ REBUILD = "build the graph again"
 class Graph(NamedTuple):
     """One decoy as the network sees it.
 
-    x : (n, k) float32. edge_index : (2, E) int64. edge_attr : (E, m) float32. y : its DockQ, nan where unlabelled.
-    metadata : of the features. edge_y : (E,) float32, the local quality of each edge, nan where unknown; of a graph in
-    a pack alone, None where the pack has none. residues : of a graph in a pack alone, the names of its nodes as
-    `packfile.Pack` has them.
+    x : (n, k) float32. edge_index : (2, E) int64. edge_attr : (E, m) float32. y : its DockQ, nan
+    where unlabelled. metadata : of the features. edge_y : (E,) float32, the local quality of each
+    edge, nan where unknown; of a graph in a pack alone, None where the pack has none. residues : of
+    a graph in a pack alone, the names of its nodes as `packfile.Pack` has them.
     """
 
     x: np.ndarray
@@ -39,7 +40,11 @@ class Graph(NamedTuple):
 
 
 def graph_bytes(
-    x: np.ndarray, edge_index: np.ndarray, edge_attr: np.ndarray, y: float | None, metadata: dict[str, Any]
+    x: np.ndarray,
+    edge_index: np.ndarray,
+    edge_attr: np.ndarray,
+    y: float | None,
+    metadata: dict[str, Any],
 ) -> bytes:
     """Return a graph in the format of safetensors; the same graph gives the same bytes.
 

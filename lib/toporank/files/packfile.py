@@ -1,4 +1,6 @@
-"""Packs: many graphs in one memory-mapped safetensors file. `building.packing` writes such files."""
+"""Packs: many graphs in one memory-mapped safetensors file. `building.packing` writes such
+files.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,17 @@ REPACK = "delete it and run again: the graphs are packed anew"
 BETWEEN = "\t"
 """Stands between the names of residues; no name has it."""
 NUMBERS = {
-    "x": ("float32", 2), "edge_index": ("int32", 2), "edge_attr": ("float32", 2), "node_start": ("int64", 1),
-    "edge_start": ("int64", 1), "y": ("float32", 1), "edge_y": ("float32", 1),
-}  # fmt: skip
-"""Type and dimensions of each array. Where no native says how good the edges of a pack are, `edge_y` is not in the file
-and empty here."""
+    "x": ("float32", 2),
+    "edge_index": ("int32", 2),
+    "edge_attr": ("float32", 2),
+    "node_start": ("int64", 1),
+    "edge_start": ("int64", 1),
+    "y": ("float32", 1),
+    "edge_y": ("float32", 1),
+}
+"""Type and dimensions of each array. Where no native says how good the edges of a pack are,
+`edge_y` is not in the file and empty here.
+"""
 
 
 def content_digest(arrays: dict[str, np.ndarray]) -> str:
@@ -56,17 +64,17 @@ def check_alike(file: str, kind: dict[str, Any], other_file: str, other: dict[st
             )
 
 
-# ---- packs ------------------------------------------------------------------------------------------------
+# ---- packs ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Pack:
     """One pack file, memory-mapped and not to be written to.
 
-    numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i. sources : SHA-256 of what
-    each graph here was made of, its file, its local quality and the code. content : that of all numbers. joined :
-    number of graphs in which a partner has several chains. residues : names of the nodes of each graph as in its file,
-    with `BETWEEN` between them.
+    numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i.
+    sources : SHA-256 of what each graph here was made of, its file, its local quality and the code.
+    content : that of all numbers. joined : number of graphs in which a partner has several chains.
+    residues : names of the nodes of each graph as in its file, with `BETWEEN` between them.
     """
 
     path: Path
@@ -83,11 +91,12 @@ class Pack:
 
     @classmethod
     def open(cls, path: Path) -> Pack:
-        """Raises GraphError when the file is missing, cut off or no pack, or an edge joins no nodes of its graph.
+        """Raises GraphError when the file is missing, cut off or no pack, or an edge joins no nodes
+        of its graph.
 
-        The edges are looked at here, once, because a network that follows an invalid edge reads foreign memory. A
-        digest is no protection: whoever wrote the edges could write that, too. The check takes milliseconds for ten
-        million edges.
+        The edges are looked at here, once, because a network that follows an invalid edge reads
+        foreign memory. A digest is no protection: whoever wrote the edges could write that, too.
+        The check takes milliseconds for ten million edges.
         """
         try:
             numbers, description = described.mapped(path)
@@ -96,13 +105,28 @@ class Pack:
             residues = list(description.pop("residues"))
             content = description.pop("content")
             joined = description.pop("joined")
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             raise GraphError(f"not a readable pack: {error}", where=path, remedy=REPACK) from error
         numbers.setdefault("edge_y", np.zeros(0, np.float32))
-        if not (_fit_together(numbers, len(decoys)) and len(sources) == len(residues) == len(decoys)):
-            raise GraphError("the tables of this pack do not fit together", where=path, remedy=REPACK)
+        if not (
+            _fit_together(numbers, len(decoys)) and len(sources) == len(residues) == len(decoys)
+        ):
+            raise GraphError(
+                "the tables of this pack do not fit together", where=path, remedy=REPACK
+            )
         if not _edges_join_nodes(numbers):
-            raise GraphError("an edge of this pack joins nodes that its graph does not have", where=path, remedy=REPACK)
+            raise GraphError(
+                "an edge of this pack joins nodes that its graph does not have",
+                where=path,
+                remedy=REPACK,
+            )
         return cls(
             path=path,
             numbers=numbers,
@@ -117,7 +141,11 @@ class Pack:
     def verify(self) -> None:
         """Raise GraphError when the numbers are not those that were packed."""
         if self.content != content_digest(self.numbers):
-            raise GraphError("the numbers of this pack are not those that were packed", where=self.path, remedy=REPACK)
+            raise GraphError(
+                "the numbers of this pack are not those that were packed",
+                where=self.path,
+                remedy=REPACK,
+            )
 
     def graph(self, i: int) -> Graph:
         """Graph i, still mapped."""
@@ -165,7 +193,9 @@ def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
     graphs = np.flatnonzero(np.diff(first))
     if not len(graphs):
         return True
-    unsigned = index.view(f"u{index.itemsize}")  # so that one before the first is far beyond the last
+    unsigned = index.view(
+        f"u{index.itemsize}"
+    )  # so that one before the first is far beyond the last
     last = np.maximum.reduceat(unsigned, first[graphs], axis=1).max(axis=0)
     return bool((last < np.diff(numbers["node_start"])[graphs].astype(last.dtype)).all())
 
@@ -174,11 +204,11 @@ def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
 class PackedGraphs:
     """The graphs of one or more packs, memory-mapped.
 
-    target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is graph i. residues : (B,)
-    texts as in `Pack`.
-    metadata : format, feature modules and columns; empty where there are no graphs.
-    parts : the numbers of each pack, by the names of `NUMBERS`. part_of, place_in_part : (B,), in which pack a graph
-    is, and where. joined : number of graphs in which a partner has several chains.
+    target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is
+    graph i. residues : (B,) texts as in `Pack`. metadata : format, feature modules and columns;
+    empty where there are no graphs. parts : the numbers of each pack, by the names of `NUMBERS`.
+    part_of, place_in_part : (B,), in which pack a graph is, and where. joined : number of graphs in
+    which a partner has several chains.
     """
 
     target: np.ndarray
@@ -215,7 +245,10 @@ class PackedGraphs:
         """
         names, n = self.residues[i].split(BETWEEN), int(self.n_nodes[i])
         if len(names) != n:
-            what = f"a pack names {len(names)} residues of {self.target[i]}/{self.decoy[i]}, which has {n} nodes"
+            what = (
+                f"a pack names {len(names)} residues of {self.target[i]}/{self.decoy[i]}, which "
+                f"has {n} nodes"
+            )
             raise GraphError(what, remedy=REPACK)
         return names
 

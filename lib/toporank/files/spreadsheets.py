@@ -1,7 +1,9 @@
-"""Tables of text that people open in spreadsheet programs, in which a name must not become a formula.
+"""Tables of text that people open in spreadsheet programs, in which a name must not become a
+formula.
 
-Such a program computes a cell that begins with `=`, `+`, `-`, `@` or a control character. A name like that is written
-with an apostrophe before it, which the program takes as "this is text"; reading the table takes it away again.
+Such a program computes a cell that begins with `=`, `+`, `-`, `@` or a control character. A name
+like that is written with an apostrophe before it, which the program takes as "this is text";
+reading the table takes it away again.
 """
 
 from __future__ import annotations
@@ -37,10 +39,16 @@ def restored(value: Any) -> Any:
     >>> restored("'=1+1"), restored("'quoted'")
     ('=1+1', "'quoted'")
     """
-    return value[1:] if isinstance(value, str) and value[:1] == "'" and _DEFUSED.match(value) else value
+    return (
+        value[1:]
+        if isinstance(value, str) and value[:1] == "'" and _DEFUSED.match(value)
+        else value
+    )
 
 
-def write_rows(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> None:
+def write_rows(
+    path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False
+) -> None:
     """Write a table with a header, as `table_text` makes it."""
     write_text(path, table_text(columns, rows, tabs=tabs))
 
@@ -48,17 +56,22 @@ def write_rows(path: Path | str, columns: Sequence[str], rows: Iterable[Sequence
 def table_text(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> str:
     """A table with a header; None and nan are empty cells.
 
-    tabs : separated by tabs and without quotes; a text with a tab or line break is then a csv.Error.
+    tabs : separated by tabs and without quotes; a text with a tab or line break is then a
+    csv.Error.
     """
     style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
     lines = _Lines()
-    csv.writer(lines, **style).writerows([_cell(value) for value in row] for row in itertools.chain([columns], rows))
+    csv.writer(lines, **style).writerows(
+        [_cell(value) for value in row] for row in itertools.chain([columns], rows)
+    )
     return "".join(lines)
 
 
 class _Lines(list[str]):
     def write(self, line: str) -> None:
-        """Keep a line that ends in \\r\\n, as it does so that the writer quotes a text with either."""
+        """Keep a line that ends in \\r\\n, as it does so that the writer quotes a text with
+        either.
+        """
         self.append(f"{line[:-2]}\n")
 
 

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 
 class FileState(NamedTuple):
-    """Another one where the content of a file may have changed. size : in bytes. version : of all else, opaque.
+    """Another one where the content of a file may have changed. size : in bytes. version : of all
+    else, opaque.
 
-    Models of a complex often have the same size, and archives, `cp -p` and `mv` bring their own modification times. So
-    the version also has the time of the last change of any kind, which no program can choose, and the inode: two
-    folders may exchange their names, or two links what they lead to.
+    Models of a complex often have the same size, and archives, `cp -p` and `mv` bring their own
+    modification times. So the version also has the time of the last change of any kind, which no
+    program can choose, and the inode: two folders may exchange their names, or two links what they
+    lead to.
     """
 
     size: int
@@ -33,9 +35,11 @@ def state_of(path: Path | str) -> FileState:
 
 
 def state_if_there(path: Path | str, content: str = "") -> FileState:
-    """As `state_of`; `MISSING` where it raises, since reading the file fails later, with the reason.
+    """As `state_of`; `MISSING` where it raises, since reading the file fails later, with the
+    reason.
 
-    content : SHA-256 of the file, if it is known. Then it alone is the version: a copy is what it was.
+    content : SHA-256 of the file, if it is known. Then it alone is the version: a copy is what it
+    was.
     """
     try:
         state = state_of(path)

@@ -20,14 +20,18 @@ _HINT = re.compile(r'\A"?sep=(.|\\t)"?(?=\r?\n)', re.IGNORECASE)
 
 
 class Table(NamedTuple):
-    """header : names of the columns. rows : file and line of each row, and its values by column, if it has as many."""
+    """header : names of the columns. rows : file and line of each row, and its values by column, if
+    it has as many.
+    """
 
     header: list[str]
     separator: str
     rows: list[tuple[str, dict[str, str]]]
 
 
-def read_table(path: Path, names: Mapping[str, str], required: Mapping[str, str], what: str) -> Table:
+def read_table(
+    path: Path, names: Mapping[str, str], required: Mapping[str, str], what: str
+) -> Table:
     """Read a table that has at least one row.
 
     Parameters
@@ -71,7 +75,9 @@ def _text(path: Path, what: str) -> str:
     """The text of a file that is not empty."""
     try:
         content = path.read_bytes()
-        wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # Excel's "Unicode text"
+        wide = content.startswith(
+            (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        )  # Excel's "Unicode text"
         text = content.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         remedy = "save it as CSV in UTF-8"
@@ -92,8 +98,12 @@ def _header(text: str, separator: str, names: Mapping[str, str]) -> list[str]:
     return [names.get(name.lower(), name) for name in header]
 
 
-def _check_header(header: list[str], names: Mapping[str, str], required: Mapping[str, str], path: Path) -> None:
-    """Raise ConfigError unless all required columns are there, and none that is read is there twice."""
+def _check_header(
+    header: list[str], names: Mapping[str, str], required: Mapping[str, str], path: Path
+) -> None:
+    """Raise ConfigError unless all required columns are there, and none that is read is there
+    twice.
+    """
     missing = [name for name in required if header.count(name) != 1]
     twice = [name for name in names.values() if header.count(name) > 1]
     if missing or twice:
@@ -114,8 +124,12 @@ def _has_row_names(header: list[str], rows: list[tuple[int, list[str]]]) -> bool
 
 
 def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and values of each row that is not blank. Raises csv.Error where quotes do not close."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+    """Line number and values of each row that is not blank. Raises csv.Error where quotes do not
+    close.
+    """
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
+    )
     for row in reader:
         values = [value.strip() for value in row]
         if any(values):
@@ -129,5 +143,7 @@ def _rows(text: str, separator: str, path: Path, what: str) -> list[tuple[int, l
         rows.extend(_values(text, separator))
     except csv.Error as error:
         line = (rows[-1][0] if rows else 0) + 1
-        raise ConfigError(f"{what} cannot be read: {error}", where=f"{path}, line {line}") from error
+        raise ConfigError(
+            f"{what} cannot be read: {error}", where=f"{path}, line {line}"
+        ) from error
     return rows

@@ -1,1 +1,3 @@
-"""What a user brings: decoys and their targets, labels, natives, and what predictors say (`confidence`)."""
+"""What a user brings: decoys and their targets, labels, natives, and what predictors say
+(`confidence`).
+"""

@@ -1,8 +1,9 @@
-"""Which decoys are models of one complex. Their sequences decide; folders only name what belongs together.
+"""Which decoys are models of one complex. Their sequences decide; folders only name what belongs
+together.
 
-A folder may hold the best models of forty pairs of proteins, and the models of one complex may lie in the folders of
-four predictors. Chains of nearly the same sequence are of one kind, whatever they are called; models with the same
-kinds of chains, in the same numbers of copies, are of one complex.
+A folder may hold the best models of forty pairs of proteins, and the models of one complex may lie
+in the folders of four predictors. Chains of nearly the same sequence are of one kind, whatever they
+are called; models with the same kinds of chains, in the same numbers of copies, are of one complex.
 """
 
 from __future__ import annotations
@@ -32,23 +33,37 @@ BY_SEQUENCE, BY_FOLDER = "sequence", "folder"
 EXAMPLES = 3
 """Names in a note."""
 GENERIC = {
-    *("model", "models", "rank", "ranked", "relaxed", "unrelaxed", "pred", "predictions", "best", "top", "seed"),
+    *(
+        "model",
+        "models",
+        "rank",
+        "ranked",
+        "relaxed",
+        "unrelaxed",
+        "pred",
+        "predictions",
+        "best",
+        "top",
+        "seed",
+    ),
     *("sample", "idx", "run", "complex", "cluster", "rigidbody", "flexref", "emref", "mdref"),
 }
 """Parts of file names that name no complex."""
 
 
 class Grouped(NamedTuple):
-    """Decoys with their targets. notes : where the folders say something else than the sequences, a sentence each.
+    """Decoys with their targets. notes : where the folders say something else than the sequences, a
+    sentence each.
 
-    kinds : target and decoy → the kind of each of its chains, a number that means the same in all decoys.
-    residues : target and decoy → number of residues in these chains. mutants : what `inputs.mutants` says.
-    molecules : where one chain name stands for several molecules, in a sentence.
-    contents : path → SHA-256 of each file that could be looked into. copies : target and decoy → the first decoy of the
-    target that has the same atoms in the same places. renamed : that models of one name got others, a sentence.
-    ambiguous : target and name of files that are called alike and differ. pairs : of decoys, chains that are one body.
-    chains : target and decoy → name and sequence of each protein chain; decoys that cannot be read are left out.
-    passed_over : files that look like structures, or may hold some, and are not read.
+    kinds : target and decoy → the kind of each of its chains, a number that means the same in all
+    decoys. residues : target and decoy → number of residues in these chains. mutants : what
+    `inputs.mutants` says. molecules : where one chain name stands for several molecules, in a
+    sentence. contents : path → SHA-256 of each file that could be looked into. copies : target and
+    decoy → the first decoy of the target that has the same atoms in the same places. renamed : that
+    models of one name got others, a sentence. ambiguous : target and name of files that are called
+    alike and differ. pairs : of decoys, chains that are one body. chains : target and decoy → name
+    and sequence of each protein chain; decoys that cannot be read are left out. passed_over : files
+    that look like structures, or may hold some, and are not read.
     """
 
     decoys: list[Decoy]
@@ -80,10 +95,13 @@ def group(
 
     Parameters
     ----------
-    decoys : as `inputs.folders.find_decoys` finds them: one for each file, its target called after its folder
+    decoys : as `inputs.folders.find_decoys` finds them: one for each file, its target called after
+        its folder
     by : `BY_SEQUENCE` or `BY_FOLDER`
-    given : name of the folder with all of them, after which a complex is called that nothing else names
-    partners : folder → partners, where a table gives them; folders with different partners stay apart
+    given : name of the folder with all of them, after which a complex is called that nothing else
+        names
+    partners : folder → partners, where a table gives them; folders with different partners stay
+        apart
     jobs : folder → the archive that it was in: each archive is a job, and stays apart from all else
     """
     single: list[Decoy] = []
@@ -100,19 +118,25 @@ def group(
     if by == BY_FOLDER:
         return _grouped(of_folders, [], sketches)
     complexes = {folder: complexes_of(models) for folder, models in of_folders.items()}
-    separate = {folder: ((partners or {}).get(folder), (jobs or {}).get(folder)) for folder in complexes}
+    separate = {
+        folder: ((partners or {}).get(folder), (jobs or {}).get(folder)) for folder in complexes
+    }
     joined = _joined(complexes, sketches, separate)
     return _grouped(_with_names(joined, given), _notes(complexes, joined), sketches)
 
 
 def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
-    """A decoy for each model of a file; one for an ensemble of a single chain, which is no complex."""
+    """A decoy for each model of a file; one for an ensemble of a single chain, which is no
+    complex.
+    """
     if sketch is None or decoy.refused or len(sketch.models) < 2 or len(sketch.chains) < 2:
         return [decoy]
     numbers = sketch.models
     if len(set(numbers)) < len(numbers):
         numbers = range(1, len(numbers) + 1)
-    return [decoy._replace(name=f"{decoy.name}#{k}", model=place) for place, k in enumerate(numbers, 1)]
+    return [
+        decoy._replace(name=f"{decoy.name}#{k}", model=place) for place, k in enumerate(numbers, 1)
+    ]
 
 
 def _chains(decoy: Decoy, sketches: Sketches) -> tuple[tuple[str, str], ...]:
@@ -123,13 +147,18 @@ def _chains(decoy: Decoy, sketches: Sketches) -> tuple[tuple[str, str], ...]:
 def _joined(
     complexes: Mapping[str, list[list[Model]]], sketches: Sketches, separate: Mapping[str, tuple]
 ) -> list[list[Model]]:
-    """The complexes of all folders; the same complex of several folders is one, unless these differ in `separate`."""
+    """The complexes of all folders; the same complex of several folders is one, unless these differ
+    in `separate`.
+    """
     alike: dict[tuple, list[list[Model]]] = {}
     for folder, of_folder in complexes.items():
         for models in of_folder:
             usual = usual_chains(models)
             others = alike.setdefault((tuple(sorted(usual.items())), separate[folder]), [])
-            same = next((other for other in others if usual and _same_proteins(other, models, sketches)), None)
+            same = next(
+                (other for other in others if usual and _same_proteins(other, models, sketches)),
+                None,
+            )
             if same is None:
                 others.append(list(models))
             else:
@@ -138,7 +167,9 @@ def _joined(
 
 
 def _same_proteins(first: list[Model], second: list[Model], sketches: Sketches) -> bool:
-    """Whether each chain of one complex has a chain of the other without a single exchange: no mutant."""
+    """Whether each chain of one complex has a chain of the other without a single exchange: no
+    mutant.
+    """
     of_first = _longest(first, sketches)
     of_second = _longest(second, sketches)
     if of_first.keys() != of_second.keys():
@@ -159,8 +190,9 @@ def _longest(models: list[Model], sketches: Sketches) -> dict[int, str]:
 def _with_names(complexes: list[list[Model]], given: str) -> dict[str, list[Model]]:
     """Name of each target → its models.
 
-    A complex is called after its folder if nothing else is in it, otherwise after what its folders or its files have in
-    common, if anything, with numbers where two would be called alike, or after the folder that was given.
+    A complex is called after its folder if nothing else is in it, otherwise after what its folders
+    or its files have in common, if anything, with numbers where two would be called alike, or after
+    the folder that was given.
     """
     folders_of = [sorted({model.folder for model in models}) for models in complexes]
     n_complexes = Counter(chain.from_iterable(folders_of))
@@ -186,7 +218,8 @@ def _with_names(complexes: list[list[Model]], given: str) -> dict[str, list[Mode
 
 
 def common_name(names: list[str], numbers: bool = False) -> str:
-    """Return the parts that all names share, but for those that name no complex; empty if they share none.
+    """Return the parts that all names share, but for those that name no complex; empty if they
+    share none.
 
     numbers : whether a number may name a complex, such as in `fold_a_1`.
 
@@ -224,7 +257,9 @@ def _grouped(targets: Mapping[str, list[Model]], notes: list[str], sketches: Ske
             )
             decoys.append(decoy)
             kinds[decoy.key] = model.kinds
-            residues[decoy.key] = sum(len(sequence) for _, sequence in _chains(model.decoy, sketches))
+            residues[decoy.key] = sum(
+                len(sequence) for _, sequence in _chains(model.decoy, sketches)
+            )
             if place in wanted_names:
                 renamed[decoy.key] = wanted_names[place]
     differing = not_copies(decoys, renamed, sketches) if renamed else []
@@ -254,7 +289,9 @@ def _names_of(models: Iterable[Model]) -> dict[int, list[str]]:
 
 
 def _lacking(model: Model, usual: Mapping[int, int], names: Mapping[int, list[str]]) -> str:
-    """Which chains a model lacks that most models of its target have, in words; empty if it has them all."""
+    """Which chains a model lacks that most models of its target have, in words; empty if it has
+    them all.
+    """
     copies = Counter(model.kinds.values())
     lost: list[str] = []
     for kind, n in usual.items():
@@ -264,13 +301,20 @@ def _lacking(model: Model, usual: Mapping[int, int], names: Mapping[int, list[st
         return ""
     n_here = sum(min(copies[kind], n) for kind, n in usual.items())
     n_usual = sum(usual.values())
-    return f"of {n_usual} protein chains that most models of the target have, {n_here}: no {', '.join(sorted(lost))}"
+    return (
+        f"of {n_usual} protein chains that most models of the target have, {n_here}: no "
+        f"{', '.join(sorted(lost))}"
+    )
 
 
 def _spare(model: Model, usual: Mapping[int, int]) -> str:
-    """Chains that a model has in more copies than most models of its target, as `partner_name` writes them."""
+    """Chains that a model has in more copies than most models of its target, as `partner_name`
+    writes them.
+    """
     copies = Counter(model.kinds.values())
-    return partner_name(name for name, kind in model.kinds.items() if copies[kind] > usual.get(kind, math.inf))
+    return partner_name(
+        name for name, kind in model.kinds.items() if copies[kind] > usual.get(kind, math.inf)
+    )
 
 
 def _notes(complexes: Mapping[str, list[list[Model]]], joined: list[list[Model]]) -> list[str]:
@@ -281,11 +325,16 @@ def _notes(complexes: Mapping[str, list[list[Model]]], joined: list[list[Model]]
         if sum(bool(models[0].kinds) for models in of_folder) > 1:
             several.append(folder)
     if several:
-        n = sum(any(model.kinds and model.folder in several for model in models) for models in joined)
+        n = sum(
+            any(model.kinds and model.folder in several for model in models) for models in joined
+        )
         numbers = any(_has_stoichiometries(complexes[folder]) for folder in several)
         notes.append(
-            f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of {n} different complexes, as their"
-            f" sequences say{' (some differ in the number of copies of a chain)' if numbers else ''}: each complex is a"
+            f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of {n} "
+            "different complexes, as their"
+            " sequences "
+            f"say{' (some differ in the number of copies of a chain)' if numbers else ''}: each "
+            "complex is a"
             " target"
         )
     folders_of = [{model.folder for model in models} for models in joined]
@@ -293,12 +342,17 @@ def _notes(complexes: Mapping[str, list[list[Model]]], joined: list[list[Model]]
     if together:
         targets = "one target" if len(together) == 1 else f"{len(together)} targets"
         folders = sorted(set().union(*together))
-        notes.append(f"{_listed(folders)} hold models of the same complexes, as their sequences say: {targets}")
+        notes.append(
+            f"{_listed(folders)} hold models of the same complexes, as their sequences say: "
+            f"{targets}"
+        )
     return notes
 
 
 def _has_stoichiometries(complexes: list[list[Model]]) -> bool:
-    """Whether two complexes have the same kinds of chains, so that only the numbers of copies differ."""
+    """Whether two complexes have the same kinds of chains, so that only the numbers of copies
+    differ.
+    """
     kinds = [frozenset(models[0].kinds.values()) for models in complexes if models[0].kinds]
     return len(set(kinds)) < len(kinds)
 

@@ -20,11 +20,12 @@ Key = tuple[str, str]
 
 
 def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
-    """A name for each model of a target, none twice; and the place of each that got another → the name it should have.
+    """A name for each model of a target, none twice; and the place of each that got another → the
+    name it should have.
 
-    Where files of several folders have one name, the folder comes before it. Of those that are still called alike, the
-    first keeps the name: a whole file before a model of one, PDB before mmCIF. The ending comes behind the name of
-    others, then a number.
+    Where files of several folders have one name, the folder comes before it. Of those that are
+    still called alike, the first keeps the name: a whole file before a model of one, PDB before
+    mmCIF. The ending comes behind the name of others, then a number.
     """
     of_name: dict[str, set[str]] = {}
     for model in models:
@@ -55,14 +56,18 @@ def _precedence(decoy: Decoy) -> tuple:
 
 
 def _with_ending(name: str, decoy: Decoy) -> str:
-    """`ranked_0_cif` of the decoy `ranked_0` in `ranked_0.cif`, `wt_pdb#1` of the first model of `wt.pdb`."""
+    """`ranked_0_cif` of the decoy `ranked_0` in `ranked_0.cif`, `wt_pdb#1` of the first model of
+    `wt.pdb`.
+    """
     suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1]
     stem, hash_sign, number = name.rpartition("#") if decoy.model else (name, "", "")
     return f"{stem}{suffix.lower().replace('.', '_')}{hash_sign}{number}"
 
 
 def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
-    """Target and decoy → the first decoy of the target with the same atoms, for each copy. decoys : sorted."""
+    """Target and decoy → the first decoy of the target with the same atoms, for each copy. decoys :
+    sorted.
+    """
     first: dict[tuple, str] = {}
     copies: dict[Key, str] = {}
     for decoy in decoys:
@@ -77,7 +82,9 @@ def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
 
 
 def not_copies(decoys: list[Decoy], renamed: Mapping[Key, str], sketches: Sketches) -> list[Decoy]:
-    """The decoys that got another name and are no copies. renamed : target and decoy → the name it should have."""
+    """The decoys that got another name and are no copies. renamed : target and decoy → the name it
+    should have.
+    """
     copies = copies_among(sorted(decoys), sketches)
     originals = {(target, original) for (target, _), original in copies.items()}
     of_copies = copies.keys() | originals
@@ -89,6 +96,10 @@ def renamed_note(models: list[Decoy]) -> list[str]:
     if not models:
         return []
     first = models[0]
-    file = printable(os.path.basename(first.path)) + (f", model {first.model}," if first.model else "")
+    file = printable(os.path.basename(first.path)) + (
+        f", model {first.model}," if first.model else ""
+    )
     more = f"; {len(models) - 1} more have other names, too" if len(models) > 1 else ""
-    return [f"TopoRank calls {file} {printable(first.name)}, since another model has its name{more}"]
+    return [
+        f"TopoRank calls {file} {printable(first.name)}, since another model has its name{more}"
+    ]

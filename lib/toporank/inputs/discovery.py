@@ -1,4 +1,6 @@
-"""The decoys of a folder with their targets: the folder is listed once, and each file is read once."""
+"""The decoys of a folder with their targets: the folder is listed once, and each file is read
+once.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +34,21 @@ MANY = 200
 """Files that are worth a second process."""
 
 
-def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mapping[str, str] | None = None) -> Grouped:
+def decoys_of(
+    dataset: str, folder: Path, by: str, store: Path, partners: Mapping[str, str] | None = None
+) -> Grouped:
     """Return the decoys of a folder with their targets.
 
-    by, partners : as for `complexes.group`. store : the reuse store. Raises ConfigError when the folder cannot be
-    listed.
+    by, partners : as for `complexes.group`. store : the reuse store. Raises ConfigError when the
+    folder cannot be listed.
     """
     files = listed_folder(dataset, folder)
     decoys = find_decoys(dataset, folder, files)
-    to_look_at = [decoy.path for decoy in decoys if not decoy.refused or decoy.refused.startswith(INTERMEDIATE)]
+    to_look_at = [
+        decoy.path
+        for decoy in decoys
+        if not decoy.refused or decoy.refused.startswith(INTERMEDIATE)
+    ]
     seen = sketches(to_look_at, store)
     grouped = group(decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys))
     pairs = {}
@@ -62,7 +70,9 @@ def decoys_of(dataset: str, folder: Path, by: str, store: Path, partners: Mappin
 
 
 def _several_molecules(sketches: Sketches) -> list[str]:
-    """Which chains are or may be several molecules of one name: a sentence about the first such file, or none."""
+    """Which chains are or may be several molecules of one name: a sentence about the first such
+    file, or none.
+    """
     files = [path for path, sketch in sketches.items() if sketch and sketch.notes]
     if not files:
         return []
@@ -98,7 +108,9 @@ def _looked_into(paths: list[str]) -> list[Sketch | None]:
 
 
 def _look(path: str) -> Sketch | None:
-    from toporank.structures.read import StructureFile  # imports gemmi, which is needed only to read a file
+    from toporank.structures.read import (
+        StructureFile,
+    )  # imports gemmi, which is needed only to read a file
     from toporank.structures.text import read_content
 
     try:
@@ -110,7 +122,9 @@ def _look(path: str) -> Sketch | None:
 
 
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
-    """What was seen before: path → state of the file and its sketch; nothing where that cannot be used."""
+    """What was seen before: path → state of the file and its sketch; nothing where that cannot be
+    used.
+    """
     try:
         content = json.loads(path.read_bytes())
         if content["code"] != code_of("structures"):
@@ -120,12 +134,20 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
         for name, (state, sketch) in content["files"].items():
             cached[name] = FileState(*state), _sketch_of(sketch, sequences)
         return cached
-    except (OSError, ValueError, KeyError, TypeError, IndexError):  # none yet, or damaged: all is looked into again
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+    ):  # none yet, or damaged: all is looked into again
         return {}
 
 
 def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
-    """Keep what was seen; files that cannot be read are looked into again. A sequence is written once."""
+    """Keep what was seen; files that cannot be read are looked into again. A sequence is written
+    once.
+    """
     places: dict[str, int] = {}
     files = {}
     for name, (state, sketch) in cached.items():
@@ -137,10 +159,14 @@ def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) ->
 
 
 def _fields_of(sketch: Sketch, places: dict[str, int]) -> dict[str, Any]:
-    """A sketch for JSON, with the places of its sequences. places : of each sequence; new ones are added."""
+    """A sketch for JSON, with the places of its sequences. places : of each sequence; new ones are
+    added.
+    """
     of_models = []
     for chains in (sketch.chains, *sketch.further):
-        of_models.append([(name, places.setdefault(sequence, len(places))) for name, sequence in chains])
+        of_models.append(
+            [(name, places.setdefault(sequence, len(places))) for name, sequence in chains]
+        )
     return sketch._asdict() | {"chains": of_models[0], "further": of_models[1:]}
 
 

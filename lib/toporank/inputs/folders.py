@@ -10,22 +10,37 @@ from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
 from toporank.inputs.listing import SERVER_MODEL, Listing, last_step, listing
-from toporank.structures.identity import INTERMEDIATE, Decoy, free_name, model_name, name_problem, table_name
+from toporank.structures.identity import (
+    INTERMEDIATE,
+    Decoy,
+    free_name,
+    model_name,
+    name_problem,
+    table_name,
+)
 
 SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
-"""Folders into which AlphaFold 3, Protenix (below it in `predictions`) and Chai write samples of one target."""
+"""Folders into which AlphaFold 3, Protenix (below it in `predictions`) and Chai write samples of
+one target.
+"""
 
 COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)")
-"""How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one folder."""
+"""How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one
+folder.
+"""
 
-EXPECTED = "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst)"
+EXPECTED = (
+    "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst)"
+)
 
 
-# ---- targets --------------------------------------------------------------------------------------------------
+# ---- targets -------------------------------------------------------------------------------------
 
 
 class _Place(NamedTuple):
-    """Where a structure lies. holder : names of the folders of its target. sample : of the folders below, if any."""
+    """Where a structure lies. holder : names of the folders of its target. sample : of the folders
+    below, if any.
+    """
 
     holder: tuple[str, ...]
     sample: tuple[str, ...]
@@ -33,7 +48,9 @@ class _Place(NamedTuple):
 
 
 def _place(folders: tuple[str, ...], file: os.DirEntry) -> _Place:
-    """The place of a structure: samples of a predictor lie in folders of their own, but are of one target."""
+    """The place of a structure: samples of a predictor lie in folders of their own, but are of one
+    target.
+    """
     above = folders[:-1] if folders[-1:] == ("predictions",) and len(folders) > 1 else folders
     if above and SAMPLE_FOLDER.fullmatch(above[-1]):
         return _Place(above[:-1], above[-1:], file)
@@ -41,7 +58,9 @@ def _place(folders: tuple[str, ...], file: os.DirEntry) -> _Place:
 
 
 def _claims(holders: set[tuple[str, ...]]) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Holder → the highest folder around it with structures of its own, but for the folder that was given."""
+    """Holder → the highest folder around it with structures of its own, but for the folder that was
+    given.
+    """
     claims = {}
     for holder in holders:
         depth = 1
@@ -52,7 +71,8 @@ def _claims(holders: set[tuple[str, ...]]) -> dict[tuple[str, ...], tuple[str, .
 
 
 def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """Folders of a target → what it is called: the last of them, and before it what tells it from others.
+    """Folders of a target → what it is called: the last of them, and before it what tells it from
+    others.
 
     >>> _labels([("a", "out", "one"), ("b", "out", "one"), ("b", "out", "two")])
     {('a', 'out', 'one'): 'a_one', ('b', 'out', 'one'): 'b_one', ('b', 'out', 'two'): 'two'}
@@ -73,14 +93,20 @@ def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
 
 
 def _telling(claim: tuple[str, ...], folders: list[tuple[str, ...]]) -> list[str]:
-    """The folders above a target that tell it from others; all, where the others are not equally deep."""
+    """The folders above a target that tell it from others; all, where the others are not equally
+    deep.
+    """
     above = list(claim[:-1])
     if any(len(other) != len(claim) for other in folders):
         return above
-    return [name for depth, name in enumerate(above) if any(other[depth] != name for other in folders)]
+    return [
+        name for depth, name in enumerate(above) if any(other[depth] != name for other in folders)
+    ]
 
 
-def _named_models(root: Path, models: Iterable[tuple[tuple[str, ...], os.DirEntry]]) -> Iterator[tuple[str, str, str]]:
+def _named_models(
+    root: Path, models: Iterable[tuple[tuple[str, ...], os.DirEntry]]
+) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every structure, in order of the files."""
     name_of_root = root.resolve().name
     places = [_place(folders, file) for folders, file in models]
@@ -105,10 +131,14 @@ def _named_models(root: Path, models: Iterable[tuple[tuple[str, ...], os.DirEntr
         yield target, name, file.path.removeprefix("./")
 
 
-# ---- intermediate states --------------------------------------------------------------------------------------
+# ---- intermediate states -------------------------------------------------------------------------
 
-RECYCLE = re.compile(rf"({COLABFOLD.pattern}.*(?=\.r\d)|.+(?=[._-]recycled?))(?:\.r|[._-]recycled?[._-]?)(\d+)")
-"""A recycle of ColabFold (`--save-recycles`: `….r3`) or of another program: the name of the model, and its number."""
+RECYCLE = re.compile(
+    rf"({COLABFOLD.pattern}.*(?=\.r\d)|.+(?=[._-]recycled?))(?:\.r|[._-]recycled?[._-]?)(\d+)"
+)
+"""A recycle of ColabFold (`--save-recycles`: `….r3`) or of another program: the name of the model,
+and its number.
+"""
 TRAJECTORY = re.compile(r".+_(?:pX0|Xt-1)_traj")
 """A trajectory of RFdiffusion: the steps of one design as models of a file."""
 
@@ -116,7 +146,8 @@ TRAJECTORY = re.compile(r".+_(?:pX0|Xt-1)_traj")
 def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     """Path → why it is an intermediate state, of those files that are.
 
-    Where the model itself is not there, because its program was stopped, the last recycle stands for it.
+    Where the model itself is not there, because its program was stopped, the last recycle stands
+    for it.
     """
     found: dict[str, str] = {}
     names: set[tuple[str, str]] = set()
@@ -131,7 +162,10 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     for (target, name), states in recycles.items():
         last = max(states)
         # the final model may be there as its relaxed form alone
-        is_final_there = (target, name) in names or (target, name.replace("_unrelaxed_", "_relaxed_")) in names
+        is_final_there = (target, name) in names or (
+            target,
+            name.replace("_unrelaxed_", "_relaxed_"),
+        ) in names
         for number, path in states:
             if is_final_there:
                 found[path] = f"recycle {number} of {name}"
@@ -140,11 +174,12 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     return found
 
 
-# ---- what is not read -----------------------------------------------------------------------------------------
+# ---- what is not read ----------------------------------------------------------------------------
 
 
 def passed_over(folder: Path, decoys: Iterable[Decoy], files: Listing | None = None) -> list[Path]:
-    """Return files below a folder that look like structures, or may hold some, and are not among its decoys, in order.
+    """Return files below a folder that look like structures, or may hold some, and are not among
+    its decoys, in order.
 
     files : what is in the folder, where it was listed before
     """
@@ -156,7 +191,9 @@ def passed_over(folder: Path, decoys: Iterable[Decoy], files: Listing | None = N
 
 
 def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
-    """One line, if there are any: the number of files that look like structures but are not read, with one example."""
+    """One line, if there are any: the number of files that look like structures but are not read,
+    with one example.
+    """
     if not files:
         return []
     are = "1 file is" if len(files) == 1 else f"{len(files)} files are"
@@ -173,7 +210,8 @@ def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
 
 
 def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
-    """The folder with the folders of all targets: the given one, or one below it, where nothing lies beside.
+    """The folder with the folders of all targets: the given one, or one below it, where nothing
+    lies beside.
 
     >>> common_folder(Path("out"), [Decoy("ds", "one", "one_model_0", "out/predictions/one/one_model_0.cif")])
     PosixPath('out/predictions')
@@ -190,7 +228,8 @@ def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
 
 
 def part_to_score(given: Path) -> Path:
-    """Return the folder with the models in the output of a program: its last step, or where they lie deeper down.
+    """Return the folder with the models in the output of a program: its last step, or where they
+    lie deeper down.
 
     Raises
     ------
@@ -217,11 +256,16 @@ def find_decoys(dataset: str, folder: Path, files: Listing | None = None) -> lis
 
     Returns
     -------
-    A decoy for each file `<folder>/<target>/<decoy>.<suffix>`. What lies deeper below a target's folder is of this
-    target, `<folders>_<decoy>`. Structures that lie directly in `folder` form one target named like it, those of
-    ColabFold and of several jobs of the AlphaFold Server one for each query. The samples that AlphaFold 3 writes,
-    `<target>/seed-1_sample-0/…`, are decoys of the target. Of a run of HADDOCK the last step counts. A file whose name
-    no table or artefact can have, and an intermediate state, is a decoy with `refused` set. Two files may have one
+    A decoy for each file `<folder>/<target>/<decoy>.<suffix>`. What lies deeper below a target's
+    folder is of this
+    target, `<folders>_<decoy>`. Structures that lie directly in `folder` form one target named like
+    it, those of
+    ColabFold and of several jobs of the AlphaFold Server one for each query. The samples that
+    AlphaFold 3 writes,
+    `<target>/seed-1_sample-0/…`, are decoys of the target. Of a run of HADDOCK the last step
+    counts. A file whose name
+    no table or artefact can have, and an intermediate state, is a decoy with `refused` set. Two
+    files may have one
     name: `complexes.group` gives them others. `passed_over` lists what is not read.
 
     Raises
@@ -236,7 +280,9 @@ def find_decoys(dataset: str, folder: Path, files: Listing | None = None) -> lis
 
 
 def listed_folder(dataset: str, folder: Path) -> Listing:
-    """Return what is in the folder of the decoys of a data set. Raises ConfigError when it cannot be listed."""
+    """Return what is in the folder of the decoys of a data set. Raises ConfigError when it cannot
+    be listed.
+    """
     try:
         return listing(folder)
     except OSError as error:
@@ -252,4 +298,6 @@ def _decoy(dataset: str, target: str, name: str, path: str, intermediate: str) -
     refused = name_problem(target, of="folder") or name_problem(name)
     if refused:
         return Decoy(dataset, table_name(target), table_name(name), path, refused)
-    return Decoy(dataset, target, name, path, f"{INTERMEDIATE}{intermediate}" if intermediate else "")
+    return Decoy(
+        dataset, target, name, path, f"{INTERMEDIATE}{intermediate}" if intermediate else ""
+    )

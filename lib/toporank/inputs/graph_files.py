@@ -17,9 +17,10 @@ EXPECTED = "TopoRank reads files of PyTorch Geometric `Data`, one graph each: <t
 class GraphFile(NamedTuple):
     """A graph of another pipeline.
 
-    target : as its metadata or else its folder says, empty where neither does. decoy : as its metadata or else the name
-    of the file says, without endings. file_name : that of the file, without endings. dockq : its `y`, nan without.
-    sha256 : of the file. names_features : whether its metadata says which feature modules of TopoRank made it.
+    target : as its metadata or else its folder says, empty where neither does. decoy : as its
+    metadata or else the name of the file says, without endings. file_name : that of the file,
+    without endings. dockq : its `y`, nan without. sha256 : of the file. names_features : whether
+    its metadata says which feature modules of TopoRank made it.
     """
 
     path: Path
@@ -57,11 +58,15 @@ def find_graph_files(folder: Path, dataset: str) -> list[Path]:
     paths = sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
     if not paths:
         where = f"dataset {dataset}, graphs"
-        raise ConfigError(f"no {SUFFIX} file in {printable(str(folder))}", where=where, remedy=EXPECTED)
+        raise ConfigError(
+            f"no {SUFFIX} file in {printable(str(folder))}", where=where, remedy=EXPECTED
+        )
     return paths
 
 
 def state_of_files(paths: Iterable[Path]) -> str:
-    """Return a digest of names and states of files, another one where the content of one may have changed."""
+    """Return a digest of names and states of files, another one where the content of one may have
+    changed.
+    """
     states = [(str(path), *state_if_there(path)) for path in paths]
     return hashlib.sha256(repr(states).encode()).hexdigest()[:16]

@@ -12,22 +12,32 @@ from toporank.comparing.homology.kmers import Sample, sample
 from toporank.comparing.native.alignment import align, most_identical
 
 LEAST_IDENTITY = 0.9
-"""Share of the shorter chain's residues that chains of one kind have in common: mutants, cut ends, missing loops."""
+"""Share of the shorter chain's residues that chains of one kind have in common: mutants, cut ends,
+missing loops.
+"""
 LEAST_COVERAGE = 0.5
 """And of the longer chain's: a domain by itself is another construct."""
 LEAST_KMERS = 0.4
-"""Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged leaves 0.59."""
+"""Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged
+leaves 0.59.
+"""
 PEPTIDE = 30
-"""Residues of the longest peptide. Peptides of one kind have the same letters: whoever scans them compares each."""
+"""Residues of the longest peptide. Peptides of one kind have the same letters: whoever scans them
+compares each.
+"""
 TAIL = 10
-"""Least identical residues before and behind an exchange in chains of different length: others are of a tag or tail."""
+"""Least identical residues before and behind an exchange in chains of different length: others are
+of a tag or tail.
+"""
 UNKNOWN = "X"
 INDEXED = 64
 """5-mers by which the first sequence of a kind is found again."""
 
 
 def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
-    """Sequence → its kind, a number: that of the first sequence of the kind, in order of length and letters."""
+    """Sequence → its kind, a number: that of the first sequence of the kind, in order of length and
+    letters.
+    """
     ordered = sorted(set(sequences), key=lambda s: (-len(s), s))
     kinds = _kinds_of_proteins(sequence for sequence in ordered if len(sequence) > PEPTIDE)
     peptides: dict[str, int] = {}
@@ -68,12 +78,15 @@ def _kinds_of_proteins(sequences: Iterable[str]) -> dict[str, int]:
 
 
 def _share(n: int, own: Sample, first: Sample) -> float:
-    """Share of the k-mers that two chains have in common, if n of those that were kept of the first are."""
+    """Share of the k-mers that two chains have in common, if n of those that were kept of the first
+    are.
+    """
     return n / len(first.hashes) * first.n_kmers / min(own.n_kmers, first.n_kmers)
 
 
 def same_kind(one: str, other: str) -> bool:
-    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a few exchanges.
+    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a
+    few exchanges.
 
     Peptides of one kind have the same letters, wherever both are known.
     """
@@ -82,18 +95,24 @@ def same_kind(one: str, other: str) -> bool:
         return len(shorter) == len(longer) and not _exchanged(shorter, longer)
     if not shorter or len(shorter) < LEAST_COVERAGE * len(longer):
         return False
-    return most_identical(longer, shorter) >= max(LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer))
+    return most_identical(longer, shorter) >= max(
+        LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer)
+    )
 
 
 def same_protein(one: str, other: str) -> bool:
-    """Whether two sequences of one kind have no exchange: ends and loops may be missing of either."""
+    """Whether two sequences of one kind have no exchange: ends and loops may be missing of
+    either.
+    """
     return all(not (a and b) for a, b in _between(*sorted((one, other), key=len)))
 
 
 def exchanges(one: str, other: str) -> int:
-    """How many residues of two sequences of one kind are others: within the chains, and where both are known.
+    """How many residues of two sequences of one kind are others: within the chains, and where both
+    are known.
 
-    Loops that either lacks are no exchanges, and neither are the tags and tails of chains that differ in length.
+    Loops that either lacks are no exchanges, and neither are the tags and tails of chains that
+    differ in length.
     """
     shorter, longer = sorted((one, other), key=len)
     if most_identical(longer, shorter) == len(shorter):
@@ -111,7 +130,9 @@ def _exchanged(one: str, other: str) -> int:
 
 
 def _between(shorter: str, longer: str) -> list[tuple[str, str]]:
-    """What the two sequences have before, between and behind the residues that are the same in an alignment."""
+    """What the two sequences have before, between and behind the residues that are the same in an
+    alignment.
+    """
     residue = align(longer, shorter).residue
     of_longer = np.flatnonzero(residue >= 0)
     in_shorter = _parted(shorter, residue[of_longer].tolist())

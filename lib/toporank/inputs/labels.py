@@ -21,12 +21,14 @@ from toporank.structures.partners import checked_partners, parse_partners, partn
 
 
 class Label(NamedTuple):
-    """DockQ of one decoy, from 0 to 1, the split it belongs to, and the group of decoys that is judged apart.
+    """DockQ of one decoy, from 0 to 1, the split it belongs to, and the group of decoys that is
+    judged apart.
 
-    split : `train`, `val` or `test`, or `""` while nothing is decided.
-    partners : those the DockQ is between, as `partners.partners_text` writes them; empty where the table says nothing.
-    interface : likewise the two partners that meet in the interface that is labelled; empty for the whole decoy.
-    mapping : which chain of the native is which of the decoy, as `native.mapping_text.mapping_text` writes it, where
+    split : `train`, `val` or `test`, or `""` while nothing is decided. partners : those the DockQ
+    is between, as `partners.partners_text` writes them; empty where the table says nothing.
+    interface : likewise the two partners that meet in the interface that is labelled; empty for the
+    whole decoy. mapping : which chain of the native is which of the decoy, as
+    `native.mapping_text.mapping_text` writes it, where
         the partners are named by chains of the native; empty where the table does not say it.
     """
 
@@ -55,12 +57,12 @@ def read_labels(
 ) -> list[Label]:
     """Read a label table, or one per split; sorted by target, decoy and interface.
 
-    Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in [0, 1], and
-    optionally split, group, Partners, Mapping and Interface; others are ignored. Separated by commas, semicolons or
-    tabs. A row with an interface labels only this; one without DockQ whose Status is not ok, as in dockq.csv,
-    labels nothing.
-    Without a split, whole targets are set aside for validation with `split_by` target; otherwise nothing is decided,
-    since chains are not known yet. Names are as `table_name` gives them, like those of decoys.
+    Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in
+    [0, 1], and optionally split, group, Partners, Mapping and Interface; others are ignored.
+    Separated by commas, semicolons or tabs. A row with an interface labels only this; one without
+    DockQ whose Status is not ok, as in dockq.csv, labels nothing. Without a split, whole targets
+    are set aside for validation with `split_by` target; otherwise nothing is decided, since chains
+    are not known yet. Names are as `table_name` gives them, like those of decoys.
 
     Raises ConfigError naming file and line.
     """
@@ -76,7 +78,9 @@ def read_labels(
     for (target, decoy, interface), n in places.items():
         if n > 1:
             what = f"interface {interface} of decoy" if interface else "decoy"
-            raise ConfigError(f"{what} {decoy!r} of target {target!r} is labelled twice", where=where)
+            raise ConfigError(
+                f"{what} {decoy!r} of target {target!r} is labelled twice", where=where
+            )
     if have_splits:
         _check_splits(labels, where)
     elif split_by == "target":
@@ -85,7 +89,9 @@ def read_labels(
 
 
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
-    """Write labels for `read_split_labels`, if they differ from what is there; returns whether they did."""
+    """Write labels for `read_split_labels`, if they differ from what is there; returns whether they
+    did.
+    """
     rows = ([getattr(label, name) for name in COLUMNS] for label in labels)
     return write_text_if_changed(path, table_text(COLUMNS, rows))
 
@@ -102,7 +108,9 @@ def of_decoys(labels: Iterable[Label]) -> list[Label]:
 
 
 def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
-    """The labels of one file, checked, and whether they have a split: that of the file, or of a column."""
+    """The labels of one file, checked, and whether they have a split: that of the file, or of a
+    column.
+    """
     table = read_table(path, _NAMES, _REQUIRED, "the labels")
     labels = [_label(row, split, where) for where, row in table.rows if not _without_label(row)]
     return labels, bool(split) or "split" in table.header
@@ -120,7 +128,10 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
         raise ConfigError("a row without target or decoy", where=where)
     number = dockq.replace(",", ".")  # half of Europe writes `T;model;0,5`
     if not (_NUMBER.fullmatch(number) and 0.0 <= float(number) <= 1.0):
-        what = f"DockQ of {table_name(target)}/{table_name(decoy)} is {dockq!r}, not a number from 0 to 1"
+        what = (
+            f"DockQ of {table_name(target)}/{table_name(decoy)} is {dockq!r}, not a number from 0 "
+            "to 1"
+        )
         raise ConfigError(what, where=where)
     stem = (split_suffix(decoy) or (decoy,))[0]
     label = Label(
@@ -139,11 +150,14 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
 
 
 def check_unambiguous(labels: Iterable[Label], ambiguous: Container[tuple[str, str]]) -> None:
-    """Raise ConfigError for a label that may mean several files. ambiguous : targets and names of such files."""
+    """Raise ConfigError for a label that may mean several files. ambiguous : targets and names of
+    such files.
+    """
     for label in labels:
         if label[:2] in ambiguous:
             raise ConfigError(
-                f"the label of {label.target}/{label.decoy} may mean several files of this name with other atoms",
+                f"the label of {label.target}/{label.decoy} may mean several files of this name "
+                "with other atoms",
                 remedy="rename the files, and name the one that is meant in the labels",
             )
 
@@ -153,24 +167,35 @@ def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Labe
     targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)
     held_out = set(targets[: max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))])
-    return [label._replace(split="val" if label.target in held_out else "train") for label in labels]
+    return [
+        label._replace(split="val" if label.target in held_out else "train") for label in labels
+    ]
 
 
 def _check_splits(labels: list[Label], where: object) -> None:
     """Splits have known names, and no target is in two."""
     unknown = sorted({label.split for label in labels} - set(SPLITS))
     if unknown:
-        raise ConfigError(f"unknown split {unknown[0]!r}", where=where, remedy=f"use {', '.join(SPLITS)}")
+        raise ConfigError(
+            f"unknown split {unknown[0]!r}", where=where, remedy=f"use {', '.join(SPLITS)}"
+        )
     split_of: dict[str, str] = {}
-    both = [label.target for label in labels if split_of.setdefault(label.target, label.split) != label.split]
+    both = [
+        label.target
+        for label in labels
+        if split_of.setdefault(label.target, label.split) != label.split
+    ]
     if both:
         raise ConfigError(
-            f"target {min(both)!r} is in more than one split", where=where, remedy="split by whole targets"
+            f"target {min(both)!r} is in more than one split",
+            where=where,
+            remedy="split by whole targets",
         )
 
 
 def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
-    """Why nothing can be trained with these labels, seen before anything is built: one line each, with what to do.
+    """Why nothing can be trained with these labels, seen before anything is built: one line each,
+    with what to do.
 
     labels, decoys : of one data set that is trained on, or of all of them together.
     """
@@ -182,7 +207,8 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
     targets = {label.target for label in matched if label.split != "test"}
     if len(targets) == 1:
         return [
-            f"only one target with decoys, {targets.pop()!r}, is labelled for training: at least two are needed, one to"
+            f"only one target with decoys, {targets.pop()!r}, is labelled for training: at least "
+            "two are needed, one to"
             " train on and one to validate on (label decoys of more targets)"
         ]
     splits = {label.split for label in matched}
@@ -190,30 +216,38 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
     if matched and "" not in splits:
         for split in sorted({"train", "val"} - splits):
             problems.append(
-                f"no label of split {split!r} has a decoy (give some target that split, or leave the column split out)"
+                f"no label of split {split!r} has a decoy (give some target that split, or leave "
+                "the column split out)"
             )
     return problems
 
 
 def _equal_labels(labels: Iterable[Label]) -> list[str]:
-    """Where all labels for training have one value: of every split that a table gives, or of those without a split."""
+    """Where all labels for training have one value: of every split that a table gives, or of those
+    without a split.
+    """
     of_split: dict[str, list[float]] = {}
     for label in labels:
-        if label.split != "test" and not math.isnan(label.dockq):  # not known yet where natives give them
+        if label.split != "test" and not math.isnan(
+            label.dockq
+        ):  # not known yet where natives give them
             of_split.setdefault(label.split, []).append(label.dockq)
     problems = []
     for split, values in sorted(of_split.items()):
         if len(values) > 1 and len(set(values)) == 1:
             of = f" of split {split!r}" if split else ""
             problems.append(
-                f"all {len(values)} labels{of} are {values[0]:g} (nothing can be learned or selected from equal labels;"
+                f"all {len(values)} labels{of} are {values[0]:g} (nothing can be learned or "
+                "selected from equal labels;"
                 " look at the label table)"
             )
     return problems
 
 
 def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
-    """Say that no label has a decoy, with the likeliest reason; empty when one has, or there are none."""
+    """Say that no label has a decoy, with the likeliest reason; empty when one has, or there are
+    none.
+    """
     keys = {decoy.key for decoy in decoys}
     if not labels or not decoys or any(label[:2] in keys for label in labels):
         return ""

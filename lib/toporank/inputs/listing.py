@@ -1,4 +1,6 @@
-"""The files below a folder, at any depth: structures, archives, and what looks like a structure and is not read."""
+"""The files below a folder, at any depth: structures, archives, and what looks like a structure and
+is not read.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,17 @@ from typing import NamedTuple
 
 from toporank.errors import ConfigError
 from toporank.files.archives import UNREADABLE_ARCHIVES, archive_name, may_hold
-from toporank.structures.identity import STRUCTURE_LIKE, may_be_structure, split_suffix, structure_format
+from toporank.structures.identity import (
+    STRUCTURE_LIKE,
+    may_be_structure,
+    split_suffix,
+    structure_format,
+)
 
 SERVER_MODEL = re.compile(r"(fold_.+)_model_\d+\.cif(?:\.gz)?")
-"""A model of the AlphaFold Server, called after its job; its `templates` lie beside it, which are no decoys."""
+"""A model of the AlphaFold Server, called after its job; its `templates` lie beside it, which are
+no decoys.
+"""
 
 INPUT_FOLDER = re.compile(r"templates|templates_\d+|processed|msas?|.+_env")
 """Folders of what a predictor was given, beside what it wrote."""
@@ -60,7 +69,9 @@ class _Walk:
         self._folder(os.fspath(root), (), read=True)
 
     def _folder(self, folder: str | os.DirEntry, folders: tuple[str, ...], read: bool) -> None:
-        """Look at the files of a folder and at the folders in it. read : whether its structures are decoys."""
+        """Look at the files of a folder and at the folders in it. read : whether its structures are
+        decoys.
+        """
         try:
             entries = _listed(folder)
         except OSError:
@@ -71,7 +82,9 @@ class _Walk:
         names = {entry.name for entry in entries}
         if RESULTS in names and folders:
             return
-        entries = [entry for entry in entries if not (RESULTS in names and entry.name in OWN_FOLDERS)]
+        entries = [
+            entry for entry in entries if not (RESULTS in names and entry.name in OWN_FOLDERS)
+        ]
         of_server = any(name.startswith("fold_") and SERVER_MODEL.fullmatch(name) for name in names)
         step = _step_among(entries) if read else None
         for entry in entries:
@@ -80,12 +93,16 @@ class _Walk:
             if not _is_folder(entry):
                 self._file(entry, folders, read)
             elif self._is_new(entry, folders):
-                given = INPUT_FOLDER.fullmatch(entry.name) or (of_server and entry.name == "templates")
+                given = INPUT_FOLDER.fullmatch(entry.name) or (
+                    of_server and entry.name == "templates"
+                )
                 earlier = step is not None and entry.name != step.partition("/")[0]
                 self._folder(entry, (*folders, entry.name), read and not given and not earlier)
 
     def _is_new(self, entry: os.DirEntry, folders: tuple[str, ...]) -> bool:
-        """Whether a folder was not visited yet and is not around the given one; links at the first level may repeat."""
+        """Whether a folder was not visited yet and is not around the given one; links at the first
+        level may repeat.
+        """
         place = os.path.realpath(entry.path)
         if self._root == place or self._root.startswith(place.rstrip("/") + "/"):
             return False
@@ -104,7 +121,9 @@ class _Walk:
             if may_hold(Path(path), _may_be_model):
                 self.listing.archives.append(Path(path))
                 self.listing.unread.append(Path(path))
-        elif STRUCTURE_LIKE.search(entry.name) or (read and entry.name.lower().endswith(UNREADABLE_ARCHIVES)):
+        elif STRUCTURE_LIKE.search(entry.name) or (
+            read and entry.name.lower().endswith(UNREADABLE_ARCHIVES)
+        ):
             self.listing.unread.append(Path(path))
 
 
@@ -139,14 +158,22 @@ def is_model(file: os.DirEntry | Path) -> bool:
 
 
 def listing(folder: Path) -> Listing:
-    """The files below a folder that matter. Raises OSError where it cannot be listed, or a folder in it."""
+    """The files below a folder that matter. Raises OSError where it cannot be listed, or a folder
+    in it.
+    """
     return _Walk(folder).listing
 
 
 def _step_among(entries: Iterable[os.DirEntry]) -> str | None:
-    """The last step of a run of HADDOCK that has models, as a path below the run; None in any other folder."""
+    """The last step of a run of HADDOCK that has models, as a path below the run; None in any other
+    folder.
+    """
     subfolders = (entry for entry in entries if _is_folder(entry))
-    folders = {entry.name: entry for entry in subfolders if STEP.fullmatch(entry.name) or entry.name == "structures"}
+    folders = {
+        entry.name: entry
+        for entry in subfolders
+        if STEP.fullmatch(entry.name) or entry.name == "structures"
+    }
     old = folders.pop("structures", None)
     numbered = sorted(((int(STEP.fullmatch(name)[1]), name) for name in folders), reverse=True)
     places = {name: Path(folders[name].path) for _, name in numbered}
@@ -159,6 +186,8 @@ def _has_models(folder: Path) -> bool:
 
 
 def last_step(run: Path) -> Path | None:
-    """The last step of a run of HADDOCK that has models; None if the folder is no run of HADDOCK."""
+    """The last step of a run of HADDOCK that has models; None if the folder is no run of
+    HADDOCK.
+    """
     step = _step_among(_listed(os.fspath(run)))
     return run / step if step else None

@@ -1,4 +1,6 @@
-"""Mutants that are models of one target: nearly the same sequences, which may be what a user wants to tell apart."""
+"""Mutants that are models of one target: nearly the same sequences, which may be what a user wants
+to tell apart.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ MOST = 10
 
 
 def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
-    """Where models of a target are of different proteins: a sentence about the first such target, or none."""
+    """Where models of a target are of different proteins: a sentence about the first such target,
+    or none.
+    """
     variants: dict[str, str] = {}
     for target, decoys in groupby(grouped.decoys, key=lambda decoy: decoy.target):
         names_of_kind: dict[int, Counter[str]] = {}
@@ -38,9 +42,13 @@ def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
     target, *more = variants
     others = ""
     if more:
-        others = f"; so it is with {len(more)} more target{'s' * (len(more) > 1)}, such as {printable(more[0])}"
+        others = (
+            f"; so it is with {len(more)} more target{'s' * (len(more) > 1)}, such as "
+            f"{printable(more[0])}"
+        )
     return [
-        f"models of {printable(target)} have {variants[target]} and are compared as one complex: put those of each"
+        f"models of {printable(target)} have {variants[target]} and are compared as one complex: "
+        "put those of each"
         f" sequence into a folder of its own to score them apart{others}"
     ]
 
@@ -48,7 +56,8 @@ def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
 def _variants(chain: str, of_models: Mapping[str, set[str]]) -> str:
     """`2 different sequences of chain A (one and other differ in 3 residues)`, or nothing.
 
-    Models differ if none of their chains of this kind are the same protein. of_models : name → sequences.
+    Models differ if none of their chains of this kind are the same protein. of_models : name →
+    sequences.
     """
     proteins: list[str] = []
     protein_of: dict[str, int] = {}
@@ -61,7 +70,9 @@ def _variants(chain: str, of_models: Mapping[str, set[str]]) -> str:
             break
     model_of: dict[frozenset[int], str] = {}
     for model in sorted(of_models):
-        of_model = frozenset(protein_of[sequence] for sequence in of_models[model] if sequence in protein_of)
+        of_model = frozenset(
+            protein_of[sequence] for sequence in of_models[model] if sequence in protein_of
+        )
         if of_model:
             model_of.setdefault(of_model, model)
     for one, other in combinations(model_of, 2):
@@ -70,7 +81,8 @@ def _variants(chain: str, of_models: Mapping[str, set[str]]) -> str:
         n = exchanges(proteins[min(one)], proteins[min(other)])
         many = f"{MOST} or more" if len(proteins) == MOST else str(len(proteins))
         return (
-            f"{many} different sequences of chain {printable(chain)} ({printable(model_of[one])} and"
+            f"{many} different sequences of chain {printable(chain)} ({printable(model_of[one])} "
+            "and"
             f" {printable(model_of[other])} differ in {n} residue{'s' * (n > 1)})"
         )
     return ""

@@ -14,16 +14,20 @@ from toporank.structures.identity import split_suffix, table_name
 STEM = "native"
 """Name, without suffix, of a native in the folder of its target."""
 EXPECTED = (
-    "expected <target>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst), or <target>/native.pdb and"
+    "expected <target>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst), or "
+    "<target>/native.pdb and"
     " so on"
 )
 _OF_WWPDB = re.compile(r"(?:pdb_0000|pdb)?([1-9][a-z0-9]{3})(?:-assembly\d+|_xyz)?")
-"""How the wwPDB and the RCSB name the file of an entry, in small letters and without ending: `pdb1abc.ent.gz`,
-`1abc-assembly1.cif.gz`, `pdb_00001abc_xyz.cif.gz`; `1abc.pdb1.gz` has the number of the assembly in its ending."""
+"""How the wwPDB and the RCSB name the file of an entry, in small letters and without ending:
+`pdb1abc.ent.gz`, `1abc-assembly1.cif.gz`, `pdb_00001abc_xyz.cif.gz`; `1abc.pdb1.gz` has the number
+of the assembly in its ending.
+"""
 
 
 def find_natives(folder: Path) -> dict[str, Path]:
-    """Name → native, of `<folder>/<name>.<suffix>` and `<folder>/<name>/native.<suffix>`; names in order.
+    """Name → native, of `<folder>/<name>.<suffix>` and `<folder>/<name>/native.<suffix>`; names in
+    order.
 
     `natives_of` says whose natives they are.
 
@@ -50,15 +54,20 @@ def find_natives(folder: Path) -> dict[str, Path]:
                     )
     except OSError as error:
         what = f"the folder of natives cannot be listed: {error.strerror}"
-        raise ConfigError(what, where=printable(os.fspath(error.filename or folder)), remedy=EXPECTED) from error
+        raise ConfigError(
+            what, where=printable(os.fspath(error.filename or folder)), remedy=EXPECTED
+        ) from error
     return natives
 
 
-def natives_of(natives: Mapping[str, Path], targets: Iterable[str]) -> tuple[dict[str, Path], dict[str, str]]:
-    """The native of each target, and of the others why it is not clear which one it is, where some come near.
+def natives_of(
+    natives: Mapping[str, Path], targets: Iterable[str]
+) -> tuple[dict[str, Path], dict[str, str]]:
+    """The native of each target, and of the others why it is not clear which one it is, where some
+    come near.
 
-    A native of the target's name goes first, then one that differs in capitals alone, then one that the wwPDB calls
-    after the same entry. Where several come equally near, none is taken.
+    A native of the target's name goes first, then one that differs in capitals alone, then one that
+    the wwPDB calls after the same entry. Where several come equally near, none is taken.
 
     natives : as `find_natives` finds them.
     """
@@ -69,8 +78,14 @@ def natives_of(natives: Mapping[str, Path], targets: Iterable[str]) -> tuple[dic
     found: dict[str, Path] = {}
     unclear: dict[str, str] = {}
     for target in targets:
-        same_letters = [name for name in alike.get(target.casefold(), []) if name.casefold() == target.casefold()]
-        candidates = [target] if target in natives else same_letters or alike.get(_entry(target), [])
+        same_letters = [
+            name
+            for name in alike.get(target.casefold(), [])
+            if name.casefold() == target.casefold()
+        ]
+        candidates = (
+            [target] if target in natives else same_letters or alike.get(_entry(target), [])
+        )
         if len(candidates) == 1:
             found[target] = natives[candidates[0]]
         elif candidates:
@@ -80,19 +95,26 @@ def natives_of(natives: Mapping[str, Path], targets: Iterable[str]) -> tuple[dic
 
 
 def _entry(name: str) -> str:
-    """The entry of the PDB that a file or target is named after, in small letters; or its whole name."""
+    """The entry of the PDB that a file or target is named after, in small letters; or its whole
+    name.
+    """
     known = _OF_WWPDB.fullmatch(name.casefold())
     return known[1] if known else name.casefold()
 
 
 def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
-    """What to tell a user about natives and targets that do not belong together: at most one sentence of each kind."""
+    """What to tell a user about natives and targets that do not belong together: at most one
+    sentence of each kind.
+    """
     targets = sorted(targets)
     of_targets, unclear = natives_of(natives, targets)
     lines = [f"{line} (name the right one after the target)" for line in list(unclear.values())[:1]]
     without = [target for target in targets if target not in of_targets]
     if without:
-        lines.append(f"targets without native: {len(without)} of {len(targets)}, such as {printable(without[0])}")
+        lines.append(
+            f"targets without native: {len(without)} of {len(targets)}, such as "
+            f"{printable(without[0])}"
+        )
     used = set(of_targets.values())
     stray = sorted(name for name, path in natives.items() if path not in used)
     if not stray:
@@ -111,5 +133,7 @@ def _nearest(name: str, targets: Iterable[str]) -> str:
     """The target whose name is in that of a native, or else most like it; empty without any."""
     by_letters = {target.casefold(): target for target in targets}
     within = [letters for letters in by_letters if letters in name.casefold()]
-    near = sorted(within, key=len, reverse=True) or difflib.get_close_matches(name.casefold(), by_letters, n=1)
+    near = sorted(within, key=len, reverse=True) or difflib.get_close_matches(
+        name.casefold(), by_letters, n=1
+    )
     return by_letters[near[0]] if near else ""

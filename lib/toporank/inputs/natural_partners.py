@@ -1,9 +1,10 @@
-"""The partners of decoys by the chains of their files: those that somebody names, and those by nature.
+"""The partners of decoys by the chains of their files: those that somebody names, and those by
+nature.
 
 Where nobody names partners, chains that are one body by nature are one partner.
 
-What belongs together is decided for a target, by all of its models: in a bad model the two chains of an antibody may
-lie apart.
+What belongs together is decided for a target, by all of its models: in a bad model the two chains
+of an antibody may lie apart.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ PairKinds = tuple[str, int, int]
 
 
 def natural_partners(grouped: Grouped) -> dict[Key, str]:
-    """Return the partners by nature, by the chains of each decoy's own file; decoys whose chains are all one have none.
+    """Return the partners by nature, by the chains of each decoy's own file; decoys whose chains
+    are all one have none.
 
-    Chains of two kinds belong together in all models of a target if they do so in half of those that have both, or
-    more.
+    Chains of two kinds belong together in all models of a target if they do so in half of those
+    that have both, or more.
 
     Returns
     -------
@@ -71,7 +73,9 @@ def _belonging(grouped: Grouped) -> dict[str, list[PairKinds]]:
         n_with_both.setdefault(target, Counter()).update(both)
     belonging = {}
     for target, counts in n_together.items():
-        belonging[target] = sorted(kinds for kinds, n in counts.items() if 2 * n >= n_with_both[target][kinds])
+        belonging[target] = sorted(
+            kinds for kinds, n in counts.items() if 2 * n >= n_with_both[target][kinds]
+        )
     return belonging
 
 
@@ -82,10 +86,14 @@ def _kinds(pair: Pair, chains: Mapping[str, int]) -> PairKinds:
     return pair.what, first, second
 
 
-def _pairs(chains: Mapping[str, int], seen: Iterable[Pair], belonging: list[PairKinds]) -> list[Pair]:
-    """The pairs of a model: those that are seen in it and, of the chains that are left, those that belong together.
+def _pairs(
+    chains: Mapping[str, int], seen: Iterable[Pair], belonging: list[PairKinds]
+) -> list[Pair]:
+    """The pairs of a model: those that are seen in it and, of the chains that are left, those that
+    belong together.
 
-    chains : of the model, with their kinds. Of several copies that are left, the first two are a pair, and so on.
+    chains : of the model, with their kinds. Of several copies that are left, the first two are a
+    pair, and so on.
     """
     pairs = [pair for pair in seen if _kinds(pair, chains) in belonging]
     for what, first, second in belonging:
@@ -103,7 +111,8 @@ def _pairs(chains: Mapping[str, int], seen: Iterable[Pair], belonging: list[Pair
 
 
 def lines_of_targets(targets: Mapping[str, list[str]]) -> list[str]:
-    """A line for each of the first sentences, with the targets that it is about. targets : sentence → its targets.
+    """A line for each of the first sentences, with the targets that it is about. targets : sentence
+    → its targets.
 
     >>> lines_of_targets({"A and B are an antibody": ["T", "U", "V"]})
     ['T and 2 more: A and B are an antibody']
@@ -113,16 +122,20 @@ def lines_of_targets(targets: Mapping[str, list[str]]) -> list[str]:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         lines.append(f"{names[0]}{more}: {sentence}")
     further = sum(len(names) for names in list(targets.values())[MOST_SENTENCES:])
-    return [*lines[:MOST_SENTENCES], *([f"and {further} more targets in the same way"] if further else [])]
+    return [
+        *lines[:MOST_SENTENCES],
+        *([f"and {further} more targets in the same way"] if further else []),
+    ]
 
 
-# ---- partners that somebody names ------------------------------------------------------------------------------------
+# ---- partners that somebody names ----------------------------------------------------------------
 
 
 class _NamedPartners(NamedTuple):
     """Partners that someone gave for some decoys of a target.
 
-    chains : that they name. able : the decoys that have all of these. example : the decoy whose names they are.
+    chains : that they name. able : the decoys that have all of these. example : the decoy whose
+    names they are.
     """
 
     text: str
@@ -145,36 +158,53 @@ def _named_partners(partners: Mapping[Key, str], grouped: Grouped) -> list[_Name
         chains = tuple(chain.from_iterable(parse_partners(text)))
         able = [key for key in keys if grouped.kinds.get(key, {}).keys() >= set(chains)]
         if able:
-            example = min(able, key=lambda key: (-len(grouped.kinds[key]), -grouped.residues[key], key))
-            named.append(_NamedPartners(text=text, chains=chains, decoys=keys, able=able, example=example))
+            example = min(
+                able, key=lambda key: (-len(grouped.kinds[key]), -grouped.residues[key], key)
+            )
+            named.append(
+                _NamedPartners(text=text, chains=chains, decoys=keys, able=able, example=example)
+            )
     return named
 
 
 def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key, str]:
     """Return the partners of each decoy by the chains of its own file.
 
-    A user names chains as some models call them. In a model that calls them otherwise they are the chains of the same
-    kind; of several copies, those at the same place among them. partners : target and decoy → partners as given.
+    A user names chains as some models call them. In a model that calls them otherwise they are the
+    chains of the same kind; of several copies, those at the same place among them. partners :
+    target and decoy → partners as given.
     """
     of_decoys = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
     for named in _named_partners(partners, grouped):
         for key in named.decoys:
-            of_decoys[key] = _translated(named, grouped.kinds[named.example], grouped.kinds.get(key, {}))
+            of_decoys[key] = _translated(
+                named, grouped.kinds[named.example], grouped.kinds.get(key, {})
+            )
     return of_decoys
 
 
 def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]:
-    """Say where models have the names of partners for other chains, a sentence each. partners : as they were given."""
+    """Say where models have the names of partners for other chains, a sentence each. partners : as
+    they were given.
+    """
     kinds, notes = grouped.kinds, []
     for named in _named_partners(partners, grouped):
-        others = [key for key in named.able if not _same_kinds(named, kinds[named.example], kinds[key])]
+        others = [
+            key for key in named.able if not _same_kinds(named, kinds[named.example], kinds[key])
+        ]
         if not others:
             continue
         first = others[0]
-        many = f"{first[1]} has" if len(others) == 1 else f"{len(others)} models, such as {first[1]}, have"
+        many = (
+            f"{first[1]} has"
+            if len(others) == 1
+            else f"{len(others)} models, such as {first[1]}, have"
+        )
         notes.append(
-            f"partners {named.text} are chains of {printable(named.example[1])}; {printable(many)} these names for"
-            f" other chains: there they are {_translated(named, kinds[named.example], kinds[first])}"
+            f"partners {named.text} are chains of {printable(named.example[1])}; "
+            f"{printable(many)} these names for"
+            " other chains: there they are "
+            f"{_translated(named, kinds[named.example], kinds[first])}"
         )
     return notes
 
@@ -184,7 +214,9 @@ def _same_kinds(named: _NamedPartners, kinds: Mapping[str, int], other: Mapping[
 
 
 def _translated(named: _NamedPartners, kinds: Mapping[str, int], other: Mapping[str, int]) -> str:
-    """Partners in the names of another model, whose chains are of these kinds; unchanged if that lacks a chain."""
+    """Partners in the names of another model, whose chains are of these kinds; unchanged if that
+    lacks a chain.
+    """
     if _same_kinds(named, kinds, other):
         return named.text
     counterparts: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """The programs whose output TopoRank knows: how they name files, and what reads them.
 
-To add a predictor, write a reader in `confidence.readers` where none fits, and a row in `PREDICTORS`; where its folders
-have a layout of their own, a pattern in `LAYOUTS`.
+To add a predictor, write a reader in `confidence.readers` where none fits, and a row in
+`PREDICTORS`; where its folders have a layout of their own, a pattern in `LAYOUTS`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Predictor(NamedTuple):
     ----------
     name : of the predictor
     model : of the name of the model's file without ending
-    scores, pae, plddt : of the other files, in order of preference; groups of `model`, and `stem`, are filled in
+    scores, pae, plddt : of the other files, in order of preference; groups of `model`, and `stem`,
+        are filled in
     readers : of these files; where several find a value, the last counts
     needs_scores : whether the model is of this predictor only where there are scores
     """
@@ -61,7 +62,9 @@ BOLTZ_READERS = (
 PREDICTORS = (
     Predictor(
         name="ColabFold",
-        model=re.compile(r"(?P<query>.+)_(?:un)?relaxed_(?P<tag>(?:rank_\d+|model_\d+|alphafold2|deepfold).*)"),
+        model=re.compile(
+            r"(?P<query>.+)_(?:un)?relaxed_(?P<tag>(?:rank_\d+|model_\d+|alphafold2|deepfold).*)"
+        ),
         readers=(readers.colabfold,),
         scores=(
             "{query}_scores_{tag}.json",
@@ -69,7 +72,8 @@ PREDICTORS = (
             "{query}_relaxed_{tag}_scores.json",
         ),
     ),
-    Predictor(  # `ranked_0`, `unrelaxed_model_1_…`, and MassiveFold's `ranked_0_unrelaxed_model_1_…`
+    # `ranked_0`, `unrelaxed_model_1_…`, and MassiveFold's `ranked_0_unrelaxed_model_1_…`
+    Predictor(
         name="AlphaFold-Multimer",
         model=re.compile(
             r"(?P<prefix>.*_)?ranked_(?P<rank>\d+)"
@@ -83,7 +87,12 @@ PREDICTORS = (
             readers.alphafold2_pae,
         ),
         scores=("ranking_debug.json",),
-        pae=("pae_{name}{listed}.json", "result_{name}{listed}.pkl", "confidence_{name}{listed}.json", "{stem}.pkl"),
+        pae=(
+            "pae_{name}{listed}.json",
+            "result_{name}{listed}.pkl",
+            "confidence_{name}{listed}.json",
+            "{stem}.pkl",
+        ),
     ),
     Predictor(
         name="OpenFold3",
@@ -161,7 +170,9 @@ LAYOUTS = {
     "AlphaFold 3": re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
     "Protenix": re.compile(r"(?:.*/)?seed_\d+/(?:predictions/)?[^/]+_sample_\d+"),
     "OpenFold3": re.compile(r"(?:.*/)?seed_\d+/[^/]+_seed_\d+_sample_\d+_model"),
-    "Boltz": re.compile(r"(?:.*/)?(?:predictions/([^/]+)/\1_model_\d+|sample_\d+_predicted_structure)"),
+    "Boltz": re.compile(
+        r"(?:.*/)?(?:predictions/([^/]+)/\1_model_\d+|sample_\d+_predicted_structure)"
+    ),
     "Chai-1": re.compile(r"(?:.*/)?pred\.(?:model_idx|rank)_\d+[^/]*"),
     "ColabFold": re.compile(rf"(?:.*/)?{COLABFOLD.pattern}[^/]*"),
     "AlphaFold-Multimer": re.compile(
@@ -178,7 +189,7 @@ LOOKED_AT = 500
 """Models by whose names a folder is judged."""
 
 
-# ---- the files of a model --------------------------------------------------------------------------------------------
+# ---- the files of a model ------------------------------------------------------------------------
 
 
 def files_of_model(model: Path) -> SideFiles | None:
@@ -213,7 +224,8 @@ def _predictor_and_files(model: Path) -> tuple[Predictor, SideFiles] | None:
 
 
 def names_of(predictor: Predictor, stem: str) -> dict[str, str]:
-    """Return what stands in the names of the files of a model, by group; empty where the model is called otherwise.
+    """Return what stands in the names of the files of a model, by group; empty where the model is
+    called otherwise.
 
     stem : the name of its file without ending
     """
@@ -235,12 +247,18 @@ def _first_file(patterns: Iterable[str], names: Mapping[str, str], folder: Path)
 
 
 def place_of(model: Path) -> Path:
-    """Return the model, or the file that it is a link to, if no predictor's files lie beside the link."""
-    return model if files_of_model(model) else Path(os.path.realpath(model))  # of a link to itself, the link
+    """Return the model, or the file that it is a link to, if no predictor's files lie beside the
+    link.
+    """
+    return (
+        model if files_of_model(model) else Path(os.path.realpath(model))
+    )  # of a link to itself, the link
 
 
 def named_by(model: Path) -> str:
-    """Return the predictor that alone gives such names to its models, with or without other files; or nothing."""
+    """Return the predictor that alone gives such names to its models, with or without other files;
+    or nothing.
+    """
     stem = stem_of(model.name)
     for predictor in PREDICTORS:
         if predictor.name in UNMISTAKABLE and predictor.model.fullmatch(stem):
@@ -248,11 +266,12 @@ def named_by(model: Path) -> str:
     return ""
 
 
-# ---- which program wrote a folder ------------------------------------------------------------------------------------
+# ---- which program wrote a folder ----------------------------------------------------------------
 
 
 def program_of(path: str | os.PathLike) -> str:
-    """Return the program that wrote a model, by its path and the files of its confidence; `PLAIN` if none is known.
+    """Return the program that wrote a model, by its path and the files of its confidence; `PLAIN`
+    if none is known.
 
     >>> program_of("out/pred.model_idx_0.cif"), program_of("mine/model_3.pdb")
     ('Chai-1', 'Plain structure files')
@@ -270,9 +289,11 @@ def program_of(path: str | os.PathLike) -> str:
 
 
 def programs(decoys: Iterable[Decoy]) -> str:
-    """Return the programs that wrote these decoys, the most frequent first, as a person would say it.
+    """Return the programs that wrote these decoys, the most frequent first, as a person would say
+    it.
 
-    `<job>_model.cif`, which AlphaFold 3 copies from its best sample, is called after the samples beside it.
+    `<job>_model.cif`, which AlphaFold 3 copies from its best sample, is called after the samples
+    beside it.
     """
     counts = Counter(program_of(os.path.realpath(decoy.path)) for decoy in list(decoys)[:LOOKED_AT])
     if "AlphaFold 3" in counts:

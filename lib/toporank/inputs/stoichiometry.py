@@ -1,4 +1,6 @@
-"""Which models of a folder are of one complex, by the kinds of their chains and the number of copies of each."""
+"""Which models of a folder are of one complex, by the kinds of their chains and the number of
+copies of each.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,15 @@ from typing import NamedTuple
 from toporank.structures.identity import Decoy
 
 FLAT = 4
-"""How many times as many models need to be complete before one that lies beside them in the folder lacks a chain, or
-has one too many; otherwise it is another complex."""
+"""How many times as many models need to be complete before one that lies beside them in the folder
+lacks a chain, or has one too many; otherwise it is another complex.
+"""
 
 
 class Model(NamedTuple):
-    """A decoy before it has its target. folder : that its path says. kinds : of its chains by name."""
+    """A decoy before it has its target. folder : that its path says. kinds : of its chains by
+    name.
+    """
 
     decoy: Decoy
     folder: str
@@ -28,8 +33,9 @@ Copies = tuple[tuple[int, int], ...]
 def complexes_of(models: list[Model]) -> list[list[Model]]:
     """The models of a folder, those of one complex together, the most frequent complex first.
 
-    Models with the same kinds of chains in the same numbers of copies are of one complex. Where another complex is much
-    more frequent, models that lack chains of it, or have further copies of some, are of this one: see `_is_broken`.
+    Models with the same kinds of chains in the same numbers of copies are of one complex. Where
+    another complex is much more frequent, models that lack chains of it, or have further copies of
+    some, are of this one: see `_is_broken`.
     """
     parts: dict[Copies, list[Model]] = {}
     for model in models:
@@ -41,7 +47,14 @@ def complexes_of(models: list[Model]) -> list[list[Model]]:
     for copies in sorted(parts, key=lambda copies: (-len(parts[copies]), -len(copies), copies)):
         others = min((having.get(kind, []) for kind, _ in copies), key=len)
         n = len(parts[copies])
-        home = next((other for other in others if _is_broken(dict(copies), n, dict(other), len(parts[other]))), None)
+        home = next(
+            (
+                other
+                for other in others
+                if _is_broken(dict(copies), n, dict(other), len(parts[other]))
+            ),
+            None,
+        )
         if home is not None:
             parts[home] += parts.pop(copies)
             continue
@@ -55,21 +68,27 @@ def complexes_of(models: list[Model]) -> list[list[Model]]:
 
 
 def _join_single_chains(parts: dict[Copies, list[Model]]) -> None:
-    """Models of one chain by itself are of the most frequent complex of copies of it, if there is one."""
+    """Models of one chain by itself are of the most frequent complex of copies of it, if there is
+    one.
+    """
     for copies in [copies for copies in parts if sum(n for _, n in copies) == 1]:
         kind = copies[0][0]
-        oligomers = [other for other in parts if other != copies and [k for k, _ in other] == [kind]]
+        oligomers = [
+            other for other in parts if other != copies and [k for k, _ in other] == [kind]
+        ]
         if oligomers:
             home = max(oligomers, key=lambda other: (len(parts[other]), other))
             parts[home] += parts.pop(copies)
 
 
 def _is_broken(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_usual: int) -> bool:
-    """Whether n models are of a complex of n_usual models, without some of its chains or with further copies.
+    """Whether n models are of a complex of n_usual models, without some of its chains or with
+    further copies.
 
-    A single chain of a complex is broken, and so are few models among many. Others are complexes of their own. So are
-    those that have all chains of it in the same proportions, 1:1 beside 2:2 or two copies beside four, but not three
-    beside four: whoever compares stoichiometries predicts both.
+    A single chain of a complex is broken, and so are few models among many. Others are complexes of
+    their own. So are those that have all chains of it in the same proportions, 1:1 beside 2:2 or
+    two copies beside four, but not three beside four: whoever compares stoichiometries predicts
+    both.
 
     own, usual : their chains, kind → number of copies.
     """
@@ -87,12 +106,16 @@ def _is_broken(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_usual
 
 
 def usual_chains(models: Iterable[Model]) -> dict[int, int]:
-    """Kind → copies that more than half of the models have; kinds that fewer models have are left out.
+    """Kind → copies that more than half of the models have; kinds that fewer models have are left
+    out.
 
     Models of a single chain count only where there are no others: a single chain is no complex.
     """
     counts = [Counter(model.kinds.values()) for model in models if model.kinds]
     counts = [count for count in counts if count.total() > 1] or counts
     kinds = {kind for count in counts for kind in count}
-    usual = {kind: sorted((count[kind] for count in counts), reverse=True)[len(counts) // 2] for kind in kinds}
+    usual = {
+        kind: sorted((count[kind] for count in counts), reverse=True)[len(counts) // 2]
+        for kind in kinds
+    }
     return {kind: n for kind, n in usual.items() if n}

@@ -1,4 +1,6 @@
-"""A folder in which archives lie beside structures, as a folder in which they are unpacked; the rest are links."""
+"""A folder in which archives lie beside structures, as a folder in which they are unpacked; the
+rest are links.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +23,28 @@ SINGLE = ".single"
 
 
 class Gathered(NamedTuple):
-    """folder : to look for structures in. notes : what TopoRank did with archives, a sentence each."""
+    """folder : to look for structures in. notes : what TopoRank did with archives, a sentence
+    each.
+    """
 
     folder: Path
     notes: list[str]
 
 
 def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
-    """The folder itself if no archive with structures lies in it, else one with all of it, where they are unpacked.
+    """The folder itself if no archive with structures lies in it, else one with all of it, where
+    they are unpacked.
 
     Parameters
     ----------
     given : a folder
-    place : gives the folder to make, if there are archives; one that was made before is brought up to date
+    place : gives the folder to make, if there are archives; one that was made before is brought up
+        to date
 
     Returns
     -------
-    The folder to look for structures in. An archive that cannot be unpacked stays as it is, and so does one whose
+    The folder to look for structures in. An archive that cannot be unpacked stays as it is, and so
+    does one whose
     structures lie beside it already; notes say so.
 
     Raises
@@ -64,18 +71,25 @@ def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
     done = [archive for archive in archives if archive in wanted and archive not in failed]
     if done:
         notes.append(f"{_named(done, given)} unpacked into {printable(str(to))}")
-    notes += [f"{printable(str(archive.relative_to(given)))} {why}" for archive, why in sorted(failed.items())]
+    notes += [
+        f"{printable(str(archive.relative_to(given)))} {why}"
+        for archive, why in sorted(failed.items())
+    ]
     return Gathered(to if done else given, notes)
 
 
 def _named(archives: list[Path], given: Path) -> str:
     """The number of some archives, with one by name."""
     first = printable(str(archives[0].relative_to(given)))
-    return f"{first} is" if len(archives) == 1 else f"{len(archives)} archives, such as {first}, are"
+    return (
+        f"{first} is" if len(archives) == 1 else f"{len(archives)} archives, such as {first}, are"
+    )
 
 
 def _lies_beside(archive: Path, structures: Mapping[str, list[Path]]) -> bool:
-    """Whether each structure in an archive lies in the folder, too, wherever it is. structures : there, by name."""
+    """Whether each structure in an archive lies in the folder, too, wherever it is. structures :
+    there, by name.
+    """
     try:
         return holds_only(archive, _is_structure, structures)
     except (ConfigError, OSError):
@@ -87,7 +101,9 @@ def _is_structure(filename: str) -> bool:
 
 
 def _prepare(to: Path, given: Path) -> None:
-    """Make the folder, or see that it stands for the same one and take out its links. Raises ConfigError."""
+    """Make the folder, or see that it stands for the same one and take out its links. Raises
+    ConfigError.
+    """
     stands_for = {"folder": str(given.absolute())}
     if os.path.lexists(to):
         try:
@@ -95,8 +111,15 @@ def _prepare(to: Path, given: Path) -> None:
         except (OSError, ValueError):
             before = {}
         if before != stands_for:
-            what = f"{to} is in the way: it was made for {before.get('folder', 'something else')}, not for {given}"
-            raise ConfigError(what, where=to.parent.parent, remedy=f"choose another folder with -o, or move {to} away")
+            what = (
+                f"{to} is in the way: it was made for {before.get('folder', 'something else')}, "
+                f"not for {given}"
+            )
+            raise ConfigError(
+                what,
+                where=to.parent.parent,
+                remedy=f"choose another folder with -o, or move {to} away",
+            )
     to.mkdir(parents=True, exist_ok=True)
     (to / GATHERED).write_text(json.dumps(stands_for), encoding="utf-8")
     for parent, folders, files in os.walk(to):
@@ -109,7 +132,8 @@ def _prepare(to: Path, given: Path) -> None:
 def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path, str]:
     """Fill a folder with links to what is in another, and with what is in its archives.
 
-    out : the folder for results, which may lie in `source`. Returns the archives that could not be unpacked → why.
+    out : the folder for results, which may lie in `source`. Returns the archives that could not be
+    unpacked → why.
     """
     failed: dict[Path, str] = {}
     here = {archive for archive in archives if archive.parent == source}
@@ -131,19 +155,26 @@ def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path
             failed[archive] = error.reason
             (to / archive.name).symlink_to(archive.absolute())
     for folder in (*to.iterdir(), *(to / SINGLE).glob("*")):
-        if (folder / MARK).exists() and not folder.is_symlink() and folder.name not in unpacked_here:
+        if (
+            (folder / MARK).exists()
+            and not folder.is_symlink()
+            and folder.name not in unpacked_here
+        ):
             shutil.rmtree(folder)  # its archive is gone
     return failed
 
 
 def _unpack_into(to: Path, archive: Path) -> Path:
-    """The folder with the files of an archive; those of an archive that is called like a structure are linked.
+    """The folder with the files of an archive; those of an archive that is called like a structure
+    are linked.
 
     `model_1.pdb.zip` is no job but a compressed structure. Raises ConfigError as `unpacked` does.
     """
     if STRUCTURE_LIKE.search(archive.name):
         folder = unpacked(archive, to / SINGLE, archive.name)
-        for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MARK):
+        for file in sorted(
+            path for path in folder.rglob("*") if path.is_file() and path.name != MARK
+        ):
             (to / free_folder(file.name, to)).symlink_to(file)
         return folder
     name = job_name(archive)
@@ -153,7 +184,8 @@ def _unpack_into(to: Path, archive: Path) -> Path:
 
 
 def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
-    """Folder of decoys → the archive that all of them were in, as a path below `folder`; others are left out.
+    """Folder of decoys → the archive that all of them were in, as a path below `folder`; others are
+    left out.
 
     folder : in one that `gathered` made, or that was unpacked; in others nothing is looked for
     """
@@ -168,11 +200,17 @@ def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
         if parent not in archive_of:
             archive_of[parent] = _unpacked_place(parent, folder)
         jobs.setdefault(decoy.target, set()).add(archive_of[parent])
-    return {target: min(archives) for target, archives in jobs.items() if len(archives) == 1 and "" not in archives}
+    return {
+        target: min(archives)
+        for target, archives in jobs.items()
+        if len(archives) == 1 and "" not in archives
+    }
 
 
 def _unpacked_place(place: Path, folder: Path) -> str:
-    """The innermost folder around a place, below `folder`, into which an archive was unpacked; empty without any."""
+    """The innermost folder around a place, below `folder`, into which an archive was unpacked;
+    empty without any.
+    """
     while folder in place.parents:
         if (place / MARK).is_file():
             return str(place.relative_to(folder))

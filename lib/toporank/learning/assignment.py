@@ -1,4 +1,6 @@
-"""The split and the fold of every labelled target, in which targets that share a chain stay together."""
+"""The split and the fold of every labelled target, in which targets that share a chain stay
+together.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from typing import NamedTuple, TypeVar
 import pandas as pd
 
 from toporank.comparing.homology.chain_tables import TargetSplit
-from toporank.comparing.homology.clusters import Chains, clusters, deal_folds, hold_out, nearest, references
+from toporank.comparing.homology.clusters import (
+    Chains,
+    clusters,
+    deal_folds,
+    hold_out,
+    nearest,
+    references,
+)
 from toporank.comparing.homology.kmers import ALIKE
 from toporank.errors import ConfigError
 from toporank.inputs.labels import SPLITS
@@ -30,16 +39,17 @@ def assign(
 ) -> list[TargetSplit]:
     """Return where each target belongs, sorted by data set and target.
 
-    A target without a split goes where the labels put targets of its cluster: to training rather than validation, and
-    to validation rather than test, so that nothing that is held out is spoilt. Of the other clusters about `percent`
-    of the targets are set aside for validation.
+    A target without a split goes where the labels put targets of its cluster: to training rather
+    than validation, and to validation rather than test, so that nothing that is held out is spoilt.
+    Of the other clusters about `percent` of the targets are set aside for validation.
 
     Parameters
     ----------
     label_splits : mapping
         The split of each target in its labels, `""` without one, by data set and target.
     chains : mapping
-        The sequences of each target that are compared; only of targets with a graph. Targets of the same name are one.
+        The sequences of each target that are compared; only of targets with a graph. Targets of the
+        same name are one.
     split_by : str
         `cluster` or `target`: what stays together in folds.
     percent : float
@@ -51,7 +61,8 @@ def assign(
     align : bool
         Whether MMseqs2 compares the chains, too.
     finetuned : collection of str
-        The data sets that only fine-tuning learns from. None of their targets is set aside or dealt into folds.
+        The data sets that only fine-tuning learns from. None of their targets is set aside or dealt
+        into folds.
 
     Raises
     ------
@@ -61,14 +72,22 @@ def assign(
     table = pd.DataFrame([*label_splits], columns=["dataset", "target"])
     table["label_split"] = [*label_splits.values()]
     table = table.sort_values(["dataset", "target"], ignore_index=True)
-    cluster_of = clusters({target: chains.get(target, ()) for target in sorted(set(table["target"]))}, align=align)
+    cluster_of = clusters(
+        {target: chains.get(target, ()) for target in sorted(set(table["target"]))}, align=align
+    )
     table["cluster"] = table["target"].map(cluster_of)
     table["has_graph"] = table["target"].isin([*chains])
     table["in_study"] = ~table["dataset"].isin([*finetuned])
     table["split"] = _splits(table, percent, seed)
     _check_sides(table)
     in_folds = table[table["in_study"] & table["has_graph"]]
-    group_of = dict(zip(in_folds["target"], in_folds["cluster" if split_by == "cluster" else "target"], strict=True))
+    group_of = dict(
+        zip(
+            in_folds["target"],
+            in_folds["cluster" if split_by == "cluster" else "target"],
+            strict=True,
+        )
+    )
     fold_of = deal_folds(group_of, folds, seed) if len(set(group_of.values())) >= folds else {}
     return _rows(table, fold_of, _nearest_training_targets(table, chains))
 
@@ -110,28 +129,46 @@ def _splits(table: pd.DataFrame, percent: float, seed: int) -> pd.Series:
 
 
 def _check_sides(table: pd.DataFrame) -> None:
-    """Raise ConfigError unless there are targets with a graph to train on and to validate on, and to fine-tune on."""
+    """Raise ConfigError unless there are targets with a graph to train on and to validate on, and
+    to fine-tune on.
+    """
     with_graph = table[table["has_graph"]]
     remedy = "label decoys of other targets, give the labels a split, or set split_by: target"
     study = table[table["in_study"]]
     sides = set(study["split"][study["has_graph"]])
     if sides and not sides >= {"train", "val"} and not (study["label_split"] != "").all():
         several = with_graph["target"].nunique() > 1
-        why = "the targets with a graph share chains with each other" if several else "one target has graphs"
-        raise ConfigError(f"{why}: none can be set aside for validation", where="training.split_by", remedy=remedy)
+        why = (
+            "the targets with a graph share chains with each other"
+            if several
+            else "one target has graphs"
+        )
+        raise ConfigError(
+            f"{why}: none can be set aside for validation", where="training.split_by", remedy=remedy
+        )
     for dataset, rows in table[~table["in_study"]].groupby("dataset"):
         sides = set(rows["split"][rows["has_graph"]])
         if sides and "train" not in sides and not (rows["label_split"] != "").all():
-            what = "its targets with a graph share chains with those that are held out: none is left to fine-tune on"
+            what = (
+                "its targets with a graph share chains with those that are held out: none is left "
+                "to fine-tune on"
+            )
             raise ConfigError(what, where=f"data set {dataset!r}", remedy=remedy)
 
 
-def _nearest_training_targets(table: pd.DataFrame, chains: Chains) -> dict[str, tuple[str, float] | None]:
-    """Return, for every held-out target with a chain to compare, the nearest training target and the containment."""
+def _nearest_training_targets(
+    table: pd.DataFrame, chains: Chains
+) -> dict[str, tuple[str, float] | None]:
+    """Return, for every held-out target with a chain to compare, the nearest training target and
+    the containment.
+    """
     is_training = table["split"] == "train"
     training = set(table["target"][is_training & table["has_graph"]])
     held_out = set(table["target"][~is_training & table["has_graph"]])
-    return nearest({target: chains[target] for target in held_out}, references({t: chains[t] for t in training}))
+    return nearest(
+        {target: chains[target] for target in held_out},
+        references({t: chains[t] for t in training}),
+    )
 
 
 def leaks(rows: Iterable[TargetSplit]) -> list[TargetSplit]:
@@ -140,20 +177,33 @@ def leaks(rows: Iterable[TargetSplit]) -> list[TargetSplit]:
 
 
 def describe_leaks(rows: list[TargetSplit]) -> str:
-    """Return what leaks, with the pairs named, in one line. rows : as from `leaks`, at least one."""
+    """Return what leaks, with the pairs named, in one line. rows : as from `leaks`, at least
+    one.
+    """
     pairs = []
     for row in rows[:MOST_NAMED]:
-        pairs.append(f"{row.target} ({row.split}) and {row.nearest_training_target} ({row.containment:.0%})")
+        pairs.append(
+            f"{row.target} ({row.split}) and {row.nearest_training_target} ({row.containment:.0%})"
+        )
     more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
     n_of_split = pd.Series([row.split for row in rows]).value_counts().sort_index()
     counts = " and ".join(f"{n} of split {split}" for split, n in n_of_split.items())
-    return f"targets that share a chain with a training target: {counts}, such as {', '.join(pairs)}{more}"
+    return (
+        f"targets that share a chain with a training target: {counts}, such as "
+        f"{', '.join(pairs)}{more}"
+    )
 
 
 Labelled = TypeVar("Labelled", bound=NamedTuple)
 """A row with a target and a split: a label, or what became of its decoy."""
 
 
-def decided(rows: Iterable[Labelled], split_of: Mapping[tuple[str, str], str], dataset: str) -> list[Labelled]:
-    """Return rows with a split: their own, or that of `split_of`; `test` in a data set that is never trained on."""
-    return [row._replace(split=row.split or split_of.get((dataset, row.target), "test")) for row in rows]
+def decided(
+    rows: Iterable[Labelled], split_of: Mapping[tuple[str, str], str], dataset: str
+) -> list[Labelled]:
+    """Return rows with a split: their own, or that of `split_of`; `test` in a data set that is
+    never trained on.
+    """
+    return [
+        row._replace(split=row.split or split_of.get((dataset, row.target), "test")) for row in rows
+    ]

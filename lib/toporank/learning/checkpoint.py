@@ -1,10 +1,11 @@
 """Checkpoints that describe themselves: everything needed to score is inside.
 
-Training writes Lightning's files (`.ckpt`). A scorer has its networks as safetensors, whose description is read
-without torch. In both it is one JSON text under the key `toporank`: feature modules and parameters, column names,
-widths, hyper-parameters, training-set fingerprint and chains, versions, git state, epoch and validation metrics. Since
-checkpoints come from elsewhere, a description is checked like a configuration, and the sizes that it names are bounded
-before anything of that size is made.
+Training writes Lightning's files (`.ckpt`). A scorer has its networks as safetensors, whose
+description is read without torch. In both it is one JSON text under the key `toporank`: feature
+modules and parameters, column names, widths, hyper-parameters, training-set fingerprint and chains,
+versions, git state, epoch and validation metrics. Since checkpoints come from elsewhere, a
+description is checked like a configuration, and the sizes that it names are bounded before anything
+of that size is made.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ NAMED_FAULTS, LONGEST = 3, 200
 MOST_KNOWN = 100_000
 """Training targets, and chains of them, that a description lists at most."""
 FEWEST_TARGETS, FEWEST_DECOYS = 20, 500
-"""A scorer trained on fewer targets is a toy or, where it does not list them, one trained on fewer decoys."""
+"""A scorer trained on fewer targets is a toy or, where it does not list them, one trained on fewer
+decoys.
+"""
 
 Text = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Width = Annotated[int, Field(ge=1, le=100_000)]
@@ -39,7 +42,9 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class _Part(BaseModel):
-    """A part of a description. Keys that this version does not know are kept: newer ones may write them."""
+    """A part of a description. Keys that this version does not know are kept: newer ones may write
+    them.
+    """
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=True)
 
@@ -106,10 +111,11 @@ class KnownChains(_Part):
 
 
 class TrainingSet(_Part):
-    """Fingerprint of the training graphs, how many decoys were trained and validated on, and the training chains.
+    """Fingerprint of the training graphs, how many decoys were trained and validated on, and the
+    training chains.
 
-    joined : number of graphs in which a partner has several chains; None for a checkpoint that does not say.
-    clusters : of each training target, if clusters were balanced.
+    joined : number of graphs in which a partner has several chains; None for a checkpoint that does
+    not say. clusters : of each training target, if clusters were balanced.
     """
 
     fingerprint: Text
@@ -121,7 +127,9 @@ class TrainingSet(_Part):
 
 
 class Provenance(_Part):
-    """What the checkpoint was made with. git : commit of the clone; the networks of a made scorer do not name it."""
+    """What the checkpoint was made with. git : commit of the clone; the networks of a made scorer
+    do not name it.
+    """
 
     git: Text = ""
     versions: dict[Text, Text] = {}
@@ -158,14 +166,17 @@ def describe(content: dict[str, Any]) -> str:
 
 
 def read_description(path: Path | str) -> dict[str, Any]:
-    """Return the description of a checkpoint. Runs no code from it, and needs torch for a file of torch alone.
+    """Return the description of a checkpoint. Runs no code from it, and needs torch for a file of
+    torch alone.
 
-    A checkpoint of TopoQA does not describe itself; its description is derived from its tensors and says so
-    under `origin`. It has no run, seed, epoch, metrics, selection, training set or provenance.
+    A checkpoint of TopoQA does not describe itself; its description is derived from its tensors and
+    says so under `origin`. It has no run, seed, epoch, metrics, selection, training set or
+    provenance.
 
     Raises
     ------
-    CheckpointError : of one line, where the file is damaged, comes from neither, or describes an impossible network:
+    CheckpointError : of one line, where the file is damaged, comes from neither, or describes an
+        impossible network:
         the error names the keys at fault
     """
     path = Path(path)
@@ -177,7 +188,10 @@ def read_description(path: Path | str) -> dict[str, Any]:
         return _checked(OwnDescription, _from_json(content[KEY], path), path)
     description = published_checkpoint.describe(content.get("state_dict"), path)
     if description is None:
-        remedy = f"use a best.ckpt that this workflow trained, or a checkpoint of {published_checkpoint.ORIGIN}"
+        remedy = (
+            "use a best.ckpt that this workflow trained, or a checkpoint of "
+            f"{published_checkpoint.ORIGIN}"
+        )
         raise CheckpointError("not a TopoRank checkpoint", where=path, remedy=remedy)
     return _checked(Description, description, path)
 
@@ -189,7 +203,9 @@ def is_of_torch(path: Path) -> bool:
 
 
 def read_of_torch(path: Path) -> dict[Any, Any]:
-    """Return what torch wrote into a file, empty where that is not by name. Raises OSError and ValueError."""
+    """Return what torch wrote into a file, empty where that is not by name. Raises OSError and
+    ValueError.
+    """
     from toporank.files import torch_files  # takes seconds, and a scorer has no such file
 
     content = torch_files.load(path)
@@ -208,32 +224,49 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
-    """Why the scores of a checkpoint are not to be trusted, in a sentence; empty unless it is a toy.
+    """Why the scores of a checkpoint are not to be trusted, in a sentence; empty unless it is a
+    toy.
 
-    n_targets : that all networks of a scorer learned from together; otherwise those of the checkpoint count. A
-    fine-tuned one has also learned from the targets of its parent. A checkpoint of TopoQA is not.
+    n_targets : that all networks of a scorer learned from together; otherwise those of the
+    checkpoint count. A fine-tuned one has also learned from the targets of its parent. A checkpoint
+    of TopoQA is not.
     """
     training_set = description.get("training_set")
     if training_set is None:
         return ""
     if n_targets is None and (chains := training_set.get("chains")):
         n_targets = len(chains["targets"])
-    if (training_set["train"] >= FEWEST_DECOYS) if n_targets is None else (n_targets >= FEWEST_TARGETS):
+    if (
+        (training_set["train"] >= FEWEST_DECOYS)
+        if n_targets is None
+        else (n_targets >= FEWEST_TARGETS)
+    ):
         return ""
-    learned = f"{training_set['train']:,} decoys" if n_targets is None else f"decoys of {n_targets} targets"
-    return f"toy: the scorer was trained on {learned} only, so its scores show that everything works and no more"
+    learned = (
+        f"{training_set['train']:,} decoys"
+        if n_targets is None
+        else f"decoys of {n_targets} targets"
+    )
+    return (
+        f"toy: the scorer was trained on {learned} only, so its scores show that everything works "
+        "and no more"
+    )
 
 
 def _from_json(text: str, path: Path) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"not a readable checkpoint: its description is damaged: {error}", where=path) from error
+        raise CheckpointError(
+            f"not a readable checkpoint: its description is damaged: {error}", where=path
+        ) from error
 
 
 def _checked(model: type[BaseModel], description: Any, path: Path) -> dict[str, Any]:
     """The description as it was given, if it is valid."""
-    faults = [ascii(fault)[1:-1][:LONGEST] for fault in faults_of(model, description, where="description")]
+    faults = [
+        ascii(fault)[1:-1][:LONGEST] for fault in faults_of(model, description, where="description")
+    ]
     if faults:
         more = f"; and {len(faults) - NAMED_FAULTS} more" if len(faults) > NAMED_FAULTS else ""
         raise CheckpointError(

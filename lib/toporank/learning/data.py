@@ -1,4 +1,6 @@
-"""Graphs as batches of tensors, the order in which epochs see them, and scaling by the training set."""
+"""Graphs as batches of tensors, the order in which epochs see them, and scaling by the training
+set.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,19 @@ from toporank.files.packfile import PackedGraphs
 
 Ints = NDArray[np.int64]
 LEAST_SPREAD = 1e-6
-"""Standard deviation, relative to the mean where that is above 1, up to which a column is constant: single precision
-cannot tell."""
+"""Standard deviation, relative to the mean where that is above 1, up to which a column is constant:
+single precision cannot tell.
+"""
 
 
 class GraphBatch(NamedTuple):
     """B graphs as one, with n nodes and E directed edges in all.
 
-    x : (n, k) float32. edge_index : (2, E) int64, sorted by destination if the pack is. edge_attr : (E, m) float32.
-    node_graph : (n,) and edge_graph : (E,) int64, the graph each node and edge belongs to.
-    y : (B,) float32, nan where unlabelled. index : (B,) int64, position in the store. edge_y : (E,) float32, local
-    quality of each edge, nan where unknown; None where no pack has any.
+    x : (n, k) float32. edge_index : (2, E) int64, sorted by destination if the pack is. edge_attr :
+    (E, m) float32. node_graph : (n,) and edge_graph : (E,) int64, the graph each node and edge
+    belongs to. y : (B,) float32, nan where unlabelled. index : (B,) int64, position in the store.
+    edge_y : (E,) float32, local quality of each edge, nan where unknown; None where no pack has
+    any.
     """
 
     x: Tensor
@@ -50,7 +54,9 @@ class GraphStore(PackedGraphs):
     parts: list[dict[str, Tensor]]
 
     @classmethod
-    def open(cls, paths: list[Path], *, in_memory: bool = False, verify: bool = False) -> GraphStore:
+    def open(
+        cls, paths: list[Path], *, in_memory: bool = False, verify: bool = False
+    ) -> GraphStore:
         """Open packs and check that they hold the same kind of graphs; an empty one fits any other.
 
         Parameters
@@ -77,8 +83,12 @@ class GraphStore(PackedGraphs):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*not writable.*")
             for part in graphs.parts:
-                arrays = {name: np.array(values) if in_memory else values for name, values in part.items()}
-                fields["parts"].append({name: torch.from_numpy(values) for name, values in arrays.items()})
+                arrays = {
+                    name: np.array(values) if in_memory else values for name, values in part.items()
+                }
+                fields["parts"].append(
+                    {name: torch.from_numpy(values) for name, values in arrays.items()}
+                )
         return cls(**fields)
 
     def batch(self, indices: list[int]) -> GraphBatch:
@@ -93,7 +103,8 @@ class GraphStore(PackedGraphs):
         of_nodes, of_edges = part[node_graph.numpy()], part[edge_graph.numpy()]
         return GraphBatch(
             x=self._take("x", of_nodes, nodes),
-            edge_index=self._take("edge_index", of_edges, edges, dim=1).long() + nodes_before[edge_graph],
+            edge_index=self._take("edge_index", of_edges, edges, dim=1).long()
+            + nodes_before[edge_graph],
             edge_attr=self._take("edge_attr", of_edges, edges),
             node_graph=node_graph,
             edge_graph=edge_graph,
@@ -112,7 +123,9 @@ class GraphStore(PackedGraphs):
         return quality
 
     def _rows(self, name: str, part: Ints, place: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of the graphs in the tensors of their parts, graph after graph, and how many each has."""
+        """Return the rows of the graphs in the tensors of their parts, graph after graph, and how
+        many each has.
+        """
         first, count = np.empty_like(place), np.empty_like(place)
         for p in np.unique(part):
             start = self.parts[p][name].numpy()
@@ -129,29 +142,43 @@ class GraphStore(PackedGraphs):
             only = self.parts[present[0] if len(present) else 0][name]
             return only.index_select(dim, torch.from_numpy(rows))
         by_part = np.argsort(part, kind="stable")  # part after part, and then back again
-        pieces = [self.parts[p][name].index_select(dim, torch.from_numpy(rows[part == p])) for p in present]
+        pieces = [
+            self.parts[p][name].index_select(dim, torch.from_numpy(rows[part == p]))
+            for p in present
+        ]
         return torch.cat(pieces, dim=dim).index_select(dim, torch.from_numpy(np.argsort(by_part)))
 
 
-# ---- the order of an epoch --------------------------------------------------------------------------------
+# ---- the order of an epoch -----------------------------------------------------------------------
 
 
-def loader(store: GraphStore, order: Ints, batch_size: int, device: int = 0, n_devices: int = 1) -> DataLoader:
+def loader(
+    store: GraphStore, order: Ints, batch_size: int, device: int = 0, n_devices: int = 1
+) -> DataLoader:
     """Return batches of graphs in the given order. order : positions in the store.
 
-    Each of several devices gets every n-th graph; the first graphs are repeated where they do not divide. The process
-    that trains makes the batches: slicing one takes a few percent of a step.
+    Each of several devices gets every n-th graph; the first graphs are repeated where they do not
+    divide. The process that trains makes the batches: slicing one takes a few percent of a step.
     """
     positions = order.tolist()
     sampler = None
     if n_devices > 1:  # Lightning would shuffle
         sampler = DistributedSampler(positions, n_devices, device, shuffle=False)
-    generator = torch.Generator()  # otherwise each pass over the data would advance the random numbers of dropout
-    return DataLoader(positions, batch_size=batch_size, sampler=sampler, collate_fn=store.batch, generator=generator)
+    generator = (
+        torch.Generator()
+    )  # otherwise each pass over the data would advance the random numbers of dropout
+    return DataLoader(
+        positions,
+        batch_size=batch_size,
+        sampler=sampler,
+        collate_fn=store.batch,
+        generator=generator,
+    )
 
 
 def epoch_order(indices: Ints, levels: Sequence[Ints], seed: int, epoch: int) -> Ints:
-    """Return the training graphs in the order in which an epoch sees them; seed and epoch alone decide.
+    """Return the training graphs in the order in which an epoch sees them; seed and epoch alone
+    decide.
 
     Parameters
     ----------
@@ -167,16 +194,19 @@ def epoch_order(indices: Ints, levels: Sequence[Ints], seed: int, epoch: int) ->
 
 
 def cluster_levels(targets: NDArray, cluster_of: Mapping[str, str]) -> list[Ints]:
-    """Return the cluster and the target of each training graph as numbers. targets : names, shape (n,)."""
+    """Return the cluster and the target of each training graph as numbers. targets : names, shape
+    (n,).
+    """
     clusters = [cluster_of[target] for target in targets]
     return [pd.factorize(np.array(clusters))[0], pd.factorize(targets)[0]]
 
 
 def balanced(levels: Sequence[Ints], draw: np.random.Generator) -> Ints:
-    """Return as many rows as there are, drawn so that every group has the same number, give or take one.
+    """Return as many rows as there are, drawn so that every group has the same number, give or take
+    one.
 
-    levels : the group of each row, (n,); further ones divide these groups, whose draws are shared out likewise. Inside
-    a group of the last level every row is drawn before one is drawn again.
+    levels : the group of each row, (n,); further ones divide these groups, whose draws are shared
+    out likewise. Inside a group of the last level every row is drawn before one is drawn again.
     """
     rows = np.arange(len(levels[0]))
     return draw.permutation(_share_out(rows, len(rows), levels, draw))
@@ -196,15 +226,15 @@ def _share_out(rows: Ints, size: int, levels: Sequence[Ints], draw: np.random.Ge
     return np.concatenate(draws)
 
 
-# ---- scaling ----------------------------------------------------------------------------------------------
+# ---- scaling -------------------------------------------------------------------------------------
 
 
 class Standardise(nn.Module):
     """(values - mean) / sd for each column; does nothing until its statistics are set.
 
-    A feature module with `scaling: training_set` leaves its values as they are, and its network applies the statistics
-    of the training set first. They are part of the weights: they travel in the checkpoint, and a fine-tuned network
-    keeps those of its parent.
+    A feature module with `scaling: training_set` leaves its values as they are, and its network
+    applies the statistics of the training set first. They are part of the weights: they travel in
+    the checkpoint, and a fine-tuned network keeps those of its parent.
     """
 
     def __init__(self, width: int):
@@ -228,17 +258,23 @@ def is_scaled(features: dict[str, Any] | None, stage: str) -> bool:
 
 
 def set_statistics(network: nn.Module, store: GraphStore, indices: Sequence[int]) -> None:
-    """Set what `network.scale_nodes` and `.scale_edges` scale by from the graphs at `indices` of a store."""
+    """Set what `network.scale_nodes` and `.scale_edges` scale by from the graphs at `indices` of a
+    store.
+    """
     for scale, name in ((network.scale_nodes, "x"), (network.scale_edges, "edge_attr")):
         if isinstance(scale, Standardise):
-            scale.mean, scale.sd = statistics(getattr(batch, name) for batch in loader(store, np.array(indices), 64))
+            scale.mean, scale.sd = statistics(
+                getattr(batch, name) for batch in loader(store, np.array(indices), 64)
+            )
 
 
 def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
-    """Return mean and standard deviation of each column over tables (n, k) with the same columns: float32, (k,) each.
+    """Return mean and standard deviation of each column over tables (n, k) with the same columns:
+    float32, (k,) each.
 
-    A column of zeros and ones is a yes or no and is not scaled: 0 and 1. A constant column becomes zeros: its
-    standard deviation counts as 1. One pass over the tables (Chan, Golub & LeVeque 1983, Am. Stat. 37:242).
+    A column of zeros and ones is a yes or no and is not scaled: 0 and 1. A constant column becomes
+    zeros: its standard deviation counts as 1. One pass over the tables (Chan, Golub & LeVeque 1983,
+    Am. Stat. 37:242).
     """
     count, mean, squares, yes_or_no = 0, 0.0, 0.0, True
     for table in tables:
@@ -248,7 +284,11 @@ def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
         total = count + len(values)
         step = values.mean(0) - mean
         mean = mean + step * len(values) / total
-        squares = squares + values.var(0, correction=0) * len(values) + step**2 * count * len(values) / total
+        squares = (
+            squares
+            + values.var(0, correction=0) * len(values)
+            + step**2 * count * len(values) / total
+        )
         yes_or_no = yes_or_no & ((values == 0) | (values == 1)).all(0)
         count = total
     sd = (squares / count).sqrt()

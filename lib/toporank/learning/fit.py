@@ -34,7 +34,10 @@ log = logging.getLogger(__name__)
 
 MOST_NAMED = 10
 """Decoys of a batch that a message names at most."""
-NOT_FINITE_REMEDY = "look at the features of these decoys, lower learning_rate or set trainer: {gradient_clip_val: 1}"
+NOT_FINITE_REMEDY = (
+    "look at the features of these decoys, lower learning_rate or set trainer: "
+    "{gradient_clip_val: 1}"
+)
 LOGS = "logs"
 """Folder of the tables that Lightning writes, one each time that a run starts or goes on."""
 
@@ -91,7 +94,9 @@ def fit(
         raise TrainingError(what, where=f"run {run.name}", remedy=remedy)
     ranked = {}
     for name, callback in best.items():
-        ranked[name] = [Path(path) for path in sorted(callback.best_k_models, key=callback.best_k_models.get)]
+        ranked[name] = [
+            Path(path) for path in sorted(callback.best_k_models, key=callback.best_k_models.get)
+        ]
     return ranked, stopped
 
 
@@ -113,8 +118,12 @@ def _module(run: Run, store: GraphStore, training_set: dict[str, Any]) -> Scorer
 
 
 def seed_everything(seed: int, threads: int) -> None:
-    """One seed for weights, dropout and order; a fixed number of threads, since sums depend on it."""
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what deterministic algorithms need on a GPU
+    """One seed for weights, dropout and order; a fixed number of threads, since sums depend on
+    it.
+    """
+    os.environ.setdefault(
+        "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
+    )  # what deterministic algorithms need on a GPU
     torch.manual_seed(seed)
     np.random.seed(seed % 2**32)
     torch.set_num_threads(threads)
@@ -136,31 +145,41 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
         return network
     parent, description = load_weights(run.parent)
     if description.get("features") != features:
-        raise CheckpointError("was trained on other features than these graphs have", where=run.parent)
+        raise CheckpointError(
+            "was trained on other features than these graphs have", where=run.parent
+        )
     check_fits(description, store, run.parent)
     network.load_state_dict(parent.state_dict())
     return network
 
 
 def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
-    """Train nothing of these parts. Raises ConfigError when one does not exist or nothing is left to train."""
+    """Train nothing of these parts. Raises ConfigError when one does not exist or nothing is left
+    to train.
+    """
     names = [name for name, _ in network.named_parameters()]
     for part in parts:
         if not any(name == part or name.startswith(f"{part}.") for name in names):
             first_level = ", ".join(dict.fromkeys(name.split(".")[0] for name in names))
             raise ConfigError(
-                f"the network has no part {part!r}", where="freeze", remedy=f"its parts are {first_level}"
+                f"the network has no part {part!r}",
+                where="freeze",
+                remedy=f"its parts are {first_level}",
             )
         network.get_submodule(part).requires_grad_(False)
     if not any(weight.requires_grad for weight in network.parameters()):
-        raise ConfigError("every part of the network is frozen", where="freeze", remedy="leave one out, such as head")
+        raise ConfigError(
+            "every part of the network is frozen",
+            where="freeze",
+            remedy="leave one out, such as head",
+        )
 
 
 def _last_epoch(folder: Path) -> Path | None:
     """Return the checkpoint from which the run goes on, if there is one.
 
-    Lightning records the folder of its checkpoints and would forget the best ones where that has moved: such a run
-    begins again.
+    Lightning records the folder of its checkpoints and would forget the best ones where that has
+    moved: such a run begins again.
     """
     path = folder / "last.ckpt"
     if not path.exists():
@@ -198,7 +217,9 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
     ):
         warnings.filterwarnings("ignore", message=f".*{message}.*")
     hp = run.hyperparameters
-    of_last_epoch = ModelCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
+    of_last_epoch = ModelCheckpoint(
+        folder, "last", save_on_train_epoch_end=True, enable_version_counter=False
+    )
     stopping = EarlyStopping("val_loss", patience=hp.early_stop_patience)
     settings = {
         "logger": CSVLogger(folder, LOGS, flush_logs_every_n_steps=1),
@@ -211,7 +232,9 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
         "enable_model_summary": False,
         "num_sanity_val_steps": 0,
         "default_root_dir": folder,
-        "plugins": [LightningEnvironment()],  # the tasks of a cluster allocation are not Lightning's
+        "plugins": [
+            LightningEnvironment()
+        ],  # the tasks of a cluster allocation are not Lightning's
     }
     try:
         return pl.Trainer(**{**settings, **run.hardware.trainer})
@@ -232,13 +255,20 @@ def _not_finite(error: NotFiniteError, store: GraphStore, epoch: int) -> str:
 
 
 def epoch_table(folder: Path) -> pd.DataFrame:
-    """Return one row an epoch: learning rate, training loss and what was measured on the validation decoys.
+    """Return one row an epoch: learning rate, training loss and what was measured on the validation
+    decoys.
 
-    A run that was interrupted has several tables; an epoch that was trained again counts as in the later one.
+    A run that was interrupted has several tables; an epoch that was trained again counts as in the
+    later one.
     """
-    files = sorted((folder / LOGS).glob("version_*/metrics.csv"), key=lambda path: int(path.parent.name.split("_")[1]))
+    files = sorted(
+        (folder / LOGS).glob("version_*/metrics.csv"),
+        key=lambda path: int(path.parent.name.split("_")[1]),
+    )
     rows = pd.concat([pd.read_csv(path) for path in files], ignore_index=True)
     table = rows.drop_duplicates("epoch", keep="last").sort_values("epoch", ignore_index=True)
-    table["learning_rate"] = [float(str(np.float32(rate))) for rate in table["learning_rate"]]  # Lightning's precision
+    table["learning_rate"] = [
+        float(str(np.float32(rate))) for rate in table["learning_rate"]
+    ]  # Lightning's precision
     first = ["epoch", "learning_rate", "train_loss"]
     return table[[*first, *sorted(name for name in table if name.startswith("val_"))]]

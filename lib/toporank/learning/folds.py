@@ -20,14 +20,19 @@ DECOY = ["dataset", "target", "decoy"]
 
 
 def out_of_fold(
-    summaries: list[Path], rule: str, packs: list[Path], splits: list[TargetSplit], labels: Mapping[str, list[Label]]
+    summaries: list[Path],
+    rule: str,
+    packs: list[Path],
+    splits: list[TargetSplit],
+    labels: Mapping[str, list[Label]],
 ) -> list[Prediction]:
     """Return a prediction of every configuration for every labelled decoy.
 
     Parameters
     ----------
     summaries : list of Path
-        The summary.json of all runs, in `fold<number>/<run>/`; the best checkpoint of each under `rule` predicts.
+        The summary.json of all runs, in `fold<number>/<run>/`; the best checkpoint of each under
+        `rule` predicts.
     rule : str
         A selection rule.
     packs : list of Path
@@ -73,7 +78,9 @@ def out_of_fold(
     return rows
 
 
-def _prediction(config: str, dataset: str, label: Label, split: TargetSplit, mean: dict[str, float]) -> Prediction:
+def _prediction(
+    config: str, dataset: str, label: Label, split: TargetSplit, mean: dict[str, float]
+) -> Prediction:
     values = {key: None if np.isnan(value) else value for key, value in mean.items()}
     return Prediction(
         config=config,

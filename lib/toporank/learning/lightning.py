@@ -1,4 +1,6 @@
-"""The network as Lightning trains it: the loss, what is measured on the validation decoys, optimiser, checkpoints."""
+"""The network as Lightning trains it: the loss, what is measured on the validation decoys,
+optimiser, checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ PLATEAU_FACTOR = 0.2
 
 
 class NotFiniteError(Exception):
-    """A loss or a prediction is not a finite number. graphs : positions in the store of those at fault."""
+    """A loss or a prediction is not a finite number. graphs : positions in the store of those at
+    fault.
+    """
 
     def __init__(self, what: str, graphs: Tensor):
         super().__init__(what)
@@ -68,7 +72,9 @@ class ScorerTraining(pl.LightningModule):
         self.description = description
         self.training_graphs = split_indices(store, "train")
         self.validation_graphs = split_indices(store, "val")
-        self.levels = cluster_levels(store.target[self.training_graphs], cluster_of) if cluster_of else []
+        self.levels = (
+            cluster_levels(store.target[self.training_graphs], cluster_of) if cluster_of else []
+        )
         self.target_codes = np.unique(store.target, return_inverse=True)[1]
         self._losses: list[Tensor] = []
         self._validated: list[Tensor] = []
@@ -80,12 +86,20 @@ class ScorerTraining(pl.LightningModule):
     def train_dataloader(self) -> DataLoader:
         """Return the batches of this epoch."""
         order = epoch_order(self.training_graphs, self.levels, self.run.seed, self.current_epoch)
-        return loader(self.store, order, self.hp.batch_size, self.global_rank, self.trainer.world_size)
+        return loader(
+            self.store, order, self.hp.batch_size, self.global_rank, self.trainer.world_size
+        )
 
     def val_dataloader(self) -> DataLoader:
         """Return the batches that judge an epoch, always the same."""
         batch_size = 4 * self.hp.batch_size
-        return loader(self.store, self.validation_graphs, batch_size, self.global_rank, self.trainer.world_size)
+        return loader(
+            self.store,
+            self.validation_graphs,
+            batch_size,
+            self.global_rank,
+            self.trainer.world_size,
+        )
 
     # ---- training ----
 
@@ -93,11 +107,17 @@ class ScorerTraining(pl.LightningModule):
         """Train no further epoch where a run was killed after its last one."""
         self.started, self.first_epoch = time.monotonic(), self.current_epoch
         stopping = self.trainer.early_stopping_callback
-        self.trainer.should_stop |= stopping is not None and stopping.wait_count >= stopping.patience
+        self.trainer.should_stop |= (
+            stopping is not None and stopping.wait_count >= stopping.patience
+        )
 
     def on_train_epoch_start(self) -> None:
-        """Dropout depends on seed and epoch alone, so that a resumed run continues as it would have."""
-        torch.manual_seed(self.run.seed * 100_003 + self.current_epoch + self.global_rank * 1_000_003)
+        """Dropout depends on seed and epoch alone, so that a resumed run continues as it would
+        have.
+        """
+        torch.manual_seed(
+            self.run.seed * 100_003 + self.current_epoch + self.global_rank * 1_000_003
+        )
         self._losses.clear()
 
     def training_step(self, batch: GraphBatch, number: int) -> Tensor:
@@ -106,7 +126,9 @@ class ScorerTraining(pl.LightningModule):
         prediction = self.network.predictions(batch)
         loss = dockq_loss(self.hp.loss, prediction.score, batch.y)
         if self.hp.local_weight:
-            local = local_loss(prediction.edge_logit, batch.edge_y, batch.edge_graph, len(batch.index))
+            local = local_loss(
+                prediction.edge_logit, batch.edge_y, batch.edge_graph, len(batch.index)
+            )
             loss = loss if local is None else loss + self.hp.local_weight * local
         if not torch.isfinite(loss):
             raise NotFiniteError("the training loss", batch.index)
@@ -125,16 +147,22 @@ class ScorerTraining(pl.LightningModule):
             from torchao.optim import CPUOffloadOptimizer
 
             optimizer = CPUOffloadOptimizer(weights, torch.optim.Adam, **options)
-            optimizer.state = {}  # Lightning would move what is in it to the GPU; torchao keeps its own elsewhere
+            # Lightning would move what is in it to the GPU; torchao keeps its own elsewhere
+            optimizer.state = {}
         else:
             optimizer = torch.optim.Adam(weights, **options)
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
             optimizer, factor=PLATEAU_FACTOR, patience=self.hp.plateau_patience
         )
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": plateau, "monitor": "val_loss"}}
+        return {
+            "optimizer": optimizer,
+            "lr_scheduler": {"scheduler": plateau, "monitor": "val_loss"},
+        }
 
     def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
-        """Do nothing: Lightning would step after it saved the epoch, and a resumed run would miss it."""
+        """Do nothing: Lightning would step after it saved the epoch, and a resumed run would miss
+        it.
+        """
 
     def on_train_epoch_end(self) -> None:
         """Lower the learning rate if `val_loss` stopped falling."""
@@ -157,7 +185,9 @@ class ScorerTraining(pl.LightningModule):
         index, dockq, predicted = rows[:, 0].long(), rows[:, 1], rows[:, 2]
         if not torch.isfinite(predicted).all():
             raise NotFiniteError("the prediction", index[~torch.isfinite(predicted)])
-        scores = validation_scores(self.target_codes[index.numpy()], dockq.numpy(), predicted.numpy())
+        scores = validation_scores(
+            self.target_codes[index.numpy()], dockq.numpy(), predicted.numpy()
+        )
         loss = F.mse_loss(predicted.float(), dockq.float())
         spearman = scores["spearman_pooled"]
         has_spearman = not np.isnan(spearman)  # constant predictions have none
@@ -171,39 +201,49 @@ class ScorerTraining(pl.LightningModule):
             "val_spearman_per_target": scores["spearman_per_target"],
             "val_pearson_per_target": scores["pearson_per_target"],
             "val_ranking_loss": scores["ranking_loss"],
-            "val_selection": loss - self.run.selection.spearman_weight * (spearman if has_spearman else 0.0),
+            "val_selection": loss
+            - self.run.selection.spearman_weight * (spearman if has_spearman else 0.0),
         }
         self.log_dict(values)
         if not self.trainer.sanity_checking:
             log.info(self._progress(values))
 
     def _progress(self, values: dict[str, Any]) -> str:
-        """Return a line about an epoch: how far the run is, how good, and how long it may still take."""
+        """Return a line about an epoch: how far the run is, how good, and how long it may still
+        take.
+        """
         epochs_done = self.current_epoch + 1
         seconds_an_epoch = (time.monotonic() - self.started) / (epochs_done - self.first_epoch)
         minutes_left = (self.hp.max_epochs - epochs_done) * seconds_an_epoch / 60
-        best = min(float(self.trainer.early_stopping_callback.best_score), float(values["val_loss"]))
+        best = min(
+            float(self.trainer.early_stopping_callback.best_score), float(values["val_loss"])
+        )
         return (
             f"epoch {epochs_done} of at most {self.hp.max_epochs}, step {self.global_step}:"
-            f" train_loss {values['train_loss']:.4f}, val_loss {values['val_loss']:.4f} (best {best:.4f}),"
+            f" train_loss {values['train_loss']:.4f}, val_loss {values['val_loss']:.4f} (best "
+            f"{best:.4f}),"
             f" Spearman {values['val_spearman']:.3f}; at most {minutes_left:.1f} min left"
         )
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Write the description into a checkpoint."""
-        metrics = {k: float(v) for k, v in self.trainer.callback_metrics.items() if k.startswith("val_")}
-        checkpoint[KEY] = describe({**self.description, "epoch": self.current_epoch, "metrics": metrics})
+        metrics = {
+            k: float(v) for k, v in self.trainer.callback_metrics.items() if k.startswith("val_")
+        }
+        checkpoint[KEY] = describe(
+            {**self.description, "epoch": self.current_epoch, "metrics": metrics}
+        )
 
 
-# ---- losses -----------------------------------------------------------------------------------------------
+# ---- losses --------------------------------------------------------------------------------------
 
 
 def dockq_loss(name: str, predicted: Tensor, dockq: Tensor) -> Tensor:
     """Return the mean error of predicted DockQ: squared (`mse`) or the cross-entropy (`bce`).
 
-    predicted, dockq : (B,). The cross-entropy reads DockQ as a probability; it is least where the prediction is right,
-    but not 0 there. For a certain and wrong prediction the logarithm is that of the nearest number to 0 or 1, so that
-    the loss and its gradient are finite.
+    predicted, dockq : (B,). The cross-entropy reads DockQ as a probability; it is least where the
+    prediction is right, but not 0 there. For a certain and wrong prediction the logarithm is that
+    of the nearest number to 0 or 1, so that the loss and its gradient are finite.
     """
     if name == "mse":
         return F.mse_loss(predicted, dockq)
@@ -213,11 +253,15 @@ def dockq_loss(name: str, predicted: Tensor, dockq: Tensor) -> Tensor:
     return -(dockq * log_yes + (1 - dockq) * log_no).mean()
 
 
-def local_loss(edge_logit: Tensor, edge_y: Tensor, edge_graph: Tensor, n_graphs: int) -> Tensor | None:
-    """Return the mean cross-entropy of the local quality of edges: over the edges of a graph, then over graphs.
+def local_loss(
+    edge_logit: Tensor, edge_y: Tensor, edge_graph: Tensor, n_graphs: int
+) -> Tensor | None:
+    """Return the mean cross-entropy of the local quality of edges: over the edges of a graph, then
+    over graphs.
 
-    edge_logit, edge_y : (E,), predicted as a logit, and true; nan where unknown. edge_graph : (E,), the graph of each
-    edge. Edges and graphs without a native do not count; None where no edge has one.
+    edge_logit, edge_y : (E,), predicted as a logit, and true; nan where unknown. edge_graph : (E,),
+    the graph of each edge. Edges and graphs without a native do not count; None where no edge has
+    one.
     """
     has_quality = ~torch.isnan(edge_y)
     error = F.binary_cross_entropy_with_logits(edge_logit, edge_y.nan_to_num(), reduction="none")

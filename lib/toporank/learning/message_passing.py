@@ -1,4 +1,5 @@
-"""The network in PyTorch Geometric: what is trained, and the published network that ours is compared with.
+"""The network in PyTorch Geometric: what is trained, and the published network that ours is
+compared with.
 
 Importing this module imports PyTorch Geometric, which takes seconds; scoring does without it.
 """
@@ -17,10 +18,12 @@ from toporank.learning.network import Attention, DockQNet, NetworkOutput
 
 
 class FusedGATv2Conv(GATv2Conv):
-    """PyG's GATv2 message passing with edge vectors, averaged over heads; loops compute it where they can.
+    """PyG's GATv2 message passing with edge vectors, averaged over heads; loops compute it where
+    they can.
 
-    A drop-in for `GATv2Conv(hidden, hidden, heads, concat=False, edge_dim=hidden, add_self_loops=False)` for edges
-    that are sorted by destination. On a GPU, in bfloat16 and inside `torch.compile` it is PyG's own.
+    A drop-in for `GATv2Conv(hidden, hidden, heads, concat=False, edge_dim=hidden,
+    add_self_loops=False)` for edges that are sorted by destination. On a GPU, in bfloat16 and
+    inside `torch.compile` it is PyG's own.
 
     Parameters
     ----------
@@ -34,10 +37,18 @@ class FusedGATv2Conv(GATv2Conv):
 
     def __init__(self, hidden: int, heads: int, dropout: float):
         super().__init__(
-            hidden, hidden, heads=heads, concat=False, dropout=dropout, edge_dim=hidden, add_self_loops=False
+            hidden,
+            hidden,
+            heads=heads,
+            concat=False,
+            dropout=dropout,
+            edge_dim=hidden,
+            add_self_loops=False,
         )
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
+    ) -> Tensor:
         """Return the new node vectors, (n, hidden); parameters as in `kernels.attention.attend`."""
         if can_loop(x):
             return attend(self, x, edge_index, edge_attr, embedding)
@@ -68,7 +79,13 @@ class PublishedLayer(nn.Module):
         super().__init__()
         _, heads, hidden = attention.att.shape
         self.attention = GATv2Conv(
-            hidden, hidden, heads=heads, concat=False, edge_dim=hidden, dropout=attention.dropout, add_self_loops=False
+            hidden,
+            hidden,
+            heads=heads,
+            concat=False,
+            edge_dim=hidden,
+            dropout=attention.dropout,
+            add_self_loops=False,
         )
         self.attention.load_state_dict(attention.state_dict())
         self.heads = heads
@@ -80,22 +97,26 @@ class PublishedLayer(nn.Module):
         """Return new vectors of nodes (n, hidden) and edges (E, hidden)."""
         x = self.attention(x, edge_index, edge_attr)
         ends = torch.cat([x[edge_index[0]], x[edge_index[1]], edge_attr], dim=1)
-        edge_attr = self.edge_update(ends).view(len(edge_attr), self.heads, edge_attr.shape[1]).mean(1)
+        edge_attr = (
+            self.edge_update(ends).view(len(edge_attr), self.heads, edge_attr.shape[1]).mean(1)
+        )
         return F.elu(x), F.elu(edge_attr)
 
 
 class PublishedNetwork(nn.Module):
     """A `DockQNet` in the operations of PyG, in the order in which they were published: slow.
 
-    For what has to agree with the published implementation to the last digits: single precision sums depend on their
-    order, in graphs of thousands of edges up to 1e-5 of the score. It shares the weights outside its layers with
-    `network`, which must not predict local quality.
+    For what has to agree with the published implementation to the last digits: single precision
+    sums depend on their order, in graphs of thousands of edges up to 1e-5 of the score. It shares
+    the weights outside its layers with `network`, which must not predict local quality.
     """
 
     def __init__(self, network: DockQNet):
         super().__init__()
         self.network = network
-        self.layers = nn.ModuleList(PublishedLayer(layer.attention, layer.edge_update) for layer in network.layers)
+        self.layers = nn.ModuleList(
+            PublishedLayer(layer.attention, layer.edge_update) for layer in network.layers
+        )
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """Return the predicted DockQ of each graph: (B,)."""

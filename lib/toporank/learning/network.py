@@ -42,7 +42,9 @@ class Attention(nn.Module):
         bound = math.sqrt(6 / (heads + hidden))
         nn.init.uniform_(self.att, -bound, bound)
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
+    ) -> Tensor:
         """Return the new node vectors; parameters as in `attend`."""
         return attend(self, x, edge_index, edge_attr, embedding)
 
@@ -50,8 +52,8 @@ class Attention(nn.Module):
 class EdgeAwareGATv2(nn.Module):
     """One layer: attention over incoming edges, then a new vector for each edge, and ELU of both.
 
-    Heads are averaged. The published edge update (Han et al. 2025) is linear in each head and averages the heads too;
-    the average of linear maps is one linear map, so this layer trains one.
+    Heads are averaged. The published edge update (Han et al. 2025) is linear in each head and
+    averages the heads too; the average of linear maps is one linear map, so this layer trains one.
     """
 
     def __init__(self, hidden: int, heads: int, attention_dropout: float):
@@ -62,7 +64,9 @@ class EdgeAwareGATv2(nn.Module):
     def forward(
         self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return new vectors of nodes (n, hidden) and edges (E, hidden); parameters as in `attend`."""
+        """Return new vectors of nodes (n, hidden) and edges (E, hidden); parameters as in
+        `attend`.
+        """
         x = self.attention(x, edge_index, edge_attr, embedding)
         if can_loop(x):
             return F.elu(x), update_edges(self.edge_update, x, edge_index, edge_attr, embedding)
@@ -74,7 +78,9 @@ class EdgeAwareGATv2(nn.Module):
 
 
 class LocalHead(nn.Module):
-    """Predicts the local quality of edges; both directions of an edge differ in the vector of the edge alone."""
+    """Predicts the local quality of edges; both directions of an edge differ in the vector of the
+    edge alone.
+    """
 
     def __init__(self, hidden: int):
         super().__init__()
@@ -94,10 +100,10 @@ class LocalHead(nn.Module):
 class NetworkOutput(NamedTuple):
     """What a network predicts for a batch of B graphs.
 
-    score : (B,), DockQ of each graph, between 0 and 1.
-    local : (B,), mean local quality of its edges, between 0 and 1; None where the network does not predict it.
-    edge_logit : (E,), logit of the local quality of each edge, edges sorted by destination; None likewise.
-    pooled : (B, k), the input of the head. Calibration compares it with that of the training decoys.
+    score : (B,), DockQ of each graph, between 0 and 1. local : (B,), mean local quality of its
+    edges, between 0 and 1; None where the network does not predict it. edge_logit : (E,), logit of
+    the local quality of each edge, edges sorted by destination; None likewise. pooled : (B, k), the
+    input of the head. Calibration compares it with that of the training decoys.
     """
 
     score: Tensor
@@ -124,8 +130,8 @@ class DockQNet(nn.Module):
     dropout : float
         Share of the inputs of each layer of the head that are dropped during training.
     local : bool
-        Whether it also predicts the local quality of edges. The head then sees its mean over all edges, and that over
-        the edges in contact.
+        Whether it also predicts the local quality of edges. The head then sees its mean over all
+        edges, and that over the edges in contact.
     contact : int, optional
         The edge column that is 1 for residues in contact and otherwise 0.
     """
@@ -152,7 +158,9 @@ class DockQNet(nn.Module):
         self.contact = contact
         self.embed_nodes = nn.Linear(node_width, hidden)
         self.embed_edges = nn.Linear(edge_width, hidden)
-        self.layers = nn.ModuleList(EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers))
+        self.layers = nn.ModuleList(
+            EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers)
+        )
         self.pooled_edges = nn.Linear(hidden, hidden // 2)
         n_local = 0 if not local else 1 if contact is None else 2
         self.head = nn.Sequential(
@@ -175,7 +183,9 @@ class DockQNet(nn.Module):
         n_graphs = len(batch.index)
         nodes = graph_means(x, batch.node_graph, n_graphs)
         edges = graph_means(edge_attr, batch.edge_graph, n_graphs)
-        edge_logit = None if self.local_head is None else self.local_head(x, batch.edge_index, edge_attr)
+        edge_logit = (
+            None if self.local_head is None else self.local_head(x, batch.edge_index, edge_attr)
+        )
         # The last layers are cheap, and scores of 8 bits would tie: always in single precision.
         with torch.autocast(x.device.type, enabled=False):
             pooled = [nodes, self.pooled_edges(edges)]
@@ -197,14 +207,18 @@ class DockQNet(nn.Module):
         embedding = self.embed_edges
         for layer in self.layers:
             if self.recompute and self.training:
-                x, edge_attr = checkpoint(layer, x, batch.edge_index, edge_attr, embedding, use_reentrant=False)
+                x, edge_attr = checkpoint(
+                    layer, x, batch.edge_index, edge_attr, embedding, use_reentrant=False
+                )
             else:
                 x, edge_attr = layer(x, batch.edge_index, edge_attr, embedding)
             embedding = None
         return x, edge_attr
 
     def _local_means(self, edge_logit: Tensor, batch: GraphBatch) -> list[Tensor]:
-        """Return the mean local quality of all edges and, if known, of those in contact: (B, 1) each."""
+        """Return the mean local quality of all edges and, if known, of those in contact: (B, 1)
+        each.
+        """
         quality = torch.sigmoid(edge_logit).unsqueeze(1)
         n_graphs = len(batch.index)
         means = [graph_means(quality, batch.edge_graph, n_graphs)]
@@ -236,10 +250,14 @@ def at_least_single(values: Tensor) -> Tensor:
 
 
 def graph_means(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
-    """Return the mean of the rows of each graph, zero without rows. values : (m, k), graph : (m,) → (n_graphs, k)."""
+    """Return the mean of the rows of each graph, zero without rows. values : (m, k), graph : (m,) →
+    (n_graphs, k).
+    """
     values = at_least_single(values)
     if n_graphs == 1 and len(values):
-        return values.mean(dim=0, keepdim=True)  # ten times as fast, and scoring computes one graph at a time
+        return values.mean(
+            dim=0, keepdim=True
+        )  # ten times as fast, and scoring computes one graph at a time
     total = values.new_zeros(n_graphs, values.shape[1]).index_add(0, graph, values)
     count = values.new_zeros(n_graphs).index_add(0, graph, values.new_ones(len(graph)))
     return total / count.clamp(min=1).unsqueeze(1)

@@ -17,10 +17,12 @@ ALL = "all"
 
 
 class Prediction(NamedTuple):
-    """A row of predictions.csv: a labelled decoy and what the networks trained without its fold predict.
+    """A row of predictions.csv: a labelled decoy and what the networks trained without its fold
+    predict.
 
-    group : that of the label, or the data set. pred_dockq : mean over the seeds, pred_sd : standard deviation. None for
-    a decoy without graph, or with one seed. pred_local : predicted local quality, None of networks without.
+    group : that of the label, or the data set. pred_dockq : mean over the seeds, pred_sd : standard
+    deviation. None for a decoy without graph, or with one seed. pred_local : predicted local
+    quality, None of networks without.
     """
 
     config: str
@@ -39,7 +41,8 @@ class Prediction(NamedTuple):
 class GroupMetric(NamedTuple):
     """A row of metrics.csv: a metric of a configuration for a group of decoys.
 
-    metric : as in evaluation; a mean over targets, or `pooled …`. low, high : 95 % bootstrap interval over clusters.
+    metric : as in evaluation; a mean over targets, or `pooled …`. low, high : 95 % bootstrap
+    interval over clusters.
     """
 
     config: str
@@ -54,10 +57,14 @@ class GroupMetric(NamedTuple):
 
 
 def group_metrics(predictions: Iterable[Prediction]) -> list[GroupMetric]:
-    """Return the metrics of every configuration, for all decoys and then for each group of decoys, if there are any."""
+    """Return the metrics of every configuration, for all decoys and then for each group of decoys,
+    if there are any.
+    """
     table = pd.DataFrame(predictions, columns=Prediction._fields)
     table = table[table["pred_dockq"].notna()]
-    table = table.assign(target=table["dataset"] + "/" + table["target"])  # names may occur in several data sets
+    table = table.assign(
+        target=table["dataset"] + "/" + table["target"]
+    )  # names may occur in several data sets
     rows = []
     for config, of_config in table.groupby("config", sort=False):
         rows += _metrics(config, ALL, of_config)
@@ -69,7 +76,10 @@ def group_metrics(predictions: Iterable[Prediction]) -> list[GroupMetric]:
 def _metrics(config: str, group: str, decoys: pd.DataFrame) -> list[GroupMetric]:
     cluster_of = dict(zip(decoys["target"], decoys["cluster"], strict=True))
     summary: dict[str, Any] = summarise(decoys, clusters=cluster_of)
-    values = {name: (metric["mean"], metric["low"], metric["high"]) for name, metric in summary["per_target"].items()}
+    values = {
+        name: (metric["mean"], metric["low"], metric["high"])
+        for name, metric in summary["per_target"].items()
+    }
     for name, metric in summary["pooled"].items():
         values[f"pooled {name}"] = (metric["value"], metric["low"], metric["high"])
     rows = []
@@ -110,5 +120,7 @@ def read_metrics(path: Path | str) -> list[GroupMetric]:
                 row[name] = int(row[name])
             rows.append(GroupMetric(**row))
     except (KeyError, TypeError, ValueError) as error:
-        raise RecordError("not the metrics of a cross-validation", where=path, remedy="delete it") from error
+        raise RecordError(
+            "not the metrics of a cross-validation", where=path, remedy="delete it"
+        ) from error
     return rows

@@ -15,14 +15,26 @@ from toporank import plugins
 from toporank.code import code_of
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
-PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "numba", "gemmi", "numpy", "scipy", "snakemake")
+PACKAGES = (
+    "torch",
+    "torch-geometric",
+    "pytorch-lightning",
+    "gudhi",
+    "numba",
+    "gemmi",
+    "numpy",
+    "scipy",
+    "snakemake",
+)
 
 TRAINING_PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "numba", "numpy")
 """The packages whose version decides the result of a training run."""
 
 
 def provenance() -> dict[str, Any]:
-    """Return the versions of this package, of Python and of the libraries, and the git state of the clone."""
+    """Return the versions of this package, of Python and of the libraries, and the git state of the
+    clone.
+    """
     return {"versions": versions(), "git": git_state()}
 
 
@@ -38,9 +50,20 @@ def versions() -> dict[str, str]:
 
 
 def git_state() -> str:
-    """Return the commit of the clone this package runs from, `+changes` if files differ from it, or `not a clone`."""
+    """Return the commit of the clone this package runs from, `+changes` if files differ from it, or
+    `not a clone`.
+    """
     here = Path(toporank.__file__).parent
-    describe = ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--dirty=+changes", "--exclude=*"]
+    describe = [
+        "git",
+        "-C",
+        str(here),
+        "describe",
+        "--always",
+        "--abbrev=12",
+        "--dirty=+changes",
+        "--exclude=*",
+    ]
     try:
         answer = subprocess.run(describe, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -49,6 +72,10 @@ def git_state() -> str:
 
 
 def training_code() -> str:
-    """Return a digest of the code that decides the result of a training run, and of the packages it computes with."""
+    """Return a digest of the code that decides the result of a training run, and of the packages it
+    computes with.
+    """
     packages = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    return hashlib.sha256(f"{code_of('learning', 'metrics.py')} {packages}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{code_of('learning', 'metrics.py')} {packages}".encode()).hexdigest()[
+        :16
+    ]

@@ -1,8 +1,9 @@
-"""Checkpoints of TopoQA, the published implementation: what they look like and what they become here.
+"""Checkpoints of TopoQA, the published implementation: what they look like and what they become
+here.
 
-Such a file is recognised by the names of its tensors. Its network is ours under other names, but for the edge
-update, which it computes once for each head and then averages; being linear, that is one map with averaged weights
-(Han et al. 2025).
+Such a file is recognised by the names of its tensors. Its network is ours under other names, but
+for the edge update, which it computes once for each head and then averages; being linear, that is
+one map with averaged weights (Han et al. 2025).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ FEATURES = "topoqa_compat"
 """Preset of the features that these networks were trained on."""
 
 GRAPH_FORMAT = 1
-"""`graphs.FORMAT` with which the features of the preset were last compared with the published ones."""
+"""`graphs.FORMAT` with which the features of the preset were last compared with the published ones.
+"""
 
 ATTENTION_DROPOUT = 0.25
 """As published; a checkpoint does not say, and scoring does not use it."""
@@ -33,7 +35,15 @@ _LINEAR = {
 _LAYERS = ("conv1.0", "conv2.0")
 """A third one is in the files, too, but no part of the prediction."""
 
-_ATTENTION = ("att", "bias", "lin_l.weight", "lin_l.bias", "lin_r.weight", "lin_r.bias", "lin_edge.weight")
+_ATTENTION = (
+    "att",
+    "bias",
+    "lin_l.weight",
+    "lin_l.bias",
+    "lin_r.weight",
+    "lin_r.bias",
+    "lin_edge.weight",
+)
 
 RENAMED: dict[str, str] = {}
 """Their name of a tensor to ours, where the tensor stays as it is."""
@@ -56,14 +66,19 @@ DIMENSIONS = {"embed.0.weight": 2, "edge_embed.0.weight": 2, "conv1.0.att": 3, "
 
 
 def describe(state: Any, path: Path) -> dict[str, Any] | None:
-    """Return the description of a TopoQA checkpoint as `checkpoint.read_description` does; None for any other.
+    """Return the description of a TopoQA checkpoint as `checkpoint.read_description` does; None for
+    any other.
 
     state : its `state_dict`. path : the file, for messages.
     Raises CheckpointError when the network takes other columns than the features of TopoQA have.
     """
     tensors = state if isinstance(state, dict) else {}
-    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items() if hasattr(tensor, "shape")}
-    if not set(shapes) >= TENSORS or any(len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()):
+    shapes = {
+        name: tuple(tensor.shape) for name, tensor in tensors.items() if hasattr(tensor, "shape")
+    }
+    if not set(shapes) >= TENSORS or any(
+        len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()
+    ):
         return None
     from toporank.features.presets import (
         PRESETS,  # with all feature modules, which other checkpoints do not need
@@ -106,7 +121,9 @@ def published_shapes(ours: dict[str, tuple[int, ...]], heads: int) -> dict[str, 
 
 
 def network_weights(state: dict[str, Any], heads: int) -> dict[str, Any]:
-    """Return the state of our `DockQNet` from theirs, which has `published_shapes`; values are tensors or arrays."""
+    """Return the state of our `DockQNet` from theirs, which has `published_shapes`; values are
+    tensors or arrays.
+    """
     weights = {new: state[old] for old, new in RENAMED.items()}
     for old, new in AVERAGED.items():
         rows = state[old]

@@ -1,4 +1,5 @@
-"""Graphs as files of PyTorch Geometric: those that TopoRank publishes, and those of another pipeline.
+"""Graphs as files of PyTorch Geometric: those that TopoRank publishes, and those of another
+pipeline.
 
 torch opens them with `weights_only`, so that no file can run code.
 """
@@ -32,18 +33,21 @@ from toporank.structures.identity import split_suffix, table_name
 
 GRAPHS = STAGES[-1]
 SAFE = (Data, DataEdgeAttr, DataTensorAttr, GlobalStorage)
-"""The classes in the file of a `Data`. PyTorch Geometric itself tells torch of the first alone that it is safe."""
+"""The classes in the file of a `Data`. PyTorch Geometric itself tells torch of the first alone that
+it is safe.
+"""
 TENSORS = ("x", "edge_index", "edge_attr")
 NAMES_OF_TARGET = ("target",)
 NAMES_OF_DECOY = ("name", "decoy", "model")
 """Keys under which a file may say what it is, in `metadata` or beside it."""
 
 
-# ---- what TopoRank publishes ------------------------------------------------------------------------------
+# ---- what TopoRank publishes ---------------------------------------------------------------------
 
 
 def as_file(stage: str, artefact: bytes) -> bytes:
-    """Return the content of the file that shows an artefact; the same artefact gives the same bytes.
+    """Return the content of the file that shows an artefact; the same artefact gives the same
+    bytes.
 
     Parameters
     ----------
@@ -63,7 +67,9 @@ def as_file(stage: str, artefact: bytes) -> bytes:
 def csv_bytes(artefact: bytes) -> bytes:
     """Return a table of residues as CSV. Its numbers have all their digits."""
     table = read_table(artefact)
-    columns = [column.tolist() if isinstance(column, np.ndarray) else column for column in table.values()]
+    columns = [
+        column.tolist() if isinstance(column, np.ndarray) else column for column in table.values()
+    ]
     return table_text([*table], zip(*columns, strict=True)).encode()
 
 
@@ -75,7 +81,9 @@ def pt_bytes(artefact: bytes) -> bytes:
 
 
 def as_data(graph: Graph) -> Data:
-    """Return a graph as a `Data` with `x`, `edge_index`, `edge_attr`, `metadata` and, where it has a label, `y`."""
+    """Return a graph as a `Data` with `x`, `edge_index`, `edge_attr`, `metadata` and, where it has
+    a label, `y`.
+    """
     data = Data(
         x=torch.tensor(graph.x),
         edge_index=torch.tensor(graph.edge_index),
@@ -101,18 +109,23 @@ def read_pt(path: Path | str) -> Data:
     except OSError as error:
         raise GraphError(f"cannot be read: {error.strerror}", where=path) from error
     except ValueError as error:
-        remedy = "save a Data of tensors, numbers and texts alone with torch.save, or remove the file"
-        raise GraphError(f"not a readable graph file: {error}", where=path, remedy=remedy) from error
+        remedy = (
+            "save a Data of tensors, numbers and texts alone with torch.save, or remove the file"
+        )
+        raise GraphError(
+            f"not a readable graph file: {error}", where=path, remedy=remedy
+        ) from error
     if not isinstance(data, Data):
         raise GraphError(f"holds a {type(data).__name__}, not a Data", where=path, remedy=EXPECTED)
     return data
 
 
-# ---- graphs of another pipeline ---------------------------------------------------------------------------
+# ---- graphs of another pipeline ------------------------------------------------------------------
 
 
 def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
-    """Read all graphs once and check that they are alike: the first says how many columns all must have.
+    """Read all graphs once and check that they are alike: the first says how many columns all must
+    have.
 
     Parameters
     ----------
@@ -129,7 +142,8 @@ def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
     Raises
     ------
     GraphError
-        Naming the file, when one cannot be read, lacks a tensor, or has another number of columns than the first.
+        Naming the file, when one cannot be read, lacks a tensor, or has another number of columns
+        than the first.
     """
     files = []
     first, expected = None, {}
@@ -144,13 +158,17 @@ def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
                 raise GraphError(
                     f"{tensor} has {width} columns, in {first} it has {expected[tensor]}",
                     where=path,
-                    remedy="all graphs of a data set need the same columns: remove those of another kind",
+                    remedy=(
+                        "all graphs of a data set need the same columns: remove those of another "
+                        "kind"
+                    ),
                 )
         sub_folder = path.parent.name if path.parent != folder else ""
         file_name = _without_folder_and_ending(path.stem)
         graph_file = GraphFile(
             path=path,
-            target=_without_folder_and_ending(_text(saved, NAMES_OF_TARGET)) or table_name(sub_folder),
+            target=_without_folder_and_ending(_text(saved, NAMES_OF_TARGET))
+            or table_name(sub_folder),
             decoy=_without_folder_and_ending(_text(saved, NAMES_OF_DECOY)) or file_name,
             file_name=file_name,
             dockq=graph.y,
@@ -172,8 +190,9 @@ def read_pyg_graph(path: Path) -> Graph:
     Returns
     -------
     Graph
-        x of shape (n, k), edge_index (2, E) and edge_attr (E, m); an edge_attr of shape (E,) becomes one column. The
-        metadata has the columns and feature modules where the file names them in TopoRank's words.
+        x of shape (n, k), edge_index (2, E) and edge_attr (E, m); an edge_attr of shape (E,)
+        becomes one column. The metadata has the columns and feature modules where the file names
+        them in TopoRank's words.
 
     Raises
     ------
@@ -189,27 +208,39 @@ def _graph(path: Path, saved: dict[str, Any]) -> Graph:
         raise GraphError(
             f"has no tensor {' and no tensor '.join(missing)}",
             where=path,
-            remedy=f"every graph needs {', '.join(TENSORS)}: write the file again with them, or remove it",
+            remedy=f"every graph needs {', '.join(TENSORS)}: write the file again with them, or "
+            "remove it",
         )
     edge_attr = saved["edge_attr"]
     columns = edge_attr.unsqueeze(1) if edge_attr.dim() == 1 else edge_attr
     x, attributes = _features(path, "x", saved["x"]), _features(path, "edge_attr", columns)
     edge_index = _edge_index(path, saved["edge_index"], n_nodes=len(x), n_edges=len(attributes))
-    metadata = _metadata(saved.get("metadata"), node_width=x.shape[1], edge_width=attributes.shape[1])
+    metadata = _metadata(
+        saved.get("metadata"), node_width=x.shape[1], edge_width=attributes.shape[1]
+    )
     names = BETWEEN.join(str(place) for place in range(1, len(x) + 1))
     return Graph(x, edge_index, attributes, _label(path, saved.get("y")), metadata, residues=names)
 
 
 def _features(path: Path, name: str, values: torch.Tensor) -> np.ndarray:
     """Return a table of features in single precision, shape (rows, columns)."""
-    if values.layout != torch.strided or values.is_complex() or values.dim() != 2 or 0 in values.shape:
+    if (
+        values.layout != torch.strided
+        or values.is_complex()
+        or values.dim() != 2
+        or 0 in values.shape
+    ):
         shape = tuple(values.shape)
         remedy = "it must be a dense table of numbers: one row a node or edge, one column a feature"
-        raise GraphError(f"{name} has the shape {shape} and the type {values.dtype}", where=path, remedy=remedy)
+        raise GraphError(
+            f"{name} has the shape {shape} and the type {values.dtype}", where=path, remedy=remedy
+        )
     table = values.detach().float()
     if not torch.isfinite(table).all():
         remedy = "replace missing values before you save the graph"
-        raise GraphError(f"{name} has values that are not finite numbers", where=path, remedy=remedy)
+        raise GraphError(
+            f"{name} has values that are not finite numbers", where=path, remedy=remedy
+        )
     return table.contiguous().numpy()
 
 
@@ -218,12 +249,16 @@ def _edge_index(path: Path, values: torch.Tensor, *, n_nodes: int, n_edges: int)
     whole = not (values.is_floating_point() or values.is_complex() or values.dtype == torch.bool)
     if not whole or tuple(values.shape) != (2, n_edges):
         what = f"edge_index has the shape {tuple(values.shape)} and the type {values.dtype}"
-        remedy = f"edge_attr has {n_edges} rows, so it must be whole numbers of shape (2, {n_edges})"
+        remedy = (
+            f"edge_attr has {n_edges} rows, so it must be whole numbers of shape (2, {n_edges})"
+        )
         raise GraphError(what, where=path, remedy=remedy)
     index = values.detach().long().contiguous().numpy()
     if index.min() < 0 or index.max() >= n_nodes:
         what = f"edge_index names node {index.max() if index.max() >= n_nodes else index.min()}"
-        raise GraphError(what, where=path, remedy=f"x has {n_nodes} rows, so nodes are 0 to {n_nodes - 1}")
+        raise GraphError(
+            what, where=path, remedy=f"x has {n_nodes} rows, so nodes are 0 to {n_nodes - 1}"
+        )
     return index
 
 
@@ -231,8 +266,13 @@ def _label(path: Path, y: Any) -> float:
     """Return the DockQ of a graph, nan without."""
     if y is None:
         return math.nan
-    values = torch.as_tensor(y).reshape(-1).tolist() if isinstance(y, torch.Tensor | int | float) else []
-    remedy = "y is the DockQ of the whole graph, one number from 0 to 1; leave it out where it is unknown"
+    values = (
+        torch.as_tensor(y).reshape(-1).tolist() if isinstance(y, torch.Tensor | int | float) else []
+    )
+    remedy = (
+        "y is the DockQ of the whole graph, one number from 0 to 1; leave it out where it is "
+        "unknown"
+    )
     if len(values) != 1 or isinstance(values[0], complex):
         raise GraphError("y is not one number", where=path, remedy=remedy)
     dockq = float(values[0])
@@ -246,12 +286,20 @@ def _metadata(metadata: Any, *, node_width: int, edge_width: int) -> dict[str, A
     metadata = metadata if isinstance(metadata, dict) else {}
     understood: dict[str, Any] = {}
     features = metadata.get("features")
-    if isinstance(features, dict) and all(_is_record(features.get(stage)) for stage in DEFAULT_MODULES):
+    if isinstance(features, dict) and all(
+        _is_record(features.get(stage)) for stage in DEFAULT_MODULES
+    ):
         understood["features"] = {stage: features[stage] for stage in DEFAULT_MODULES}
-        understood["format"] = metadata.get("format") if isinstance(metadata.get("format"), int) else None
+        understood["format"] = (
+            metadata.get("format") if isinstance(metadata.get("format"), int) else None
+        )
     for name, width in (("node_columns", node_width), ("edge_columns", edge_width)):
         columns = metadata.get(name)
-        if isinstance(columns, list) and len(columns) == width and all(isinstance(column, str) for column in columns):
+        if (
+            isinstance(columns, list)
+            and len(columns) == width
+            and all(isinstance(column, str) for column in columns)
+        ):
             understood[name] = columns
     return understood
 
@@ -261,13 +309,17 @@ def _is_record(record: Any) -> bool:
 
 
 def _without_folder_and_ending(name: str) -> str:
-    """Return the name of a file as tables show it, without folder and without the ending of a structure or graph."""
+    """Return the name of a file as tables show it, without folder and without the ending of a
+    structure or graph.
+    """
     name = Path(name).name.removesuffix(SUFFIX)
     return table_name((split_suffix(name) or (name,))[0])
 
 
 def _text(saved: dict[str, Any], keys: Iterable[str]) -> str:
-    """Return the first text under one of these names, in the metadata or beside it; empty without."""
+    """Return the first text under one of these names, in the metadata or beside it; empty
+    without.
+    """
     metadata = saved.get("metadata")
     places = [metadata, saved] if isinstance(metadata, dict) else [saved]
     for place in places:

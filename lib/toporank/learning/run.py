@@ -10,8 +10,14 @@ from toporank.errors import ConfigError
 from toporank.learning.checkpoint import read_description
 from toporank.learning.hyperparameters import Hardware, Hyperparameters, Selection, shape_of
 
-CHECKPOINT_OF = {"val_loss": "best_loss", "val_selection": "best_selection", "val_ranking_loss": "best_ranking"}
-"""For each selection rule the checkpoint that is a run's best under it. For every rule, lower is better."""
+CHECKPOINT_OF = {
+    "val_loss": "best_loss",
+    "val_selection": "best_selection",
+    "val_ranking_loss": "best_ranking",
+}
+"""For each selection rule the checkpoint that is a run's best under it. For every rule, lower is
+better.
+"""
 N_BEST = 3
 """Epochs kept under each rule: best, second and third."""
 
@@ -34,13 +40,16 @@ class Run:
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
-        """Return the run that the parameters of a rule describe. A fine-tuned network has the shape of its parent."""
+        """Return the run that the parameters of a rule describe. A fine-tuned network has the shape
+        of its parent.
+        """
         hyperparameters = parameters["hyperparameters"]
         if parent is not None:
             inherited = shape_of(read_description(parent)["hyperparameters"])
             if hyperparameters.get("local_weight", 0) > 0 and not inherited["local"]:
                 raise ConfigError(
-                    "local_weight is for a network that predicts local quality, its parent does not",
+                    "local_weight is for a network that predicts local quality, its parent does "
+                    "not",
                     where=f"run {name}",
                     remedy="leave it out, or give the parent `local: true`",
                 )

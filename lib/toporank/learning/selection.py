@@ -1,4 +1,6 @@
-"""Which run is best: a leaderboard under every rule, the choice of the configured one, and what it costs."""
+"""Which run is best: a leaderboard under every rule, the choice of the configured one, and what it
+costs.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ METRICS = (
     "val_pearson_per_target",
     "val_ranking_loss",
 )
-SIGN_OF_REGRET = {"val_loss": 1, "val_ranking_loss": 1, "val_spearman": -1, "val_spearman_per_target": -1}
+SIGN_OF_REGRET = {
+    "val_loss": 1,
+    "val_ranking_loss": 1,
+    "val_spearman": -1,
+    "val_spearman_per_target": -1,
+}
 """Metrics whose regret is shown; -1 where higher is better."""
 TEXT_COLUMNS = ["run", "config", "parent", "stopped", "folder"]
 
@@ -40,10 +47,10 @@ def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `<checkpoint>.<metric>` give the metrics of the run's best checkpoint under each rule, and
-        `rank_<rule>` its place; `chosen` marks the winner under `rule`. `config` is the run without its seed, `parent`
-        the run a fine-tune started from, `beats_parent` whether it is better under `rule`, `stopped` why it ended
-        early.
+        Columns `<checkpoint>.<metric>` give the metrics of the run's best checkpoint under each
+        rule, and `rank_<rule>` its place; `chosen` marks the winner under `rule`. `config` is the
+        run without its seed, `parent` the run a fine-tune started from, `beats_parent` whether it
+        is better under `rule`, `stopped` why it ended early.
     """
     table = pd.DataFrame([_row(path) for path in summaries])
     table["is_finetune"] = table["parent"] != ""
@@ -85,9 +92,11 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
 
 
 def winner(table: pd.DataFrame, rule: str) -> dict[str, Any]:
-    """Return path, metrics and regret of the checkpoint that wins a leaderboard under a rule, its own or another.
+    """Return path, metrics and regret of the checkpoint that wins a leaderboard under a rule, its
+    own or another.
 
-    `regret.<metric>`: how much worse its metric is than the best among the kept checkpoints of all runs.
+    `regret.<metric>`: how much worse its metric is than the best among the kept checkpoints of all
+    runs.
     """
     best = table.loc[table[f"rank_{rule}"].idxmin()]
     checkpoint = CHECKPOINT_OF[rule]
@@ -107,15 +116,18 @@ def winner(table: pd.DataFrame, rule: str) -> dict[str, Any]:
 
 
 def winners(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the winner under each rule: what the other rules would have chosen, and with what regret."""
+    """Return the winner under each rule: what the other rules would have chosen, and with what
+    regret.
+    """
     return pd.DataFrame([winner(table, rule) for rule in CHECKPOINT_OF])
 
 
 def by_config(table: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Return mean and standard deviation over the seeds of each configuration, best mean first under `rule`.
+    """Return mean and standard deviation over the seeds of each configuration, best mean first
+    under `rule`.
 
-    Columns config, parent, seeds, and `<metric>.mean` and `<metric>.sd` of the best checkpoints under `rule`; the
-    deviation of a single seed is nan.
+    Columns config, parent, seeds, and `<metric>.mean` and `<metric>.sd` of the best checkpoints
+    under `rule`; the deviation of a single seed is nan.
     """
     columns = {f"{CHECKPOINT_OF[rule]}.{metric}": metric for metric in METRICS}
     groups = table.rename(columns=columns).groupby(["config", "parent"])
@@ -142,15 +154,21 @@ def verdict(table: pd.DataFrame) -> str:
     return f"{names} beats its parent, but no fine-tune beats {best['run']}, which is final"
 
 
-def write_selection(summaries: list[Path], rule: str, table_path: Path, best: Path) -> dict[str, Any]:
+def write_selection(
+    summaries: list[Path], rule: str, table_path: Path, best: Path
+) -> dict[str, Any]:
     """Write the leaderboard, `<best>.ckpt` (a copy of the winner) and `<best>.json` (why it won).
 
-    Beside the leaderboard: `winners.csv`, the winner under each rule, and `configs.csv`, mean and standard deviation
-    over seeds.
+    Beside the leaderboard: `winners.csv`, the winner under each rule, and `configs.csv`, mean and
+    standard deviation over seeds.
     """
     table = leaderboard(summaries, rule)
     chosen = {**winner(table, rule), "fine_tuning": verdict(table)}
-    tables = {table_path.name: table, "winners.csv": winners(table), "configs.csv": by_config(table, rule)}
+    tables = {
+        table_path.name: table,
+        "winners.csv": winners(table),
+        "configs.csv": by_config(table, rule),
+    }
     for name, each in tables.items():
         write_rows(table_path.with_name(name), each.columns, each.itertuples(index=False))
     with replacing(best.with_suffix(".ckpt")) as temporary:
@@ -159,7 +177,9 @@ def write_selection(summaries: list[Path], rule: str, table_path: Path, best: Pa
     return chosen
 
 
-def write_ensemble(summaries: list[Path], rule: str, folder: Path, members: int | None) -> list[str]:
+def write_ensemble(
+    summaries: list[Path], rule: str, folder: Path, members: int | None
+) -> list[str]:
     """Copy the best checkpoints of the leaderboard under `rule` to `<folder>/<run>.ckpt`.
 
     members : how many runs; None for all. Returns the runs.

@@ -1,4 +1,6 @@
-"""The graphs that a run learns from and that judge it. Needs no torch: a finished run is recognised by them."""
+"""The graphs that a run learns from and that judge it. Needs no torch: a finished run is recognised
+by them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ SPLITS = ("train", "val")
 def open_graphs(
     packs: list[Path], validation: list[Path], splits: Path | None = None, fold: int | None = None
 ) -> PackedGraphs:
-    """Return the graphs of all packs with their splits: `train` only in `packs`, `val` only in `validation`.
+    """Return the graphs of all packs with their splits: `train` only in `packs`, `val` only in
+    `validation`.
 
     A pack belongs to the data set that its folder is named after, as `layout` has it.
 
@@ -39,7 +42,10 @@ def open_graphs(
         split_of = split_of_targets(read_splits(splits), fold)
         datasets = np.array([path.parent.name for path in paths], dtype=object)[graphs.part_of]
         keys = zip(datasets, graphs.target, strict=True)
-        split = np.array([split_of.get(key, before) for key, before in zip(keys, split, strict=True)], dtype=object)
+        split = np.array(
+            [split_of.get(key, before) for key, before in zip(keys, split, strict=True)],
+            dtype=object,
+        )
     for name, used in (("train", packs), ("val", validation)):
         is_used = np.isin(graphs.part_of, [paths.index(path) for path in used])
         split = np.where((split == name) & ~is_used, "", split)
@@ -47,7 +53,9 @@ def open_graphs(
 
 
 def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
-    """Return the positions of the labelled graphs of a split, by target and decoy name. Raises ConfigError if none."""
+    """Return the positions of the labelled graphs of a split, by target and decoy name. Raises
+    ConfigError if none.
+    """
     chosen = np.flatnonzero((graphs.split == split) & ~np.isnan(graphs.dockq))
     if not len(chosen):
         remedy = "see the labels and coverage.tsv"
@@ -89,10 +97,11 @@ def check_trainable(graphs: PackedGraphs, *, learns_local: bool) -> None:
 
 
 def fingerprint(graphs: PackedGraphs) -> str:
-    """Return a digest of what is learned from and what judges it: the labelled graphs of both splits.
+    """Return a digest of what is learned from and what judges it: the labelled graphs of both
+    splits.
 
-    Their numbers, labels, local qualities, targets and order count, and what their features are. Other graphs of the
-    packs, in which pack a graph is and where, do not.
+    Their numbers, labels, local qualities, targets and order count, and what their features are.
+    Other graphs of the packs, in which pack a graph is and where, do not.
     """
     digest = hashlib.sha256(canonical(graphs.metadata).encode())
     for split in SPLITS:

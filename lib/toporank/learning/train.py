@@ -1,6 +1,7 @@
 """One training run: from packed graphs (and parent weights) to the files every run leaves behind.
 
-A run that was finished before is taken from the reuse store without importing torch, which takes seconds.
+A run that was finished before is taken from the reuse store without importing torch, which takes
+seconds.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def train_run(
 ) -> dict[str, Any]:
     """Train one network and write `layout.RUN_FILES` and the second and third best checkpoints.
 
-    The run is kept in the reuse store under a key of everything its result depends on: a run that was finished
-    before is taken from there, an interrupted one goes on from its last epoch.
+    The run is kept in the reuse store under a key of everything its result depends on: a run that
+    was finished before is taken from there, an interrupted one goes on from its last epoch.
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ def train_run(
     splits, fold : optional
         As in `splits.open_graphs`; `splits` also says which targets are one cluster.
     chains : iterable of Path
-        chains.csv of the training data sets; without them the checkpoint does not know what it was trained on.
+        chains.csv of the training data sets; without them the checkpoint does not know what it was
+        trained on.
 
     Returns
     -------
@@ -87,10 +89,16 @@ def train_run(
     threads = max(1, threads // run.hardware.devices)
     graphs = open_graphs(packs, packs if validation is None else validation, splits, fold)
     check_trainable(graphs, learns_local=run.hyperparameters.local_weight > 0)
-    training_set = {**_counts(graphs), **_remembered(run, graphs, chains), **_clusters(run, graphs, splits)}
+    training_set = {
+        **_counts(graphs),
+        **_remembered(run, graphs, chains),
+        **_clusters(run, graphs, splits),
+    }
     folder = store / "runs" / _key(run, training_set)
     folder.mkdir(parents=True, exist_ok=True)
-    if os.environ.get("LOCAL_RANK", "0") != "0":  # a process that Lightning started for another device of a run
+    if (
+        os.environ.get("LOCAL_RANK", "0") != "0"
+    ):  # a process that Lightning started for another device of a run
         _fit(run, graphs, training_set, folder, threads)
         return {}
     with FileLock(folder / "lock"):  # the store may be shared
@@ -123,7 +131,9 @@ def _counts(graphs: PackedGraphs) -> dict[str, Any]:
 
 
 def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[str, Any]:
-    """Return the chains of the training targets and of the parent's, under `chains`; nothing where some are unknown."""
+    """Return the chains of the training targets and of the parent's, under `chains`; nothing where
+    some are unknown.
+    """
     rows = [row for table in tables for row in read_chains(table)]
     sequences = compared(rows)
     targets = sorted(set(graphs.target[split_indices(graphs, "train")]))
@@ -135,14 +145,16 @@ def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[
         record = merged(record, inherited) if inherited else None
     if record is None or max(map(len, record.values())) > MOST_KNOWN:
         log.warning(
-            "the checkpoints cannot say what they were trained on: it is too much, or the parent does not say it"
+            "the checkpoints cannot say what they were trained on: it is too much, or the parent "
+            "does not say it"
         )
         return {}
     return {"chains": record}
 
 
 def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, Any]:
-    """Return the cluster of each training target, under `clusters`, where clusters are drawn equally often.
+    """Return the cluster of each training target, under `clusters`, where clusters are drawn
+    equally often.
 
     Raises ConfigError when the cluster of a target is unknown.
     """
@@ -153,9 +165,13 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
     unknown = [target for target in targets if target not in cluster_of]
     if unknown:
         raise ConfigError(
-            f"nothing says to which cluster {len(unknown)} training targets belong, such as {unknown[0]}",
+            f"nothing says to which cluster {len(unknown)} training targets belong, such as "
+            f"{unknown[0]}",
             where="sampling: cluster_balanced",
-            remedy="give --splits with the splits.csv of the training data sets, or leave `sampling` out",
+            remedy=(
+                "give --splits with the splits.csv of the training data sets, or leave `sampling` "
+                "out"
+            ),
         )
     return {"clusters": {target: cluster_of[target] for target in targets}}
 
@@ -163,16 +179,26 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
 def _key(run: Run, training_set: dict[str, Any]) -> str:
     """Return a name for everything that the result depends on."""
     parent = sha256(run.parent) if run.parent else None
-    identity = {**run.record(), "parent_sha256": parent, "training_set": training_set, "code": training_code()}
+    identity = {
+        **run.record(),
+        "parent_sha256": parent,
+        "training_set": training_set,
+        "code": training_code(),
+    }
     return hashlib.sha256(canonical(identity).encode()).hexdigest()
 
 
 def _is_finished(folder: Path) -> bool:
-    """Return whether all files of a run have the bytes they were finished with; what is damaged is deleted."""
+    """Return whether all files of a run have the bytes they were finished with; what is damaged is
+    deleted.
+    """
     if not (folder / CHECKSUMS).exists():
         return False
     checksums = json.loads((folder / CHECKSUMS).read_text())
-    if all((folder / name).exists() and sha256(folder / name) == checksum for name, checksum in checksums.items()):
+    if all(
+        (folder / name).exists() and sha256(folder / name) == checksum
+        for name, checksum in checksums.items()
+    ):
         return True
     log.warning("the kept run is damaged and is trained again")
     for path in folder.rglob("*"):
@@ -182,7 +208,9 @@ def _is_finished(folder: Path) -> bool:
 
 
 def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -> None:
-    """Write checkpoints, config, summary and, last of all, the checksums that make the run a finished one."""
+    """Write checkpoints, config, summary and, last of all, the checksums that make the run a
+    finished one.
+    """
     from toporank.learning.fit import LOGS, epoch_table
 
     epochs = epoch_table(folder)
@@ -196,7 +224,9 @@ def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -
     }
     files = list(RUN_FILES)
     for rule, checkpoints in best.items():
-        names = [f"{rule}.ckpt"] + [f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, N_BEST + 1)]
+        names = [f"{rule}.ckpt"] + [
+            f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, N_BEST + 1)
+        ]
         for name, checkpoint in zip(names, checkpoints, strict=False):
             link_or_copy(checkpoint, folder / name)
         files += names[1 : len(checkpoints)]

@@ -27,8 +27,10 @@ from toporank.learning.network import DockQNet, by_destination
 PREFIX = "network."
 """Of the names of weights in a file of Lightning."""
 LEAST_WEIGHT = 1e-20
-"""Weights nearer to zero than this are read as zero. Weight decay leaves thousands of them, which change no digit of a
-score; but their products are too small for a processor to hold as usual, and took half the time of scoring."""
+"""Weights nearer to zero than this are read as zero. Weight decay leaves thousands of them, which
+change no digit of a score; but their products are too small for a processor to hold as usual, and
+took half the time of scoring.
+"""
 CONTACT = "contact"
 """The edge column that says whether residues are in contact."""
 
@@ -71,7 +73,8 @@ def build_network(
 def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     """Return the network and the description of a checkpoint, without executing code from it.
 
-    The shapes that the description implies are compared with those of the file before any memory is taken for them.
+    The shapes that the description implies are compared with those of the file before any memory is
+    taken for them.
 
     Raises
     ------
@@ -93,7 +96,9 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
         saved = _saved_tensors(path)
     try:
         if description.get("origin") == published_checkpoint.ORIGIN:
-            theirs = _checked(saved, published_checkpoint.published_shapes(shapes, hyperparameters["heads"]))
+            theirs = _checked(
+                saved, published_checkpoint.published_shapes(shapes, hyperparameters["heads"])
+            )
             state = published_checkpoint.network_weights(theirs, hyperparameters["heads"])
         else:
             state = _checked(saved, shapes)
@@ -104,7 +109,9 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
 
 
 def _saved_tensors(path: Path) -> dict[str, Any]:
-    """Return the tensors of a checkpoint by the names of their weights. Raises OSError and ValueError."""
+    """Return the tensors of a checkpoint by the names of their weights. Raises OSError and
+    ValueError.
+    """
     if not is_of_torch(path):
         return load_file(path)
     state = read_of_torch(path).get("state_dict")
@@ -113,14 +120,20 @@ def _saved_tensors(path: Path) -> dict[str, Any]:
 
 
 def _checked(saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    """Return the tensors of these names and shapes in float32. Raises ValueError where one is not so in the file."""
+    """Return the tensors of these names and shapes in float32. Raises ValueError where one is not
+    so in the file.
+    """
     for name, shape in shapes.items():
         tensor = saved.get(name)
         if not isinstance(tensor, Tensor):
             raise ValueError(f"{name} is missing")
         if tuple(tensor.shape) != shape:
-            raise ValueError(f"{name} has the shape {tuple(tensor.shape)}, the network needs {shape}")
-        if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:  # some numbers stand for many
+            raise ValueError(
+                f"{name} has the shape {tuple(tensor.shape)}, the network needs {shape}"
+            )
+        if (
+            tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize
+        ):  # some numbers stand for many
             raise ValueError(f"{name} has fewer numbers than its shape {shape} asks for")
         if not tensor.is_floating_point():
             raise ValueError(f"{name} has numbers of type {tensor.dtype}, not float32")
@@ -134,34 +147,48 @@ def _checked(saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[
 
 
 def network_bytes(path: Path | str) -> bytes:
-    """Return the network of a checkpoint as a scorer has it: its weights and its description as safetensors.
+    """Return the network of a checkpoint as a scorer has it: its weights and its description as
+    safetensors.
 
-    The description does not name the commit at which it was trained, so that the same code makes the same bytes.
+    The description does not name the commit at which it was trained, so that the same code makes
+    the same bytes.
 
     Raises
     ------
     CheckpointError : as `load_weights`
     """
     network, description = load_weights(path)
-    provenance = {name: value for name, value in description.get("provenance", {}).items() if name != "git"}
+    provenance = {
+        name: value for name, value in description.get("provenance", {}).items() if name != "git"
+    }
     return save(network.state_dict(), {KEY: describe({**description, "provenance": provenance})})
 
 
 def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str) -> None:
-    """Raise CheckpointError when a network was trained on graphs of another format or with other numbers of columns."""
-    ours = {"format": store.metadata.get("format"), "node_width": store.node_width, "edge_width": store.edge_width}
+    """Raise CheckpointError when a network was trained on graphs of another format or with other
+    numbers of columns.
+    """
+    ours = {
+        "format": store.metadata.get("format"),
+        "node_width": store.node_width,
+        "edge_width": store.edge_width,
+    }
     theirs = {name: description.get(name) for name in ours}
     if theirs != ours:
-        raise CheckpointError(f"was trained on other graphs: {theirs}, these have {ours}", where=path)
+        raise CheckpointError(
+            f"was trained on other graphs: {theirs}, these have {ours}", where=path
+        )
 
 
 class Predicted(NamedTuple):
-    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph; shape (B,) each.
+    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph;
+    shape (B,) each.
 
-    residues : predicted local quality of every node, one graph after another: the mean over the edges that point to
-    it, nan where there are none; shape (n,). contacts : that of the edges in contact, by graph and destination, (C,);
-    empty where no edge column says which these are. All three are None where a network does not predict local quality.
-    pooled : what the head sees of each graph, (B, k).
+    residues : predicted local quality of every node, one graph after another: the mean over the
+    edges that point to it, nan where there are none; shape (n,). contacts : that of the edges in
+    contact, by graph and destination, (C,); empty where no edge column says which these are. All
+    three are None where a network does not predict local quality. pooled : what the head sees of
+    each graph, (B, k).
     """
 
     score: Tensor
@@ -175,8 +202,9 @@ class Predicted(NamedTuple):
 def predict_all(networks: Sequence[DockQNet], store: GraphStore) -> list[Predicted]:
     """Return what each network predicts for every graph of a store.
 
-    Each graph is a batch of its own, so that its numbers are the same bits whatever else is in the store: the order in
-    which a library adds up the products of a row depends on how many rows there are.
+    Each graph is a batch of its own, so that its numbers are the same bits whatever else is in the
+    store: the order in which a library adds up the products of a row depends on how many rows there
+    are.
     """
     if len(store) == 0:
         return [Predicted(torch.zeros(0), None, None, None, torch.zeros(0, 0)) for _ in networks]
@@ -193,7 +221,9 @@ def predict_all(networks: Sequence[DockQNet], store: GraphStore) -> list[Predict
 
 
 def _predicted(network: DockQNet, graph: GraphBatch, contacts: Tensor) -> Predicted:
-    """Return what a network predicts for one graph. contacts : places of the edges in contact, (C,)."""
+    """Return what a network predicts for one graph. contacts : places of the edges in contact,
+    (C,).
+    """
     output = network.predictions(graph)
     if output.edge_logit is None:
         return Predicted(output.score, None, None, None, output.pooled)

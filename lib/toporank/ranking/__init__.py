@@ -1,1 +1,3 @@
-"""A scored data set as tables: ranking, interfaces, residues, targets that training knew, metrics against labels."""
+"""A scored data set as tables: ranking, interfaces, residues, targets that training knew, metrics
+against labels.
+"""

@@ -1,4 +1,6 @@
-"""Which model the predictor itself would pick, and whether that is another one than the model ranked first."""
+"""Which model the predictor itself would pick, and whether that is another one than the model
+ranked first.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ _RELAXED = re.compile(r"_(un)?relaxed")
 class OtherChoice(NamedTuple):
     """A target for which the predictor would pick another model.
 
-    decoy : its choice. measure : of `MEASURES`, or `RANK`; value : of its choice. place : of its choice among the `n`
-    models that have a score here, from 1; copies do not count. predictor : its name, empty where unknown.
+    decoy : its choice. measure : of `MEASURES`, or `RANK`; value : of its choice. place : of its
+    choice among the `n` models that have a score here, from 1; copies do not count. predictor : its
+    name, empty where unknown.
     """
 
     target: str
@@ -48,10 +51,11 @@ class OtherChoice(NamedTuple):
 def other_choices(models: pd.DataFrame, confidence: Iterable[Confidence]) -> dict[str, OtherChoice]:
     """Return target → the other model that its predictor would pick.
 
-    A choice differs where the two models have different CAPRI classes, or the predictor's is in the lower half of the
-    ranking. What the predictor prefers is decided by its own ranking score or HADDOCK's, or by the ranks in the names
-    of its models, where all models of the target are of one predictor; otherwise by ipTM, else by interface pLDDT.
-    A measure that only one model has, or that is the same for all, decides nothing.
+    A choice differs where the two models have different CAPRI classes, or the predictor's is in the
+    lower half of the ranking. What the predictor prefers is decided by its own ranking score or
+    HADDOCK's, or by the ranks in the names of its models, where all models of the target are of one
+    predictor; otherwise by ipTM, else by interface pLDDT. A measure that only one model has, or
+    that is the same for all, decides nothing.
 
     Parameters
     ----------
@@ -59,7 +63,11 @@ def other_choices(models: pd.DataFrame, confidence: Iterable[Confidence]) -> dic
     confidence : what predictors say of the models; of copies, the one with most measures counts
     """
     copies = models[models["duplicate_of"] != ""]
-    copy_of = dict(zip(zip(copies["target"], copies["decoy"], strict=True), copies["duplicate_of"], strict=True))
+    copy_of = dict(
+        zip(
+            zip(copies["target"], copies["decoy"], strict=True), copies["duplicate_of"], strict=True
+        )
+    )
     stated = {(row.target, row.decoy): row for row in of_copies(confidence, copy_of)}
     scored = models[models["dockq"].notna() & (models["duplicate_of"] == "")]
     choices = {}
@@ -70,7 +78,9 @@ def other_choices(models: pd.DataFrame, confidence: Iterable[Confidence]) -> dic
     return choices
 
 
-def _other_choice(target: str, rows: pd.DataFrame, stated: Mapping[tuple[str, str], Confidence]) -> OtherChoice | None:
+def _other_choice(
+    target: str, rows: pd.DataFrame, stated: Mapping[tuple[str, str], Confidence]
+) -> OtherChoice | None:
     """The other choice for one target. rows : its scored models, best first."""
     decoys = rows["decoy"].tolist()
     of_models = [stated[target, decoy] for decoy in decoys if (target, decoy) in stated]
@@ -96,7 +106,9 @@ def _other_choice(target: str, rows: pd.DataFrame, stated: Mapping[tuple[str, st
 
 
 def _preferences(rows: list[Confidence]) -> tuple[str, dict[str, float]]:
-    """The measure that decides for a target, and its values by decoy, higher is better; no values if none does."""
+    """The measure that decides for a target, and its values by decoy, higher is better; no values
+    if none does.
+    """
     one_predictor = len({row.predictor for row in rows if row.predictor}) == 1
     for measure in (*OF_PREDICTOR, RANK, *COMMON) if one_predictor else COMMON:
         values = _ranks_in_names(rows) if measure == RANK else _values(rows, measure)
@@ -115,7 +127,8 @@ def _values(rows: list[Confidence], measure: str) -> dict[str, float]:
 
 
 def _ranks_in_names(rows: list[Confidence]) -> dict[str, float]:
-    """The ranks in the names of decoys, negative, so that higher is better; none where two models have the same rank.
+    """The ranks in the names of decoys, negative, so that higher is better; none where two models
+    have the same rank.
 
     The relaxed and the unrelaxed model of a rank are one model.
     """

@@ -17,17 +17,21 @@ from toporank.ranking.interfaces import InterfaceRow
 from toporank.scorer.prediction import LEVEL
 
 CONSENSUS = "consensus"
-"""Key of a summary, and beginning of columns, for what the consensus of the decoys would have ranked: it costs nothing,
-so a prediction that ranks no better is worth nothing."""
+"""Key of a summary, and beginning of columns, for what the consensus of the decoys would have
+ranked: it costs nothing, so a prediction that ranks no better is worth nothing.
+"""
 CONFIDENCE = "confidence"
-"""Key of a summary for what each measure of the predictor's own confidence would have ranked, of the decoys that have
-it; `scorer` in it is the ranking that is evaluated, for the same decoys."""
+"""Key of a summary for what each measure of the predictor's own confidence would have ranked, of
+the decoys that have it; `scorer` in it is the ranking that is evaluated, for the same decoys.
+"""
 OF_MEASURE = ("ranking_loss", "success_at_1", "spearman")
 """Metrics of each target that are written for every measure."""
 NO_DOCKQ = ("mae", "rmse")
 """Metrics that are valid for DockQ values only."""
 PREDICTED = ("pred_dockq", "pred_sd", "dockq_low", "dockq_high", "consensus")
-"""Columns of the ranking that are compared with labels; `pred_dockq` is the score that decides on the order."""
+"""Columns of the ranking that are compared with labels; `pred_dockq` is the score that decides on
+the order.
+"""
 BINS = 5
 """Rows of the reliability table."""
 
@@ -41,45 +45,55 @@ def evaluate(
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Metrics of each target, with its split, and a summary of each split.
 
-    models : as from `model_table`. clusters : the cluster of each target, where they are known; intervals are then over
-    clusters, not targets.
+    models : as from `model_table`. clusters : the cluster of each target, where they are known;
+    intervals are then over clusters, not targets.
 
-    Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its labels. Decoys that
-    are labelled but not scored are counted in the summary; `calibration` compares `pred_sd` with the error;
-    `intervals` has the share of labels in their interval (`level` is expected), if there are intervals;
-    `consensus` has the metrics of the consensus for the same decoys, if it is known, `confidence` those of each measure
-    of the predictor's confidence;
-    `interfaces` sums up labels of single interfaces; those of one name are ranked within their target, and all of a
-    target count as one where nothing is known of its cluster.
+    Only `val` and `test` say how good a scorer is; `train` shows how far it has memorised its
+    labels. Decoys that are labelled but not scored are counted in the summary; `calibration`
+    compares `pred_sd` with the error; `intervals` has the share of labels in their interval
+    (`level` is expected), if there are intervals; `consensus` has the metrics of the consensus for
+    the same decoys, if it is known, `confidence` those of each measure of the predictor's
+    confidence; `interfaces` sums up labels of single interfaces; those of one name are ranked
+    within their target, and all of a target count as one where nothing is known of its cluster.
     """
     labels = list(labels)
     of_models = models.rename(columns={"score": "pred_dockq", "network_sd": "pred_sd"})
-    of_decoys = of_models[["target", "decoy", *PREDICTED]].astype({"target": object, "decoy": object})
+    of_decoys = of_models[["target", "decoy", *PREDICTED]].astype(
+        {"target": object, "decoy": object}
+    )
     decoys = _table([label for label in labels if not label.interface])
     decoys = decoys.merge(of_decoys, how="left", on=["target", "decoy"])
     said = {(row.target, row.decoy): row for row in confidence}
     rows = [said.get(key) for key in zip(decoys["target"], decoys["decoy"], strict=True)]
     for measure in MEASURES:
         decoys[measure] = pd.Series([row and oriented(row, measure) for row in rows], dtype=float)
-    parts, of_parts = _parts([label for label in labels if label.interface], interfaces, clusters or {})
+    parts, of_parts = _parts(
+        [label for label in labels if label.interface], interfaces, clusters or {}
+    )
     tables, summary = [], {}
     for split, part in decoys.groupby("split"):
         summary[split], scored = _counted(part)
         if len(scored):
             table = per_target(scored).assign(split=split)
             summary[split] |= summarise(scored, clusters=clusters)
-            summary[split]["calibration"] = calibration(scored["dockq"], scored["pred_dockq"], scored["pred_sd"])
+            summary[split]["calibration"] = calibration(
+                scored["dockq"], scored["pred_dockq"], scored["pred_sd"]
+            )
             if found := _in_intervals(scored):
                 summary[split]["intervals"] = found
             if scored[CONSENSUS].notna().any():
-                by_consensus = scored.assign(pred_dockq=scored[CONSENSUS].fillna(0.0))  # of a target with one decoy
+                by_consensus = scored.assign(
+                    pred_dockq=scored[CONSENSUS].fillna(0.0)
+                )  # of a target with one decoy
                 table = table.join(_of_consensus(per_target(by_consensus)))
                 summary[split][CONSENSUS] = _baseline(by_consensus, clusters)
             for measure in MEASURES:
                 known = scored[scored[measure].notna()]
                 if len(known):
                     by_measure = known.assign(pred_dockq=known[measure])
-                    table = table.merge(_of_measure(measure, per_target(by_measure)), on="target", how="left")
+                    table = table.merge(
+                        _of_measure(measure, per_target(by_measure)), on="target", how="left"
+                    )
                     ours = per_target(known)[list(OF_MEASURE)].mean()
                     scorer = {name: None if pd.isna(mean) else mean for name, mean in ours.items()}
                     found = _baseline(by_measure, clusters) | {"scorer": scorer}
@@ -88,14 +102,18 @@ def evaluate(
     for split, part in parts.groupby("split"):
         found, scored = _counted(part)
         summary.setdefault(split, {"n_labels": 0, "n_not_scored": 0})
-        summary[split]["interfaces"] = found | (summarise(scored, clusters=of_parts) if len(scored) else {})
+        summary[split]["interfaces"] = found | (
+            summarise(scored, clusters=of_parts) if len(scored) else {}
+        )
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(), summary
 
 
 def _parts(
     labels: list[Label], interfaces: Iterable[InterfaceRow], clusters: Mapping[str, str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Labels of interfaces with the predictions, each interface as a target of its own, and the cluster of each."""
+    """Labels of interfaces with the predictions, each interface as a target of its own, and the
+    cluster of each.
+    """
     keys = ["target", "decoy", "interface"]
     rows = [(*row[:3], row.dockq, row.network_sd) for row in interfaces]
     scores = pd.DataFrame(rows, columns=[*keys, "pred_dockq", "pred_sd"])
@@ -135,7 +153,9 @@ def _baseline(decoys: pd.DataFrame, clusters: Mapping[str, str] | None) -> dict[
 
 def _of_measure(measure: str, metrics: pd.DataFrame) -> pd.DataFrame:
     """What `per_target` says of a measure, under names of its own."""
-    return metrics[["target", *OF_MEASURE]].rename(columns={name: f"{measure}_{name}" for name in OF_MEASURE})
+    return metrics[["target", *OF_MEASURE]].rename(
+        columns={name: f"{measure}_{name}" for name in OF_MEASURE}
+    )
 
 
 def _of_consensus(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -153,12 +173,17 @@ def calibration(dockq: ArrayLike, predicted: ArrayLike, sd: ArrayLike) -> dict[s
 
     Returns
     -------
-    None where no decoy has a deviation, otherwise a dict: `n`, the decoys with one; `spearman` of deviation and error;
-    `within_1_sd` and `within_2_sd`, the shares of errors that are no larger (0.68 and 0.95 if errors were normal with
-    that deviation); `table`, decoys by increasing deviation in up to `BINS` equal parts, each with `n`, mean `sd` and
+    None where no decoy has a deviation, otherwise a dict: `n`, the decoys with one; `spearman` of
+    deviation and error;
+    `within_1_sd` and `within_2_sd`, the shares of errors that are no larger (0.68 and 0.95 if
+    errors were normal with
+    that deviation); `table`, decoys by increasing deviation in up to `BINS` equal parts, each with
+    `n`, mean `sd` and
     `rmse`, which are equal where the deviation is reliable
     """
-    rows = pd.DataFrame({"error": np.abs(np.subtract(predicted, dockq)), "sd": np.asarray(sd, dtype=float)}).dropna()
+    rows = pd.DataFrame(
+        {"error": np.abs(np.subtract(predicted, dockq)), "sd": np.asarray(sd, dtype=float)}
+    ).dropna()
     if rows.empty:
         return None
     rows = rows.sort_values(["sd", "error"])

@@ -13,7 +13,9 @@ from toporank.errors import RecordError
 from toporank.files.spreadsheets import read_rows, write_rows
 
 
-def frame_of(rows: Iterable[Any], columns: Sequence[str], whole_numbers: Iterable[str] = ()) -> pd.DataFrame:
+def frame_of(
+    rows: Iterable[Any], columns: Sequence[str], whole_numbers: Iterable[str] = ()
+) -> pd.DataFrame:
     """Return rows as a table.
 
     Parameters
@@ -32,18 +34,23 @@ def frame_of(rows: Iterable[Any], columns: Sequence[str], whole_numbers: Iterabl
 
 
 def write_frame(path: Path | str, frame: pd.DataFrame) -> None:
-    """Write a table as CSV; unknown values are empty cells, and no name becomes a formula of a spreadsheet."""
+    """Write a table as CSV; unknown values are empty cells, and no name becomes a formula of a
+    spreadsheet.
+    """
     cells = frame.astype(object).where(frame.notna(), None)
     write_rows(path, list(frame.columns), cells.itertuples(index=False, name=None))
 
 
-def read_frame(path: Path | str, numbers: Sequence[str] = (), whole_numbers: Sequence[str] = ()) -> pd.DataFrame:
+def read_frame(
+    path: Path | str, numbers: Sequence[str] = (), whole_numbers: Sequence[str] = ()
+) -> pd.DataFrame:
     """Read a table that `write_frame` wrote.
 
     Parameters
     ----------
     path : CSV file
-    numbers : columns of floating-point numbers; whole_numbers : those of integers. All others are text
+    numbers : columns of floating-point numbers; whole_numbers : those of integers. All others are
+        text
 
     Raises
     ------
@@ -55,7 +62,9 @@ def read_frame(path: Path | str, numbers: Sequence[str] = (), whole_numbers: Seq
             column = pd.to_numeric(frame[name].replace("", None))
             frame[name] = column.astype("Int64" if name in whole_numbers else float)
     except (ValueError, TypeError) as error:
-        raise RecordError(f"damaged: {error}", where=path, remedy="score the models again") from error
+        raise RecordError(
+            f"damaged: {error}", where=path, remedy="score the models again"
+        ) from error
     return frame
 
 

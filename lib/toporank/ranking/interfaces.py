@@ -1,4 +1,6 @@
-"""The interfaces of every decoy: which two partners meet, how closely, and how good their interface is predicted."""
+"""The interfaces of every decoy: which two partners meet, how closely, and how good their interface
+is predicted.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +27,21 @@ MOST_HINTS = 3
 MOST_CHAINS = 12
 """Chains of a target up to which a hint is short enough to be read."""
 APART, ABSENT = "apart", "absent"
-"""Status of an interface whose partners do not touch, and of one that a model with fewer copies of a chain lacks."""
+"""Status of an interface whose partners do not touch, and of one that a model with fewer copies of
+a chain lacks.
+"""
 
 
 class InterfaceRow(NamedTuple):
-    """Two partners of a decoy that touch in some decoy of its target; numbers are None where they are not known.
+    """Two partners of a decoy that touch in some decoy of its target; numbers are None where they
+    are not known.
 
-    interface : both partners, such as `A:H+L`, by the chains of the target (`comparing.correspondence`). dockq : to
-    expect of the interface; network_sd : spread between the networks. n_contacts :
-    pairs of residues with CA atoms within the cutoff of the interface. closest : Å, between CA atoms.
-    status : `ok`, `apart` or `failed`; where the decoy does not have both partners, `absent`, or that of the decoy.
-    chains : the same partners as the decoy's own file calls them; empty where it does not have both.
+    interface : both partners, such as `A:H+L`, by the chains of the target
+    (`comparing.correspondence`). dockq : to expect of the interface; network_sd : spread between
+    the networks. n_contacts : pairs of residues with CA atoms within the cutoff of the interface.
+    closest : Å, between CA atoms. status : `ok`, `apart` or `failed`; where the decoy does not have
+    both partners, `absent`, or that of the decoy. chains : the same partners as the decoy's own
+    file calls them; empty where it does not have both.
     """
 
     target: str
@@ -53,13 +59,24 @@ class InterfaceRow(NamedTuple):
 COLUMNS = InterfaceRow._fields
 
 
-def interface_table(coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, str], LedgerRow]) -> list[InterfaceRow]:
-    """Each decoy of a target with each interface that any of them has, not scored; in order of target, decoy, name."""
+def interface_table(
+    coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, str], LedgerRow]
+) -> list[InterfaceRow]:
+    """Each decoy of a target with each interface that any of them has, not scored; in order of
+    target, decoy, name.
+    """
     table = []
     decoys = [row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)]
     for _, rows in groupby(decoys, key=attrgetter("target")):
         known = [(row, _meetings(row, fates[row.target, row.decoy])) for row in rows]
-        names = sorted({name for _, meetings in known for name, (meeting, _) in meetings.items() if meeting.contacts})
+        names = sorted(
+            {
+                name
+                for _, meetings in known
+                for name, (meeting, _) in meetings.items()
+                if meeting.contacts
+            }
+        )
         for row, meetings in known:
             for name in names:
                 table.append(_row(row, name, meetings.get(name)))
@@ -67,7 +84,9 @@ def interface_table(coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, s
 
 
 def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, str]]:
-    """Name of each pair of partners by the chains of the target → how they meet, and what the decoy calls them."""
+    """Name of each pair of partners by the chains of the target → how they meet, and what the decoy
+    calls them.
+    """
     chain_map, known = read_chain_map(decoy.chains), {}
 
     def named(partner: str) -> str:
@@ -94,17 +113,24 @@ def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> Inte
 
 
 def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) -> list[InterfaceRow]:
-    """The table with scores of interfaces; the only interface of a decoy has the score of the decoy.
+    """The table with scores of interfaces; the only interface of a decoy has the score of the
+    decoy.
 
     What cannot be scored, since its few residues are incomplete, say, has failed.
     """
     table, scores = list(table), list(scores)
-    of_interface = {(*score[:2], frozenset(score.interface.split(":"))): score for score in scores if score.interface}
+    of_interface = {
+        (*score[:2], frozenset(score.interface.split(":"))): score
+        for score in scores
+        if score.interface
+    }
     of_decoy = {(score.target, score.decoy): score for score in scores if not score.interface}
     touching = Counter(row[:2] for row in table if row.status == Status.OK)
     for i, row in enumerate(table):
         if row.status == Status.OK:
-            score = of_interface.get((*row[:2], frozenset((row.chains or row.interface).split(":"))))
+            score = of_interface.get(
+                (*row[:2], frozenset((row.chains or row.interface).split(":")))
+            )
             score = score or (of_decoy.get(row[:2]) if touching[row[:2]] == 1 else None)
             table[i] = row._replace(status=Status.FAILED) if score is None else _scored(row, score)
     return table
@@ -115,7 +141,8 @@ def _scored(row: InterfaceRow, score: Score) -> InterfaceRow:
 
 
 class Interfaces(NamedTuple):
-    """How many interfaces a decoy has, and the smallest and the mean predicted DockQ of those that are scored.
+    """How many interfaces a decoy has, and the smallest and the mean predicted DockQ of those that
+    are scored.
 
     weakest : name of the interface with the smallest one, where there are several.
     """
@@ -150,10 +177,11 @@ def _summary(rows: list[InterfaceRow]) -> Interfaces:
 
 
 def scores_of_weakest(scores: Iterable[Score], table: Iterable[InterfaceRow]) -> list[Score]:
-    """The scores of decoys, where one with several interfaces has that of its weakest interface if it is lower.
+    """The scores of decoys, where one with several interfaces has that of its weakest interface if
+    it is lower.
 
-    The DockQ of a complex is a mean over its interfaces, so that of the weakest is not above it. table : as from
-    `scored_interfaces`.
+    The DockQ of a complex is a mean over its interfaces, so that of the weakest is not above it.
+    table : as from `scored_interfaces`.
     """
     interfaces = of_each_decoy(table)
     found = []
@@ -166,12 +194,14 @@ def scores_of_weakest(scores: Iterable[Score], table: Iterable[InterfaceRow]) ->
 
 
 def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None) -> str:
-    """Which two chains of a target may be one partner, in a sentence; empty if there are two chains.
+    """Which two chains of a target may be one partner, in a sentence; empty if there are two
+    chains.
 
-    Where partners are given, the sentence says that models do not have the same ones, or that they part the chains of
-    an antibody; otherwise it is empty. Two chains may be one partner if they touch in every decoy: those whose number
-    of contacts changes least. Antibodies that are one partner need no hint, and two of their chains that are not were
-    kept apart on purpose, or do not lie as in an antibody.
+    Where partners are given, the sentence says that models do not have the same ones, or that they
+    part the chains of an antibody; otherwise it is empty. Two chains may be one partner if they
+    touch in every decoy: those whose number of contacts changes least. Antibodies that are one
+    partner need no hint, and two of their chains that are not were kept apart on purpose, or do not
+    lie as in an antibody.
 
     sequences : of the chains of the target, by name.
     """
@@ -195,28 +225,49 @@ def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | N
         or any(set(name.split(":")) <= set(antibody) for name in always)
     ):
         return ""
-    name = min(always, key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n))
+    name = min(
+        always,
+        key=lambda n: ((max(always[n]) - min(always[n])) / sum(always[n]), -sum(always[n]), n),
+    )
     first, second = name.split(":")
     others = [chain for chain in chains if chain not in (first, second)]
     partners = ":".join([f"{first}+{second}", *others])
-    return f"{first} and {second} touch in every model; if they are one partner, say partners={partners}"
+    return (
+        f"{first} and {second} touch in every model; if they are one partner, say "
+        f"partners={partners}"
+    )
 
 
-def _parted_antibody(partners: list[str], always: Iterable[str], antibody: Mapping[str, tuple[Domain, ...]]) -> str:
-    """A sentence where the two chains of an antibody are in different partners that were given; otherwise empty.
+def _parted_antibody(
+    partners: list[str], always: Iterable[str], antibody: Mapping[str, tuple[Domain, ...]]
+) -> str:
+    """A sentence where the two chains of an antibody are in different partners that were given;
+    otherwise empty.
 
-    They are the only chains with a variable domain in their partners; two heavy ones would be of two antibodies.
-    always : interfaces of every decoy. antibody : chains with variable domains.
+    They are the only chains with a variable domain in their partners; two heavy ones would be of
+    two antibodies. always : interfaces of every decoy. antibody : chains with variable domains.
     """
     parts = {partner: chains_of(partner) for partner in partners}
-    single = {p: own[0] for p, chains in parts.items() if len(own := [c for c in chains if c in antibody]) == 1}
+    single = {
+        p: own[0]
+        for p, chains in parts.items()
+        if len(own := [c for c in chains if c in antibody]) == 1
+    }
     for name in sorted(always):
         both = name.split(":")
         pair = sorted(single[partner] for partner in both if partner in single)
-        if len(pair) < 2 or any(len(antibody[c]) > 1 for c in pair) or alike(*(antibody[c][0] for c in pair)):
+        if (
+            len(pair) < 2
+            or any(len(antibody[c]) > 1 for c in pair)
+            or alike(*(antibody[c][0] for c in pair))
+        ):
             continue
         rest = sorted(chain for partner in both for chain in parts[partner] if chain not in pair)
-        better = [partner_name(pair), *filter(None, [partner_name(rest)]), *(p for p in partners if p not in both)]
+        better = [
+            partner_name(pair),
+            *filter(None, [partner_name(rest)]),
+            *(p for p in partners if p not in both),
+        ]
         first, second = (partner_name([chain]) for chain in pair)
         return (
             f"{first} and {second} look like one antibody, but {':'.join(partners)} parts them: say"
@@ -228,7 +279,8 @@ def _parted_antibody(partners: list[str], always: Iterable[str], antibody: Mappi
 def _differing_partners(rows: list[InterfaceRow]) -> str:
     """A sentence where a chain is in different partners in different models; empty if it is not.
 
-    The partners that a user gives name copies of a chain. In a model that calls them otherwise they go by their order.
+    The partners that a user gives name copies of a chain. In a model that calls them otherwise they
+    go by their order.
     """
     models: dict[str, str] = {}
     for row in rows:
@@ -236,11 +288,15 @@ def _differing_partners(rows: list[InterfaceRow]) -> str:
             models.setdefault(row.interface, row.decoy)
     joined = [name for name in sorted(models) if "+" in name]
     for one, other in combinations(joined, 2):
-        for first, second in product(*({frozenset(chains_of(p)) for p in name.split(":")} for name in (one, other))):
+        for first, second in product(
+            *({frozenset(chains_of(p)) for p in name.split(":")} for name in (one, other))
+        ):
             if first & second and first - second and second - first:
                 return (
-                    f"models have different partners, {models[one]} {one} and {models[other]} {other} by the chains of"
-                    " the target, and scores of different interfaces: call the copies of a chain alike in all models"
+                    f"models have different partners, {models[one]} {one} and {models[other]} "
+                    f"{other} by the chains of"
+                    " the target, and scores of different interfaces: call the copies of a chain "
+                    "alike in all models"
                 )
     return ""
 
@@ -254,8 +310,11 @@ def for_command(hint: str) -> str:
     return hint.replace("say partners=", "say --partners ")
 
 
-def hints(table: Iterable[InterfaceRow], sequences: Mapping[str, Mapping[str, str]] | None = None) -> list[str]:
-    """Which chains may be one partner: a line for each of the first different hints, with the targets it is for.
+def hints(
+    table: Iterable[InterfaceRow], sequences: Mapping[str, Mapping[str, str]] | None = None
+) -> list[str]:
+    """Which chains may be one partner: a line for each of the first different hints, with the
+    targets it is for.
 
     sequences : as from `chain_tables.sequences_of_chains`.
     """
@@ -274,8 +333,16 @@ def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
 
 def read_interfaces(path: Path | str) -> list[InterfaceRow]:
     """Read interfaces.csv."""
-    kinds = {"n_residues": int, "n_contacts": int, "closest": float, "dockq": float, "network_sd": float}
+    kinds = {
+        "n_residues": int,
+        "n_contacts": int,
+        "closest": float,
+        "dockq": float,
+        "network_sd": float,
+    }
     return [
-        InterfaceRow(*((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS))
+        InterfaceRow(
+            *((kinds[c](row[c]) if row[c] else None) if c in kinds else row[c] for c in COLUMNS)
+        )
         for row in read_rows(path)
     ]

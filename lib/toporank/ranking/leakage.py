@@ -17,8 +17,8 @@ SEEN, NEW, UNKNOWN = "yes", "no", "unknown"
 class LeakageRow(NamedTuple):
     """A target, and the training target with the chain most like one of its own.
 
-    seen_in_training : `yes`, `no` or `unknown`. containment : share of the 5-mers of the smaller chain that are in the
-    other, in [0, 1], None where nothing is compared. why : in words.
+    seen_in_training : `yes`, `no` or `unknown`. containment : share of the 5-mers of the smaller
+    chain that are in the other, in [0, 1], None where nothing is compared. why : in words.
     """
 
     target: str
@@ -28,12 +28,17 @@ class LeakageRow(NamedTuple):
     why: str
 
 
-def leakage(targets: Iterable[str], chains: Chains, descriptions: Iterable[Mapping[str, Any]]) -> list[LeakageRow]:
+def leakage(
+    targets: Iterable[str], chains: Chains, descriptions: Iterable[Mapping[str, Any]]
+) -> list[LeakageRow]:
     """What the networks that give a score know of each target, sorted.
 
-    chains : the sequences of each target with a graph that are compared. descriptions : of their checkpoints.
+    chains : the sequences of each target with a graph that are compared. descriptions : of their
+    checkpoints.
     """
-    records = [(description.get("training_set") or {}).get("chains") for description in descriptions]
+    records = [
+        (description.get("training_set") or {}).get("chains") for description in descriptions
+    ]
     if None in records:
         why = "the checkpoint does not say what it was trained on"
         return [LeakageRow(target, UNKNOWN, "", None, why) for target in sorted(targets)]
@@ -44,13 +49,21 @@ def leakage(targets: Iterable[str], chains: Chains, descriptions: Iterable[Mappi
 def _row(target: str, built: bool, near: tuple[str, float] | None) -> LeakageRow:
     if near is None:
         why = (
-            "all its chains are antibodies or peptides, which are not compared" if built else "no decoy of it was built"
+            "all its chains are antibodies or peptides, which are not compared"
+            if built
+            else "no decoy of it was built"
         )
         return LeakageRow(target, UNKNOWN, "", None, why)
     name, shared = near
     if shared < ALIKE:
-        return LeakageRow(target, NEW, name, shared, "no training target has a chain like one of its chains")
-    what = "it is a training target" if name == target else f"it shares a chain with the training target {name}"
+        return LeakageRow(
+            target, NEW, name, shared, "no training target has a chain like one of its chains"
+        )
+    what = (
+        "it is a training target"
+        if name == target
+        else f"it shares a chain with the training target {name}"
+    )
     return LeakageRow(target, SEEN, name, shared, what)
 
 

@@ -18,7 +18,8 @@ from toporank.structures.stored import from_bytes
 from toporank.structures.write import QUALITY, mmcif
 
 MANY = 50
-"""With this many targets, only the first decoy of each becomes a structure file, which takes 10 ms."""
+"""With this many targets, only the first decoy of each becomes a structure file, which takes 10 ms.
+"""
 LEAST = 0.01
 """B-factor of the worst interface residue; 0 is what all others have."""
 
@@ -29,11 +30,12 @@ def write_models(
     residues: Mapping[tuple[str, str], str],
     atoms: Callable[[tuple[str, str]], bytes],
 ) -> None:
-    """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100 as B-factor.
+    """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100
+    as B-factor.
 
-    With `MANY` targets, the first of each. Of a decoy without known residues there is none. table : as from
-    `model_table`. residues : (target, decoy) → its lines of residues.csv. atoms : (target, decoy) → its atoms, as
-    `structures.stored` keeps them.
+    With `MANY` targets, the first of each. Of a decoy without known residues there is none. table :
+    as from `model_table`. residues : (target, decoy) → its lines of residues.csv. atoms : (target,
+    decoy) → its atoms, as `structures.stored` keeps them.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -52,10 +54,14 @@ def model_file(folder: Path, row: Any) -> Path:
 
 
 def model(complex_: Complex, residues: Iterable[ResidueRow]) -> str:
-    """A decoy as mmCIF with quality × 100 as B-factor; what has no quality has 0, and everything that has some more."""
+    """A decoy as mmCIF with quality × 100 as B-factor; what has no quality has 0, and everything
+    that has some more.
+    """
     index = {str(name): i for name, i in complex_.index().items()}
     b_factors = np.zeros(len(complex_.residues))
     for residue in residues:
         quality = residue.pred_quality
-        b_factors[index[f"{residue.chain}:{residue.residue}"]] = 0.0 if quality is None else max(100 * quality, LEAST)
+        b_factors[index[f"{residue.chain}:{residue.residue}"]] = (
+            0.0 if quality is None else max(100 * quality, LEAST)
+        )
     return mmcif(complex_, b_factors, QUALITY)

@@ -1,4 +1,6 @@
-"""The graphs of another pipeline into scores and a ranking: there are no structures that could be compared."""
+"""The graphs of another pipeline into scores and a ranking: there are no structures that could be
+compared.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from toporank.scorer.networks import Networks
 from toporank.scorer.scorer import Scorer
 
 
-def score_pack(scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow], name: str = "graphs") -> ScoredModels:
+def score_pack(
+    scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow], name: str = "graphs"
+) -> ScoredModels:
     """Score packed graphs by the networks of a scorer, and rank them.
 
     Parameters
@@ -32,7 +36,9 @@ def score_pack(scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow], name
     """
     if scorer.judge is not None:
         remedy = "take the scorer of the study, results/final"
-        raise CheckpointError("the judge of this scorer needs structures", where=scorer.judge, remedy=remedy)
+        raise CheckpointError(
+            "the judge of this scorer needs structures", where=scorer.judge, remedy=remedy
+        )
     results: dict[str, TargetResult] = {}
     for row in coverage:
         results.setdefault(row.target, TargetResult(row.target)).coverage.append(row)
@@ -67,5 +73,7 @@ def _leakage_row(target: str, *, trained: bool) -> LeakageRow:
         seen_in_training=SEEN if trained else UNKNOWN,
         nearest_training_target=target if trained else "",
         containment=None,
-        why="it is a training target" if trained else "its graphs have no sequences that could be compared",
+        why="it is a training target"
+        if trained
+        else "its graphs have no sequences that could be compared",
     )

@@ -1,4 +1,6 @@
-"""How good each interface residue and each contact is thought to be, and the decoys for which it is shown."""
+"""How good each interface residue and each contact is thought to be, and the decoys for which it is
+shown.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,8 @@ COLUMNS = ResidueRow._fields
 class ContactRow(NamedTuple):
     """A contact of a decoy: two residues of different partners with heavy atoms nearer than 5 Å.
 
-    distance : Å between their nearest heavy atoms. type : one of `CONTACT_KINDS`. The residues are named, and the
-    values are made, as those of `ResidueRow`.
+    distance : Å between their nearest heavy atoms. type : one of `CONTACT_KINDS`. The residues are
+    named, and the values are made, as those of `ResidueRow`.
     """
 
     target: str
@@ -62,7 +64,9 @@ class ContactRow(NamedTuple):
 
 
 def residue_lines(score: Score) -> str:
-    """The lines of residues.csv of a decoy, in the order of its file. Cells of text are made once, as for contacts."""
+    """The lines of residues.csv of a decoy, in the order of its file. Cells of text are made once,
+    as for contacts.
+    """
     decoy = _cells(score.target, score.decoy)
     return "".join(
         f"{decoy},{_place_cells(r.name)},{_text(r.pred_quality)},{_text(r.pred_network)},{_text(r.agreement)}"
@@ -121,14 +125,22 @@ def contact_lines(score: Score) -> str:
     Cells are made once for each residue: `table_text` would look at each in every row.
     """
     contacts = np.frombuffer(score.contacts, CONTACTS)
-    decoy, ends = _cells(score.target, score.decoy), [_residue_cells(r.name, r.residue_name) for r in score.residues]
-    numbers = (contacts[name].astype(float).round(QUALITY_DECIMALS).tolist() for name in CONTACTS.names[-3:])
+    decoy, ends = (
+        _cells(score.target, score.decoy),
+        [_residue_cells(r.name, r.residue_name) for r in score.residues],
+    )
+    numbers = (
+        contacts[name].astype(float).round(QUALITY_DECIMALS).tolist()
+        for name in CONTACTS.names[-3:]
+    )
     network, agreement, quality = numbers
     values = (quality, network, ["" if x != x else x for x in agreement])
     residues = ([ends[i] for i in contacts[side].tolist()] for side in ("first", "second"))
     kinds = [CONTACT_KINDS[kind] for kind in contacts["kind"].tolist()]
     rows = zip(*residues, contacts["distance"].tolist(), kinds, *values, strict=True)
-    return "".join(f"{decoy},{a},{b},{d:.2f},{kind},{q},{n},{g}\n" for a, b, d, kind, q, n, g in rows)
+    return "".join(
+        f"{decoy},{a},{b},{d:.2f},{kind},{q},{n},{g}\n" for a, b, d, kind, q, n, g in rows
+    )
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -143,7 +155,9 @@ def _place_cells(name: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _name_cell(residue_name: str) -> str:
-    """The last cell of a row, with the comma before it: a cell by itself would be quoted where it is empty."""
+    """The last cell of a row, with the comma before it: a cell by itself would be quoted where it
+    is empty.
+    """
     return _cells("", residue_name)
 
 
@@ -162,24 +176,31 @@ def _contact(row: Sequence[str]) -> ContactRow:
 
 
 def why_no_contacts(residues: Iterable[str], contacts: Iterable[str]) -> str:
-    """Why contacts.csv has no row although residues.csv has some, in a sentence; empty if that is not so.
+    """Why contacts.csv has no row although residues.csv has some, in a sentence; empty if that is
+    not so.
 
     residues, contacts : the lines of each scored decoy.
     """
     if not any(residues) or any(contacts):
         return ""
-    return "contacts.csv is empty: the scorer looks at edges that do not say which atoms touch, or no residues touch"
+    return (
+        "contacts.csv is empty: the scorer looks at edges that do not say which atoms touch, or "
+        "no residues touch"
+    )
 
 
 def why_no_residues(residues: Collection[str]) -> str:
-    """Why residues.csv has no row, in a sentence; empty if it has some, or no decoy is scored. residues : as above."""
+    """Why residues.csv has no row, in a sentence; empty if it has some, or no decoy is scored.
+    residues : as above.
+    """
     if not residues or any(residues):
         return ""
     return "the scorer does not predict the quality of residues: residues.csv is empty"
 
 
 def leading(table: pd.DataFrame, most: int = SHOWN) -> pd.DataFrame:
-    """Return the scored models that are shown by residue: the first of each of the first ranks of each target.
+    """Return the scored models that are shown by residue: the first of each of the first ranks of
+    each target.
 
     table : as from `model_table`.
     """
@@ -187,17 +208,23 @@ def leading(table: pd.DataFrame, most: int = SHOWN) -> pd.DataFrame:
     return scored.drop_duplicates(["target", "rank"])
 
 
-def residues_of(path: Path | str, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], list[ResidueRow]]:
+def residues_of(
+    path: Path | str, keys: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], list[ResidueRow]]:
     """Return (target, decoy) → its rows of residues.csv, for some decoys."""
     return _rows_of(path, keys, residue_rows)
 
 
-def contacts_of(path: Path | str, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], list[ContactRow]]:
+def contacts_of(
+    path: Path | str, keys: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], list[ContactRow]]:
     """Return (target, decoy) → its rows of contacts.csv, for some decoys."""
     return _rows_of(path, keys, lambda lines: map(_contact, csv.reader(lines)))
 
 
-def _rows_of(path: Path | str, keys: Collection[tuple[str, str]], read: Callable) -> dict[tuple[str, str], list[Any]]:
+def _rows_of(
+    path: Path | str, keys: Collection[tuple[str, str]], read: Callable
+) -> dict[tuple[str, str], list[Any]]:
     wanted = set(keys)
     rows: dict[tuple[str, str], list[Any]] = {}
     with open(path, encoding="utf-8", newline="") as handle:

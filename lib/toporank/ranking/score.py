@@ -58,13 +58,17 @@ class TargetScorer:
     options : how decoys are scored
     """
 
-    def __init__(self, scorer: Scorer, choices: dict[str, Features], store: Store, options: ScoringOptions):
+    def __init__(
+        self, scorer: Scorer, choices: dict[str, Features], store: Store, options: ScoringOptions
+    ):
         self.scorer = scorer
         self.choices = choices
         self.store = store
         self.options = options
         metadata = graph_metadata(choices)
-        self.cache = TargetCache(store, {"scorer": scorer.digest, "graphs": metadata, **vars(options)})
+        self.cache = TargetCache(
+            store, {"scorer": scorer.digest, "graphs": metadata, **vars(options)}
+        )
         self._networks: Any = None
 
     def score(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]) -> TargetResult:
@@ -77,7 +81,8 @@ class TargetScorer:
 
         Raises
         ------
-        CheckpointError, GraphError, RecordError or StructureError, with the reason, when the scorer does not fit the
+        CheckpointError, GraphError, RecordError or StructureError, with the reason, when the scorer
+        does not fit the
         graphs or something is damaged.
         """
         result = self._computed(plan, fates)
@@ -87,7 +92,9 @@ class TargetScorer:
     def open_networks(self) -> None:
         """Read the networks of the scorer, once. Raises CheckpointError when one cannot be used."""
         if self._networks is None:
-            from toporank.scorer.networks import Networks  # imports torch, which a cached result does not need
+            from toporank.scorer.networks import (
+                Networks,
+            )  # imports torch, which a cached result does not need
 
             self._networks = Networks(self.scorer)
 
@@ -104,7 +111,9 @@ class TargetScorer:
         graphs = graphs_to_pack(coverage, built, self.choices, store)
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
         copies = best_measured(copies, confidence)
-        ranked = [row._replace(duplicate_of=copies.get((row.target, row.decoy), "")) for row in coverage]
+        ranked = [
+            row._replace(duplicate_of=copies.get((row.target, row.decoy), "")) for row in coverage
+        ]
         stated = of_copies(confidence, copies)
         contacts = stored_contacts(built, ranked, store)
         comparison = comparison_table(ranked, contacts)
@@ -112,7 +121,9 @@ class TargetScorer:
         judge = read_judge(scorer.judge) if scorer.judge else None
         scores = self._predicted(graphs)
         if judge:
-            scores = judged(judge, scores, contacts, copies, stated if options.use_confidence else [])
+            scores = judged(
+                judge, scores, contacts, copies, stated if options.use_confidence else []
+            )
         scores = with_agreement(scores, contacts, copies, judge.quality if judge else None)
 
         interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
@@ -126,7 +137,10 @@ class TargetScorer:
             confidence=confidence,
             interfaces=interfaces,
             comparison=comparison,
-            scores=[score_record(score, estimates.get((score.target, score.decoy))) for score in of_decoys],
+            scores=[
+                score_record(score, estimates.get((score.target, score.decoy)))
+                for score in of_decoys
+            ],
             vectors={score.decoy: [*score.pooled] for score in of_decoys if score.pooled},
             residues={score.decoy: residue_lines(score) for score in of_decoys},
             contacts={score.decoy: contact_lines(score) for score in of_decoys},

@@ -32,7 +32,8 @@ def score_targets(
     Parameters
     ----------
     scorer, targets, workers, show : as for `app.score_folder.score_folder`
-    fates : (target, decoy) → what became of it in the feature stages, of decoys that were built; without, all are built
+    fates : (target, decoy) → what became of it in the feature stages, of decoys that were built;
+        without, all are built
     """
     results: dict[str, TargetResult] = {}
     new = []
@@ -66,7 +67,8 @@ def _features(
     fates = {}
     with _mapped(scorer, _features_of, decoys, workers) as rows:
         if decoys:
-            scorer.open_networks()  # while the workers are at the features; the next ones have them by their fork
+            # while the workers are at the features; the next ones have them by their fork
+            scorer.open_networks()
         for row in rows:
             fates[row.key] = row
             show(1)
@@ -78,8 +80,12 @@ _SCORER: TargetScorer | None = None
 
 
 @contextlib.contextmanager
-def _mapped(scorer: TargetScorer, step: Callable, items: Sequence, workers: int) -> Iterator[Iterable]:
-    """The results of a step for each item, computed in this process, in order, or by several, in any order."""
+def _mapped(
+    scorer: TargetScorer, step: Callable, items: Sequence, workers: int
+) -> Iterator[Iterable]:
+    """The results of a step for each item, computed in this process, in order, or by several, in
+    any order.
+    """
     if workers == 1:
         yield (step(scorer, item) for item in items)
         return

@@ -124,7 +124,9 @@ class ScoredModels:
     @functools.cached_property
     def contacts(self) -> pd.DataFrame:
         """One row for each contact of each scored model; the columns of contacts.csv."""
-        return _table_of_lines(ContactRow._fields, _by_key(self.target_results, "contacts").values())
+        return _table_of_lines(
+            ContactRow._fields, _by_key(self.target_results, "contacts").values()
+        )
 
     @functools.cached_property
     def vectors(self) -> pd.DataFrame:
@@ -148,13 +150,21 @@ class ScoredModels:
 
     @property
     def notes(self) -> list[str]:
-        """What was decided and passed over, why models have no score, and how far to trust the others, in sentences."""
+        """What was decided and passed over, why models have no score, and how far to trust the
+        others, in sentences.
+        """
         return [*self.decisions, *self.remarks()]
 
     def remarks(self) -> list[str]:
-        """Why models have no score, which chains may be one partner, and how far to trust the scores, in sentences."""
+        """Why models have no score, which chains may be one partner, and how far to trust the
+        scores, in sentences.
+        """
         coverage = self.rows("coverage")
-        reasons = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in coverage if row.reason]
+        reasons = [
+            f"{row.target}/{row.decoy}: {row.status}: {row.reason}"
+            for row in coverage
+            if row.reason
+        ]
         partners = hints(self.rows("interfaces"), sequences_of_chains(self.rows("chains")))
         about_scorer = [self.scorer.missing, self.scorer.toy]
         residues = _by_key(self.target_results, "residues").values()
@@ -162,7 +172,9 @@ class ScoredModels:
         empty = [why_no_residues(residues), why_no_contacts(residues, contacts)]
         return [*filter(None, [*reasons, *partners, *about_scorer, *empty]), describe(self.leakage)]
 
-    def write_tables(self, out: Path, *, scores_alone: bool = False, of_graphs: bool = False) -> None:
+    def write_tables(
+        self, out: Path, *, scores_alone: bool = False, of_graphs: bool = False
+    ) -> None:
         """Write all tables and the structure files of the best models.
 
         Parameters
@@ -180,7 +192,9 @@ class ScoredModels:
         shutil.rmtree(path(layout.MODELS), ignore_errors=True)
         if not of_graphs:
             built = Built.of(self.plan, self.rows("fates"))
-            write_models(path(layout.MODELS), self.table, residues, stored_complexes(built, self.store))
+            write_models(
+                path(layout.MODELS), self.table, residues, stored_complexes(built, self.store)
+            )
         if not (scores_alone or of_graphs):
             write_chains(path(layout.CHAINS), self.rows("chains"))
         if not scores_alone:
@@ -211,4 +225,6 @@ def _by_key(results: Sequence[TargetResult], name: str) -> dict[Key, Any]:
 def _table_of_lines(columns: Sequence[str], lines: Iterable[str]) -> pd.DataFrame:
     """The table whose lines of CSV text are at hand. Chain "NA" is a name, not a missing value."""
     text = "".join([",".join(columns), "\n", *lines])
-    return pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""], dtype={"chain": str})
+    return pd.read_csv(
+        io.StringIO(text), keep_default_na=False, na_values=[""], dtype={"chain": str}
+    )

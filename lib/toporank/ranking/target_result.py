@@ -67,7 +67,9 @@ class TargetResult:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> TargetResult:
-        """The inverse of `to_json`. Raises ValueError, KeyError or TypeError where the text is something else."""
+        """The inverse of `to_json`. Raises ValueError, KeyError or TypeError where the text is
+        something else.
+        """
         values = json.loads(text)
         for name, row_type in ROWS.items():
             values[name] = [row_type(*cells) for cells in values[name]]
@@ -86,7 +88,8 @@ class TargetCache:
     Parameters
     ----------
     store : the reuse store
-    depends_on : what all results depend on beside the files of a target, such as the scorer and the options (JSON)
+    depends_on : what all results depend on beside the files of a target, such as the scorer and the
+        options (JSON)
     """
 
     def __init__(self, store: Store, depends_on: Mapping[str, Any]):
@@ -99,17 +102,25 @@ class TargetCache:
         return TargetResult.from_json(entry.content).at(plan) if entry else None
 
     def keep(self, plan: Sequence[PlannedDecoy], result: TargetResult) -> None:
-        """Keep the result, unless a file could not be used: that it can be read later would not show in the key."""
+        """Keep the result, unless a file could not be used: that it can be read later would not
+        show in the key.
+        """
         unread = any(decoy.size == MISSING.size for decoy in plan if decoy.path)
         incomplete = any(row.status == INCOMPLETE for row in result.confidence)
         if unread or incomplete:
             return
-        self.store.cached(scope_of_target(plan), self._key(plan), lambda: (result.to_json().encode(), {}))
+        self.store.cached(
+            scope_of_target(plan), self._key(plan), lambda: (result.to_json().encode(), {})
+        )
 
     def _key(self, plan: Sequence[PlannedDecoy]) -> dict[str, Any]:
-        """What the result depends on. Where the files lie does not matter, but what lies beside them does."""
+        """What the result depends on. Where the files lie does not matter, but what lies beside
+        them does.
+        """
         folders = sorted({place_of(Path(decoy.path)).parent for decoy in plan if decoy.path})
-        decoys = [[os.path.basename(decoy.path), *decoy._replace(path="", dockq="")] for decoy in plan]
+        decoys = [
+            [os.path.basename(decoy.path), *decoy._replace(path="", dockq="")] for decoy in plan
+        ]
         return {
             "kind": KIND,
             **self.depends_on,

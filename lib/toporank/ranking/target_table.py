@@ -1,4 +1,6 @@
-"""targets.csv: one row for each target with its best model, the verdict, and what changes what one does with it."""
+"""targets.csv: one row for each target with its best model, the verdict, and what changes what one
+does with it.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,47 @@ from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 CLOSE = 0.02
 """Expected DockQ by which another model may be lower and still be as good."""
 DOUBTFUL_IPTM = 0.6
-"""ipTM below which a prediction has likely failed (EMBL-EBI Training, AlphaFold: a practical guide)."""
+"""ipTM below which a prediction has likely failed (EMBL-EBI Training, AlphaFold: a practical
+guide).
+"""
 OF_CONFIDENCE = ("iptm", "ipsae", "pdockq2", "interface_plddt")
 COLUMNS = (
-    "target", "verdict", "dockq", "dockq_low", "dockq_high", "p_acceptable", "capri", "p_interact", "best",
-    "n_models", "n_scored", "partners", "weakest_interface", "consensus", *OF_CONFIDENCE, "n_interface_residues",
-    "predictors", "caveats", "notes", "seen_in_training", "nearest_training_target", "containment", "why_seen", "file",
-)  # fmt: skip
+    "target",
+    "verdict",
+    "dockq",
+    "dockq_low",
+    "dockq_high",
+    "p_acceptable",
+    "capri",
+    "p_interact",
+    "best",
+    "n_models",
+    "n_scored",
+    "partners",
+    "weakest_interface",
+    "consensus",
+    *OF_CONFIDENCE,
+    "n_interface_residues",
+    "predictors",
+    "caveats",
+    "notes",
+    "seen_in_training",
+    "nearest_training_target",
+    "containment",
+    "why_seen",
+    "file",
+)
 WHOLE_NUMBERS = ("n_models", "n_scored", "n_interface_residues")
-NUMBERS = ("dockq", "dockq_low", "dockq_high", "p_acceptable", "p_interact", "consensus", *OF_CONFIDENCE, "containment")
+NUMBERS = (
+    "dockq",
+    "dockq_low",
+    "dockq_high",
+    "p_acceptable",
+    "p_interact",
+    "consensus",
+    *OF_CONFIDENCE,
+    "containment",
+)
 OUT_OF_DOMAIN = "Unlike what TopoRank learned from, so DockQ is a guess"
 BETWEEN = "; "
 """Between the sentences of a cell."""
@@ -53,10 +87,13 @@ def target_table(
 
     Returns
     -------
-    DataFrame with `COLUMNS`. n_models, n_scored : without copies and intermediate states. partners : of the best
-    model, as its file names them. p_interact : from the highest ipTM of its models, of more than one target.
+    DataFrame with `COLUMNS`. n_models, n_scored : without copies and intermediate states. partners
+    : of the best
+    model, as its file names them. p_interact : from the highest ipTM of its models, of more than
+    one target.
     predictors : that made the models. caveats : sentences about what changes what one
-    does. notes : sentences about what TopoRank decided, and which models have no score. Further columns : see
+    does. notes : sentences about what TopoRank decided, and which models have no score. Further
+    columns : see
     `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
     """
     sequences = sequences_of_chains(chains)
@@ -93,7 +130,9 @@ def _row(
     leakage: LeakageRow | None,
 ) -> dict[str, Any]:
     distinct = distinct_models(decoys)
-    predictors = {stated[target, decoy].predictor for decoy in decoys["decoy"] if (target, decoy) in stated}
+    predictors = {
+        stated[target, decoy].predictor for decoy in decoys["decoy"] if (target, decoy) in stated
+    }
     row: dict[str, Any] = {
         "target": target,
         "n_models": len(distinct),
@@ -110,8 +149,17 @@ def _row(
     best = decoys.iloc[0]
     if pd.isna(best["dockq"]):
         return row
-    for name in ("verdict", "dockq", "dockq_low", "dockq_high", "p_acceptable", "capri", "weakest_interface",
-                 "consensus", "n_interface_residues"):  # fmt: skip
+    for name in (
+        "verdict",
+        "dockq",
+        "dockq_low",
+        "dockq_high",
+        "p_acceptable",
+        "capri",
+        "weakest_interface",
+        "consensus",
+        "n_interface_residues",
+    ):
         row[name] = best[name]
     row["best"] = best["decoy"]
     row["file"] = best["path"]
@@ -123,13 +171,17 @@ def _row(
 
 
 def _joined(decoys: pd.DataFrame) -> str:
-    """Which chains are one partner by nature, in the sentence of the first decoy by name, as in the terminal."""
+    """Which chains are one partner by nature, in the sentence of the first decoy by name, as in the
+    terminal.
+    """
     sentences = decoys.loc[decoys[JOINED] != "", ["decoy", JOINED]].sort_values("decoy")
     return "" if sentences.empty else sentences[JOINED].iloc[0]
 
 
 def _p_interact(rows: Iterable[Confidence]) -> float | None:
-    """Probability that the partners interact, from the highest ipTM between them; None where none is known."""
+    """Probability that the partners interact, from the highest ipTM between them; None where none
+    is known.
+    """
     known = []
     for row in rows:
         between = row.interface_iptm if row.iptm_of else row.iptm
@@ -162,7 +214,8 @@ def caveats(
     *,
     several: bool = False,
 ) -> list[str]:
-    """Return what changes what one does with the best model of a target, in sentences; the most important first.
+    """Return what changes what one does with the best model of a target, in sentences; the most
+    important first.
 
     Parameters
     ----------
@@ -201,22 +254,33 @@ def _side_chains(best: pd.Series) -> str:
     return ""
 
 
-def _of_confidence(best: pd.Series, scored: pd.DataFrame, stated: Mapping[tuple[str, str], Confidence]) -> list[str]:
+def _of_confidence(
+    best: pd.Series, scored: pd.DataFrame, stated: Mapping[tuple[str, str], Confidence]
+) -> list[str]:
     """What is wrong with the predictor's files, and how many models lack them."""
     target = best["target"]
     row = stated.get((target, best["decoy"]))
     sentences = []
-    unused = [decoy for decoy in scored["decoy"] if getattr(stated.get((target, decoy)), "status", "") == INCOMPLETE]
+    unused = [
+        decoy
+        for decoy in scored["decoy"]
+        if getattr(stated.get((target, decoy)), "status", "") == INCOMPLETE
+    ]
     if unused:
         reason = stated[target, unused[0]].reason
-        which = f" of {len(unused)} of {len(scored)} models, such as {unused[0]}" if len(scored) > 1 else ""
+        which = (
+            f" of {len(unused)} of {len(scored)} models, such as {unused[0]}"
+            if len(scored) > 1
+            else ""
+        )
         sentences.append(f"TopoRank does not use all files of the predictor{which}: {reason}")
     elif row and row.status == OK and row.reason:
         sentences.append(row.reason)
     without = int(scored["confidence"].isna().sum())
     if 0 < without < len(scored):
         sentences.append(
-            f"{without} of {len(scored)} models have no confidence of their predictor and are scored by structure alone"
+            f"{without} of {len(scored)} models have no confidence of their predictor and are "
+            "scored by structure alone"
             " (--without-confidence scores all that way)"
         )
     return sentences
@@ -224,7 +288,11 @@ def _of_confidence(best: pd.Series, scored: pd.DataFrame, stated: Mapping[tuple[
 
 def _differs(best: pd.Series, other: pd.Series) -> bool:
     """Whether two models bind differently, as far as that is known."""
-    return pd.notna(best["cluster"]) and pd.notna(other["cluster"]) and best["cluster"] != other["cluster"]
+    return (
+        pd.notna(best["cluster"])
+        and pd.notna(other["cluster"])
+        and best["cluster"] != other["cluster"]
+    )
 
 
 def _rival(best: pd.Series, others: pd.DataFrame) -> str:
@@ -233,7 +301,9 @@ def _rival(best: pd.Series, others: pd.DataFrame) -> str:
         if best["dockq"] - other["dockq"] >= CLOSE:
             return ""
         if _differs(best, other):
-            return f"{other['decoy']} cannot be told apart from it and binds differently: look at both"
+            return (
+                f"{other['decoy']} cannot be told apart from it and binds differently: look at both"
+            )
     return ""
 
 
@@ -241,7 +311,9 @@ def _other_pose(best: pd.Series, others: pd.DataFrame, choice: OtherChoice | Non
     if choice is None:
         return ""
     chosen = others[others["decoy"] == choice.decoy]
-    return f"{choice}: it binds differently" if len(chosen) and _differs(best, chosen.iloc[0]) else ""
+    return (
+        f"{choice}: it binds differently" if len(chosen) and _differs(best, chosen.iloc[0]) else ""
+    )
 
 
 def _doubt(best: pd.Series, stated: Mapping[tuple[str, str], Confidence]) -> str:
@@ -251,11 +323,16 @@ def _doubt(best: pd.Series, stated: Mapping[tuple[str, str], Confidence]) -> str
     iptm = row.iptm if row.interface_iptm is None else row.interface_iptm
     if iptm is None or iptm >= DOUBTFUL_IPTM:
         return ""
-    return f"{row.predictor or 'The predictor'} itself doubts it: ipTM {iptm:.2f} is below {DOUBTFUL_IPTM}"
+    return (
+        f"{row.predictor or 'The predictor'} itself doubts it: ipTM {iptm:.2f} is below "
+        f"{DOUBTFUL_IPTM}"
+    )
 
 
 def lost(decoys: pd.DataFrame) -> str:
-    """Return `2 of 10 models have no score: 1 chain missing, 1 unreadable`, or nothing; copies do not count."""
+    """Return `2 of 10 models have no score: 1 chain missing, 1 unreadable`, or nothing; copies do
+    not count.
+    """
     distinct = distinct_models(decoys)
     without = distinct[distinct["dockq"].isna()]
     if without.empty:
@@ -263,7 +340,10 @@ def lost(decoys: pd.DataFrame) -> str:
     counts = without["status"].replace(Status.OK, "not scored").value_counts()
     why = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in counts.items())
     verb = "has" if len(without) == 1 else "have"
-    return f"{len(without):,} of {len(distinct):,} model{'s' * (len(distinct) != 1)} {verb} no score: {why}"
+    return (
+        f"{len(without):,} of {len(distinct):,} model{'s' * (len(distinct) != 1)} {verb} no "
+        f"score: {why}"
+    )
 
 
 def read_targets(path: Path | str) -> pd.DataFrame:

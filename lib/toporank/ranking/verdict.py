@@ -11,11 +11,14 @@ BELIEVE, CHECK, REJECT = "believe", "check", "do not believe"
 VERDICTS = (BELIEVE, CHECK, REJECT)
 """From good to bad."""
 BELIEVE_FROM = 0.75
-"""Probability from which a model is believed: of four such models, three or more are acceptable (DockQ ≥ 0.23)."""
+"""Probability from which a model is believed: of four such models, three or more are acceptable
+(DockQ ≥ 0.23).
+"""
 REJECT_UP_TO = 0.25
 """Probability up to which it is not: of four such models, three or more are wrong."""
 WITHOUT_CALIBRATION = (
-    "This scorer has no calibration (it takes labelled models of several clusters): DockQ is its raw score, without"
+    "This scorer has no calibration (it takes labelled models of several clusters): DockQ is its "
+    "raw score, without"
     " interval and probability, and no model is better than “check”"
 )
 
@@ -25,8 +28,10 @@ def verdict_of(p_acceptable: float | None, dockq: float | None) -> str:
 
     Parameters
     ----------
-    p_acceptable : probability that DockQ is 0.23 or more; None or nan where the scorer has no calibration
-    dockq : expected DockQ, in [0, 1], which decides where the probability is unknown: such a model is never believed
+    p_acceptable : probability that DockQ is 0.23 or more; None or nan where the scorer has no
+        calibration
+    dockq : expected DockQ, in [0, 1], which decides where the probability is unknown: such a model
+        is never believed
 
     >>> verdict_of(0.9, 0.7), verdict_of(None, 0.7), verdict_of(0.1, 0.1)
     ('believe', 'check', 'do not believe')

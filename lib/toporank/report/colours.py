@@ -1,6 +1,15 @@
 """Colours of structures, on the page, in figures and in other programs."""
 
-PARTNER_COLOURS = ("#2b7bba", "#e08a1e", "#8d63b5", "#2f9e73", "#c4526b", "#7d8a24", "#4aa3b8", "#a0694b")
+PARTNER_COLOURS = (
+    "#2b7bba",
+    "#e08a1e",
+    "#8d63b5",
+    "#2f9e73",
+    "#c4526b",
+    "#7d8a24",
+    "#4aa3b8",
+    "#a0694b",
+)
 QUALITY_COLOURS = ("#c8501e", "#e8c468", "#7fb8d8", "#1c5fa8")
 """Of quality from 0 to 1."""
 PLDDT_COLOURS = ((90, "#0053d6"), (70, "#65cbf3"), (50, "#ffdb13"), (0, "#ff7d45"))

@@ -14,7 +14,16 @@ from toporank.ranking.verdict import REJECT
 from toporank.report.results import ScoredFolder
 from toporank.scorer.record import ScoredWith
 
-OF_EACH_RUN = ("n_models", "best", "dockq", "dockq_low", "dockq_high", "p_acceptable", "verdict", "file")
+OF_EACH_RUN = (
+    "n_models",
+    "best",
+    "dockq",
+    "dockq_low",
+    "dockq_high",
+    "p_acceptable",
+    "verdict",
+    "file",
+)
 OF_RUNS = tuple(f"{column}_{run}" for column, run in itertools.product(OF_EACH_RUN, "ab"))
 COLUMNS = ("target", "name_in_b", "status", "trust", "difference", "why", *OF_RUNS)
 
@@ -22,9 +31,9 @@ COLUMNS = ("target", "name_in_b", "status", "trust", "difference", "why", *OF_RU
 def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
     """Return all targets of two runs, the largest differences first; columns `COLUMNS`.
 
-    Targets belong together by name; those whose name only one run has, by the sequences of their chains. `difference`
-    is DockQ in B minus that in A. `trust` is A, B, either, neither or unclear, for the reason in `why`; it is empty for
-    a target that only one run has.
+    Targets belong together by name; those whose name only one run has, by the sequences of their
+    chains. `difference` is DockQ in B minus that in A. `trust` is A, B, either, neither or unclear,
+    for the reason in `why`; it is empty for a target that only one run has.
     """
     kinds = kinds_of(chain.sequence for chain in [*a.chains, *b.chains])
     rows_a, rows_b = _targets(a, kinds), _targets(b, kinds)
@@ -37,14 +46,20 @@ def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
     judgements = [_judgement(row, doubt) for _, row in table.iterrows()]
     table[["status", "trust", "why"]] = pd.DataFrame(judgements, index=table.index)
     table["size"] = table["difference"].abs()
-    table = table.sort_values(["size", "status", "target"], ascending=[False, True, True], ignore_index=True)
+    table = table.sort_values(
+        ["size", "status", "target"], ascending=[False, True, True], ignore_index=True
+    )
     return table[list(COLUMNS)]
 
 
 def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
-    """Return why the scores of two runs cannot be compared: the scorer and the options that differ."""
+    """Return why the scores of two runs cannot be compared: the scorer and the options that
+    differ.
+    """
     if a.record is None or b.record is None:
-        return [f"run {'A' if a.record is None else 'B'} does not record its scorer (score it again)"]
+        return [
+            f"run {'A' if a.record is None else 'B'} does not record its scorer (score it again)"
+        ]
     reasons = []
     for name in ScoredWith._fields:
         in_a, in_b = str(getattr(a.record, name))[:16], str(getattr(b.record, name))[:16]
@@ -54,16 +69,22 @@ def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
 
 
 def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
-    """targets.csv, and the column `complex`: kinds of chains with their numbers, equal for the same complex."""
+    """targets.csv, and the column `complex`: kinds of chains with their numbers, equal for the same
+    complex.
+    """
     n_chains: dict[str, Counter[int]] = {}
     for chain in run.chains:
-        n_chains.setdefault(chain.target, Counter())[kinds[chain.sequence]] += max(len(chain.chains.split()), 1)
+        n_chains.setdefault(chain.target, Counter())[kinds[chain.sequence]] += max(
+            len(chain.chains.split()), 1
+        )
     complexes = {target: str(sorted(numbers.items())) for target, numbers in n_chains.items()}
     return run.targets.assign(complex=run.targets["target"].map(complexes))
 
 
 def _names_in_a(rows_a: pd.DataFrame, rows_b: pd.DataFrame) -> dict[str, str]:
-    """Target of B → its name in A, where one target of either run alone has its chains and no namesake."""
+    """Target of B → its name in A, where one target of either run alone has its chains and no
+    namesake.
+    """
     only_a = rows_a[~rows_a["target"].isin(rows_b["target"])].drop_duplicates("complex", keep=False)
     only_b = rows_b[~rows_b["target"].isin(rows_a["target"])].drop_duplicates("complex", keep=False)
     pairs = only_a.dropna(subset="complex").merge(only_b, on="complex", suffixes=("_a", "_b"))
@@ -71,7 +92,9 @@ def _names_in_a(rows_a: pd.DataFrame, rows_b: pd.DataFrame) -> dict[str, str]:
 
 
 def _judgement(row: pd.Series, doubt: str) -> tuple[str, str, str]:
-    """Status of a target, the run to trust, and why. doubt : why the scores of the runs cannot be compared, if so."""
+    """Status of a target, the run to trust, and why. doubt : why the scores of the runs cannot be
+    compared, if so.
+    """
     for run, other in ("AB", "BA"):
         if pd.isna(row[f"n_models_{other.lower()}"]):
             return f"only_{run.lower()}", "", f"only run {run} has this target"
@@ -83,7 +106,11 @@ def _judgement(row: pd.Series, doubt: str) -> tuple[str, str, str]:
     if abs(row["difference"]) < CLOSE:
         status, trust, why = "same", "either", f"DockQ differs by less than {CLOSE}"
     elif low > high:
-        status, trust, why = f"{higher}_better", run, f"{run} is better, and the intervals do not overlap"
+        status, trust, why = (
+            f"{higher}_better",
+            run,
+            f"{run} is better, and the intervals do not overlap",
+        )
     else:
         status, trust = f"{higher}_higher", "unclear"
         why = f"{run} is higher, but the intervals overlap or are unknown"
@@ -91,6 +118,10 @@ def _judgement(row: pd.Series, doubt: str) -> tuple[str, str, str]:
         trust, why = "unclear", f"{why}; the model of {run} is unlike what TopoRank learned from"
     if row["verdict_a"] == row["verdict_b"] == REJECT:
         trust, why = "neither", f"{why}; no run has a model to believe"
-    if pd.notna(row["complex_a"]) and pd.notna(row["complex_b"]) and row["complex_a"] != row["complex_b"]:
+    if (
+        pd.notna(row["complex_a"])
+        and pd.notna(row["complex_b"])
+        and row["complex_a"] != row["complex_b"]
+    ):
         doubt = "the chains differ: is it the same complex?"
     return (status, "unclear", f"{why}; {doubt}") if doubt else (status, trust, why)

@@ -41,24 +41,37 @@ def new_figure(width: float, height: float) -> tuple[Figure, Any]:
 
 
 def ranking_figure(models: pd.DataFrame) -> Figure:
-    """Return DockQ of the models of a target with its interval, coloured by verdict. models : of `model_table`."""
+    """Return DockQ of the models of a target with its interval, coloured by verdict. models : of
+    `model_table`.
+    """
     scored = models[models["dockq"].notna()].head(MOST_ROWS)
     if scored.empty:
         target = models["target"].iloc[0]
-        raise ConfigError("no model of this target has a score", where=target, remedy="models.csv has the reasons")
+        raise ConfigError(
+            "no model of this target has a score", where=target, remedy="models.csv has the reasons"
+        )
     figure, axes = new_figure(6, 1.2 + 0.28 * len(scored))
     rows = np.arange(len(scored))
     colours = [VERDICT_COLOURS[VERDICTS.index(verdict)] for verdict in scored["verdict"]]
     for threshold in (ACCEPTABLE, MEDIUM, HIGH):
         axes.axvline(threshold, color="0.88", zorder=0)
-    axes.hlines(rows, scored["dockq_low"], scored["dockq_high"], color=colours, alpha=0.35, linewidth=5)
+    axes.hlines(
+        rows, scored["dockq_low"], scored["dockq_high"], color=colours, alpha=0.35, linewidth=5
+    )
     axes.scatter(scored["dockq"], rows, color=colours, s=28, zorder=3)
     axes.set_yticks(rows, scored["decoy"])
-    axes.set(xlim=(0, 1), ylim=(len(scored) - 0.5, -0.5), xlabel="expected DockQ and its 80 % interval")
+    axes.set(
+        xlim=(0, 1), ylim=(len(scored) - 0.5, -0.5), xlabel="expected DockQ and its 80 % interval"
+    )
     axes.set_title(scored["target"].iloc[0])
     for verdict, colour in zip(VERDICTS, VERDICT_COLOURS, strict=True):
         axes.scatter([], [], color=colour, label=verdict)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.9 / figure.get_figheight()), ncols=3, frameon=False)
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.9 / figure.get_figheight()),
+        ncols=3,
+        frameon=False,
+    )
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -97,7 +110,9 @@ def contact_figure(contacts: dict[str, Any], title: str) -> Figure:
     rows, columns, quality = np.array(contacts["k"]).reshape(-1, 3).T
     first, second = contacts["name"].split(":")
     n_rows, n_columns = len(contacts["a"]), len(contacts["b"])
-    figure, axes = new_figure(2.4 + 0.16 * min(n_columns, MOST_LABELS), 1.8 + 0.16 * min(n_rows, MOST_LABELS))
+    figure, axes = new_figure(
+        2.4 + 0.16 * min(n_columns, MOST_LABELS), 1.8 + 0.16 * min(n_rows, MOST_LABELS)
+    )
     colours = LinearSegmentedColormap.from_list("quality", QUALITY_COLOURS)
     image = np.full((n_rows, n_columns), np.nan)
     image[rows, columns] = quality / 100

@@ -38,21 +38,71 @@ _INDENTED = re.compile(r"\n[ \t\n]+<")
 """An element on a line of its own."""
 
 TARGET_COLUMNS = (
-    "target", "verdict", "dockq", "dockq_low", "dockq_high", "p_acceptable", "best", "n_scored", "n_models",
-    "p_interact", "iptm", "n_interface_residues", "caveats", "capri", "interface_plddt", "ipsae", "pdockq2",
-    "consensus", "partners", "weakest_interface", "seen_in_training", "predictors", "notes",
-)  # fmt: skip
+    "target",
+    "verdict",
+    "dockq",
+    "dockq_low",
+    "dockq_high",
+    "p_acceptable",
+    "best",
+    "n_scored",
+    "n_models",
+    "p_interact",
+    "iptm",
+    "n_interface_residues",
+    "caveats",
+    "capri",
+    "interface_plddt",
+    "ipsae",
+    "pdockq2",
+    "consensus",
+    "partners",
+    "weakest_interface",
+    "seen_in_training",
+    "predictors",
+    "notes",
+)
 MODEL_COLUMNS = (
-    "decoy", "rank", "dockq", "dockq_low", "dockq_high", "p_acceptable", "verdict", "capri", "status", "reason",
-    "duplicate_of", "n_interface_residues", "score", "network_sd", "network", "confidence", "consensus",
-    "cluster", "twin_of", "weakest_interface", "min_interface", "out_of_domain",
-)  # fmt: skip
-MEASURES = ("iptm", "interface_plddt", "ptm", "ranking_score", "ipsae", "pdockq2", "interface_pae", "haddock_score")
+    "decoy",
+    "rank",
+    "dockq",
+    "dockq_low",
+    "dockq_high",
+    "p_acceptable",
+    "verdict",
+    "capri",
+    "status",
+    "reason",
+    "duplicate_of",
+    "n_interface_residues",
+    "score",
+    "network_sd",
+    "network",
+    "confidence",
+    "consensus",
+    "cluster",
+    "twin_of",
+    "weakest_interface",
+    "min_interface",
+    "out_of_domain",
+)
+MEASURES = (
+    "iptm",
+    "interface_plddt",
+    "ptm",
+    "ranking_score",
+    "ipsae",
+    "pdockq2",
+    "interface_pae",
+    "haddock_score",
+)
 """Columns of confidence.csv that the tables of models have, where they are known."""
 
 
 def write_page_of(models: Path, scorer: Scorer | None) -> None:
-    """Write report.html and the scripts for PyMOL and ChimeraX beside a models.csv. scorer : that gave the scores."""
+    """Write report.html and the scripts for PyMOL and ChimeraX beside a models.csv. scorer : that
+    gave the scores.
+    """
     scored = ScoredFolder(models.parent, scorer)
     page = scored.folder / "report.html"
     write_text(page, render(scored))
@@ -97,7 +147,9 @@ def content(scored: ScoredFolder, opened: str = "", linked: bool = True) -> dict
     shown = structures.embedded(scored, order)
     distinct = distinct_models(scored.models)
     graphs = scored.models["path"].str.endswith(structures.SUFFIX).any()
-    calibrated = bool(scored.targets["p_acceptable"].notna().any() or scored.targets["dockq"].isna().all())
+    calibrated = bool(
+        scored.targets["p_acceptable"].notna().any() or scored.targets["dockq"].isna().all()
+    )
     return {
         "title": scored.name,
         "summary": summary(scored.targets),
@@ -117,7 +169,9 @@ def content(scored: ScoredFolder, opened: str = "", linked: bool = True) -> dict
         "level": round(100 * LEVEL),
         "believe_from": round(100 * BELIEVE_FROM),
         "reject_up_to": round(100 * REJECT_UP_TO),
-        "data": as_json({**data_for_script(scored, shown, linked), "open": order.index(opened) if opened else 0}),
+        "data": as_json(
+            {**data_for_script(scored, shown, linked), "open": order.index(opened) if opened else 0}
+        ),
     }
 
 
@@ -127,7 +181,9 @@ def as_json(data: Any) -> str:
 
 
 def summary(targets: pd.DataFrame) -> str:
-    """Return `Believe the best model of 5 targets, check 2, do not believe 1`, or nothing for a single target."""
+    """Return `Believe the best model of 5 targets, check 2, do not believe 1`, or nothing for a
+    single target.
+    """
     if len(targets) < 2:
         return ""
     counts = targets["verdict"].value_counts()
@@ -137,20 +193,28 @@ def summary(targets: pd.DataFrame) -> str:
 
 
 def not_scored(models: pd.DataFrame) -> list[dict[str, str]]:
-    """Return every model without a score, with status and reason; copies are named after their original."""
+    """Return every model without a score, with status and reason; copies are named after their
+    original.
+    """
     rows = models[models["dockq"].isna() & (models["duplicate_of"] == "")]
     rows = rows[rows["status"] != Status.INTERMEDIATE]
     return rows[["target", "decoy", "status", "reason"]].to_dict("records")
 
 
-def data_for_script(scored: ScoredFolder, shown: dict[str, list[structures.Shown]], linked: bool) -> dict[str, Any]:
-    """Return everything that the page's script shows; `targets` and `models` are columns, by name."""
+def data_for_script(
+    scored: ScoredFolder, shown: dict[str, list[structures.Shown]], linked: bool
+) -> dict[str, Any]:
+    """Return everything that the page's script shows; `targets` and `models` are columns, by
+    name.
+    """
     order = scored.targets["target"].tolist()
     groups = dict(list(_with_confidence(scored).groupby("target", sort=False)))
     known = [name for name in TARGET_COLUMNS if name in scored.targets]
     return {
         "targets": _columns(scored.targets, known),
-        "models": [_model_columns(groups[target], scored.folder if linked else None) for target in order],
+        "models": [
+            _model_columns(groups[target], scored.folder if linked else None) for target in order
+        ],
         "structures": structures.for_script(shown),
         "pae": pae.pictures(scored, order),
         "map": places_on_map(scored),
@@ -165,8 +229,10 @@ def data_for_script(scored: ScoredFolder, shown: dict[str, list[structures.Shown
 def _with_confidence(scored: ScoredFolder) -> pd.DataFrame:
     keys = zip(scored.models["target"], scored.models["decoy"], strict=True)
     rows = [scored.confidence.get(key) for key in keys]
-    measures = {name: [getattr(row, name, None) for row in rows] for name in MEASURES}  # fmt: skip
-    return scored.models.assign(**{name: pd.Series(values, dtype=float) for name, values in measures.items()})
+    measures = {name: [getattr(row, name, None) for row in rows] for name in MEASURES}
+    return scored.models.assign(
+        **{name: pd.Series(values, dtype=float) for name, values in measures.items()}
+    )
 
 
 def _columns(table: pd.DataFrame, names: list[str]) -> dict[str, list[Any]]:
@@ -186,14 +252,18 @@ def _model_columns(table: pd.DataFrame, folder: Path | None) -> dict[str, Any]:
     columns = _columns(table, [*MODEL_COLUMNS, *MEASURES])
     if table["p_acceptable"].isna().all():
         columns.pop("dockq_low", None)
-    columns["u"] = [quote(os.path.relpath(path, folder)) if path and folder else "" for path in table["path"]]
+    columns["u"] = [
+        quote(os.path.relpath(path, folder)) if path and folder else "" for path in table["path"]
+    ]
     return columns
 
 
 def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:
-    """Return where models lie along the two leading principal axes of their pooled vectors; nothing without vectors.
+    """Return where models lie along the two leading principal axes of their pooled vectors; nothing
+    without vectors.
 
-    x, y : from 0 to 1000. t : places of targets. n : names. v : share of variance of either axis in per cent.
+    x, y : from 0 to 1000. t : places of targets. n : names. v : share of variance of either axis in
+    per cent.
     """
     vectors = scored.vectors()
     order = {target: place for place, target in enumerate(scored.targets["target"])}
@@ -228,13 +298,24 @@ def run_card(scored: ScoredFolder) -> list[tuple[str, str]]:
     if record:
         pairs.append(("scorer", record.scorer[:16]))
         pairs.append(("ranked by", record.rank_by.replace("_", " ")))
-        pairs.append(("predictor's confidence", "counts in the score" if record.use_confidence else "is not used"))
+        pairs.append(
+            (
+                "predictor's confidence",
+                "counts in the score" if record.use_confidence else "is not used",
+            )
+        )
     scorer = scored.scorer
     if scorer is None:
         return pairs
-    pairs.append(("networks", f"mean of {len(scorer.members)}" if scorer.mean else "one checkpoint"))
+    pairs.append(
+        ("networks", f"mean of {len(scorer.members)}" if scorer.mean else "one checkpoint")
+    )
     for role, choice in scorer.features.items():
-        parameters = [f"{name.replace('_', ' ')} {value}" for name, value in choice.items() if name != "module"]
+        parameters = [
+            f"{name.replace('_', ' ')} {value}"
+            for name, value in choice.items()
+            if name != "module"
+        ]
         pairs.append((role, ", ".join([choice["module"], *parameters])))
     training = scorer.description.get("training_set") or {}
     if "train" in training:

@@ -94,7 +94,8 @@ class ScoredFolder:
 
     @functools.cached_property
     def partners(self) -> dict[Key, Partners]:
-        """(target, decoy) → its partners by the chains of its file, in the same order in all decoys of a target.
+        """(target, decoy) → its partners by the chains of its file, in the same order in all decoys
+        of a target.
 
         Left out, so that each chain is one partner, where a chain has no name.
         """
@@ -113,7 +114,8 @@ class ScoredFolder:
 
 
 def open_answer(answer: Path) -> ScoredFolder:
-    """Open what `toporank score` wrote. answer : its OUT, or the folder `results/scores/<name>` in it.
+    """Open what `toporank score` wrote. answer : its OUT, or the folder `results/scores/<name>` in
+    it.
 
     Raises
     ------
@@ -129,7 +131,9 @@ def open_answer(answer: Path) -> ScoredFolder:
     chosen = [folder for folder in folders if folder.name == last] or folders
     if len(chosen) > 1:
         several = ", ".join(map(str, folders))
-        raise ConfigError("several folders were scored here", where=answer, remedy=f"give one of {several}")
+        raise ConfigError(
+            "several folders were scored here", where=answer, remedy=f"give one of {several}"
+        )
     return ScoredFolder(chosen[0].resolve())
 
 

@@ -35,7 +35,8 @@ import os
 from pymol import cmd, util
 
 OPENED = {opened}  # targets
-# each target: its name, and of its models path, name, chains of each partner, whether B factors are quality, title
+# each target: its name, and of its models path, name, chains of each partner, whether B factors are
+# quality, title
 TARGETS = [
 {targets}
 ]
@@ -96,8 +97,8 @@ python end
 
 
 class Opened(NamedTuple):
-    """A decoy for the scripts: path from their folder, name there, partners, whether its B-factors are quality, and a
-    title with its DockQ and verdict.
+    """A decoy for the scripts: path from their folder, name there, partners, whether its B-factors
+    are quality, and a title with its DockQ and verdict.
 
     partners : empty where the name of a chain could mean something else in a script.
     """
@@ -110,9 +111,11 @@ class Opened(NamedTuple):
 
 
 def opened(scored: ScoredFolder) -> Iterator[tuple[str, list[Opened]]]:
-    """Return each target with a scored model, the most promising first, and the best of its models, best first.
+    """Return each target with a scored model, the most promising first, and the best of its models,
+    best first.
 
-    A model has a short name, `model_1` or, where there are several targets, `1AVZ_1`, after its rank.
+    A model has a short name, `model_1` or, where there are several targets, `1AVZ_1`, after its
+    rank.
     """
     names = set[str]()
     groups = dict(list(scored.models.groupby("target", sort=False)))
@@ -120,10 +123,14 @@ def opened(scored: ScoredFolder) -> Iterator[tuple[str, list[Opened]]]:
         models = []
         for _, row in best_distinct(groups[target], TOP):
             path = file_to_show(scored.folder, row)
-            name = _distinct(f"{target[:LONGEST] if len(groups) > 1 else 'model'}_{row.rank}", names)
+            name = _distinct(
+                f"{target[:LONGEST] if len(groups) > 1 else 'model'}_{row.rank}", names
+            )
             names.add(name)
             partners = scored.partners.get((target, row.decoy), ())
-            plain = all(re.fullmatch("[A-Za-z0-9]+", letter) for letter in chain.from_iterable(partners))
+            plain = all(
+                re.fullmatch("[A-Za-z0-9]+", letter) for letter in chain.from_iterable(partners)
+            )
             models.append(
                 Opened(
                     path=os.path.relpath(path, scored.folder),
@@ -140,22 +147,33 @@ def opened(scored: ScoredFolder) -> Iterator[tuple[str, list[Opened]]]:
 def _distinct(text: str, taken: Collection[str]) -> str:
     """The text as a name that PyMOL can give, other than those that are taken."""
     plain = re.sub(r"\W", "_", text, flags=re.ASCII)
-    return next(name for name in chain([plain], (f"{plain}_{k}" for k in count(2))) if name not in taken)
+    return next(
+        name for name in chain([plain], (f"{plain}_{k}" for k in count(2))) if name not in taken
+    )
 
 
 def quoted(text: str) -> str:
     r"""A text for Python, and so for PyMOL, and for ChimeraX, which takes the escapes of Python.
 
-    No name can end the quotation marks, its line or its command: all but `PLAIN` characters are escapes.
+    No name can end the quotation marks, its line or its command: all but `PLAIN` characters are
+    escapes.
 
     >>> print(quoted('a"; b/c.pdb'))
     "a\x22\x3b\x20b/c.pdb"
     """
-    return f'"{"".join(letter if PLAIN.match(letter) else _escape(ord(letter)) for letter in text)}"'
+    return (
+        f'"{"".join(letter if PLAIN.match(letter) else _escape(ord(letter)) for letter in text)}"'
+    )
 
 
 def _escape(code: int) -> str:
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
 
 
 def _python(value: Any) -> str:
@@ -166,9 +184,11 @@ def _python(value: Any) -> str:
 
 
 def pymol_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
-    """top.pml: the best decoys of each target, superposed, coloured by partner, or quality if it is known.
+    """top.pml: the best decoys of each target, superposed, coloured by partner, or quality if it is
+    known.
 
-    It is a program in Python, which PyMOL runs without parsing it as commands, with a list of targets in it.
+    It is a program in Python, which PyMOL runs without parsing it as commands, with a list of
+    targets in it.
     """
     groups, targets = set[str](), []
     for target, decoys in opened_targets:
@@ -192,7 +212,9 @@ def chimerax_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
     for place, (target, decoys) in enumerate(opened_targets, 1):
         block = []
         for nth, shown in enumerate(decoys, 1):
-            block.append(f'open {quoted(shown.path)} id {place}.{nth} name "{shown.name} ({shown.title})"')
+            block.append(
+                f'open {quoted(shown.path)} id {place}.{nth} name "{shown.name} ({shown.title})"'
+            )
             if nth > 1:
                 chains = "".join(f"/{','.join(part)}" for part in decoys[0].partners[:1])
                 block.append(f"matchmaker #{place}.{nth}{chains} to #{place}.1{chains}")
@@ -206,7 +228,10 @@ def _chimerax_colours(model: str, shown: Opened) -> list[str]:
     lines = [f"hide {model} atoms", f"cartoon {model}"]
     for colour, chains in zip(_cycled(shown.partners), shown.partners, strict=True):
         mine = f"{model}/{','.join(chains)}"
-        lines += [f"color {mine} {colour}", f"show ({mine} & protein) & (({model} & protein & ~{mine}) :<5) atoms"]
+        lines += [
+            f"color {mine} {colour}",
+            f"show ({mine} & protein) & (({model} & protein & ~{mine}) :<5) atoms",
+        ]
     if shown.graded:
         palette = ":".join(QUALITY_COLOURS)
         lines.append(f"color byattribute bfactor {model}@@bfactor>0 palette {palette} range 0,100")

@@ -70,7 +70,8 @@ class Shown:
     place : in the rows of its target
     partners : chains of each
     touching : places of the residues in contact, among the residues of `packed`
-    quality : predicted quality of each residue of `packed` in per cent, nan where unknown, shape (R,)
+    quality : predicted quality of each residue of `packed` in per cent, nan where unknown, shape
+        (R,)
     plddt : likewise, pLDDT; None where the predictor says nothing
     packed : its atoms as `cif_text`, compressed
     contacts : of the model, as `contact_maps` gives them
@@ -86,7 +87,8 @@ class Shown:
 
 
 def file_to_show(folder: Path, row: Any) -> Path:
-    """Return the file of a model for people to look at: with quality as B factor where there is one, else its own.
+    """Return the file of a model for people to look at: with quality as B factor where there is
+    one, else its own.
 
     folder : with its models.csv. row : of that table.
     """
@@ -95,7 +97,8 @@ def file_to_show(folder: Path, row: Any) -> Path:
 
 
 def best_distinct(rows: pd.DataFrame, most: int = MOST) -> list[tuple[int, Any]]:
-    """Return the models of a target that are looked at, with their places: the best that have a score, without copies.
+    """Return the models of a target that are looked at, with their places: the best that have a
+    score, without copies.
 
     Graphs of another pipeline have no structure and are left out.
     """
@@ -106,18 +109,23 @@ def best_distinct(rows: pd.DataFrame, most: int = MOST) -> list[tuple[int, Any]]
     return found[:most]
 
 
-def embedded(scored: ScoredFolder, order: Iterable[str], budget: int = BUDGET) -> dict[str, list[Shown]]:
-    """Return target → its models to show; the best of each target first, in the given order, then the second …
+def embedded(
+    scored: ScoredFolder, order: Iterable[str], budget: int = BUDGET
+) -> dict[str, list[Shown]]:
+    """Return target → its models to show; the best of each target first, in the given order, then
+    the second …
 
-    The page holds at most `budget` characters of them: a model for which there is no room is left out, as is one whose
-    file is gone, or has changed into something that cannot be read.
+    The page holds at most `budget` characters of them: a model for which there is no room is left
+    out, as is one whose file is gone, or has changed into something that cannot be read.
     """
     groups = dict(list(scored.models.groupby("target", sort=False)))
     most = MOST if len(groups) < MANY_TARGETS else 1
     chosen = {target: best_distinct(groups[target], most) for target in order}
-    keys = [(target, row.decoy) for target, rows in chosen.items() for _, row in rows[:most]]  # fmt: skip
+    keys = [(target, row.decoy) for target, rows in chosen.items() for _, row in rows[:most]]
     residues, contacts = scored.residues(keys), scored.contacts(keys)
-    drawings = [(target, _of_target(scored, rows, residues, contacts)) for target, rows in chosen.items()]
+    drawings = [
+        (target, _of_target(scored, rows, residues, contacts)) for target, rows in chosen.items()
+    ]
     found: dict[str, list[Shown]] = {}
     in_vain = 0
     for _ in range(most):
@@ -177,7 +185,9 @@ def _of_target(
 
 
 def _plddt(row: Any, complex_: Complex, stated: Confidence | None) -> np.ndarray | None:
-    """pLDDT of each residue, 0 to 100, shape (R,): the B factors of the file where their mean is the stated pLDDT."""
+    """pLDDT of each residue, 0 to 100, shape (R,): the B factors of the file where their mean is
+    the stated pLDDT.
+    """
     if stated is None or stated.plddt is None:
         return None
     path = Path(row.path)
@@ -191,10 +201,11 @@ def _plddt(row: Any, complex_: Complex, stated: Confidence | None) -> np.ndarray
 def contact_maps(contacts: Iterable[ContactRow], partners: Partners) -> list[dict[str, Any]]:
     """Return a map for each two partners that touch, those with most contacts first.
 
-    Each has `name`, such as `A:H+L`; `a` and `b`, the residues of either partner, such as `A 52 LYS`, in order; and
-    `k`: for each contact the places of its residues in both, and its quality in per cent, one after the other.
+    Each has `name`, such as `A:H+L`; `a` and `b`, the residues of either partner, such as `A 52
+    LYS`, in order; and `k`: for each contact the places of its residues in both, and its quality in
+    per cent, one after the other.
     """
-    partner_of = {chain: place for place, chains in enumerate(partners) for chain in chains}  # fmt: skip
+    partner_of = {chain: place for place, chains in enumerate(partners) for chain in chains}
     maps: dict[tuple[str, str], list[ContactRow]] = {}
     for row in contacts:
         pair = [_partner_name(chain, partners, partner_of) for chain in (row.chain_1, row.chain_2)]
@@ -208,7 +219,14 @@ def contact_maps(contacts: Iterable[ContactRow], partners: Partners) -> list[dic
             cells.append(a.index((row.chain_1, _in_chain(row.residue_1), row.residue_name_1)))
             cells.append(b.index((row.chain_2, _in_chain(row.residue_2), row.residue_name_2)))
             cells.append(round(100 * (row.pred_quality or 0)))
-        drawn.append({"name": f"{first}:{second}", "a": [*map(_label, a)], "b": [*map(_label, b)], "k": cells})
+        drawn.append(
+            {
+                "name": f"{first}:{second}",
+                "a": [*map(_label, a)],
+                "b": [*map(_label, b)],
+                "k": cells,
+            }
+        )
     return drawn
 
 
@@ -228,19 +246,30 @@ def _label(residue: tuple[str, tuple[int, str], str]) -> str:
 
 
 def cif_text(complex_: Complex, touching: np.ndarray) -> str:
-    """Backbone of all protein residues and side chains of those in contact as mmCIF, coordinates to 0.1 Å.
+    """Backbone of all protein residues and side chains of those in contact as mmCIF, coordinates to
+    0.1 Å.
 
     touching : places of residues in contact.
     """
     protein, lines = complex_.is_protein, [HEAD]
     whole = np.zeros(len(complex_.residues), dtype=bool)
     whole[touching] = True
-    kept = protein[complex_.residue_of] & (whole[complex_.residue_of] | np.isin(complex_.atom_names, BACKBONE))
+    kept = protein[complex_.residue_of] & (
+        whole[complex_.residue_of] | np.isin(complex_.atom_names, BACKBONE)
+    )
     of_residues = []
     for parent, (chain, number, insertion) in zip(complex_.parents, complex_.residues, strict=True):
-        of_residues.append(f"{parent} {gemmi.cif.quote(chain)} {number} {insertion.strip() or '?'} . 1 0 ATOM")
-    shown = complex_.atom_names[kept].tolist(), complex_.residue_of[kept].tolist(), complex_.xyz[kept].tolist()
-    labels = {name: f"{gemmi.cif.quote(name.decode())} {name.decode()[0]}" for name in set(shown[0])}
+        of_residues.append(
+            f"{parent} {gemmi.cif.quote(chain)} {number} {insertion.strip() or '?'} . 1 0 ATOM"
+        )
+    shown = (
+        complex_.atom_names[kept].tolist(),
+        complex_.residue_of[kept].tolist(),
+        complex_.xyz[kept].tolist(),
+    )
+    labels = {
+        name: f"{gemmi.cif.quote(name.decode())} {name.decode()[0]}" for name in set(shown[0])
+    }
     for n, (name, r, (x, y, z)) in enumerate(zip(*shown, strict=True), 1):
         lines.append(f"{n} {labels[name]} {of_residues[r]} {x:.1f} {y:.1f} {z:.1f}\n")
     return "".join(lines)
@@ -251,7 +280,9 @@ def superposed(mobile: Complex, fixed: Complex, chains: Mapping[str, str | None]
 
     chains : of the first → of the second.
     """
-    pairs = [(mobile.ca[i], fixed.ca[j], fixed.body_of[j]) for i, j in _in_common(mobile, fixed, chains)]
+    pairs = [
+        (mobile.ca[i], fixed.ca[j], fixed.body_of[j]) for i, j in _in_common(mobile, fixed, chains)
+    ]
     if not pairs:
         return mobile
     places = np.array(pairs)
@@ -263,8 +294,12 @@ def superposed(mobile: Complex, fixed: Complex, chains: Mapping[str, str | None]
     return replace(mobile, xyz=mobile.xyz @ turn + shift)
 
 
-def _in_common(one: Complex, other: Complex, chains: Mapping[str, str | None]) -> list[tuple[int, int]]:
-    """Places of the residues that two complexes share, which have a CA and belong to a partner in the second."""
+def _in_common(
+    one: Complex, other: Complex, chains: Mapping[str, str | None]
+) -> list[tuple[int, int]]:
+    """Places of the residues that two complexes share, which have a CA and belong to a partner in
+    the second.
+    """
     first, second = (_traces(complex_) for complex_ in (one, other))
     return [
         (int(trace.index[k]), int(second[chain].index[place]))
@@ -281,7 +316,10 @@ def _traces(complex_: Complex) -> dict[str, Trace]:
     of_residues = complex_.letters
     letters = "".join(of_residues[r] for r in kept)
     found = traces(
-        (complex_.residues[r] for r in kept), letters, complex_.xyz[complex_.ca[kept]], np.zeros((0, 2), int)
+        (complex_.residues[r] for r in kept),
+        letters,
+        complex_.xyz[complex_.ca[kept]],
+        np.zeros((0, 2), int),
     )
     return {name: trace._replace(index=kept[trace.index]) for name, trace in found.chains.items()}
 
@@ -294,24 +332,32 @@ def _turned(complex_: Complex) -> Complex:
         return complex_
     left = body == np.bincount(body).argmax()
     centred = xyz - xyz.mean(axis=0)
-    across = centred[~left].mean(axis=0) - centred[left].mean(axis=0) if (~left).any() else centred[0]
+    across = (
+        centred[~left].mean(axis=0) - centred[left].mean(axis=0) if (~left).any() else centred[0]
+    )
     x = across / np.linalg.norm(across)
     flat = centred - np.outer(centred @ x, x)
     y = np.linalg.svd(flat, full_matrices=False)[2][0]
-    return replace(complex_, xyz=(complex_.xyz - xyz.mean(axis=0)) @ np.stack([x, y, np.cross(x, y)], axis=1))
+    return replace(
+        complex_, xyz=(complex_.xyz - xyz.mean(axis=0)) @ np.stack([x, y, np.cross(x, y)], axis=1)
+    )
 
 
 def _quality(complex_: Complex, rows: Iterable[ResidueRow]) -> np.ndarray:
     """Quality of each residue in per cent, nan where it is unknown: (R,)."""
-    known = {f"{row.chain}:{row.residue}": row.pred_quality for row in rows if row.pred_quality is not None}
+    known = {
+        f"{row.chain}:{row.residue}": row.pred_quality
+        for row in rows
+        if row.pred_quality is not None
+    }
     return np.array([100 * known.get(str(residue), np.nan) for residue in complex_.residues])
 
 
 def for_script(shown: Mapping[str, list[Shown]]) -> dict[str, list[dict[str, Any]]]:
     """Return what the page's script reads: for each target its models.
 
-    i : place, p : partners, t : residues in contact, q and b : quality and pLDDT of residues, z : atoms,
-    c : contact maps.
+    i : place, p : partners, t : residues in contact, q and b : quality and pLDDT of residues, z :
+    atoms, c : contact maps.
     """
     models = {}
     for target, of_target in shown.items():

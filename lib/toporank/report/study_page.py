@@ -31,7 +31,12 @@ METRICS = {
     "pearson": "Pearson per target",
     "auroc": "AUROC per target",
 }
-POOLED = {"spearman": "Spearman pooled", "pearson": "Pearson pooled", "auroc": "AUROC pooled", "mae": "mean error"}
+POOLED = {
+    "spearman": "Spearman pooled",
+    "pearson": "Pearson pooled",
+    "auroc": "AUROC pooled",
+    "mae": "mean error",
+}
 BOARD = {
     "run": "run",
     "chosen": "chosen",
@@ -43,7 +48,14 @@ BOARD = {
     "stopped": "ended early",
 }
 """Columns of the leaderboard, each metric of the checkpoint that is best under its rule."""
-OF_FOLDS = ("ranking_loss", "random_pick_loss", "success_at_1", "spearman", "pooled spearman", "pooled mae")
+OF_FOLDS = (
+    "ranking_loss",
+    "random_pick_loss",
+    "success_at_1",
+    "spearman",
+    "pooled spearman",
+    "pooled mae",
+)
 """Metrics of a cross-validation."""
 MOST_CURVES = 24
 """Runs whose learning curves are drawn, the best ones."""
@@ -53,7 +65,11 @@ PERPLEXITY = 30
 
 
 def render(
-    leaderboard: Path, evaluations: Iterable[Path], embeddings: Iterable[Path], folds: Path | None, title: str
+    leaderboard: Path,
+    evaluations: Iterable[Path],
+    embeddings: Iterable[Path],
+    folds: Path | None,
+    title: str,
 ) -> str:
     """Return the page of a study as HTML that loads nothing.
 
@@ -78,11 +94,19 @@ def render(
 
 
 def leaderboard_html(board: pd.DataFrame) -> Markup:
-    """Return all runs, best first; the winner under each rule; means over seeds; what fine-tuning gained."""
+    """Return all runs, best first; the winner under each rule; means over seeds; what fine-tuning
+    gained.
+    """
     if board.empty:
         return Markup("")
-    parts = [table_html(board.reindex(columns=list(BOARD)).rename(columns=BOARD), "All runs, best first")]
-    parts.append(table_html(winners(board).drop(columns="checkpoint"), "The winner under each rule, and its regret"))
+    parts = [
+        table_html(board.reindex(columns=list(BOARD)).rename(columns=BOARD), "All runs, best first")
+    ]
+    parts.append(
+        table_html(
+            winners(board).drop(columns="checkpoint"), "The winner under each rule, and its regret"
+        )
+    )
     by_seed = by_config(board, "val_loss")
     if (by_seed["seeds"] > 1).any():
         parts.append(table_html(by_seed, "Mean and deviation over seeds"))
@@ -107,12 +131,23 @@ def _curve(run: str, metrics: pd.DataFrame) -> Markup:
     if figure is None:
         return axes
     validated = metrics[metrics["val_loss"].notna()]
-    axes.plot(metrics["epoch"], metrics["train_loss"], color="#8f7aa0", linestyle="--", label="training loss")
+    axes.plot(
+        metrics["epoch"],
+        metrics["train_loss"],
+        color="#8f7aa0",
+        linestyle="--",
+        label="training loss",
+    )
     axes.plot(validated["epoch"], validated["val_loss"], color="#1f7fc4", label="validation loss")
     axes.set(xlabel="epoch", ylabel="loss", title=run)
     axes.set_ylim(bottom=0)
     right = axes.twinx()
-    right.plot(validated["epoch"], validated["val_spearman_per_target"], color="#0a8f6c", label="Spearman per target")
+    right.plot(
+        validated["epoch"],
+        validated["val_spearman_per_target"],
+        color="#0a8f6c",
+        label="Spearman per target",
+    )
     right.set_ylim(-1, 1)
     figure.legend(loc="outside lower center", ncols=2, fontsize=7, frameon=False)
     return figure_html(figure, f"Loss and validation Spearman of {run} over {len(metrics)} epochs")
@@ -123,10 +158,15 @@ def metrics_html(evaluations: Iterable[Path]) -> Markup:
     parts = []
     for path in evaluations:
         summary = json.loads(path.read_text(encoding="utf-8"))
-        columns = {split: _column(found) for split, found in summary.items() if found.get("per_target")}
+        columns = {
+            split: _column(found) for split, found in summary.items() if found.get("per_target")
+        }
         if columns:
             table = pd.DataFrame(columns).reset_index(names="metric")
-            what = f"{path.parent.name}: mean over targets or, where it says pooled or error, one value over all models"
+            what = (
+                f"{path.parent.name}: mean over targets or, where it says pooled or error, one "
+                "value over all models"
+            )
             parts.append(table_html(table, f"{what}; with 95 % intervals"))
     return Markup("").join(parts)
 
@@ -140,7 +180,9 @@ def _column(summary: Mapping[str, Any]) -> dict[str, str]:
         column[name] = _with_interval(summary["pooled"].get(metric, {}), "value")
     intervals = summary.get("intervals")
     if intervals:
-        column[f"in the {100 * intervals['level']:.0f} % interval"] = f"{100 * intervals['inside']:.0f} %"
+        column[f"in the {100 * intervals['level']:.0f} % interval"] = (
+            f"{100 * intervals['inside']:.0f} %"
+        )
     return column
 
 
@@ -152,7 +194,9 @@ def _with_interval(found: Mapping[str, float | None], key: str) -> str:
 
 
 def folds_html(path: Path) -> Markup:
-    """Return the metrics of a cross-validation: every model by networks that never saw its cluster."""
+    """Return the metrics of a cross-validation: every model by networks that never saw its
+    cluster.
+    """
     rows = pd.DataFrame(read_metrics(path))
     if rows.empty:
         return Markup("")
@@ -161,13 +205,17 @@ def folds_html(path: Path) -> Markup:
         values.append(_with_interval(row, "value"))
     rows["shown"] = values
     chosen = rows[rows["metric"].isin(OF_FOLDS)]
-    table = chosen.pivot_table(index=["config", "group"], columns="metric", values="shown", aggfunc="first")
+    table = chosen.pivot_table(
+        index=["config", "group"], columns="metric", values="shown", aggfunc="first"
+    )
     caption = "Out of fold, by configuration and group of models, with 95 % intervals over clusters"
     return table_html(table.reset_index(), caption)
 
 
 def maps(embeddings: Iterable[Path]) -> Markup:
-    """Return the models of all data sets along two principal axes and, with scikit-learn, by t-SNE."""
+    """Return the models of all data sets along two principal axes and, with scikit-learn, by
+    t-SNE.
+    """
     names, vectors = [], []
     for path in embeddings:
         try:
@@ -189,7 +237,13 @@ def maps(embeddings: Iterable[Path]) -> Markup:
     except ImportError:
         return drawn[0] + Markup("<p>t-SNE needs scikit-learn: pip install 'toporank[figures]'</p>")
     perplexity = min(PERPLEXITY, (len(matrix) - 1) / 3)
-    drawn.append(_map(manifold.TSNE(perplexity=perplexity, random_state=0).fit_transform(matrix), labels, "t-SNE"))
+    drawn.append(
+        _map(
+            manifold.TSNE(perplexity=perplexity, random_state=0).fit_transform(matrix),
+            labels,
+            "t-SNE",
+        )
+    )
     return Markup("").join(drawn)
 
 
@@ -223,6 +277,8 @@ def figure_html(figure: Any, label: str) -> Markup:
 
 def table_html(table: pd.DataFrame, caption: str) -> Markup:
     """Return a table as HTML with a caption; numbers have three decimals."""
-    html = table.to_html(index=False, border=0, na_rep="–", float_format="{:.3f}".format, escape=True)
+    html = table.to_html(
+        index=False, border=0, na_rep="–", float_format="{:.3f}".format, escape=True
+    )
     head = Markup("<caption>{}</caption>").format(caption)
     return Markup('<div class="scroll">' + html.replace("<thead>", f"{head}<thead>", 1) + "</div>")

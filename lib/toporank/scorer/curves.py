@@ -29,13 +29,16 @@ class Curve(Section):
     constant: Number
 
     def __call__(self, measures: Mapping[str, Floats]) -> Floats:
-        """y of n cases, (n,), nan where a measure is missing. measures : by name, (n,), nan where unknown."""
+        """y of n cases, (n,), nan where a measure is missing. measures : by name, (n,), nan where
+        unknown.
+        """
         x = self.constant + sum(weight * measures[name] for name, weight in self.weights.items())
         return 1 / (1 + np.exp(-x))
 
 
 def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
-    """The curve of some measures, by least squares; a measure that is everywhere the same has no weight.
+    """The curve of some measures, by least squares; a measure that is everywhere the same has no
+    weight.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Where decoys lie for the network: its pooled vector of each, as a table and as a map of two axes."""
+"""Where decoys lie for the network: its pooled vector of each, as a table and as a map of two
+axes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ Vectors = Mapping[tuple[str, str], np.ndarray]
 
 
 def vector_columns(vectors: Vectors) -> dict[str, list[str] | np.ndarray]:
-    """Return the columns of the table of some vectors: target, decoy, v0, v1 … in single precision."""
+    """Return the columns of the table of some vectors: target, decoy, v0, v1 … in single
+    precision.
+    """
     matrix = _matrix(vectors)
     names = {name: [key[k] for key in vectors] for k, name in enumerate(KEYS)}
     return names | {f"v{k}": column for k, column in enumerate(matrix.T)}
@@ -50,7 +54,9 @@ def read_embeddings(path: Path | str) -> Vectors:
 
     try:
         table = pd.read_csv(path, dtype=dict.fromkeys(KEYS, str), keep_default_na=False)
-        keys = [tuple(map(restored, key)) for key in zip(*(table[name] for name in KEYS), strict=True)]
+        keys = [
+            tuple(map(restored, key)) for key in zip(*(table[name] for name in KEYS), strict=True)
+        ]
         matrix = table.drop(columns=[*KEYS]).to_numpy(np.float32)
         return _by_name(keys, matrix)
     except (OSError, ValueError, KeyError) as error:
@@ -58,7 +64,9 @@ def read_embeddings(path: Path | str) -> Vectors:
 
 
 def write_training_vectors(path: Path | str, vectors: Vectors, checkpoint: str) -> None:
-    """Write the vectors that a scorer brings along. checkpoint : SHA-256 of the one whose vectors they are."""
+    """Write the vectors that a scorer brings along. checkpoint : SHA-256 of the one whose vectors
+    they are.
+    """
     description = {"decoys": [*vectors], OF_CHECKPOINT: checkpoint}
     write_bytes(path, described.to_bytes({"vectors": _matrix(vectors)}, description))
 
@@ -90,17 +98,27 @@ def _damaged(path: Path | str, error: Exception) -> RecordError:
     return RecordError(what, where=path, remedy="delete it and run again, or restore it")
 
 
-def principal_places(vectors: np.ndarray, others: np.ndarray, axes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places of vectors, (n, k), along their leading principal axes, (n, axes), and the share of variance of each.
+def principal_places(
+    vectors: np.ndarray, others: np.ndarray, axes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places of vectors, (n, k), along their leading principal axes, (n, axes), and the share of
+    variance of each.
 
     Between the two stand the places of others, (m, k), along the same axes, k at most.
 
-    Each axis points to where its largest entry is positive, so that the same vectors always give the same map.
+    Each axis points to where its largest entry is positive, so that the same vectors always give
+    the same map.
     """
     mean = vectors.mean(axis=0)
     centred = vectors - mean
     values, directions = np.linalg.eigh(centred.T @ centred)
     values, directions = values[::-1][:axes], directions[:, ::-1][:, :axes]
-    directions = directions * np.sign(directions[np.abs(directions).argmax(axis=0), range(directions.shape[1])])
+    directions = directions * np.sign(
+        directions[np.abs(directions).argmax(axis=0), range(directions.shape[1])]
+    )
     total = np.square(centred).sum()
-    return centred @ directions, (others - mean) @ directions, values / total if total > 0 else np.zeros(len(values))
+    return (
+        centred @ directions,
+        (others - mean) @ directions,
+        values / total if total > 0 else np.zeros(len(values)),
+    )

@@ -41,7 +41,8 @@ STATED = list(Confidence._fields)
 
 
 class CrossValidation:
-    """The folder in which networks were trained without each fold: its labelled decoys with a graph, but copies.
+    """The folder in which networks were trained without each fold: its labelled decoys with a
+    graph, but copies.
 
     Attributes
     ----------
@@ -62,7 +63,9 @@ class CrossValidation:
         self.folder, self.datasets, self.natives = folder, sorted(datasets), natives or {}
         self.store = Store(store or folder / ".toporank/store")
         self.splits = read_splits(folder / layout.SPLITS)
-        self.labels = {d: read_split_labels(folder / layout.LABELS.format(dataset=d)) for d in self.datasets}
+        self.labels = {
+            d: read_split_labels(folder / layout.LABELS.format(dataset=d)) for d in self.datasets
+        }
         parts = []
         self.similarity: dict[tuple[str, str], np.ndarray] = {}
         for dataset in self.datasets:
@@ -78,13 +81,19 @@ class CrossValidation:
         built = {*zip(graphs.target, graphs.decoy, strict=True)} - copies
         rows = self._labelled(dataset)
         keys = zip(rows["target"], rows["decoy"], strict=True)
-        rows = rows[[key in built for key in keys]].sort_values(["target", "decoy"], ignore_index=True)
+        rows = rows[[key in built for key in keys]].sort_values(
+            ["target", "decoy"], ignore_index=True
+        )
         contacts = stored_contacts(read_built(dataset), coverage, self.store)
         for target, of_target in rows.groupby("target"):
             read = read_decoys(contacts((target, decoy)) for decoy in of_target["decoy"])
             self.similarity[dataset, target] = np.array([*similarities(read.contacts)])
-        stated = pd.DataFrame(read_confidence(self.folder / layout.CONFIDENCE.format(dataset=dataset)), columns=STATED)
-        rows = rows.merge(stated[["target", "decoy", *OF_RESIDUES]], on=["target", "decoy"], how="left")
+        stated = pd.DataFrame(
+            read_confidence(self.folder / layout.CONFIDENCE.format(dataset=dataset)), columns=STATED
+        )
+        rows = rows.merge(
+            stated[["target", "decoy", *OF_RESIDUES]], on=["target", "decoy"], how="left"
+        )
         sizes = pd.DataFrame(coverage)[["target", "decoy", "n_interface_residues", "n_chains"]]
         return rows.merge(sizes, on=["target", "decoy"], how="left")
 
@@ -95,41 +104,57 @@ class CrossValidation:
         for label in self.labels[dataset]:
             split = where[label.target]
             group = label.group or dataset
-            rows.append((dataset, label.target, label.decoy, group, split.cluster, split.fold, label.dockq))
+            rows.append(
+                (dataset, label.target, label.decoy, group, split.cluster, split.fold, label.dockq)
+            )
         return pd.DataFrame(rows, columns=[*KEYS, "group", "cluster", "fold", "dockq"])
 
     def runs(self, config: str) -> list[str]:
         """The names of the runs of a configuration, one for each seed."""
         paths = self.folder.glob(layout.FOLD_RUN.format(fold=0, run=f"{config}_seed*"))
-        return sorted((path.name for path in paths), key=lambda name: int(name.removeprefix(f"{config}_seed")))
+        return sorted(
+            (path.name for path in paths), key=lambda name: int(name.removeprefix(f"{config}_seed"))
+        )
 
     def summaries(self, run: str) -> list[Path]:
-        """The summary of a run in every fold of the splits; those of an earlier number of folds may lie beside them."""
+        """The summary of a run in every fold of the splits; those of an earlier number of folds may
+        lie beside them.
+        """
         folds = sorted({row.fold for row in self.splits if row.fold is not None})
-        paths = (self.folder / layout.FOLD_RUN.format(fold=fold, run=run) / "summary.json" for fold in folds)
+        paths = (
+            self.folder / layout.FOLD_RUN.format(fold=fold, run=run) / "summary.json"
+            for fold in folds
+        )
         return [path for path in paths if path.exists()]
 
     def with_networks(self, run: str, rule: str = "val_loss") -> pd.DataFrame:
-        """The decoys with what the networks of a run say of them, each the one trained without its fold."""
+        """The decoys with what the networks of a run say of them, each the one trained without its
+        fold.
+        """
         packs = [self.folder / layout.PACK.format(dataset=d) for d in self.datasets]
         said = pd.DataFrame(out_of_fold(self.summaries(run), rule, packs, self.splits, self.labels))
         by_networks = said[[*KEYS, "pred_dockq", "pred_sd", "pred_local"]]
         return self.decoys.merge(by_networks, on=KEYS, how="left", validate="1:1")
 
-    def evidence(self, run: str, rule: str = "val_loss", quality_of: Collection[str] = ()) -> Evidence:
+    def evidence(
+        self, run: str, rule: str = "val_loss", quality_of: Collection[str] = ()
+    ) -> Evidence:
         """What a scorer of the networks of a run is made from.
 
         Parameters
         ----------
         run : a configuration with a seed
         rule : that chooses the checkpoint of each fold
-        quality_of : groups from which the quality of residues and contacts is learned, as far as natives label them
+        quality_of : groups from which the quality of residues and contacts is learned, as far as
+            natives label them
         """
         networks, losses, by_fold = {}, {}, {}
         for path in self.summaries(run):
             fold = path.parent.parent.name
             name = f"{fold}_{path.parent.name}"
-            networks[name] = by_fold[int(fold.removeprefix("fold"))] = path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt")
+            networks[name] = by_fold[int(fold.removeprefix("fold"))] = path.with_name(
+                f"{CHECKPOINT_OF[rule]}.ckpt"
+            )
             losses[name] = json.loads(path.read_text(encoding="utf-8"))[CHECKPOINT_OF[rule]][rule]
         best = min(losses, key=losses.get)
         return Evidence(
@@ -139,11 +164,16 @@ class CrossValidation:
             best=best,
             pooled=self._pooled(networks[best]),
             sample=self._sample(networks[best]),
-            witnesses={dataset: self.witnesses(dataset, by_fold, quality_of) for dataset in self.natives},
+            witnesses={
+                dataset: self.witnesses(dataset, by_fold, quality_of) for dataset in self.natives
+            },
         )
 
-    def witnesses(self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]) -> list[Witness]:
-        """The decoys of groups of a data set that natives label, with what the network of their fold says of them.
+    def witnesses(
+        self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]
+    ) -> list[Witness]:
+        """The decoys of groups of a data set that natives label, with what the network of their
+        fold says of them.
 
         networks : the checkpoint of each fold.
         """
@@ -151,7 +181,9 @@ class CrossValidation:
         coverage = read_coverage(self.folder / layout.COVERAGE.format(dataset=dataset))
         contacts = stored_contacts(built, coverage, self.store)
         chunks = read_current(dataset).of_all
-        truth = LocalQualities(dataset, chunks, built.fates, find_natives(self.natives[dataset]), self.store)
+        truth = LocalQualities(
+            dataset, chunks, built.fates, find_natives(self.natives[dataset]), self.store
+        )
         rows = self.decoys[(self.decoys["dataset"] == dataset) & self.decoys["group"].isin(groups)]
         fold = dict(zip(zip(rows["target"], rows["decoy"], strict=True), rows["fold"], strict=True))
         found = []
@@ -169,16 +201,26 @@ class CrossValidation:
         for dataset in self.datasets:
             store = GraphStore.open([self.folder / layout.PACK.format(dataset=dataset)])
             vectors = predict_all([network], store)[0].pooled.double().numpy()
-            seen |= {(dataset, *key): v for *key, v in zip(store.target, store.decoy, vectors, strict=True)}
+            seen |= {
+                (dataset, *key): v
+                for *key, v in zip(store.target, store.decoy, vectors, strict=True)
+            }
         return np.array([seen[key] for key in self.decoys[KEYS].itertuples(index=False, name=None)])
 
     def _sample(self, checkpoint: Path) -> list[Score]:
-        """Labelled decoys drawn at random, of each data set as many as its share, with what a network sees of them."""
-        store = GraphStore.open([self.folder / layout.PACK.format(dataset=d) for d in self.datasets])
+        """Labelled decoys drawn at random, of each data set as many as its share, with what a
+        network sees of them.
+        """
+        store = GraphStore.open(
+            [self.folder / layout.PACK.format(dataset=d) for d in self.datasets]
+        )
         labelled = np.flatnonzero(np.isfinite(store.dockq))
         chosen = store.some(np.sort(np.random.default_rng(0).permutation(labelled)[:SAMPLE]))
         network, _ = load_weights(checkpoint)
         ((*_, pooled),) = predict_all([network], chosen)
         names = zip(chosen.target.tolist(), chosen.decoy.tolist(), strict=True)
         vectors = map(tuple, pooled.double().tolist())
-        return [Score(*name, 0.0, None, pooled=vector) for name, vector in zip(names, vectors, strict=True)]
+        return [
+            Score(*name, 0.0, None, pooled=vector)
+            for name, vector in zip(names, vectors, strict=True)
+        ]

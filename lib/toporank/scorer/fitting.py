@@ -1,8 +1,10 @@
-"""Fits the numbers of a judge to labelled decoys that networks predicted without having seen their clusters.
+"""Fits the numbers of a judge to labelled decoys that networks predicted without having seen their
+clusters.
 
-The sums of the judge are not fitted: weights that were fitted freely did not carry over to decoys of other programs
-(docs/scorer.md). Fitted are the curve of confidence, the calibration and the domain. Every group of decoys weighs the
-same, whatever its size, and so does every number of models that a target is cut down to.
+The sums of the judge are not fitted: weights that were fitted freely did not carry over to decoys
+of other programs (docs/scorer.md). Fitted are the curve of confidence, the calibration and the
+domain. Every group of decoys weighs the same, whatever its size, and so does every number of models
+that a target is cut down to.
 """
 
 from __future__ import annotations
@@ -27,11 +29,17 @@ FEWEST_CLUSTERS = 20
 PARTS = 8
 """Parts of equal weight, at most, that each give a knot of a calibration."""
 UNSEEN = 0.25
-"""Of a cluster, counted as half right beside those of a part: so no share of acceptable models is 0 or 1 by chance."""
+"""Of a cluster, counted as half right beside those of a part: so no share of acceptable models is 0
+or 1 by chance.
+"""
 OF_MADE = 0.4
-"""Weight of a group of decoys made around natives: they agree with each other more than those of predictors do."""
+"""Weight of a group of decoys made around natives: they agree with each other more than those of
+predictors do.
+"""
 RARE = 0.005
-"""Share of the training decoys beyond either end of a range of sizes; twice that is beyond the limit of distance."""
+"""Share of the training decoys beyond either end of a range of sizes; twice that is beyond the
+limit of distance.
+"""
 AXES = 8
 """Leading principal axes in which distances are measured."""
 TINY = 1e-9
@@ -41,19 +49,25 @@ PAIR_CURVES = [
     Curve(weights={"lis": 4.15064}, constant=-1.93659),
     Curve(weights={"pdockq2": 3.01542}, constant=-1.46668),
 ]
-"""Of what is known of pairs, from 10,000 models of 500 dimers; benchmarks/scorer_confidence.py fits them."""
+"""Of what is known of pairs, from 10,000 models of 500 dimers; benchmarks/scorer_confidence.py fits
+them.
+"""
 
 Similarity = Mapping[tuple[str, str], np.ndarray]
 """Of data set and target: how alike its decoys are, (n, n), in the order of the table."""
 
 
-def fit_judge(decoys: pd.DataFrame, similarity: Similarity, pooled: Floats, made: Collection[str] = ()) -> Judge | None:
+def fit_judge(
+    decoys: pd.DataFrame, similarity: Similarity, pooled: Floats, made: Collection[str] = ()
+) -> Judge | None:
     """The judge of networks, None where the decoys are of fewer than `FEWEST_CLUSTERS` clusters.
 
     Parameters
     ----------
-    decoys : (n,) rows `dataset`, `target`, `group`, `cluster`, `dockq`; `pred_dockq` of the networks; `OF_RESIDUES`,
-        nan where unknown; `n_interface_residues` and `n_chains`. Decoys of a data set and target follow each other.
+    decoys : (n,) rows `dataset`, `target`, `group`, `cluster`, `dockq`; `pred_dockq` of the
+        networks; `OF_RESIDUES`,
+        nan where unknown; `n_interface_residues` and `n_chains`. Decoys of a data set and target
+        follow each other.
     similarity : of their targets
     pooled : (n, d), what the network of the checkpoint sees of each
     made : groups of decoys made around natives
@@ -66,11 +80,17 @@ def fit_judge(decoys: pd.DataFrame, similarity: Similarity, pooled: Floats, made
         curves = [fit_curve(stated, OF_RESIDUES)]
     seen = pooled[~decoys["group"].isin(made).to_numpy()] if made else pooled
     like = decoys[~decoys["group"].isin(made)] if made else decoys
-    return calibrated(decoys, similarity, curves, made).model_copy(update={"domain": fit_domain(like, seen)})
+    return calibrated(decoys, similarity, curves, made).model_copy(
+        update={"domain": fit_domain(like, seen)}
+    )
 
 
-def calibrated(decoys: pd.DataFrame, similarity: Similarity, curves: list[Curve], made: Collection[str] = ()) -> Judge:
-    """A judge with these curves of pLDDT, calibrated on some decoys. decoys, similarity, made : as for `fit_judge`."""
+def calibrated(
+    decoys: pd.DataFrame, similarity: Similarity, curves: list[Curve], made: Collection[str] = ()
+) -> Judge:
+    """A judge with these curves of pLDDT, calibrated on some decoys. decoys, similarity, made : as
+    for `fit_judge`.
+    """
     judge = Judge.model_construct(
         temperature=TEMPERATURE,
         consensus=CONSENSUS,
@@ -90,7 +110,9 @@ def calibrated(decoys: pd.DataFrame, similarity: Similarity, curves: list[Curve]
 
 
 def pools(decoys: pd.DataFrame, n: int | None, seed: int = 0) -> Iterator[np.ndarray]:
-    """Places of n decoys of each target that has so many, drawn at random; of all decoys, where n is None."""
+    """Places of n decoys of each target that has so many, drawn at random; of all decoys, where n
+    is None.
+    """
     draw = np.random.default_rng(seed)
     for places in decoys.groupby(["dataset", "target"], sort=False).indices.values():
         if n is None:
@@ -118,7 +140,8 @@ def observations(
 
     Returns
     -------
-    Rows `place` (in decoys), `pool`, `size`, `n` (decoys of the pool), `group`, `cluster`, `dockq`, `consensus`,
+    Rows `place` (in decoys), `pool`, `size`, `n` (decoys of the pool), `group`, `cluster`, `dockq`,
+    `consensus`,
     `confidence`, `level` and `above`
     """
     network = decoys["pred_dockq"].to_numpy(float)
@@ -137,7 +160,13 @@ def observations(
             alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])]
             standing = judge.standing(network[rows], by_confidence[rows], alike)
             part = pd.DataFrame(standing._asdict())
-            part = part.assign(place=rows, confidence=by_confidence[rows], pool=len(parts), size=size or 0, n=len(rows))
+            part = part.assign(
+                place=rows,
+                confidence=by_confidence[rows],
+                pool=len(parts),
+                size=size or 0,
+                n=len(rows),
+            )
             parts.append(part)
     table = pd.concat(parts, ignore_index=True)
     about = decoys[["group", "cluster", "dockq"]].iloc[table["place"]].reset_index(drop=True)
@@ -153,7 +182,9 @@ def fit_calibration(observed: pd.DataFrame, made: Collection[str] = ()) -> Calib
     def errors(p: Floats) -> Floats:
         return (1 / (1 + np.exp(-(p[0] + p[1] * level + p[2] * above))) - dockq) * root
 
-    constant, *slopes = least_squares(errors, [-2.0, 4.0, 4.0], bounds=([-20, 0, 0], [20, 40, 40])).x
+    constant, *slopes = least_squares(
+        errors, [-2.0, 4.0, 4.0], bounds=([-20, 0, 0], [20, 40, 40])
+    ).x
     numbers = [shortened(value) for value in (constant, *slopes)]
     line = Calibration.model_construct(constant=numbers[0], mean=numbers[1], within=numbers[2])
     table["expected"] = line.expected(level, above)
@@ -205,7 +236,9 @@ def _knot(part: pd.DataFrame) -> tuple[float, float, float, float]:
 
 
 def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
-    """What decoys are like. decoys : with `n_interface_residues` and `n_chains`. pooled : (n, d)."""
+    """What decoys are like. decoys : with `n_interface_residues` and `n_chains`. pooled : (n,
+    d).
+    """
     center = pooled.mean(axis=0)
     variances, axes = np.linalg.eigh(np.cov(pooled, rowvar=False).reshape(pooled.shape[1], -1))
     leading = []

@@ -1,7 +1,7 @@
 """Do two proteins interact? The predictor's ipTM answers best; this turns it into a probability.
 
-No sum of ipTM with pDockQ2, interface pLDDT, PAE or pTM was better than ipTM alone on pairs whose proteins it had not
-seen (`benchmarks/interaction.py`, table in docs/screens.md).
+No sum of ipTM with pDockQ2, interface pLDDT, PAE or pTM was better than ipTM alone on pairs whose
+proteins it had not seen (`benchmarks/interaction.py`, table in docs/screens.md).
 """
 
 from __future__ import annotations
@@ -11,22 +11,25 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 CONSTANT, WEIGHT = -3.32, 5.68
-"""Of the logistic curve: fitted by benchmarks/interaction.py to 146 heterodimers and 146 random pairs (AlphaFold 2.3),
-466 homodimers and 169 random pairs (ColabFold), 106 peptides and 516 random ones (ColabFold), one weight for each
-source and half of it for its true pairs. ipTM was that of the model that the predictor ranks first; the highest ipTM of
-five models has the same AUROC."""
+"""Of the logistic curve: fitted by benchmarks/interaction.py to 146 heterodimers and 146 random
+pairs (AlphaFold 2.3), 466 homodimers and 169 random pairs (ColabFold), 106 peptides and 516 random
+ones (ColabFold), one weight for each source and half of it for its true pairs. ipTM was that of the
+model that the predictor ranks first; the highest ipTM of five models has the same AUROC.
+"""
 AUROC = (0.82, 0.87)
 """Of ipTM on the three sources: the lowest and the highest."""
 PRECISION = (0.91, 1.00)
-"""Share of true pairs where half of them pass, lowest and highest of the three sources, for as many true as random."""
+"""Share of true pairs where half of them pass, lowest and highest of the three sources, for as many
+true as random.
+"""
 
 
 def p_interact(iptm: ArrayLike) -> np.ndarray:
     """Probability that two proteins interact, if half of the pairs of the screen do.
 
-    p = 1 / (1 + exp(3.32 − 5.68 ipTM)), so 0.5 at an ipTM of 0.58. With fewer interacting pairs in a screen all
-    probabilities are too high; their order is right, since it is that of ipTM. On a source that was left out of the fit
-    the mean error of the probability was 0.06 to 0.13.
+    p = 1 / (1 + exp(3.32 − 5.68 ipTM)), so 0.5 at an ipTM of 0.58. With fewer interacting pairs in
+    a screen all probabilities are too high; their order is right, since it is that of ipTM. On a
+    source that was left out of the fit the mean error of the probability was 0.06 to 0.13.
 
     Parameters
     ----------
@@ -64,13 +67,17 @@ def interaction_sentence(targets: pd.DataFrame) -> str:
     known = int(targets["p_interact"].notna().sum())
     if not known:
         return (
-            "TopoRank predicts whether a model is right, not whether the proteins interact. The best number for that "
+            "TopoRank predicts whether a model is right, not whether the proteins interact. The "
+            "best number for that "
             "is the predictor's ipTM, and no ipTM was found beside these models."
         )
     some = "" if known == len(targets) else f" (known for {known} of {len(targets)} targets)"
     return (
-        f"To see which pairs interact, sort by ipTM{some}: p_interact is its probability if half of the pairs do. "
-        f"On 1,400 true and random pairs ipTM had an AUROC of {AUROC[0]:.2f} to {AUROC[1]:.2f}, more than pDockQ, "
-        f"pDockQ2, PAE or pLDDT; at the ipTM that half of the true pairs reach, {PRECISION[0]:.0%} or more of the "
+        f"To see which pairs interact, sort by ipTM{some}: p_interact is its probability if half "
+        "of the pairs do. "
+        f"On 1,400 true and random pairs ipTM had an AUROC of {AUROC[0]:.2f} to {AUROC[1]:.2f}, "
+        "more than pDockQ, "
+        "pDockQ2, PAE or pLDDT; at the ipTM that half of the true pairs reach, "
+        f"{PRECISION[0]:.0%} or more of the "
         "pairs were true. The verdict answers another question: is the model right?"
     )

@@ -1,29 +1,33 @@
 """The judge: from what each witness says of a model to the DockQ to expect of it.
 
-There are three witnesses. The *networks* look at one model. The *confidence* of its predictor is turned into DockQ by
-curves. The quality q of a model is the mean of both; a witness that is missing is left out. The third witness are the
+There are three witnesses. The *networks* look at one model. The *confidence* of its predictor is
+turned into DockQ by curves. The quality q of a model is the mean of both; a witness that is missing
+is left out. The third witness are the
 *other models* of the target, by the contacts that they share with it.
 
-If one of n models is right, it is model j with a probability p_j that grows with its quality. How right model i is then
-follows from how similar it is to each, and similarity to itself is 1. So the order of the models comes from
+If one of n models is right, it is model j with a probability p_j that grows with its quality. How
+right model i is then follows from how similar it is to each, and similarity to itself is 1. So the
+order of the models comes from
 
-    order_i = sum_j p_j similarity_ij + q_i / n,      p_j = exp(q_j / T) / sum_k exp(q_k / T),      T = t sqrt(n).
+    order_i = sum_j p_j similarity_ij + q_i / n,      p_j = exp(q_j / T) / sum_k exp(q_k / T),
+    T = t sqrt(n).
 
-This is the choice of least expected loss (minimum Bayes risk; Kumar & Byrne 2004, N04-1022 of the ACL Anthology). The
-temperature T grows with n because the highest of many uncertain qualities says little: of few models the quality
-decides, of many the consensus.
+This is the choice of least expected loss (minimum Bayes risk; Kumar & Byrne 2004, N04-1022 of the
+ACL Anthology). The temperature T grows with n because the highest of many uncertain qualities says
+little: of few models the quality decides, of many the consensus.
 
-How good the models of the target are, its level, is a mean of their quality and of their consensus, which is the
-similarity to the other models:
+How good the models of the target are, its level, is a mean of their quality and of their consensus,
+which is the similarity to the other models:
 
     level = (mean(q) + u mean(consensus)) / (1 + u), and q of a single model.
 
-The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes from the level and
-from how far a model is above it in the order, each with a slope of its own,
+The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes
+from the level and from how far a model is above it in the order, each with a slope of its own,
 
     DockQ = 1 / (1 + exp(-(constant + mean level + within (order_i - mean(order))))),
 
-which rises with the order: inside a target the DockQ to expect falls with the rank. A single model is its own level.
+which rises with the order: inside a target the DockQ to expect falls with the rank. A single model
+is its own level.
 """
 
 from __future__ import annotations
@@ -61,7 +65,9 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class Knot(Section):
-    """What is known of models with this DockQ to expect: bounds of DockQ, and the share that is acceptable."""
+    """What is known of models with this DockQ to expect: bounds of DockQ, and the share that is
+    acceptable.
+    """
 
     dockq: Share
     low: Share
@@ -91,18 +97,23 @@ class Calibration(Section):
         return 1 / (1 + np.exp(-(self.constant + self.mean * level + self.within * above)))
 
     def about(self, dockq: Floats) -> Floats:
-        """Lower bound, upper bound and probability of an acceptable model, (3, n), for a DockQ to expect, (n,)."""
+        """Lower bound, upper bound and probability of an acceptable model, (3, n), for a DockQ to
+        expect, (n,).
+        """
         at = [knot.dockq for knot in self.knots]
         columns = ("low", "high", "p_acceptable")
-        return np.array([np.interp(dockq, at, [getattr(knot, name) for knot in self.knots]) for name in columns])
+        return np.array(
+            [np.interp(dockq, at, [getattr(knot, name) for knot in self.knots]) for name in columns]
+        )
 
 
 class Domain(Section):
     """What the training decoys are like.
 
-    n_interface_residues, n_chains : smallest and largest number but for rare ones. center : (d,), axes : (k, d),
-    deviations : (k,), of what the head of the network sees of a decoy: mean, leading principal axes, and the standard
-    deviation along each. limit : of the distance from the center in these deviations.
+    n_interface_residues, n_chains : smallest and largest number but for rare ones. center : (d,),
+    axes : (k, d), deviations : (k,), of what the head of the network sees of a decoy: mean, leading
+    principal axes, and the standard deviation along each. limit : of the distance from the center
+    in these deviations.
     """
 
     n_interface_residues: tuple[int, int]
@@ -114,12 +125,16 @@ class Domain(Section):
 
     @model_validator(mode="after")
     def _one_shape(self) -> Domain:
-        if len(self.deviations) != len(self.axes) or any(len(axis) != len(self.center) for axis in self.axes):
+        if len(self.deviations) != len(self.axes) or any(
+            len(axis) != len(self.center) for axis in self.axes
+        ):
             raise ValueError("each axis needs a deviation, and as many numbers as the center has")
         return self
 
     def distances(self, pooled: Floats) -> Floats:
-        """Mahalanobis distance of each decoy from the center, along the axes: (n,). pooled : (n, d)."""
+        """Mahalanobis distance of each decoy from the center, along the axes: (n,). pooled : (n,
+        d).
+        """
         axes = np.array(self.axes, dtype=np.float64).reshape(-1, len(self.center))
         along = (pooled - np.array(self.center)) @ axes.T
         return np.linalg.norm(along / np.array(self.deviations), axis=1)
@@ -128,22 +143,28 @@ class Domain(Section):
         """Why a decoy is out of domain, in words; empty if it is not."""
         reasons = []
         sizes = (
-            (f"interface of {n_interface_residues} residues", n_interface_residues, self.n_interface_residues),
+            (
+                f"interface of {n_interface_residues} residues",
+                n_interface_residues,
+                self.n_interface_residues,
+            ),
             (f"{n_chains} chains", n_chains, self.n_chains),
         )
         for what, size, (low, high) in sizes:
             if not low <= size <= high:
                 reasons.append(f"{what}, training had {f'{low} to {high}' if low < high else low}")
         if distance > self.limit:
-            reasons.append(f"unlike the training decoys: distance {distance:.1f}, limit {self.limit:.1f}")
+            reasons.append(
+                f"unlike the training decoys: distance {distance:.1f}, limit {self.limit:.1f}"
+            )
         return "; ".join(reasons)
 
 
 class Standing(NamedTuple):
     """How n models of a target stand, (n,) each, as in the formulas above.
 
-    level : of the target. above : order minus its mean. consensus : mean similarity to the others, nan for a single
-    model.
+    level : of the target. above : order minus its mean. consensus : mean similarity to the others,
+    nan for a single model.
     """
 
     level: Floats
@@ -157,7 +178,8 @@ class Judge(Section):
     Attributes
     ----------
     temperature, consensus : t and u of the formulas above
-    of_residues, of_pairs : curves of confidence; the mean of all that are known counts, then the mean of both kinds
+    of_residues, of_pairs : curves of confidence; the mean of all that are known counts, then the
+        mean of both kinds
     structure : calibration of models without confidence
     with_confidence : that of models with it, None where none were learned from
     domain : what the training decoys are like
@@ -191,7 +213,8 @@ class Judge(Section):
         Parameters
         ----------
         network, confidence : DockQ by each, shape (n,), nan where unknown
-        alike : similarity of one model after another to all of them, shape (n,) each; of a single model nothing
+        alike : similarity of one model after another to all of them, shape (n,) each; of a single
+            model nothing
         """
         quality = _mean_of_known([network, confidence])
         n = len(quality)
@@ -202,18 +225,26 @@ class Judge(Section):
         votes = count_votes(alike, right)
         level = (quality.mean() + self.consensus * votes.consensus.mean()) / (1 + self.consensus)
         order = votes.expected + quality / n
-        return Standing(level=np.full(n, level), above=order - order.mean(), consensus=votes.consensus)
+        return Standing(
+            level=np.full(n, level), above=order - order.mean(), consensus=votes.consensus
+        )
 
     def calibration(self, confidence: float) -> Calibration:
         """That of a model with such a confidence, nan where it is unknown."""
-        return self.structure if np.isnan(confidence) or self.with_confidence is None else self.with_confidence
+        return (
+            self.structure
+            if np.isnan(confidence) or self.with_confidence is None
+            else self.with_confidence
+        )
 
     def expected(self, level: Floats, above: Floats, confidence: Floats) -> Floats:
         """DockQ to expect, (n,). level, above : as in `Standing`."""
         by_structure = self.structure.expected(level, above)
         if self.with_confidence is None:
             return by_structure
-        return np.where(np.isnan(confidence), by_structure, self.with_confidence.expected(level, above))
+        return np.where(
+            np.isnan(confidence), by_structure, self.with_confidence.expected(level, above)
+        )
 
 
 def _mean_of_known(values: Sequence[Floats]) -> Floats:
@@ -235,7 +266,8 @@ class Votes(NamedTuple):
 
 
 def count_votes(alike: Iterable[Floats], right: Floats) -> Votes:
-    """The votes of n models. Models that a predictor repeats keep their votes: it is right more often than not then.
+    """The votes of n models. Models that a predictor repeats keep their votes: it is right more
+    often than not then.
 
     Parameters
     ----------
@@ -273,7 +305,8 @@ def judged(
 ) -> list[Score]:
     """The scores of networks with the DockQ to expect in their place.
 
-    Interfaces of a decoy are judged by the networks alone. Copies vote once, and have the numbers of their originals.
+    Interfaces of a decoy are judged by the networks alone. Copies vote once, and have the numbers
+    of their originals.
 
     Parameters
     ----------
@@ -289,13 +322,17 @@ def judged(
     for target, group in groupby(decoys, key=lambda score: score.target):
         of_target = list(group)
         there = {score.decoy for score in of_target}
-        originals = [score for score in of_target if copy_of.get((target, score.decoy)) not in there]
+        originals = [
+            score for score in of_target if copy_of.get((target, score.decoy)) not in there
+        ]
         for score in _of_target(judge, originals, contacts, rows):
             new[target, score.decoy] = score
         for score in of_target:
             if (target, score.decoy) not in new:
                 original = new[target, copy_of[target, score.decoy]]
-                new[target, score.decoy] = score._replace(**{name: getattr(original, name) for name in JUDGED})
+                new[target, score.decoy] = score._replace(
+                    **{name: getattr(original, name) for name in JUDGED}
+                )
     found = []
     for score in scores:
         found.append(_alone(judge, score) if score.interface else new[score.target, score.decoy])
@@ -307,17 +344,26 @@ JUDGED = ("pred_dockq", "pred_network", "consensus", "pred_confidence")
 
 
 def _of_target(
-    judge: Judge, scores: list[Score], contacts: Callable[[Key], Compared], stated: Mapping[Key, Confidence]
+    judge: Judge,
+    scores: list[Score],
+    contacts: Callable[[Key], Compared],
+    stated: Mapping[Key, Confidence],
 ) -> list[Score]:
     network = np.array([score.pred_dockq for score in scores])
-    confidence = judge.confidence(_measures([stated.get((score.target, score.decoy)) for score in scores]))
+    confidence = judge.confidence(
+        _measures([stated.get((score.target, score.decoy)) for score in scores])
+    )
     alike: Iterable[Floats] = ()
     if len(scores) > 1:
         read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
         alike = similarities(read.contacts)
     standing = judge.standing(network, confidence, alike)
     dockq = judge.expected(standing.level, standing.above, confidence)
-    columns = zip(scores, *(values.tolist() for values in (dockq, standing.consensus, confidence)), strict=True)
+    columns = zip(
+        scores,
+        *(values.tolist() for values in (dockq, standing.consensus, confidence)),
+        strict=True,
+    )
     found = []
     for one, expected, agreement, stated_dockq in columns:
         found.append(

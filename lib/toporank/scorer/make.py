@@ -26,22 +26,28 @@ from toporank.scorer.residue_quality import Quality, Witness, fit_quality, quali
 from toporank.scorer.scorer import Scorer
 
 CARD = "README.md"
-OF_CLUSTERS = "Out of fold by cluster: the networks had not seen the cluster of a decoy that they predict."
+OF_CLUSTERS = (
+    "Out of fold by cluster: the networks had not seen the cluster of a decoy that they predict."
+)
 OF_TARGETS = (
-    "Out of fold by target alone: the networks had seen other targets of the cluster of a decoy that they predict"
+    "Out of fold by target alone: the networks had seen other targets of the cluster of a decoy "
+    "that they predict"
     " (`split_by: target`), so figures and intervals are too good."
 )
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a scorer is made from: n labelled decoys and what the networks of a cross-validation say of each.
+    """What a scorer is made from: n labelled decoys and what the networks of a cross-validation say
+    of each.
 
     Attributes
     ----------
-    decoys : (n,) rows `dataset`, `target`, `decoy`, `group`, `cluster`, `fold`, `dockq`; `pred_dockq` of the network
-        that was trained without the fold; `n_interface_residues` and `n_chains`; the measures `judge.OF_RESIDUES`,
-        missing where they are not known. Decoys of a data set and target follow each other.
+    decoys : (n,) rows `dataset`, `target`, `decoy`, `group`, `cluster`, `fold`, `dockq`;
+        `pred_dockq` of the network
+        that was trained without the fold; `n_interface_residues` and `n_chains`; the measures
+        `judge.OF_RESIDUES`, missing where they are not known. Decoys of a data set and target
+        follow each other.
     similarity : of each target, as `fitting.Similarity`
     networks : those of each fold by name, as `weights.network_bytes` makes them
     best : the name of the best one
@@ -77,7 +83,9 @@ def make_scorer(evidence: Evidence, out: Path, *, made: Collection[str] = ()) ->
     groups = sorted({*evidence.decoys["group"]})
     if unknown := sorted({*made}.difference(groups)):
         what = f"no decoy is of the group {', '.join(map(repr, unknown))}"
-        raise TrainingError(what, remedy=f"`training.scorer` names groups of the labels: {', '.join(groups)}")
+        raise TrainingError(
+            what, remedy=f"`training.scorer` names groups of the labels: {', '.join(groups)}"
+        )
     _start_anew(out)
     for name, content in evidence.networks.items():
         write_bytes(out / ENSEMBLE / f"{name}.safetensors", content)
@@ -106,16 +114,22 @@ def _start_anew(out: Path) -> None:
 
 
 def expected(judge: Judge, decoys: pd.DataFrame, similarity: Similarity) -> dict[str, np.ndarray]:
-    """DockQ to expect, (n,) each: `predicted`, of every decoy among all of its target, and `alone`, by itself."""
+    """DockQ to expect, (n,) each: `predicted`, of every decoy among all of its target, and `alone`,
+    by itself.
+    """
     found = {}
     for name, size in (("predicted", None), ("alone", 1)):
         if size is None:
             rows = observations(judge, decoys, similarity, [size])
         else:
             each = decoys.assign(target=[f"{i}" for i in range(len(decoys))])
-            single = {key: np.ones((1, 1)) for key in zip(each["dataset"], each["target"], strict=True)}
+            single = {
+                key: np.ones((1, 1)) for key in zip(each["dataset"], each["target"], strict=True)
+            }
             rows = observations(judge, each, single, [size])
-        values = judge.expected(*(rows[column].to_numpy() for column in ("level", "above", "confidence")))
+        values = judge.expected(
+            *(rows[column].to_numpy() for column in ("level", "above", "confidence"))
+        )
         found[name] = pd.Series(values, index=rows["place"]).sort_index().to_numpy()
     return found
 
@@ -127,43 +141,61 @@ def _quality(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) -> Qu
 
 
 def judged_by_natives(witnesses: Mapping[str, list[Witness]], decoys: pd.DataFrame) -> pd.DataFrame:
-    """The residues and contacts of witnesses, as from `quality_table`, and `cluster`, `fold` and `group` of decoys.
+    """The residues and contacts of witnesses, as from `quality_table`, and `cluster`, `fold` and
+    `group` of decoys.
 
     decoys : as in `Evidence`, with what is `predicted` of each among others, and `alone`.
     """
     parts = [pd.DataFrame(columns=["cluster"])]
     for dataset, of_dataset in witnesses.items():
         by_name = decoys[decoys["dataset"] == dataset].set_index(["target", "decoy"])
-        labelled = [one for one in of_dataset if (one.score.target, one.score.decoy) in by_name.index]
+        labelled = [
+            one for one in of_dataset if (one.score.target, one.score.decoy) in by_name.index
+        ]
         if labelled:
             table = quality_table(labelled, dict(by_name["predicted"]), dict(by_name["alone"]))
-            about = by_name[["cluster", "fold", "group"]].rename_axis(["target", "name"]).reset_index()
+            about = (
+                by_name[["cluster", "fold", "group"]].rename_axis(["target", "name"]).reset_index()
+            )
             parts.append(table.merge(about, on=["target", "name"]))
     return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def model_card(scorer: Scorer, decoys: pd.DataFrame) -> str:
-    """What the scorer is and how good it is out of fold, in Markdown. decoys : with what is `predicted` of each."""
-    table = decoys.assign(pred_dockq=decoys["predicted"], target=decoys["dataset"] + "/" + decoys["target"])
+    """What the scorer is and how good it is out of fold, in Markdown. decoys : with what is
+    `predicted` of each.
+    """
+    table = decoys.assign(
+        pred_dockq=decoys["predicted"], target=decoys["dataset"] + "/" + decoys["target"]
+    )
     parts = [("all", table), *table.groupby("group")]
     sizes = f"{len(table):,} labelled decoys of {table['target'].nunique():,} targets"
     parts = parts[: 1 if len(parts) == 2 else None]
-    return "\n".join([
-        "# Model card", "",
-        *([f"**{scorer.toy}**", ""] if scorer.toy else []),
-        "| | |", "| --- | --- |",
-        "| predicts | DockQ of models of protein complexes |",
-        f"| made of | {len(scorer.members)} networks{' and a judge' if scorer.judge else ''}"
-        "; `scorer.json` has the SHA-256 of each file |",
-        f"| trained on | {sizes} in {table['cluster'].nunique():,} clusters |",
-        f"| made at | {git_state()}, the git state of TopoRank |",
-        *([f"| lacks | {scorer.missing} |"] if scorer.missing else []), "",
-        OF_CLUSTERS if table.groupby("cluster")["fold"].nunique().max() == 1 else OF_TARGETS,
-        "Intervals of 95 % are by bootstrap over clusters.", "",
-        "| group | targets | clusters | ranking loss | Spearman per target | Spearman, pooled | MAE |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        *(_card_row(name, part) for name, part in parts), "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "# Model card",
+            "",
+            *([f"**{scorer.toy}**", ""] if scorer.toy else []),
+            "| | |",
+            "| --- | --- |",
+            "| predicts | DockQ of models of protein complexes |",
+            f"| made of | {len(scorer.members)} networks{' and a judge' if scorer.judge else ''}"
+            "; `scorer.json` has the SHA-256 of each file |",
+            f"| trained on | {sizes} in {table['cluster'].nunique():,} clusters |",
+            f"| made at | {git_state()}, the git state of TopoRank |",
+            *([f"| lacks | {scorer.missing} |"] if scorer.missing else []),
+            "",
+            OF_CLUSTERS if table.groupby("cluster")["fold"].nunique().max() == 1 else OF_TARGETS,
+            "Intervals of 95 % are by bootstrap over clusters.",
+            "",
+            "| group | targets | clusters | ranking loss | Spearman per target | Spearman, pooled "
+            "| "
+            "MAE |",
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+            *(_card_row(name, part) for name, part in parts),
+            "",
+        ]
+    )
 
 
 def _card_row(name: str, part: pd.DataFrame) -> str:
@@ -182,4 +214,6 @@ def _cell(measured: Mapping[str, float | None], name: str) -> str:
     value, low, high = (measured[key] for key in (name, "low", "high"))
     if value is None:
         return "–"
-    return f"{value:.3f}" if low is None or high is None else f"{value:.3f} ({low:.3f} to {high:.3f})"
+    return (
+        f"{value:.3f}" if low is None or high is None else f"{value:.3f} ({low:.3f} to {high:.3f})"
+    )

@@ -45,7 +45,9 @@ ScoredBy = Literal["best", "mean"]
 
 
 class LearnedFrom(Section):
-    """The training targets of all networks: how many, in how many clusters if that is known, and a digest of both."""
+    """The training targets of all networks: how many, in how many clusters if that is known, and a
+    digest of both.
+    """
 
     targets: int
     clusters: int | None
@@ -55,9 +57,9 @@ class LearnedFrom(Section):
 class Manifest(Section):
     """The content of scorer.json.
 
-    score : that of `checkpoint`, or the mean of the `members`. files : SHA-256 by name. features : records of the
-    modules. made_with : versions of programs. learned_from : None where a network does not say it. digest : of all
-    that, which so names the scorer.
+    score : that of `checkpoint`, or the mean of the `members`. files : SHA-256 by name. features :
+    records of the modules. made_with : versions of programs. learned_from : None where a network
+    does not say it. digest : of all that, which so names the scorer.
     """
 
     format: Literal[1] = 1
@@ -89,9 +91,11 @@ class Manifest(Section):
 
 
 class Parts(NamedTuple):
-    """The files of a scorer by their names in its folder. mean : whether the score is the mean of the members.
+    """The files of a scorer by their names in its folder. mean : whether the score is the mean of
+    the members.
 
-    files : all of them, those of `WITHOUT` only as far as they are there. manifest : None without scorer.json.
+    files : all of them, those of `WITHOUT` only as far as they are there. manifest : None without
+    scorer.json.
     """
 
     folder: Path
@@ -103,13 +107,16 @@ class Parts(NamedTuple):
 
 
 def parts_of(path: Path) -> Parts:
-    """The files of the scorer at a path: its folder or an archive of it, its scorer.json or best one, or a checkpoint.
+    """The files of the scorer at a path: its folder or an archive of it, its scorer.json or best
+    one, or a checkpoint.
 
-    The best one stands for the folder, other checkpoints for themselves. Raises CheckpointError when there is no
-    scorer, ConfigError when an archive cannot be unpacked.
+    The best one stands for the folder, other checkpoints for themselves. Raises CheckpointError
+    when there is no scorer, ConfigError when an archive cannot be unpacked.
     """
     if not path.exists():
-        raise CheckpointError("there is no such scorer or checkpoint", where=path, remedy="is it spelled right?")
+        raise CheckpointError(
+            "there is no such scorer or checkpoint", where=path, remedy="is it spelled right?"
+        )
     if path.is_file() and archive_name(path):
         return parts_of(_from_archive(path))
     if path.is_dir() or path.name in (MANIFEST, CHECKPOINT, TRAINED):
@@ -118,19 +125,26 @@ def parts_of(path: Path) -> Parts:
             return _listed(folder, read_manifest(folder))
         parts = _unlisted(folder)
         if not (folder / parts.checkpoint).exists():
-            remedy = "give the folder of a scorer, such as results/final of a study, or a checkpoint"
+            remedy = (
+                "give the folder of a scorer, such as results/final of a study, or a checkpoint"
+            )
             what = f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT} nor {TRAINED}"
             raise CheckpointError(what, where=folder, remedy=remedy)
         if len(parts.files) > 1:
             what = f"{MANIFEST} is missing, so this scorer is unfinished or not whole"
-            more = f"; for the scores of its best network alone, give a copy of {parts.checkpoint} in another folder"
+            more = (
+                f"; for the scores of its best network alone, give a copy of {parts.checkpoint} "
+                "in another folder"
+            )
             raise CheckpointError(what, where=folder, remedy=MAKE + more)
         return parts
     return Parts(path.parent, path.name, [], False, [path.name])
 
 
 def _from_archive(archive: Path) -> Path:
-    """The folder of the scorer in an archive, unpacked once into the user's cache under the archive's own digest."""
+    """The folder of the scorer in an archive, unpacked once into the user's cache under the
+    archive's own digest.
+    """
     folder = unpacked(archive, user_cache() / "scorers" / sha256(archive)[:16])
     inner = [folder, *(each for each in sorted(folder.iterdir()) if each.is_dir())]
     return next((each for each in inner if (each / MANIFEST).exists()), folder)
@@ -138,33 +152,45 @@ def _from_archive(archive: Path) -> Path:
 
 def _listed(folder: Path, manifest: Manifest) -> Parts:
     files = [name for name in manifest.files if name not in WITHOUT or (folder / name).exists()]
-    return Parts(folder, manifest.checkpoint, manifest.members, manifest.score == "mean", files, manifest)
+    return Parts(
+        folder, manifest.checkpoint, manifest.members, manifest.score == "mean", files, manifest
+    )
 
 
 def _unlisted(folder: Path) -> Parts:
     """Nothing says that the mean of the ensemble is the score."""
     checkpoint = CHECKPOINT if (folder / CHECKPOINT).exists() else TRAINED
-    members = sorted(f"{ENSEMBLE}/{path.name}" for path in (folder / ENSEMBLE).glob("*") if path.suffix in SUFFIXES)
+    members = sorted(
+        f"{ENSEMBLE}/{path.name}"
+        for path in (folder / ENSEMBLE).glob("*")
+        if path.suffix in SUFFIXES
+    )
     further = [name for name in WITHOUT if (folder / name).exists()]
     return Parts(folder, checkpoint, members, False, [checkpoint, *members, *further])
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read scorer.json. Raises CheckpointError, of one line, when a byte of it is not as it was written."""
+    """Read scorer.json. Raises CheckpointError, of one line, when a byte of it is not as it was
+    written.
+    """
     path = folder / MANIFEST
     try:
         manifest = read_section(Manifest, path)
     except ValueError as error:
-        raise CheckpointError(f"not a usable {MANIFEST}: {error}", where=path, remedy=MAKE) from error
+        raise CheckpointError(
+            f"not a usable {MANIFEST}: {error}", where=path, remedy=MAKE
+        ) from error
     if manifest.signed().text != path.read_text(encoding="utf-8"):
         raise CheckpointError("it was changed after the scorer was made", where=path, remedy=MAKE)
     return manifest
 
 
 def check_files(parts: Parts, digests: Mapping[str, str]) -> None:
-    """Raise CheckpointError, naming the file, unless these are the files that scorer.json describes, if there is one.
+    """Raise CheckpointError, naming the file, unless these are the files that scorer.json
+    describes, if there is one.
 
-    digests : SHA-256 of the files that are there. Those of `WITHOUT` may be missing, but none may come from elsewhere.
+    digests : SHA-256 of the files that are there. Those of `WITHOUT` may be missing, but none may
+    come from elsewhere.
     """
     folder, manifest = parts.folder, parts.manifest
     if manifest is None:
@@ -172,7 +198,8 @@ def check_files(parts: Parts, digests: Mapping[str, str]) -> None:
     for name, digest in digests.items():
         if manifest.files[name] != digest:
             raise CheckpointError(
-                f"it was changed after the scorer was made, or it is damaged: {MANIFEST} names another SHA-256",
+                f"it was changed after the scorer was made, or it is damaged: {MANIFEST} names "
+                "another SHA-256",
                 where=folder / name,
                 remedy=MAKE,
             )
@@ -190,18 +217,25 @@ def digests_of(parts: Parts) -> dict[str, str]:
             found[name] = sha256(parts.folder / name)
         except OSError as error:
             path = parts.folder / name
-            raise CheckpointError(f"cannot be read: {error.strerror}", where=path, remedy=MAKE) from error
+            raise CheckpointError(
+                f"cannot be read: {error.strerror}", where=path, remedy=MAKE
+            ) from error
     return found
 
 
 def seal(folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None) -> Manifest:
-    """Write the scorer.json of a folder that has the other files of a scorer; all of its ensemble are members.
+    """Write the scorer.json of a folder that has the other files of a scorer; all of its ensemble
+    are members.
 
-    mean : whether the score is their mean. made_with : versions of further programs. The old scorer.json is replaced.
+    mean : whether the score is their mean. made_with : versions of further programs. The old
+    scorer.json is replaced.
     """
     (folder / MANIFEST).unlink(missing_ok=True)
     parts = _unlisted(folder)._replace(mean=mean)
-    descriptions = [read_description(folder / name) for name in dict.fromkeys((parts.checkpoint, *parts.members))]
+    descriptions = [
+        read_description(folder / name)
+        for name in dict.fromkeys((parts.checkpoint, *parts.members))
+    ]
     manifest = Manifest(
         score="mean" if mean else "best",
         checkpoint=parts.checkpoint,
@@ -220,6 +254,10 @@ def _learned_from(descriptions: Iterable[Mapping[str, Any]]) -> LearnedFrom | No
     if not all(each.get("chains") for each in sets):
         return None
     targets = sorted({target for each in sets for target in each["chains"]["targets"]})
-    clusters = {target: name for each in sets for target, name in (each.get("clusters") or {}).items()}
+    clusters = {
+        target: name for each in sets for target, name in (each.get("clusters") or {}).items()
+    }
     digest = hashlib.sha256(json.dumps([targets, sorted(clusters.items())]).encode()).hexdigest()
-    return LearnedFrom(targets=len(targets), clusters=len({*clusters.values()}) or None, digest=digest)
+    return LearnedFrom(
+        targets=len(targets), clusters=len({*clusters.values()}) or None, digest=digest
+    )

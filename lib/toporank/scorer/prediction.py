@@ -1,4 +1,6 @@
-"""What a scorer says of a decoy: its score, the quality of its residues, and how far to trust them."""
+"""What a scorer says of a decoy: its score, the quality of its residues, and how far to trust
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +18,30 @@ QUALITY_DECIMALS = 4
 
 CONTACT_KINDS = ("salt bridge", "hydrogen bond", "apolar", "other")
 """What holds two residues in contact together: the first of these that they have."""
-CONTACTS = np.dtype([
-    ("first", "<u4"), ("second", "<u4"), ("distance", "<f4"), ("kind", "u1"),
-    ("pred_network", "<f4"), ("agreement", "<f4"), ("pred_quality", "<f4"),
-])  # fmt: skip
-"""A contact of a decoy: places of two residues among those of its score, Å between their nearest heavy atoms, place in
-`CONTACT_KINDS`, local quality that networks predict, share of the other decoys that have it, nan where unknown, and
-how good all that makes it, `scorer.residue_quality`."""
+CONTACTS = np.dtype(
+    [
+        ("first", "<u4"),
+        ("second", "<u4"),
+        ("distance", "<f4"),
+        ("kind", "u1"),
+        ("pred_network", "<f4"),
+        ("agreement", "<f4"),
+        ("pred_quality", "<f4"),
+    ]
+)
+"""A contact of a decoy: places of two residues among those of its score, Å between their nearest
+heavy atoms, place in `CONTACT_KINDS`, local quality that networks predict, share of the other
+decoys that have it, nan where unknown, and how good all that makes it, `scorer.residue_quality`.
+"""
 
 
 class ResidueScore(NamedTuple):
     """How good an interface residue is thought to be, in [0, 1] or None where it is not known.
 
-    name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict. agreement : how
-    far the other decoys of the target agree, `comparing.votes.residue_agreement`. residue_name : of the amino acid
-    that it counts as, such as `MET`, also for `MSE`; `UNK` for others, empty where it is not known. pred_quality : of
-    all that, `scorer.residue_quality`.
+    name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict.
+    agreement : how far the other decoys of the target agree, `comparing.votes.residue_agreement`.
+    residue_name : of the amino acid that it counts as, such as `MET`, also for `MSE`; `UNK` for
+    others, empty where it is not known. pred_quality : of all that, `scorer.residue_quality`.
     """
 
     name: str
@@ -47,7 +57,8 @@ class Score(NamedTuple):
     Attributes
     ----------
     target, decoy : its names
-    pred_dockq : the DockQ to expect of it (`scorer.judge`), or the mean of the networks where the scorer has no judge
+    pred_dockq : the DockQ to expect of it (`scorer.judge`), or the mean of the networks where the
+        scorer has no judge
     pred_sd : standard deviation over the networks, None for fewer than two
     interface : its partners, such as `A:B`; empty for a whole decoy
     pred_network : mean DockQ that the networks predict

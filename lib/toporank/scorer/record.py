@@ -1,4 +1,6 @@
-"""scored_with.json: which scorer gave the scores of a data set, and how; what makes two runs comparable."""
+"""scored_with.json: which scorer gave the scores of a data set, and how; what makes two runs
+comparable.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from toporank.scorer.scorer import Scorer
 class ScoredWith(NamedTuple):
     """What gave the scores of a data set.
 
-    version : of TopoRank. scorer : `Scorer.digest`. checkpoint : SHA-256 of the one that gives pooled vectors.
-    rank_by, use_confidence : as the configuration has them.
+    version : of TopoRank. scorer : `Scorer.digest`. checkpoint : SHA-256 of the one that gives
+    pooled vectors. rank_by, use_confidence : as the configuration has them.
     """
 
     version: str
@@ -44,7 +46,9 @@ def read_record(path: Path | str) -> ScoredWith | None:
     """
     try:
         entries = dict(json.loads(Path(path).read_text(encoding="utf-8")))
-        return ScoredWith(**{name: value for name, value in entries.items() if name in ScoredWith._fields})
+        return ScoredWith(
+            **{name: value for name, value in entries.items() if name in ScoredWith._fields}
+        )
     except FileNotFoundError:
         return None
     except (ValueError, TypeError) as error:

@@ -17,7 +17,15 @@ from toporank.files.archives import archive_name
 from toporank.files.atomic import sha256
 from toporank.learning.checkpoint import read_description, toy
 from toporank.scorer.embeddings import Vectors, read_training_vectors
-from toporank.scorer.manifest import JUDGE, MANIFEST, VECTORS, WITHOUT, check_files, digests_of, parts_of
+from toporank.scorer.manifest import (
+    JUDGE,
+    MANIFEST,
+    VECTORS,
+    WITHOUT,
+    check_files,
+    digests_of,
+    parts_of,
+)
 
 
 @dataclass(frozen=True)
@@ -27,8 +35,10 @@ class Scorer:
     Attributes
     ----------
     path : as it was given.
-    checkpoint : gives the pooled vectors, the description and, unless `mean`, the score of the networks.
-    members : the checkpoints whose spread is reported. mean : whether their mean is the score of the networks.
+    checkpoint : gives the pooled vectors, the description and, unless `mean`, the score of the
+        networks.
+    members : the checkpoints whose spread is reported. mean : whether their mean is the score of
+        the networks.
     judge, vectors : its further files, None for a scorer without.
     digests : SHA-256 by file.
     n_targets : that all its networks together learned from, None where scorer.json does not say it.
@@ -47,10 +57,11 @@ class Scorer:
 
     @classmethod
     def open(cls, path: Path | str) -> Scorer:
-        """The scorer in a folder or an archive of one, or that of a single checkpoint, of this workflow or of TopoQA.
+        """The scorer in a folder or an archive of one, or that of a single checkpoint, of this
+        workflow or of TopoQA.
 
-        Reads every file once to compare it with scorer.json. Raises CheckpointError, naming the file, when there is no
-        scorer, one of its files is missing, or a byte has changed.
+        Reads every file once to compare it with scorer.json. Raises CheckpointError, naming the
+        file, when there is no scorer, one of its files is missing, or a byte has changed.
         """
         parts = parts_of(Path(path))
         digests = digests_of(parts)
@@ -81,9 +92,12 @@ class Scorer:
         return cls(checkpoint, checkpoint, members, mean, digests)._checked()
 
     def _checked(self) -> Scorer:
-        if self.mean and self.digests[self.checkpoint] not in [self.digests[path] for path in self.members]:
+        if self.mean and self.digests[self.checkpoint] not in [
+            self.digests[path] for path in self.members
+        ]:
             raise CheckpointError(
-                f"the score is the mean of the {len(self.members)} checkpoints of its ensemble; this one is another",
+                f"the score is the mean of the {len(self.members)} checkpoints of its ensemble; "
+                "this one is another",
                 where=self.checkpoint,
                 remedy="copy this checkpoint to a folder of its own to score with it alone",
             )
@@ -102,12 +116,16 @@ class Scorer:
     @cached_property
     def descriptions(self) -> list[dict[str, Any]]:
         """The same of all checkpoints that give the score, its own first."""
-        others = [path for path in self.judges if self.digests[path] != self.digests[self.checkpoint]]
+        others = [
+            path for path in self.judges if self.digests[path] != self.digests[self.checkpoint]
+        ]
         return [self.description, *map(read_description, others)]
 
     @property
     def features(self) -> dict[str, Any]:
-        """Records of the feature modules of the graphs that it takes, empty where it does not say."""
+        """Records of the feature modules of the graphs that it takes, empty where it does not
+        say.
+        """
         return dict(self.graphs or self.description.get("features") or {})
 
     @property
@@ -124,17 +142,26 @@ class Scorer:
 
     @property
     def digest(self) -> str:
-        """SHA-256 that names it: two scorers with the same one have the same files and score alike."""
+        """SHA-256 that names it: two scorers with the same one have the same files and score
+        alike.
+        """
         contents = sorted(f"{path.name} {digest}" for path, digest in self.digests.items())
         return hashlib.sha256("\n".join([str(self.mean), *contents]).encode()).hexdigest()
 
     def training_vectors(self) -> Vectors:
-        """Where its checkpoint sees some of the decoys that it learned from. Raises RecordError when damaged."""
-        return read_training_vectors(self.vectors, self.digests[self.checkpoint]) if self.vectors else {}
+        """Where its checkpoint sees some of the decoys that it learned from. Raises RecordError
+        when damaged.
+        """
+        return (
+            read_training_vectors(self.vectors, self.digests[self.checkpoint])
+            if self.vectors
+            else {}
+        )
 
 
 def files_of(path: Path | str) -> list[Path]:
-    """The files of a scorer, scorer.json first if there is one; they are not looked into, nor need they be whole.
+    """The files of a scorer, scorer.json first if there is one; they are not looked into, nor need
+    they be whole.
 
     Of an archive it is the archive.
     """

@@ -21,7 +21,8 @@ COUNTED_AS = ": counted as "
 
 
 def sentence_of_pairs(partners: Partners, pairs: Iterable[Pair]) -> str:
-    """What the chains of partners are by nature, and how they count; empty if no partner is such a body.
+    """What the chains of partners are by nature, and how they count; empty if no partner is such a
+    body.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def sentence_of_pairs(partners: Partners, pairs: Iterable[Pair]) -> str:
 
 
 def sentence_of_a_body_alone(chains: Iterable[str], pairs: Iterable[Pair]) -> str:
-    """What two chains are by nature that have no other partner, in a sentence; empty if they are none of these bodies.
+    """What two chains are by nature that have no other partner, in a sentence; empty if they are
+    none of these bodies.
 
     >>> sentence_of_a_body_alone(["H", "L"], [Pair(ANTIBODY, "H", "L")])
     'H and L are an antibody without anything that it binds: counted as H against L'
@@ -65,11 +67,20 @@ def _sentence(partners: Partners, names: Mapping[tuple[str, ...], str]) -> str:
     bodies = []
     for chains in partners:
         if names[chains]:
-            bodies.append(f"{_listed([partner_name([chain]) for chain in chains])} are {names[chains]}")
+            bodies.append(
+                f"{_listed([partner_name([chain]) for chain in chains])} are {names[chains]}"
+            )
     if not bodies:
         return ""
-    written = [partner_name(chains) for chains in sorted(partners, key=lambda chains: (-len(chains), chains))]
-    how = " against ".join(written) if len(written) == 2 else f"{len(written)} partners, {_listed(written)}"
+    written = [
+        partner_name(chains)
+        for chains in sorted(partners, key=lambda chains: (-len(chains), chains))
+    ]
+    how = (
+        " against ".join(written)
+        if len(written) == 2
+        else f"{len(written)} partners, {_listed(written)}"
+    )
     return f"{', and '.join(bodies)}{COUNTED_AS}{how}"
 
 

@@ -1,4 +1,6 @@
-"""The residues of a model as TopoRank reads them: what each counts as, and which chain it belongs to."""
+"""The residues of a model as TopoRank reads them: what each counts as, and which chain it belongs
+to.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ BACKBONE = ("N", "CA", "C", "O")
 def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
     """Read the residues of a model, in the order of the file, and notes on what was decided.
 
-    Molecules that share a chain name get names of their own, amino acids in HETATM records join their chain, and
-    copies of a chain in the same place are left out.
+    Molecules that share a chain name get names of their own, amino acids in HETATM records join
+    their chain, and copies of a chain in the same place are left out.
 
     Raises
     ------
@@ -38,7 +40,11 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
             seqid = residue.seqid
             code = seqid.icode.strip()
             parent = _parent(residue, name)
-            residues.append(ModelResidue(residue, len(residues), part, chain_name, name, parent, seqid.num, code))
+            residues.append(
+                ModelResidue(
+                    residue, len(residues), part, chain_name, name, parent, seqid.num, code
+                )
+            )
     broken = broken_chains(residues)
     notes = name_molecules(residues, broken)
     if notes:
@@ -60,7 +66,9 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
 def _parent(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
     if name in STANDARD:
-        return name if residue.het_flag != "H" else ""  # a free amino acid is a ligand, see `hetero`
+        return (
+            name if residue.het_flag != "H" else ""
+        )  # a free amino acid is a ligand, see `hetero`
     if name in READ_AS:
         return READ_AS[name]
     info = gemmi.find_tabulated_residue(name)
@@ -82,5 +90,6 @@ def check_names(what: str, names: set[str]) -> None:
             )
         if len(name) > LONGEST_NAME:
             raise StructureError(
-                f"a {what} of {len(name)} letters: {name[:20]}…", remedy="is the file damaged? shorten it"
+                f"a {what} of {len(name)} letters: {name[:20]}…",
+                remedy="is the file damaged? shorten it",
             )

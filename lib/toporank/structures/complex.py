@@ -12,10 +12,27 @@ from toporank.structures.identity import ResidueId
 from toporank.structures.partners import Partners
 
 STANDARD = {
-    "ALA": "A", "CYS": "C", "ASP": "D", "GLU": "E", "PHE": "F", "GLY": "G", "HIS": "H", "ILE": "I",
-    "LYS": "K", "LEU": "L", "MET": "M", "ASN": "N", "PRO": "P", "GLN": "Q", "ARG": "R", "SER": "S",
-    "THR": "T", "VAL": "V", "TRP": "W", "TYR": "Y",
-}  # fmt: skip
+    "ALA": "A",
+    "CYS": "C",
+    "ASP": "D",
+    "GLU": "E",
+    "PHE": "F",
+    "GLY": "G",
+    "HIS": "H",
+    "ILE": "I",
+    "LYS": "K",
+    "LEU": "L",
+    "MET": "M",
+    "ASN": "N",
+    "PRO": "P",
+    "GLN": "Q",
+    "ARG": "R",
+    "SER": "S",
+    "THR": "T",
+    "VAL": "V",
+    "TRP": "W",
+    "TYR": "Y",
+}
 """The 20 standard amino acids: three-letter code to one-letter code."""
 
 
@@ -29,13 +46,11 @@ class Complex:
     names : residue names as in the file; length R
     parents : the standard residue a protein residue counts as (`MSE` → `MET`), `UNK` where there is
         none, and `""` for what is not protein; length R
-    xyz : float64, shape (A, 3)
-    atom_names : bytes, shape (A,)
-    residue_of : int, shape (A,), the index of each atom's residue, in rising order
-    ca : int, shape (R,), the index of each protein residue's CA atom, -1 where there is none
-    hetero : indices of the residues that the file writes as HETATM
-    notes : what the reader decided on the user's behalf, one sentence each
-    labels : of an mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where it has none;
+    xyz : float64, shape (A, 3) atom_names : bytes, shape (A,) residue_of : int, shape (A,), the
+    index of each atom's residue, in rising order ca : int, shape (R,), the index of each protein
+    residue's CA atom, -1 where there is none hetero : indices of the residues that the file writes
+    as HETATM notes : what the reader decided on the user's behalf, one sentence each labels : of an
+    mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where it has none;
         empty for a PDB file, which knows the author's numbers only
     partners : which chains are one body; empty when each protein chain is one
     """
@@ -64,12 +79,16 @@ class Complex:
 
     @property
     def is_modified(self) -> np.ndarray:
-        """bool, shape (R,): protein residues that are none of the 20 by name, which count as their parents."""
+        """bool, shape (R,): protein residues that are none of the 20 by name, which count as their
+        parents.
+        """
         return self.is_protein & ~np.isin(self.names, list(STANDARD))
 
     @property
     def elements(self) -> np.ndarray:
-        """First letter of each atom name as bytes, shape (A,): the element of every protein heavy atom."""
+        """First letter of each atom name as bytes, shape (A,): the element of every protein heavy
+        atom.
+        """
         return self.atom_names.astype("S1")
 
     @property
@@ -84,7 +103,9 @@ class Complex:
         is_heavy = ~self.is_hydrogen
         if is_heavy.all():
             return self
-        new_index = np.append(np.cumsum(is_heavy) - 1, -1)  # the last one is for residues without CA
+        new_index = np.append(
+            np.cumsum(is_heavy) - 1, -1
+        )  # the last one is for residues without CA
         return replace(
             self,
             xyz=self.xyz[is_heavy],
@@ -96,7 +117,9 @@ class Complex:
     @property
     def chains(self) -> list[str]:
         """Names of the chains that hold protein, sorted."""
-        return sorted({r.chain for r, parent in zip(self.residues, self.parents, strict=True) if parent})
+        return sorted(
+            {r.chain for r, parent in zip(self.residues, self.parents, strict=True) if parent}
+        )
 
     @cached_property
     def bodies(self) -> Partners:
@@ -105,11 +128,15 @@ class Complex:
 
     @cached_property
     def body_of(self) -> np.ndarray:
-        """int, shape (R,): the place in `bodies` of each residue's chain; -1 where it belongs to none of them."""
+        """int, shape (R,): the place in `bodies` of each residue's chain; -1 where it belongs to
+        none of them.
+        """
         body_of_chain = {}
         for body, chains in enumerate(self.bodies):
             body_of_chain.update(dict.fromkeys(chains, body))
-        return np.array([body_of_chain.get(residue.chain, -1) for residue in self.residues], dtype=int)
+        return np.array(
+            [body_of_chain.get(residue.chain, -1) for residue in self.residues], dtype=int
+        )
 
     def with_partners(self, partners: Partners) -> Complex:
         """The complex with these partners; without them where they only say that each chain is one.
@@ -125,7 +152,11 @@ class Complex:
         missing = sorted(named.difference(chains))
         if missing:
             several_letters = [name for name in missing if set(name) <= set(chains)]
-            remedy = f"join chains by +, such as {'+'.join(several_letters[0])}" if several_letters else None
+            remedy = (
+                f"join chains by +, such as {'+'.join(several_letters[0])}"
+                if several_letters
+                else None
+            )
             raise ChainMissingError(
                 f"no protein chain {' and no '.join(map(repr, missing))}, only "
                 + "; ".join([", ".join(chains) or "none", *self.notes]),
@@ -163,11 +194,15 @@ class Complex:
 
     @cached_property
     def atom_slices(self) -> np.ndarray:
-        """int, shape (R + 1,): the atoms of residue r are `atom_slices[r]` to `atom_slices[r + 1]`."""
+        """int, shape (R + 1,): the atoms of residue r are `atom_slices[r]` to `atom_slices[r +
+        1]`.
+        """
         return np.searchsorted(self.residue_of, np.arange(len(self.residues) + 1))
 
     def index(self) -> dict[ResidueId, int]:
-        """Residue index by identity; where a ligand, say, has the same one, that of the residue with a CA."""
+        """Residue index by identity; where a ligand, say, has the same one, that of the residue
+        with a CA.
+        """
         index = {residue: i for i, residue in enumerate(self.residues)}
         for i in np.flatnonzero(self.ca >= 0).tolist():
             index[self.residues[i]] = i

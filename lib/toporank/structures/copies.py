@@ -1,4 +1,6 @@
-"""Chains that are written twice: merged files often hold the same chain under two names, in the same place."""
+"""Chains that are written twice: merged files often hold the same chain under two names, in the
+same place.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ NEIGHBOURS = tuple(itertools.product((-1, 0, 1), repeat=3))
 def copies(residues: list[ModelResidue]) -> dict[str, str]:
     """Find chains that stand in the place of an earlier one: name of the copy → name of that chain.
 
-    A copy has the same amino acids in the same order, and each CA within `SAME_PLACE` of its counterpart; a chain with
-    the same sequence somewhere else is not a copy.
+    A copy has the same amino acids in the same order, and each CA within `SAME_PLACE` of its
+    counterpart; a chain with the same sequence somewhere else is not a copy.
     """
     chains: dict[str, list[ModelResidue]] = defaultdict(list)
     for residue in residues:

@@ -1,9 +1,10 @@
 """Variable domains of antibodies that are cut to the residues near an interface.
 
-Some programs and data sets keep of each chain what lies near the other partner. The cysteines and tryptophan by which
-`structures.immune` recognises a whole domain are gone then. The pieces that are left are compared with germline genes
-of heavy and of light chains, each near the place that its residue numbers say. A chain is a heavy chain if its pieces
-are like those of a heavy chain, and clearly more so than like those of a light chain, and the other way round.
+Some programs and data sets keep of each chain what lies near the other partner. The cysteines and
+tryptophan by which `structures.immune` recognises a whole domain are gone then. The pieces that are
+left are compared with germline genes of heavy and of light chains, each near the place that its
+residue numbers say. A chain is a heavy chain if its pieces are like those of a heavy chain, and
+clearly more so than like those of a light chain, and the other way round.
 """
 
 from __future__ import annotations
@@ -30,18 +31,22 @@ GERMLINES = {
         "SYELTQPPSVSVSPGQTASITCSGDKLGDKYACWYQQKPGQSPVLVIYQDSKRPSGIPERFSGSNSGNTATLTISGTQAMDEADYYCQAWDSSTVVFGGGTKLTVL",
     ),
 }
-"""Human, mouse and rabbit genes of the large families (IMGT), light chains with a joining segment."""
+"""Human, mouse and rabbit genes of the large families (IMGT), light chains with a joining segment.
+"""
 SIZES = range(15, 101)
 """Residues of a chain that may be what is left of a domain."""
 LAST_NUMBER = 140
 LEAST_PIECES = 3
 SHIFT = 6
-"""Places by which a piece may be off its residue number: numbering schemes differ, and so do loops."""
+"""Places by which a piece may be off its residue number: numbering schemes differ, and so do loops.
+"""
 SAME, OTHER = 3, -1
 """What an equal and another residue count, without gaps."""
 LEAST_OF_PIECE = 6
 LEAST_SCORE, LEAST_OF_BOTH, MARGIN = 33, 75, 10
-"""Of the pieces of a chain, of both chains together, and how much less they score as the other kind of chain."""
+"""Of the pieces of a chain, of both chains together, and how much less they score as the other kind
+of chain.
+"""
 
 Piece = tuple[int, str]
 """Number of the first residue, and letters."""
@@ -53,7 +58,9 @@ def may_be_cut(sequence: str) -> bool:
 
 
 def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[Piece, ...]:
-    """The pieces of a chain between gaps in its residue numbers; none where it is not a domain with such gaps."""
+    """The pieces of a chain between gaps in its residue numbers; none where it is not a domain with
+    such gaps.
+    """
     if not may_be_cut(sequence) or not 0 <= min(numbers) <= max(numbers) <= LAST_NUMBER:
         return ()
     pieces: list[Piece] = []
@@ -69,7 +76,8 @@ def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[Piece, ...]:
 
 
 def pair_score(one: tuple[Piece, ...], other: tuple[Piece, ...]) -> int:
-    """How much the pieces of two chains are like those of a heavy and a light chain, in this or the other order.
+    """How much the pieces of two chains are like those of a heavy and a light chain, in this or the
+    other order.
 
     0 where that is not enough.
     """
@@ -80,13 +88,17 @@ def _heavy_and_light(heavy: tuple[Piece, ...], light: tuple[Piece, ...]) -> int:
     as_heavy, as_light = likeness(heavy, HEAVY), likeness(light, LIGHT)
     if min(as_heavy, as_light) < LEAST_SCORE or as_heavy + as_light < LEAST_OF_BOTH:
         return 0
-    clear = as_heavy - likeness(heavy, LIGHT) >= MARGIN and as_light - likeness(light, HEAVY) >= MARGIN
+    clear = (
+        as_heavy - likeness(heavy, LIGHT) >= MARGIN and as_light - likeness(light, HEAVY) >= MARGIN
+    )
     return as_heavy + as_light if clear else 0
 
 
 @functools.lru_cache(maxsize=1024)
 def likeness(pieces: tuple[Piece, ...], kind: str) -> int:
-    """How much the pieces of a chain are like a heavy or light chain: the score of the germline gene nearest to it."""
+    """How much the pieces of a chain are like a heavy or light chain: the score of the germline
+    gene nearest to it.
+    """
     return max(sum(_of_piece(*piece, germline) for piece in pieces) for germline in GERMLINES[kind])
 
 

@@ -1,9 +1,11 @@
-"""Refusing complexes that are packed more densely than matter can be, before anything is computed for their pairs.
+"""Refusing complexes that are packed more densely than matter can be, before anything is computed
+for their pairs.
 
-The work and memory of every feature stage rise with the number of atoms near an atom. A protein has about one residue
-in 130 Å³ (Harpaz et al. 1994, Structure 2:641): 8 CA and 60 heavy atoms in a cube of 10 Å. In 4,900 natives, docked
-poses and predictions the densest cube held 20 CA and 125 heavy atoms; those were chains predicted or docked into each
-other. Four copies of a protein in one place still pass.
+The work and memory of every feature stage rise with the number of atoms near an atom. A protein has
+about one residue in 130 Å³ (Harpaz et al. 1994, Structure 2:641): 8 CA and 60 heavy atoms in a cube
+of 10 Å. In 4,900 natives, docked poses and predictions the densest cube held 20 CA and 125 heavy
+atoms; those were chains predicted or docked into each other. Four copies of a protein in one place
+still pass.
 """
 
 from __future__ import annotations
@@ -20,11 +22,14 @@ MAX_CA = 50
 MAX_HEAVY = 300
 """Atoms other than hydrogen in one cube."""
 NANOMETRES = (0.3, 0.5)
-"""The distance between consecutive CA atoms, 3.8 Å, lies between these where coordinates are given in nm."""
+"""The distance between consecutive CA atoms, 3.8 Å, lies between these where coordinates are given
+in nm.
+"""
 
 
 def check_density(complex_: Complex) -> None:
-    """Raise StructureError where coordinates are in nm or more atoms share a place than fit into it.
+    """Raise StructureError where coordinates are in nm or more atoms share a place than fit into
+    it.
 
     Takes time and memory in proportion to the number of atoms.
     """
@@ -33,7 +38,8 @@ def check_density(complex_: Complex) -> None:
         step = float(np.median(np.linalg.norm(np.diff(ca, axis=0), axis=1)))
         if NANOMETRES[0] < step < NANOMETRES[1]:
             raise StructureError(
-                f"coordinates look like nanometres: consecutive CA atoms are {step:.2f} apart, not 3.8 Å",
+                f"coordinates look like nanometres: consecutive CA atoms are {step:.2f} apart, "
+                "not 3.8 Å",
                 remedy="multiply them by 10",
             )
     _check_crowd(ca, MAX_CA, "residues", 8)
@@ -52,7 +58,9 @@ def _check_crowd(xyz: np.ndarray, limit: int, what: str, usual: int) -> None:
 
 
 def most_in_a_cube(xyz: np.ndarray, limit: int) -> int:
-    """How many points the fullest cube holds; 0 where none holds more than `limit`. xyz : (n, 3), Å."""
+    """How many points the fullest cube holds; 0 where none holds more than `limit`. xyz : (n, 3),
+    Å.
+    """
     if len(xyz) <= limit:
         return 0
     x, y, z = ((xyz - xyz.min(axis=0)) // EDGE).astype(np.int64).T

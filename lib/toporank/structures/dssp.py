@@ -1,9 +1,10 @@
-"""Secondary structure, accessibility and backbone angles, as DSSP defines them: our own, or from mkdssp.
+"""Secondary structure, accessibility and backbone angles, as DSSP defines them: our own, or from
+mkdssp.
 
-mkdssp 4 is particular about its input: it rejects a PDB file that does not begin with HEADER, loses the
-residue after a bare TER and knows one-letter chains only. It therefore never sees the user's file but a
-normalised one, with chains lettered and residues numbered in file order, and answers are matched back by
-position.
+mkdssp 4 is particular about its input: it rejects a PDB file that does not begin with HEADER, loses
+the residue after a bare TER and knows one-letter chains only. It therefore never sees the user's
+file but a normalised one, with chains lettered and residues numbered in file order, and answers are
+matched back by position.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ INSTALL_HINT = (
 )
 TIMEOUT_SECONDS = 600
 TIMEOUT_RESIDUES = 5000
-"""Up to this size a complex has that time; larger ones have more in proportion (20,000 residues take minutes)."""
+"""Up to this size a complex has that time; larger ones have more in proportion (20,000 residues
+take minutes).
+"""
 CHAIN_LETTERS = string.ascii_uppercase
 """mkdssp writes no report of more than 26 chains; where there are more, several share a letter."""
 MAX_RESIDUES_IN_CHAIN = 9999
@@ -63,7 +66,9 @@ class Dssp:
 
 
 class DsspMissingError(TopoRankError):
-    """mkdssp is not there, does not run or is not supported: no decoy's fault, so nothing is recorded."""
+    """mkdssp is not there, does not run or is not supported: no decoy's fault, so nothing is
+    recorded.
+    """
 
 
 @functools.cache
@@ -72,22 +77,30 @@ def dssp_version() -> str:
     if shutil.which(PROGRAM) is None:
         raise DsspMissingError("not found on the PATH", where=PROGRAM, remedy=INSTALL_HINT)
     try:
-        answer = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=60, check=False)
+        answer = subprocess.run(
+            [PROGRAM, "--version"], capture_output=True, text=True, timeout=60, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DsspMissingError(f"does not run: {error}", where=PROGRAM, remedy=INSTALL_HINT) from error
+        raise DsspMissingError(
+            f"does not run: {error}", where=PROGRAM, remedy=INSTALL_HINT
+        ) from error
     version = re.search(r"version\s+(\d+)\.(\d+)(\.\d+)*", answer.stdout + answer.stderr)
     if version is None:
-        raise DsspMissingError("does not report its version; is it mkdssp 4?", where=PROGRAM, remedy=INSTALL_HINT)
+        raise DsspMissingError(
+            "does not report its version; is it mkdssp 4?", where=PROGRAM, remedy=INSTALL_HINT
+        )
     if not SUPPORTED[0] <= (int(version[1]), int(version[2])) < SUPPORTED[1]:
-        raise DsspMissingError(f"{version[0]} is not supported, 4.x is", where=PROGRAM, remedy=INSTALL_HINT)
+        raise DsspMissingError(
+            f"{version[0]} is not supported, 4.x is", where=PROGRAM, remedy=INSTALL_HINT
+        )
     return version[0].split()[-1]
 
 
 def run_dssp(complex_: Complex) -> Dssp:
     """Run mkdssp on the protein residues of a complex.
 
-    Raises FeatureError when the complex has more residues or is wider than the format holds or when mkdssp
-    fails on it; DsspMissingError when mkdssp itself is the problem.
+    Raises FeatureError when the complex has more residues or is wider than the format holds or when
+    mkdssp fails on it; DsspMissingError when mkdssp itself is the problem.
     """
     text, position = normalised_pdb(complex_)
     limit = TIMEOUT_SECONDS * max(1.0, len(position) / TIMEOUT_RESIDUES)
@@ -96,9 +109,13 @@ def run_dssp(complex_: Complex) -> Dssp:
         source.write_text(text)
         command = [PROGRAM, "--output-format=dssp", str(source), str(result)]
         try:
-            answer = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+            answer = subprocess.run(
+                command, capture_output=True, text=True, timeout=limit, check=False
+            )
         except FileNotFoundError as error:
-            raise DsspMissingError("not found on the PATH", where=PROGRAM, remedy=INSTALL_HINT) from error
+            raise DsspMissingError(
+                "not found on the PATH", where=PROGRAM, remedy=INSTALL_HINT
+            ) from error
         except subprocess.TimeoutExpired as error:
             raise FeatureError(
                 f"mkdssp did not finish within {limit:g} s",
@@ -112,10 +129,16 @@ def run_dssp(complex_: Complex) -> Dssp:
 
 
 def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
-    """PDB text of the protein residues, and for each (chain letter, number) in it the residue's index."""
+    """PDB text of the protein residues, and for each (chain letter, number) in it the residue's
+    index.
+    """
     chains = complex_.chains
-    n_letters = max(len(chains), len(CHAIN_LETTERS))  # neighbours in the alphabet share a letter where chains are more
-    letters = {chain: CHAIN_LETTERS[i * len(CHAIN_LETTERS) // n_letters] for i, chain in enumerate(chains)}
+    n_letters = max(
+        len(chains), len(CHAIN_LETTERS)
+    )  # neighbours in the alphabet share a letter where chains are more
+    letters = {
+        chain: CHAIN_LETTERS[i * len(CHAIN_LETTERS) // n_letters] for i, chain in enumerate(chains)
+    }
     names = np.char.decode(complex_.atom_names, "utf-8", "replace")
     is_hydrogen = complex_.is_hydrogen  # mkdssp cannot tell all of them from their names
     xyz = complex_.xyz - _origin(complex_.xyz)
@@ -135,7 +158,8 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
             padded = name if len(name) > 3 else f" {name}"
             x, y, z = xyz[atom]
             lines.append(
-                f"ATOM  {len(lines) % 100000:5d} {padded:<4s} {complex_.parents[r]:3s} {letter}{count[letter]:4d}    "
+                f"ATOM  {len(lines) % 100000:5d} {padded:<4s} {complex_.parents[r]:3s} "
+                f"{letter}{count[letter]:4d}    "
                 f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00          {name[0]:>2s}\n"
             )
     if max(count.values(), default=0) > MAX_RESIDUES_IN_CHAIN:
@@ -147,12 +171,16 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
 
 
 def _origin(xyz: np.ndarray) -> np.ndarray:
-    """Å, shape (3,): what to take off coordinates, shape (A, 3), to fit them into PDB columns; 0 where they fit."""
+    """Å, shape (3,): what to take off coordinates, shape (A, 3), to fit them into PDB columns; 0
+    where they fit.
+    """
     if len(xyz) == 0 or (xyz.min() > ROOM[0] and xyz.max() < ROOM[1]):
         return np.zeros(3)
     width = float(np.ptp(xyz, axis=0).max())
     if width > ROOM[1] - ROOM[0] - 2:
-        raise FeatureError(f"the complex is {width:.0f} Å wide", remedy="are chains or atoms far from the rest?")
+        raise FeatureError(
+            f"the complex is {width:.0f} Å wide", remedy="are chains or atoms far from the rest?"
+        )
     return np.floor(xyz.min(axis=0) - ROOM[0]) - 1  # whole Å: the decimals stay
 
 
@@ -186,8 +214,8 @@ def _empty(n_residues: int) -> Dssp:
 def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     """DSSP without mkdssp, by `structures.kabsch_sander`.
 
-    DSSP finds a residue when its backbone is complete and it is, or counts as, one of the 20. Others are ignored: they
-    are no neighbours in a chain and cover no surface.
+    DSSP finds a residue when its backbone is complete and it is, or counts as, one of the 20.
+    Others are ignored: they are no neighbours in a chain and cover no surface.
 
     Parameters
     ----------
@@ -198,7 +226,9 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     -------
     Dssp, as from `run_dssp`
     """
-    from toporank.structures import kabsch_sander  # numba is slow to import, and every job imports all feature modules
+    from toporank.structures import (
+        kabsch_sander,
+    )  # numba is slow to import, and every job imports all feature modules
 
     n = len(complex_.residues)
     backbone = np.full((n, len(BACKBONE)), -1)
@@ -209,9 +239,13 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     dssp.found[:] = np.isin(complex_.parents, list(STANDARD)) & (backbone >= 0).all(axis=1)
     chain = np.unique([residue.chain for residue in complex_.residues], return_inverse=True)[1]
     residues = np.flatnonzero(dssp.found)
-    residues = residues[np.argsort(chain[residues], kind="stable")]  # by chain, as in the file for mkdssp
+    residues = residues[
+        np.argsort(chain[residues], kind="stable")
+    ]  # by chain, as in the file for mkdssp
     is_proline = np.array(complex_.parents)[residues] == "PRO"
-    states, phi, psi = kabsch_sander.secondary_structure(complex_.xyz[backbone[residues]], chain[residues], is_proline)
+    states, phi, psi = kabsch_sander.secondary_structure(
+        complex_.xyz[backbone[residues]], chain[residues], is_proline
+    )
     dssp.structure[residues] = states
     dssp.phi[residues] = np.round(phi, 1)
     dssp.psi[residues] = np.round(psi, 1)
@@ -221,6 +255,8 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     atoms = atoms[np.argsort(place[complex_.residue_of[atoms]], kind="stable")]
     start = np.searchsorted(place[complex_.residue_of[atoms]], np.arange(len(residues) + 1))
     wanted = np.intersect1d(accessible, residues)
-    area = kabsch_sander.accessibility(complex_.xyz[atoms], complex_.atom_names[atoms], start, place[wanted])
+    area = kabsch_sander.accessibility(
+        complex_.xyz[atoms], complex_.atom_names[atoms], start, place[wanted]
+    )
     dssp.accessibility[wanted] = np.floor(area + 0.5)
     return dssp

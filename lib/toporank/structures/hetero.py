@@ -1,4 +1,6 @@
-"""Standard amino acids in HETATM records: part of a chain where a peptide bond says so, ligands otherwise."""
+"""Standard amino acids in HETATM records: part of a chain where a peptide bond says so, ligands
+otherwise.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ LEAST = 3
 
 
 def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
-    """Give amino acids in HETATM records that are part of a chain their parent; the notes on them, by chain.
+    """Give amino acids in HETATM records that are part of a chain their parent; the notes on them,
+    by chain.
 
     They are bonded to an amino acid of their chain, directly or by others, or are the whole of it.
     """
@@ -27,11 +30,14 @@ def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
         for residue in joined:
             residue.parent = residue.name
         if joined:
-            notes[chain].append(f"{_amino_acids(joined)} of chain {chain} written as HETATM, read as part of it")
+            notes[chain].append(
+                f"{_amino_acids(joined)} of chain {chain} written as HETATM, read as part of it"
+            )
         ligands = [residue for residue in free if not residue.parent]
         if len(ligands) >= LEAST:
             notes[chain].append(
-                f"{_amino_acids(ligands)} of chain {chain} written as HETATM and not bonded to others, read as ligands"
+                f"{_amino_acids(ligands)} of chain {chain} written as HETATM and not bonded to "
+                "others, read as ligands"
             )
     return notes
 
@@ -55,7 +61,9 @@ def _bonded_groups(protein: list[ModelResidue], free: list[ModelResidue]) -> lis
         while to_visit:
             residue = to_visit.pop()
             for neighbour in near[residue.place]:
-                if neighbour.place not in group and (residue.bonded(neighbour) or neighbour.bonded(residue)):
+                if neighbour.place not in group and (
+                    residue.bonded(neighbour) or neighbour.bonded(residue)
+                ):
                     group[neighbour.place] = neighbour
                     if neighbour.place in is_free:
                         to_visit.append(neighbour)

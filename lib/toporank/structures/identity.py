@@ -11,22 +11,36 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError
-from toporank.files.compressed import DAMAGED, ENDINGS, compression_of, unpacked, without_compression
+from toporank.files.compressed import (
+    DAMAGED,
+    ENDINGS,
+    compression_of,
+    unpacked,
+    without_compression,
+)
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
-"""Structure suffixes and the format each stands for; every one may be followed by that of a compression."""
+"""Structure suffixes and the format each stands for; every one may be followed by that of a
+compression.
+"""
 ASSEMBLY = re.compile(r"\.pdb\d+", re.IGNORECASE)
 """Suffix of the file of a biological assembly at the wwPDB: `1abc.pdb1.gz`."""
 HEAD = 1 << 16
 """Bytes at the beginning of a file in which its first atoms are looked for."""
-STRUCTURE_LIKE = re.compile(r"\.(pdb\d*|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE)
+STRUCTURE_LIKE = re.compile(
+    r"\.(pdb\d*|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE
+)
 """Names of files that are meant to be structures, whether or not they can be read."""
 _UNTELLING = re.compile(r"(\.(txt|model|mdl|brk|[A-Za-z]*_?\d+))?", re.IGNORECASE)
 """Endings that say nothing of the content: none at all, a number, or that of any text."""
 _PDB_ATOM = re.compile(rb"^(?:ATOM  |HETATM)[^\r\n]{24}(?:[ \d+-]{4}\.\d{3}){3}", re.MULTILINE)
-_MMCIF = re.compile(rb"\A(?:#[^\n]*\n|\s)*data_\S*\s.*^_(?:entry\.id|atom_site\.)", re.MULTILINE | re.DOTALL)
+_MMCIF = re.compile(
+    rb"\A(?:#[^\n]*\n|\s)*data_\S*\s.*^_(?:entry\.id|atom_site\.)", re.MULTILINE | re.DOTALL
+)
 LONGEST_NAME = 240
-"""Bytes of a decoy's or target's name: file systems allow 255 for `<decoy>.csv`, and some room is left."""
+"""Bytes of a decoy's or target's name: file systems allow 255 for `<decoy>.csv`, and some room is
+left.
+"""
 
 
 class ResidueId(NamedTuple):
@@ -64,12 +78,13 @@ INTERMEDIATE = "an intermediate state of its program, not a model: "
 class Decoy(NamedTuple):
     """One candidate structure. Its identity is (dataset, target, name); the path is where it lies.
 
-    refused : why a file with this name cannot be used, and what to do; `""` if it can. Target and name
+    refused : why a file with this name cannot be used, and what to do; `""` if it can. Target and
+    name
         of a refused decoy are `table_name`s; its path may hold any character.
-    model : which of the models of the file it is, from 1; 0 for the only one
-    lacks : which chains it lacks that most models of its target have, in words
-    spare : its chains that most models of its target have in fewer copies, as `partners.partner_name` writes them
-    folder : what its target would be called after its folder, where the target has another name
+    model : which of the models of the file it is, from 1; 0 for the only one lacks : which chains
+    it lacks that most models of its target have, in words spare : its chains that most models of
+    its target have in fewer copies, as `partners.partner_name` writes them folder : what its target
+    would be called after its folder, where the target has another name
     """
 
     dataset: str
@@ -98,12 +113,16 @@ def name_problem(name: str, of: str = "file") -> str:
         return f"the name of the {of} holds a character that cannot be printed (rename it)"
     length = len(os.fsencode(name))
     if length > LONGEST_NAME:
-        return f"the name of the {of} is {length} bytes long, at most {LONGEST_NAME} are possible (shorten it)"
+        return (
+            f"the name of the {of} is {length} bytes long, at most {LONGEST_NAME} are possible "
+            "(shorten it)"
+        )
     return ""
 
 
 def table_name(name: str) -> str:
-    """The name as tables and files show it: itself, or made printable and short, with a digest that tells it apart.
+    """The name as tables and files show it: itself, or made printable and short, with a digest that
+    tells it apart.
 
     >>> table_name("model_1"), table_name("model\\t1")
     ('model_1', 'model_1~b44ab327')
@@ -137,7 +156,8 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
 
 
 def model_name(filename: str) -> str:
-    """What a decoy in a file is called: the name without its suffix, or all of it where the content says the format.
+    """What a decoy in a file is called: the name without its suffix, or all of it where the content
+    says the format.
 
     >>> model_name("model_1.cif.gz"), model_name("H1106TS001_1"), model_name("model_2.pdb.txt")
     ('model_1', 'H1106TS001_1', 'model_2')
@@ -151,9 +171,11 @@ def model_name(filename: str) -> str:
 
 
 def structure_format(path: Path) -> tuple[str, str]:
-    """Format (`pdb` or `mmcif`) of a structure file and its compression (`.gz`, or empty for none), by its suffix.
+    """Format (`pdb` or `mmcif`) of a structure file and its compression (`.gz`, or empty for none),
+    by its suffix.
 
-    The content says the format of a file whose name does not, such as those of CASP. Raises ConfigError.
+    The content says the format of a file whose name does not, such as those of CASP. Raises
+    ConfigError.
     """
     parts = split_suffix(path.name)
     if parts:
@@ -180,7 +202,9 @@ def may_be_structure(filename: str) -> bool:
 
 
 def format_of_content(path: Path) -> str:
-    """`pdb` or `mmcif`, by the first lines of a file, compressed or not; empty where it is neither."""
+    """`pdb` or `mmcif`, by the first lines of a file, compressed or not; empty where it is
+    neither.
+    """
     try:
         if not path.is_file():
             return ""

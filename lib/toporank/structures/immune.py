@@ -1,13 +1,15 @@
-"""Chains that are one body by nature: the two of an antibody or T-cell receptor, and those of an MHC molecule.
+"""Chains that are one body by nature: the two of an antibody or T-cell receptor, and those of an
+MHC molecule.
 
-Sequences say what a chain may be, and coordinates which chains belong together. The variable domains of heavy and light
-chain, and those of the two chains of a receptor, pack in one way: residue 44 (IMGT numbers) of one lies beside that of
-the other. In 326 crystal structures their CA atoms are 10 to 14 Å apart. So a domain finds its own partner among
-several copies, a nanobody that binds to a light chain has none, and neither have chains of two different antibodies.
+Sequences say what a chain may be, and coordinates which chains belong together. The variable
+domains of heavy and light chain, and those of the two chains of a receptor, pack in one way:
+residue 44 (IMGT numbers) of one lies beside that of the other. In 326 crystal structures their CA
+atoms are 10 to 14 Å apart. So a domain finds its own partner among several copies, a nanobody that
+binds to a light chain has none, and neither have chains of two different antibodies.
 
-The β2-microglobulin of an MHC-like molecule (class I, CD1, MR1, FcRn, HFE) belongs to the heavy chain that it touches
-most, and the two chains of a class II molecule belong together if they touch. A peptide lies in the groove of the
-molecule that it touches most.
+The β2-microglobulin of an MHC-like molecule (class I, CD1, MR1, FcRn, HFE) belongs to the heavy
+chain that it touches most, and the two chains of a class II molecule belong together if they touch.
+A peptide lies in the groove of the molecule that it touches most.
 """
 
 from __future__ import annotations
@@ -31,15 +33,20 @@ ANTIBODY, RECEPTOR, MHC, PEPTIDE = ("antibody", "T-cell receptor", "MHC molecule
 VARIABLE_DOMAIN = re.compile(
     r"C.{6,20}(?P<w41>W).[RKQHVLY].{40,80}[YFHLWIV].(?P<c104>C).{2,40}?(?P<fr4>[WF]G.G|[WF]..[GA]T|.G.GT)"
 )
-"""Cysteine 23, tryptophan 41 and cysteine 104 (IMGT numbers) of a variable domain with what stands beside them, and the
-beginning of its framework 4, where one residue may differ."""
+"""Cysteine 23, tryptophan 41 and cysteine 104 (IMGT numbers) of a variable domain with what stands
+beside them, and the beginning of its framework 4, where one residue may differ.
+"""
 HEAVY_FRAMEWORK_2 = "VIAML"
-"""What follows tryptophan 41 in heavy chains that have a light chain; light chains and receptors have Y, F or H."""
+"""What follows tryptophan 41 in heavy chains that have a light chain; light chains and receptors
+have Y, F or H.
+"""
 BESIDE_W41, BEFORE_C104 = (4, 9), 16
-"""Residues around tryptophan 41 and before cysteine 104 by which two variable domains are compared."""
+"""Residues around tryptophan 41 and before cysteine 104 by which two variable domains are compared.
+"""
 ALIKE = 24
-"""Of these 29 residues and 8 of framework 4, that domains of one class have in common: two heavy or two light chains.
-Those of 326 true pairs have 6 to 20."""
+"""Of these 29 residues and 8 of framework 4, that domains of one class have in common: two heavy or
+two light chains. Those of 326 true pairs have 6 to 20.
+"""
 FACING = 16.0
 """Å between the CA atoms of residues 44 of two variable domains that are a pair, at most."""
 
@@ -47,7 +54,9 @@ BETA_2_MICROGLOBULIN = re.compile(r"VYS[A-Z].P.{4,12}L.C.[AV]..FHP")
 LONGEST_BETA_2 = 150
 """Residues of β2-microglobulin; a longer chain has it fused to something."""
 CLASS_1 = re.compile(r"[GFC]YVD[DNSG]|C.[AV]..[FY][YF]P")
-"""In the domains α1 or α3 of heavy chains of class I and their relatives; the latter also in other immunoglobulins."""
+"""In the domains α1 or α3 of heavy chains of class I and their relatives; the latter also in other
+immunoglobulins.
+"""
 CLASS_1_GROOVE = re.compile(r"YVD[DNSG].{50,90}C[DE][VL]")
 """The domains α1 and α2 of class I."""
 SHORTEST_HEAVY = 150
@@ -64,7 +73,9 @@ K = TypeVar("K")
 
 
 class CaTrace(NamedTuple):
-    """A chain: a letter for each of L residues, CA atoms, (L, 3), Å, nan where there is none, and residue numbers."""
+    """A chain: a letter for each of L residues, CA atoms, (L, 3), Å, nan where there is none, and
+    residue numbers.
+    """
 
     sequence: str
     ca: np.ndarray
@@ -72,7 +83,9 @@ class CaTrace(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two chains that belong together. what : `ANTIBODY`, `RECEPTOR`, `MHC`, or `PEPTIDE`, which is the second."""
+    """Two chains that belong together. what : `ANTIBODY`, `RECEPTOR`, `MHC`, or `PEPTIDE`, which is
+    the second.
+    """
 
     what: str
     first: str
@@ -80,8 +93,9 @@ class Pair(NamedTuple):
 
 
 class Domain(NamedTuple):
-    """A variable domain. start : of its residues in the chain. face : place of residue 44. core : by which it is
-    compared. framework_4 : its beginning. heavy : whether its framework 2 is that of a heavy chain.
+    """A variable domain. start : of its residues in the chain. face : place of residue 44. core :
+    by which it is compared. framework_4 : its beginning. heavy : whether its framework 2 is that of
+    a heavy chain.
     """
 
     start: int
@@ -159,7 +173,8 @@ def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
 
     Returns
     -------
-    list of Pair; a chain may be in several, such as the heavy chain of an MHC molecule with its β2-microglobulin and
+    list of Pair; a chain may be in several, such as the heavy chain of an MHC molecule with its
+    β2-microglobulin and
     with its peptide
     """
     roles = {name: roles_of(trace.sequence) for name, trace in chains.items()}
@@ -200,7 +215,9 @@ def _variable_pairs(chains: Mapping[str, CaTrace], roles: Mapping[str, Roles]) -
 
 
 def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
-    """Pairs of touching chains that are what is left of a heavy and a light chain; a chain is in one pair."""
+    """Pairs of touching chains that are what is left of a heavy and a light chain; a chain is in
+    one pair.
+    """
     pieces = {}
     for name, trace in chains.items():
         of_chain = pieces_of(trace.sequence, trace.numbers) if len(trace.numbers) else ()
@@ -214,8 +231,12 @@ def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     return [Pair(ANTIBODY, first, second) for first, second in _best_matches(scores)]
 
 
-def _touching_pairs(chains: Mapping[str, CaTrace], firsts: Sequence[str], seconds: Sequence[str]) -> list[Pair]:
-    """Pairs of chains of an MHC molecule that touch, those with most contacts first; a chain is in one pair."""
+def _touching_pairs(
+    chains: Mapping[str, CaTrace], firsts: Sequence[str], seconds: Sequence[str]
+) -> list[Pair]:
+    """Pairs of chains of an MHC molecule that touch, those with most contacts first; a chain is in
+    one pair.
+    """
     contacts = {}
     for first, second in product(firsts, seconds):
         n = n_contacts(chains[first], chains[second]) if first != second else 0
@@ -236,15 +257,25 @@ def _best_matches(scores: Mapping[tuple[K, K], float]) -> list[tuple[K, K]]:
 
 
 def alike(one: Domain, other: Domain) -> bool:
-    """Whether two variable domains are of one class: two light chains pack as heavy and light chain do."""
+    """Whether two variable domains are of one class: two light chains pack as heavy and light chain
+    do.
+    """
     return sum(a == b for a, b in zip(one.core, other.core, strict=False)) >= ALIKE
 
 
-def _in_grooves(chains: Mapping[str, CaTrace], grooves: set[str], peptides: Sequence[str]) -> list[Pair]:
-    """Each peptide with the chain of an MHC molecule that it touches most, if it touches no other chain more."""
+def _in_grooves(
+    chains: Mapping[str, CaTrace], grooves: set[str], peptides: Sequence[str]
+) -> list[Pair]:
+    """Each peptide with the chain of an MHC molecule that it touches most, if it touches no other
+    chain more.
+    """
     pairs = []
     for peptide in peptides if grooves else ():
-        contacts = {name: n_contacts(trace, chains[peptide]) for name, trace in chains.items() if name != peptide}
+        contacts = {
+            name: n_contacts(trace, chains[peptide])
+            for name, trace in chains.items()
+            if name != peptide
+        }
         nearest = max(contacts, key=lambda name: (contacts[name], name in grooves))
         if nearest in grooves and contacts[nearest] >= LEAST_CONTACTS[PEPTIDE]:
             pairs.append(Pair(PEPTIDE, nearest, peptide))
@@ -260,8 +291,9 @@ def n_contacts(one: CaTrace, other: CaTrace) -> int:
 def bodies_of(chains: Iterable[str], pairs: Iterable[Pair]) -> Partners:
     """The partners that chains are by nature, each with its chains; empty where every chain is one.
 
-    A peptide in the groove of an MHC molecule belongs to the molecule where something else binds to both, such as a
-    T-cell receptor; else it is what binds. Where only one partner would be left, every chain is one.
+    A peptide in the groove of an MHC molecule belongs to the molecule where something else binds to
+    both, such as a T-cell receptor; else it is what binds. Where only one partner would be left,
+    every chain is one.
 
     Parameters
     ----------
@@ -297,7 +329,9 @@ def pairs_of_complex(complex_: Complex) -> list[Pair]:
     return pairs_of(traces) if may_pair([trace.sequence for trace in traces.values()]) else []
 
 
-def traces_of(chains: Sequence[str], letters: str, ca: np.ndarray, numbers: Sequence[int]) -> dict[str, CaTrace]:
+def traces_of(
+    chains: Sequence[str], letters: str, ca: np.ndarray, numbers: Sequence[int]
+) -> dict[str, CaTrace]:
     """Sort protein residues by chains.
 
     Parameters

@@ -1,7 +1,8 @@
-"""Structures that a program holds in memory: those of Biopython, biotite and gemmi, recognised by their modules.
+"""Structures that a program holds in memory: those of Biopython, biotite and gemmi, recognised by
+their modules.
 
-Each library writes its structure as mmCIF, which the reader reads like any file, with the same checks.
-TopoRank imports none of these libraries before somebody gives it a structure of theirs.
+Each library writes its structure as mmCIF, which the reader reads like any file, with the same
+checks. TopoRank imports none of these libraries before somebody gives it a structure of theirs.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ LIBRARIES = ("Bio.PDB", "biotite.structure", "gemmi")
 
 
 def is_structure(value: object) -> bool:
-    """Whether a value is a structure in memory: a `Complex`, or one of Biopython, biotite or gemmi."""
+    """Whether a value is a structure in memory: a `Complex`, or one of Biopython, biotite or
+    gemmi.
+    """
     module = type(value).__module__
-    return isinstance(value, Complex) or any(module == name or module.startswith(f"{name}.") for name in LIBRARIES)
+    return isinstance(value, Complex) or any(
+        module == name or module.startswith(f"{name}.") for name in LIBRARIES
+    )
 
 
 def complex_of(source: str | os.PathLike[str] | object) -> Complex:
@@ -36,7 +41,8 @@ def complex_of(source: str | os.PathLike[str] | object) -> Complex:
 
     Parameters
     ----------
-    source : path of a PDB or mmCIF file; a `Complex`; Biopython's `Structure`, `Model` or `Chain`; biotite's
+    source : path of a PDB or mmCIF file; a `Complex`; Biopython's `Structure`, `Model` or `Chain`;
+        biotite's
         `AtomArray` or `AtomArrayStack`; or gemmi's `Structure`. Of several models the first counts
 
     Returns
@@ -92,7 +98,9 @@ def name_of(structure: object) -> str:
     return "structure"
 
 
-def write_structures(structures: Mapping[str, object] | Sequence[object] | object, folder: Path) -> None:
+def write_structures(
+    structures: Mapping[str, object] | Sequence[object] | object, folder: Path
+) -> None:
     """Write structures in memory into a folder, one mmCIF file each.
 
     Parameters

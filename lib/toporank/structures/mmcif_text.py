@@ -40,14 +40,24 @@ OF_RESIDUE = (
 
 
 def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
-    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes. Raises StructureError."""
+    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes. Raises
+    StructureError.
+    """
     has_table = "_atom_site." in text or "_atom_site." in text.lower()
     if not has_table and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
-        raise StructureError("not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb")
+        raise StructureError(
+            "not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb"
+        )
     with parsing("mmcif"):
-        blocks = [block for block in gemmi.cif.read_string(text) if block.find_values("_atom_site.Cartn_x")]
+        blocks = [
+            block
+            for block in gemmi.cif.read_string(text)
+            if block.find_values("_atom_site.Cartn_x")
+        ]
     if not blocks:
-        raise StructureError("no _atom_site table in this mmcif file", remedy="make or fetch it again")
+        raise StructureError(
+            "no _atom_site table in this mmcif file", remedy="make or fetch it again"
+        )
     _check_columns(blocks[0])
     _number_ligands(blocks[0])
     with parsing("mmcif"):
@@ -57,7 +67,9 @@ def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
 
 
 def _check_columns(block: gemmi.cif.Block) -> None:
-    """Check that an _atom_site table has the columns it needs and residue numbers of reasonable length."""
+    """Check that an _atom_site table has the columns it needs and residue numbers of reasonable
+    length.
+    """
     for names in REQUIRED:
         if not any(block.find_values(f"_atom_site.{name}") for name in names):
             raise StructureError(
@@ -67,17 +79,22 @@ def _check_columns(block: gemmi.cif.Block) -> None:
     for name in ("auth_seq_id", "label_seq_id"):
         longest = max(block.find_values(f"_atom_site.{name}"), key=len, default="")
         if len(longest) > LONGEST_NUMBER:
-            raise StructureError(f"not a residue number in _atom_site.{name}: {longest[:20]}", remedy="renumber")
+            raise StructureError(
+                f"not a residue number in _atom_site.{name}: {longest[:20]}", remedy="renumber"
+            )
 
 
 def _number_ligands(block: gemmi.cif.Block) -> None:
-    """Number ligands and waters that have neither an author's nor a label number, from 1 in each file.
+    """Number ligands and waters that have neither an author's nor a label number, from 1 in each
+    file.
 
-    Files without `auth_seq_id` number polymers only; all waters of a chain would otherwise be one residue. An
-    amino acid of a chain is left as it is.
+    Files without `auth_seq_id` number polymers only; all waters of a chain would otherwise be one
+    residue. An amino acid of a chain is left as it is.
     """
     first, *others = OF_RESIDUE
-    table = block.find("_atom_site.", [first, *(f"?{name}" for name in others)])  # ? : may be missing
+    table = block.find(
+        "_atom_site.", [first, *(f"?{name}" for name in others)]
+    )  # ? : may be missing
     columns = {name: k for k, name in enumerate(OF_RESIDUE) if table.has_column(k)}
     chain = columns["label_asym_id"]
     component = columns.get("label_comp_id", columns.get("auth_comp_id"))

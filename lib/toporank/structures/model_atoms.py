@@ -1,4 +1,6 @@
-"""The atoms of a model as the arrays of a `Complex`: one conformation, checked places, named as the PDB names them."""
+"""The atoms of a model as the arrays of a `Complex`: one conformation, checked places, named as the
+PDB names them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from toporank.structures.residue_names import with_terminal_oxygens
 from toporank.structures.side_chains import lacking_side_chains
 
 MAX_COORDINATE = 9999.0
-"""Å. Some programs write this, or more, for atoms whose place they do not know; no complex is as large."""
+"""Å. Some programs write this, or more, for atoms whose place they do not know; no complex is as
+large.
+"""
 TWIN_DISTANCE = 1.0
 """Å between two CA atoms beyond which equal ids mean two residues."""
 
@@ -42,11 +46,17 @@ def complex_of_model(
     names = [residue.name for residue in residues]
     parents = [residue.parent for residue in residues]
     ids = _identities(residues)
-    labels = tuple((residue.residue.subchain, residue.residue.label_seq) for residue in residues) if with_labels else ()
+    labels = (
+        tuple((residue.residue.subchain, residue.residue.label_seq) for residue in residues)
+        if with_labels
+        else ()
+    )
     check_names("label chain name", {chain for chain, _ in labels})
     is_protein = np.array([bool(parent) for parent in parents])
     atoms = _Atoms(structure, residues)
-    check_names("atom name", {name.decode("utf-8", "replace") for name in set(atoms.names.tolist())})
+    check_names(
+        "atom name", {name.decode("utf-8", "replace") for name in set(atoms.names.tolist())}
+    )
     atoms.names = with_terminal_oxygens(atoms.names, atoms.residue_of, is_protein)
     _check_places(atoms, ids)
     same_id = _first_of(ids)
@@ -67,7 +77,9 @@ def complex_of_model(
     n_without_ca = np.count_nonzero(has_atoms & is_protein & (ca < 0))
     if n_without_ca:
         notes.append(f"{n_without_ca} amino acids without CA atom")
-    notes += lacking_side_chains([residue.chain for residue in residues], parents, atoms.names, atoms.residue_of)
+    notes += lacking_side_chains(
+        [residue.chain for residue in residues], parents, atoms.names, atoms.residue_of
+    )
     return Complex(
         residues=tuple(ids),
         names=tuple(names),
@@ -76,7 +88,9 @@ def complex_of_model(
         atom_names=atoms.names,
         residue_of=atoms.residue_of,
         ca=ca,
-        hetero=frozenset(i for i, residue in enumerate(residues) if residue.residue.het_flag == "H"),
+        hetero=frozenset(
+            i for i, residue in enumerate(residues) if residue.residue.het_flag == "H"
+        ),
         notes=tuple(notes),
         labels=labels,
     )
@@ -150,7 +164,9 @@ def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
         return gemmi.FlatStructure(structure)
     except RuntimeError as error:
         name = str(error).rpartition(" ")[2]
-        raise StructureError(f"an atom name of eight letters or more: {name[:20]}", remedy="shorten it") from error
+        raise StructureError(
+            f"an atom name of eight letters or more: {name[:20]}", remedy="shorten it"
+        ) from error
 
 
 def _first_of(keys: list) -> np.ndarray:
@@ -174,7 +190,9 @@ def _check_places(atoms: _Atoms, ids: list[ResidueId]) -> None:
         residue = ids[atoms.residue_of[lost[0]]]
         value = atoms.xyz[lost[0]][~is_possible[lost[0]]][0]
         if not np.isfinite(value):
-            raise StructureError(f"a coordinate of {residue} is not a number", remedy="make or fetch the file again")
+            raise StructureError(
+                f"a coordinate of {residue} is not a number", remedy="make or fetch the file again"
+            )
         raise StructureError(
             f"a coordinate of {residue} is {value:g} Å, which is outside any complex",
             remedy="remove atoms of unknown place, or move the complex to the origin",
@@ -183,14 +201,19 @@ def _check_places(atoms: _Atoms, ids: list[ResidueId]) -> None:
         raise StructureError("all coordinates are 0", remedy="make or fetch the file again")
 
 
-def _check_twins(atoms: _Atoms, ids: list[ResidueId], same_id: np.ndarray, is_protein: np.ndarray) -> None:
-    """Refuse two different residues of one identity: chains that share a name, numbers that start anew.
+def _check_twins(
+    atoms: _Atoms, ids: list[ResidueId], same_id: np.ndarray, is_protein: np.ndarray
+) -> None:
+    """Refuse two different residues of one identity: chains that share a name, numbers that start
+    anew.
 
     same_id : int, shape (R,), equal for equal identities. is_protein : bool, shape (R,).
     """
     ca = np.flatnonzero((atoms.names == b"CA") & is_protein[atoms.residue_of])
     residue = atoms.residue_of[ca]
-    _, first, twin = np.unique(same_id[residue] * 256 + atoms.altloc[ca], return_index=True, return_inverse=True)
+    _, first, twin = np.unique(
+        same_id[residue] * 256 + atoms.altloc[ca], return_index=True, return_inverse=True
+    )
     apart = np.linalg.norm(atoms.xyz[ca] - atoms.xyz[ca[first[twin]]], axis=1)
     if (apart > TWIN_DISTANCE).any():
         k = np.argmax(apart > TWIN_DISTANCE)
@@ -203,8 +226,8 @@ def _check_twins(atoms: _Atoms, ids: list[ResidueId], same_id: np.ndarray, is_pr
 def _one_conformation(atoms: _Atoms, names: list[str], site: np.ndarray) -> np.ndarray:
     """Which atoms to keep, bool, shape (A,).
 
-    Two atoms compete when residue identity and atom name are equal: alternate locations and plain duplicates
-    alike. Of alternate residues at one position all atoms of one stay.
+    Two atoms compete when residue identity and atom name are equal: alternate locations and plain
+    duplicates alike. Of alternate residues at one position all atoms of one stay.
 
     site : int, shape (R,), equal for residues that compete.
     """
@@ -218,7 +241,9 @@ def _one_conformation(atoms: _Atoms, names: list[str], site: np.ndarray) -> np.n
     for residue, place in enumerate(site.tolist()):
         if occupancy[residue] > occupancy[best.setdefault(place, residue)]:
             best[place] = residue
-    is_best = np.array([names[best[place]] == name for place, name in zip(site.tolist(), names, strict=True)])
+    is_best = np.array(
+        [names[best[place]] == name for place, name in zip(site.tolist(), names, strict=True)]
+    )
     is_chosen = is_best[atoms.residue_of]
     order = np.lexsort((-atoms.occupancy, ~is_chosen, atom))
     keep = np.zeros(len(order), dtype=bool)

@@ -23,7 +23,8 @@ class ModelResidue:
     part : which stretch of one chain in the file it stands in; TER records part them, too
     chain : name of its chain
     name : as in the file
-    parent : the standard residue it counts as, `UNK` if there is none, and `""` for what is not protein
+    parent : the standard residue it counts as, `UNK` if there is none, and `""` for what is not
+        protein
     number, code : its number, None without one, and its insertion code
     """
 
@@ -47,7 +48,9 @@ class ModelResidue:
         return first.pos.dist(second.pos)
 
     def bonded(self, following: ModelResidue) -> bool | None:
-        """Whether a peptide bond joins it to a residue that comes after; None where C or N is missing."""
+        """Whether a peptide bond joins it to a residue that comes after; None where C or N is
+        missing.
+        """
         c = self.atom("C")
         n = following.atom("N")
         return c.pos.dist(n.pos) <= PEPTIDE_BOND if c and n else None

@@ -1,9 +1,9 @@
 """Two molecules under one chain name, as docking programs leave them: each gets a name of its own.
 
-A chain that merely lacks residues stays one chain. Where a chain goes on without a peptide bond, something else has to
-say that another molecule begins: residue numbers or atom numbers that start anew, another chain in between, or a TER
-record that is not one of those that some programs write at every gap. Another `label_asym_id` of mmCIF says
-as much as TER.
+A chain that merely lacks residues stays one chain. Where a chain goes on without a peptide bond,
+something else has to say that another molecule begins: residue numbers or atom numbers that start
+anew, another chain in between, or a TER record that is not one of those that some programs write at
+every gap. Another `label_asym_id` of mmCIF says as much as TER.
 """
 
 from __future__ import annotations
@@ -20,15 +20,21 @@ from toporank.structures.model_residue import STEP, ModelResidue
 FEWEST = 5
 """Amino acids of a molecule, at least; fewer are a ligand or a loose end."""
 LONGEST_GAP = 100
-"""Residues that a chain may lack in one place. Programs that write TER at gaps do so at shorter ones."""
+"""Residues that a chain may lack in one place. Programs that write TER at gaps do so at shorter
+ones.
+"""
 FAR = 20.0
 """Å between CA atoms beyond which a note names a chain that goes on without a peptide bond."""
 APART = 40.0
-"""Å between the CA atoms at a TER record beyond which another molecule begins; without TER a note names it. In the
-bound and unbound structures of 99 complexes the ends of a gap of 2 to 100 residues are 25 Å apart at most, joints of
-merged chains left out; once a chain goes on by number 39 Å away (1FQJ, unbound), so that the margin is small."""
+"""Å between the CA atoms at a TER record beyond which another molecule begins; without TER a note
+names it. In the bound and unbound structures of 99 complexes the ends of a gap of 2 to 100 residues
+are 25 Å apart at most, joints of merged chains left out; once a chain goes on by number 39 Å away
+(1FQJ, unbound), so that the margin is small.
+"""
 SAME_PLACE = 5.0
-"""Å, mean distance of CA atoms with the same residue numbers: up to this, two conformations of one molecule."""
+"""Å, mean distance of CA atoms with the same residue numbers: up to this, two conformations of one
+molecule.
+"""
 SEVERAL = "is several molecules"
 """What a note says of a chain that was parted."""
 READ_AS_ONE = "without a peptide bond: read as one chain"
@@ -60,14 +66,17 @@ class _Seam(NamedTuple):
 
 
 class BrokenChain(NamedTuple):
-    """A chain that goes on without a peptide bond somewhere: its amino acids in the order of the file, and where."""
+    """A chain that goes on without a peptide bond somewhere: its amino acids in the order of the
+    file, and where.
+    """
 
     amino_acids: Piece
     seams: list[_Seam]
 
 
 def broken_chains(residues: list[ModelResidue]) -> dict[str, BrokenChain]:
-    """Find each chain that goes on without a peptide bond where its numbers jump or another part of the file begins.
+    """Find each chain that goes on without a peptide bond where its numbers jump or another part of
+    the file begins.
 
     Returns
     -------
@@ -90,7 +99,8 @@ def broken_chains(residues: list[ModelResidue]) -> dict[str, BrokenChain]:
 
 
 def _seams(chain: Piece, chain_of_part: dict[int, str]) -> list[_Seam]:
-    """Where a chain goes on without a peptide bond, and in another part of the file or with other numbers.
+    """Where a chain goes on without a peptide bond, and in another part of the file or with other
+    numbers.
 
     chain_of_part : the name of the chain of each part that has amino acids
     """
@@ -100,11 +110,17 @@ def _seams(chain: Piece, chain_of_part: dict[int, str]) -> list[_Seam]:
         gap = behind.number - before.number
         anew = behind.residue[0].serial < before.residue[0].serial < LAST_SERIAL
         goes_on = 0 <= gap <= 1 and not ter and not anew
-        if (goes_on and before.residue[0].pos.dist(behind.residue[0].pos) <= APART) or _bonded(before, behind):
+        if (goes_on and before.residue[0].pos.dist(behind.residue[0].pos) <= APART) or _bonded(
+            before, behind
+        ):
             continue
-        names_between = {chain_of_part.get(part, before.chain) for part in range(before.part + 1, behind.part)}
+        names_between = {
+            chain_of_part.get(part, before.chain) for part in range(before.part + 1, behind.part)
+        }
         new = gap < 0 or anew or not names_between <= {before.chain}
-        seams.append(_Seam(after=after, ter=ter, new=new, gap=gap, distance=before.distance(behind)))
+        seams.append(
+            _Seam(after=after, ter=ter, new=new, gap=gap, distance=before.distance(behind))
+        )
     return seams
 
 
@@ -129,7 +145,9 @@ def name_molecules(residues: list[ModelResidue], chains: dict[str, BrokenChain])
     # Where every gap of the file has a TER record, such records say little.
     ter_at_gaps = True
     for chain in chains.values():
-        ter_at_gaps &= not any(seam.gap > 1 and not seam.ter and not seam.new for seam in chain.seams)
+        ter_at_gaps &= not any(
+            seam.gap > 1 and not seam.ter and not seam.new for seam in chain.seams
+        )
     several = {}
     for name, chain in chains.items():
         molecules = _molecules(chain, ter_at_gaps)
@@ -145,14 +163,17 @@ def name_molecules(residues: list[ModelResidue], chains: dict[str, BrokenChain])
             new_name = free_name(name, names)
             names.add(new_name)
             first, last = molecule[0].number, molecule[-1].number
-            notes.append(f"chain {name!r} {SEVERAL}: TopoRank calls {first} to {last} of it {new_name!r}")
+            notes.append(
+                f"chain {name!r} {SEVERAL}: TopoRank calls {first} to {last} of it {new_name!r}"
+            )
             new_names.update({amino_acid.place: new_name for amino_acid in molecule})
     _rename(residues, new_names)
     return notes
 
 
 def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
-    """Name each chain that goes on far away, without a peptide bond, and is read as one all the same.
+    """Name each chain that goes on far away, without a peptide bond, and is read as one all the
+    same.
 
     chains : as from `broken_chains`.
     """
@@ -160,20 +181,28 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
     for name, (chain, seams) in chains.items():
         stops = [seam.after for seam in seams[1:]] + [len(chain)]
         for seam, stop in zip(seams, stops, strict=True):
-            unlikely = seam.ter or seam.new or abs(seam.gap) > LONGEST_GAP or seam.distance > STEP * (seam.gap + 1)
+            unlikely = (
+                seam.ter
+                or seam.new
+                or abs(seam.gap) > LONGEST_GAP
+                or seam.distance > STEP * (seam.gap + 1)
+            )
             if not unlikely or seam.distance <= FAR or len(chain) - seam.after < FEWEST:
                 continue
             if not _belong_together(chain[: seam.after], chain[seam.after : stop]):
                 before, behind = chain[seam.after - 1], chain[seam.after]
                 notes.append(
-                    f"chain {name!r} goes on at {behind.number}, {seam.distance:.0f} Å from {before.number}"
+                    f"chain {name!r} goes on at {behind.number}, {seam.distance:.0f} Å from "
+                    f"{before.number}"
                     f" and {READ_AS_ONE} (if it is two molecules, give each its own name)"
                 )
     return notes
 
 
 def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[Piece]:
-    """The molecules of a chain. ter_at_gaps : whether all gaps of the file have TER records, which say little then."""
+    """The molecules of a chain. ter_at_gaps : whether all gaps of the file have TER records, which
+    say little then.
+    """
     chain, seams = broken
     cuts = []
     for seam in seams:
@@ -196,13 +225,17 @@ def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[Piece]:
 
 
 def _belong_together(molecule: Piece, piece: Piece) -> bool:
-    """Whether a piece is part of a molecule: bonded to it, in its place, or with numbers that it lacks."""
+    """Whether a piece is part of a molecule: bonded to it, in its place, or with numbers that it
+    lacks.
+    """
     of_number = {amino_acid.number: amino_acid for amino_acid in molecule}
     before = of_number.get(piece[0].number - 1)
     behind = of_number.get(piece[-1].number + 1)
     if (before and _bonded(before, piece[0])) or (behind and _bonded(piece[-1], behind)):
         return True
-    of_number_and_code = {(amino_acid.number, amino_acid.code): amino_acid for amino_acid in molecule}
+    of_number_and_code = {
+        (amino_acid.number, amino_acid.code): amino_acid for amino_acid in molecule
+    }
     apart = []
     for amino_acid in piece:
         twin = of_number_and_code.get((amino_acid.number, amino_acid.code))
@@ -219,11 +252,17 @@ def _belong_together(molecule: Piece, piece: Piece) -> bool:
 def _is_repeated(residues: list[ModelResidue], several: dict[str, list[Piece]]) -> bool:
     """Whether the whole complex stands in the file again: then these are models, not molecules."""
     protein = {residue.chain for residue in residues if residue.parent}
-    return len(protein) > 1 and several.keys() == protein and all(_alike(*of[:2]) for of in several.values())
+    return (
+        len(protein) > 1
+        and several.keys() == protein
+        and all(_alike(*of[:2]) for of in several.values())
+    )
 
 
 def _alike(first: Piece, second: Piece) -> bool:
-    """Whether most residues of the smaller of two pieces are in the other, too, by number and name."""
+    """Whether most residues of the smaller of two pieces are in the other, too, by number and
+    name.
+    """
     in_first = {(residue.number, residue.code, residue.name) for residue in first}
     in_second = {(residue.number, residue.code, residue.name) for residue in second}
     return 2 * len(in_first & in_second) > min(len(in_first), len(in_second))

@@ -15,10 +15,11 @@ PAIRS_AT_ONCE = 1 << 20
 def pairs_between_groups(
     xyz: np.ndarray, group: np.ndarray, cutoff: float, most: float = np.inf
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs i < j of points of different groups nearer than `cutoff`: int, shape (m, 2), and their distances, (m,).
+    """Pairs i < j of points of different groups nearer than `cutoff`: int, shape (m, 2), and their
+    distances, (m,).
 
-    xyz : float64, shape (n, 3). group : int, shape (n,). The search ends once more than `most` pairs are found. Pairs
-    within groups, which can be very many, are never held all at once.
+    xyz : float64, shape (n, 3). group : int, shape (n,). The search ends once more than `most`
+    pairs are found. Pairs within groups, which can be very many, are never held all at once.
     """
     pairs, distance = [np.zeros((0, 2), dtype=np.intp)], [np.zeros(0)]
     for candidates in candidate_pairs(xyz, cutoff):
@@ -32,16 +33,20 @@ def pairs_between_groups(
 
 
 def candidate_pairs(xyz: np.ndarray, cutoff: float) -> Iterator[np.ndarray]:
-    """Pairs i < j of points, int, (m, 2), in portions: each pair nearer than `cutoff` once, and some farther ones.
+    """Pairs i < j of points, int, (m, 2), in portions: each pair nearer than `cutoff` once, and
+    some farther ones.
 
-    xyz : float64, shape (n, 3). Points are sorted into cubes as wide as the cutoff, so that each is compared with those
-    of the cubes around it: the work for a point does not grow with their number. For a few thousand points this is as
-    quick as a tree, whose library takes longer to import than many decoys to compare.
+    xyz : float64, shape (n, 3). Points are sorted into cubes as wide as the cutoff, so that each is
+    compared with those of the cubes around it: the work for a point does not grow with their
+    number. For a few thousand points this is as quick as a tree, whose library takes longer to
+    import than many decoys to compare.
     """
     cubes = Cubes.of(xyz, cutoff)
     order = np.argsort(cubes.cell, kind="stable")
     key = cubes.cell[order]
-    start = [np.arange(len(key)) + 1]  # its own row of cubes from the next point on, then the four rows behind it
+    start = [
+        np.arange(len(key)) + 1
+    ]  # its own row of cubes from the next point on, then the four rows behind it
     stop = [np.searchsorted(key, key + 1, side="right")]
     for row in cubes.rows[5:]:
         start.append(np.searchsorted(key, key + row - 1, side="left"))
@@ -51,15 +56,18 @@ def candidate_pairs(xyz: np.ndarray, cutoff: float) -> Iterator[np.ndarray]:
     for rows in portions(count):
         n = count[rows]
         nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-        candidates = np.column_stack([order[np.repeat(first[rows], n)], order[np.repeat(begin[rows], n) + nth]])
+        candidates = np.column_stack(
+            [order[np.repeat(first[rows], n)], order[np.repeat(begin[rows], n) + nth]]
+        )
         yield np.sort(candidates, axis=1)
 
 
 class Cubes(NamedTuple):
     """Space cut into cubes.
 
-    cell : int, (n,), the number of the cube that each point is in; neighbours along z have neighbouring numbers.
-    rows : int, (9,), rising: cube c and the 26 around it are those from c + row - 1 to c + row + 1.
+    cell : int, (n,), the number of the cube that each point is in; neighbours along z have
+    neighbouring numbers. rows : int, (9,), rising: cube c and the 26 around it are those from c +
+    row - 1 to c + row + 1.
     """
 
     cell: np.ndarray
@@ -67,28 +75,40 @@ class Cubes(NamedTuple):
 
     @classmethod
     def of(cls, xyz: np.ndarray, width: float) -> Cubes:
-        """Points nearer to each other than `width`, Å, are in one cube or in neighbours. xyz : float64, (n, 3)."""
+        """Points nearer to each other than `width`, Å, are in one cube or in neighbours. xyz :
+        float64, (n, 3).
+        """
         x, y, z = (_steps(np.floor(along / (width * (1 + 1e-9)))) for along in xyz.T)
-        n_y, n_z = (along.max(initial=0) + 3 for along in (y, z))  # empty ones between the last and the first
+        n_y, n_z = (
+            along.max(initial=0) + 3 for along in (y, z)
+        )  # empty ones between the last and the first
         rows = np.array([(i * n_y + j) * n_z for i in (-1, 0, 1) for j in (-1, 0, 1)])
         return cls((x * n_y + y) * n_z + z, rows)
 
 
 def _steps(cells: np.ndarray) -> np.ndarray:
-    """Small whole numbers for cells along an axis, float64, (n,): neighbours stay neighbours, and gaps become short."""
+    """Small whole numbers for cells along an axis, float64, (n,): neighbours stay neighbours, and
+    gaps become short.
+    """
     occupied, which = np.unique(cells, return_inverse=True)
-    return np.cumsum(np.minimum(np.diff(occupied, prepend=occupied[:1] - 1), 2)).astype(np.int64)[which]
+    return np.cumsum(np.minimum(np.diff(occupied, prepend=occupied[:1] - 1), 2)).astype(np.int64)[
+        which
+    ]
 
 
 def members(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """The places of each group in `group`, int, (n,), in rising order. Negative numbers are of no group."""
+    """The places of each group in `group`, int, (n,), in rising order. Negative numbers are of no
+    group.
+    """
     order = np.argsort(group, kind="stable")
     ends = np.searchsorted(group[order], np.arange(n_groups + 1))
     return [order[start:end] for start, end in pairwise(ends.tolist())]
 
 
 def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
-    """Between any point of one set and any of the other. a : float64, shape (n, 3); b : shape (m, 3)."""
+    """Between any point of one set and any of the other. a : float64, shape (n, 3); b : shape (m,
+    3).
+    """
     a, b = a - b[0], b - b[0]
     step = max(1, PAIRS_AT_ONCE // len(b))
     portions = (a[i : i + step] for i in range(0, len(a), step))
@@ -98,7 +118,9 @@ def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def portions(sizes: np.ndarray) -> Iterator[np.ndarray]:
-    """The places of `sizes` in portions that have no more than `PAIRS_AT_ONCE` in all, or one place each."""
+    """The places of `sizes` in portions that have no more than `PAIRS_AT_ONCE` in all, or one place
+    each.
+    """
     start, ends = 0, np.cumsum(sizes)
     while start < len(sizes):
         before = ends[start] - sizes[start]

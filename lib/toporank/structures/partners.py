@@ -2,8 +2,9 @@
 
 Where nothing is said, `structures.immune` recognises chains that are one body by nature.
 
-Partners are written `H+L:A`: chains joined by `+`, partners parted by `:`. Several partners, `A:B:C`, mean every pair.
-In the name of a chain, `+`, `:` and `%` are written `%2B`, `%3A` and `%25`.
+Partners are written `H+L:A`: chains joined by `+`, partners parted by `:`. Several partners,
+`A:B:C`, mean every pair. In the name of a chain, `+`, `:` and `%` are written `%2B`, `%3A` and
+`%25`.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ FILE = "partners.csv"
 
 
 def parse_partners(text: str, where: object = "partners") -> Partners:
-    """The partners that a text stands for. Raises ConfigError, which names the place given as `where`.
+    """The partners that a text stands for. Raises ConfigError, which names the place given as
+    `where`.
 
     >>> parse_partners("H+L:A"), parse_partners("A%2BB:C")
     ((('A',), ('H', 'L')), (('A+B',), ('C',)))
     """
-    partners = [[unquote(chain.strip()) for chain in partner.split("+")] for partner in text.split(":")]
+    partners = [
+        [unquote(chain.strip()) for chain in partner.split("+")] for partner in text.split(":")
+    ]
     chains = [chain for partner in partners for chain in partner]
     twice = sorted({chain for chain in chains if chains.count(chain) > 1})
     what = ""
@@ -47,13 +51,17 @@ def parse_partners(text: str, where: object = "partners") -> Partners:
     elif len(partners) < 2:
         what = f"{text!r} is one partner, at least two are needed"
     if what:
-        remedy = f"join chains by + and part partners by :, such as H+L:A, or say {EACH_CHAIN} to keep each chain apart"
+        remedy = (
+            f"join chains by + and part partners by :, such as H+L:A, or say {EACH_CHAIN} to keep "
+            "each chain apart"
+        )
         raise ConfigError(what, where=where, remedy=remedy)
     return tuple(sorted(tuple(sorted(partner)) for partner in partners))
 
 
 def checked_partners(text: str, where: object = "partners") -> str:
-    """Partners as a user may give them, in one spelling: those of `parse_partners`, or `EACH_CHAIN`.
+    """Partners as a user may give them, in one spelling: those of `parse_partners`, or
+    `EACH_CHAIN`.
 
     Raises ConfigError as `parse_partners` does.
 
@@ -76,7 +84,9 @@ def partner_name(partner: Iterable[str]) -> str:
     >>> partner_name(("H", "L")), partner_name(("A+B:C",))
     ('H+L', 'A%2BB%3AC')
     """
-    return "+".join(AMBIGUOUS.sub(lambda found: f"%{ord(found[0]):02X}", chain) for chain in partner)
+    return "+".join(
+        AMBIGUOUS.sub(lambda found: f"%{ord(found[0]):02X}", chain) for chain in partner
+    )
 
 
 def chains_of(name: str) -> tuple[str, ...]:
@@ -103,7 +113,9 @@ def is_file(text: str) -> bool:
 
 
 def read_partners(path: Path) -> dict[str, str]:
-    """Target → partners, of a table with columns `target` and `partners`. Raises ConfigError naming file and line."""
+    """Target → partners, of a table with columns `target` and `partners`. Raises ConfigError naming
+    file and line.
+    """
     found: dict[str, str] = {}
     names = {"target": "target", "partners": "partners"}
     for where, row in read_table(path, names, names, "the partners").rows:
@@ -112,7 +124,9 @@ def read_partners(path: Path) -> dict[str, str]:
         if not target:
             raise ConfigError("a row without target", where=where)
         if found.setdefault(target, partners) != partners:
-            raise ConfigError(f"target {target!r} has other partners in an earlier line", where=where)
+            raise ConfigError(
+                f"target {target!r} has other partners in an earlier line", where=where
+            )
     return found
 
 
@@ -124,7 +138,8 @@ def partners_of(
 ) -> dict[tuple[str, str], str]:
     """(target, decoy) → its partners as text; those without partners are left out.
 
-    for_all : of every target that no table names, or empty. of_targets : target → partners. of_labels :
+    for_all : of every target that no table names, or empty. of_targets : target → partners.
+    of_labels :
         those of a label table. Raises ConfigError when two tables contradict each other.
     """
     found = {}
@@ -132,7 +147,8 @@ def partners_of(
         said = of_targets.get(target), of_labels.get((target, decoy))
         if all(said) and said[0] != said[1]:
             raise ConfigError(
-                f"the partners of {target}/{decoy} are {said[1]} in the labels and {said[0]} in the table of partners",
+                f"the partners of {target}/{decoy} are {said[1]} in the labels and {said[0]} in "
+                "the table of partners",
                 remedy="correct one of them",
             )
         if partners := said[0] or said[1] or for_all:

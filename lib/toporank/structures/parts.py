@@ -1,4 +1,6 @@
-"""Parts of one complex with END between them, as ClusPro writes receptor and ligand, or with nothing between them."""
+"""Parts of one complex with END between them, as ClusPro writes receptor and ligand, or with
+nothing between them.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,21 @@ TITLES = (b"HEADER", b"TITLE", b"COMPND", b"REMARK")
 """Records that a file begins with, and so do parts that were files."""
 ATOM_NAME = slice(12, 16)
 IDENTITY = slice(16, 27)
-"""What two CA atoms cannot have in common: alternate location, residue name, chain, number and insertion code."""
+"""What two CA atoms cannot have in common: alternate location, residue name, chain, number and
+insertion code.
+"""
 CA = int.from_bytes(b" CA ", "little")
 DECIMAL = re.compile(rb"-?\d+")
 READ_AS = "END between the parts of one complex, read as TER"
 
 
 def join_parts(lines: PdbText) -> PdbText:
-    """The same text with TER for each END between the parts of one complex; the same object where there is none.
+    """The same text with TER for each END between the parts of one complex; the same object where
+    there is none.
 
-    Parts are of one complex if they have other residues: other chains, or two parts, maybe under one chain name. Two
-    parts with the same residues are of one complex if each is a single chain and the second begins with a title, as a
-    file of its own does; otherwise they are models.
+    Parts are of one complex if they have other residues: other chains, or two parts, maybe under
+    one chain name. Two parts with the same residues are of one complex if each is a single chain
+    and the second begins with a title, as a file of its own does; otherwise they are models.
     """
     ends = lines.ends
     if not len(ends) or lines.has_marks or not len(lines.atoms):
@@ -82,7 +87,10 @@ def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> tuple[bytes
         return text, n_lines_before
     atoms = lines.atoms_of(position)
     ca = atoms[lines.numbers(ATOM_NAME, atoms) == CA]
-    residues = {lines.text[start + IDENTITY.start : start + IDENTITY.stop] for start in lines.starts[ca].tolist()}
+    residues = {
+        lines.text[start + IDENTITY.start : start + IDENTITY.stop]
+        for start in lines.starts[ca].tolist()
+    }
     if len(residues) == len(ca):
         return text, n_lines_before
     records = text.split(b"\n")

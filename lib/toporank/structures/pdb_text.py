@@ -1,4 +1,5 @@
-"""PDB text by lines, and what gemmi would silently guess in it: misread numbers, dropped atoms, merged residues.
+"""PDB text by lines, and what gemmi would silently guess in it: misread numbers, dropped atoms,
+merged residues.
 
 `PdbText.check` refuses such text with a StructureError whose message names the line.
 """
@@ -13,12 +14,17 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from toporank.errors import StructureError
 
-WRONG_COLUMNS = "PDB columns are fixed: has the line been shifted, or a number outgrown its column? write mmCIF instead"
+WRONG_COLUMNS = (
+    "PDB columns are fixed: has the line been shifted, or a number outgrown its column? write "
+    "mmCIF instead"
+)
 CHAIN, NUMBER, COORDINATES = slice(20, 22), slice(22, 26), range(30, 54, 8)
 CODE = 26
 """Column of the insertion code."""
 RESIDUE = (slice(17, 21), slice(21, 25), slice(25, 27))
-"""What names a residue: its name and one letter, the chain with most of the number, its end and the insertion code."""
+"""What names a residue: its name and one letter, the chain with most of the number, its end and the
+insertion code.
+"""
 LAST_COLUMN = 80
 _MODEL_NUMBER = re.compile(rb"MODEL? *(\d{1,9})", re.IGNORECASE)
 _COORDINATE = re.compile(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", re.ASCII)
@@ -42,7 +48,8 @@ class PdbText:
     data : uint8, the text and a blank line longer than any column that is looked at
     starts : int, where each line begins, and at last the end of the text
     atoms : int, the lines that are ATOM or HETATM records, in rising order
-    models : stretches of lines with atoms between MODEL and ENDMDL records, which need not come in pairs
+    models : stretches of lines with atoms between MODEL and ENDMDL records, which need not come in
+        pairs
     changes : what is not as in the file: line and, in words, how it is read
     """
 
@@ -53,16 +60,26 @@ class PdbText:
         ends = np.flatnonzero(self.data[: len(text)] == ord("\n")) + 1
         self.starts = np.concatenate([[0], ends, [len(text)]])
         self._head = self.numbers(slice(0, 4), slice(None))
-        self._capital = self._head & word(b"\xdf\xdf\xdf\xdf")  # a-z to A-Z; other characters do not matter
-        self.atoms = np.flatnonzero((self._capital == word(b"ATOM")) | (self._capital == word(b"HETA")))
+        self._capital = self._head & word(
+            b"\xdf\xdf\xdf\xdf"
+        )  # a-z to A-Z; other characters do not matter
+        self.atoms = np.flatnonzero(
+            (self._capital == word(b"ATOM")) | (self._capital == word(b"HETA"))
+        )
         self._begins = self._capital == word(b"MODE")
         self._marks = np.flatnonzero(self._begins | (self._capital == word(b"ENDM")))
         self.models = self._models()
 
     def numbers(self, columns: slice, lines: np.ndarray | slice) -> np.ndarray:
-        """Two, four or eight columns of each line as one number, shape (n,); a short line goes on with the next."""
+        """Two, four or eight columns of each line as one number, shape (n,); a short line goes on
+        with the next.
+        """
         width = columns.stop - columns.start
-        return sliding_window_view(self.data, width)[self.starts[lines] + columns.start].view(f"<u{width}").ravel()
+        return (
+            sliding_window_view(self.data, width)[self.starts[lines] + columns.start]
+            .view(f"<u{width}")
+            .ravel()
+        )
 
     def lines(self, first: int, stop: int) -> bytes:
         """The text of some lines."""
@@ -71,7 +88,9 @@ class PdbText:
     @property
     def ends(self) -> np.ndarray:
         """The lines that are END records, int, in rising order."""
-        return np.flatnonzero((self._capital << 8 == word(b"\0END")) & (self._head >> 24 < ord("0")))
+        return np.flatnonzero(
+            (self._capital << 8 == word(b"\0END")) & (self._head >> 24 < ord("0"))
+        )
 
     @property
     def has_marks(self) -> bool:
@@ -80,14 +99,21 @@ class PdbText:
 
     def chain_names(self) -> set[str]:
         """The names of the chains of all models, as they stand in their columns."""
-        return {int(name).to_bytes(2, "little").decode("ascii") for name in np.unique(self.numbers(CHAIN, self.atoms))}
+        return {
+            int(name).to_bytes(2, "little").decode("ascii")
+            for name in np.unique(self.numbers(CHAIN, self.atoms))
+        }
 
     def alone(self, position: int) -> tuple[bytes, int]:
-        """The text before all models and one model, and how many lines of the file it leaves out between these."""
+        """The text before all models and one model, and how many lines of the file it leaves out
+        between these.
+        """
         if not self.models:
             return self.text, 0
         model = self.models[position]
-        return self.lines(0, self._header) + self.lines(model.first, model.stop), model.first - self._header
+        return self.lines(0, self._header) + self.lines(
+            model.first, model.stop
+        ), model.first - self._header
 
     def atoms_of(self, position: int) -> np.ndarray:
         """The lines of a model that are ATOM or HETATM records, in rising order."""
@@ -99,7 +125,9 @@ class PdbText:
         filled = np.flatnonzero(np.diff(np.searchsorted(self.atoms, bounds)))
         found: list[PdbModel] = []
         for first, stop in zip(bounds[filled].tolist(), bounds[filled + 1].tolist(), strict=True):
-            number = _MODEL_NUMBER.match(self.text, self.starts[first]) if self._begins[first] else None
+            number = (
+                _MODEL_NUMBER.match(self.text, self.starts[first]) if self._begins[first] else None
+            )
             found.append(PdbModel(int(number[1]) if number else len(found) + 1, first, stop))
         return found
 
@@ -111,15 +139,18 @@ class PdbText:
     def check(self, position: int) -> None:
         """Check the atom records of a model, if there is one.
 
-        Refused are atoms after END, coordinates and residue numbers that are not numbers from end to end, and
-        residue numbers that run over into the insertion code.
+        Refused are atoms after END, coordinates and residue numbers that are not numbers from end
+        to end, and residue numbers that run over into the insertion code.
         """
         if not self.models:
             return
         atoms = self.atoms_of(position)
         ends = self.ends[(self.ends < self._header) | (self.ends >= self.models[position].first)]
         if len(ends) and atoms[-1] > ends[0]:
-            raise StructureError(f"atoms after END in line {ends[0] + 1}", remedy="remove END lines between the parts")
+            raise StructureError(
+                f"atoms after END in line {ends[0] + 1}",
+                remedy="remove END lines between the parts",
+            )
         for line in atoms[~_plain(self.data, self.starts[atoms])].tolist():
             _check_line(self.lines(line, line + 1).rstrip(b"\n").decode("ascii"), line + 1)
 
@@ -130,12 +161,15 @@ def word(signs: bytes) -> np.uint32:
 
 
 def _plain(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Which records have a plain whole residue number and plain coordinates such as `-12.345`, bool, shape (n,).
+    """Which records have a plain whole residue number and plain coordinates such as `-12.345`,
+    bool, shape (n,).
 
     data : uint8, the text. starts : int, shape (n,), where the records begin.
     """
     records = sliding_window_view(data, COORDINATES.stop - NUMBER.start)[starts + NUMBER.start]
-    signs = np.ascontiguousarray(records.T).reshape(4, 8, len(starts))  # residue number and code, x, y, z
+    signs = np.ascontiguousarray(records.T).reshape(
+        4, 8, len(starts)
+    )  # residue number and code, x, y, z
     digit, blank = signs - np.uint8(ord("0")) < 10, signs == ord(" ")
     minus = signs[:, :3] == ord("-")
     upper = blank[:, :3] | (minus | digit[:, :3]) & digit[:, 1:4]  # blanks, a minus, digits
@@ -150,10 +184,15 @@ def _check_line(line: str, number: int) -> None:
     for start in COORDINATES:
         if not _COORDINATE.fullmatch(line[start : start + 8]):
             raise StructureError(
-                f"a coordinate of {residue} is not a number: {line[start : start + 8]!r} in line {number}",
+                f"a coordinate of {residue} is not a number: {line[start : start + 8]!r} in line "
+                f"{number}",
                 remedy=WRONG_COLUMNS,
             )
     if not _RESIDUE_NUMBER.fullmatch(line[NUMBER]):
-        raise StructureError(f"not a residue number in line {number}: {line[NUMBER]!r}", remedy=WRONG_COLUMNS)
+        raise StructureError(
+            f"not a residue number in line {number}: {line[NUMBER]!r}", remedy=WRONG_COLUMNS
+        )
     if line[NUMBER].isdigit() and line[CODE : CODE + 1].isdigit():
-        raise StructureError(f"residue number of more than four digits in line {number}", remedy=WRONG_COLUMNS)
+        raise StructureError(
+            f"residue number of more than four digits in line {number}", remedy=WRONG_COLUMNS
+        )

@@ -34,7 +34,8 @@ from toporank.structures.stored import PER_ANGSTROM
 from toporank.structures.text import parsing, read_text
 
 BEFORE_CHARGE = 78
-"""Columns of a PDB line that are read: some programs do not write a charge into the charge columns."""
+"""Columns of a PDB line that are read: some programs do not write a charge into the charge columns.
+"""
 MIXED = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64)
 """Factors that make one number of three coordinates."""
 FARTHEST = 1e6
@@ -45,7 +46,8 @@ def read_complex(path: Path, model: int | None = None, content: bytes | None = N
     """Read one model of a structure file.
 
     Of alternate locations the one with the highest occupancy is kept, and of equal ones the first.
-    Modified amino acids count as their parent (`MSE` as `MET`). What was decided is in `Complex.notes`.
+    Modified amino acids count as their parent (`MSE` as `MET`). What was decided is in
+    `Complex.notes`.
 
     Parameters
     ----------
@@ -59,7 +61,8 @@ def read_complex(path: Path, model: int | None = None, content: bytes | None = N
 
     Raises
     ------
-    StructureError : the file cannot be read, is not what its suffix says, has no such model, holds no atoms, or holds
+    StructureError : the file cannot be read, is not what its suffix says, has no such model, holds
+        no atoms, or holds
         invalid numbers
     """
     return open_structure(path, content).complex(model)
@@ -160,7 +163,9 @@ class StructureFile:
                 notes.append(f"{models}, the first is used")
             notes += self._notes_on_lines(model or 0) + parsed.notes
             is_mmcif = self.format == "mmcif"
-            complex_ = complex_of_model(parsed.structure, parsed.residues, notes, with_labels=is_mmcif)
+            complex_ = complex_of_model(
+                parsed.structure, parsed.residues, notes, with_labels=is_mmcif
+            )
             check_density(complex_)
             return complex_
 
@@ -171,12 +176,16 @@ class StructureFile:
         return structure.cell.is_crystal()
 
     def parsed(self, model: int | None = None) -> ParsedModel:
-        """One of its models before it becomes a complex; None takes the first. Raises StructureError."""
+        """One of its models before it becomes a complex; None takes the first. Raises
+        StructureError.
+        """
         with self._naming_file():
             return self._parse(model or 0)
 
     def sketch(self) -> Sketch:
-        """Look at the chains of all models. Raises StructureError when the first cannot be parsed."""
+        """Look at the chains of all models. Raises StructureError when the first cannot be
+        parsed.
+        """
         with self._naming_file():
             first = self._parse(0)
             chains, pairs = _chains_and_pairs(first)
@@ -218,7 +227,9 @@ class StructureFile:
         if self._lines is not None:
             text, n_lines_before = with_ter_where_numbers_go_back(self._lines, position)
             with parsing("pdb", n_lines_before):
-                structure = gemmi.read_pdb_string(text, max_line_length=BEFORE_CHARGE, split_chain_on_ter=True)
+                structure = gemmi.read_pdb_string(
+                    text, max_line_length=BEFORE_CHARGE, split_chain_on_ter=True
+                )
             self._lines.check(position)
             return structure
         if len(self._structure) < 2:
@@ -256,12 +267,15 @@ class StructureFile:
 
 
 def _pdb_lines(text: str) -> PdbText:
-    """PDB text by lines, with residue names of three letters, without END between the parts of one complex.
+    """PDB text by lines, with residue names of three letters, without END between the parts of one
+    complex.
 
     Raises StructureError when it is mmCIF.
     """
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
-        raise StructureError("not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif")
+        raise StructureError(
+            "not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif"
+        )
     lines = PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
     return join_parts(with_short_names(lines))
 
@@ -292,7 +306,9 @@ def _traces(protein: list[ModelResidue]) -> dict[str, CaTrace]:
 
 
 def _digest(structure: gemmi.Structure) -> str:
-    """A digest of where the atoms of the only model are, in 0.001 Å, in any order; empty where it is not known."""
+    """A digest of where the atoms of the only model are, in 0.001 Å, in any order; empty where it
+    is not known.
+    """
     try:
         positions = gemmi.FlatStructure(structure).pos
     except RuntimeError:  # it has no room for names of eight letters and more

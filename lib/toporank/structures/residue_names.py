@@ -1,6 +1,8 @@
-"""Names that force fields give to amino acids: those of three letters, and those of four in the columns of PDB files.
+"""Names that force fields give to amino acids: those of three letters, and those of four in the
+columns of PDB files.
 
-A name of four letters, such as HISE or NALA, ends in column 21, where a chain name of two letters begins.
+A name of four letters, such as HISE or NALA, ends in column 21, where a chain name of two letters
+begins.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ FORCE_FIELD_NAMES = {
     "LSN": "LYS",
     "ARN": "ARG",
 }
-"""Names that Amber, CHARMM and GROMACS give to protonation states; no dictionary of residues has them."""
+"""Names that Amber, CHARMM and GROMACS give to protonation states; no dictionary of residues has
+them.
+"""
 RARE_NAMES = {"SEC": "CYS", "PYL": "LYS"}
 """Amino acids of the genetic code beside the twenty, and those that they are most like."""
 READ_AS = FORCE_FIELD_NAMES | RARE_NAMES
@@ -31,7 +35,9 @@ READ_AS = FORCE_FIELD_NAMES | RARE_NAMES
 _AMINO_ACIDS = {name: name for name in STANDARD} | FORCE_FIELD_NAMES
 ATOM, NAME, LONG_NAME = slice(12, 16), slice(17, 20), slice(17, 21)
 LETTER, OF_CHAIN = 20, 21
-"""The column that belongs to the name of a residue or to that of a chain, and the column of one-letter chain names."""
+"""The column that belongs to the name of a residue or to that of a chain, and the column of
+one-letter chain names.
+"""
 PEPTIDE_BOND = 2.5
 """Å between C and N, at most: as DSSP has it."""
 TERMINAL_OXYGENS = {
@@ -42,17 +48,22 @@ TERMINAL_OXYGENS = {
 
 
 def amino_acid(name: str) -> str:
-    """The standard amino acid that a name of four letters stands for; `""` where it stands for none.
+    """The standard amino acid that a name of four letters stands for; `""` where it stands for
+    none.
 
     >>> amino_acid("HISE"), amino_acid("NALA"), amino_acid("CHIE"), amino_acid("POPC"), amino_acid("HIS")
     ('HIS', 'ALA', 'HIS', '', '')
     """
     if len(name) != 4:
         return ""
-    return _AMINO_ACIDS.get(name[:3], "") or (_AMINO_ACIDS.get(name[1:], "") if name[0] in "NC" else "")
+    return _AMINO_ACIDS.get(name[:3], "") or (
+        _AMINO_ACIDS.get(name[1:], "") if name[0] in "NC" else ""
+    )
 
 
-def with_terminal_oxygens(atom_names: np.ndarray, residue_of: np.ndarray, is_protein: np.ndarray) -> np.ndarray:
+def with_terminal_oxygens(
+    atom_names: np.ndarray, residue_of: np.ndarray, is_protein: np.ndarray
+) -> np.ndarray:
     """Name O and OXT at the end of each chain as the PDB does, whatever a force field calls them.
 
     Parameters
@@ -83,23 +94,30 @@ def with_terminal_oxygens(atom_names: np.ndarray, residue_of: np.ndarray, is_pro
 class _Residues:
     """The residues of PDB text, those of all models, in the order of the file.
 
-    first : int, shape (R,), the line where each begins. letter, chain : uint8, what stands in columns 21 and 22.
-    place : uint64, number and insertion code. n, ca, c : int, the line of this atom, -1 where there is none.
+    first : int, shape (R,), the line where each begins. letter, chain : uint8, what stands in
+    columns 21 and 22. place : uint64, number and insertion code. n, ca, c : int, the line of this
+    atom, -1 where there is none.
     """
 
     def __init__(self, lines: PdbText) -> None:
         self.lines = lines
         self.atoms = lines.atoms[np.diff(lines.starts)[lines.atoms] >= COORDINATES.stop]
         known = [lines.numbers(columns, self.atoms) for columns in RESIDUE]
-        starts = np.append(True, np.any([column[1:] != column[:-1] for column in known], axis=0))[: len(self.atoms)]
+        starts = np.append(True, np.any([column[1:] != column[:-1] for column in known], axis=0))[
+            : len(self.atoms)
+        ]
         self.of_atom = np.cumsum(starts) - 1
         self.first = self.atoms[starts]
-        self.letter, self.chain, code = (lines.data[lines.starts[self.first] + at] for at in (LETTER, OF_CHAIN, CODE))
+        self.letter, self.chain, code = (
+            lines.data[lines.starts[self.first] + at] for at in (LETTER, OF_CHAIN, CODE)
+        )
         self.place = lines.numbers(NUMBER, self.first).astype(np.uint64) << np.uint64(8) | code
         self.n, self.ca, self.c = (self._lines_of(name) for name in (b" N  ", b" CA ", b" C  "))
 
     def _lines_of(self, atom: bytes) -> np.ndarray:
-        found = np.flatnonzero(self.lines.numbers(ATOM, self.atoms) == word(atom))[::-1]  # the first of a residue stays
+        found = np.flatnonzero(self.lines.numbers(ATOM, self.atoms) == word(atom))[
+            ::-1
+        ]  # the first of a residue stays
         lines = np.full(len(self.first), -1)
         lines[self.of_atom[found]] = self.atoms[found]
         return lines
@@ -128,9 +146,10 @@ class _Residues:
 def with_short_names(lines: PdbText) -> PdbText:
     """The same text with residue names of three letters; the same object where it has no others.
 
-    Column 21 belongs to the names of residues where the file goes on with a residue of the same column 22 and another
-    column 21 to which there is a peptide bond: the two are of one chain. Otherwise it belongs to the names of chains.
-    Raises StructureError where it may belong to either.
+    Column 21 belongs to the names of residues where the file goes on with a residue of the same
+    column 22 and another column 21 to which there is a peptide bond: the two are of one chain.
+    Otherwise it belongs to the names of chains. Raises StructureError where it may belong to
+    either.
     """
     if not (lines.data[lines.starts[lines.atoms] + LETTER] != ord(" ")).any():
         return lines
@@ -141,7 +160,9 @@ def with_short_names(lines: PdbText) -> PdbText:
     of_name = np.zeros((256, 256), dtype=bool)
     for k in bonded:
         of_name[chain[k], letter[k : k + 2]] = True
-    of_name[of_name.any(axis=1), ord(" ")] = True  # of a chain that is put together, what has names of three letters
+    of_name[of_name.any(axis=1), ord(" ")] = (
+        True  # of a chain that is put together, what has names of three letters
+    )
     _check_clear(residues, joints, of_name)
     long = of_name[chain, letter] & (letter != ord(" "))
     return _shortened(residues, long) if long.any() else lines
@@ -150,7 +171,8 @@ def with_short_names(lines: PdbText) -> PdbText:
 def _check_clear(residues: _Residues, joints: np.ndarray, of_name: np.ndarray) -> None:
     """Refuse letters in column 21 that may belong to either name.
 
-    joints : residues after which column 21 changes, but not column 22. of_name : bool, by columns 22 and 21.
+    joints : residues after which column 21 changes, but not column 22. of_name : bool, by columns
+    22 and 21.
     """
     letter, chain, ca = residues.letter, residues.chain, residues.ca >= 0
     parts = np.flatnonzero(ca & of_name[chain, letter])
@@ -161,21 +183,30 @@ def _check_clear(residues: _Residues, joints: np.ndarray, of_name: np.ndarray) -
         if letter[k] != ord(" "):
             raise _unclear(residues, k, "two residues of that chain would have its number")
     for k in np.intersect1d(joints, joints + 1):  # another letter before and after
-        alone = letter[k] != ord(" ") and not of_name[chain[k], letter[k]] and letter[k - 1] == letter[k + 1]
+        alone = (
+            letter[k] != ord(" ")
+            and not of_name[chain[k], letter[k]]
+            and letter[k - 1] == letter[k + 1]
+        )
         with contextlib.suppress(ValueError):  # where numbers are not decimal
             if (
                 alone
                 and ca[k - 1 : k + 2].all()
                 and residues.number(k - 1) < residues.number(k) < residues.number(k + 1)
             ):
-                raise _unclear(residues, k, "it stands between residues of that chain, but is bonded to neither")
+                raise _unclear(
+                    residues,
+                    k,
+                    "it stands between residues of that chain, but is bonded to neither",
+                )
 
 
 def _unclear(residues: _Residues, k: int, why: str) -> StructureError:
     line = residues.text(k)
     name, chain, number = line[NAME], line[OF_CHAIN].strip(), line[NUMBER].strip()
     return StructureError(
-        f"column 21 of line {residues.first[k] + 1} belongs to residue {name}{line[LETTER]} of chain {chain!r} or to"
+        f"column 21 of line {residues.first[k] + 1} belongs to residue {name}{line[LETTER]} of "
+        f"chain {chain!r} or to"
         f" residue {name} of chain {line[LETTER] + chain!r}, number {number}: {why}",
         remedy="write residue names of three letters, or mmCIF",
     )

@@ -1,4 +1,6 @@
-"""Chains without side chains, such as those of RFdiffusion: the scorer looks at side chains and cannot judge these."""
+"""Chains without side chains, such as those of RFdiffusion: the scorer looks at side chains and
+cannot judge these.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,17 @@ WITHOUT_SIDE_CHAINS = "the score means little"
 FEWEST = 10
 """Residues of a chain that TopoRank judges, at least."""
 MOST_WITH = 0.1
-"""Share of the residues of a chain that may have a side chain, and the chain still counts as one without."""
+"""Share of the residues of a chain that may have a side chain, and the chain still counts as one
+without.
+"""
 SECOND_ATOMS = np.array([b"CG", b"CG1", b"OG", b"OG1", b"SG"], dtype="S8").view("<u8")
 """What follows CB, as numbers: each amino acid but glycine and alanine has one of these."""
-ONLY_CA, BACKBONE_ONLY, GLYCINE, ALANINE = "CA atoms only", "backbone only", "all glycine", "all alanine"
+ONLY_CA, BACKBONE_ONLY, GLYCINE, ALANINE = (
+    "CA atoms only",
+    "backbone only",
+    "all glycine",
+    "all alanine",
+)
 
 
 def lacking_side_chains(

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from toporank.structures.immune import Pair
 
 Chains = tuple[tuple[str, str], ...]
-"""Name and sequence of each protein chain of a model, in the order of the file. A sequence has a letter for each
-protein residue, as `read_complex` counts them: X for an unknown one, M for MSE."""
+"""Name and sequence of each protein chain of a model, in the order of the file. A sequence has a
+letter for each protein residue, as `read_complex` counts them: X for an unknown one, M for MSE.
+"""
 
 
 class Sketch(NamedTuple):
@@ -17,13 +18,16 @@ class Sketch(NamedTuple):
 
     Attributes
     ----------
-    models : the number of each model as the file has it; a file without MODEL records has one model, number 1
+    models : the number of each model as the file has it; a file without MODEL records has one
+        model, number 1
     chains : of the first model
     further : of each further model, if one of them has other chains; none where they cannot be read
     content : SHA-256 of the file, where it is known
-    places : of each model, a digest of where its atoms are, in 0.001 Å, whatever the format; none where it is not known
+    places : of each model, a digest of where its atoms are, in 0.001 Å, whatever the format; none
+        where it is not known
     notes : which of its chains are several molecules, or may be, a sentence each
-    pairs : chains of the first model that belong together, and of each of the further ones, if there are any
+    pairs : chains of the first model that belong together, and of each of the further ones, if
+        there are any
     """
 
     models: tuple[int, ...]
@@ -39,7 +43,9 @@ class Sketch(NamedTuple):
         return self.further[place - 2] if place > 1 and self.further else self.chains
 
     def atoms_of(self, place: int) -> str:
-        """What two models have in common that are copies; empty where it is not known. place : as for `of_model`."""
+        """What two models have in common that are copies; empty where it is not known. place : as
+        for `of_model`.
+        """
         return self.places[max(place, 1) - 1] if self.places else ""
 
     def pairs_of_model(self, place: int) -> tuple[Pair, ...]:
@@ -52,8 +58,11 @@ class Sketch(NamedTuple):
 def sketch(path: Path) -> Sketch:
     """Look into a structure file.
 
-    Raises StructureError where `read_complex` does, but does not see what is wrong with atoms and distances.
+    Raises StructureError where `read_complex` does, but does not see what is wrong with atoms and
+    distances.
     """
-    from toporank.structures.read import open_structure  # imports gemmi, which is needed only to read a file
+    from toporank.structures.read import (
+        open_structure,
+    )  # imports gemmi, which is needed only to read a file
 
     return open_structure(path).sketch()

@@ -1,7 +1,8 @@
-"""A `Complex` as bytes: a decoy is read once, and what computes its features takes it from the reuse store.
+"""A `Complex` as bytes: a decoy is read once, and what computes its features takes it from the
+reuse store.
 
-The bytes are safetensors: the arrays, and as JSON what is text. Coordinates are whole numbers of 0.001 Å where that is
-exact, as in every PDB file, else float64.
+The bytes are safetensors: the arrays, and as JSON what is text. Coordinates are whole numbers of
+0.001 Å where that is exact, as in every PDB file, else float64.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ PER_ANGSTROM = 1000.0
 def to_bytes(complex_: Complex) -> bytes:
     """The same complex gives the same bytes."""
     thousandths = np.rint(complex_.xyz * PER_ANGSTROM)
-    is_exact = (thousandths / PER_ANGSTROM == complex_.xyz).all() and (np.abs(thousandths) < 2**31).all()
+    is_exact = (thousandths / PER_ANGSTROM == complex_.xyz).all() and (
+        np.abs(thousandths) < 2**31
+    ).all()
     names, name = np.unique(complex_.atom_names, return_inverse=True)
     texts = {
         "residues": complex_.residues,
@@ -43,9 +46,11 @@ def to_bytes(complex_: Complex) -> bytes:
 
 
 def atoms_digest(complex_: Complex) -> str:
-    """Equal for complexes of the same atoms in the same places, whatever format and notes they came with.
+    """Equal for complexes of the same atoms in the same places, whatever format and notes they came
+    with.
 
-    Places are the same to 0.001 Å, as PDB files have them: mmCIF may have more decimals of the same model.
+    Places are the same to 0.001 Å, as PDB files have them: mmCIF may have more decimals of the same
+    model.
     """
     places = np.rint(complex_.xyz * PER_ANGSTROM).astype("<i8")
     digest = hashlib.sha256(json.dumps([complex_.residues, complex_.names]).encode())

@@ -1,4 +1,6 @@
-"""Parts of a large complex, so that what two of its chains cost does not grow with the number of all."""
+"""Parts of a large complex, so that what two of its chains cost does not grow with the number of
+all.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Surroundings:
     @classmethod
     def of(cls, complex_: Complex) -> Surroundings:
         """Of every chain that has atoms."""
-        names, chain = np.unique([residue.chain for residue in complex_.residues], return_inverse=True)
+        names, chain = np.unique(
+            [residue.chain for residue in complex_.residues], return_inverse=True
+        )
         chain_of_atom = chain[complex_.residue_of]
         low = np.full((len(names), 3), np.inf)
         high = np.full((len(names), 3), -np.inf)
@@ -46,7 +50,8 @@ class Surroundings:
         )
 
     def around(self, chains: Iterable[str], reach: float) -> Complex:
-        """The complex without the chains that have no atom within `reach`, Å, of these; maybe with some farther ones.
+        """The complex without the chains that have no atom within `reach`, Å, of these; maybe with
+        some farther ones.
 
         Infinite reach gives the whole complex.
         """

@@ -1,4 +1,6 @@
-"""The text of a structure file: every way in which a file cannot be read becomes a StructureError."""
+"""The text of a structure file: every way in which a file cannot be read becomes a
+StructureError.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +25,30 @@ NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 
 
 def check_file(path: Path) -> None:
-    """Raise StructureError unless this is a regular file of reasonable size: a pipe or a device might never end."""
+    """Raise StructureError unless this is a regular file of reasonable size: a pipe or a device
+    might never end.
+    """
     try:
         state = path.stat()
     except OSError as error:
         remedy = "a broken link?" if path.is_symlink() else "is it still there?"
-        raise StructureError(f"cannot be read: {error.strerror}", where=path, remedy=remedy) from error
+        raise StructureError(
+            f"cannot be read: {error.strerror}", where=path, remedy=remedy
+        ) from error
     if not stat.S_ISREG(state.st_mode):
         what = "Is a directory" if stat.S_ISDIR(state.st_mode) else "not a regular file"
-        raise StructureError(f"cannot be read: {what}", where=path, remedy="put the structure file in its place")
+        raise StructureError(
+            f"cannot be read: {what}", where=path, remedy="put the structure file in its place"
+        )
     if state.st_size > MAX_BYTES:
         raise _too_large(path)
 
 
 def _too_large(path: Path) -> StructureError:
     return StructureError(
-        f"more than {MAX_BYTES >> 20} MiB of text", where=path, remedy="not a single decoy? split or replace it"
+        f"more than {MAX_BYTES >> 20} MiB of text",
+        where=path,
+        remedy="not a single decoy? split or replace it",
     )
 
 
@@ -49,7 +59,9 @@ def read_content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         remedy = "make it readable for the user who runs the workflow"
-        raise StructureError(f"cannot be read: {error.strerror}", where=path, remedy=remedy) from error
+        raise StructureError(
+            f"cannot be read: {error.strerror}", where=path, remedy=remedy
+        ) from error
 
 
 def read_text(path: Path, content: bytes | None = None) -> str:
@@ -63,7 +75,9 @@ def read_text(path: Path, content: bytes | None = None) -> str:
         data = _unpacked(data, compression)
     except DAMAGED as error:
         plain = isinstance(error, gzip.BadGzipFile) and str(error).startswith("Not a gzipped file")
-        remedy = "is it plain text? take .gz off its name" if plain else "fetch or compress it again"
+        remedy = (
+            "is it plain text? take .gz off its name" if plain else "fetch or compress it again"
+        )
         what = f"damaged {NAMES[compression]} file: {error}"
         raise StructureError(what, where=path, remedy=remedy) from error
     if len(data) > MAX_BYTES:
@@ -72,11 +86,17 @@ def read_text(path: Path, content: bytes | None = None) -> str:
         raise StructureError("the file is empty", where=path, remedy="make or fetch it again")
     packed = next((ending for start, ending in BEGINNINGS.items() if data.startswith(start)), "")
     if packed and not data.isascii():
-        remedy = "compressed twice: unpack it once" if compression else f"rename it to end in {packed}"
+        remedy = (
+            "compressed twice: unpack it once" if compression else f"rename it to end in {packed}"
+        )
         participle = "gzipped" if packed == ".gz" else f"compressed by {NAMES[packed]}"
-        raise StructureError(f"binary data, not text: it is {participle}", where=path, remedy=remedy)
+        raise StructureError(
+            f"binary data, not text: it is {participle}", where=path, remedy=remedy
+        )
     if b"\0" in data:
-        raise StructureError("binary data, not text", where=path, remedy="fetch it again, or save it as plain text")
+        raise StructureError(
+            "binary data, not text", where=path, remedy="fetch it again, or save it as plain text"
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -109,4 +129,6 @@ def parsing(file_format: str, n_lines_before: int = 0) -> Iterator[None]:
             line = int(number[1]) + n_lines_before
             reason = f"{reason[: number.start(1)]}{line}{reason[number.end() :]}"
         reason = reason[:LONGEST_MESSAGE]
-        raise StructureError(f"not a readable {file_format} file: {reason}", remedy="make or fetch it again") from error
+        raise StructureError(
+            f"not a readable {file_format} file: {reason}", remedy="make or fetch it again"
+        ) from error

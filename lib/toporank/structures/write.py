@@ -19,7 +19,9 @@ QUALITY = "B factors: quality of residues in percent, predicted by TopoRank"
 
 
 def write_structure(stem: Path, complex_: Complex) -> Path:
-    """Write a complex as `<stem>.pdb.gz` or, if a chain has a longer name than PDB files allow, `<stem>.cif.gz`."""
+    """Write a complex as `<stem>.pdb.gz` or, if a chain has a longer name than PDB files allow,
+    `<stem>.cif.gz`.
+    """
     structure = _structure(complex_, np.full(len(complex_.residues), 20.0))
     short = all(len(chain) == 1 for chain in complex_.chains)
     text = structure.make_minimal_pdb() if short else structure.make_mmcif_document().as_string()
@@ -29,13 +31,17 @@ def write_structure(stem: Path, complex_: Complex) -> Path:
 
 
 def mmcif(complex_: Complex, b_factors: np.ndarray, title: str = "") -> str:
-    """All atoms of a complex as mmCIF, under the chain names and residue numbers of the file it was read from.
+    """All atoms of a complex as mmCIF, under the chain names and residue numbers of the file it was
+    read from.
 
-    b_factors : of the residues, shape (R,), which all atoms of a residue have. title : of the file; empty for none.
+    b_factors : of the residues, shape (R,), which all atoms of a residue have. title : of the file;
+    empty for none.
     """
     structure = _structure(complex_, b_factors)
     structure.assign_label_seq_id(True)
-    groups = gemmi.MmcifOutputGroups(False, atoms=True, group_pdb=True, entity=True, entity_poly=True, struct_asym=True)
+    groups = gemmi.MmcifOutputGroups(
+        False, atoms=True, group_pdb=True, entity=True, entity_poly=True, struct_asym=True
+    )
     document = structure.make_mmcif_document(groups)
     if title:
         document[0].set_pair("_struct.title", gemmi.cif.quote(title))
@@ -49,7 +55,9 @@ def _structure(complex_: Complex, b_factors: np.ndarray) -> gemmi.Structure:
     places = complex_.xyz.tolist()
     starts = complex_.atom_slices.tolist()
     chains: dict[str, gemmi.Chain] = {}
-    for r, (residue_id, b_factor) in enumerate(zip(complex_.residues, b_factors.tolist(), strict=True)):
+    for r, (residue_id, b_factor) in enumerate(
+        zip(complex_.residues, b_factors.tolist(), strict=True)
+    ):
         residue = gemmi.Residue()
         residue.name = complex_.names[r]
         residue.seqid = gemmi.SeqId(residue_id.number, residue_id.insertion_code or " ")
@@ -77,4 +85,6 @@ def _element(atom: str, residue: str, is_protein: bool) -> gemmi.Element:
     letters = atom.lstrip("0123456789").upper()
     if not is_protein and letters == residue:
         return gemmi.Element(letters)
-    return gemmi.Element(letters[:2] if not is_protein and letters[:2] in TWO_LETTERS else letters[:1])
+    return gemmi.Element(
+        letters[:2] if not is_protein and letters[:2] in TWO_LETTERS else letters[:1]
+    )

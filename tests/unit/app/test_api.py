@@ -1,4 +1,6 @@
-"""`import toporank`: a notebook gets what the command writes, to the last digit, and nothing else is touched."""
+"""`import toporank`: a notebook gets what the command writes, to the last digit, and nothing else
+is touched.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,13 @@ def mixed(tmp_path_factory) -> Path:
     """Models of two complexes, and a file that is no structure, in one folder."""
     folder = tmp_path_factory.mktemp("given") / "mixed"
     folder.mkdir()
-    for path in (NEAR, FAR, DECOYS / "1PPE/near1.pdb.gz", DECOYS / "1PPE/mid1.cif.gz", DECOYS / "1PPE/mid2.pdb.gz"):
+    for path in (
+        NEAR,
+        FAR,
+        DECOYS / "1PPE/near1.pdb.gz",
+        DECOYS / "1PPE/mid1.cif.gz",
+        DECOYS / "1PPE/mid2.pdb.gz",
+    ):
         shutil.copy(path, folder / f"{path.parent.name}_{path.name}")
     (folder / "broken.pdb").write_text("ATOM nonsense\n")
     return folder
@@ -48,7 +56,18 @@ def mixed(tmp_path_factory) -> Path:
 
 def rows_of_command(folder: Path, out: Path, *options: str) -> list[dict[str, str]]:
     """models.csv of the command, as text."""
-    command = [sys.executable, "-m", "toporank", "score", str(folder), "-o", str(out), "--cores", "2", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "toporank",
+        "score",
+        str(folder),
+        "-o",
+        str(out),
+        "--cores",
+        "2",
+        *options,
+    ]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return [*read_rows(out / layout.MODEL_TABLE.format(dataset=folder.name))]
@@ -56,7 +75,10 @@ def rows_of_command(folder: Path, out: Path, *options: str) -> list[dict[str, st
 
 def as_text(frame: pd.DataFrame) -> list[dict[str, str]]:
     """The rows as a CSV file has them."""
-    return [{name: "" if pd.isna(v) else str(v) for name, v in row.items()} for row in frame.to_dict("records")]
+    return [
+        {name: "" if pd.isna(v) else str(v) for name, v in row.items()}
+        for row in frame.to_dict("records")
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +88,7 @@ def of_command(mixed, tmp_path_factory) -> tuple[list[dict[str, str]], Path]:
     return rows_of_command(mixed, out), out
 
 
-# ---- what has no score ----------------------------------------------------------------------------------------
+# ---- what has no score ---------------------------------------------------------------------------
 
 
 def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_has_one(tmp_path):
@@ -87,10 +109,12 @@ def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_h
     assert frame["dockq"].isna().all()
 
 
-# ---- score ----------------------------------------------------------------------------------------------------
+# ---- score ---------------------------------------------------------------------------------------
 
 
-def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unreadable_file(mixed, of_command):
+def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unreadable_file(
+    mixed, of_command
+):
     expected, _ = of_command
     results = toporank.score(mixed)
     frame = results.models
@@ -100,17 +124,25 @@ def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unrea
     broken = frame[frame["decoy"] == "broken"]
     assert broken["status"].tolist() == ["unreadable"]
     assert broken[["rank", "dockq"]].isna().all(axis=None)
-    assert any(note.startswith("broken/broken: unreadable: not a readable pdb") for note in results.notes)
+    assert any(
+        note.startswith("broken/broken: unreadable: not a readable pdb") for note in results.notes
+    )
 
 
-@pytest.mark.parametrize("table", ["details", "targets", "interfaces", "residues", "contacts", "confidence"])
+@pytest.mark.parametrize(
+    "table", ["details", "targets", "interfaces", "residues", "contacts", "confidence"]
+)
 def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
-    written = (of_command[1] / layout.MODEL_TABLE.format(dataset=mixed.name)).with_name(f"{table}.csv")
+    written = (of_command[1] / layout.MODEL_TABLE.format(dataset=mixed.name)).with_name(
+        f"{table}.csv"
+    )
     expected = pd.read_csv(written, keep_default_na=False, na_values=[""])
     frame = getattr(toporank.score(mixed), table)
     assert len(frame) == len(expected)
     names = [name for name in expected.columns if name != "file"]
-    pd.testing.assert_frame_equal(frame[names].replace("", np.nan), expected[names], check_dtype=False)
+    pd.testing.assert_frame_equal(
+        frame[names].replace("", np.nan), expected[names], check_dtype=False
+    )
 
 
 def test_results_are_written_as_the_command_writes_them(mixed, of_command, tmp_path):
@@ -151,10 +183,16 @@ def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
     write_pdb(tmp_path / "apart.pdb", away(read_atoms(ANTIBODY), "A", 300.0))
     results = toporank.score(tmp_path, partners="chains")
     assert results.models["status"].tolist() == ["partner_apart"]
-    assert results.interfaces.loc[results.interfaces["interface"] == "H:L", "dockq"].between(0, 1).all()
+    assert (
+        results.interfaces.loc[results.interfaces["interface"] == "H:L", "dockq"]
+        .between(0, 1)
+        .all()
+    )
 
 
-def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mixed, tmp_path, monkeypatch):
+def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(
+    mixed, tmp_path, monkeypatch
+):
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     before = {path: path.stat().st_mtime_ns for path in mixed.iterdir()}
@@ -168,7 +206,9 @@ def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(mix
     assert {path: path.stat().st_mtime_ns for path in mixed.iterdir()} == before
 
 
-def test_a_list_of_files_an_archive_and_a_relative_path_are_scored_as_the_folder(mixed, tmp_path, monkeypatch):
+def test_a_list_of_files_an_archive_and_a_relative_path_are_scored_as_the_folder(
+    mixed, tmp_path, monkeypatch
+):
     monkeypatch.chdir(mixed.parent)
     whole = toporank.score(Path("mixed")).models
     files = [f"mixed/{path.name}" for path in sorted(mixed.iterdir())]
@@ -195,7 +235,9 @@ def test_threads_get_what_one_gets_and_the_number_of_threads_of_torch_stays():
 def test_partners_targets_and_an_open_scorer_are_taken():
     scorer = toporank.Scorer.open(REPOSITORY / "resources/scorer")
     plain = toporank.score([NEAR, FAR]).models
-    said = toporank.score([NEAR, FAR], scorer=scorer, partners="B:A", targets="folder", confidence=False).models
+    said = toporank.score(
+        [NEAR, FAR], scorer=scorer, partners="B:A", targets="folder", confidence=False
+    ).models
     pd.testing.assert_frame_equal(said, plain)
 
 
@@ -226,10 +268,17 @@ def test_a_table_of_partners_counts_that_lies_in_the_folder(tmp_path):
         ([NEAR], {"partners": "A"}, ConfigError, "one partner, at least two"),
         ([NEAR], {"targets": "name"}, ConfigError, "targets"),
         ([NEAR], {"scorer": "nowhere"}, CheckpointError, "nowhere: there is no such scorer"),
-        ([NEAR], {"cache": "notes.txt/cache"}, ConfigError, "cannot be written: .*give another folder as cache"),
+        (
+            [NEAR],
+            {"cache": "notes.txt/cache"},
+            ConfigError,
+            "cannot be written: .*give another folder as cache",
+        ),
     ],
 )
-def test_what_cannot_be_scored_is_an_error_that_says_why(tmp_path, monkeypatch, models, options, kind, message):
+def test_what_cannot_be_scored_is_an_error_that_says_why(
+    tmp_path, monkeypatch, models, options, kind, message
+):
     monkeypatch.chdir(tmp_path)
     Path("notes.txt").write_text("no structure\n")
     with pytest.raises(kind, match=f"(?s){message}"):
@@ -247,16 +296,20 @@ def test_a_file_of_a_list_that_would_be_passed_over_is_an_error(tmp_path):
         toporank.score([tmp_path / NEAR.name, deep])
 
 
-# ---- one model ------------------------------------------------------------------------------------------------
+# ---- one model -----------------------------------------------------------------------------------
 
 
 def test_features_are_those_of_a_build(tmp_path):
     choices = resolve_recorded(toporank.Scorer.open(REPOSITORY / "resources/scorer").features)
-    (member,) = (row for row in planned(find_decoys("ds", DECOYS), {}) if row.key == ("1AVZ", "near1"))
+    (member,) = (
+        row for row in planned(find_decoys("ds", DECOYS), {}) if row.key == ("1AVZ", "near1")
+    )
     made = making(member, structure_digest(NEAR), choices, Store(tmp_path))
     index, table = read_residues(made.nodes.content, complex_ := from_bytes(made.complex.content))
     frame = toporank.features(NEAR)
-    np.testing.assert_array_equal(frame[node_columns(choices)], matrix(table, node_columns(choices)))
+    np.testing.assert_array_equal(
+        frame[node_columns(choices)], matrix(table, node_columns(choices))
+    )
     names = [str(complex_.residues[i]) for i in index]
     assert [f"{r.chain}:{r.number}{r.insertion_code}" for r in frame.itertuples()] == names
     assert frame["residue"].str.len().eq(3).all()
@@ -284,7 +337,9 @@ def test_dockq_is_that_of_the_labels():
     assert found["mapping"] == {"A": "A", "B": "B"}
     worse = toporank.dockq(FAR, NEAR, partners="B:A")
     assert worse["interfaces"].keys() == {"A:B"}
-    assert worse["interfaces"]["A:B"] == {name: worse[name] for name in ("dockq", "fnat", "irmsd", "lrmsd")}
+    assert worse["interfaces"]["A:B"] == {
+        name: worse[name] for name in ("dockq", "fnat", "irmsd", "lrmsd")
+    }
     assert worse["dockq"] < 0.5
 
 
@@ -295,7 +350,9 @@ def test_an_antibody_is_one_partner_by_default(tmp_path):
     model = write_pdb(tmp_path / "given/turned.pdb", turned(atoms, "A"))
     results = toporank.score(tmp_path / "given")
     table = results.models
-    pd.testing.assert_frame_equal(table, toporank.score(tmp_path / "given", partners="H+L:A").models)
+    pd.testing.assert_frame_equal(
+        table, toporank.score(tmp_path / "given", partners="H+L:A").models
+    )
     assert "given: H and L are an antibody: counted as H+L against A" in results.notes
     assert set(results.details["n_interfaces"]) == {1}
     results_apart = toporank.score(tmp_path / "given", partners="chains")
@@ -303,7 +360,11 @@ def test_an_antibody_is_one_partner_by_default(tmp_path):
     assert (results_apart.models["weakest_interface"] != "").all()
     assert not any("antibody" in note for note in results_apart.notes)
     assert toporank.dockq(model, native) == toporank.dockq(model, native, partners="H+L:A")
-    assert toporank.dockq(model, native)["dockq"] < 0.1 < toporank.dockq(model, native, partners="chains")["dockq"]
+    assert (
+        toporank.dockq(model, native)["dockq"]
+        < 0.1
+        < toporank.dockq(model, native, partners="chains")["dockq"]
+    )
     assert toporank.interfaces(native)["interface"].tolist() == ["A:H+L"]
     assert len(toporank.interfaces(native, partners="chains")) == 3
     assert set(toporank.features(native)["chain"]) == {"A", "H", "L"}
@@ -320,26 +381,42 @@ def test_errors_of_one_model_are_those_of_the_project(tmp_path):
         toporank.dockq(NEAR, NEAR, partners="A:X")
 
 
-# ---- the package ----------------------------------------------------------------------------------------------
+# ---- the package ---------------------------------------------------------------------------------
 
 
 def run(program: str) -> str:
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT).stdout.strip()
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, env=ENVIRONMENT
+    ).stdout.strip()
 
 
 def test_importing_the_package_imports_nothing_that_takes_long():
     slow = {"torch", "pandas", "snakemake", "numpy", "numba", "pydantic"}
-    assert run(f"import sys, toporank; print(sorted({slow} & {{*sys.modules}}), dir(toporank)[0])") == "[] Scorer"
+    assert (
+        run(f"import sys, toporank; print(sorted({slow} & {{*sys.modules}}), dir(toporank)[0])")
+        == "[] Scorer"
+    )
 
 
 def test_one_model_needs_no_torch():
-    assert run(f"import sys, toporank; toporank.interfaces({str(NEAR)!r}); print('torch' in sys.modules)") == "False"
+    assert (
+        run(
+            f"import sys, toporank; toporank.interfaces({str(NEAR)!r}); print('torch' in "
+            "sys.modules)"
+        )
+        == "False"
+    )
 
 
-@pytest.mark.parametrize("first", ["import toporank", "import toporank.features.registry, toporank"])
+@pytest.mark.parametrize(
+    "first", ["import toporank", "import toporank.features.registry, toporank"]
+)
 def test_features_is_a_package_and_a_function(first):
-    after = f"print(len(toporank.features({str(NEAR)!r})) > 9, len(toporank.features.registry.modules()) > 3)"
+    after = (
+        f"print(len(toporank.features({str(NEAR)!r})) > 9, "
+        "len(toporank.features.registry.modules()) > 3)"
+    )
     assert run(f"{first}; {after}") == "True True"
 
 
@@ -350,6 +427,6 @@ def test_a_name_that_is_not_there_is_an_error():
 
 def test_what_type_checkers_read_names_what_there_is():
     stub = (REPOSITORY / "lib/toporank/__init__.pyi").read_text()
-    assert {line.split(" as ")[1] for line in stub.splitlines() if " as " in line} == {*toporank.__all__} - {
-        "__version__"
-    }
+    assert {line.split(" as ")[1] for line in stub.splitlines() if " as " in line} == {
+        *toporank.__all__
+    } - {"__version__"}

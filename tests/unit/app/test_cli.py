@@ -44,15 +44,23 @@ def fields(model: type[BaseModel]) -> set[tuple[str, str]]:
     """The keys of a section and of those inside it, each with the class that defines it."""
     found = set()
     for name, field in model.model_fields.items():
-        inner = [part for part in (field.annotation, *get_args(field.annotation)) if isinstance(part, type)]
+        inner = [
+            part
+            for part in (field.annotation, *get_args(field.annotation))
+            if isinstance(part, type)
+        ]
         sections = [part for part in inner if issubclass(part, BaseModel)]
-        owner = next(each for each in reversed(model.__mro__) if name in getattr(each, "__annotations__", ()))
+        owner = next(
+            each for each in reversed(model.__mro__) if name in getattr(each, "__annotations__", ())
+        )
         found |= set().union(*map(fields, sections)) if sections else {(owner.__name__, name)}
     return found
 
 
 def test_the_configuration_has_80_keys_at_most():
-    """One of sweep and fine-tuning counts once; parameters of feature modules are listed by module."""
+    """One of sweep and fine-tuning counts once; parameters of feature modules are listed by
+    module.
+    """
     assert len(fields(Config)) <= 80
 
 
@@ -66,10 +74,19 @@ def test_every_key_is_in_the_manual_with_a_meaning():
 
 def test_of_each_stage_one_module_is_marked_as_the_default_and_each_has_its_columns():
     text = config_markdown()
-    assert sorted(re.findall(r"^## (\w+)/\S+ \*$", text, re.MULTILINE)) == ["edges", "interface", "nodes", "topology"]
+    assert sorted(re.findall(r"^## (\w+)/\S+ \*$", text, re.MULTILINE)) == [
+        "edges",
+        "interface",
+        "nodes",
+        "topology",
+    ]
     assert "| `cutoff` | `10.0` | > 0 and ≤ 50 | Å |" in text
     legacy = text.partition("## edges/legacy_v11\n")[2].partition("\n## ")[0]
-    assert re.search(r"^11 columns: ca_distance, atom_pairs_from_1, .*, atom_pairs_from_10$", legacy, re.MULTILINE)
+    assert re.search(
+        r"^11 columns: ca_distance, atom_pairs_from_1, .*, atom_pairs_from_10$",
+        legacy,
+        re.MULTILINE,
+    )
 
 
 def test_defaults_in_the_manual_are_the_defaults():

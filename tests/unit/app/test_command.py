@@ -42,7 +42,7 @@ from toporank.files import archives
 from toporank.files.archives import unpacked
 from toporank.layout import repository
 
-# ---- what was given -------------------------------------------------------------------------------------------
+# ---- what was given ------------------------------------------------------------------------------
 
 SERVER = {
     "fold_x_model_0.cif": "data_a", "fold_x_model_1.cif": "data_b", "fold_x_summary_confidences_0.json": "{}",
@@ -79,7 +79,10 @@ def test_the_zip_of_a_server_is_unpacked_into_out_and_recognised(tmp_path):
 
 def test_jobs_in_a_tar_file_are_targets(tmp_path):
     jobs = {f"{job}/fold_{job}_model_{n}.cif": "data_x" for job in ("one", "two") for n in range(3)}
-    assert "6 models of 2 targets" in look_at(tarred(tmp_path / "jobs.tar.gz", jobs), tmp_path / "out").said
+    assert (
+        "6 models of 2 targets"
+        in look_at(tarred(tmp_path / "jobs.tar.gz", jobs), tmp_path / "out").said
+    )
 
 
 MULTIMER = "model_{}_multimer_v3_pred_0"
@@ -90,7 +93,11 @@ MULTIMER = "model_{}_multimer_v3_pred_0"
     [
         ((), (), "5 models of 1 target and 5 copies of them"),
         ((1,), (), "6 models of 1 target (1 of them relaxed from another) and 6 copies of them"),
-        ((), ("x_recycle_1.pdb", "x.pdb"), "6 models of 1 target, 5 copies of them and 1 intermediate state that"),
+        (
+            (),
+            ("x_recycle_1.pdb", "x.pdb"),
+            "6 models of 1 target, 5 copies of them and 1 intermediate state that",
+        ),
     ],
     ids=["unrelaxed", "the best relaxed", "with a recycle"],
 )
@@ -117,7 +124,9 @@ def test_what_looks_like_a_model_and_is_not_read_is_said_at_once(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
     _, line = look_at(tmp_path / "models", tmp_path / "out").said.splitlines()
-    assert line.startswith("  2 files are not read, such as b.bcif (expected <target>/<decoy>.pdb, .ent, .cif")
+    assert line.startswith(
+        "  2 files are not read, such as b.bcif (expected <target>/<decoy>.pdb, .ent, .cif"
+    )
 
 
 def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(tmp_path):
@@ -133,7 +142,9 @@ def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_thei
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a.zip"]
 
 
-@pytest.mark.parametrize("way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__)
+@pytest.mark.parametrize(
+    "way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__
+)
 def test_another_archive_of_the_same_size_and_time_is_unpacked(tmp_path, way):
     archive, other = (zipped(tmp_path / f"{text}.zip", {"a.pdb": text}) for text in ("one", "two"))
     assert (unpacked(archive, tmp_path / "to") / "a.pdb").read_text() == "one"
@@ -154,12 +165,17 @@ def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted
     kept = tmp_path / "out" / "results" / "models.csv"
     kept.parent.mkdir(parents=True)
     kept.write_text("all the work")
-    given = look_at((zipped if name.endswith("zip") else tarred)(tmp_path / name, {"a.pdb": "x"}), tmp_path / "out")
+    given = look_at(
+        (zipped if name.endswith("zip") else tarred)(tmp_path / name, {"a.pdb": "x"}),
+        tmp_path / "out",
+    )
     assert given.folder == tmp_path / "out" / "input" / "archive"
     assert kept.read_text() == "all the work"
 
 
-@pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda path: path.symlink_to(path.parent.parent)])
+@pytest.mark.parametrize(
+    "make", [Path.mkdir, Path.touch, lambda path: path.symlink_to(path.parent.parent)]
+)
 def test_what_was_not_unpacked_by_us_is_not_removed(tmp_path, make):
     (tmp_path / "to").mkdir()
     make(tmp_path / "to" / "a")
@@ -188,14 +204,19 @@ ELSEWHERE = "would lie elsewhere"
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        *((name, ELSEWHERE) for name in ("../a.pdb", "/tmp/a.pdb", "T/../../a.pdb", "..\\a.pdb", "C:/a.pdb")),
+        *(
+            (name, ELSEWHERE)
+            for name in ("../a.pdb", "/tmp/a.pdb", "T/../../a.pdb", "..\\a.pdb", "C:/a.pdb")
+        ),
         ("T/a\tb.pdb", "has characters that cannot be written: T/a b.pdb"),
         ("T/" + "ä" * 130, "File name too long"),
         ("/".join(["long" * 50] * 30), "File name too long"),
     ],
 )
 def test_a_name_that_leads_elsewhere_or_cannot_be_written_is_refused(tmp_path, make, name, says):
-    refusal(make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"ok.pdb": "x", name: "x"}), says)
+    refusal(
+        make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"ok.pdb": "x", name: "x"}), says
+    )
 
 
 def entry(name: str, content: bytes = b"x", **known: object) -> tuple[tarfile.TarInfo, bytes]:
@@ -207,7 +228,9 @@ def entry(name: str, content: bytes = b"x", **known: object) -> tuple[tarfile.Ta
     return info, content
 
 
-def with_entries(path: Path, *entries: tuple[tarfile.TarInfo, bytes], mode: str = "w", **how: object) -> Path:
+def with_entries(
+    path: Path, *entries: tuple[tarfile.TarInfo, bytes], mode: str = "w", **how: object
+) -> Path:
     with tarfile.open(path, mode, **how) as archive:
         for info, content in entries:
             archive.addfile(info, io.BytesIO(content))
@@ -217,8 +240,12 @@ def with_entries(path: Path, *entries: tuple[tarfile.TarInfo, bytes], mode: str 
 def test_symbolic_links_in_an_archive_are_left_out_and_hard_links_are_the_file_they_name(tmp_path):
     link = {"content": b"", "type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}
     same = {"content": b"", "type": tarfile.LNKTYPE, "linkname": "a.pdb"}
-    archive = with_entries(tmp_path / "a.tar", entry("a.pdb", b"atoms"), entry("b.pdb", **link), entry("c.pdb", **same))
-    files = {path.name: path.read_bytes() for path in unpacked(archive, tmp_path / "to").glob("*.pdb")}
+    archive = with_entries(
+        tmp_path / "a.tar", entry("a.pdb", b"atoms"), entry("b.pdb", **link), entry("c.pdb", **same)
+    )
+    files = {
+        path.name: path.read_bytes() for path in unpacked(archive, tmp_path / "to").glob("*.pdb")
+    }
     assert files == {"a.pdb": b"atoms", "c.pdb": b"atoms"}
 
 
@@ -236,7 +263,9 @@ def test_the_icon_of_a_folder_on_a_mac_is_left_out_and_the_rest_is_not(tmp_path)
 @pytest.mark.parametrize("modified", ["1e20", "nan", "-5", "1e400"])
 def test_a_time_that_no_file_can_have_is_none(tmp_path, modified):
     archive = with_entries(
-        tmp_path / "a.tar", entry("a.pdb", pax_headers={"mtime": modified}), format=tarfile.PAX_FORMAT
+        tmp_path / "a.tar",
+        entry("a.pdb", pax_headers={"mtime": modified}),
+        format=tarfile.PAX_FORMAT,
     )
     assert (unpacked(archive, tmp_path / "to") / "a.pdb").stat().st_mtime == 0
 
@@ -253,13 +282,19 @@ def test_a_time_that_no_file_can_have_is_none(tmp_path, modified):
 )
 @pytest.mark.parametrize("make", [zipped, tarred])
 def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, says):
-    refusal(make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), dict.fromkeys(names, "x")), says)
+    refusal(
+        make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), dict.fromkeys(names, "x")), says
+    )
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_FILES", 1), ("MOST_BYTES", 5)])
 @pytest.mark.parametrize("make", [zipped, tarred])
-def test_an_archive_that_is_too_large_is_refused_before_anything_is_written(tmp_path, monkeypatch, make, limit, most):
-    archive = make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"a.pdb": "four", "b.pdb": "more"})
+def test_an_archive_that_is_too_large_is_refused_before_anything_is_written(
+    tmp_path, monkeypatch, make, limit, most
+):
+    archive = make(
+        tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"a.pdb": "four", "b.pdb": "more"}
+    )
     monkeypatch.setattr(archives, limit, most)
     monkeypatch.setattr(zipfile.ZipFile, "extractall", None)
     monkeypatch.setattr(tarfile.TarFile, "extractall", None)
@@ -295,7 +330,10 @@ def test_a_name_in_no_encoding_is_refused(tmp_path):
     archive = zipped(tmp_path / "a.zip", {"ä.pdb": "x"})
     archive.write_bytes(archive.read_bytes().replace("ä".encode(), b"\xff\xff"))
     refusal(archive, "cannot be unpacked")
-    refusal(with_entries(tmp_path / "b.tar", entry("\udcff.pdb"), format=tarfile.GNU_FORMAT), "cannot be written")
+    refusal(
+        with_entries(tmp_path / "b.tar", entry("\udcff.pdb"), format=tarfile.GNU_FORMAT),
+        "cannot be written",
+    )
 
 
 ATOMS = bytes(random.Random(1).choices(b"ATOM 0123456789.", k=3000))
@@ -303,9 +341,20 @@ ATOMS = bytes(random.Random(1).choices(b"ATOM 0123456789.", k=3000))
 
 def one_of_each(folder: Path) -> dict[str, bytes]:
     """An archive of every kind with the same two files, by its name."""
-    for mode, suffix in {"w": ".tar", "w:gz": ".tar.gz", "w:bz2": ".tar.bz2", "w:xz": ".tar.xz"}.items():
+    for mode, suffix in {
+        "w": ".tar",
+        "w:gz": ".tar.gz",
+        "w:bz2": ".tar.bz2",
+        "w:xz": ".tar.xz",
+    }.items():
         same = entry("T/c.pdb", b"", type=tarfile.LNKTYPE, linkname="T/a.pdb")
-        with_entries(folder / f"a{suffix}", entry("T/a.pdb", ATOMS), entry("T/" + "b" * 120, ATOMS), same, mode=mode)
+        with_entries(
+            folder / f"a{suffix}",
+            entry("T/a.pdb", ATOMS),
+            entry("T/" + "b" * 120, ATOMS),
+            same,
+            mode=mode,
+        )
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         with zipfile.ZipFile(folder / f"{method}.zip", "w", method) as archive:
             archive.writestr("T/a.pdb", ATOMS)
@@ -317,7 +366,9 @@ def one_of_each(folder: Path) -> dict[str, bytes]:
 def test_a_flipped_bit_in_a_gzip_is_noticed_by_its_checksum(tmp_path, bit):
     whole = one_of_each(tmp_path)["a.tar.gz"]
     place = 20 + bit // 8 % (len(whole) - 28)
-    (tmp_path / "a.tar.gz").write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit % 8]) + whole[place + 1 :])
+    (tmp_path / "a.tar.gz").write_bytes(
+        whole[:place] + bytes([whole[place] ^ 1 << bit % 8]) + whole[place + 1 :]
+    )
     refusal(tmp_path / "a.tar.gz", "fetch it again|by hand|yourself")
 
 
@@ -343,8 +394,8 @@ def test_whatever_happens_to_an_archive_it_is_unpacked_or_refused_in_a_line(tmp_
         if damage == "flip":
             content[at] ^= 1 << random_.randrange(8)
         else:
-            content[at : None if damage == "cut" else at + random_.randrange(40)] = random_.randbytes(
-                random_.randrange(9)
+            content[at : None if damage == "cut" else at + random_.randrange(40)] = (
+                random_.randbytes(random_.randrange(9))
             )
         (tmp_path / name).write_bytes(content)
         said = "nothing"
@@ -363,7 +414,9 @@ def test_a_single_file_is_linked(tmp_path):
     assert given.said.startswith("Plain structure files: 1 model of 1 target in ")
     assert (given.folder / "model.cif.gz").resolve() == tmp_path / "model.cif.gz"
     (tmp_path / "model.cif").touch()
-    assert [path.name for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()] == ["model.cif"]
+    assert [
+        path.name for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()
+    ] == ["model.cif"]
 
 
 def test_the_results_of_another_folder_of_the_same_name_stay(tmp_path, monkeypatch, capsys):
@@ -378,27 +431,39 @@ def test_the_results_of_another_folder_of_the_same_name_stay(tmp_path, monkeypat
     assert capsys.readouterr().out == ""
     assert score.out_of(Path("b/models")) == Path("toporank_models_2")
     assert "has the results of another folder of this name" in capsys.readouterr().out
-    settings.write_text(json.dumps({"score_decoys": str(tmp_path / "toporank_models/input/models")}))
+    settings.write_text(
+        json.dumps({"score_decoys": str(tmp_path / "toporank_models/input/models")})
+    )
     assert score.out_of(Path("b/models")) == Path("toporank_models_2")
 
 
 @pytest.mark.parametrize("name", ["model.pdb", "model.zip"])
-def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_first(tmp_path, name):
+def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_first(
+    tmp_path, name
+):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         zipped(tmp_path / folder / name, {"model.pdb": folder})
     given = look_at(tmp_path / "a" / name, tmp_path / "out")
     before = (given.folder / "model.pdb").read_bytes()
-    with pytest.raises(ConfigError, match=rf"of .*a/{name}, not of .*b/{name} \(choose another folder with -o"):
+    with pytest.raises(
+        ConfigError, match=rf"of .*a/{name}, not of .*b/{name} \(choose another folder with -o"
+    ):
         look_at(tmp_path / "b" / name, tmp_path / "out")
     assert (given.folder / "model.pdb").read_bytes() == before
 
 
 @pytest.mark.parametrize(
     ("name", "what_to_do"),
-    [("scores.json", "give the folder it lies in"), ("a.7z", "unpack it"), ("a.pdb.7z", "unpack it")],
+    [
+        ("scores.json", "give the folder it lies in"),
+        ("a.7z", "unpack it"),
+        ("a.pdb.7z", "unpack it"),
+    ],
 )
-def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(tmp_path, name, what_to_do):
+def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(
+    tmp_path, name, what_to_do
+):
     (tmp_path / name).touch()
     with pytest.raises(ConfigError, match=what_to_do):
         look_at(tmp_path / name, tmp_path / "out")
@@ -409,7 +474,10 @@ def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(tmp_
 def test_any_folder_has_a_name_that_the_configuration_takes(tmp_path, name):
     (tmp_path / name).mkdir()
     chosen = name_of(tmp_path / name)
-    assert load_config({"score_decoys": str(tmp_path), "score_name": chosen}).datasets[0].name == chosen
+    assert (
+        load_config({"score_decoys": str(tmp_path), "score_name": chosen}).datasets[0].name
+        == chosen
+    )
 
 
 A_CONFIG = str(REPOSITORY / "config/config.yaml")
@@ -435,16 +503,19 @@ def test_what_cannot_be_done_is_one_line_without_a_run(tmp_path, monkeypatch, ar
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [("my.csv", "/here/my.csv"), ("/x/my.tsv", "/x/my.tsv"), ("H+L:A", "H+L:A")]
+    ("given", "expected"),
+    [("my.csv", "/here/my.csv"), ("/x/my.tsv", "/x/my.tsv"), ("H+L:A", "H+L:A")],
 )
-def test_a_table_of_partners_is_found_from_wherever_the_workflow_runs(tmp_path, monkeypatch, given, expected):
+def test_a_table_of_partners_is_found_from_wherever_the_workflow_runs(
+    tmp_path, monkeypatch, given, expected
+):
     monkeypatch.chdir(tmp_path)
     args = argparse.Namespace(config=tmp_path, natives=tmp_path, partners=given)
     (dataset,) = json.loads(train_and_label._for_natives(args, tmp_path).read_text())["datasets"]
     assert dataset["partners"] == expected.replace("/here", str(tmp_path))
 
 
-# ---- running --------------------------------------------------------------------------------------------------
+# ---- running -------------------------------------------------------------------------------------
 
 
 def arguments(*words: str) -> list[str]:
@@ -463,18 +534,34 @@ def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_tha
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ("-n -np -nq -pn --dry-run --dryrun --touch -t --rulegraph --dag=dot --filegraph -S -D -l --list-rules", True),
-        ("--list-changes --list-untracked --unlock --lint --cleanup-metadata --delete-all-output --report", True),
-        ("-p -k -F -q -j4 -T2 --cores=4 --nolock --notemp --keep-incomplete --report-after-run --config a=-n", False),
+        (
+            "-n -np -nq -pn --dry-run --dryrun --touch -t --rulegraph --dag=dot --filegraph -S -D "
+            "-l --list-rules",
+            True,
+        ),
+        (
+            "--list-changes --list-untracked --unlock --lint --cleanup-metadata "
+            "--delete-all-output --report",
+            True,
+        ),
+        (
+            "-p -k -F -q -j4 -T2 --cores=4 --nolock --notemp --keep-incomplete --report-after-run "
+            "--config a=-n",
+            False,
+        ),
     ],
 )
 def test_what_snakemake_only_shows_is_no_run(given, shown):
-    assert {argument: only_shows([argument]) for argument in given.split()} == dict.fromkeys(given.split(), shown)
+    assert {argument: only_shows([argument]) for argument in given.split()} == dict.fromkeys(
+        given.split(), shown
+    )
 
 
 def test_on_slurm_the_profile_says_how_many_cores_a_node_has():
     assert "--cores" not in arguments("--slurm")
-    assert arguments("--slurm")[arguments("--slurm").index("--profile") + 1] == str(repository() / "slurm")
+    assert arguments("--slurm")[arguments("--slurm").index("--profile") + 1] == str(
+        repository() / "slurm"
+    )
 
 
 def test_locks_end_with_their_process_so_that_snakemakes_own_is_left_out_but_where_jobs_run_elsewhere():
@@ -521,7 +608,9 @@ def decoys(tmp_path) -> Path:
     """Of one target, two models with chains A and B."""
     (tmp_path / "decoys" / "1AVZ").mkdir(parents=True)
     for name in ("near1.pdb.gz", "far1.pdb"):
-        (tmp_path / "decoys" / "1AVZ" / name).symlink_to(REPOSITORY / "resources/example/decoys/1AVZ" / name)
+        (tmp_path / "decoys" / "1AVZ" / name).symlink_to(
+            REPOSITORY / "resources/example/decoys/1AVZ" / name
+        )
     return tmp_path / "decoys"
 
 
@@ -561,14 +650,18 @@ input()
 """
 
 
-def test_a_second_run_is_refused_before_it_changes_anything_until_the_first_ends(tmp_path, decoys, good_run):
+def test_a_second_run_is_refused_before_it_changes_anything_until_the_first_ends(
+    tmp_path, decoys, good_run
+):
     before = contents(good_run)
     archive = zipped(tmp_path / "a.zip", {"T/a.pdb": "x"})
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", HOLD, str(good_run)], **pipes) as first:
         first.stdout.readline()
         for given in (decoys, archive, decoys / "1AVZ" / "far1.pdb"):
-            assert "another run is working on this folder (wait for its end" in refused("score", given, "-o", good_run)
+            assert "another run is working on this folder (wait for its end" in refused(
+                "score", given, "-o", good_run
+            )
         assert "another run" in refused("label", decoys, "--natives", decoys, "-o", good_run)
         assert contents(good_run) == before
         first.kill()
@@ -594,13 +687,17 @@ def test_partners_that_nothing_has_are_refused_before_a_good_run_is_replaced(
 
 
 @pytest.mark.parametrize("partners", ["A", "A:A", "A+:B", "nowhere.csv"])
-def test_partners_that_cannot_be_read_are_refused_before_a_good_run_is_replaced(decoys, good_run, partners):
+def test_partners_that_cannot_be_read_are_refused_before_a_good_run_is_replaced(
+    decoys, good_run, partners
+):
     before = contents(good_run)
     refused("score", decoys, "-o", good_run, "--partners", partners)
     assert contents(good_run) == before
 
 
-def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_are_not_there(decoys, tmp_path):
+def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_are_not_there(
+    decoys, tmp_path
+):
     table = tmp_path / "table.csv"
     table.write_text("target,partners\n1AVZ,A:B\n9XYZ,H+L:A\n")
     for partners in ("A:B", "B:A", "chains", None, str(table)):
@@ -608,11 +705,13 @@ def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_a
 
 
 def test_letters_that_are_chains_are_to_be_joined_by_a_plus(decoys, tmp_path):
-    with pytest.raises(ConfigError, match=r"join chains by \+, such as A\+B:C; Nothing was changed"):
+    with pytest.raises(
+        ConfigError, match=r"join chains by \+, such as A\+B:C; Nothing was changed"
+    ):
         look_at(decoys, tmp_path / "out", "AB:C")
 
 
-# ---- in a wheel ---------------------------------------------------------------------------------------------
+# ---- in a wheel ----------------------------------------------------------------------------------
 
 
 def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
@@ -630,27 +729,42 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
     subprocess.run([sys.executable, *build], cwd=REPOSITORY, check=True, capture_output=True)
     found = [sys.executable, "-c", "from toporank.layout import repository; print(repository())"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib")}
-    answer = subprocess.run(found, cwd=tmp_path, check=True, capture_output=True, text=True, env=environment)
+    answer = subprocess.run(
+        found, cwd=tmp_path, check=True, capture_output=True, text=True, env=environment
+    )
     inside = tmp_path / "lib/toporank/repository"
     assert answer.stdout.strip() == str(inside)
-    used = {*re.findall(r'include: "(.+)"', (REPOSITORY / "Snakefile").read_text()), "Snakefile", "slurm/config.yaml"}
-    used |= {f"workflow_scripts/{path.name}" for path in (REPOSITORY / "workflow_scripts").glob("*.*")}
+    used = {
+        *re.findall(r'include: "(.+)"', (REPOSITORY / "Snakefile").read_text()),
+        "Snakefile",
+        "slurm/config.yaml",
+    }
+    used |= {
+        f"workflow_scripts/{path.name}" for path in (REPOSITORY / "workflow_scripts").glob("*.*")
+    }
     used |= {
         f"envs/{name}"
         for path in REPOSITORY.glob("rules/*.smk")
         for name in re.findall(r"envs/(.+)\"", path.read_text())
     }
     used |= {"config/config.yaml", "profiles/default/config.yaml", "resources/example/labels.csv"}
-    used |= {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("resources/scorer/**/*.*")}
+    used |= {
+        str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("resources/scorer/**/*.*")
+    }
     assert {name for name in used if not (inside / name).is_file()} == set()
     assert os.access(inside / "workflow_scripts/score_targets.py", os.X_OK)
     packages = (REPOSITORY / "lib/toporank", REPOSITORY / "lib/toporank_sampling")
-    library = [path for package in packages for path in package.rglob("*") if "__pycache__" not in path.parts]
+    library = [
+        path
+        for package in packages
+        for path in package.rglob("*")
+        if "__pycache__" not in path.parts
+    ]
     files = [path.relative_to(REPOSITORY / "lib") for path in library if path.is_file()]
     assert [file for file in files if not (tmp_path / "lib" / file).is_file()] == []
 
 
-# ---- doctor ---------------------------------------------------------------------------------------------------
+# ---- doctor --------------------------------------------------------------------------------------
 
 
 def examined(capsys, *checks) -> tuple[int, str]:
@@ -662,13 +776,17 @@ def examined(capsys, *checks) -> tuple[int, str]:
 
 
 def test_this_installation_is_whole(capsys):
-    code, said = examined(capsys, doctor._python, doctor._packages, doctor._workflow, doctor._places, doctor._optional)
+    code, said = examined(
+        capsys, doctor._python, doctor._packages, doctor._workflow, doctor._places, doctor._optional
+    )
     assert code == 0, said
     assert said.endswith("Everything that is needed is there.\n")
 
 
 def test_a_package_that_is_missing_or_too_old_is_named_with_the_remedy(capsys, monkeypatch):
-    monkeypatch.setattr(doctor, "_required", lambda: ["numpy>=999", "no-such-package-zz>=1", "pandas>=2.2"])
+    monkeypatch.setattr(
+        doctor, "_required", lambda: ["numpy>=999", "no-such-package-zz>=1", "pandas>=2.2"]
+    )
     code, said = examined(capsys, doctor._packages)
     assert code == 1
     assert "pip install 'numpy>=999'" in said
@@ -689,7 +807,9 @@ def test_a_scorer_that_was_changed_is_not_whole(monkeypatch, tmp_path):
     whole = repository() / "resources/scorer"
     for path in whole.rglob("*"):
         if path.is_file():
-            (tmp_path / "resources/scorer" / path.relative_to(whole)).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "resources/scorer" / path.relative_to(whole)).parent.mkdir(
+                parents=True, exist_ok=True
+            )
             (tmp_path / "resources/scorer" / path.relative_to(whole)).symlink_to(path)
     monkeypatch.setattr(doctor, "repository", lambda: tmp_path)
     assert [finding.state for finding in doctor._scorer()] == [doctor.OK]
@@ -700,7 +820,7 @@ def test_a_scorer_that_was_changed_is_not_whole(monkeypatch, tmp_path):
     assert "restore the folder" in finding.what
 
 
-# ---- what label says ------------------------------------------------------------------------------------------
+# ---- what label says -----------------------------------------------------------------------------
 
 
 def labelled_before(out: Path, name: str, target: str, status: str) -> None:
@@ -716,7 +836,9 @@ def test_label_speaks_of_the_data_sets_of_its_configuration_alone(tmp_path):
         labelled_before(tmp_path, name, "1ABC", "ok")
     config = tmp_path / "b.yaml"
     config.write_text("datasets: [{name: new, decoys: decoys, natives: natives}]")
-    assert train_and_label.labelled(tmp_path, train_and_label.data_sets(config)) == ["new: 1 decoys = 1 ok"]
+    assert train_and_label.labelled(tmp_path, train_and_label.data_sets(config)) == [
+        "new: 1 decoys = 1 ok"
+    ]
 
 
 def test_label_names_natives_that_belong_to_no_target_where_a_target_has_none(tmp_path):

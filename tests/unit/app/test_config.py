@@ -29,7 +29,7 @@ def message(values: dict) -> str:
     return str(error.value)
 
 
-# ---- defaults ---------------------------------------------------------------------------------------------
+# ---- defaults ------------------------------------------------------------------------------------
 
 
 def test_nothing_at_all_is_a_configuration_with_the_defaults_of_the_method():
@@ -37,7 +37,11 @@ def test_nothing_at_all_is_a_configuration_with_the_defaults_of_the_method():
     assert config.datasets == []
     assert config.coverage.minimum_percent == 90.0
     assert config.training.sweep.seeds == [222, 777, 1337]
-    assert list(config.sweep_runs()) == ["sched_boost_seed222", "sched_boost_seed777", "sched_boost_seed1337"]
+    assert list(config.sweep_runs()) == [
+        "sched_boost_seed222",
+        "sched_boost_seed777",
+        "sched_boost_seed1337",
+    ]
     assert config.finetune_runs() == {}
     assert {stage: choice.module.alias for stage, choice in config.choices().items()} == {
         "interface": "ca_cutoff",
@@ -45,7 +49,9 @@ def test_nothing_at_all_is_a_configuration_with_the_defaults_of_the_method():
         "nodes": "contacts",
         "edges": "contacts",
     }
-    assert Hyperparameters().model_dump(include={"learning_rate", "batch_size", "accumulate", "max_epochs"}) == {
+    assert Hyperparameters().model_dump(
+        include={"learning_rate", "batch_size", "accumulate", "max_epochs"}
+    ) == {
         "learning_rate": 0.005,
         "batch_size": 16,
         "accumulate": 16,
@@ -67,7 +73,11 @@ def test_every_key_has_a_description():
         for name, field in model.model_fields.items():
             assert field.description, f"{model.__name__}.{name}"
             parts = [field.annotation, *getattr(field.annotation, "__args__", ())]
-            todo += [p for p in parts if isinstance(p, type) and hasattr(p, "model_fields") and p not in seen]
+            todo += [
+                p
+                for p in parts
+                if isinstance(p, type) and hasattr(p, "model_fields") and p not in seen
+            ]
     assert {"Config", "Dataset", "Phase", "SweepConfig"} <= {model.__name__ for model in seen}
 
 
@@ -75,9 +85,18 @@ def test_every_key_has_a_description():
     ("datasets", "says"),
     [
         ([{"name": "a"}], "data set 'a': give either `decoys` or `graphs`"),
-        ([{"name": "a", "decoys": "d", "graphs": "g"}], "data set 'a': give either `decoys` or `graphs`"),
-        ([{"name": "a", "graphs": "g", "natives": "n"}], "data set 'a': `natives` needs structures"),
-        ([{"name": "a", "graphs": "g"}, {"name": "b", "decoys": "d"}], "'a' has `graphs` and 'b' has `decoys`"),
+        (
+            [{"name": "a", "decoys": "d", "graphs": "g"}],
+            "data set 'a': give either `decoys` or `graphs`",
+        ),
+        (
+            [{"name": "a", "graphs": "g", "natives": "n"}],
+            "data set 'a': `natives` needs structures",
+        ),
+        (
+            [{"name": "a", "graphs": "g"}, {"name": "b", "decoys": "d"}],
+            "'a' has `graphs` and 'b' has `decoys`",
+        ),
     ],
 )
 def test_a_data_set_is_decoys_or_graphs_and_a_study_has_one_kind(datasets, says):
@@ -86,7 +105,12 @@ def test_a_data_set_is_decoys_or_graphs_and_a_study_has_one_kind(datasets, says)
 
 def test_a_stage_can_be_named_alone():
     named = load_config({"features": {"edges": "edges/multiscale_v24"}}).choices()["edges"]
-    assert named.record() == load_config({"features": {"edges": {"module": "multiscale"}}}).choices()["edges"].record()
+    assert (
+        named.record()
+        == load_config({"features": {"edges": {"module": "multiscale"}}})
+        .choices()["edges"]
+        .record()
+    )
 
 
 def test_a_configuration_does_not_change():
@@ -94,7 +118,7 @@ def test_a_configuration_does_not_change():
         load_config({}).training.split_seed = 3
 
 
-# ---- unknown keys and wrong values ------------------------------------------------------------------------
+# ---- unknown keys and wrong values ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -102,9 +126,15 @@ def test_a_configuration_does_not_change():
     [
         ({"trainng": {}}, "trainng: unknown key (did you mean 'training'?)"),
         ({"training": {"sweeps": {}}}, "training.sweeps: unknown key (did you mean 'sweep'?)"),
-        ({"training": {"selection": {"ruel": 1}}}, "training.selection.ruel: unknown key (did you mean 'rule'?)"),
+        (
+            {"training": {"selection": {"ruel": 1}}},
+            "training.selection.ruel: unknown key (did you mean 'rule'?)",
+        ),
         ({"features": {"edge": {}}}, "features.edge: unknown key (did you mean 'edges'?)"),
-        ({"features": {"topology": {"radus": 8}}}, "features.topology.radus: unknown key (did you mean 'radius'?)"),
+        (
+            {"features": {"topology": {"radus": 8}}},
+            "features.topology.radus: unknown key (did you mean 'radius'?)",
+        ),
         (
             {"features": {"edges": {"module": "legcy"}}},
             "features.edges: no feature module 'legcy' (did you mean 'legacy'?)",
@@ -115,7 +145,11 @@ def test_a_configuration_does_not_change():
             "datasets[1].lables: unknown key (did you mean 'labels'?)",
         ),
         (
-            {"training": {"sweep": {"configs": [{"name": "a"}, {"name": "b", "lerning_rate": 0.1}]}}},
+            {
+                "training": {
+                    "sweep": {"configs": [{"name": "a"}, {"name": "b", "lerning_rate": 0.1}]}
+                }
+            },
             "training.sweep.configs[1].lerning_rate: unknown key (did you mean 'learning_rate'?)",
         ),
         (
@@ -139,7 +173,11 @@ def test_an_unknown_key_at_any_depth_is_told_with_its_path_and_the_nearest_spell
         ({"training": {"threads": 0}}, "training.threads", "0"),
         ({"training": {"validation_percent": 100}}, "training.validation_percent", "100"),
         ({"training": {"sweep": {"seeds": ["x"]}}}, "training.sweep.seeds[0]", "'x'"),
-        ({"training": {"sweep": {"configs": [{"name": "a", "heads": 0}]}}}, "training.sweep.configs[0].heads", "0"),
+        (
+            {"training": {"sweep": {"configs": [{"name": "a", "heads": 0}]}}},
+            "training.sweep.configs[0].heads",
+            "0",
+        ),
         (
             {"training": {"sweep": {"configs": [{"name": "a", "learning_rate": float("nan")}]}}},
             "training.sweep.configs[0].learning_rate",
@@ -162,7 +200,13 @@ def test_a_missing_key_is_told_with_its_path():
 
 
 def test_all_mistakes_are_told_at_once():
-    text = message({"trainig": {}, "coverage": {"minimum_percent": -1}, "datasets": [{"name": "a/b", "decoys": "d"}]})
+    text = message(
+        {
+            "trainig": {},
+            "coverage": {"minimum_percent": -1},
+            "datasets": [{"name": "a/b", "decoys": "d"}],
+        }
+    )
     assert len(text.splitlines()) == 3
     assert all(part in text for part in ("trainig", "coverage.minimum_percent", "datasets[0].name"))
 
@@ -177,7 +221,7 @@ def test_the_nearest_spelling_is_offered_and_else_all_that_are_known():
     assert did_you_mean("qqq", ["labels", "decoys"]) == "known: decoys, labels"
 
 
-# ---- data sets --------------------------------------------------------------------------------------------
+# ---- data sets -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", "a b", "", "-a", ".a", "a\n", "ä", True, 1.5, None])
@@ -216,19 +260,32 @@ def test_two_data_sets_of_one_name_are_an_error():
 
 @pytest.mark.parametrize("name", ["training", "finetune", "final", "scores", "evaluation"])
 def test_names_of_result_folders_are_taken(name):
-    assert f"a data set cannot be called '{name}'" in message({"datasets": [{"name": name, "decoys": "d"}]})
+    assert f"a data set cannot be called '{name}'" in message(
+        {"datasets": [{"name": name, "decoys": "d"}]}
+    )
 
 
 def test_labels_may_be_one_file_or_one_for_each_split():
     labels = {"train": "a.csv", "val": "b.csv"}
-    assert load_config({"datasets": [{"name": "a", "decoys": "d", "labels": labels}]}).datasets[0].labels == labels
+    assert (
+        load_config({"datasets": [{"name": "a", "decoys": "d", "labels": labels}]})
+        .datasets[0]
+        .labels
+        == labels
+    )
     assert "vall" in message({"datasets": [{"name": "a", "decoys": "d", "labels": {"vall": "x"}}]})
 
 
 def test_every_labelled_data_set_is_trained_on_unless_some_are_named():
-    sets = [*ONE["datasets"], {"name": "two", "decoys": "d"}, {"name": "three", "decoys": "d", "labels": "l.csv"}]
+    sets = [
+        *ONE["datasets"],
+        {"name": "two", "decoys": "d"},
+        {"name": "three", "decoys": "d", "labels": "l.csv"},
+    ]
     assert load_config({"datasets": sets}).training_datasets == ["one", "three"]
-    assert load_config({"datasets": sets, "training": {"datasets": ["three"]}}).training_datasets == ["three"]
+    assert load_config(
+        {"datasets": sets, "training": {"datasets": ["three"]}}
+    ).training_datasets == ["three"]
     assert "no data set 'tow'; there is one, two, three" in message(
         {"datasets": sets, "training": {"datasets": ["tow"]}}
     )
@@ -237,19 +294,22 @@ def test_every_labelled_data_set_is_trained_on_unless_some_are_named():
     )
 
 
-# ---- sweep ------------------------------------------------------------------------------------------------
+# ---- sweep ---------------------------------------------------------------------------------------
 
 
 def test_entries_of_the_sweep_take_the_defaults_they_do_not_set_themselves():
     small, big = sweep(
-        defaults={"batch_size": 8, "hidden": 16}, configs=[{"name": "small"}, {"name": "big", "hidden": 64}]
+        defaults={"batch_size": 8, "hidden": 16},
+        configs=[{"name": "small"}, {"name": "big", "hidden": 64}],
     ).configs
     assert (small.batch_size, small.hidden, big.batch_size, big.hidden) == (8, 16, 8, 64)
     assert small.accumulate == Hyperparameters().accumulate
 
 
 def test_every_configuration_runs_with_every_seed():
-    config = load_config({"training": {"sweep": {"configs": [{"name": "a"}, {"name": "b"}], "seeds": [3, 1]}}})
+    config = load_config(
+        {"training": {"sweep": {"configs": [{"name": "a"}, {"name": "b"}], "seeds": [3, 1]}}}
+    )
     assert list(config.sweep_runs()) == ["a_seed3", "a_seed1", "b_seed3", "b_seed1"]
     assert config.sweep_runs()["b_seed1"][0].name == "b"
 
@@ -257,7 +317,10 @@ def test_every_configuration_runs_with_every_seed():
 @pytest.mark.parametrize(
     ("section", "says"),
     [
-        ({"configs": [{"name": "a"}, {"name": "a", "hidden": 8}]}, "configuration name used more than once: a"),
+        (
+            {"configs": [{"name": "a"}, {"name": "a", "hidden": 8}]},
+            "configuration name used more than once: a",
+        ),
         ({"seeds": [7, 7]}, "seed used more than once: 7"),
         ({"seeds": []}, "training.sweep.seeds: "),
         ({"configs": []}, "training.sweep.configs: "),
@@ -279,7 +342,7 @@ def test_a_misspelt_default_is_an_error_even_where_nothing_uses_it(section):
     assert "batchsize" in message({"training": {section: {"defaults": {"batchsize": 4}}}})
 
 
-# ---- fine-tuning ------------------------------------------------------------------------------------------
+# ---- fine-tuning ---------------------------------------------------------------------------------
 
 
 def test_phases_take_the_defaults_and_are_named_by_their_seeds():
@@ -309,10 +372,19 @@ def test_phases_take_the_defaults_and_are_named_by_their_seeds():
         ([{"name": "p", "seeds": []}], "phases[0].seeds"),
         ([{"name": "p", "seed": 1, "parent": "q"}], "phase 'p': parent 'q'"),
         ([{"name": "p", "seed": 1, "parent": "p"}], "phase 'p': parent 'p'"),
-        ([{"name": "p", "seed": 1, "parent": "q"}, {"name": "q", "seed": 1}], "phase 'p': parent 'q'"),
-        ([{"name": "p", "seeds": [1, 2]}, {"name": "q", "seed": 1, "parent": "p"}], "phase 'q': parent 'p'"),
+        (
+            [{"name": "p", "seed": 1, "parent": "q"}, {"name": "q", "seed": 1}],
+            "phase 'p': parent 'q'",
+        ),
+        (
+            [{"name": "p", "seeds": [1, 2]}, {"name": "q", "seed": 1, "parent": "p"}],
+            "phase 'q': parent 'p'",
+        ),
         ([{"name": "p", "seed": 1}, {"name": "p", "seed": 2}], "run name used more than once: p"),
-        ([{"name": "p", "seeds": [1]}, {"name": "p_seed1", "seed": 2}], "run name used more than once: p_seed1"),
+        (
+            [{"name": "p", "seeds": [1]}, {"name": "p_seed1", "seed": 2}],
+            "run name used more than once: p_seed1",
+        ),
     ],
 )
 def test_a_chain_of_phases_that_makes_no_sense_is_an_error(phases, says):
@@ -320,30 +392,40 @@ def test_a_chain_of_phases_that_makes_no_sense_is_an_error(phases, says):
 
 
 def test_a_seed_given_twice_to_a_phase_is_an_error():
-    assert "more than once" in message({"training": {"finetune": {"phases": [{"name": "p", "seeds": [1, 1]}]}}})
+    assert "more than once" in message(
+        {"training": {"finetune": {"phases": [{"name": "p", "seeds": [1, 1]}]}}}
+    )
 
 
 def test_a_phase_cannot_be_called_sweep():
-    assert "sweep" in message({"training": {"finetune": {"phases": [{"name": "sweep", "seed": 1}]}}})
+    assert "sweep" in message(
+        {"training": {"finetune": {"phases": [{"name": "sweep", "seed": 1}]}}}
+    )
 
 
-# ---- scoring a folder -------------------------------------------------------------------------------------
+# ---- scoring a folder ----------------------------------------------------------------------------
 
 
 def test_a_folder_to_score_takes_the_place_of_the_data_sets():
-    config = load_config({**ONE, "score_decoys": "/data/my decoys (new)/", "training": {"datasets": ["one"]}})
+    config = load_config(
+        {**ONE, "score_decoys": "/data/my decoys (new)/", "training": {"datasets": ["one"]}}
+    )
     assert [(d.name, d.decoys, d.labels) for d in config.datasets] == [
         ("my_decoys__new_", "/data/my decoys (new)/", None)
     ]
     assert load_config({"score_decoys": "/data/x", "score_name": "mine"}).datasets[0].name == "mine"
 
 
-@pytest.mark.parametrize("named", [{"score_decoys": "elsewhere/one"}, {"score_decoys": "x", "score_name": "one"}])
+@pytest.mark.parametrize(
+    "named", [{"score_decoys": "elsewhere/one"}, {"score_decoys": "x", "score_name": "one"}]
+)
 def test_scores_do_not_take_the_place_of_a_data_set(named):
     assert "results/one/ belongs to the data set 'one'" in message(
         {"datasets": [{"name": "one", "decoys": "a"}], **named}
     )
-    other = load_config({"datasets": [{"name": "one", "decoys": "a"}], **named, "score_name": "other"})
+    other = load_config(
+        {"datasets": [{"name": "one", "decoys": "a"}], **named, "score_name": "other"}
+    )
     assert [dataset.name for dataset in other.datasets] == ["other"]
 
 
@@ -357,7 +439,9 @@ def test_a_folder_to_score_whose_name_is_no_good_tells_to_give_score_name(folder
     assert "score_name" in message({"score_decoys": folder})
 
 
-def test_a_path_is_looked_for_in_the_working_directory_and_then_in_the_repository(tmp_path, monkeypatch):
+def test_a_path_is_looked_for_in_the_working_directory_and_then_in_the_repository(
+    tmp_path, monkeypatch
+):
     repository, here = tmp_path / "repository", tmp_path / "here"
     for path in (repository / "both", repository / "there", here / "both"):
         path.mkdir(parents=True)
@@ -370,10 +454,14 @@ def test_a_path_is_looked_for_in_the_working_directory_and_then_in_the_repositor
 
 def test_local_quality_is_learned_from_data_sets_with_natives():
     one = {"name": "one", "decoys": "d", "labels": "l.csv"}
-    training = {"sweep": {"defaults": {"local_weight": 0.5}, "configs": [{"name": "c"}], "seeds": [1]}}
+    training = {
+        "sweep": {"defaults": {"local_weight": 0.5}, "configs": [{"name": "c"}], "seeds": [1]}
+    }
     known = load_config({"datasets": [{**one, "natives": "n"}], "training": training})
     assert known.training.sweep.configs[0].local
-    assert "run 'c_seed1' has a local_weight, but no data set" in message({"datasets": [one], "training": training})
+    assert "run 'c_seed1' has a local_weight, but no data set" in message(
+        {"datasets": [one], "training": training}
+    )
 
 
 def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path, monkeypatch):
@@ -387,11 +475,14 @@ def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path,
         check_is_there("gone", repository, "score_decoys")
     assert str(error.value) == (
         f"score_decoys: there is no {here / 'gone'} and no {repository / 'gone'}"
-        " (relative paths start in the working directory, which --directory changes, or in the repository)"
+        " (relative paths start in the working directory, which --directory changes, or in the "
+        "repository)"
     )
     with pytest.raises(ConfigError, match=r"there is no /gone \(is it spelled right\?\)"):
         check_is_there("/gone", repository, "score_decoys")
 
 
 def test_a_mistake_of_the_whole_begins_with_what_is_wrong():
-    assert message({"datasets": [{"name": "scores", "decoys": "d"}]}).startswith("a data set cannot be called 'scores'")
+    assert message({"datasets": [{"name": "scores", "decoys": "d"}]}).startswith(
+        "a data set cannot be called 'scores'"
+    )

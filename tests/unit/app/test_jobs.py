@@ -39,12 +39,17 @@ STUDY = {
         "selection": {"rule": "val_selection", "spearman_weight": 0.5},
         "finetune": {
             "defaults": {"max_epochs": 15},
-            "phases": [{"name": "phase1", "seed": 5}, {"name": "phase2", "parent": "phase1", "seeds": [6, 7]}],
+            "phases": [
+                {"name": "phase1", "seed": 5},
+                {"name": "phase2", "parent": "phase1", "seeds": [6, 7]},
+            ],
         },
     },
 }
 CHUNKS = {"one": ["001-aa", "002-bb"], "two": ["001-cc"], "bare": ["001-dd"]}
-CHECK = Preflight(current={name: Current(("in", "/in"), chunks, chunks) for name, chunks in CHUNKS.items()})
+CHECK = Preflight(
+    current={name: Current(("in", "/in"), chunks, chunks) for name, chunks in CHUNKS.items()}
+)
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +66,7 @@ def wildcards(**values: str) -> SimpleNamespace:
     return SimpleNamespace(**values)
 
 
-# ---- files ------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def test_a_data_set_has_a_ledger_for_each_chunk_also_in_the_process_of_a_job(rules):
@@ -97,15 +102,21 @@ def test_every_phase_is_trained_with_its_seeds(rules):
 
 def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_rule(rules):
     assert rules.parent(wildcards(run="phase1")) == "results/training/best.ckpt"
-    assert rules.parent(wildcards(run="phase2_seed6")) == "results/finetune/phase1/best_selection.ckpt"
+    assert (
+        rules.parent(wildcards(run="phase2_seed6")) == "results/finetune/phase1/best_selection.ckpt"
+    )
     study = {**STUDY, "training": {**STUDY["training"], "selection": {"rule": "val_loss"}}}
     by_loss = Jobs(load_config(study), CHECK)
     assert by_loss.parent(wildcards(run="phase2_seed7")) == "results/finetune/phase1/best_loss.ckpt"
 
 
 def test_every_data_set_is_ranked_and_every_labelled_one_evaluated(rules):
-    assert rules.rankings() == [f"results/scores/{name}/models.csv" for name in ("one", "two", "bare")]
-    assert rules.evaluations() == [f"results/evaluation/{name}/summary.json" for name in ("one", "two")]
+    assert rules.rankings() == [
+        f"results/scores/{name}/models.csv" for name in ("one", "two", "bare")
+    ]
+    assert rules.evaluations() == [
+        f"results/evaluation/{name}/summary.json" for name in ("one", "two")
+    ]
     pages = [f"results/scores/{name}/report.html" for name in ("one", "two", "bare")]
     assert rules.reports() == ["results/report.html", *pages]
 
@@ -116,7 +127,7 @@ def test_a_study_scores_with_its_final_checkpoint_and_ensemble(rules):
     assert rules.scorer_files(REPOSITORY) == ["results/final/scorer.json"]  # which is written last
 
 
-# ---- natives ----------------------------------------------------------------------------------------------
+# ---- natives -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -127,7 +138,9 @@ def by_natives() -> Jobs:
         dataset["natives"] = "natives"
     natives = {"bare": {"T": ("natives/T.pdb", 5, 6), "U": ("natives/U.pdb", 7, 8)}}
     chunks = {"bare": {"001-dd": [PlannedDecoy("T", "d", "path", 1, 2, "")]}}
-    return Jobs(load_config(study), Preflight(current=CHECK.current, natives=natives, chunks=chunks))
+    return Jobs(
+        load_config(study), Preflight(current=CHECK.current, natives=natives, chunks=chunks)
+    )
 
 
 def test_a_data_set_with_natives_alone_is_labelled_before_training(by_natives):
@@ -154,7 +167,7 @@ def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_o
     assert by_natives.natives_state(chunk) != before
 
 
-# ---- parameters -------------------------------------------------------------------------------------------
+# ---- parameters ----------------------------------------------------------------------------------
 
 
 def test_parameters_of_a_run_are_those_of_its_configuration(rules):
@@ -173,11 +186,15 @@ def test_the_final_ensemble_is_everyone_unless_told_otherwise(rules):
 def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):
     given = json.loads(rules.training_parameters(wildcards(run="phase2_seed6")))["hyperparameters"]
     assert given["max_epochs"] == 15
-    assert {"hidden", "heads", "layers", "readout", "name", "seed", "seeds", "parent"}.isdisjoint(given)
+    assert {"hidden", "heads", "layers", "readout", "name", "seed", "seeds", "parent"}.isdisjoint(
+        given
+    )
 
 
 def test_parameters_are_what_a_run_is_made_from(rules):
-    run = Run.parse("small_seed222", json.loads(rules.training_parameters(wildcards(run="small_seed222"))), None)
+    run = Run.parse(
+        "small_seed222", json.loads(rules.training_parameters(wildcards(run="small_seed222"))), None
+    )
     assert (run.seed, run.hyperparameters.hidden, run.selection.spearman_weight) == (222, 16, 0.5)
 
 
@@ -188,7 +205,9 @@ def test_equal_configurations_give_equal_parameters(rules):
     study["training"]["sweep"]["configs"][0] = {"hidden": 16.0, "name": "small", "max_epochs": 30}
     other = Jobs(load_config(study), CHECK)
     for run in ("small_seed222", "standard_seed777", "phase1"):
-        assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(wildcards(run=run))
+        assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(
+            wildcards(run=run)
+        )
 
 
 def test_runs_of_sweep_and_fine_tuning_cannot_be_confused():
@@ -211,7 +230,7 @@ def test_a_seed_no_generator_takes_is_a_config_error(part):
         load_config(study)
 
 
-# ---- scoring alone ----------------------------------------------------------------------------------------
+# ---- scoring alone -------------------------------------------------------------------------------
 
 
 def scoring(**other: str) -> Jobs:
@@ -241,10 +260,14 @@ def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     files = ("scorer.json", "best.ckpt", "ensemble/a.ckpt", "judge.json")
     known = [f"elsewhere/{name}" for name in files]
     assert rules.scorer_files(REPOSITORY) == known
-    assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files(REPOSITORY) == ["elsewhere/ensemble/a.ckpt"]
+    assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files(REPOSITORY) == [
+        "elsewhere/ensemble/a.ckpt"
+    ]
 
 
-@pytest.mark.parametrize("way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__)
+@pytest.mark.parametrize(
+    "way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__
+)
 def test_another_scorer_at_the_same_path_scores_again_whatever_its_size_and_time(way):
     """Snakemake itself sees only that a file is newer than the ranking."""
     Path("a.ckpt").write_text("one")
@@ -270,19 +293,25 @@ def test_a_complete_scorer_is_made_where_there_is_a_cross_validation(rules):
     training["scorer"] = {"config": "standard", "made": ["docked by us", "sampled"]}
     making = Jobs(load_config({**STUDY, "training": training}), CHECK)
     assert making.made_scorer() == ["results/scorer/scorer.json"]
-    assert making.scorer_options(REPOSITORY) == "--run standard_seed222 --made 'docked by us' sampled"
-    summaries = [f"results/cross_validation/fold{fold}/standard_seed222/summary.json" for fold in range(3)]
+    assert (
+        making.scorer_options(REPOSITORY) == "--run standard_seed222 --made 'docked by us' sampled"
+    )
+    summaries = [
+        f"results/cross_validation/fold{fold}/standard_seed222/summary.json" for fold in range(3)
+    ]
     assert making.scorer_summaries() == summaries
     assert rules.scorer_options(REPOSITORY) == "--run small_seed222"
 
 
 def test_a_scorer_of_a_configuration_that_is_not_trained_is_refused():
     training = {**STUDY["training"], "scorer": {"config": "large"}}
-    with pytest.raises(ConfigError, match=r"training\.scorer\.config: no configuration 'large'; there is small"):
+    with pytest.raises(
+        ConfigError, match=r"training\.scorer\.config: no configuration 'large'; there is small"
+    ):
         load_config({**STUDY, "training": training})
 
 
-# ---- names and defaults -----------------------------------------------------------------------------------
+# ---- names and defaults --------------------------------------------------------------------------
 
 
 @given(st.lists(st.text("ab.-_+(|", min_size=1), max_size=4), st.text("ab.-_+(|", min_size=1))
@@ -306,14 +335,21 @@ def test_a_configuration_in_the_working_directory_goes_before_the_example(tmp_pa
 
 def test_a_phase_learns_from_its_own_data_sets_and_freezes_what_it_says():
     tuned = {
-        "phases": [{"name": "p", "seed": 1, "datasets": ["two"], "freeze": ["embed_nodes"]}, {"name": "q", "seed": 1}]
+        "phases": [
+            {"name": "p", "seed": 1, "datasets": ["two"], "freeze": ["embed_nodes"]},
+            {"name": "q", "seed": 1},
+        ]
     }
-    rules = Jobs(load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHECK)
+    rules = Jobs(
+        load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHECK
+    )
     inputs = rules.finetune_inputs("{dataset}")
     assert inputs(wildcards(run="p")) == ["two"]
     assert inputs(wildcards(run="q")) == ["one", "two"]
     assert "--finetune" not in rules.split_options()
-    of_one = Jobs(load_config({**STUDY, "training": {"datasets": ["one"], "finetune": tuned}}), CHECK)
+    of_one = Jobs(
+        load_config({**STUDY, "training": {"datasets": ["one"], "finetune": tuned}}), CHECK
+    )
     assert of_one.split_options().endswith(" --similarity kmers --finetune two")
     assert json.loads(rules.training_parameters(wildcards(run="p")))["freeze"] == ["embed_nodes"]
     assert "freeze" not in json.loads(rules.training_parameters(wildcards(run="small_seed222")))

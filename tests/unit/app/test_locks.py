@@ -11,7 +11,8 @@ import pytest
 from toporank.app.workflow.runs import claimed, take
 
 ELSEWHERE = (
-    "from pathlib import Path; from toporank.app.workflow.runs import take; take({}); print('got it', flush=True); {}"
+    "from pathlib import Path; from toporank.app.workflow.runs import take; take({}); print('got "
+    "it', flush=True); {}"
 )
 
 
@@ -36,12 +37,19 @@ def test_a_name_belongs_to_one_process_until_it_ends_however_it_ends(tmp_path, m
 def test_the_same_name_in_another_folder_is_another_lock(tmp_path):
     take(["this folder"], tmp_path / "a")
     take(["this folder"], tmp_path / "b")
-    said = other_process(f"['this folder'], Path({str(tmp_path / 'b')!r}), 'another folder'").communicate()[1]
-    assert f"{tmp_path / 'b'}: another run is working on this folder (wait for its end, or choose another fol" in said
+    said = other_process(
+        f"['this folder'], Path({str(tmp_path / 'b')!r}), 'another folder'"
+    ).communicate()[1]
+    assert (
+        f"{tmp_path / 'b'}: another run is working on this folder (wait for its end, or choose "
+        "another fol" in said
+    )
 
 
 def job(rule: str, *output: str, **wildcards: str) -> SimpleNamespace:
-    return SimpleNamespace(rule=SimpleNamespace(name=rule), output=output, wildcards=Wildcards(**wildcards))
+    return SimpleNamespace(
+        rule=SimpleNamespace(name=rule), output=output, wildcards=Wildcards(**wildcards)
+    )
 
 
 class Wildcards(SimpleNamespace):
@@ -53,21 +61,41 @@ class Wildcards(SimpleNamespace):
     ("jobs", "claims"),
     [
         ([job("coverage"), job("build_graphs")], set()),
-        ([job("build_chunk", dataset="a", chunk="c"), job("decoy_graph", dataset="a", decoy="d")], set()),
+        (
+            [
+                job("build_chunk", dataset="a", chunk="c"),
+                job("decoy_graph", dataset="a", decoy="d"),
+            ],
+            set(),
+        ),
         ([job("write_coverage", dataset="a"), job("pack_graphs", dataset="b")], {"a", "b"}),
         ([job("train_sweep", "results/training/r/summary.json", run="r")], {"training"}),
         ([job("train_finetune", "results/finetune/r/summary.json", run="r")], {"training"}),
-        ([job("train_fold", "results/cross_validation/fold0/r/summary.json", fold="0", run="r")], {"training"}),
+        (
+            [job("train_fold", "results/cross_validation/fold0/r/summary.json", fold="0", run="r")],
+            {"training"},
+        ),
         ([job("predict_folds", "results/cross_validation/metrics.csv")], {"training"}),
         ([job("select_final", "results/final/best.ckpt")], {"training"}),
         ([job("split_targets", "results/splits.csv")], {"training"}),
         ([job("split_labels", "results/a/labels.csv", dataset="a")], {"a"}),
-        ([job("sample_target", "results/sampling/T", target="T"), job("sample_decoys")], {"sampling"}),
+        (
+            [job("sample_target", "results/sampling/T", target="T"), job("sample_decoys")],
+            {"sampling"},
+        ),
         ([job("report_study", "results/report.html", "results/leakage.csv")], set()),
         ([job("an_own_rule", "elsewhere.txt")], set()),
     ],
     ids=[
-        *("nothing built", "features of a decoy", "data sets", "sweep", "fine-tuning", "fold", "predictions of folds"),
+        *(
+            "nothing built",
+            "features of a decoy",
+            "data sets",
+            "sweep",
+            "fine-tuning",
+            "fold",
+            "predictions of folds",
+        ),
         *("choice", "splits", "labels of a data set", "sampling", "page", "a rule of the user"),
     ],
 )

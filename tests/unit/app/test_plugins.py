@@ -1,4 +1,6 @@
-"""Feature modules of installed packages. The package of docs/extending.md is built as it stands there."""
+"""Feature modules of installed packages. The package of docs/extending.md is built as it stands
+there.
+"""
 
 from __future__ import annotations
 
@@ -50,15 +52,22 @@ def code_of_the_manual() -> dict[str, str]:
     """File name → Python code, told by the docstring that each begins with."""
     blocks = re.findall(r"```python\n(.*?)```", MANUAL, re.DOTALL)
     begin = {'"""Nodes': "nodes.py", '"""Edges': "edges.py"}
-    return {name: code for start, name in begin.items() for code in blocks if code.startswith(start)}
+    return {
+        name: code for start, name in begin.items() for code in blocks if code.startswith(start)
+    }
 
 
-def write_package(folder: Path, name: str, entry_points: dict[str, dict[str, str]], code: dict[str, str]) -> None:
+def write_package(
+    folder: Path, name: str, entry_points: dict[str, dict[str, str]], code: dict[str, str]
+) -> None:
     """What installing would leave: the code, and what the metadata say of it."""
     info = folder / f"{name.replace('-', '_')}-0.1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
-    lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in of.items()) for group, of in entry_points.items()]
+    lines = [
+        f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in of.items())
+        for group, of in entry_points.items()
+    ]
     (info / "entry_points.txt").write_text("\n".join(lines))
     for path, text in code.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -76,36 +85,50 @@ Install = Callable[..., Path]
 
 @pytest.fixture
 def install(tmp_path, monkeypatch) -> Install:
-    """A function that installs a package for as long as a test runs; without arguments, that of the manual."""
+    """A function that installs a package for as long as a test runs; without arguments, that of the
+    manual.
+    """
     registry.modules()
     monkeypatch.setattr(registry, "_MODULES", dict(registry._MODULES))
 
     def add(name: str = PROJECT["name"], entry_points=PROJECT["entry-points"], code=None) -> Path:
         folder = tmp_path / "site" / name
         written = {f"hydropathy/{file}": text for file, text in code_of_the_manual().items()}
-        write_package(folder, name, entry_points, {"hydropathy/__init__.py": "", **written} if code is None else code)
+        write_package(
+            folder,
+            name,
+            entry_points,
+            {"hydropathy/__init__.py": "", **written} if code is None else code,
+        )
         monkeypatch.syspath_prepend(folder)
         look_again()
         return folder
 
     yield add
     theirs = [
-        name for name, module in sys.modules.items() if str(tmp_path) in (getattr(module, "__file__", None) or "")
+        name
+        for name, module in sys.modules.items()
+        if str(tmp_path) in (getattr(module, "__file__", None) or "")
     ]
-    for name in theirs:  # and no other: what Numba and torch register when they are imported, they register once
+    for name in (
+        theirs
+    ):  # and no other: what Numba and torch register when they are imported, they register once
         del sys.modules[name]
     monkeypatch.undo()
     look_again()
 
 
-# ---- feature modules --------------------------------------------------------------------------------------
+# ---- feature modules -----------------------------------------------------------------------------
 
 
 def test_modules_of_a_package_are_listed(install, capsys):
     install()
     main(["config"])
     sections = capsys.readouterr().out.split("\n## ")
-    for module, columns in (("nodes/hydropathy_v1", "hydropathy, rasa"), ("edges/distance_v1", "ca_distance")):
+    for module, columns in (
+        ("nodes/hydropathy_v1", "hydropathy, rasa"),
+        ("edges/distance_v1", "ca_distance"),
+    ):
         (section,) = (section for section in sections if section.startswith(module))
         assert f"columns: {columns}" in section
 
@@ -129,7 +152,9 @@ def test_the_modules_of_the_manual_compute_what_they_say(install):
     np.testing.assert_array_equal(nodes.values[:, 0] == -3.9, is_lysine)
     edges = choices["edges"](complex_, residues)
     ends = complex_.xyz[complex_.ca[residues]][edges.index]
-    np.testing.assert_allclose(edges.attributes[:, 0], np.linalg.norm(ends[0] - ends[1], axis=1), rtol=1e-6)
+    np.testing.assert_allclose(
+        edges.attributes[:, 0], np.linalg.norm(ends[0] - ends[1], axis=1), rtol=1e-6
+    )
     assert 0 < edges.attributes.max() < 9
 
 
@@ -156,7 +181,8 @@ def registering(**changes: str) -> str:
     values = {"id": "edges/mine", "alias": "mine", **changes}
     return (
         "from toporank.features.registry import Parameters, register\n"
-        f"@register({values['id']!r}, alias={values['alias']!r}, summary='none', parameters=Parameters, columns=list)\n"
+        f"@register({values['id']!r}, alias={values['alias']!r}, summary='none', "
+        "parameters=Parameters, columns=list)\n"
         "def edges(parameters, complex_, nodes): ...\n"
     )
 
@@ -176,7 +202,10 @@ def registering(**changes: str) -> str:
             registering(id="edge/mine"),
             r"edge/mine of mine: there is no stage 'edge' .*interface, topology, nodes, edges",
         ),
-        ("import no_such_package", r"package toporank-mine: the plug-in mine cannot be imported: .*no_such_package"),
+        (
+            "import no_such_package",
+            r"package toporank-mine: the plug-in mine cannot be imported: .*no_such_package",
+        ),
     ],
 )
 def test_a_plug_in_that_cannot_be_used_is_an_error_that_names_it(install, code, says):
@@ -185,12 +214,15 @@ def test_a_plug_in_that_cannot_be_used_is_an_error_that_names_it(install, code, 
         registry.modules()
 
 
-# ---- from decoys to scores --------------------------------------------------------------------------------
+# ---- from decoys to scores -----------------------------------------------------------------------
 
 
 def train_and_score(choices: dict[str, registry.Choice]) -> Path:
     """Build four decoys, train a network on them and score them; its checkpoint."""
-    decoys = [Decoy("mini", target, file.split(".")[0], EXAMPLES / target / file) for target, file in DECOYS]
+    decoys = [
+        Decoy("mini", target, file.split(".")[0], EXAMPLES / target / file)
+        for target, file in DECOYS
+    ]
     labels = dict(zip([decoy.key for decoy in decoys], DECOYS.values(), strict=True))
     store = Store(Path("store"))
     rows = build(decoys, choices, store, labels)
@@ -200,7 +232,13 @@ def train_and_score(choices: dict[str, registry.Choice]) -> Path:
     for row in rows:
         content = partial(artefact, "graphs", row.graphs, plan[row.key], row, choices, store)
         members.append(
-            Member(*row.key, "train" if row.target == "1GCQ" else "val", Path(row.decoy), row.graphs, content)
+            Member(
+                *row.key,
+                "train" if row.target == "1GCQ" else "val",
+                Path(row.decoy),
+                row.graphs,
+                content,
+            )
         )
     write_pack(Path("pack"), members)
     train_run(small_run(batch_size=2, max_epochs=2), [Path("pack")], 1, Path("run"), Path("store"))
@@ -217,18 +255,30 @@ def test_decoys_are_scored_with_a_plug_in_and_without_its_package_the_checkpoint
 ):
     install()
     monkeypatch.chdir(tmp_path)
-    mine = {"topology": {"module": "none"}, "nodes": {"module": "hydropathy"}, "edges": {"module": "distance"}}
+    mine = {
+        "topology": {"module": "none"},
+        "nodes": {"module": "hydropathy"},
+        "edges": {"module": "distance"},
+    }
     checkpoint = train_and_score(registry.resolve({**NOTHING, **mine}))
 
     package, description = PROJECT["name"], read_description(checkpoint)
-    assert description["features"]["edges"] == {"module": "edges/distance_v1", "package": package, "cutoff": 12.0}
+    assert description["features"]["edges"] == {
+        "module": "edges/distance_v1",
+        "package": package,
+        "cutoff": 12.0,
+    }
     assert description["provenance"]["versions"][package] == "0.1"
     scoring = load_config({"score_decoys": "decoys", "scorer": str(checkpoint)})
     assert feature_choices(scoring, REPOSITORY)["nodes"].module.package == package
 
-    monkeypatch.setattr(sys, "path", [path for path in sys.path if not path.startswith(str(tmp_path))])
+    monkeypatch.setattr(
+        sys, "path", [path for path in sys.path if not path.startswith(str(tmp_path))]
+    )
     for name in ("nodes/hydropathy_v1", "edges/distance_v1"):
         del registry._MODULES[name]
     look_again()
-    with pytest.raises(ConfigError, match=rf"features\.nodes: no feature module .*part of the package '{package}'"):
+    with pytest.raises(
+        ConfigError, match=rf"features\.nodes: no feature module .*part of the package '{package}'"
+    ):
         registry.resolve_recorded(description["features"])

@@ -1,4 +1,6 @@
-"""The check before any job: everything that is wrong is listed, nothing raises, and the plans are written."""
+"""The check before any job: everything that is wrong is listed, nothing raises, and the plans are
+written.
+"""
 
 from __future__ import annotations
 
@@ -56,13 +58,15 @@ def chunk_of(result: Preflight, dataset: str = "good") -> str:
     return name
 
 
-# ---- everything well --------------------------------------------------------------------------------------
+# ---- everything well -----------------------------------------------------------------------------
 
 
 def test_a_good_data_set_is_planned_and_summed_up():
     result = check(GOOD)
     assert result.problems == []
-    assert result.summary == {"good": "3 decoys = 3 not built yet; 4 labels, 1 of them without decoy"}
+    assert result.summary == {
+        "good": "3 decoys = 3 not built yet; 4 labels, 1 of them without decoy"
+    }
     plan = read_chunk("good", chunk_of(result))
     assert {(row.target, row.decoy): row.dockq for row in plan} == {
         ("A", "d1"): "0.9", ("A", "d2"): "0.1", ("B", "d1"): "0.5",
@@ -92,7 +96,9 @@ def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
     check(GOOD, only=["A"])
     del before[Path("results/good/gap.tsv")]  # for people
     assert {path: path.read_bytes() for path in before} == before
-    assert {path: path.stat().st_mtime_ns for path in before} == {path: times[path] for path in before}
+    assert {path: path.stat().st_mtime_ns for path in before} == {
+        path: times[path] for path in before
+    }
 
 
 def test_a_second_check_touches_no_file():
@@ -134,8 +140,12 @@ def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_n
 
 def test_of_some_targets_these_are_built_and_all_decoys_are_known():
     result = check(GOOD, only=["A"], workflow={"chunk_size": 1})
-    built = [row.target for chunk in result.current["good"].chunks for row in read_chunk("good", chunk)]
-    known = [row.target for chunk in result.current["good"].of_all for row in read_chunk("good", chunk)]
+    built = [
+        row.target for chunk in result.current["good"].chunks for row in read_chunk("good", chunk)
+    ]
+    known = [
+        row.target for chunk in result.current["good"].of_all for row in read_chunk("good", chunk)
+    ]
     assert (built, sorted(known)) == (["A", "A"], ["A", "A", "B"])
 
 
@@ -152,7 +162,10 @@ def test_files_of_one_name_are_two_decoys():
         Path("decoys/A", name).write_text("atoms")
     result = check(GOOD)
     assert not result.problems
-    assert {row.decoy for rows in result.chunks["good"].values() for row in rows} >= {"d", "d_cif_gz"}
+    assert {row.decoy for rows in result.chunks["good"].values() for row in rows} >= {
+        "d",
+        "d_cif_gz",
+    }
 
 
 def test_a_label_that_may_mean_two_files_is_a_problem_unless_they_are_copies():
@@ -173,12 +186,13 @@ def test_files_that_look_like_structures_and_are_not_read_are_told():
         Path(name).touch()
     lines = check(GOOD).gap["good"]
     assert [line for line in lines if "not read" in line] == [
-        "2 files are not read, such as A/templates/x.pdb (expected <target>/<decoy>.pdb, .ent, .cif or .mmcif,"
+        "2 files are not read, such as A/templates/x.pdb (expected <target>/<decoy>.pdb, .ent, "
+        ".cif or .mmcif,"
         " compressed or not (.gz, .bz2, .xz, .zst))"
     ]
 
 
-# ---- problems ---------------------------------------------------------------------------------------------
+# ---- problems ------------------------------------------------------------------------------------
 
 
 def missing_folder():
@@ -186,13 +200,19 @@ def missing_folder():
 
 
 def folder_that_is_a_file():
-    return {"name": "bad", "decoys": "labels.csv"}, "dataset bad, labels.csv: the decoy folder cannot be listed"
+    return {
+        "name": "bad",
+        "decoys": "labels.csv",
+    }, "dataset bad, labels.csv: the decoy folder cannot be listed"
 
 
 def empty_folder():
     Path("empty/target").mkdir(parents=True)
     Path("empty/target/notes.txt").write_text("not a structure")
-    return {"name": "bad", "decoys": "empty"}, "dataset bad, empty: no structure file found (expected <target>/"
+    return {
+        "name": "bad",
+        "decoys": "empty",
+    }, "dataset bad, empty: no structure file found (expected <target>/"
 
 
 def folder_whose_structures_are_not_read():
@@ -200,12 +220,17 @@ def folder_whose_structures_are_not_read():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     return {"name": "bad", "decoys": "deep"}, (
-        "dataset bad, deep: no structure file found; 2 files are not read, such as one/m0.bcif (expected <target>/"
+        "dataset bad, deep: no structure file found; 2 files are not read, such as one/m0.bcif "
+        "(expected <target>/"
     )
 
 
 def missing_labels():
-    return {**GOOD, "name": "bad", "labels": "nowhere.csv"}, "nowhere.csv: the labels cannot be read"
+    return {
+        **GOOD,
+        "name": "bad",
+        "labels": "nowhere.csv",
+    }, "nowhere.csv: the labels cannot be read"
 
 
 def labels_of_bytes():
@@ -219,7 +244,11 @@ def labels_that_are_a_folder():
 
 def impossible_label():
     Path("wrong.csv").write_text("Target,Model,DockQ\nA,d1,1.5\n")
-    return {**GOOD, "name": "bad", "labels": "wrong.csv"}, "wrong.csv, line 2: DockQ of A/d1 is '1.5'"
+    return {
+        **GOOD,
+        "name": "bad",
+        "labels": "wrong.csv",
+    }, "wrong.csv, line 2: DockQ of A/d1 is '1.5'"
 
 
 def results_that_are_a_file():
@@ -253,7 +282,9 @@ def test_a_problem_of_one_data_set_does_not_keep_another_from_being_planned(trou
     assert "good" in result.summary
 
 
-@pytest.mark.parametrize("folder", ["a\tb", "a\nb", os.fsdecode(b"\xff")], ids=["tab", "line break", "not UTF-8"])
+@pytest.mark.parametrize(
+    "folder", ["a\tb", "a\nb", os.fsdecode(b"\xff")], ids=["tab", "line break", "not UTF-8"]
+)
 def test_a_folder_whose_name_cannot_be_written_down_is_told_and_does_not_raise(folder):
     Path("decoys").rename(folder)
     result = check({"name": "bad", "decoys": folder})
@@ -265,7 +296,9 @@ def test_mmseqs_is_looked_for_only_where_chains_are_to_be_aligned(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert check(GOOD).problems == []
     (problem,) = check(GOOD, training={"similarity": "mmseqs2"}).problems
-    assert problem.startswith("training.similarity: mmseqs is not on the PATH (apt-get install mmseqs2")
+    assert problem.startswith(
+        "training.similarity: mmseqs is not on the PATH (apt-get install mmseqs2"
+    )
 
 
 def test_all_problems_are_told_at_once(monkeypatch):
@@ -277,7 +310,9 @@ def test_all_problems_are_told_at_once(monkeypatch):
         dssp=True,
     )
     assert len(result.problems) == 4
-    for problem, part in zip(result.problems, ("mkdssp", "dataset one", "dataset two", "nowhere.csv"), strict=True):
+    for problem, part in zip(
+        result.problems, ("mkdssp", "dataset one", "dataset two", "nowhere.csv"), strict=True
+    ):
         assert part in problem
 
 
@@ -308,7 +343,8 @@ def test_a_missing_mkdssp_is_told_with_the_remedy(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("version", "fine"), [("3.1.4", False), ("4.0.0", True), ("4.2.2", True), ("4.10", True), ("5.0.0", False)]
+    ("version", "fine"),
+    [("3.1.4", False), ("4.0.0", True), ("4.2.2", True), ("4.10", True), ("5.0.0", False)],
 )
 def test_an_unsupported_mkdssp_is_told(monkeypatch, tmp_path, version, fine):
     program = tmp_path / "bin" / "mkdssp"
@@ -320,12 +356,17 @@ def test_an_unsupported_mkdssp_is_told(monkeypatch, tmp_path, version, fine):
     assert problems == [] if fine else f"mkdssp: version {version} is not supported" in problems[0]
 
 
-# ---- features of the checkpoint ---------------------------------------------------------------------------
+# ---- features of the checkpoint ------------------------------------------------------------------
 
 
 def features(cutoff: float) -> dict:
     return records(
-        resolve({**{s: {} for s in DEFAULT_MODULES}, "interface": {"module": "ca_cutoff", "cutoff": cutoff}})
+        resolve(
+            {
+                **{s: {} for s in DEFAULT_MODULES},
+                "interface": {"module": "ca_cutoff", "cutoff": cutoff},
+            }
+        )
     )
 
 
@@ -336,7 +377,9 @@ def test_a_study_uses_the_configured_features():
 
 def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
     write_description("some.ckpt", features=features(12.0))
-    settings = load_config({"score_decoys": "decoys", "scorer": "some.ckpt", "features": {"interface": {"cutoff": 8}}})
+    settings = load_config(
+        {"score_decoys": "decoys", "scorer": "some.ckpt", "features": {"interface": {"cutoff": 8}}}
+    )
     assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
 
 
@@ -353,15 +396,20 @@ def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_anothe
     settings = load_config({"score_decoys": "decoys"})
     shipped = REPOSITORY / "resources/scorer"
     assert scorer_of(settings, REPOSITORY) == str(shipped)
-    write_description("results/final/best.ckpt", features=features(8.0))  # a study in the working directory
+    write_description(
+        "results/final/best.ckpt", features=features(8.0)
+    )  # a study in the working directory
     with pytest.raises(
-        CheckpointError, match=r"resources/scorer: .* TopoRank is not there \(.* scorer=results/final of a study"
+        CheckpointError,
+        match=r"resources/scorer: .* TopoRank is not there \(.* scorer=results/final of a study",
     ):
         feature_choices(settings, REPOSITORY)
     write_description(shipped / "best.ckpt", features=features(12.0))
     assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
     for own in ({"scorer": "results/final"}, {"scorer": "results/final/best.ckpt"}):
-        assert records(feature_choices(load_config({"score_decoys": "decoys", **own}), REPOSITORY)) == features(8.0)
+        assert records(
+            feature_choices(load_config({"score_decoys": "decoys", **own}), REPOSITORY)
+        ) == features(8.0)
 
 
 def test_a_checkpoint_that_does_not_name_its_features_is_refused():
@@ -371,8 +419,12 @@ def test_a_checkpoint_that_does_not_name_its_features_is_refused():
 
 
 def test_a_checkpoint_whose_module_is_unknown_here_is_an_error_that_names_both():
-    write_description("new.ckpt", features={**features(10.0), "edges": {"module": "edges/of_the_future"}})
-    with pytest.raises(CheckpointError, match=r"new\.ckpt: .*no feature module 'edges/of_the_future'"):
+    write_description(
+        "new.ckpt", features={**features(10.0), "edges": {"module": "edges/of_the_future"}}
+    )
+    with pytest.raises(
+        CheckpointError, match=r"new\.ckpt: .*no feature module 'edges/of_the_future'"
+    ):
         feature_choices(load_config({"score_decoys": "decoys", "scorer": "new.ckpt"}), REPOSITORY)
 
 
@@ -380,11 +432,15 @@ def test_scored_decoys_are_a_data_set_without_labels():
     settings = load_config({"score_decoys": "decoys", "score_name": "mine"})
     result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
     assert result.problems == []
-    assert result.summary == {"mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"}
+    assert result.summary == {
+        "mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"
+    }
     assert labels_of(settings, "mine", REPOSITORY) == []
 
 
-@pytest.mark.parametrize(("python", "problems"), [("/opt/venv/bin/python", 0), ("/my clone/.venv/bin/python", 1)])
+@pytest.mark.parametrize(
+    ("python", "problems"), [("/opt/venv/bin/python", 0), ("/my clone/.venv/bin/python", 1)]
+)
 def test_a_python_that_a_cluster_could_not_start_is_a_problem(python, problems):
     """Snakemake writes its path into jobs without quotes."""
     assert len(submission_problems("cluster-generic", python)) == problems
@@ -398,7 +454,7 @@ def test_slurm_without_sbatch_is_a_problem(monkeypatch, tmp_path):
     assert submission_problems("slurm", "/opt/venv/bin/python") == []
 
 
-# ---- scoring ----------------------------------------------------------------------------------------------
+# ---- scoring -------------------------------------------------------------------------------------
 
 
 def scored(folder: str, name: str = "models") -> list[str]:
@@ -414,12 +470,17 @@ def test_another_folder_under_a_name_that_is_taken_is_refused():
     Path("first/T/d.pdb").write_text("atoms")
     assert scored("decoys") == scored("decoys") == scored(str(Path("decoys").resolve())) == []
     (problem,) = scored("first")
-    for part in ("results/models/", str(Path("first").resolve()), str(Path("decoys").resolve()), "toporank -o"):
+    for part in (
+        "results/models/",
+        str(Path("first").resolve()),
+        str(Path("decoys").resolve()),
+        "toporank -o",
+    ):
         assert part in problem
     assert scored("first", "other") == []
 
 
-# ---- labels -----------------------------------------------------------------------------------------------
+# ---- labels --------------------------------------------------------------------------------------
 
 
 def test_labels_that_match_no_decoy_are_refused_with_the_nearest_name():
@@ -440,10 +501,15 @@ def test_labels_of_one_target_are_refused_where_something_is_trained():
 def test_labels_of_several_data_sets_are_seen_together():
     for name, target, split in (("one", "A", "train"), ("two", "B", "val")):
         Path(f"{name}.csv").write_text(f"Target,Model,DockQ,split\n{target},d1,0.9,{split}\n")
-    assert check(*({"name": n, "decoys": "decoys", "labels": f"{n}.csv"} for n in ("one", "two"))).untrainable == []
+    assert (
+        check(
+            *({"name": n, "decoys": "decoys", "labels": f"{n}.csv"} for n in ("one", "two"))
+        ).untrainable
+        == []
+    )
 
 
-# ---- partners ---------------------------------------------------------------------------------------------
+# ---- partners ------------------------------------------------------------------------------------
 
 
 def partners_in_plan(result: Preflight) -> dict[str, str]:
@@ -455,17 +521,26 @@ def test_a_table_in_the_folder_of_decoys_names_the_partners_of_its_targets():
     Path("decoys/partners.csv").write_text("target,partners\nA,H+L:A\nelsewhere,A:B\n")
     result = check(GOOD)
     assert partners_in_plan(result) == {"A/d1": "A:H+L", "A/d2": "A:H+L"}
-    assert "partners are given for targets without decoys, 1 in all, such as elsewhere" in result.gap["good"]
+    assert (
+        "partners are given for targets without decoys, 1 in all, such as elsewhere"
+        in result.gap["good"]
+    )
     assert result.problems == []
 
 
 def test_the_setting_of_a_data_set_goes_before_the_general_one_and_a_table_it_names_before_that_of_the_folder():
     Path("decoys/partners.csv").write_text("target,partners\nA,H+L:A\n")
     Path("other.csv").write_text("target,partners\nB,X:Y\n")
-    assert partners_in_plan(check(GOOD, partners="C:D")) == {"A/d1": "A:H+L", "A/d2": "A:H+L", "B/d1": "C:D"}
+    assert partners_in_plan(check(GOOD, partners="C:D")) == {
+        "A/d1": "A:H+L",
+        "A/d2": "A:H+L",
+        "B/d1": "C:D",
+    }
     own = check({**GOOD, "partners": "D:E"}, partners="C:D")
     assert partners_in_plan(own) == {"A/d1": "A:H+L", "A/d2": "A:H+L", "B/d1": "D:E"}
-    assert partners_in_plan(check({**GOOD, "partners": "other.csv"}, partners="C:D")) == {"B/d1": "X:Y"}
+    assert partners_in_plan(check({**GOOD, "partners": "other.csv"}, partners="C:D")) == {
+        "B/d1": "X:Y"
+    }
 
 
 def test_each_chain_is_kept_apart_where_somebody_says_so():
@@ -480,10 +555,17 @@ def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_o
     result = check(GOOD)
     assert partners_in_plan(result) == {"A/d1": "A:H+L"}
     assert [row.dockq for row in read_chunk("good", chunk_of(result))] == ["0.9", "0.1", "0.5"]
-    assert result.summary == {"good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"}
+    assert result.summary == {
+        "good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"
+    }
     result.write(result.current)
     path = Path("results/good/labels.csv")
-    assert [label.interface for label in read_split_labels(path, interfaces=True)] == ["", "A:H+L", "", ""]
+    assert [label.interface for label in read_split_labels(path, interfaces=True)] == [
+        "",
+        "A:H+L",
+        "",
+        "",
+    ]
     assert [label.interface for label in read_split_labels(path)] == ["", "", ""]
 
 
@@ -510,14 +592,15 @@ def test_a_table_of_partners_that_is_not_there_is_a_problem():
 
 
 @pytest.mark.parametrize(
-    ("partners", "problem"), [("A", "'A' is one partner"), (62, "was read as a number, so the name")]
+    ("partners", "problem"),
+    [("A", "'A' is one partner"), (62, "was read as a number, so the name")],
 )
 def test_partners_that_make_no_sense_are_refused_with_the_configuration(partners, problem):
     with pytest.raises(ConfigError, match=problem):
         config(GOOD, partners=partners)
 
 
-# ---- natives ----------------------------------------------------------------------------------------------
+# ---- natives -------------------------------------------------------------------------------------
 
 
 def with_natives(*names: str, **other) -> Preflight:
@@ -531,13 +614,18 @@ def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
     result = with_natives("A.pdb", "B/native.cif.gz")
     assert (result.problems, result.untrainable) == ([], [])
     assert result.summary["good"] == "3 decoys = 3 not built yet; labels from natives"
-    assert {(label.target, label.split) for label in result.labels["good"]} == {("A", ""), ("B", "")}
+    assert {(label.target, label.split) for label in result.labels["good"]} == {
+        ("A", ""),
+        ("B", ""),
+    }
     assert {row.dockq for row in read_chunk("good", chunk_of(result))} == {""}
     result.write(result.current)
     assert not Path("results/good/labels.csv").exists(), "a job writes it"
 
 
-@pytest.mark.parametrize("way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__)
+@pytest.mark.parametrize(
+    "way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__
+)
 def test_a_native_of_the_same_size_and_time_is_another_native(way):
     before = with_natives("A.pdb", "B.pdb").natives["good"]
     way(Path("natives/A.pdb"), b"other")

@@ -1,4 +1,6 @@
-"""What predictors say of a model is looked up once, and again where one of their files is another."""
+"""What predictors say of a model is looked up once, and again where one of their files is
+another.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The decoys of a chunk through all stages: whose failure is whose, and what is kept. And which code counts."""
+"""The decoys of a chunk through all stages: whose failure is whose, and what is kept. And which
+code counts.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,13 @@ from toporank.building.chunks.ledger import Ledger, LedgerRow, read_ledger, writ
 from toporank.building.chunks.plan import deal, planned, write_plans
 from toporank.building.chunks.stages import Making, code_digest
 from toporank.building.chunks.store import Entry, Store
-from toporank.errors import CheckpointError, FeatureError, NoInterfaceError, RecordError, StructureError
+from toporank.errors import (
+    CheckpointError,
+    FeatureError,
+    NoInterfaceError,
+    RecordError,
+    StructureError,
+)
 from toporank.features.registry import DEFAULT_MODULES, choose, resolve
 from toporank.inputs.folders import find_decoys
 from toporank.layout import LEDGER, STAGES
@@ -36,12 +44,16 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 class Toy:
-    """Stages that copy the decoy in capitals, unless told to do something else for `bad` in one of them."""
+    """Stages that copy the decoy in capitals, unless told to do something else for `bad` in one of
+    them.
+    """
 
     def __init__(self):
         self.stage, self.trouble, self.seen = STAGES[0], None, []
 
-    def __call__(self, path, digest, dockq, partners, choices, store, *, model=0, content=None) -> Toy:
+    def __call__(
+        self, path, digest, dockq, partners, choices, store, *, model=0, content=None
+    ) -> Toy:
         """In place of `Making`."""
         self.path, self.structure_sha256, self.content = path, digest, content
         self.seen.append((path, digest, dockq))
@@ -53,7 +65,11 @@ class Toy:
     def finish(self, stage: str) -> Entry:
         if self.path.stem == "bad" and stage == self.stage and self.trouble is not None:
             raise self.trouble
-        facts = {"n_chains": 2, "n_interface_residues": 7} if stage == "interface" else {"notes": [f"{stage} done"]}
+        facts = (
+            {"n_chains": 2, "n_interface_residues": 7}
+            if stage == "interface"
+            else {"notes": [f"{stage} done"]}
+        )
         text = f"{stage} of ".encode() + self.content
         return self.scope.cached({"kind": stage}, lambda: (text.upper(), facts))
 
@@ -74,7 +90,10 @@ def toy(monkeypatch) -> Toy:
 
 
 def run(
-    toy: Toy, labels: dict | None = None, decoys: list[Decoy] | None = None, natives: dict | None = None
+    toy: Toy,
+    labels: dict | None = None,
+    decoys: list[Decoy] | None = None,
+    natives: dict | None = None,
 ) -> dict[str, LedgerRow]:
     """Plan, run and read back the ledger: decoy → row."""
     decoys = find_decoys("ds", Path("in")) if decoys is None else decoys
@@ -95,7 +114,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# ---- everything well --------------------------------------------------------------------------------------
+# ---- everything well -----------------------------------------------------------------------------
 
 
 def test_every_decoy_gets_a_row_with_the_checksums_of_its_artefacts(toy):
@@ -106,7 +125,9 @@ def test_every_decoy_gets_a_row_with_the_checksums_of_its_artefacts(toy):
         made = [digest(f"{stage} of {name} atoms".upper()) for stage in STAGES]
         label = "0.25" if name == "good1" else ""
         known = (digest(f"{name} atoms"), "", label)
-        assert row == LedgerRow("T", name, Status.OK, "graphs", notes, 2, 7, "", *known, *made, parts="{}")
+        assert row == LedgerRow(
+            "T", name, Status.OK, "graphs", notes, 2, 7, "", *known, *made, parts="{}"
+        )
         assert row.artefacts == dict(zip(STAGES, made, strict=True))
         in_store = Store(Path("store")).scope(row.structure_sha256).find("nodes", row.nodes)
         assert in_store == f"nodes of {name} atoms".upper().encode()
@@ -156,10 +177,14 @@ def test_a_file_is_read_once(toy, monkeypatch):
     assert reads == list(NAMES)
 
 
-# ---- a decoy's own failure --------------------------------------------------------------------------------
+# ---- a decoy's own failure -----------------------------------------------------------------------
 
 FAILURES = [
-    (StructureError("no atoms", where="x.pdb", remedy="truncated?"), Status.UNREADABLE, "no atoms (truncated?)"),
+    (
+        StructureError("no atoms", where="x.pdb", remedy="truncated?"),
+        Status.UNREADABLE,
+        "no atoms (truncated?)",
+    ),
     (FeatureError("mkdssp failed"), Status.FAILED, "mkdssp failed"),
     (
         NoInterfaceError("closest 31.4 Å", facts={"n_chains": 3, "n_interface_residues": 0}),
@@ -189,7 +214,12 @@ def test_a_failing_decoy_becomes_a_status_and_its_siblings_finish(toy, error, st
 def test_what_a_decoy_had_before_it_failed_is_kept_and_later_stages_are_not_tried(toy):
     toy.stage, toy.trouble = "nodes", FeatureError("mkdssp failed")
     row = run(toy)["bad"]
-    assert (row.status, row.stage, row.reason, row.n_chains) == (Status.FAILED, "nodes", "mkdssp failed", 2)
+    assert (row.status, row.stage, row.reason, row.n_chains) == (
+        Status.FAILED,
+        "nodes",
+        "mkdssp failed",
+        2,
+    )
     assert list(row.artefacts) == ["interface", "topology"]
     toy.trouble = None
     run(toy)
@@ -204,10 +234,14 @@ def test_an_unexpected_error_is_logged_with_its_traceback(toy, caplog):
 
 
 def test_an_expected_failure_is_one_line_in_the_log_that_names_the_decoy(toy, caplog):
-    toy.trouble = NoInterfaceError("closest 31.4 Å", facts={"n_chains": 2, "n_interface_residues": 0})
+    toy.trouble = NoInterfaceError(
+        "closest 31.4 Å", facts={"n_chains": 2, "n_interface_residues": 0}
+    )
     with caplog.at_level(logging.WARNING):
         run(toy)
-    assert [record.getMessage() for record in caplog.records] == ["T/bad: no_interface: closest 31.4 Å"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "T/bad: no_interface: closest 31.4 Å"
+    ]
 
 
 def test_a_decoy_that_cannot_be_opened_is_unreadable_and_its_siblings_finish(toy):
@@ -227,7 +261,8 @@ def test_any_words_of_an_error_fit_on_one_line_of_the_ledger(toy, words, kind):
     rows = run(toy)  # compares what is read back with what was meant
     assert len(ledger(toy).read_text().split("\n")) == 2 + len(NAMES) + 1
     assert (
-        rows["bad"].reason.split() == (f"unexpected RuntimeError: {words}" if kind is RuntimeError else words).split()
+        rows["bad"].reason.split()
+        == (f"unexpected RuntimeError: {words}" if kind is RuntimeError else words).split()
     )
 
 
@@ -237,7 +272,7 @@ def test_a_decoy_whose_name_is_refused_is_unreadable_with_the_reason(toy):
     assert (row.status, row.reason) == (Status.UNREADABLE, "unprintable name (rename it)")
 
 
-# ---- nobody's fault ---------------------------------------------------------------------------------------
+# ---- nobody's fault ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stage", [STAGES[0], STAGES[-1]])
@@ -259,12 +294,14 @@ def test_what_is_no_decoys_fault_ends_the_job_and_no_ledger_is_written(toy, erro
     assert not ledger(toy).exists()
 
 
-# ---- ledgers ----------------------------------------------------------------------------------------------
+# ---- ledgers -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
 def test_ledgers_give_names_and_numbers_back_as_they_were(name):
-    row = LedgerRow(name, name, Status.OK, "nodes", name, -1, 0, "[]", "cd", "ef", "0.25", "1", "2", "3", "4")
+    row = LedgerRow(
+        name, name, Status.OK, "nodes", name, -1, 0, "[]", "cd", "ef", "0.25", "1", "2", "3", "4"
+    )
     ledger = Ledger({"nodes": [name, '{"cutoff":9.0}']}, [row] * 2)
     write_ledger(Path("ledger.tsv"), ledger)
     assert read_ledger(Path("ledger.tsv")) == ledger
@@ -280,24 +317,32 @@ def test_a_damaged_ledger_is_one_line_that_names_it(content):
     write_ledger(Path("ledger.tsv"), Ledger({}, [LedgerRow("T", "d", Status.OK, "nodes")]))
     whole = Path("ledger.tsv").read_bytes()
     Path("ledger.tsv").write_bytes(whole[:-18] + b"\n" if content == b"cut" else content)
-    with pytest.raises(RecordError, match=r"^ledger.tsv: not a ledger: .* \(delete it and run again\)$"):
+    with pytest.raises(
+        RecordError, match=r"^ledger.tsv: not a ledger: .* \(delete it and run again\)$"
+    ):
         read_ledger(Path("ledger.tsv"))
 
 
 def test_a_ledger_of_another_version_is_as_good_as_none(toy):
     run(toy)
-    ledger(toy).write_text(ledger(toy).read_text().replace("\tparts\n", "\n").replace("\t{}\n", "\n"))
+    ledger(toy).write_text(
+        ledger(toy).read_text().replace("\tparts\n", "\n").replace("\t{}\n", "\n")
+    )
     with pytest.raises(FileNotFoundError, match="another version"):
         read_ledger(ledger(toy))
 
 
 @pytest.mark.parametrize("graphs", [{}, {"A:B": "1"}, {"A:B": "1", "A:C": "2"}])
-def test_a_row_knows_the_graphs_of_interfaces_also_where_only_one_of_several_has_one(toy, monkeypatch, graphs):
-    monkeypatch.setattr(Toy, "interfaces", {name: Entry(digest, {}, b"") for name, digest in graphs.items()})
+def test_a_row_knows_the_graphs_of_interfaces_also_where_only_one_of_several_has_one(
+    toy, monkeypatch, graphs
+):
+    monkeypatch.setattr(
+        Toy, "interfaces", {name: Entry(digest, {}, b"") for name, digest in graphs.items()}
+    )
     assert [row.graphs_of_interfaces for row in run(toy).values()] == [graphs] * len(NAMES)
 
 
-# ---- which packages count; which code does: test_code.py ---------------------------------------------------
+# ---- which packages count; which code does: test_code.py -----------------------------------------
 
 
 KINDS = {"complex", "interface", "contacts", "topology", "nodes", "edges", "graphs", "label"}
@@ -308,8 +353,13 @@ def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
     before = {kind: code_digest(kind, choices) for kind in KINDS}
     stages = sys.modules[Making.__module__]
     real = stages._version
-    monkeypatch.setattr(stages, "_version", lambda package: "99" if package == "gemmi" else real(package))
-    assert {kind for kind in KINDS if code_digest(kind, choices) != before[kind]} == {"complex", "interface"}
+    monkeypatch.setattr(
+        stages, "_version", lambda package: "99" if package == "gemmi" else real(package)
+    )
+    assert {kind for kind in KINDS if code_digest(kind, choices) != before[kind]} == {
+        "complex",
+        "interface",
+    }
 
 
 class Keys:
@@ -328,17 +378,29 @@ class Keys:
         return Entry(hashlib.sha256(repr(key).encode()).hexdigest(), facts, b"")
 
 
-@pytest.mark.parametrize("stage", ["complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"])
+@pytest.mark.parametrize(
+    "stage", ["complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"]
+)
 def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
-    """Another structure, file format, label, partners or parameter, of its own stage or one before, is another key."""
+    """Another structure, file format, label, partners or parameter, of its own stage or one before,
+    is another key.
+    """
     choices = resolve({name: {} for name in DEFAULT_MODULES})
     other = {"interface": {"cutoff": 9.0}, "topology": {"radius": 7.0}, "nodes": {"scaling": "none"},
              "edges": {"scaling": "none"}}  # fmt: skip
     order = ["complex", "interface", "topology", "nodes", "edges", "graphs"]
-    own = [name for name in order[: order.index(stage) + 1] if name in other] if stage in order else []
+    own = (
+        [name for name in order[: order.index(stage) + 1] if name in other]
+        if stage in order
+        else []
+    )
     changed = [choices | {name: choose(name, choices[name].record() | other[name])} for name in own]
     plain = (Path("a.pdb"), "structure", None, (), choices)
-    told = [plain, (Path("a.pdb"), "other", None, (), choices), (Path("a.cif"), "structure", None, (), choices)]
+    told = [
+        plain,
+        (Path("a.pdb"), "other", None, (), choices),
+        (Path("a.cif"), "structure", None, (), choices),
+    ]
     told += [(*plain[:4], each) for each in changed]
     told += [(*plain[:2], 0.5, (), choices)] if stage == "graphs" else []
     told += [(*plain[:3], (("A",), ("H", "L")), choices)] if stage != "complex" else []
@@ -354,11 +416,16 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, example):
     source = shutil.copy(example / "decoys/1AVZ/far1.pdb", tmp_path / "d.pdb")
     with pytest.raises(StructureError, match="changed while it was built"):
         _ = Making(
-            Path(source), "another", None, (), resolve({s: {} for s in DEFAULT_MODULES}), Store(tmp_path)
+            Path(source),
+            "another",
+            None,
+            (),
+            resolve({s: {} for s in DEFAULT_MODULES}),
+            Store(tmp_path),
         ).complex
 
 
-# ---- what is gone is made again ----------------------------------------------------------------------------
+# ---- what is gone is made again ------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -386,7 +453,8 @@ def test_an_artefact_that_comes_out_differently_is_refused(built):
     shutil.rmtree(store.root)
     store = Store(store.root)
     with pytest.raises(
-        RecordError, match=r"^T/far1, graphs: is not in the store, and comes out differently .*forcerun"
+        RecordError,
+        match=r"^T/far1, graphs: is not in the store, and comes out differently .*forcerun",
     ):
         artefact("graphs", row.graphs, member, row, other, store)
 

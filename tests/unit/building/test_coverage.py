@@ -37,12 +37,16 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 def planned(*keys: tuple[str, str]) -> list[PlannedDecoy]:
-    return [PlannedDecoy(target, decoy, f"in/{target}/{decoy}.pdb", 10, 0, "") for target, decoy in keys]
+    return [
+        PlannedDecoy(target, decoy, f"in/{target}/{decoy}.pdb", 10, 0, "") for target, decoy in keys
+    ]
 
 
 def fate(target: str, decoy: str, status: str = Status.OK, reason: str = "", **other) -> LedgerRow:
     known = {"n_chains": 2, "n_interface_residues": 9} if status == Status.OK else {}
-    return LedgerRow(target, decoy, status, other.pop("stage", "graphs"), reason, **{**known, **other})
+    return LedgerRow(
+        target, decoy, status, other.pop("stage", "graphs"), reason, **{**known, **other}
+    )
 
 
 def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
@@ -57,12 +61,31 @@ def table() -> list[CoverageRow]:
         [
             fate("A", "d1"),
             fate(
-                "A", "d2", Status.NO_INTERFACE, "closest 31.4 Å", stage="interface", n_chains=2, n_interface_residues=0
+                "A",
+                "d2",
+                Status.NO_INTERFACE,
+                "closest 31.4 Å",
+                stage="interface",
+                n_chains=2,
+                n_interface_residues=0,
             ),
             fate("A", "d3", Status.UNREADABLE, "the file is empty", stage="interface"),
-            fate("B", "d1", Status.FAILED, 'mkdssp said: "no"', stage="nodes", n_chains=2, n_interface_residues=4),
+            fate(
+                "B",
+                "d1",
+                Status.FAILED,
+                'mkdssp said: "no"',
+                stage="nodes",
+                n_chains=2,
+                n_interface_residues=4,
+            ),
         ],
-        labels(("A", "d1", 0.9, "train"), ("A", "d2", 0.0, "train"), ("B", "d1", 0.5, "val"), ("B", "d9", 0.4, "val")),
+        labels(
+            ("A", "d1", 0.9, "train"),
+            ("A", "d2", 0.0, "train"),
+            ("B", "d1", 0.5, "val"),
+            ("B", "d9", 0.4, "val"),
+        ),
     )
 
 
@@ -72,7 +95,7 @@ def write(table: list[CoverageRow]) -> Path:
     return path
 
 
-# ---- the table --------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 
 
 def test_every_decoy_and_every_label_has_one_row_in_order(table):
@@ -87,12 +110,36 @@ def test_every_decoy_and_every_label_has_one_row_in_order(table):
 
 def test_what_became_of_a_decoy_stands_beside_its_label_and_file(table):
     reason = 'mkdssp said: "no"'
-    assert table[3][:12] == ("B", "d1", "failed", "nodes", reason, 0.5, "val", 2, 4, "in/B/d1.pdb", "", "")
+    assert table[3][:12] == (
+        "B",
+        "d1",
+        "failed",
+        "nodes",
+        reason,
+        0.5,
+        "val",
+        2,
+        4,
+        "in/B/d1.pdb",
+        "",
+        "",
+    )
 
 
 def test_a_label_without_decoy_says_so_and_has_no_file(table):
     reason = "the label table names it, but there is no such file"
-    assert table[4][:10] == ("B", "d9", "label_without_decoy", "", reason, 0.4, "val", None, None, "")
+    assert table[4][:10] == (
+        "B",
+        "d9",
+        "label_without_decoy",
+        "",
+        reason,
+        0.4,
+        "val",
+        None,
+        None,
+        "",
+    )
 
 
 def test_a_decoy_without_label_has_neither_label_nor_split(table):
@@ -123,12 +170,15 @@ def test_labels_without_any_decoy_are_covered_too():
 @pytest.mark.parametrize("what", ["plan", "fate", "label"])
 def test_a_decoy_that_is_given_twice_is_an_error(what):
     given = [planned(("A", "d")), [fate("A", "d")], labels(("A", "d", 0.5, "train"))]
-    twice = [2 * part if name == what else part for name, part in zip(("plan", "fate", "label"), given, strict=True)]
+    twice = [
+        2 * part if name == what else part
+        for name, part in zip(("plan", "fate", "label"), given, strict=True)
+    ]
     with pytest.raises(ValueError, match="A/d is given twice"):
         coverage_table(*twice)
 
 
-# ---- the file ---------------------------------------------------------------------------------------------
+# ---- the file ------------------------------------------------------------------------------------
 
 
 def test_the_file_looks_like_this(table):
@@ -143,11 +193,13 @@ def test_the_file_looks_like_this(table):
 @pytest.mark.parametrize("mark", ["\t", "\n", "\r"])
 def test_a_name_that_is_more_than_a_cell_is_an_error_that_names_it(mark):
     table = coverage_table([], [], labels(("A", f"a{mark}b", 0.5, "train")))
-    with pytest.raises(ConfigError, match=r"coverage\.tsv: target 'A', decoy 'a\\.b': a tab or line break"):
+    with pytest.raises(
+        ConfigError, match=r"coverage\.tsv: target 'A', decoy 'a\\.b': a tab or line break"
+    ):
         write(table)
 
 
-# ---- names ------------------------------------------------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
@@ -167,11 +219,13 @@ def test_the_table_comes_back_as_it_was(table):
 
 
 def test_every_digit_of_a_label_survives():
-    table = coverage_table(planned(("A", "d")), [fate("A", "d")], labels(("A", "d", 0.1 + 0.2, "train")))
+    table = coverage_table(
+        planned(("A", "d")), [fate("A", "d")], labels(("A", "d", 0.1 + 0.2, "train"))
+    )
     assert read_coverage(write(table))[0].dockq == 0.1 + 0.2
 
 
-# ---- counts -----------------------------------------------------------------------------------------------
+# ---- counts --------------------------------------------------------------------------------------
 
 
 def test_the_line_of_counts_reads_like_this(table):
@@ -187,10 +241,13 @@ KEYS = st.tuples(st.sampled_from("AB"), st.sampled_from(["d1", "d2", "d3", "d4"]
 
 def test_copies_of_a_model_with_another_label_are_named():
     given = labels(("A", "a", 0.25, "train"), ("A", "b", 0.95, "train"), ("A", "c", 0.254, "train"))
-    rows = coverage_table(planned(("A", "a"), ("A", "b"), ("A", "c")), [fate("A", d) for d in "abc"], given)
+    rows = coverage_table(
+        planned(("A", "a"), ("A", "b"), ("A", "c")), [fate("A", d) for d in "abc"], given
+    )
     copies = [row._replace(duplicate_of="" if row.decoy == "a" else "a") for row in rows]
     assert conflicting(copies) == (
-        "1 copy has another DockQ than the same atoms under another name, such as A/b (0.95) and a (0.25)"
+        "1 copy has another DockQ than the same atoms under another name, such as A/b (0.95) and "
+        "a (0.25)"
     )
     assert conflicting(rows) == ""
 
@@ -216,7 +273,7 @@ def test_the_numbers_add_up(fates, labelled):
     assert (f"{good} with a graph" in with_label) == (good > 0)
 
 
-# ---- policy -----------------------------------------------------------------------------------------------
+# ---- policy --------------------------------------------------------------------------------------
 
 
 def covered(good: int, bad: int) -> list[CoverageRow]:
@@ -262,7 +319,9 @@ def test_decoys_without_label_do_not_count_against_it():
 
 def test_a_label_without_decoy_counts_against_it():
     table = coverage_table(
-        planned(("A", "d1")), [fate("A", "d1")], labels(("A", "d1", 0.5, "train"), ("A", "d2", 0.5, "train"))
+        planned(("A", "d1")),
+        [fate("A", "d1")],
+        labels(("A", "d1", 0.5, "train"), ("A", "d2", 0.5, "train")),
     )
     with pytest.raises(ConfigError, match="1 label_without_decoy"):
         check_policy(table, Coverage(), "ds")
@@ -271,13 +330,22 @@ def test_a_label_without_decoy_counts_against_it():
 def test_the_error_says_how_many_why_where_and_what_to_do():
     with pytest.raises(ConfigError) as caught:
         check_policy(covered(2, 6), Coverage(minimum_percent=75), "bm55")
-    for part in ("dataset bm55", "2 of 8 labels (25.0 %)", "at least 75 %", "6 failed", "results/bm55/coverage.tsv"):
+    for part in (
+        "dataset bm55",
+        "2 of 8 labels (25.0 %)",
+        "at least 75 %",
+        "6 failed",
+        "results/bm55/coverage.tsv",
+    ):
         assert part in str(caught.value)
 
 
 def test_a_limit_that_is_met_exactly_is_met():
     refused = []
-    for good, n in [*((good, 7) for good in range(1, 8)), *((good, 100) for good in range(90, 101))]:
+    for good, n in [
+        *((good, 7) for good in range(1, 8)),
+        *((good, 100) for good in range(90, 101)),
+    ]:
         try:
             check_policy(covered(good, n - good), Coverage(minimum_percent=100 * good / n), "ds")
         except ConfigError:
@@ -287,17 +355,31 @@ def test_a_limit_that_is_met_exactly_is_met():
 
 def test_copies_are_told_from_the_first_of_their_target_and_from_nothing_else():
     """By their atoms, whatever the files are; a copy that has no graph is no copy."""
-    plan = planned(*(("A", name) for name in ("ranked_0", "relaxed_1", "relaxed_2", "failed")), ("B", "ranked_0"))
-    same = [fate(t, d, atoms_sha256="ab") for t, d in (("A", "relaxed_1"), ("A", "ranked_0"), ("B", "ranked_0"))]
-    other = [fate("A", "relaxed_2", atoms_sha256="cd"), fate("A", "failed", Status.FAILED, atoms_sha256="ab")]
-    found = {(row.target, row.decoy): row.duplicate_of for row in coverage_table(plan, [*same, *other], [])}
+    plan = planned(
+        *(("A", name) for name in ("ranked_0", "relaxed_1", "relaxed_2", "failed")),
+        ("B", "ranked_0"),
+    )
+    same = [
+        fate(t, d, atoms_sha256="ab")
+        for t, d in (("A", "relaxed_1"), ("A", "ranked_0"), ("B", "ranked_0"))
+    ]
+    other = [
+        fate("A", "relaxed_2", atoms_sha256="cd"),
+        fate("A", "failed", Status.FAILED, atoms_sha256="ab"),
+    ]
+    found = {
+        (row.target, row.decoy): row.duplicate_of
+        for row in coverage_table(plan, [*same, *other], [])
+    }
     assert {key: first for key, first in found.items() if first} == {("A", "relaxed_1"): "ranked_0"}
 
 
 def test_a_file_without_a_result_is_a_copy_of_the_same_file_under_another_name():
     names = ("ranked_3", "unrelaxed_4", "other", "state")
     files = dict(zip(names, (77, 77, 78, 77), strict=True))
-    plan = [row._replace(version=files[row.decoy]) for row in planned(*(("A", name) for name in names))]
+    plan = [
+        row._replace(version=files[row.decoy]) for row in planned(*(("A", name) for name in names))
+    ]
     plan[3] = plan[3]._replace(refused="no model")
     fates = [fate("A", name, Status.NO_INTERFACE) for name in names]
     found = {row.decoy: row.duplicate_of for row in coverage_table(plan, fates, [])}
@@ -312,7 +394,9 @@ def test_models_that_are_one_complex_moved_have_a_status_of_their_own():
     assert [table[name].status for name in ("pose_1", "pose_2", "apart", "other")] == [
         *2 * [Status.ONE_BODY], Status.NOT_BUILT, Status.OK
     ]  # fmt: skip
-    assert table["pose_1"].reason.startswith("3 models of the target are one complex, moved as a whole")
+    assert table["pose_1"].reason.startswith(
+        "3 models of the target are one complex, moved as a whole"
+    )
     assert table["pose_1"].reason.endswith("; 1 MSE read as MET")
 
 
@@ -320,5 +404,7 @@ def test_models_that_are_one_complex_moved_have_a_status_of_their_own():
 def test_a_damaged_table_is_one_line_and_not_an_empty_data_set(table, content):
     path = write(table)
     path.write_bytes(content.encode("latin-1"))
-    with pytest.raises(RecordError, match=r"^coverage\.tsv: not a coverage table: .* \(delete it and run again\)$"):
+    with pytest.raises(
+        RecordError, match=r"^coverage\.tsv: not a coverage table: .* \(delete it and run again\)$"
+    ):
         read_coverage(path)

@@ -51,13 +51,18 @@ def build(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None) -
     chunks = dealt(labels)
     (chunk,) = chunks
     write_plans("ds", chunks)
-    rows = [LedgerRow("T", "bad", Status.FAILED, "nodes", "mkdssp failed"), LedgerRow("T", "good", Status.OK, "graphs")]
+    rows = [
+        LedgerRow("T", "bad", Status.FAILED, "nodes", "mkdssp failed"),
+        LedgerRow("T", "good", Status.OK, "graphs"),
+    ]
     rows = [row for row in rows if Path(f"in/T/{row.decoy}.pdb").exists()]
     write_ledger(ledger(chunk), Ledger(recipes, rows))
     return chunk
 
 
-def look(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None, damaged=frozenset()) -> list[DecoyGap]:
+def look(
+    recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None, damaged=frozenset()
+) -> list[DecoyGap]:
     return survey("ds", dealt(labels), recipes, damaged)
 
 
@@ -66,7 +71,7 @@ def gap(*args, **keywords) -> dict[str, tuple[str, ...]]:
     return {row.decoy: row.states for row in look(*args, **keywords)}
 
 
-# ---- states -----------------------------------------------------------------------------------------------
+# ---- states --------------------------------------------------------------------------------------
 
 
 def test_before_the_first_build_every_decoy_is_new():
@@ -75,13 +80,19 @@ def test_before_the_first_build_every_decoy_is_new():
 
 def test_after_a_build_nothing_is_to_do_but_for_what_failed():
     build()
-    assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
+    assert gap() == {
+        "good": ALL_DONE,
+        "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED),
+    }
 
 
 def test_a_ledger_that_lacks_a_decoy_is_named():
     chunk = build()
     ledger(chunk).write_text("".join(ledger(chunk).read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(RecordError, match=rf"ledger/{chunk}.tsv: other decoys than in the plan .* \(delete it and run"):
+    with pytest.raises(
+        RecordError,
+        match=rf"ledger/{chunk}.tsv: other decoys than in the plan .* \(delete it and run",
+    ):
         look()
 
 
@@ -120,7 +131,10 @@ def test_a_changed_label_concerns_the_graph_alone():
 def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(now, state):
     build()
     assert gap({**RECIPES, "topology": now})["good"] == (State.UP_TO_DATE, state, state, state)
-    assert gap() == {"good": ALL_DONE, "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED)}
+    assert gap() == {
+        "good": ALL_DONE,
+        "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED),
+    }
 
 
 def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else():
@@ -146,7 +160,7 @@ def test_after_a_build_by_a_version_with_other_columns_every_decoy_is_new():
     assert gap() == dict.fromkeys(("bad", "good"), (State.NEW,) * 4)
 
 
-# ---- words ------------------------------------------------------------------------------------------------
+# ---- words ---------------------------------------------------------------------------------------
 
 
 def test_stages_with_equal_numbers_share_a_line_and_failures_are_counted_by_status():
@@ -164,8 +178,15 @@ def test_the_two_most_frequent_reasons_of_failures_are_counted():
     def failed(decoy: str, reason: str) -> DecoyGap:
         return DecoyGap("T", decoy, (State.UP_TO_DATE, *[State.FAILED] * 3), Status.FAILED, reason)
 
-    rows = [failed("a", "rare"), *(failed(f"b{i}", "mkdssp failed") for i in range(3)), failed("c", "empty " * 20)]
-    rows += [failed("d", "empty " * 20), DecoyGap("T", "fine", ALL_DONE, Status.OK, "8 atoms left out")]
+    rows = [
+        failed("a", "rare"),
+        *(failed(f"b{i}", "mkdssp failed") for i in range(3)),
+        failed("c", "empty " * 20),
+    ]
+    rows += [
+        failed("d", "empty " * 20),
+        DecoyGap("T", "fine", ALL_DONE, Status.OK, "8 atoms left out"),
+    ]
     assert describe_reasons(rows) == [
         "failed before, 3 of 6: mkdssp failed",
         f"failed before, 2 of 6: {'empty ' * 11}…",
@@ -178,7 +199,14 @@ def test_the_list_names_every_decoy_with_states_and_reason():
     write_gap("ds", look())
     head, bad, good = Path("results/ds/gap.tsv").read_text().splitlines()
     assert tuple(head.split("\t")) == COLUMNS
-    assert bad.split("\t") == ["T", "bad", *["up to date"] * 2, *["failed before"] * 2, "failed", "mkdssp failed"]
+    assert bad.split("\t") == [
+        "T",
+        "bad",
+        *["up to date"] * 2,
+        *["failed before"] * 2,
+        "failed",
+        "mkdssp failed",
+    ]
     assert good.split("\t") == ["T", "good", *["up to date"] * 4, "ok", ""]
 
 

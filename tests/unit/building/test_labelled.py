@@ -1,4 +1,6 @@
-"""Labels from natives, as jobs compute them: each decoy gets a row, and only what has changed is computed again."""
+"""Labels from natives, as jobs compute them: each decoy gets a row, and only what has changed is
+computed again.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def put(example: str, place: str) -> Path:
 
 
 def run(store: Store | None = None, partners: dict[tuple[str, str], str] | None = None, own=None):
-    """Label the folder `decoys` by the folder `natives`; the rows by decoy. own : partners by chains of the decoy."""
+    """Label the folder `decoys` by the folder `natives`; the rows by decoy. own : partners by
+    chains of the decoy.
+    """
     rows = planned(find_decoys("set", Path("decoys")), {}, partners, own)
     ((name, members),) = deal(rows, len(rows)).items()
     write_plans("set", {name: members})
@@ -89,17 +93,22 @@ def test_the_chains_of_an_antibody_in_the_native_are_one_partner(native, joined)
     ((interface),) = wrong.interfaces
     assert (interface.interface, interface.native) == ("A+B:C", joined)
     given = run(partners=dict.fromkeys(rows, joined))
-    assert {key: row.dockq for key, row in given.items()} == {key: row.dockq for key, row in rows.items()}
+    assert {key: row.dockq for key, row in given.items()} == {
+        key: row.dockq for key, row in rows.items()
+    }
     apart = run(partners=dict.fromkeys(rows, "chains"), own=dict.fromkeys(rows, ""))
     assert apart["T", "wrong"].dockq > 0.3
     assert len(apart["T", "wrong"].interfaces) == 3
     one, other, antigen = (*joined.split(":")[1].split("+"), "A")
-    sentence = f"in the native, {one} and {other} are an antibody: counted as {one}+{other} against {antigen}"
+    sentence = (
+        f"in the native, {one} and {other} are an antibody: counted as {one}+{other} against "
+        f"{antigen}"
+    )
     assert sentence in describe(rows.values())[1]
     assert not any("antibody" in line for line in describe(apart.values()))
 
 
-# ---- natives ----------------------------------------------------------------------------------------------
+# ---- natives -------------------------------------------------------------------------------------
 
 
 def test_a_native_is_named_by_its_target_or_lies_in_the_folder_of_its_target():
@@ -112,11 +121,13 @@ def test_a_native_is_named_by_its_target_or_lies_in_the_folder_of_its_target():
 def test_two_natives_of_a_target_are_refused():
     put("1KTZ/near1", "natives/1KTZ")
     put("1KTZ/near1", "natives/1KTZ/native")
-    with pytest.raises(ConfigError, match=r"target 1KTZ has two natives, natives/1KTZ.*and natives/1KTZ"):
+    with pytest.raises(
+        ConfigError, match=r"target 1KTZ has two natives, natives/1KTZ.*and natives/1KTZ"
+    ):
         find_natives(Path("natives"))
 
 
-# ---- every decoy has a row --------------------------------------------------------------------------------
+# ---- every decoy has a row -----------------------------------------------------------------------
 
 
 def test_every_decoy_has_a_label_or_a_status_that_says_why_not():
@@ -134,14 +145,21 @@ def test_every_decoy_has_a_label_or_a_status_that_says_why_not():
     said = {"/".join(key): (row.status, row.reason) for key, row in found.items()}
     assert said["1KTZ/itself"] == ("ok", "the same atoms as the native")
     for decoy, status, reason in (
-        ("1KTZ/stranger", "other_protein", "no chain shares 70% of its residues with a chain of the native"),
+        (
+            "1KTZ/stranger",
+            "other_protein",
+            "no chain shares 70% of its residues with a chain of the native",
+        ),
         ("1KTZ/broken", "unreadable", "no atoms found"),
         ("1PPE/one", "no_native", "the native natives/1PPE.pdb cannot be read: no atoms found"),
         ("1GCQ/one", "no_native", "the target has no native"),
     ):
         assert said[decoy][0] == status
         assert reason in said[decoy][1]
-    assert "6 decoys = 2 no_native + 2 ok + 1 other_protein + 1 unreadable" in describe(found.values())[0]
+    assert (
+        "6 decoys = 2 no_native + 2 ok + 1 other_protein + 1 unreadable"
+        in describe(found.values())[0]
+    )
     assert "1KTZ/itself" in describe(found.values())[1]
 
 
@@ -157,13 +175,15 @@ def test_partners_are_those_of_the_native_also_where_the_decoy_calls_its_chains_
 def test_partners_are_named_by_chains_of_the_native():
     put("1KTZ/near1", "natives/1KTZ")
     put("1KTZ/mid2", "decoys/1KTZ/one")
-    fits, does_not = (run(partners={("1KTZ", "one"): text})["1KTZ", "one"] for text in ("A:B", "A:H+L"))
+    fits, does_not = (
+        run(partners={("1KTZ", "one"): text})["1KTZ", "one"] for text in ("A:B", "A:H+L")
+    )
     assert (fits.status, fits.partners) == ("ok", "A:B")
     assert does_not.status == "no_native"
     assert "the native has no chains H, L, only A, B, in natives/1KTZ" in does_not.reason
 
 
-# ---- only what has changed --------------------------------------------------------------------------------
+# ---- only what has changed -----------------------------------------------------------------------
 
 
 def test_only_decoys_that_changed_or_whose_native_changed_are_labelled_again():
@@ -198,14 +218,16 @@ def test_a_label_tells_which_residues_of_the_native_its_own_are(tmp_path):
     store = Store(Path("store"))
     row = run(store)["1KTZ", "itself"]
     (member,) = planned(find_decoys("set", Path("decoys")), {})
-    ca = Labelling(find_natives(Path("natives")), store).counterparts(member, sha256(Path(member.path)))
+    ca = Labelling(find_natives(Path("natives")), store).counterparts(
+        member, sha256(Path(member.path))
+    )
     complex_ = read_complex(Path(member.path))
     np.testing.assert_allclose(ca, complex_.xyz[complex_.ca], atol=1e-3)
     assert row.counterparts == hashlib.sha256(ca.tobytes()).hexdigest()
     assert store.computed["counterparts"] == 1
 
 
-# ---- tables -----------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------
 
 
 def test_local_quality_is_worked_out_again_when_its_code_changed(monkeypatch):
@@ -215,22 +237,34 @@ def test_local_quality_is_worked_out_again_when_its_code_changed(monkeypatch):
     def digest() -> str:
         (row,) = run().values()
         (chunk,) = (path.stem for path in Path("results/set/plan").glob("*.tsv"))
-        return LocalQualities("set", [chunk], {}, find_natives(Path("natives")), Store(Path("store"))).digest(row.key)
+        return LocalQualities(
+            "set", [chunk], {}, find_natives(Path("natives")), Store(Path("store"))
+        ).digest(row.key)
 
     first = digest()
     assert digest() == first
-    monkeypatch.setattr(sys.modules[LocalQualities.__module__], "code_of", lambda *parts: "other code")
+    monkeypatch.setattr(
+        sys.modules[LocalQualities.__module__], "code_of", lambda *parts: "other code"
+    )
     assert len({first, digest(), ""}) == 3
 
 
 def test_a_copy_of_the_native_has_all_that_touches_right_and_a_decoy_without_label_nothing():
     put("1KTZ/near1", "natives/1KTZ")
-    decoys = {"copy": put("1KTZ/near1", "decoys/1KTZ/copy"), "stranger": put("1AVZ/mid2", "decoys/1KTZ/stranger")}
+    decoys = {
+        "copy": put("1KTZ/near1", "decoys/1KTZ/copy"),
+        "stranger": put("1AVZ/mid2", "decoys/1KTZ/stranger"),
+    }
     run()
     (chunk,) = (path.stem for path in Path("results/set/plan").glob("*.tsv"))
     digests = {name: structure_digest(path) for name, path in decoys.items()}
-    fates = {("1KTZ", n): LedgerRow("1KTZ", n, "ok", "graphs", structure_sha256=d) for n, d in digests.items()}
-    known = LocalQualities("set", [chunk], fates, find_natives(Path("natives")), Store(Path("store")))
+    fates = {
+        ("1KTZ", n): LedgerRow("1KTZ", n, "ok", "graphs", structure_sha256=d)
+        for n, d in digests.items()
+    }
+    known = LocalQualities(
+        "set", [chunk], fates, find_natives(Path("natives")), Store(Path("store"))
+    )
     complex_ = read_complex(decoys["copy"])
     names = [*map(str, complex_.residues)]
     residues, contacts = known.truth(("1KTZ", "copy"))
@@ -247,18 +281,27 @@ def test_the_tables_have_a_row_for_each_decoy_and_for_each_interface():
     rows = run().values()
     write_tables(rows, Path("dockq.csv"), Path("interfaces.csv"))
     good, stranger = read_rows(Path("dockq.csv"))
-    assert ",".join(good) == "Target,Model,Partners,DockQ,CAPRI,fnat,iRMSD,LRMSD,Mapping,Status,Reason"
+    assert (
+        ",".join(good) == "Target,Model,Partners,DockQ,CAPRI,fnat,iRMSD,LRMSD,Mapping,Status,Reason"
+    )
     assert good["CAPRI"] == "medium"
     assert float(good["fnat"]) == pytest.approx(0.3226, abs=6e-5)
     assert (stranger["DockQ"], stranger["Status"]) == ("", "other_protein")
     (interface,) = read_rows(Path("interfaces.csv"))
-    assert (interface["Model"], interface["Interface"], interface["Native"]) == ("good", "A:B", "A:B")
+    assert (interface["Model"], interface["Interface"], interface["Native"]) == (
+        "good",
+        "A:B",
+        "A:B",
+    )
     assert [label[:3] for label in labels(rows)] == [("1KTZ", "good", next(iter(rows)).dockq)]
     assert describe(read_decoys(Path("dockq.csv"))) == describe(rows)
 
 
 def test_a_label_has_no_group_but_partners_and_of_several_interfaces_each_its_own():
-    parts = [InterfaceLabel(name, name, dockq, 0.5, 1.0, 2.0) for name, dockq in (("A+B:C", 0.6), ("A+B:D", 0.2))]
+    parts = [
+        InterfaceLabel(name, name, dockq, 0.5, 1.0, 2.0)
+        for name, dockq in (("A+B:C", 0.6), ("A+B:D", 0.2))
+    ]
     row = LabelledDecoy("T", "m", "A+B:C:D", 0.4, "", "ok", "", parts)
     assert labels([row]) == [
         Label("T", "m", 0.4, split="", group="", partners="A+B:C:D", interface=""),

@@ -1,4 +1,6 @@
-"""Partners that name chains of the native, in the graphs of decoys that call their chains otherwise."""
+"""Partners that name chains of the native, in the graphs of decoys that call their chains
+otherwise.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,17 @@ NATIVE = (("A", ANTIGEN), ("B", HEAVY), ("C", LIGHT))
             {"W+Y:X+Z", "W+Z:X+Y"},
         ),
     ],
-    ids=["other order", "other names", "joined", "linker", "cut", "lacking", "other protein", "dimer", "copies"],
+    ids=[
+        "other order",
+        "other names",
+        "joined",
+        "linker",
+        "cut",
+        "lacking",
+        "other protein",
+        "dimer",
+        "copies",
+    ],
 )
 def test_sequences_say_which_chains_of_a_decoy_are_partners(partners, native, decoy, expected):
     assert ways(partners, native, decoy) == expected
@@ -60,7 +72,9 @@ def test_sequences_say_which_chains_of_a_decoy_are_partners(partners, native, de
     ],
     ids=["antibody", "joined in the decoy", "cut in the decoy", "lacking", "one more"],
 )
-def test_where_nothing_is_given_the_partners_are_what_the_label_is_about(bodies, native, decoy, expected):
+def test_where_nothing_is_given_the_partners_are_what_the_label_is_about(
+    bodies, native, decoy, expected
+):
     assert ways_by_nature(bodies, native, decoy) == {expected}
 
 
@@ -70,10 +84,14 @@ def test_the_label_decides_between_copies():
     natives = Natives({"T": native}, {"T": ""}, lambda row: "A=W B=Z C=X D=Y")
     row = PlannedDecoy("T", "m", "m.pdb", 1, 1, "", partners="A+B:C+D")
     (placed,) = in_names_of_decoys([row], natives, {("T", "m"): decoy})
-    assert (placed.partners, placed.partners_given, placed.native_partners) == ("W+Z:X+Y", "A+B:C+D", "A+B:C+D")
+    assert (placed.partners, placed.partners_given, placed.native_partners) == (
+        "W+Z:X+Y",
+        "A+B:C+D",
+        "A+B:C+D",
+    )
 
 
-# ---- with files -------------------------------------------------------------------------------------------
+# ---- with files ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -109,13 +127,18 @@ def test_graphs_and_labels_are_about_the_same_partners_whatever_the_decoys_call_
     put("1KTZ/mid2", "decoys/1KTZ/same.pdb", "AB")
     put("1KTZ/far1", "decoys/1KTZ/other.pdb", "XY")
     found = {row.decoy: row for row in rows(check(natives="natives", partners="A:B"))}
-    assert {name: row.native_partners for name, row in found.items()} == {"same": "A:B", "other": "A:B"}
+    assert {name: row.native_partners for name, row in found.items()} == {
+        "same": "A:B",
+        "other": "A:B",
+    }
     assert (found["same"].partners, found["other"].partners) == ("A:B", "X:Y")
 
 
 def test_a_table_of_labels_with_a_mapping_says_what_its_partners_are_in_each_decoy():
     put("1KTZ/mid2", "decoys/1KTZ/m.pdb", "XY")
-    Path("labels.csv").write_text("Target,Model,Partners,DockQ,Mapping\n1KTZ,m,H+L:A,0.5,H+L=X A=Y\n")
+    Path("labels.csv").write_text(
+        "Target,Model,Partners,DockQ,Mapping\n1KTZ,m,H+L:A,0.5,H+L=X A=Y\n"
+    )
     (row,) = rows(check(labels="labels.csv"))
     assert (row.partners, row.partners_given) == ("X:Y", "A:H+L")
 
@@ -124,11 +147,13 @@ def test_partners_that_are_not_chains_of_the_native_stop_the_run():
     put("1KTZ/near1", "natives/1KTZ.pdb", "HL")
     put("1KTZ/mid2", "decoys/1KTZ/m.pdb")
     (problem,) = check(natives="natives", partners="A:B").problems
-    assert "partners A:B are chains of the native, but that of 1KTZ has no A, B, only H, L" in problem
+    assert (
+        "partners A:B are chains of the native, but that of 1KTZ has no A, B, only H, L" in problem
+    )
     assert "name the chains as the natives do" in problem
 
 
-# ---- natives under names that nearly fit ------------------------------------------------------------------
+# ---- natives under names that nearly fit ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -167,4 +192,7 @@ def test_of_two_natives_that_fit_equally_well_none_is_taken():
     for target in ("1KTZ", "1AVZ"):
         put("1KTZ/mid2", f"decoys/{target}/m.pdb")
     lines = check(natives="natives").gap["d"]
-    assert any("1avz-assembly1.pdb and 1avz-assembly2.pdb could both be the native of 1AVZ" in line for line in lines)
+    assert any(
+        "1avz-assembly1.pdb and 1avz-assembly2.pdb could both be the native of 1AVZ" in line
+        for line in lines
+    )

@@ -1,4 +1,6 @@
-"""Chunks: which job handles which decoy, what changes when the decoys do, and what a run writes down."""
+"""Chunks: which job handles which decoy, what changes when the decoys do, and what a run writes
+down.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 def rows(n: int) -> list[PlannedDecoy]:
     """Decoys without files, which a plan does not need."""
-    return planned([Decoy("ds", f"T{i % 7}", f"d{i:05d}", f"decoys/d{i:05d}.pdb") for i in range(n)], {})
+    return planned(
+        [Decoy("ds", f"T{i % 7}", f"d{i:05d}", f"decoys/d{i:05d}.pdb") for i in range(n)], {}
+    )
 
 
 def run_of(chunks: Chunks, of_all: Chunks | None = None) -> Current:
@@ -52,7 +56,7 @@ def first(n: int, chunk_size: int = 100) -> Chunks:
     return deal(rows(n), chunk_size)
 
 
-# ---- decoys to chunks -------------------------------------------------------------------------------------
+# ---- decoys to chunks ----------------------------------------------------------------------------
 
 
 @settings(max_examples=25)
@@ -105,7 +109,13 @@ def replaced(way: Callable[[Path, bytes], None], decoy: Decoy) -> None:
         lambda decoy: os.remove(decoy.path),
         lambda decoy: 0.5,
     ],
-    ids=["content", "time", *(f"same size and time, {way.__name__}" for way in WAYS), "deleted", "label"],
+    ids=[
+        "content",
+        "time",
+        *(f"same size and time, {way.__name__}" for way in WAYS),
+        "deleted",
+        "label",
+    ],
 )
 def test_any_change_of_a_decoy_makes_another_chunk(change):
     decoy, other = write(Path("in/T/a.pdb")), write(Path("in/T/b.pdb"))
@@ -122,7 +132,17 @@ def test_a_plan_states_the_file_and_the_label():
     decoy = decoy._replace(model=2, lacks="of 3 chains, 2: no C", spare="B")
     (row,) = planned([decoy], {decoy.key: 0.1 + 0.2})
     of_file = ("in/T/a.pdb", 5, state_of(decoy.path).version)
-    assert row[:11] == ("T", "a", *of_file, "0.30000000000000004", "", "", 2, decoy.lacks, decoy.spare)
+    assert row[:11] == (
+        "T",
+        "a",
+        *of_file,
+        "0.30000000000000004",
+        "",
+        "",
+        2,
+        decoy.lacks,
+        decoy.spare,
+    )
     assert {*row[11:]} == {""}
 
 
@@ -141,7 +161,7 @@ def test_a_refused_name_is_planned_without_its_path():
     assert (row.path, row.refused) == ("", "unprintable name")
 
 
-# ---- what a run writes down -------------------------------------------------------------------------------
+# ---- what a run writes down ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
@@ -171,8 +191,12 @@ def test_writing_down_the_same_again_touches_no_plan():
     assert {plan.stat().st_mtime for plan in plans} == {1}
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", b"a\tb\n", b"\xff"], ids=["empty", "garbage", "other", "bytes"])
-def test_a_plan_that_is_not_what_its_name_says_is_one_line_and_is_written_anew_by_the_next_run(content):
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage", b"a\tb\n", b"\xff"], ids=["empty", "garbage", "other", "bytes"]
+)
+def test_a_plan_that_is_not_what_its_name_says_is_one_line_and_is_written_anew_by_the_next_run(
+    content,
+):
     chunks = first(3)
     run_of(chunks)
     (chunk,) = chunks
@@ -201,7 +225,7 @@ def test_without_a_record_of_the_last_run_there_was_none(content):
     assert read_current("ds") is None
 
 
-# ---- all ledgers together ---------------------------------------------------------------------------------
+# ---- all ledgers together ------------------------------------------------------------------------
 
 
 def end(chunk: str, members: list[PlannedDecoy], reason: str) -> None:
@@ -237,8 +261,14 @@ def test_what_belongs_to_chunks_of_no_more_use_goes_when_all_is_built_and_not_be
     assert [len(chunk_names(folder)) for folder in folders] == [3] * 2
     remove_old("ds", Current(("in", "/in"), list(new), list(new)))
     assert [chunk_names(folder) for folder in folders] == [list(new)] * 2
-    others = [Path("logs/chunks/ds"), Path("logs/benchmarks/chunks/ds"), Path(".toporank/progress/ds")]
-    assert [[file.name.partition(".")[0] for file in folder.iterdir()] for folder in others] == [list(new)] * 3
+    others = [
+        Path("logs/chunks/ds"),
+        Path("logs/benchmarks/chunks/ds"),
+        Path(".toporank/progress/ds"),
+    ]
+    assert [[file.name.partition(".")[0] for file in folder.iterdir()] for folder in others] == [
+        list(new)
+    ] * 3
     assert read_current("ds") is not None
 
 

@@ -1,4 +1,6 @@
-"""What is published under results/: the artefacts of the last build, nothing but that, and nothing of anyone else."""
+"""What is published under results/: the artefacts of the last build, nothing but that, and nothing
+of anyone else.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from toporank import layout
 from toporank.building.chunks import published
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import Current, deal, planned, write_current, write_plans
-from toporank.building.chunks.published import damaged, place, publish, publish_decoy, read_published
+from toporank.building.chunks.published import (
+    damaged,
+    place,
+    publish,
+    publish_decoy,
+    read_published,
+)
 from toporank.building.chunks.store import Store
 from toporank.errors import RecordError
 from toporank.structures.identity import Decoy, Status
@@ -26,7 +34,9 @@ NODES = Path("results/ds/nodes/T/d1.csv")
 
 @pytest.fixture(autouse=True)
 def made(tmp_path, monkeypatch) -> list[str]:
-    """In a folder of its own, with a store that has everything; the artefacts that were asked for."""
+    """In a folder of its own, with a store that has everything; the artefacts that were asked
+    for.
+    """
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     asked = []
@@ -43,15 +53,21 @@ def text_of(stage: str, key: tuple[str, str], text: str) -> bytes:
     return f"{stage} {key} {text}".encode()
 
 
-def built(*keys: tuple[str, str], text: str = "", failed: str = "", part: Callable | None = None) -> list[str]:
-    """The records of a build; the names of its chunks. failed : the stage in which all fail. part : which are built."""
+def built(
+    *keys: tuple[str, str], text: str = "", failed: str = "", part: Callable | None = None
+) -> list[str]:
+    """The records of a build; the names of its chunks. failed : the stage in which all fail. part :
+    which are built.
+    """
     rows = planned([Decoy("ds", *key, f"in/{key[1]}.pdb") for key in keys], {})
     chunks = {name: members for row in rows for name, members in deal([row], 1).items()}
     write_plans("ds", chunks)
     mine = {name: rows for name, rows in chunks.items() if part is None or part(rows[0].key)}
     for name, (member,) in mine.items():
         stages = layout.STAGES[: layout.STAGES.index(failed)] if failed else layout.STAGES
-        digests = {stage: hashlib.sha256(text_of(stage, member.key, text)).hexdigest() for stage in stages}
+        digests = {
+            stage: hashlib.sha256(text_of(stage, member.key, text)).hexdigest() for stage in stages
+        }
         status = (Status.FAILED, failed) if failed else (Status.OK, "graphs")
         row = LedgerRow(*member.key, *status, text)._replace(**digests)
         write_ledger(Path(layout.LEDGER.format(dataset="ds", chunk=name)), Ledger({}, [row]))
@@ -111,7 +127,10 @@ def test_of_a_decoy_that_fails_what_it_had_before_that_is_published():
 def test_artefacts_of_removed_decoys_go_and_nothing_else():
     built(*KEYS)
     shown()
-    others = [Path("results/ds", name) for name in ("coverage.tsv", "nodes/T/notes.txt", "nodes/readme", "U.csv")]
+    others = [
+        Path("results/ds", name)
+        for name in ("coverage.tsv", "nodes/T/notes.txt", "nodes/readme", "U.csv")
+    ]
     for other in others:
         other.write_text("mine")
     built(KEYS[0])
@@ -195,7 +214,9 @@ def test_results_may_be_a_link_to_another_disk():
 
 @pytest.mark.parametrize("link", ["results/ds/nodes", "results/ds/nodes/V"])
 def test_nothing_is_deleted_through_a_link_in_results(link):
-    """A link that leads to a folder with files of artefacts' names: they belong to somebody else."""
+    """A link that leads to a folder with files of artefacts' names: they belong to somebody
+    else.
+    """
     mine = Path("../mine") / Path("results/ds/nodes/V/d9.csv").relative_to(link)
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
@@ -206,14 +227,20 @@ def test_nothing_is_deleted_through_a_link_in_results(link):
     assert mine.read_text() == "mine"
 
 
-@pytest.mark.parametrize("in_the_way", ["results/ds/nodes/T", "results/ds/nodes", "results/ds/nodes/T/d1.csv"])
-@pytest.mark.parametrize("what", [Path.touch, lambda path: path.symlink_to("nowhere")], ids=["file", "dangling link"])
+@pytest.mark.parametrize(
+    "in_the_way", ["results/ds/nodes/T", "results/ds/nodes", "results/ds/nodes/T/d1.csv"]
+)
+@pytest.mark.parametrize(
+    "what", [Path.touch, lambda path: path.symlink_to("nowhere")], ids=["file", "dangling link"]
+)
 def test_what_is_in_the_way_of_a_result_is_named_with_a_remedy(in_the_way, what):
     path = Path(in_the_way)
     path.parent.mkdir(parents=True)
     what(path) if path.suffix == "" else path.mkdir()
     built(KEYS[0])
-    with pytest.raises(RecordError, match=r"^results/ds/nodes/T/d1\.csv: something else .* \(remove it\)$"):
+    with pytest.raises(
+        RecordError, match=r"^results/ds/nodes/T/d1\.csv: something else .* \(remove it\)$"
+    ):
         shown()
 
 

@@ -14,9 +14,16 @@ from hypothesis import strategies as st
 
 from toporank.building.chunks.store import Entry, Scope, Store
 
-INGREDIENTS = {"structure": "ab12", "module": {"module": "interface/v1", "cutoff": 10.0}, "code": "c0de", "dockq": None}
+INGREDIENTS = {
+    "structure": "ab12",
+    "module": {"module": "interface/v1", "cutoff": 10.0},
+    "code": "c0de",
+    "dockq": None,
+}
 SCOPE = "ab" * 32
-HELLO_SHA256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # sha256sum of `hello`
+HELLO_SHA256 = (
+    "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # sha256sum of `hello`
+)
 
 
 def of(kind: str) -> dict:
@@ -46,7 +53,7 @@ def files_below(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-# ---- reuse ------------------------------------------------------------------------------------------------
+# ---- reuse ---------------------------------------------------------------------------------------
 
 
 def test_the_same_ingredients_are_made_once(store):
@@ -87,8 +94,14 @@ def test_the_order_in_which_ingredients_are_named_is_irrelevant(store):
 )
 def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_again(store, change):
     box = store.scope(SCOPE)
-    for ingredients, text in [(INGREDIENTS, "one"), ({**INGREDIENTS, **change}, "other"), (INGREDIENTS, "one")]:
-        assert box.cached({"kind": "interface", **ingredients}, Maker(text)).content == text.encode()
+    for ingredients, text in [
+        (INGREDIENTS, "one"),
+        ({**INGREDIENTS, **change}, "other"),
+        (INGREDIENTS, "one"),
+    ]:
+        assert (
+            box.cached({"kind": "interface", **ingredients}, Maker(text)).content == text.encode()
+        )
         box.save()
     assert store.computed == {"interface": 2}
 
@@ -102,7 +115,9 @@ def test_kinds_with_equal_ingredients_stay_apart(store):
 
 VALUES = st.recursive(
     st.none() | st.integers(-3, 3) | st.text("ab\"',:{}", max_size=3),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 DEPENDENCIES = st.dictionaries(st.text("ab", max_size=2), VALUES, max_size=3)
@@ -118,7 +133,7 @@ def test_artefacts_are_shared_exactly_when_all_ingredients_are_equal(one, other)
     assert (make.calls == 1) == (one == other)
 
 
-# ---- scopes -----------------------------------------------------------------------------------------------
+# ---- scopes --------------------------------------------------------------------------------------
 
 
 def filled(store: Store, **texts: str) -> Scope:
@@ -138,7 +153,9 @@ def test_a_box_is_one_file_that_any_zip_program_opens(store):
         assert [name.partition("/")[0] for name in archive.namelist()] == ["nodes", "edges"]
 
 
-@pytest.mark.parametrize(("kind", "packed"), [("edges", True), ("graphs", True), ("topology", False)])
+@pytest.mark.parametrize(
+    ("kind", "packed"), [("edges", True), ("graphs", True), ("topology", False)]
+)
 def test_kinds_whose_numbers_repeat_take_less_room_and_are_read_as_they_were(store, kind, packed):
     text = "0.0 1.0 " * 1000
     path = filled(store, **{kind: text}).path
@@ -167,8 +184,14 @@ def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
     """Of a capsid there are hundreds of graphs in a box."""
     filled(store, **{f"kind{k}": "hello" for k in range(20)})
     read, opened, original = [], [], zipfile.ZipFile.read
-    monkeypatch.setattr(zipfile.ZipFile, "read", lambda self, name: read.append(name) or original(self, name))
-    monkeypatch.setattr(Store, "scope", lambda self, name, scope=Store.scope: opened.append(name) or scope(self, name))
+    monkeypatch.setattr(
+        zipfile.ZipFile, "read", lambda self, name: read.append(name) or original(self, name)
+    )
+    monkeypatch.setattr(
+        Store,
+        "scope",
+        lambda self, name, scope=Store.scope: opened.append(name) or scope(self, name),
+    )
     later = Store(store.root)
     assert [later.find(SCOPE, f"kind{k}", HELLO_SHA256) for k in range(20)] == [b"hello"] * 20
     assert len(read) == 20
@@ -176,7 +199,7 @@ def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
     assert later.find("cd" * 32, "kind0", HELLO_SHA256) is None
 
 
-# ---- damage -----------------------------------------------------------------------------------------------
+# ---- damage --------------------------------------------------------------------------------------
 
 
 def test_whatever_byte_is_damaged_what_is_read_is_right_or_made_again(store):
@@ -184,10 +207,17 @@ def test_whatever_byte_is_damaged_what_is_read_is_right_or_made_again(store):
     path = filled(store, nodes="hello", edges="other").path
     whole = path.read_bytes()
     flipped = [whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :] for i in range(0, len(whole), 3)]
-    for damaged in [*flipped, *(whole[:i] for i in range(0, len(whole), 29)), whole + b"x", b"garbage"]:
+    for damaged in [
+        *flipped,
+        *(whole[:i] for i in range(0, len(whole), 29)),
+        whole + b"x",
+        b"garbage",
+    ]:
         path.write_bytes(damaged)
         box = store.scope(SCOPE)
-        assert box.cached(of("nodes"), Maker("hello")) == Entry(HELLO_SHA256, {"n_chains": 2}, b"hello")
+        assert box.cached(of("nodes"), Maker("hello")) == Entry(
+            HELLO_SHA256, {"n_chains": 2}, b"hello"
+        )
         assert box.cached(of("edges"), Maker("other")).content == b"other"
         box.save()
         assert zipfile.ZipFile(path).testzip() is None
@@ -205,7 +235,9 @@ def test_a_damaged_artefact_is_made_again_and_its_neighbour_is_not(store):
     assert (make.calls, other.calls) == (1, 0)
 
 
-@pytest.mark.parametrize("error", [ValueError("science"), OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    "error", [ValueError("science"), OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()]
+)
 def test_an_exception_in_make_leaves_nothing_behind(store, error):
     with pytest.raises(type(error)):
         store.cached(SCOPE, of("interface"), Maker(error=error))
@@ -233,7 +265,7 @@ def test_making_one_artefact_may_obtain_others(store):
     assert store.computed == {"complex": 1, "interface": 1}
 
 
-# ---- of models that are scored ------------------------------------------------------------------------------
+# ---- of models that are scored -------------------------------------------------------------------
 
 
 def test_of_scored_models_what_only_leads_to_a_graph_is_left_out_and_a_build_adds_it(store):

@@ -1,4 +1,6 @@
-"""Decoys among themselves: contacts against plain loops, FCC against sets, clusters, consensus and twins."""
+"""Decoys among themselves: contacts against plain loops, FCC against sets, clusters, consensus and
+twins.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,13 @@ from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
 
-# ---- contacts ---------------------------------------------------------------------------------------------
+# ---- contacts ------------------------------------------------------------------------------------
 
 
 def by_plain_loops(complex_: Complex) -> set[tuple[int, int]]:
-    """Pairs of residues of different bodies with atoms nearer than 5 Å; hydrogens must not be there."""
+    """Pairs of residues of different bodies with atoms nearer than 5 Å; hydrogens must not be
+    there.
+    """
     found = set()
     for atom, residue in enumerate(complex_.residue_of):
         apart = np.linalg.norm(complex_.xyz - complex_.xyz[atom], axis=1)
@@ -71,13 +75,18 @@ def test_without_two_bodies_nothing_touches():
 
 
 def test_the_interface_is_that_of_ten_angstrom_between_partners():
-    row = [("A", 1, "", (0.0, 0, 0)), ("B", 1, "", (9.9, 0, 0)), ("C", 1, "", (20.0, 0, 0)), ("C", 2, "", (40.0, 0, 0))]
+    row = [
+        ("A", 1, "", (0.0, 0, 0)),
+        ("B", 1, "", (9.9, 0, 0)),
+        ("C", 1, "", (20.0, 0, 0)),
+        ("C", 2, "", (40.0, 0, 0)),
+    ]
     assert interface_residues(ca_trace(row)).tolist() == [True, True, False, False]
     joined = ca_trace(row).with_partners((("A", "B"), ("C",)))
     assert interface_residues(joined).tolist() == [False] * 4
 
 
-# ---- interface RMSD ---------------------------------------------------------------------------------------
+# ---- interface RMSD ------------------------------------------------------------------------------
 
 
 def rmsd(one: np.ndarray, other: np.ndarray) -> float:
@@ -90,7 +99,9 @@ POINTS = np.random.default_rng(3).normal(0, 10, (20, 3))
 
 
 def test_a_moved_copy_is_the_same_and_a_mirror_image_is_not():
-    assert rmsd(POINTS, moved(replace(random_complex(0), xyz=POINTS)).xyz) == pytest.approx(0, abs=1e-6)
+    assert rmsd(POINTS, moved(replace(random_complex(0), xyz=POINTS)).xyz) == pytest.approx(
+        0, abs=1e-6
+    )
     assert rmsd(POINTS, -POINTS) > 1
 
 
@@ -101,11 +112,13 @@ def test_residues_count_that_both_have_and_one_has_in_its_interface():
     of_one, of_other = np.arange(20) > 9, (np.arange(20) > 4) & (np.arange(20) < 12)
     (found,) = interface_rmsd(POINTS, of_one, other[None], of_other[None])
     assert found == pytest.approx(0, abs=1e-6)
-    (found,) = interface_rmsd(POINTS, of_one & (np.arange(20) > 17), other[None], of_other[None] & False)
+    (found,) = interface_rmsd(
+        POINTS, of_one & (np.arange(20) > 17), other[None], of_other[None] & False
+    )
     assert found == np.inf  # two points lie on any two others of their distance
 
 
-# ---- clusters ---------------------------------------------------------------------------------------------
+# ---- clusters ------------------------------------------------------------------------------------
 
 
 def clustered(n: int, *edges: tuple[int, Iterable[int]]) -> list[list[int]]:
@@ -131,7 +144,7 @@ def test_what_is_taken_counts_no_more_and_four_is_the_smallest_cluster():
     assert clustered(0) == []
 
 
-# ---- decoys of a target -----------------------------------------------------------------------------------
+# ---- decoys of a target --------------------------------------------------------------------------
 
 
 def compared(decoys: dict[str, Iterable[int]]) -> dict[str, Comparison]:
@@ -151,8 +164,12 @@ def test_two_groups_that_lie_apart_are_two_clusters_the_larger_one_first():
     ("common", "size", "neighbours"),
     [(6, 13, True), (5, 13, False), (6, 14, False)],  # 6/10 and 6/13; 5/10; 6/14 < 0.6 * 0.75
 )
-def test_a_neighbour_has_six_tenths_of_my_contacts_and_i_three_quarters_of_that_of_its(common, size, neighbours):
-    around = {f"n{i}": {*range(common), *range(100 * i, 100 * i + size - common)} for i in (1, 2, 3)}
+def test_a_neighbour_has_six_tenths_of_my_contacts_and_i_three_quarters_of_that_of_its(
+    common, size, neighbours
+):
+    around = {
+        f"n{i}": {*range(common), *range(100 * i, 100 * i + size - common)} for i in (1, 2, 3)
+    }
     found = compared({"centre": range(10), **around})
     assert {row.cluster for row in found.values()} == ({1} if neighbours else {None})
 
@@ -167,7 +184,9 @@ def test_consensus_is_that_of_plain_sets_whatever_decoys_are_called(sets, random
     random.shuffle(names)
     found = compared(dict(zip(names, sets, strict=True)))
     for name, mine in zip(names, sets, strict=True):
-        others = [other for other_name, other in zip(names, sets, strict=True) if other_name != name]
+        others = [
+            other for other_name, other in zip(names, sets, strict=True) if other_name != name
+        ]
         dice = [2 * len(mine & other) / max(1, len(mine) + len(other)) for other in others]
         assert found[name].consensus == pytest.approx(sum(dice) / len(dice), abs=1e-6)
         assert 0 <= found[name].consensus <= 1
@@ -182,45 +201,82 @@ def test_a_twin_is_found_under_the_first_name_and_no_twin_has_twins():
     """c is a twin of b, too, which is one of a; d is near to c alone."""
     xyz = np.random.default_rng(0).normal(0, 10, (40, 3))
     across = np.where(np.arange(40) < 20, -1.0, 1.0)[:, None] * np.array([1.0, 0, 0])
-    shifts = {"a": 0.0, "b": 0.2, "c": 0.4, "d": 0.8}  # of each half; the RMSD is about the difference
-    found = compare(Compared(name, content(range(20), xyz + shift * across)) for name, shift in shifts.items())
-    assert {name: row.twin_of for name, row in found.items()} == {"a": "", "b": "a", "c": "a", "d": ""}
+    shifts = {
+        "a": 0.0,
+        "b": 0.2,
+        "c": 0.4,
+        "d": 0.8,
+    }  # of each half; the RMSD is about the difference
+    found = compare(
+        Compared(name, content(range(20), xyz + shift * across)) for name, shift in shifts.items()
+    )
+    assert {name: row.twin_of for name, row in found.items()} == {
+        "a": "",
+        "b": "a",
+        "c": "a",
+        "d": "",
+    }
 
 
 def test_partners_named_in_another_order_and_renumbered_chains():
-    """The order of partners means nothing, and residues are matched by sequence where their numbers disagree."""
+    """The order of partners means nothing, and residues are matched by sequence where their numbers
+    disagree.
+    """
     complex_ = random_complex(2, chains="ABC")
-    one, two = (complex_.with_partners(parts) for parts in ((("A", "B"), ("C",)), (("C",), ("A", "B"))))
+    one, two = (
+        complex_.with_partners(parts) for parts in ((("A", "B"), ("C",)), (("C",), ("A", "B")))
+    )
     assert contact_bytes(one) == contact_bytes(two) != contact_bytes(complex_)
     inserted = replace(one, residues=tuple(r._replace(insertion_code="A") for r in one.residues))
-    assert compare([Compared("a", contact_bytes(one)), Compared("b", contact_bytes(inserted))])["b"].consensus == 1.0
+    assert (
+        compare([Compared("a", contact_bytes(one)), Compared("b", contact_bytes(inserted))])[
+            "b"
+        ].consensus
+        == 1.0
+    )
 
 
 def test_a_ligand_is_in_no_contact_and_a_residue_without_ca_in_no_superposition():
-    complex_ = complex_of([*alanine("A", 1, 0.0), *alanine("B", 1, 4.0), Atom("CB", "ALA", "B", 2, 1.0, 3.0, 0.0)])
+    complex_ = complex_of(
+        [*alanine("A", 1, 0.0), *alanine("B", 1, 4.0), Atom("CB", "ALA", "B", 2, 1.0, 3.0, 0.0)]
+    )
     assert pairs(complex_) == [(0, 1), (0, 2)]
     tensors = safetensors.numpy.load(contact_bytes(complex_))
     assert np.isnan(tensors["ca"]).all(axis=1).tolist() == [False, False, True]
     assert pairs(replace(complex_, parents=("ALA", "ALA", ""))) == [(0, 1)]
 
 
-# ---- the table --------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 
 
-def row(decoy: str, duplicate_of: str = "", status: str = Status.OK, target: str = "T") -> CoverageRow:
-    return CoverageRow(target, decoy, status, "graphs", "", None, "", 2, 9, f"in/{decoy}.pdb", duplicate_of)
+def row(
+    decoy: str, duplicate_of: str = "", status: str = Status.OK, target: str = "T"
+) -> CoverageRow:
+    return CoverageRow(
+        target, decoy, status, "graphs", "", None, "", 2, 9, f"in/{decoy}.pdb", duplicate_of
+    )
 
 
 def test_a_copy_has_no_vote_and_stands_where_its_original_stands():
     decoys = {"a": {*range(10)}, "b": {*range(5)}, "c": {*range(100, 110)}, "copy": None}
     alone = comparison_table(map(row, "abc"), lambda key: Compared(key[1], content(decoys[key[1]])))
-    coverage = [*map(row, "abc"), row("copy", "a"), row("failed", status=Status.FAILED), row("a", target="U")]
+    coverage = [
+        *map(row, "abc"),
+        row("copy", "a"),
+        row("failed", status=Status.FAILED),
+        row("a", target="U"),
+    ]
     table = comparison_table(coverage, lambda key: Compared(key[1], content(decoys[key[1]])))
     assert table[:3] == alone
-    assert table[3:] == [alone[0]._replace(decoy="copy"), alone[0]._replace(target="U", consensus=None)]
+    assert table[3:] == [
+        alone[0]._replace(decoy="copy"),
+        alone[0]._replace(target="U", consensus=None),
+    ]
 
 
-def test_contacts_come_from_the_store_or_are_made_again_and_what_is_in_the_way_is_named(tmp_path, monkeypatch):
+def test_contacts_come_from_the_store_or_are_made_again_and_what_is_in_the_way_is_named(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     for name in ("near1.pdb.gz", "far1.pdb"):
         Path("in/T").mkdir(parents=True, exist_ok=True)

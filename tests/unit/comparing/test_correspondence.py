@@ -1,4 +1,6 @@
-"""Chains and residues are matched by what they are: how a file names, numbers and orders them changes nothing."""
+"""Chains and residues are matched by what they are: how a file names, numbers and orders them
+changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,15 @@ from structures_text import EXAMPLES
 from toporank.building.chunks.ledger import LedgerRow, meetings_text
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.contacts import contact_bytes
-from toporank.comparing.correspondence import Trace, Traces, chain_map_text, chain_maps, matched, read_chain_map, traces
+from toporank.comparing.correspondence import (
+    Trace,
+    Traces,
+    chain_map_text,
+    chain_maps,
+    matched,
+    read_chain_map,
+    traces,
+)
 from toporank.comparing.decoys import Compared, compare, maps_of_target, read_decoys
 from toporank.comparing.votes import residue_agreement, similarities, votes
 from toporank.features.interface import CaCutoff, Meeting, ca_cutoff_interface
@@ -35,7 +45,7 @@ DECOYS = {
 """Models of a complex of two chains, with the same residues in all."""
 HALF = sorted(DECOYS)[1::2]
 
-# ---- changes that change nothing ----------------------------------------------------------------------------
+# ---- changes that change nothing -----------------------------------------------------------------
 
 
 def renamed(complex_: Complex, names: Mapping[str, str]) -> Complex:
@@ -98,7 +108,9 @@ def beside(complex_: Complex, shift: float) -> Complex:
 
 
 def cut(complex_: Complex) -> Complex:
-    """Without up to 12 residues at each end of each chain, as far as these are far from the other chain."""
+    """Without up to 12 residues at each end of each chain, as far as these are far from the other
+    chain.
+    """
     tensors = contact_interface(complex_)
     kept = []
     for places in chains_of(complex_).values():
@@ -144,7 +156,10 @@ class Said:
         self.votes = votes(similarities(read.contacts), weight)
         self.agreement = residue_agreement(read, weight)
         rows = [
-            CoverageRow("T", n, Status.OK, "", "", None, "", 2, 9, "", "", chain_map_text(self.maps[n])) for n in decoys
+            CoverageRow(
+                "T", n, Status.OK, "", "", None, "", 2, 9, "", "", chain_map_text(self.maps[n])
+            )
+            for n in decoys
         ]
         fates = {
             ("T", n): LedgerRow("T", n, Status.OK, "graphs", meetings=meetings_text(meetings_of(c)))
@@ -165,7 +180,9 @@ def test_half_of_the_models_changed_say_what_all_said_before(unchanged, change):
     for name in DECOYS:
         assert found.compared[name].cluster == unchanged.compared[name].cluster
         assert found.compared[name].twin_of == unchanged.compared[name].twin_of
-        assert found.compared[name].consensus == pytest.approx(unchanged.compared[name].consensus, abs=1e-6)
+        assert found.compared[name].consensus == pytest.approx(
+            unchanged.compared[name].consensus, abs=1e-6
+        )
     np.testing.assert_allclose(found.votes, unchanged.votes, atol=1e-6)
     for one, other in zip(found.agreement, unchanged.agreement, strict=True):
         assert sorted(one.values()) == pytest.approx(sorted(other.values()), abs=1e-6)
@@ -174,17 +191,29 @@ def test_half_of_the_models_changed_say_what_all_said_before(unchanged, change):
     assert len({row.interface for row in found.interfaces}) == 1
 
 
-# ---- copies of a chain --------------------------------------------------------------------------------------
+# ---- copies of a chain ---------------------------------------------------------------------------
 
 
-def made_up(names: str, sequences: Mapping[str, str], touching: list[tuple[str, str]], seed: int = 0) -> Traces:
-    """A model whose chains of these names touch in these pairs, residue k of one residue k of the other, k < 20."""
+def made_up(
+    names: str, sequences: Mapping[str, str], touching: list[tuple[str, str]], seed: int = 0
+) -> Traces:
+    """A model whose chains of these names touch in these pairs, residue k of one residue k of the
+    other, k < 20.
+    """
     draw = np.random.default_rng(seed)
     residues = [(name, k + 1, "") for name in names for k in range(len(sequences[name]))]
-    first = {name: next(i for i, residue in enumerate(residues) if residue[0] == name) for name in names}
-    contacts = [(first[a] + k, first[b] + k + abs(ord(a) - ord(b)) % 3) for a, b in touching for k in range(20)]
+    first = {
+        name: next(i for i, residue in enumerate(residues) if residue[0] == name) for name in names
+    }
+    contacts = [
+        (first[a] + k, first[b] + k + abs(ord(a) - ord(b)) % 3)
+        for a, b in touching
+        for k in range(20)
+    ]
     letters = "".join(sequences[name] for name in names)
-    return traces(residues, letters, draw.normal(0, 20, (len(letters), 3)), np.array(contacts).reshape(-1, 2))
+    return traces(
+        residues, letters, draw.normal(0, 20, (len(letters), 3)), np.array(contacts).reshape(-1, 2)
+    )
 
 
 def called(model: Traces, names: Mapping[str, str]) -> Traces:
@@ -201,7 +230,9 @@ HOMO = chain(1, 60)
 
 @pytest.mark.parametrize("names", ["AB", "ABC"])
 def test_names_of_identical_chains_mean_nothing(names):
-    """Contacts of a dimer and trimer that are not symmetric are matched, whichever names the identical chains have."""
+    """Contacts of a dimer and trimer that are not symmetric are matched, whichever names the
+    identical chains have.
+    """
     model = made_up(names, dict.fromkeys(names, HOMO), [("A", "B"), ("C", "A")][: len(names) - 1])
     for order in permutations(names):
         other = called(model, dict(zip(names, order, strict=True)))
@@ -222,7 +253,9 @@ def test_of_several_ways_to_map_copies_the_one_with_most_contacts_in_common_coun
 
 def test_a_chain_that_no_other_model_has_gets_a_name_of_its_own():
     sequences = {"A": chain(2, 80), "B": HOMO, "C": chain(3, 50)}
-    found = chain_maps({"a": made_up("AB", sequences, [("A", "B")]), "b": made_up("AC", sequences, [("A", "C")])})
+    found = chain_maps(
+        {"a": made_up("AB", sequences, [("A", "B")]), "b": made_up("AC", sequences, [("A", "C")])}
+    )
     assert {*found["a"].values()} & {*found["b"].values()} == {found["a"]["A"]}
     assert len({*found["a"].values(), *found["b"].values()}) == 3
 
@@ -238,7 +271,7 @@ def test_sixty_identical_chains_in_two_models_take_seconds():
     assert found["b"] == {names[::-1][i]: found["a"][name] for i, name in enumerate(names)}
 
 
-# ---- residues -----------------------------------------------------------------------------------------------
+# ---- residues ------------------------------------------------------------------------------------
 
 
 def trace(sequence: str, numbers: list[int] | None = None, codes: str = "") -> Trace:
@@ -270,12 +303,14 @@ def test_numbers_count_where_nine_residues_of_ten_agree(length, place):
     assert matched(whole, trace(whole.sequence[:-1] + last)).tolist() == [*range(length - 1), place]
 
 
-# ---- the column ---------------------------------------------------------------------------------------------
+# ---- the column ----------------------------------------------------------------------------------
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=0, max_size=5)
 
 
-@given(st.lists(NAMES, unique=True, max_size=6), st.lists(NAMES, unique=True, min_size=6, max_size=6))
+@given(
+    st.lists(NAMES, unique=True, max_size=6), st.lists(NAMES, unique=True, min_size=6, max_size=6)
+)
 def test_a_map_is_read_as_it_was_written_whatever_chains_are_called(own, target):
     chain_map = dict(zip(own, target, strict=False))
     text = chain_map_text(chain_map)

@@ -1,4 +1,6 @@
-"""Chains of native and decoy that are not one to one: joined by a docking program, single-chain, or cut in the PDB."""
+"""Chains of native and decoy that are not one to one: joined by a docking program, single-chain, or
+cut in the PDB.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,19 @@ def cut(complex_: Complex, name: str, into: str) -> Complex:
     """A complex with one chain cut into pieces of about equal length, called as the letters say."""
     members = [i for i, residue in enumerate(complex_.residues) if residue.chain == name]
     called = {i: into[k * len(into) // len(members)] for k, i in enumerate(members)}
-    residues = [residue._replace(chain=called.get(i, residue.chain)) for i, residue in enumerate(complex_.residues)]
+    residues = [
+        residue._replace(chain=called.get(i, residue.chain))
+        for i, residue in enumerate(complex_.residues)
+    ]
     return replace(complex_, residues=tuple(residues))
 
 
 def joined(complex_: Complex, names: str, new: str, shift: int = 500) -> Complex:
     """A complex with several chains under one name, their residues numbered on as HADDOCK does."""
     residues = [
-        ResidueId(new, residue.number + shift * names.index(residue.chain)) if residue.chain in names else residue
+        ResidueId(new, residue.number + shift * names.index(residue.chain))
+        if residue.chain in names
+        else residue
         for residue in complex_.residues
     ]
     return replace(complex_, residues=tuple(residues))
@@ -38,7 +45,7 @@ def text(found: Label) -> str:
     return " ".join(sorted(mapping_text(found.mapping).split()))
 
 
-# ---- the value is that of the formula with the partner as one body ----------------------------------------
+# ---- the value is that of the formula with the partner as one body -------------------------------
 
 
 @pytest.mark.parametrize("partners", [(), (("B",), ("H", "L"))], ids=["without partners", "H+L:B"])
@@ -69,7 +76,9 @@ def test_three_chains_in_one_in_another_order_and_with_a_linker():
     linker = replace(linker, parents=("GLY",) * 12, names=("GLY",) * 12)
     parts = [chain(whole, "B", "B"), pieces_[0], linker, *pieces_[1:]]
     decoy = joined(together(*parts), "LKXH", "A", 1000)
-    expected = label(Native(native, (("B",), ("H", "L", "X"))), together(chain(whole, "B", "B"), *pieces_)).dockq
+    expected = label(
+        Native(native, (("B",), ("H", "L", "X"))), together(chain(whole, "B", "B"), *pieces_)
+    ).dockq
     found = label(Native(native), moved(decoy, 3))
     assert found.dockq == pytest.approx(expected, abs=1e-6)
     assert text(found) == "B=B H+L+X=A"
@@ -87,11 +96,15 @@ def test_two_copies_of_a_chain_joined_are_two_pieces_and_may_change_places():
 def test_where_the_ca_of_the_native_are_is_known_of_joined_chains_too():
     native, decoy = example("1PPE", "near1"), example("1PPE", "far1")
     expected = label(Native(native), decoy).counterparts
-    np.testing.assert_array_equal(label(Native(cut(native, "A", "HL")), decoy).counterparts, expected)
-    np.testing.assert_array_equal(label(Native(native), cut(decoy, "A", "HL")).counterparts, expected)
+    np.testing.assert_array_equal(
+        label(Native(cut(native, "A", "HL")), decoy).counterparts, expected
+    )
+    np.testing.assert_array_equal(
+        label(Native(native), cut(decoy, "A", "HL")).counterparts, expected
+    )
 
 
-# ---- what is not joined -----------------------------------------------------------------------------------
+# ---- what is not joined --------------------------------------------------------------------------
 
 
 def test_copies_of_a_chain_are_not_joined_where_the_decoy_has_just_one():
@@ -105,18 +118,23 @@ def test_copies_of_a_chain_are_not_joined_where_the_decoy_has_just_one():
 
 def test_a_sequence_is_cut_only_where_two_parts_lie_side_by_side():
     first, second = "MKTAYIAKQRQISFVKSHFSRQ", "LEERLGLIEVQAPILSRVGDGT"
-    assert pieces(first + "GGGGS" + second, (("L", second), ("H", first))) == (slice(0, 27), slice(27, 49))
+    assert pieces(first + "GGGGS" + second, (("L", second), ("H", first))) == (
+        slice(0, 27),
+        slice(27, 49),
+    )
     assert pieces(first + second, (("H", first), ("C", first))) == ()
     assert pieces(first + second, (("H", first), ("P", "LEER"))) == ()  # too short to mean anything
     assert len(pieces(first + first, (("H", first), ("C", first)))) == 2
 
 
-# ---- what is refused --------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 def test_partners_that_part_a_chain_of_the_decoy_are_refused():
     native = cut(example("1KTZ", "near1"), "A", "HL")
-    with pytest.raises(LabelError, match="chain A of the decoy has residues of 2 partners, H and L"):
+    with pytest.raises(
+        LabelError, match="chain A of the decoy has residues of 2 partners, H and L"
+    ):
         label(Native(native, (("B",), ("H",), ("L",))), example("1KTZ", "mid2"))
 
 
@@ -126,10 +144,12 @@ def test_a_decoy_whose_only_chain_is_the_whole_native_has_no_interface():
         label(Native(native), joined(native, "AB", "A"))
 
 
-# ---- as text ----------------------------------------------------------------------------------------------
+# ---- as text -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mapping", [{"A": ("B",), "B": ("A",)}, {"H": ("A",), "L": ("A",), "A=1": ("B", "C+D")}])
+@pytest.mark.parametrize(
+    "mapping", [{"A": ("B",), "B": ("A",)}, {"H": ("A",), "L": ("A",), "A=1": ("B", "C+D")}]
+)
 def test_which_chain_is_which_comes_back_from_its_text(mapping):
     assert read_mapping(mapping_text(mapping)) == mapping
 
@@ -141,4 +161,9 @@ def test_a_mapping_that_is_something_else_is_refused():
 
 def test_partners_in_a_decoy_that_lacks_a_chain_or_joins_two_partners_cannot_be_built():
     assert in_decoy("A:H+L", {"A": ("X",), "H": ("Y",)}) == "L of the native+Y:X"
-    assert in_decoy("A:H:L", {"A": ("B",), "H": ("A",), "L": ("A",)}).count("without the other partner") == 2
+    assert (
+        in_decoy("A:H:L", {"A": ("B",), "H": ("A",), "L": ("A",)}).count(
+            "without the other partner"
+        )
+        == 2
+    )

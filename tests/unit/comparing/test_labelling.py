@@ -1,4 +1,6 @@
-"""Labels from natives: DockQ as DockQ 2.1.3 computes it, mapping of chains, what is left out and what is refused."""
+"""Labels from natives: DockQ as DockQ 2.1.3 computes it, mapping of chains, what is left out and
+what is refused.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ DOCKQ_2_1_3 = [
     ("1PPE", "far1", 0.3662, 0.2647, 2.564, 7.250),
     ("2I25", "wrong1", 0.0262, 0.0000, 10.003, 34.661),
 ]
-"""Target, decoy, and DockQ, fnat, iRMSD and LRMSD (Å) that DockQ 2.1.3 prints for it, with near1 as its native."""
+"""Target, decoy, and DockQ, fnat, iRMSD and LRMSD (Å) that DockQ 2.1.3 prints for it, with near1 as
+its native.
+"""
 
 
 def example(target: str, decoy: str) -> Complex:
@@ -40,7 +44,10 @@ def example(target: str, decoy: str) -> Complex:
 
 def renamed(complex_: Complex, names: dict[str, str]) -> Complex:
     """Chains under other names; the atoms stay in their order."""
-    return replace(complex_, residues=tuple(r._replace(chain=names.get(r.chain, r.chain)) for r in complex_.residues))
+    return replace(
+        complex_,
+        residues=tuple(r._replace(chain=names.get(r.chain, r.chain)) for r in complex_.residues),
+    )
 
 
 def part(complex_: Complex, kept: np.ndarray) -> Complex:
@@ -60,13 +67,21 @@ def part(complex_: Complex, kept: np.ndarray) -> Complex:
 
 def together(*parts: Complex) -> Complex:
     """The chains of several complexes in one."""
-    atoms, residues = np.cumsum([0, *(len(p.xyz) for p in parts)]), np.cumsum([0, *(len(p.residues) for p in parts)])
-    joined = {name: sum((getattr(p, name) for p in parts), ()) for name in ("residues", "names", "parents")}
+    atoms, residues = (
+        np.cumsum([0, *(len(p.xyz) for p in parts)]),
+        np.cumsum([0, *(len(p.residues) for p in parts)]),
+    )
+    joined = {
+        name: sum((getattr(p, name) for p in parts), ())
+        for name in ("residues", "names", "parents")
+    }
     return Complex(
         **joined,
         xyz=np.concatenate([p.xyz for p in parts]),
         atom_names=np.concatenate([p.atom_names for p in parts]),
-        residue_of=np.concatenate([p.residue_of + n for p, n in zip(parts, residues, strict=False)]),
+        residue_of=np.concatenate(
+            [p.residue_of + n for p, n in zip(parts, residues, strict=False)]
+        ),
         ca=np.concatenate([p.ca + n for p, n in zip(parts, atoms, strict=False)]),
     )
 
@@ -87,7 +102,7 @@ def decoy() -> Complex:
     return example("1KTZ", "mid2")
 
 
-# ---- the numbers ------------------------------------------------------------------------------------------
+# ---- the numbers ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("target", "name", "expected", "fnat", "irmsd", "lrmsd"), DOCKQ_2_1_3)
@@ -106,7 +121,7 @@ def test_neither_place_nor_chain_names_nor_hydrogens_change_a_label(native, deco
     assert found.mapping == {"A": ("B",), "B": ("xyz",)}
 
 
-# ---- which residues are the same --------------------------------------------------------------------------
+# ---- which residues are the same -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -127,7 +142,9 @@ def test_of_equally_good_alignments_the_one_of_dockq_counts(native, decoy, resid
 def test_only_equal_letters_are_the_same_residue_and_in_one_order(native, decoy):
     found = align(native, decoy)
     matched = [
-        (letter, decoy[place]) for letter, place in zip(native, found.residue.tolist(), strict=True) if place >= 0
+        (letter, decoy[place])
+        for letter, place in zip(native, found.residue.tolist(), strict=True)
+        if place >= 0
     ]
     assert all(one == other for one, other in matched)
     assert (np.diff(found.residue[found.residue >= 0]) > 0).all()
@@ -161,7 +178,7 @@ def test_residues_that_are_missing_or_numbered_differently_do_not_matter(native,
     assert found.notes == ()
 
 
-# ---- partners and interfaces ------------------------------------------------------------------------------
+# ---- partners and interfaces ---------------------------------------------------------------------
 
 
 def test_chains_of_one_partner_count_as_one_chain(native, decoy):
@@ -185,13 +202,15 @@ def test_without_partners_the_label_is_the_mean_over_the_interfaces(native, deco
     assert len(values) > 1
 
 
-# ---- which chain is which ---------------------------------------------------------------------------------
+# ---- which chain is which ------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def trimer(native) -> Complex:
     """Three copies of one chain side by side, which the order of their names does not tell."""
-    return together(*(chain(native, "B", new, shift) for new, shift in (("A", 0.0), ("B", 18.0), ("C", 36.0))))
+    return together(
+        *(chain(native, "B", new, shift) for new, shift in (("A", 0.0), ("B", 18.0), ("C", 36.0)))
+    )
 
 
 @pytest.mark.parametrize("names", ["BCA", "CBA", "BAC"])
@@ -213,7 +232,9 @@ def test_a_residue_of_hydrogens_alone_is_not_part_of_a_chain(native):
 def relative(sequence: str, n: int) -> str:
     """The sequence with n letters that are others, evenly spread."""
     places = {round(i * len(sequence) / n) for i in range(n)}
-    return "".join("W" if i in places and letter != "W" else letter for i, letter in enumerate(sequence))
+    return "".join(
+        "W" if i in places and letter != "W" else letter for i, letter in enumerate(sequence)
+    )
 
 
 def test_a_relative_of_a_chain_is_no_copy_of_it_where_the_chain_itself_is_there(native):
@@ -222,17 +243,27 @@ def test_a_relative_of_a_chain_is_no_copy_of_it_where_the_chain_itself_is_there(
     alike = replace(own, name="R", sequence=relative(own.sequence, len(own.sequence) // 5))
     assert counterparts_of({"A": own}, {"R": alike, "A": own}) == {"A": ["A"]}
     assert counterparts_of({"A": own}, {"R": alike}) == {"A": ["R"]}
-    assert counterparts_of({"A": own, "R": alike}, {"x": own, "y": alike}) == {"A": ["x"], "R": ["y"]}
+    assert counterparts_of({"A": own, "R": alike}, {"x": own, "y": alike}) == {
+        "A": ["x"],
+        "R": ["y"],
+    }
 
 
 def test_of_sides_of_equal_size_the_second_is_superposed_as_dockq_does():
-    """The first side is deformed and the second is not: what LRMSD sees is the deformation alone, of a known size."""
+    """The first side is deformed and the second is not: what LRMSD sees is the deformation alone,
+    of a known size.
+    """
     rng = np.random.default_rng(0)
     backbone = np.cumsum(rng.normal(size=(2, 12, 4, 3)), axis=1)
-    sides = tuple(Side(side + place, side + place) for side, place in zip(backbone, (0.0, 2.0), strict=True))
+    sides = tuple(
+        Side(side + place, side + place) for side, place in zip(backbone, (0.0, 2.0), strict=True)
+    )
     pairs = np.argwhere(np.ones((12, 12), dtype=bool))
     deformed = sides[0].backbone + rng.normal(size=(12, 4, 3))
-    found = score(Interface(sides, pairs, np.ones(len(pairs), dtype=bool)), (Side(deformed, deformed), sides[1]))
+    found = score(
+        Interface(sides, pairs, np.ones(len(pairs), dtype=bool)),
+        (Side(deformed, deformed), sides[1]),
+    )
     deformation = np.sqrt(np.square(deformed - sides[0].backbone).sum(axis=-1).mean())
     assert found.lrmsd == pytest.approx(deformation)
 
@@ -260,21 +291,27 @@ def test_a_model_that_lacks_chains_is_labelled_over_what_is_there_and_says_so(tr
     assert found.notes == ("no counterpart of chain C of the native",)
 
 
-# ---- single contacts --------------------------------------------------------------------------------------
+# ---- single contacts -----------------------------------------------------------------------------
 
 
 def quality(native: Complex, decoy: Complex) -> tuple[np.ndarray, np.ndarray]:
-    """Local quality of all pairs of residues with a CA, and whether they are of one chain, both shape (P,)."""
+    """Local quality of all pairs of residues with a CA, and whether they are of one chain, both
+    shape (P,).
+    """
     known = Native(native)
     there = np.flatnonzero(decoy.ca >= 0)
     expected = label(known, decoy).counterparts[there]
     chains = np.array([decoy.residues[r].chain for r in there])
     pairs = np.array(np.triu_indices(len(there), 1))
-    return local_quality(decoy.xyz[decoy.ca[there]], expected, pairs), chains[pairs[0]] == chains[pairs[1]]
+    return local_quality(decoy.xyz[decoy.ca[there]], expected, pairs), chains[pairs[0]] == chains[
+        pairs[1]
+    ]
 
 
 def test_where_a_partner_is_far_off_only_contacts_between_partners_are_bad(native):
-    found, within = quality(native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0)))
+    found, within = quality(
+        native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0))
+    )
     assert np.all(found[within] == 1)
     assert np.all(found[~within] == 0)
 
@@ -285,7 +322,9 @@ def judged(native: Complex, decoy: Complex) -> list[bool]:
     return [*right_residues(decoy, expected, native_contacts(decoy, expected, native)).values()]
 
 
-def test_residues_that_touch_something_else_are_wrong_and_those_that_touch_nothing_are_not_judged(native):
+def test_residues_that_touch_something_else_are_wrong_and_those_that_touch_nothing_are_not_judged(
+    native,
+):
     decoy = together(chain(native, "A", "A"), chain(native, "B", "B", 4.0))
     expected = label(Native(native), decoy).counterparts
     pairs, kept = ({*map(tuple, residue_contacts(each).tolist())} for each in (native, decoy))
@@ -308,7 +347,7 @@ def test_a_contact_is_as_good_as_the_share_of_thresholds_that_its_distance_keeps
     np.testing.assert_array_equal(found, [0.5, 0.5, np.nan])  # 1.5 Å: below 2 and 4
 
 
-# ---- what is refused --------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 def test_a_decoy_of_another_protein_has_no_label(native):

@@ -20,10 +20,13 @@ def rotation(seed: int) -> np.ndarray:
     return matrix * np.sign(np.linalg.det(matrix))
 
 
-def pose(seed: int, decoy: str = NEAR, *, noise: float = 0.0, digits: int = 9, still: bool = False) -> bytes:
+def pose(
+    seed: int, decoy: str = NEAR, *, noise: float = 0.0, digits: int = 9, still: bool = False
+) -> bytes:
     """The contacts of an example decoy, turned and moved, its coordinates rounded as in a PDB file.
 
-    noise : Å, of each coordinate. digits : of the rotation, as programs round it. still : whether it stays in place.
+    noise : Å, of each coordinate. digits : of the rotation, as programs round it. still : whether
+    it stays in place.
     """
     complex_ = read_complex(EXAMPLES / decoy)
     generator = np.random.default_rng(seed)
@@ -56,11 +59,24 @@ def test_so_they_are_where_one_model_differs(n):
         [pose(0)],
         [pose(seed, noise=0.05) for seed in range(4)],
         [pose(0, still=True), pose(1, noise=0.01, still=True), pose(2, still=True)],
-        [pose(0), pose(1), pose(2, OTHER), pose(3, "1EMV/far2.pdb.gz"), pose(4, "1EMV/wrong1.pdb.gz")],
+        [
+            pose(0),
+            pose(1),
+            pose(2, OTHER),
+            pose(3, "1EMV/far2.pdb.gz"),
+            pose(4, "1EMV/wrong1.pdb.gz"),
+        ],
         [pose(0), pose(1, "1PPE/near1.pdb.gz")],
         [],
     ],
-    ids=["one model", "samples of a predictor", "models in one place", "two alike among five", "two complexes", "none"],
+    ids=[
+        "one model",
+        "samples of a predictor",
+        "models in one place",
+        "two alike among five",
+        "two complexes",
+        "none",
+    ],
 )
 def test_other_models_are_ranked(poses):
     assert moved_as_whole(named(*poses)) == set()

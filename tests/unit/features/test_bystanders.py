@@ -21,7 +21,9 @@ def noted(tmp_path):
     return note
 
 
-def het(residue: str, number: int, chain: str = "A", z: float = 4.0, name: str = "C1", **other) -> Atom:
+def het(
+    residue: str, number: int, chain: str = "A", z: float = 4.0, name: str = "C1", **other
+) -> Atom:
     return Atom(name, residue, chain, number, 2.5, 0.0, z, het=True, **other)
 
 
@@ -46,7 +48,12 @@ def test_only_what_touches_an_interface_residue_is_named(noted):
     assert noted(het("ATP", 401, z=7.0), het("ATP", 401, z=5.2, name="C2")) == [
         "at the interface, but not looked at: ATP (A:401)"
     ]
-    assert noted(*changed(alanine("A", 2, 40.0)), Atom("C1", "ATP", "A", 401, 40.0, 0.0, 4.0, het=True)) == []
+    assert (
+        noted(
+            *changed(alanine("A", 2, 40.0)), Atom("C1", "ATP", "A", 401, 40.0, 0.0, 4.0, het=True)
+        )
+        == []
+    )
 
 
 def test_hydrogens_touch_nothing(noted):

@@ -1,7 +1,8 @@
-"""Atoms that touch: their types, how surface is shared out, and the nodes and edges that are made of both.
+"""Atoms that touch: their types, how surface is shared out, and the nodes and edges that are made
+of both.
 
-Surfaces are compared with the area of a spherical cap and with Biopython; columns with plain loops over atoms. That
-nothing else matters, such as how a complex lies, is proved in test_invariance.py.
+Surfaces are compared with the area of a spherical cap and with Biopython; columns with plain loops
+over atoms. That nothing else matters, such as how a complex lies, is proved in test_invariance.py.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def nodes(decoy) -> np.ndarray:
     return ca_cutoff_interface(CaCutoff(), decoy).index
 
 
-# ---- types of atoms ---------------------------------------------------------------------------------------
+# ---- types of atoms ------------------------------------------------------------------------------
 
 
 def heavy_atoms(residue: str) -> list[str]:
@@ -64,7 +65,9 @@ def test_every_heavy_atom_has_a_type_of_its_element(residue):
         assert (name[0] if name[0] in "NOS" else "C") == atom[0], atom
 
 
-@pytest.mark.parametrize(("residue", "atom"), [("GLY", "CB"), ("ALA", "CG"), ("UNK", "CA"), ("ALA", "H")])
+@pytest.mark.parametrize(
+    ("residue", "atom"), [("GLY", "CB"), ("ALA", "CG"), ("UNK", "CA"), ("ALA", "H")]
+)
 def test_what_no_residue_has_is_of_no_type(residue, atom):
     assert type_of(residue, atom) == NO_TYPE
 
@@ -78,7 +81,7 @@ def test_charged_are_lysine_arginine_aspartate_glutamate_and_the_end_of_a_chain(
     assert negative - of_chains == {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
 
 
-# ---- surfaces ---------------------------------------------------------------------------------------------
+# ---- surfaces ------------------------------------------------------------------------------------
 
 BALLS = {"C": ("CB", "ALA"), "N": ("NZ", "LYS"), "O": ("OD1", "ASP"), "S": ("SG", "CYS")}
 
@@ -93,7 +96,9 @@ def test_what_is_shared_and_what_is_free_add_up_to_the_ball(decoy, nodes):
     assert set(found.atoms) == set(np.flatnonzero(np.isin(decoy.residue_of, nodes)))
 
 
-def test_a_partner_far_away_covers_nothing_and_one_alone_is_what_it_was_in_the_complex(decoy, nodes):
+def test_a_partner_far_away_covers_nothing_and_one_alone_is_what_it_was_in_the_complex(
+    decoy, nodes
+):
     first = decoy.body_of[decoy.residue_of] == 0
     apart = replace(decoy, xyz=decoy.xyz + np.where(first[:, None], 0.0, 500.0))
     found, together = surfaces(apart, nodes), surfaces(decoy, nodes)
@@ -109,7 +114,10 @@ def test_a_point_goes_to_the_ball_that_covers_it_deepest(seed):
     draw = np.random.default_rng(seed)
     letters = draw.choice(list(BALLS), 7)
     places = [(0.0, 0.0, 0.0), *draw.normal(0, 3, (6, 3)).tolist()]
-    atoms = [Atom(*BALLS[x], chain, 1, *xyz) for x, chain, xyz in zip(letters, "ABCDEFG", places, strict=True)]
+    atoms = [
+        Atom(*BALLS[x], chain, 1, *xyz)
+        for x, chain, xyz in zip(letters, "ABCDEFG", places, strict=True)
+    ]
     found = surfaces(complex_of(atoms), np.array([0]))
     reach = np.array([RADII[x.encode()] + PROBE for x in letters])
     points = draw.normal(size=(20000, 3))
@@ -124,7 +132,9 @@ def test_a_point_goes_to_the_ball_that_covers_it_deepest(seed):
 
 
 def test_free_surface_is_that_of_biopython(tmp_path):
-    """Shrake and Rupley's, with the same radii and more points: each atom to 4 points, all together to 1 %."""
+    """Shrake and Rupley's, with the same radii and more points: each atom to 4 points, all together
+    to 1 %.
+    """
     complex_ = read_complex(EXAMPLES / "1GCQ/mid1.pdb").without_hydrogens()
     atoms = [
         Atom(name.decode(), complex_.names[r], *complex_.residues[r][:2], *map(float, xyz))
@@ -142,7 +152,7 @@ def test_free_surface_is_that_of_biopython(tmp_path):
     np.testing.assert_array_equal(found.free, found.alone)
 
 
-# ---- edges ------------------------------------------------------------------------------------------------
+# ---- edges ---------------------------------------------------------------------------------------
 
 
 def test_every_column_has_its_name():
@@ -166,16 +176,23 @@ def plain_edge(complex_: Complex, i: int, j: int) -> dict[str, float]:
                     found[f"atom_pairs_{low:g}_{high:g}"] += 1
                     of = "short" if low < 4 else "middle" if low < 6 else "long"
                     found[f"energy_{of}"] += potentials.atoms[types[a], types[b], k]
-            names = {(complex_.parents[r], complex_.atom_names[x].decode()) for r, x in ((i, a), (j, b))}
+            names = {
+                (complex_.parents[r], complex_.atom_names[x].decode()) for r, x in ((i, a), (j, b))
+            }
             elements = {name[0] for _, name in names}
-            signs = [charge(complex_.parents[r], complex_.atom_names[x].decode()) for r, x in ((i, a), (j, b))]
+            signs = [
+                charge(complex_.parents[r], complex_.atom_names[x].decode())
+                for r, x in ((i, a), (j, b))
+            ]
             apolar = [APOLAR[types[x]] for x in (a, b)]
             polar = [complex_.atom_names[x].decode()[0] in "NO" for x in (a, b)]
             found["hydrogen_bonds"] += apart < 3.5 and elements == {"N", "O"}
             found["salt_bridges"] += apart < 4.0 and sorted(signs) == [-1, 1]
             found["like_charges"] += apart < 5.0 and signs[0] * signs[1] == 1
             found["apolar_contacts"] += apart < 4.5 and all(apolar)
-            found["mixed_contacts"] += apart < 4.5 and ((apolar[0] and polar[1]) or (apolar[1] and polar[0]))
+            found["mixed_contacts"] += apart < 4.5 and (
+                (apolar[0] and polar[1]) or (apolar[1] and polar[0])
+            )
     kinds = [RESIDUES.index(complex_.parents[r]) for r in (i, j)]
     found["contact"] = float(nearest < 5)
     found["residue_energy"] = potentials.residues[*kinds] if nearest < 5 else 0.0
@@ -215,7 +232,10 @@ def test_edges_are_pairs_whose_atoms_are_nearer_than_eight_angstrom(decoy, nodes
     start = decoy.atom_slices
     for i, r in enumerate(nodes):
         for j, s in enumerate(nodes):
-            if decoy.body_of[r] != decoy.body_of[s] and math.dist(decoy.xyz[decoy.ca[r]], decoy.xyz[decoy.ca[s]]) < 14:
+            if (
+                decoy.body_of[r] != decoy.body_of[s]
+                and math.dist(decoy.xyz[decoy.ca[r]], decoy.xyz[decoy.ca[s]]) < 14
+            ):
                 one, other = (decoy.xyz[start[x] : start[x + 1]] for x in (r, s))
                 if np.linalg.norm(one[:, None] - other, axis=2).min() < 8:
                     expected.add((i, j))
@@ -226,7 +246,12 @@ def test_edges_are_pairs_whose_atoms_are_nearer_than_eight_angstrom(decoy, nodes
 def test_the_other_direction_swaps_both_ends_and_nothing_else(edges):
     there, back = edges.attributes[0::2], edges.attributes[1::2]
     np.testing.assert_array_equal(edges.index[:, 0::2], edges.index[::-1, 1::2])
-    swap = {"from_x": "to_x", "from_y": "to_y", "from_z": "to_z", "side_chain_from": "side_chain_to"}
+    swap = {
+        "from_x": "to_x",
+        "from_y": "to_y",
+        "from_z": "to_z",
+        "side_chain_from": "side_chain_to",
+    }
     swap |= {b: a for a, b in swap.items()}
     for k, name in enumerate(NAMES):
         np.testing.assert_array_equal(there[:, k], back[:, NAMES.index(swap.get(name, name))])
@@ -258,17 +283,22 @@ def test_where_residues_are_ca_atoms_only_and_nothing_is_near_the_error_says_wha
 def test_chains_of_one_partner_do_not_touch_each_other(decoy, nodes):
     """The first chain cut in two: with both halves as one partner, everything is as it was."""
     chain, half = decoy.residues[0].chain, 25
-    halves = tuple(r._replace(chain="X") if r.chain == chain and i > half else r for i, r in enumerate(decoy.residues))
+    halves = tuple(
+        r._replace(chain="X") if r.chain == chain and i > half else r
+        for i, r in enumerate(decoy.residues)
+    )
     other = next(r.chain for r in decoy.residues if r.chain != chain)
     cut = replace(decoy, residues=halves)
     joined, unsaid = cut.with_partners(((chain, "X"), (other,))), contact_edges(RAW, cut, nodes)
     found = contact_edges(RAW, joined, nodes)
     np.testing.assert_array_equal(found.index, contact_edges(RAW, decoy, nodes).index)
-    np.testing.assert_allclose(found.attributes, contact_edges(RAW, decoy, nodes).attributes, atol=1e-9)
+    np.testing.assert_allclose(
+        found.attributes, contact_edges(RAW, decoy, nodes).attributes, atol=1e-9
+    )
     assert unsaid.index.shape[1] > found.index.shape[1]
 
 
-# ---- nodes ------------------------------------------------------------------------------------------------
+# ---- nodes ---------------------------------------------------------------------------------------
 
 
 def own_columns(complex_: Complex, residues: np.ndarray) -> dict[str, np.ndarray]:
@@ -276,7 +306,9 @@ def own_columns(complex_: Complex, residues: np.ndarray) -> dict[str, np.ndarray
     return dict(zip(OWN, squared(table.values[:, : len(OWN)]).T, strict=True))
 
 
-def test_buried_is_what_the_partner_covers_and_clashes_are_atoms_within_three_angstrom(decoy, nodes):
+def test_buried_is_what_the_partner_covers_and_clashes_are_atoms_within_three_angstrom(
+    decoy, nodes
+):
     own, start = own_columns(decoy, nodes), decoy.atom_slices
     body = decoy.body_of[decoy.residue_of]
     assert own["heavy_atoms"].tolist() == [pytest.approx(start[r + 1] - start[r]) for r in nodes]
@@ -290,7 +322,9 @@ def test_buried_is_what_the_partner_covers_and_clashes_are_atoms_within_three_an
     assert own["clashes"].tolist() == pytest.approx(clashes)
     assert sum(clashes) > 0
     assert (own["buried_apolar"] + own["buried_polar"] <= own["buried"] + 1e-9).all()
-    assert (own["shared"] <= own["buried"] + 1e-9).sum() < len(nodes)  # a point may be covered by its own chain, too
+    assert (own["shared"] <= own["buried"] + 1e-9).sum() < len(
+        nodes
+    )  # a point may be covered by its own chain, too
     assert own["buried"].sum() > 500
     found = surfaces(decoy, nodes)
     assert own["free"].sum() == pytest.approx(found.free.sum(), rel=0.02)

@@ -26,7 +26,11 @@ def exactly(pair: tuple[float, float]) -> Fraction:
 def test_products_of_vectors_have_twice_the_digits(a, b):
     (x, y, z), (u, v, w) = (tuple(map(Fraction, vector)) for vector in (a, b))
     terms = [x * u, y * v, z * w]
-    assert abs(exactly(dot2(pairs(a), pairs(b))) - sum(terms)) <= sum(map(abs, terms)) * Fraction(1, 2**98)
+    assert abs(exactly(dot2(pairs(a), pairs(b))) - sum(terms)) <= sum(map(abs, terms)) * Fraction(
+        1, 2**98
+    )
     crossed = [(y * w, z * v), (z * u, x * w), (x * v, y * u)]
     for found, (first, second) in zip(cross2(pairs(a), pairs(b)), crossed, strict=True):
-        assert abs(exactly(found) - (first - second)) <= (abs(first) + abs(second)) * Fraction(1, 2**98)
+        assert abs(exactly(found) - (first - second)) <= (abs(first) + abs(second)) * Fraction(
+            1, 2**98
+        )

@@ -30,7 +30,7 @@ def in_line(*chain_and_x: tuple[str, float]):
     return ca_trace((chain, n, "", (x, 0.0, 0.0)) for n, (chain, x) in enumerate(chain_and_x, 1))
 
 
-# ---- which nodes are joined -------------------------------------------------------------------------------
+# ---- which nodes are joined ----------------------------------------------------------------------
 
 
 @raw_and_scaled
@@ -67,7 +67,9 @@ def test_indices_count_the_nodes_and_not_the_residues():
 
 
 def test_chains_that_differ_only_after_their_first_letter_are_different():
-    assert legacy_edges(RAW, in_line(("Heavy", 0.0), ("Height", 5.0)), np.arange(2)).index.shape == (2, 2)
+    assert legacy_edges(
+        RAW, in_line(("Heavy", 0.0), ("Height", 5.0)), np.arange(2)
+    ).index.shape == (2, 2)
 
 
 @raw_and_scaled
@@ -76,10 +78,12 @@ def test_without_any_edge_the_error_tells_the_cutoff(parameters):
         legacy_edges(parameters, in_line(("A", 0.0), ("A", 5.0), ("B", 50.0)), np.arange(3))
 
 
-# ---- legacy_v11 -------------------------------------------------------------------------------------------
+# ---- legacy_v11 ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
+@pytest.mark.parametrize(
+    "decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+)
 def test_real_decoys_have_the_edges_that_plain_loops_give(decoy):
     path = EXAMPLES / decoy
     complex_ = read_complex(path)
@@ -88,18 +92,25 @@ def test_real_decoys_have_the_edges_that_plain_loops_give(decoy):
     raw, scaled = (legacy_edges(parameters, complex_, nodes) for parameters in (RAW, SCALED))
     assert raw.index.T.tolist() == scaled.index.T.tolist() == [list(pair) for pair in index]
     np.testing.assert_allclose(raw.attributes, attributes, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(scaled.attributes, reference.scaled_columns(attributes), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        scaled.attributes, reference.scaled_columns(attributes), rtol=0, atol=1e-12
+    )
 
 
 def test_the_eleven_columns_are_the_distance_and_a_count_for_each_bin():
-    assert legacy_columns(RAW) == ["ca_distance", *(f"atom_pairs_from_{edge}" for edge in range(1, 11))]
+    assert legacy_columns(RAW) == [
+        "ca_distance",
+        *(f"atom_pairs_from_{edge}" for edge in range(1, 11)),
+    ]
 
 
 def test_bins_begin_at_their_lower_edge_the_last_has_no_end_and_below_the_first_nothing_counts():
     """One CA against atoms at chosen distances."""
     distances = [5.0, 0.999, 1.0, 1.999, 2.0, 9.999, 10.0, 40.0]
     atoms = [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0)]
-    atoms += [Atom("CA" if n == 0 else "CB", "ALA", "B", 1, 0.0, d, 0.0) for n, d in enumerate(distances)]
+    atoms += [
+        Atom("CA" if n == 0 else "CB", "ALA", "B", 1, 0.0, d, 0.0) for n, d in enumerate(distances)
+    ]
     edges = legacy_edges(RAW, complex_of(atoms), np.arange(2))
     assert edges.attributes.tolist() == [[5.0, 2, 1, 0, 0, 1, 0, 0, 0, 1, 2]] * 2
 
@@ -107,7 +118,10 @@ def test_bins_begin_at_their_lower_edge_the_last_has_no_end_and_below_the_first_
 def test_hydrogens_take_part_in_the_histogram():
     bare = [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0), Atom("CA", "ALA", "B", 1, 5.0, 0.0, 0.0)]
     with_h = [bare[0], Atom("H", "ALA", "A", 1, 0.0, 1.0, 0.0), bare[1]]
-    counts = [legacy_edges(RAW, complex_of(atoms), np.arange(2)).attributes[0, 1:].sum() for atoms in (bare, with_h)]
+    counts = [
+        legacy_edges(RAW, complex_of(atoms), np.arange(2)).attributes[0, 1:].sum()
+        for atoms in (bare, with_h)
+    ]
     assert counts == [1, 2]
 
 
@@ -121,7 +135,10 @@ def test_scaling_is_over_the_edges_of_one_decoy_and_a_constant_column_becomes_ze
 
 
 @settings(max_examples=15)
-@given(seed=st.integers(0, 10**6), bins=st.lists(st.integers(0, 25), min_size=2, max_size=6, unique=True).map(sorted))
+@given(
+    seed=st.integers(0, 10**6),
+    bins=st.lists(st.integers(0, 25), min_size=2, max_size=6, unique=True).map(sorted),
+)
 def test_counts_are_those_of_a_double_loop_over_atoms(seed, bins):
     complex_ = random_complex(seed, residues=3)
     pairs = np.array([[0, 3], [1, 5], [5, 2], [0, 1]])
@@ -133,4 +150,6 @@ def test_counts_are_those_of_a_double_loop_over_atoms(seed, bins):
                 distance = np.linalg.norm(complex_.xyz[a] - complex_.xyz[b])
                 for k in range(len(bins) - 1):
                     expected[p, k] += bins[k] <= distance < bins[k + 1]
-    np.testing.assert_array_equal(atom_distances(complex_, pairs, np.array(bins, dtype=float)), expected)
+    np.testing.assert_array_equal(
+        atom_distances(complex_, pairs, np.array(bins, dtype=float)), expected
+    )

@@ -1,4 +1,6 @@
-"""Which residues are interface: the published criterion, on hand-made complexes and against plain loops."""
+"""Which residues are interface: the published criterion, on hand-made complexes and against plain
+loops.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def in_line(*chain_and_x: tuple[str, float]):
     return ca_trace((chain, n, "", (x, 0.0, 0.0)) for n, (chain, x) in enumerate(chain_and_x, 1))
 
 
-# ---- against plain loops ----------------------------------------------------------------------------------
+# ---- against plain loops -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("decoy", DECOYS)
@@ -42,15 +44,25 @@ def test_real_decoys_have_the_interface_that_plain_loops_find(decoy):
     found, expected = interface(complex_), reference.interface(path)
     protein = [r for r in reference.read(path) if not r.hetero and "CA" in r.atoms]
     assert [tuple(complex_.residues[r]) for r in found.index] == [r.key for r in expected]
-    np.testing.assert_array_equal(found.contacts, [reference.contacts(r, protein) for r in expected])
-    np.testing.assert_allclose(found.nearest, [reference.nearest(r, protein) for r in expected], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(
+        found.contacts, [reference.contacts(r, protein) for r in expected]
+    )
+    np.testing.assert_allclose(
+        found.nearest, [reference.nearest(r, protein) for r in expected], rtol=0, atol=1e-12
+    )
 
 
 @settings(max_examples=25)
-@given(seed=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC", "BAD"]), cutoff=st.sampled_from([4.0, 7.0, 12]))
+@given(
+    seed=st.integers(0, 10**6),
+    chains=st.sampled_from(["AB", "ABC", "BAD"]),
+    cutoff=st.sampled_from([4.0, 7.0, 12]),
+)
 def test_random_complexes_have_the_interface_that_every_pair_tells(seed, chains, cutoff):
     complex_ = random_complex(seed, chains=chains)
-    distance = np.linalg.norm(complex_.xyz[complex_.ca][:, None] - complex_.xyz[complex_.ca], axis=-1)
+    distance = np.linalg.norm(
+        complex_.xyz[complex_.ca][:, None] - complex_.xyz[complex_.ca], axis=-1
+    )
     chain = np.array([r.chain for r in complex_.residues])
     distance[chain[:, None] == chain] = np.inf
     near = distance < cutoff
@@ -64,7 +76,7 @@ def test_random_complexes_have_the_interface_that_every_pair_tells(seed, chains,
     np.testing.assert_allclose(found.nearest, distance.min(axis=1)[found.index], rtol=1e-12)
 
 
-# ---- the criterion ----------------------------------------------------------------------------------------
+# ---- the criterion -------------------------------------------------------------------------------
 
 
 def test_the_cutoff_itself_is_already_too_far():
@@ -87,7 +99,7 @@ def test_what_is_not_protein_has_no_part_in_it():
     assert (names(complex_, found), found.contacts.tolist()) == (["A:1", "B:2"], [1, 1])
 
 
-# ---- chains and order -------------------------------------------------------------------------------------
+# ---- chains and order ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -109,7 +121,7 @@ def test_a_chain_without_name_and_one_with_a_digit_are_chains():
     assert names(complex_, interface(complex_)) == [":1", "1:2"]
 
 
-# ---- no interface -----------------------------------------------------------------------------------------
+# ---- no interface --------------------------------------------------------------------------------
 
 
 def test_without_contact_the_error_tells_the_closest_distance_and_the_number_of_chains():
@@ -124,7 +136,12 @@ def test_the_example_decoy_that_is_pulled_apart_has_no_interface():
 
 
 @settings(max_examples=25)
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 9), m=st.integers(1, 9), far=st.sampled_from([0.0, 300.0]))
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 9),
+    m=st.integers(1, 9),
+    far=st.sampled_from([0.0, 300.0]),
+)
 def test_the_closest_approach_is_the_smallest_of_all_distances_between_two_sets(seed, n, m, far):
     draw = np.random.default_rng(seed)
     a, b = draw.normal(size=(n, 3)) + 1000, draw.normal(size=(m, 3)) + 1000 + far
@@ -137,14 +154,20 @@ def test_a_single_chain_is_an_error_that_names_it():
 
 
 def test_no_protein_at_all_is_an_error():
-    complex_ = dataclasses.replace(in_line(("A", 0.0), ("B", 5.0)), parents=("", ""), ca=np.array([-1, -1]))
+    complex_ = dataclasses.replace(
+        in_line(("A", 0.0), ("B", 5.0)), parents=("", ""), ca=np.array([-1, -1])
+    )
     with pytest.raises(StructureError, match="no protein chain"):
         interface(complex_)
 
 
 @pytest.mark.parametrize("without", ["B", "AB"])
 def test_a_chain_without_any_ca_atom_does_not_count_as_a_protein_chain(without):
-    atoms = [a for a in alanine("A", 1, 0.0) + alanine("B", 1, 5.0) if not (a.chain in without and a.name == "CA")]
+    atoms = [
+        a
+        for a in alanine("A", 1, 0.0) + alanine("B", 1, 5.0)
+        if not (a.chain in without and a.name == "CA")
+    ]
     with pytest.raises(StructureError, match="with CA atoms, at least two are needed"):
         interface(complex_of(atoms))
 

@@ -1,9 +1,11 @@
-"""What must not matter: how a complex lies, what its chains are called, in what order and format a file lists it.
+"""What must not matter: how a complex lies, what its chains are called, in what order and format a
+file lists it.
 
-A decoy is written anew in each of these ways, read again, and its features are compared residue by residue and pair by
-pair, then its scores. Two things limit how equal they can be. A PDB file has three decimals, so a turned complex is
-not quite the same one. And DSSP counts points of a sphere that does not turn with the complex: as the file lies,
-accessibilities change by about 1 Å²; with `orientation: principal_axes` they do not.
+A decoy is written anew in each of these ways, read again, and its features are compared residue by
+residue and pair by pair, then its scores. Two things limit how equal they can be. A PDB file has
+three decimals, so a turned complex is not quite the same one. And DSSP counts points of a sphere
+that does not turn with the complex: as the file lies, accessibilities change by about 1 Å²; with
+`orientation: principal_axes` they do not.
 """
 
 from __future__ import annotations
@@ -54,7 +56,10 @@ def turned(atoms: list[Atom], seed: int) -> list[Atom]:
     turn = np.linalg.qr(draw.normal(size=(3, 3)))[0]
     turn *= np.linalg.det(turn)
     there = xyz @ turn + draw.uniform(-50, 50, 3)
-    return [replace(a, x=float(x), y=float(y), z=float(z)) for a, (x, y, z) in zip(atoms, there, strict=True)]
+    return [
+        replace(a, x=float(x), y=float(y), z=float(z))
+        for a, (x, y, z) in zip(atoms, there, strict=True)
+    ]
 
 
 def renamed(atoms: list[Atom]) -> list[Atom]:
@@ -105,23 +110,32 @@ def rewritten(decoy, tmp_path):
 
     def again(way: str) -> Complex:
         text = EXACT[way](atoms_of(decoy))
-        return read_complex(write(tmp_path / ("x.cif" if text.startswith("data_") else "x.pdb"), text))
+        return read_complex(
+            write(tmp_path / ("x.cif" if text.startswith("data_") else "x.pdb"), text)
+        )
 
     return again
 
 
-def by_residue(complex_: Complex, residues: np.ndarray, values: np.ndarray) -> dict[str, np.ndarray]:
+def by_residue(
+    complex_: Complex, residues: np.ndarray, values: np.ndarray
+) -> dict[str, np.ndarray]:
     return {original(complex_.residues[r]): row for r, row in zip(residues, values, strict=True)}
 
 
 def by_pair(complex_: Complex, residues: np.ndarray, edges) -> dict[tuple[str, str], np.ndarray]:
     names = [original(complex_.residues[r]) for r in residues]
-    return {(names[i], names[j]): row for (i, j), row in zip(edges.index.T, edges.attributes, strict=True)}
+    return {
+        (names[i], names[j]): row
+        for (i, j), row in zip(edges.index.T, edges.attributes, strict=True)
+    }
 
 
 def check_same(here: dict, there: dict, atol: float) -> None:
     assert here.keys() == there.keys()
-    np.testing.assert_allclose(np.array([there[k] for k in here]), np.array(list(here.values())), rtol=0, atol=atol)
+    np.testing.assert_allclose(
+        np.array([there[k] for k in here]), np.array(list(here.values())), rtol=0, atol=atol
+    )
 
 
 def interface_of(complex_: Complex) -> np.ndarray:
@@ -136,13 +150,15 @@ def resolve_all(**other):
     })  # fmt: skip
 
 
-# ---- features ---------------------------------------------------------------------------------------------
+# ---- features ------------------------------------------------------------------------------------
 
 
 def interface_rows(complex_: Complex) -> dict[str, np.ndarray]:
     interface = resolve_all()["interface"](complex_)
     assert len(interface.index) > 20
-    return by_residue(complex_, interface.index, np.column_stack([interface.contacts, interface.nearest]))
+    return by_residue(
+        complex_, interface.index, np.column_stack([interface.contacts, interface.nearest])
+    )
 
 
 def topology_rows(complex_: Complex) -> dict[str, np.ndarray]:
@@ -161,7 +177,9 @@ def node_rows(
     """Node features without topology."""
     record = {"module": module, "orientation": orientation, "scaling": "none"}
     choice, residues = resolve_all(nodes=record)["nodes"], interface_of(complex_)
-    return by_residue(complex_, residues, choice(complex_, residues, np.zeros((len(residues), 0))).values)
+    return by_residue(
+        complex_, residues, choice(complex_, residues, np.zeros((len(residues), 0))).values
+    )
 
 
 ROWS = {
@@ -169,7 +187,10 @@ ROWS = {
     "topology": (topology_rows, 1e-7),  # squared radii of nearly flat tetrahedra
     "legacy edges": (partial(edge_rows, record=LEGACY), 1e-9),
     "scaled edges": (partial(edge_rows, record={**LEGACY, "scaling": "per_decoy"}), 1e-9),
-    "edges": (partial(edge_rows, record=CONTACTS), 1e-7),  # roots of energies that cancel out: of 1e-16 it is 1e-8
+    "edges": (
+        partial(edge_rows, record=CONTACTS),
+        1e-7,
+    ),  # roots of energies that cancel out: of 1e-16 it is 1e-8
     "DSSP": (node_rows, 1e-9),
     "nodes": (partial(node_rows, module="contacts"), 1e-7),
 }
@@ -184,7 +205,9 @@ def test_features_are_the_same(decoy, rewritten, stage, way):
 
 def test_published_edges_are_not_once_a_complex_is_turned(decoy, rewritten):
     """The control: what the tests above would have found in the original, which reads y as z."""
-    here, there = (edge_rows(c, {**LEGACY, "coordinates": "xyy"}) for c in (decoy, rewritten("turned")))
+    here, there = (
+        edge_rows(c, {**LEGACY, "coordinates": "xyy"}) for c in (decoy, rewritten("turned"))
+    )
     assert here.keys() == there.keys()
     assert max(np.abs(there[k] - here[k]).max() for k in here) > 0.01
 
@@ -225,12 +248,14 @@ def test_along_its_principal_axes_a_complex_lies_the_same_way_wherever_it_came_f
     spread = ca.T @ ca
     np.testing.assert_allclose(spread - np.diag(np.diag(spread)), 0, atol=1e-8)
     apart = np.linalg.norm(complex_.xyz[:, None] - complex_.xyz, axis=2)
-    np.testing.assert_allclose(np.linalg.norm(here.xyz[:, None] - here.xyz, axis=2), apart, atol=1e-9)
+    np.testing.assert_allclose(
+        np.linalg.norm(here.xyz[:, None] - here.xyz, axis=2), apart, atol=1e-9
+    )
     chirality = np.linalg.det(complex_.xyz[1:4] - complex_.xyz[0])
     assert np.linalg.det(here.xyz[1:4] - here.xyz[0]) == pytest.approx(chirality)
 
 
-# ---- scores -----------------------------------------------------------------------------------------------
+# ---- scores --------------------------------------------------------------------------------------
 
 HYPERPARAMETERS = {"hidden": 16, "heads": 4, "layers": 2, "readout": 16, "attention_dropout": 0.0}
 DEFAULT = {"nodes": {}, "edges": {}}
@@ -241,12 +266,17 @@ def graph_of(complex_: Complex, choices):
     residues = choices["interface"](complex_).index
     nodes = choices["nodes"](complex_, residues, choices["topology"](complex_, residues))
     edges = choices["edges"](complex_, residues)
-    return decoy_graph(nodes.values, edges, graph_metadata(choices), [str(complex_.residues[r]) for r in residues])
+    return decoy_graph(
+        nodes.values, edges, graph_metadata(choices), [str(complex_.residues[r]) for r in residues]
+    )
 
 
 def scored(network, folder: Path, graphs: list) -> torch.Tensor:
     folder.mkdir()
-    write_pack(folder / "pack", members(folder, {("T", f"d{i:02}", "train"): g for i, g in enumerate(graphs)}))
+    write_pack(
+        folder / "pack",
+        members(folder, {("T", f"d{i:02}", "train"): g for i, g in enumerate(graphs)}),
+    )
     return predict(network, GraphStore.open([folder / "pack"]))
 
 
@@ -254,13 +284,23 @@ def taught(folder: Path, graphs: list, labels: list[float], steps: int):
     """A network with random weights, then so many steps towards the labels."""
     torch.manual_seed(3)
     folder.mkdir()
-    write_pack(folder / "pack", members(folder, {("T", f"d{i:02}", "train"): g for i, g in enumerate(graphs)}))
+    write_pack(
+        folder / "pack",
+        members(folder, {("T", f"d{i:02}", "train"): g for i, g in enumerate(graphs)}),
+    )
     store = GraphStore.open([folder / "pack"])
-    network = build_network(store.node_width, store.edge_width, HYPERPARAMETERS, store.metadata["features"])
+    network = build_network(
+        store.node_width, store.edge_width, HYPERPARAMETERS, store.metadata["features"]
+    )
     set_statistics(network, store, range(len(store)))
     for parameter in network.parameters():
-        torch.nn.init.normal_(parameter, std=0.15)  # as they usually begin, all graphs have almost one score
-    optimizer, batch = torch.optim.Adam(network.parameters(), lr=0.008), store.batch(list(range(len(store))))
+        torch.nn.init.normal_(
+            parameter, std=0.15
+        )  # as they usually begin, all graphs have almost one score
+    optimizer, batch = (
+        torch.optim.Adam(network.parameters(), lr=0.008),
+        store.batch(list(range(len(store)))),
+    )
     for _ in range(steps):
         optimizer.zero_grad()
         torch.nn.functional.mse_loss(network(batch), torch.tensor(labels)).backward()
@@ -297,7 +337,9 @@ def graphs(family) -> dict[str, dict[str, list]]:
 def scores_of(folder: Path, graphs: dict[str, list], steps: int) -> dict[str, torch.Tensor]:
     """Scores of both decoys, written in every way, by a network taught on them as they are."""
     network = taught(folder / "train", graphs["as is"], [0.7, 0.3], steps)
-    return {way: scored(network, folder / str(k), both) for k, (way, both) in enumerate(graphs.items())}
+    return {
+        way: scored(network, folder / str(k), both) for k, (way, both) in enumerate(graphs.items())
+    }
 
 
 def check_differ(one: float, other: float, steps: int, apart: float) -> None:

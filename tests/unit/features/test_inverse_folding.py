@@ -1,4 +1,6 @@
-"""Likelihoods of ProteinMPNN: the published numbers, what must not matter, and the numbers for a whole model."""
+"""Likelihoods of ProteinMPNN: the published numbers, what must not matter, and the numbers for a
+whole model.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,16 @@ def example(decoy: str) -> Complex:
 
 def names_changed(complex_: Complex) -> Complex:
     names = {"A": "q", "B": "C", "C": "A"}
-    return replace(complex_, residues=tuple(r._replace(chain=names[r.chain]) for r in complex_.residues))
+    return replace(
+        complex_, residues=tuple(r._replace(chain=names[r.chain]) for r in complex_.residues)
+    )
 
 
 def in_other_order(complex_: Complex) -> Complex:
     """The same atoms, the residues of the last chain first."""
-    residues = sorted(range(len(complex_.residues)), key=lambda r: complex_.residues[r].chain, reverse=True)
+    residues = sorted(
+        range(len(complex_.residues)), key=lambda r: complex_.residues[r].chain, reverse=True
+    )
     start = complex_.atom_slices
     atoms = np.concatenate([np.arange(start[r], start[r + 1]) for r in residues])
     place = {atom: i for i, atom in enumerate(atoms.tolist())} | {-1: -1}
@@ -59,7 +65,9 @@ def in_other_order(complex_: Complex) -> Complex:
 
 
 def test_likelihoods_are_those_of_the_published_network(network):
-    """Trypsin's inhibitor on it: each residue's amino acid, from the module of the package and from its description."""
+    """Trypsin's inhibitor on it: each residue's amino acid, from the module of the package and from
+    its description.
+    """
     residues = backbone(example("1PPE/near1.pdb.gz"))
     every = log_probabilities(residues, np.arange(len(residues.letter)))
     of_residues = every[np.arange(len(every)), residues.letter]
@@ -69,7 +77,10 @@ def test_likelihoods_are_those_of_the_published_network(network):
         -2.81254, -0.45153, -0.93005, -0.13342, -0.07856, -0.97058, -3.31613, -0.32581, -0.21685, -1.04835, -0.08001,
         -3.12589, -1.96739, -3.33427, -0.11649, -0.69018, -0.08616, -1.1003,
     ]  # fmt: skip
-    assert "".join(AMINO_ACIDS[i] for i in residues.letter[inhibitor]) == "RVCPRILMECKKDSDCLAECVCLEHGYCG"
+    assert (
+        "".join(AMINO_ACIDS[i] for i in residues.letter[inhibitor])
+        == "RVCPRILMECKKDSDCLAECVCLEHGYCG"
+    )
     np.testing.assert_allclose(of_residues[inhibitor], expected, atol=1e-4)
     assert of_residues.mean() == pytest.approx(-1.3281642, abs=1e-4)
     assert (every.argmax(axis=1) == residues.letter).mean() == pytest.approx(0.579365, abs=0.005)
@@ -80,7 +91,9 @@ def test_likelihoods_are_those_of_the_published_network(network):
 
 def test_a_right_interface_makes_its_sequence_likelier_than_a_wrong_one(network):
     for target in ("1PPE", "1AVZ"):
-        right, wrong = (folding(example(f"{target}/{kind}.pdb.gz")).gain.sum() for kind in ("near1", "wrong1"))
+        right, wrong = (
+            folding(example(f"{target}/{kind}.pdb.gz")).gain.sum() for kind in ("near1", "wrong1")
+        )
         assert right > max(wrong, 0)
 
 
@@ -105,7 +118,9 @@ def test_what_is_far_from_the_interface_is_left_out_and_hardly_matters(network, 
 
 
 def test_chains_of_one_partner_have_no_interface_between_them(network):
-    complex_ = random_complex(7, chains="ABC", residues=20, spread=10.0).with_partners((("A", "B"), ("C",)))
+    complex_ = random_complex(7, chains="ABC", residues=20, spread=10.0).with_partners(
+        (("A", "B"), ("C",))
+    )
     assert set(folding(complex_).body) == {0, 1}
     of_c = contacts(complex_)[[r.chain == "C" for r in complex_.residues]]
     of_others = contacts(complex_)[[r.chain != "C" for r in complex_.residues]]
@@ -132,7 +147,9 @@ def test_without_contact_nothing_is_returned():
 
 
 def test_contacts_are_pairs_of_residues_with_heavy_atoms_within_five_ångström():
-    complex_ = complex_of(alanine("A", 1, 0.0) + alanine("A", 2, -3.0) + alanine("B", 1, 5.0) + alanine("B", 2, 7.2))
+    complex_ = complex_of(
+        alanine("A", 1, 0.0) + alanine("A", 2, -3.0) + alanine("B", 1, 5.0) + alanine("B", 2, 7.2)
+    )
     assert contacts(complex_).tolist() == [2, 0, 1, 1]
 
 

@@ -38,7 +38,9 @@ def two_residues(distance: float):
         ("1PPE/near1.pdb.gz", 702, 11651.666498311093, 69606.2552631878),
     ],
 )
-def test_real_decoys_have_the_numbers_of_the_first_version_of_the_module(decoy, n_edges, total, by_column):
+def test_real_decoys_have_the_numbers_of_the_first_version_of_the_module(
+    decoy, n_edges, total, by_column
+):
     complex_ = read_complex(EXAMPLES / decoy)
     nodes = ca_cutoff_interface(CaCutoff(), complex_).index
     attributes = multiscale_edges(DEFAULT, complex_, nodes).attributes
@@ -63,7 +65,9 @@ def test_each_edge_stands_once_with_its_opposite_which_swaps_the_ends(seed):
     swapped = swapped | {to: start for start, to in swapped.items()}
     for k, name in enumerate(NAMES):
         sign = -1 if name.startswith("unit_") else 1
-        np.testing.assert_array_equal(there[:, k], sign * back[:, NAMES.index(swapped.get(name, name))])
+        np.testing.assert_array_equal(
+            there[:, k], sign * back[:, NAMES.index(swapped.get(name, name))]
+        )
 
 
 def test_the_unit_vector_points_from_the_first_node_to_the_second():
@@ -71,7 +75,9 @@ def test_the_unit_vector_points_from_the_first_node_to_the_second():
     np.testing.assert_allclose(edges_of(complex_).attributes[0, :5], [5.0, 0.2, 0.0, 0.6, -0.8])
 
 
-@pytest.mark.parametrize(("distance", "band"), [(0.5, 0), (5.999, 0), (6.0, 1), (9.999, 1), (10.0, 2), (13.999, 2)])
+@pytest.mark.parametrize(
+    ("distance", "band"), [(0.5, 0), (5.999, 0), (6.0, 1), (9.999, 1), (10.0, 2), (13.999, 2)]
+)
 def test_bands_begin_at_their_lower_limit(distance, band):
     edges = edges_of(two_residues(distance))
     assert column(edges, "band").tolist() == [band, band]
@@ -101,7 +107,10 @@ def test_the_histogram_is_the_share_of_each_bin_and_zero_without_any_distance_in
 
 def test_contacts_include_the_limit_itself():
     atoms = [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0), Atom("CA", "ALA", "B", 1, 0.0, 0.0, 5.0)]
-    atoms += [Atom("CB", "ALA", "B", 1, 0.0, 0.0, float(np.nextafter(5.0, 6.0))), Atom("CG", "ALA", "B", 1, 0, 0, 4.0)]
+    atoms += [
+        Atom("CB", "ALA", "B", 1, 0.0, 0.0, float(np.nextafter(5.0, 6.0))),
+        Atom("CG", "ALA", "B", 1, 0, 0, 4.0),
+    ]
     assert column(edges_of(complex_of(atoms)), "contacts").tolist() == [2, 2]
 
 
@@ -109,7 +118,10 @@ def test_chains_are_coded_by_their_first_letter_and_residues_by_their_type():
     atoms = [Atom("CA", "GLY", "D", 1, 0.0, 0.0, 0.0), Atom("CA", "UNK", "a2", 1, 5.0, 0.0, 0.0)]
     edges = edges_of(complex_of(atoms))
     assert column(edges, "chain_from").tolist() == [3 / 26, 0.0]
-    assert column(edges, "residue_from").tolist() == ["ACDEFGHIKLMNPQRSTVWY".index("G") / 21, 20 / 21]
+    assert column(edges, "residue_from").tolist() == [
+        "ACDEFGHIKLMNPQRSTVWY".index("G") / 21,
+        20 / 21,
+    ]
 
 
 def test_shifting_changes_nothing_and_turning_changes_the_unit_vector_only():

@@ -34,12 +34,19 @@ NAMES = columns(PUBLISHED)
 
 def trace(*names: str):
     """A complex of residues with these names, each with its CA only."""
-    return complex_of(Atom("CA", name, "A", n, 4.0 * n, 0.0, 0.0) for n, name in enumerate(names, 1))
+    return complex_of(
+        Atom("CA", name, "A", n, 4.0 * n, 0.0, 0.0) for n, name in enumerate(names, 1)
+    )
 
 
 def report(n: int, *, not_found: tuple[int, ...] = (), **values) -> Dssp:
     """What DSSP says of n residues; by default nothing special."""
-    usual = {"structure": [b"-"] * n, "accessibility": [10.0] * n, "phi": [-60.0] * n, "psi": [140.0] * n}
+    usual = {
+        "structure": [b"-"] * n,
+        "accessibility": [10.0] * n,
+        "phi": [-60.0] * n,
+        "psi": [140.0] * n,
+    }
     arrays = {name: np.array(value) for name, value in {**usual, **values}.items()}
     return Dssp(found=~np.isin(np.arange(n), not_found), **arrays)
 
@@ -48,20 +55,29 @@ def column(table, name: str) -> list[float]:
     return table.values[:, NAMES.index(name)].tolist()
 
 
-# ---- columns ----------------------------------------------------------------------------------------------
+# ---- columns -------------------------------------------------------------------------------------
 
 
 def test_there_are_172_columns_in_the_published_order():
     names = choose("nodes", {"module": "dssp_topology"}).columns + choose("topology", {}).columns
     assert len(names) == len(set(names)) == 172
-    assert names[:11] == ["rasa", "phi", "psi", *(f"ss_{s}" for s in ("H", "B", "E", "G", "I", "T", "S", "none"))]
+    assert names[:11] == [
+        "rasa",
+        "phi",
+        "psi",
+        *(f"ss_{s}" for s in ("H", "B", "E", "G", "I", "T", "S", "none")),
+    ]
     assert names[11:32] == [*(f"aa_{a}" for a in "ACDEFGHIKLMNPQRSTVWY"), "aa_unknown"]
     assert names[32] == "h0_C_death_sum"
 
 
 @needs_mkdssp
-@pytest.mark.parametrize(("dssp", "within"), [("mkdssp", 1e-9), ("builtin", 1 / min(MAX_ACCESSIBILITY.values()))])
-@pytest.mark.parametrize("decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
+@pytest.mark.parametrize(
+    ("dssp", "within"), [("mkdssp", 1e-9), ("builtin", 1 / min(MAX_ACCESSIBILITY.values()))]
+)
+@pytest.mark.parametrize(
+    "decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+)
 def test_real_decoys_have_the_nodes_that_plain_loops_give(decoy, dssp, within):
     path = EXAMPLES / decoy
     complex_ = read_complex(path)
@@ -78,8 +94,16 @@ def test_real_decoys_have_the_nodes_that_plain_loops_give(decoy, dssp, within):
 
 def test_values_stand_in_the_column_of_their_name():
     complex_ = trace("TRP", "GLY")
-    told = report(2, structure=[b"H", b"P"], accessibility=[227 / 2, 21.0], phi=[-60.5, 70.0], psi=[-45.0, 360.0])
-    table = assemble_nodes(RAW, complex_, np.array([1, 0]), np.array([[7.0, 8.0], [9.0, 10.0]]), told)
+    told = report(
+        2,
+        structure=[b"H", b"P"],
+        accessibility=[227 / 2, 21.0],
+        phi=[-60.5, 70.0],
+        psi=[-45.0, 360.0],
+    )
+    table = assemble_nodes(
+        RAW, complex_, np.array([1, 0]), np.array([[7.0, 8.0], [9.0, 10.0]]), told
+    )
     expected = np.zeros((2, 34))
     for row, values in enumerate(
         [
@@ -97,8 +121,12 @@ def test_values_stand_in_the_column_of_their_name():
     ("letter", "state"), [*((s, s) for s in "HBEGITS"), ("-", "none"), ("P", "none"), ("?", "none")]
 )
 def test_eight_states_have_a_column_and_every_other_letter_counts_as_none(letter, state):
-    table = assemble_nodes(RAW, trace("ALA"), np.array([0]), np.zeros((1, 0)), report(1, structure=[letter.encode()]))
-    assert [s for s in ("H", "B", "E", "G", "I", "T", "S", "none") if column(table, f"ss_{s}") == [1.0]] == [state]
+    table = assemble_nodes(
+        RAW, trace("ALA"), np.array([0]), np.zeros((1, 0)), report(1, structure=[letter.encode()])
+    )
+    assert [
+        s for s in ("H", "B", "E", "G", "I", "T", "S", "none") if column(table, f"ss_{s}") == [1.0]
+    ] == [state]
 
 
 @pytest.mark.parametrize("name", sorted(STANDARD))
@@ -110,7 +138,7 @@ def test_every_standard_residue_has_its_own_column_and_accessibility(name):
     assert table.values[0, 11:32].sum() == 1.0
 
 
-# ---- scaling ----------------------------------------------------------------------------------------------
+# ---- scaling -------------------------------------------------------------------------------------
 
 
 def test_angles_are_scaled_by_all_residues_of_the_complex_with_the_placeholders_of_chain_ends():
@@ -121,7 +149,9 @@ def test_angles_are_scaled_by_all_residues_of_the_complex_with_the_placeholders_
 
 
 def test_residues_that_dssp_did_not_report_have_no_part_in_the_scaling_of_angles():
-    told = report(4, not_found=(0,), phi=[360.0, -120.0, -60.0, 0.0], psi=[360.0, -40.0, 160.0, 60.0])
+    told = report(
+        4, not_found=(0,), phi=[360.0, -120.0, -60.0, 0.0], psi=[360.0, -40.0, 160.0, 60.0]
+    )
     table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 4), np.array([2, 3]), np.zeros((2, 1)), told)
     np.testing.assert_allclose(column(table, "phi"), [0.5, 1.0])
     np.testing.assert_allclose(column(table, "psi"), [1.0, 0.5])
@@ -131,7 +161,9 @@ def test_topology_is_scaled_over_the_whole_interface_before_residues_are_lost():
     topology = np.array([[0.0, 5.0], [10.0, 5.0], [5.0, 5.0]])
     told = report(3, not_found=(1,))
     table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 3), np.arange(3), topology, told)
-    np.testing.assert_array_equal(table.values[:, 32:], [[0, 0], [0, 0], [0.5, 0]])  # not 1: row 1 set the maximum
+    np.testing.assert_array_equal(
+        table.values[:, 32:], [[0, 0], [0, 0], [0.5, 0]]
+    )  # not 1: row 1 set the maximum
     assert topology[1, 0] == 10.0  # the caller's array is left alone
 
 
@@ -148,16 +180,22 @@ def test_scaling_takes_every_column_to_zero_and_one_and_a_constant_one_to_zero(s
 
 
 def test_scaling_by_other_values_may_leave_the_unit_interval_and_by_none_gives_zeros():
-    np.testing.assert_allclose(min_max(np.array([-1.0, 5.0, 20.0]), np.array([0.0, 10.0])), [-0.1, 0.5, 2.0])
+    np.testing.assert_allclose(
+        min_max(np.array([-1.0, 5.0, 20.0]), np.array([0.0, 10.0])), [-0.1, 0.5, 2.0]
+    )
     np.testing.assert_array_equal(min_max(np.array([[1.0, 2.0]]), np.zeros((0, 2))), [[0.0, 0.0]])
 
 
-# ---- lost residues ----------------------------------------------------------------------------------------
+# ---- lost residues -------------------------------------------------------------------------------
 
 
 def test_a_residue_that_dssp_does_not_report_is_lost_with_a_reason_and_a_row_of_zeros():
     table = assemble_nodes(
-        PUBLISHED, trace("ALA", "GLY", "TRP"), np.array([2, 1, 0]), np.eye(3), report(3, not_found=(1,))
+        PUBLISHED,
+        trace("ALA", "GLY", "TRP"),
+        np.array([2, 1, 0]),
+        np.eye(3),
+        report(3, not_found=(1,)),
     )
     assert [bool(reason) for reason in table.lost] == [False, True, False]
     assert "not reported by DSSP" in table.lost[1]
@@ -173,8 +211,12 @@ def test_a_residue_of_unknown_type_is_lost_with_a_reason():
 
 
 def test_when_all_residues_are_lost_the_error_tells_why():
-    with pytest.raises(FeatureError, match=r"none of the 2 interface residues .*not reported by DSSP"):
-        assemble_nodes(PUBLISHED, trace("ALA", "ALA"), np.arange(2), np.eye(2), report(2, not_found=(0, 1)))
+    with pytest.raises(
+        FeatureError, match=r"none of the 2 interface residues .*not reported by DSSP"
+    ):
+        assemble_nodes(
+            PUBLISHED, trace("ALA", "ALA"), np.arange(2), np.eye(2), report(2, not_found=(0, 1))
+        )
 
 
 @pytest.mark.parametrize("dssp", ["builtin", pytest.param("mkdssp", marks=needs_mkdssp)])
@@ -190,6 +232,9 @@ def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_
         ca=np.array([np.flatnonzero(np.flatnonzero(keep) == ca)[0] for ca in complex_.ca]),
     )
     table = dssp_topology_nodes(
-        DsspTopology(dssp=dssp, scaling="per_decoy", orientation="file"), broken, residues, np.zeros((len(residues), 1))
+        DsspTopology(dssp=dssp, scaling="per_decoy", orientation="file"),
+        broken,
+        residues,
+        np.zeros((len(residues), 1)),
     )
     assert [i for i, reason in enumerate(table.lost) if reason] == [5]

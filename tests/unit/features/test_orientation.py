@@ -1,5 +1,6 @@
-"""How residues are turned to each other: every column of edges against its definition. That nothing else matters is
-proved in test_invariance.py."""
+"""How residues are turned to each other: every column of edges against its definition. That nothing
+else matters is proved in test_invariance.py.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def plain_frame(atoms: dict[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def plain_edge(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> dict[str, float]:
-    """Columns of the edge from residue a to residue b, {atom: position}, heavy atoms only, in plain loops."""
+    """Columns of the edge from residue a to residue b, {atom: position}, heavy atoms only, in plain
+    loops.
+    """
     distance = math.dist(a["CA"], b["CA"])
     unit = (b["CA"] - a["CA"]) / distance
     frames = [plain_frame(atoms) for atoms in (a, b)]
@@ -37,11 +40,22 @@ def plain_edge(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> dict[str, 
         centres.append(sum(side) / len(side) if side else atoms["CA"])
     sides = [centre - atoms["CA"] for centre, atoms in zip(centres, (a, b), strict=True)]
     sides = [s / np.linalg.norm(s) if s.any() else s for s in sides]
-    edge = {"ca_distance": distance, "side_chain_distance": math.dist(*centres), "side_chains": np.dot(*sides)}
+    edge = {
+        "ca_distance": distance,
+        "side_chain_distance": math.dist(*centres),
+        "side_chains": np.dot(*sides),
+    }
     for k, axis in enumerate("xyz"):
         edge[f"axes_{axis}"] = np.dot(frames[0][k], frames[1][k])
-        edge[f"from_{axis}"], edge[f"to_{axis}"] = np.dot(frames[0][k], unit), np.dot(frames[1][k], -unit)
-    return {**edge, "side_chain_from": np.dot(sides[0], unit), "side_chain_to": np.dot(sides[1], -unit)}
+        edge[f"from_{axis}"], edge[f"to_{axis}"] = (
+            np.dot(frames[0][k], unit),
+            np.dot(frames[1][k], -unit),
+        )
+    return {
+        **edge,
+        "side_chain_from": np.dot(sides[0], unit),
+        "side_chain_to": np.dot(sides[1], -unit),
+    }
 
 
 def test_edges_of_real_decoys_have_the_columns_that_plain_loops_give():
@@ -49,15 +63,20 @@ def test_edges_of_real_decoys_have_the_columns_that_plain_loops_give():
     nodes = ca_cutoff_interface(CaCutoff(), complex_).index
     edges = contact_edges(Contacts(scaling="none"), complex_, nodes)
     start = complex_.atom_slices
-    atoms = [{complex_.atom_names[k].decode(): complex_.xyz[k] for k in range(start[r], start[r + 1])} for r in nodes]
+    atoms = [
+        {complex_.atom_names[k].decode(): complex_.xyz[k] for k in range(start[r], start[r + 1])}
+        for r in nodes
+    ]
     assert edges.index.shape[1] > 100
     names = columns(Contacts())
     for (i, j), row in zip(edges.index.T, edges.attributes, strict=True):
         expected = plain_edge(atoms[i], atoms[j])
-        assert {name: row[names.index(name)] for name in expected} == pytest.approx(expected, abs=1e-9)
+        assert {name: row[names.index(name)] for name in expected} == pytest.approx(
+            expected, abs=1e-9
+        )
 
 
-# ---- what is missing --------------------------------------------------------------------------------------
+# ---- what is missing -----------------------------------------------------------------------------
 
 PAIR = alanine("A", 1, 0.0) + alanine("B", 1, 5.0, 1.0)
 
@@ -82,7 +101,10 @@ def test_a_residue_without_n_or_c_has_no_frame_and_its_directions_are_zero(name)
 
 def test_backbone_atoms_in_line_give_no_frame_either():
     place = {"N": -1.5, "CA": 0.0, "C": 1.5}
-    in_line = [replace(a, x=place[a.name], y=0.0, z=0.0) if a.chain == "A" and a.name in place else a for a in PAIR]
+    in_line = [
+        replace(a, x=place[a.name], y=0.0, z=0.0) if a.chain == "A" and a.name in place else a
+        for a in PAIR
+    ]
     straight = turned(complex_of(in_line))
     assert not straight.from_first[0, :3].any()
     assert all(np.isfinite(values).all() for values in straight)
@@ -104,7 +126,14 @@ def test_of_a_trace_of_ca_atoms_alone_only_the_distance_is_known():
 
 @pytest.mark.parametrize("names", [("H", "HA", "1HB", "2HB", "HB3"), ("D", "DA", "1DB")])
 def test_hydrogens_change_nothing(names):
-    extra = [Atom(n, "ALA", c, 1, x, 0.4, 0.3 * k) for c, x in (("A", 0.9), ("B", 5.9)) for k, n in enumerate(names)]
+    extra = [
+        Atom(n, "ALA", c, 1, x, 0.4, 0.3 * k)
+        for c, x in (("A", 0.9), ("B", 5.9))
+        for k, n in enumerate(names)
+    ]
     both = sorted([*PAIR, *extra], key=lambda a: a.chain)
-    here, there = (contact_edges(Contacts(), complex_of(atoms), np.arange(2)).attributes for atoms in (PAIR, both))
+    here, there = (
+        contact_edges(Contacts(), complex_of(atoms), np.arange(2)).attributes
+        for atoms in (PAIR, both)
+    )
     np.testing.assert_array_equal(here, there)

@@ -1,4 +1,6 @@
-"""Compiled persistence: GUDHI's bars on every cloud, or the word that it does not know; compiled once."""
+"""Compiled persistence: GUDHI's bars on every cloud, or the word that it does not know; compiled
+once.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from structures_text import EXAMPLES
 from toporank.code import code_of
 from toporank.compilation import cache_folder
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.persistence import LARGEST, describe_clouds, h0_deaths, h1_bars, members_of_balls
+from toporank.features.persistence import (
+    LARGEST,
+    describe_clouds,
+    h0_deaths,
+    h1_bars,
+    members_of_balls,
+)
 from toporank.features.persistence.alpha import _solid
 from toporank.features.topology import h1_bars as gudhi_bars
 from toporank.files.atomic import first_writable
@@ -35,7 +43,11 @@ def by_gudhi(points: np.ndarray) -> list[float]:
     deaths = reference.rips_h0(points) if len(points) else []
     bars = [(b, d) for b, d in reference.alpha_h1(points) if d - b >= 0.01]
     quantities = [[d - b for b, d in bars], [b for b, _ in bars], [d for _, d in bars]]
-    return [v for q in ([d for d in deaths if 0.01 <= d <= 8.0], *quantities) for v in reference.summary(q)]
+    return [
+        v
+        for q in ([d for d in deaths if 0.01 <= d <= 8.0], *quantities)
+        for v in reference.summary(q)
+    ]
 
 
 def assert_as_by_gudhi(points: np.ndarray) -> bool:
@@ -57,15 +69,21 @@ def assert_bars_as_by_gudhi(points: np.ndarray) -> None:
         np.testing.assert_allclose(np.sort(ours, 0), np.sort(theirs, 0), rtol=1e-9, atol=1e-9)
 
 
-# ---- shapes with known bars -------------------------------------------------------------------------------
+# ---- shapes with known bars ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("corners", "radius", "lift"), [(12, 5.0, 0.3), (16, 4.0, 0.2), (10, 7.0, 0.5)])
+@pytest.mark.parametrize(
+    ("corners", "radius", "lift"), [(12, 5.0, 0.3), (16, 4.0, 0.2), (10, 7.0, 0.5)]
+)
 def test_a_ring_with_uneven_corners_has_one_loop(corners, radius, lift):
-    """Born with half the longest distance of neighbours, dead with the radius; uneven, so that no doubt remains."""
+    """Born with half the longest distance of neighbours, dead with the radius; uneven, so that no
+    doubt remains.
+    """
     k, draw = np.arange(corners), np.random.default_rng(corners)
     angle = 2 * np.pi * k / corners + draw.uniform(-0.05, 0.05, corners)
-    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), lift * (-1.0) ** k + draw.normal(0, 0.05)])
+    ring = np.column_stack(
+        [radius * np.cos(angle), radius * np.sin(angle), lift * (-1.0) ** k + draw.normal(0, 0.05)]
+    )
     ring[:, 2] += draw.normal(0, 1e-3, corners)
     bars, sure = h1_bars(ring)
     side = np.linalg.norm(ring - np.roll(ring, 1, axis=0), axis=1)
@@ -77,7 +95,9 @@ def test_a_ring_with_uneven_corners_has_one_loop(corners, radius, lift):
 
 
 def square_circumradius(points: np.ndarray) -> Fraction:
-    """Of a tetrahedron, shape (4, 3), exactly: by Cramer's rule on 2 p·x = p² for its three sides p."""
+    """Of a tetrahedron, shape (4, 3), exactly: by Cramer's rule on 2 p·x = p² for its three sides
+    p.
+    """
     first, *others = ([Fraction(float(v)) for v in point] for point in points)
     b, c, d = ([v - u for u, v in zip(first, other, strict=True)] for other in others)
 
@@ -89,24 +109,36 @@ def square_circumradius(points: np.ndarray) -> Fraction:
 
     faces = cross(c, d), cross(d, b), cross(b, c)
     volume, squares = dot(b, faces[0]), (dot(b, b), dot(c, c), dot(d, d))
-    centre = [sum(s * f[k] for s, f in zip(squares, faces, strict=True)) / (2 * volume) for k in range(3)]
+    centre = [
+        sum(s * f[k] for s, f in zip(squares, faces, strict=True)) / (2 * volume) for k in range(3)
+    ]
     return dot(centre, centre)
 
 
 @pytest.mark.parametrize("height", [1e-3, 1e-6, 1e-9, 1e-12])
 def test_the_circumradius_of_a_flat_tetrahedron_is_right_to_nine_digits_or_in_doubt(height):
     draw = np.random.default_rng(0)
-    for points in draw.normal(size=(200, 4, 3)) * (1.0, 1.0, height) @ np.linalg.qr(draw.normal(size=(3, 3)))[0]:
+    for points in (
+        draw.normal(size=(200, 4, 3))
+        * (1.0, 1.0, height)
+        @ np.linalg.qr(draw.normal(size=(3, 3)))[0]
+    ):
         radius, _ = _solid(points, 0, 1, 2, 3)
         exact = square_circumradius(points)
         assert radius == -1.0 or abs(Fraction(radius) - exact) <= exact * Fraction(1e-9)
 
 
-# ---- against GUDHI ----------------------------------------------------------------------------------------
+# ---- against GUDHI -------------------------------------------------------------------------------
 
 
 @some
-@given(seeds, st.integers(4, 120), st.floats(0.5, 30.0), st.floats(-300.0, 300.0), st.sampled_from([None, 3, 1]))
+@given(
+    seeds,
+    st.integers(4, 120),
+    st.floats(0.5, 30.0),
+    st.floats(-300.0, 300.0),
+    st.sampled_from([None, 3, 1]),
+)
 def test_random_clouds_have_the_bars_of_gudhi(seed, count, size, offset, decimals):
     points = np.random.default_rng(seed).uniform(-size, size, (count, 3)) + offset
     points = points if decimals is None else points.round(decimals)
@@ -115,7 +147,9 @@ def test_random_clouds_have_the_bars_of_gudhi(seed, count, size, offset, decimal
 
 
 @some
-@given(st.integers(0, 40).flatmap(lambda n: arrays(np.float64, (n, 3), elements=st.integers(-3, 3))))
+@given(
+    st.integers(0, 40).flatmap(lambda n: arrays(np.float64, (n, 3), elements=st.integers(-3, 3)))
+)
 def test_double_cospherical_coplanar_and_collinear_points_have_the_statistics_of_gudhi(points):
     assert_as_by_gudhi(points)
 
@@ -124,7 +158,9 @@ def test_double_cospherical_coplanar_and_collinear_points_have_the_statistics_of
 @given(seeds, st.integers(5, 60))
 @pytest.mark.parametrize("noise", [1e-15, 1e-13, 1e-12, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3])
 def test_nearly_degenerate_clouds_have_the_bars_of_gudhi(noise, seed, count):
-    """Lattice points moved by very little: almost every sphere, plane and right angle is in doubt at first."""
+    """Lattice points moved by very little: almost every sphere, plane and right angle is in doubt
+    at first.
+    """
     draw = np.random.default_rng(seed)
     points = np.unique(draw.integers(-3, 4, (count, 3)), axis=0) * 1.3
     points += noise * draw.standard_normal(points.shape)
@@ -144,7 +180,9 @@ def helix(draw: np.random.Generator, n: int) -> np.ndarray:
 
 SHAPES = {
     "sphere": on_a_sphere,
-    "circle": lambda draw, n: np.column_stack([5 * np.cos(a := draw.uniform(0, 7, n)), 5 * np.sin(a), np.zeros(n)]),
+    "circle": lambda draw, n: np.column_stack(
+        [5 * np.cos(a := draw.uniform(0, 7, n)), 5 * np.sin(a), np.zeros(n)]
+    ),
     "plane": lambda draw, n: draw.standard_normal((n, 3)) * [1, 1, 0],
     "line": lambda draw, n: draw.standard_normal((n, 3)) * [1, 0, 0],
     "a double point": lambda draw, n: draw.standard_normal((n, 3))[[*range(n - 1), 0]],
@@ -162,7 +200,9 @@ def test_shapes_have_the_statistics_of_gudhi(shape, count, noise):
     assert_as_by_gudhi(SHAPES[shape](draw, count) + noise * draw.standard_normal((count, 3)))
 
 
-@pytest.mark.parametrize("decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
+@pytest.mark.parametrize(
+    "decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+)
 def test_all_interface_residues_of_real_decoys_have_the_columns_of_plain_loops(decoy):
     path = EXAMPLES / decoy
     complex_ = read_complex(path)
@@ -177,7 +217,9 @@ def test_all_interface_residues_of_real_decoys_have_the_columns_of_plain_loops(d
 
 @pytest.mark.parametrize("count", [127, 128, 400, LARGEST])
 def test_a_random_cloud_of_any_size_needs_no_gudhi(count):
-    assert assert_as_by_gudhi(np.random.default_rng(count).uniform(0, 1.4 * count ** (1 / 3), (count, 3)))
+    assert assert_as_by_gudhi(
+        np.random.default_rng(count).uniform(0, 1.4 * count ** (1 / 3), (count, 3))
+    )
 
 
 def test_a_cloud_that_is_too_large_goes_to_gudhi():
@@ -186,7 +228,7 @@ def test_a_cloud_that_is_too_large_goes_to_gudhi():
     assert not h1_bars(points)[1]
 
 
-# ---- doubt ------------------------------------------------------------------------------------------------
+# ---- doubt ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
@@ -202,7 +244,9 @@ def test_without_a_tetrahedron_there_is_no_loop_and_no_doubt(count):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200, 1e-200])
 def test_coordinates_beyond_reason_are_in_doubt(bad):
     points = np.random.default_rng(0).uniform(0, 3, (10, 3))
-    points = points * bad if 0 < bad < np.inf else np.where(np.arange(10)[:, None] == 5, bad, points)
+    points = (
+        points * bad if 0 < bad < np.inf else np.where(np.arange(10)[:, None] == 5, bad, points)
+    )
     assert not h1_bars(points)[1]
 
 
@@ -224,7 +268,7 @@ def test_the_points_in_doubt_are_those_of_the_set_and_their_bars_are_believed():
     assert (values[0, 10:25] == 0).all()
 
 
-# ---- many clouds ------------------------------------------------------------------------------------------
+# ---- many clouds ---------------------------------------------------------------------------------
 
 
 @few
@@ -233,14 +277,20 @@ def test_sets_share_work_without_changing_the_result(seed, sets, rough):
     """All seven sets of several clouds in any order, atoms of other elements among them."""
     draw = np.random.default_rng(seed)
     xyz = draw.uniform(-7, 7, (150, 3)).round(0 if rough else 3)
-    elements = draw.choice(np.array([b"C", b"N", b"O", b"H", b"S"]), 150, p=[0.5, 0.17, 0.2, 0.1, 0.03])
+    elements = draw.choice(
+        np.array([b"C", b"N", b"O", b"H", b"S"]), 150, p=[0.5, 0.17, 0.2, 0.1, 0.03]
+    )
     start, member = members_of_balls(xyz, xyz[:2], 8.0)
-    values, _ = describe_clouds(xyz, elements, tuple(sets), start, member, **LIMITS, in_doubt=gudhi_bars)
+    values, _ = describe_clouds(
+        xyz, elements, tuple(sets), start, member, **LIMITS, in_doubt=gudhi_bars
+    )
     for r in range(2):
         atoms = member[start[r] : start[r + 1]]
         for s, letters in enumerate(sets):
             expected = by_gudhi(xyz[atoms][np.isin(elements[atoms], [c.encode() for c in letters])])
-            np.testing.assert_allclose(values[r, 5 * s : 5 * s + 5], expected[:5], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(
+                values[r, 5 * s : 5 * s + 5], expected[:5], rtol=1e-9, atol=1e-9
+            )
             h1 = values[r, 35 + 15 * s : 50 + 15 * s]
             np.testing.assert_allclose(h1, expected[5:], rtol=1e-9, atol=1e-9)
 
@@ -254,7 +304,7 @@ def test_balls_hold_the_points_of_a_tree_search(seed):
         assert sorted(expected) == member[start[r] : start[r + 1]].tolist()
 
 
-# ---- compiled code on disk --------------------------------------------------------------------------------
+# ---- compiled code on disk -----------------------------------------------------------------------
 
 
 def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(tmp_path, monkeypatch):
@@ -273,5 +323,8 @@ def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(tmp_pa
 def test_a_folder_that_cannot_be_written_is_passed_over(tmp_path):
     (tmp_path / "file").write_text("")
     forbidden = tmp_path / "file" / "below"
-    assert first_writable([forbidden, tmp_path / "good" / "deep", tmp_path]) == tmp_path / "good" / "deep"
+    assert (
+        first_writable([forbidden, tmp_path / "good" / "deep", tmp_path])
+        == tmp_path / "good" / "deep"
+    )
     assert first_writable([forbidden]).is_dir()

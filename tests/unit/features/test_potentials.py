@@ -1,4 +1,6 @@
-"""Potentials of mean force: what the table that ships says of known chemistry, and how counts become potentials."""
+"""Potentials of mean force: what the table that ships says of known chemistry, and how counts
+become potentials.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,25 @@ SHIPPED = read_potentials()
 
 def of_atoms(one: str, other: str, low: float, high: float) -> np.ndarray:
     """The potential of two types of atoms in the shells between two distances in Å."""
-    return SHIPPED.atoms[ATOM_TYPES.index(one), ATOM_TYPES.index(other), LIMITS.index(low) : LIMITS.index(high)]
+    return SHIPPED.atoms[
+        ATOM_TYPES.index(one), ATOM_TYPES.index(other), LIMITS.index(low) : LIMITS.index(high)
+    ]
 
 
 def of_residues(one: str, other: str) -> float:
     return SHIPPED.residues[RESIDUES.index(one), RESIDUES.index(other)]
 
 
-# ---- the table that ships ---------------------------------------------------------------------------------
+# ---- the table that ships ------------------------------------------------------------------------
 
 
 def test_every_pair_is_there_both_ways_and_within_bounds():
     assert SHIPPED.atoms.shape == (22, 22, 12)
-    assert (SHIPPED.surface.shape, SHIPPED.water.shape, SHIPPED.residues.shape) == ((22, 22), (22,), (20, 20))
+    assert (SHIPPED.surface.shape, SHIPPED.water.shape, SHIPPED.residues.shape) == (
+        (22, 22),
+        (22,),
+        (20, 20),
+    )
     for values in (SHIPPED.atoms, SHIPPED.surface, SHIPPED.residues):
         np.testing.assert_array_equal(values, values.swapaxes(0, 1))
     assert all((np.abs(values) <= LARGEST).all() and values.any() for values in SHIPPED)
@@ -66,14 +74,21 @@ def test_a_table_that_is_read_and_written_is_the_same(tmp_path):
     assert (tmp_path / "again.csv").read_bytes() == TABLE.read_bytes()
 
 
-# ---- counting ---------------------------------------------------------------------------------------------
+# ---- counting ------------------------------------------------------------------------------------
 
 
 def counted(*atoms: tuple[str, str, str, int, float]) -> Counts:
-    """(name, residue, chain, number, x) of atoms along a line, and a far-away pair so that the chains touch."""
+    """(name, residue, chain, number, x) of atoms along a line, and a far-away pair so that the
+    chains touch.
+    """
     counts = Counts()
     touching = [("N", "GLY", "A", 500, 500.0), ("N", "GLY", "B", 500, 504.0)]
-    counts.add(complex_of(Atom(*what, x, 0.0, 0.0) for *what, x in sorted([*atoms, *touching], key=lambda a: a[2:4])))
+    counts.add(
+        complex_of(
+            Atom(*what, x, 0.0, 0.0)
+            for *what, x in sorted([*atoms, *touching], key=lambda a: a[2:4])
+        )
+    )
     return counts
 
 
@@ -98,9 +113,19 @@ def test_within_a_chain_only_residues_far_along_it_count():
     methyl = ATOM_TYPES.index("methyl")
     assert counted(*places).atoms[methyl, methyl].sum() == 0
     around = [("CB", "GLY", "A", i, 50.0 * i) for i in (2, 3)]  # no atom of these has a type
-    assert counted(("CB", "ALA", "A", 1, 0.0), *around, ("CB", "ALA", "A", 4, 4.2)).atoms[methyl, methyl].sum() == 0
+    assert (
+        counted(("CB", "ALA", "A", 1, 0.0), *around, ("CB", "ALA", "A", 4, 4.2))
+        .atoms[methyl, methyl]
+        .sum()
+        == 0
+    )
     around.append(("CB", "GLY", "A", 4, 200.0))
-    assert counted(("CB", "ALA", "A", 1, 0.0), *around, ("CB", "ALA", "A", 5, 4.2)).atoms[methyl, methyl, 4] == 2
+    assert (
+        counted(("CB", "ALA", "A", 1, 0.0), *around, ("CB", "ALA", "A", 5, 4.2)).atoms[
+            methyl, methyl, 4
+        ]
+        == 2
+    )
 
 
 def test_what_is_as_frequent_as_by_chance_has_no_potential_and_what_is_more_frequent_a_negative_one():

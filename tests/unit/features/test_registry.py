@@ -1,4 +1,6 @@
-"""Feature modules: how one is chosen, what is recorded of the choice, and what is said of a wrong one."""
+"""Feature modules: how one is chosen, what is recorded of the choice, and what is said of a wrong
+one.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ LENGTHS = {"cutoff", "nearest", "radius", "bins", "h0_max_death", "min_persisten
 NOTHING = {stage: {} for stage in DEFAULT_MODULES}
 
 
-# ---- what there is ----------------------------------------------------------------------------------------
+# ---- what there is -------------------------------------------------------------------------------
 
 
 def test_every_stage_has_its_default_module():
@@ -33,7 +35,9 @@ def test_every_stage_has_its_default_module():
 
 
 def test_within_a_stage_ids_and_aliases_are_all_different_and_every_module_says_what_it_does():
-    names = [(module.stage, name) for module in modules().values() for name in (module.id, module.alias)]
+    names = [
+        (module.stage, name) for module in modules().values() for name in (module.id, module.alias)
+    ]
     assert len(names) == len(set(names)) == 2 * len(modules())
     assert all(len(module.summary) > 10 for module in modules().values())
 
@@ -70,13 +74,15 @@ def test_the_published_parameters_are_the_defaults():
     assert choose("edges", {"module": "legacy"}).parameters.bins == tuple(range(1, 11))
 
 
-# ---- choosing ---------------------------------------------------------------------------------------------
+# ---- choosing ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stage", DEFAULT_MODULES)
 def test_id_alias_and_silence_name_the_same_module(stage):
     default = modules()[DEFAULT_MODULES[stage]]
-    given = [choose(stage, record) for record in ({}, {"module": default.id}, {"module": default.alias})]
+    given = [
+        choose(stage, record) for record in ({}, {"module": default.id}, {"module": default.alias})
+    ]
     assert given[0] == given[1] == given[2]
 
 
@@ -96,7 +102,11 @@ def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
 @pytest.mark.parametrize(
     ("stage", "record", "says"),
     [
-        ("edges", {"module": "legcay"}, r"features\.edges: no feature module 'legcay' \(did you mean 'legacy'\?\)"),
+        (
+            "edges",
+            {"module": "legcay"},
+            r"features\.edges: no feature module 'legcay' \(did you mean 'legacy'\?\)",
+        ),
         ("edges", {"module": "edges/legacy_v12"}, r"did you mean 'edges/legacy_v11'\?"),
         (
             "nodes",
@@ -106,15 +116,27 @@ def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
         ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
         ("edges", {"module": None}, r"features\.edges: no feature module None"),
         ("edges", {"module": ["legacy"]}, r"features\.edges: no feature module"),
-        ("topology", {"radius": -1, "typo": 1}, r"(?s)features\.topology\.radius.*features\.topology\.typo"),
-        ("topology", {"raduis": 8.0}, r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)"),
+        (
+            "topology",
+            {"radius": -1, "typo": 1},
+            r"(?s)features\.topology\.radius.*features\.topology\.typo",
+        ),
+        (
+            "topology",
+            {"raduis": 8.0},
+            r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)",
+        ),
         ("edges", {"module": "contacts", "bins": [1, 2]}, r"features\.edges\.bins: unknown key"),
         ("interface", {"cutoff": 0}, r"features\.interface\.cutoff: .*greater than 0.*got 0"),
         ("interface", {"cutoff": "near"}, r"features\.interface\.cutoff: .*number.*got 'near'"),
         ("interface", {"cutoff": float("nan")}, r"features\.interface\.cutoff: .*got nan"),
         ("topology", {"element_sets": []}, r"features\.topology\.element_sets: .*at least 1"),
         ("topology", {"element_sets": "CNO"}, r"features\.topology\.element_sets: .*got 'CNO'"),
-        ("topology", {"atoms": "heavy"}, r"features\.topology\.atoms: .*'protein' or 'all'.*got 'heavy'"),
+        (
+            "topology",
+            {"atoms": "heavy"},
+            r"features\.topology\.atoms: .*'protein' or 'all'.*got 'heavy'",
+        ),
         ("edges", {"module": "legacy", "bins": []}, r"features\.edges\.bins: .*at least 1"),
     ],
 )
@@ -138,35 +160,56 @@ def test_limits_that_do_not_rise_and_element_sets_without_sense_are_errors(stage
         choose(stage, record)
 
 
-# ---- what is stored ---------------------------------------------------------------------------------------
+# ---- what is stored ------------------------------------------------------------------------------
 
 
 def test_what_is_recorded_resolves_to_the_same_choice_again():
-    chosen = resolve({**NOTHING, "edges": {"module": "legacy", "cutoff": 9.5}, "topology": {"atoms": "all"}})
+    chosen = resolve(
+        {**NOTHING, "edges": {"module": "legacy", "cutoff": 9.5}, "topology": {"atoms": "all"}}
+    )
     stored = json.loads(canonical(records(chosen)))
     assert resolve(stored) == chosen
     assert stored["edges"]["module"] == "edges/legacy_v11"
     assert stored["edges"]["cutoff"] == 9.5
-    assert stored["topology"]["radius"] == 8.0  # defaults are written out, so that they may change later
+    assert (
+        stored["topology"]["radius"] == 8.0
+    )  # defaults are written out, so that they may change later
 
 
-RECORDS = records(resolve({**NOTHING, "nodes": {"module": "dssp_topology"}, "edges": {"module": "legacy"}}))
+RECORDS = records(
+    resolve({**NOTHING, "nodes": {"module": "dssp_topology"}, "edges": {"module": "legacy"}})
+)
 
 
 @pytest.mark.parametrize(
-    ("stage", "lost"), [("nodes", "scaling"), ("edges", "scaling"), ("topology", "precision"), ("interface", "cutoff")]
+    ("stage", "lost"),
+    [
+        ("nodes", "scaling"),
+        ("edges", "scaling"),
+        ("topology", "precision"),
+        ("interface", "cutoff"),
+    ],
 )
 def test_a_record_that_lacks_what_it_always_had_is_an_error_that_names_it(stage, lost):
     record = {key: value for key, value in RECORDS[stage].items() if key != lost}
-    with pytest.raises(ConfigError, match=rf"features\.{stage}: the record of {record['module']} .* what {lost} was"):
+    with pytest.raises(
+        ConfigError,
+        match=rf"features\.{stage}: the record of {record['module']} .* what {lost} was",
+    ):
         resolve_recorded({**RECORDS, stage: record})
 
 
-@pytest.mark.parametrize("record", [None, {}, {"cutoff": 10.0}, {"module": "nodes/dssp_topology/v1"}, {"module": "x"}])
+@pytest.mark.parametrize(
+    "record", [None, {}, {"cutoff": 10.0}, {"module": "nodes/dssp_topology/v1"}, {"module": "x"}]
+)
 def test_a_record_without_a_module_of_its_stage_is_an_error(record):
     with pytest.raises(ConfigError, match=r"features\.edges: no feature module"):
         resolve_recorded({**RECORDS, "edges": record})
 
 
 def test_canonical_text_does_not_depend_on_the_order_of_keys_or_on_tuples():
-    assert canonical({"b": (1, 2.0), "a": "Å"}) == canonical({"a": "Å", "b": [1, 2.0]}) == '{"a":"Å","b":[1,2.0]}'
+    assert (
+        canonical({"b": (1, 2.0), "a": "Å"})
+        == canonical({"a": "Å", "b": [1, 2.0]})
+        == '{"a":"Å","b":[1,2.0]}'
+    )

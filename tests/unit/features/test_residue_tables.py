@@ -18,7 +18,10 @@ from toporank.learning.pyg_files import as_file
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
-AS_DOCUMENTED = 'pandas.read_csv(path, keep_default_na=False, na_values="", dtype={"chain": str, "label_chain": str})'
+AS_DOCUMENTED = (
+    'pandas.read_csv(path, keep_default_na=False, na_values="", dtype={"chain": str, '
+    '"label_chain": str})'
+)
 NUMBERS = np.array([1 / 3, -1e-300])
 
 
@@ -39,9 +42,15 @@ def test_what_is_kept_is_what_is_read(named):
     assert [*columns] == [
         "chain", "number", "insertion_code", "residue", "label_chain", "label_number", "energy", "contacts", "lost",
     ]  # fmt: skip
-    assert (columns["chain"], columns["number"], columns["insertion_code"]) == (["NA", "1"], [-5, 7], ["A", ""])
+    assert (columns["chain"], columns["number"], columns["insertion_code"]) == (
+        ["NA", "1"],
+        [-5, 7],
+        ["A", ""],
+    )
     assert columns["lost"] == ["", "no CA"]
-    assert np.array_equal(matrix(columns, ["contacts", "energy"]), np.column_stack([[3, 0], NUMBERS]))
+    assert np.array_equal(
+        matrix(columns, ["contacts", "energy"]), np.column_stack([[3, 0], NUMBERS])
+    )
     assert matrix(columns, []).shape == (2, 0)
     assert table(named) == table(named)
 

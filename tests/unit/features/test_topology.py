@@ -1,4 +1,6 @@
-"""Persistent homology: shapes whose bars are known, GUDHI's own answers, and what must not change them."""
+"""Persistent homology: shapes whose bars are known, GUDHI's own answers, and what must not change
+them.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,21 @@ from hypothesis import strategies as st
 from oracle import reference
 from structures_text import EXAMPLES, Atom, complex_of, random_complex
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.topology import STATISTICS, Persistence, columns, h0_deaths, h1_bars, persistence_topology
+from toporank.features.topology import (
+    STATISTICS,
+    Persistence,
+    columns,
+    h0_deaths,
+    h1_bars,
+    persistence_topology,
+)
 from toporank.structures.read import read_complex
 
 quick = settings(max_examples=30)
 seeds = st.integers(0, 10**6)
-clouds = st.builds(lambda seed, n: np.random.default_rng(seed).normal(0, 3, (n, 3)), seeds, st.integers(2, 30))
+clouds = st.builds(
+    lambda seed, n: np.random.default_rng(seed).normal(0, 3, (n, 3)), seeds, st.integers(2, 30)
+)
 
 
 @pytest.fixture(params=["compiled", "gudhi"])
@@ -35,7 +46,10 @@ def around(points: np.ndarray, name: str = "C1", *, engine: str = "compiled") ->
 def cloud(points: np.ndarray, name: str = "C1"):
     """A complex of one residue: CA in the origin, then atoms of the given name."""
     return complex_of(
-        [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0), *(Atom(name, "ALA", "A", 1, *map(float, p)) for p in points)]
+        [
+            Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0),
+            *(Atom(name, "ALA", "A", 1, *map(float, p)) for p in points),
+        ]
     )
 
 
@@ -43,7 +57,7 @@ def column(values: np.ndarray, name: str) -> float:
     return values[columns(Persistence()).index(name)]
 
 
-# ---- shapes with known bars -------------------------------------------------------------------------------
+# ---- shapes with known bars ----------------------------------------------------------------------
 
 
 def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets(engine):
@@ -52,13 +66,17 @@ def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets(engin
     values = around(ring, "N", engine=engine)
     assert column(values, "h1_N_death_sum") == pytest.approx(25.0)
     assert column(values, "h1_NO_death_max") == pytest.approx(25.0)
-    assert column(values, "h1_N_length_mean") == pytest.approx(25.0 - (2.5 * 2 * np.sin(np.pi / 12)) ** 2 - 0.09)
-    assert column(values, "h1_C_death_sum") == column(values, "h1_O_death_sum") == 0.0  # one CA, no oxygen
+    assert column(values, "h1_N_length_mean") == pytest.approx(
+        25.0 - (2.5 * 2 * np.sin(np.pi / 12)) ** 2 - 0.09
+    )
+    assert (
+        column(values, "h1_C_death_sum") == column(values, "h1_O_death_sum") == 0.0
+    )  # one CA, no oxygen
     assert column(values, "h0_C_death_sum") == 0.0
     assert column(values, "h0_CN_death_sum") > column(values, "h0_N_death_sum") > 0.0
 
 
-# ---- against GUDHI ----------------------------------------------------------------------------------------
+# ---- against GUDHI -------------------------------------------------------------------------------
 
 
 @quick
@@ -89,20 +107,24 @@ def test_h1_bars_shorter_than_the_limit_are_left_out_and_no_others():
     assert 0 < len(kept) < len(lengths)
 
 
-# ---- few and degenerate points ----------------------------------------------------------------------------
+# ---- few and degenerate points -------------------------------------------------------------------
 
 
 def test_three_points_have_no_loop_by_the_published_convention_though_gudhi_finds_one():
     triangle = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.8, 0]])
-    assert len(gudhi.AlphaComplex(points=triangle).create_simplex_tree().persistence()) == 4  # three parts and a loop
+    assert (
+        len(gudhi.AlphaComplex(points=triangle).create_simplex_tree().persistence()) == 4
+    )  # three parts and a loop
     assert len(h1_bars(triangle)) == 0
     assert len(h0_deaths(triangle)) == 2
 
 
-# ---- columns ----------------------------------------------------------------------------------------------
+# ---- columns -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
+@pytest.mark.parametrize(
+    "decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+)
 def test_real_decoys_have_the_columns_that_plain_loops_give(decoy, engine):
     path = EXAMPLES / decoy
     complex_ = read_complex(path)
@@ -117,8 +139,12 @@ def test_waters_count_only_when_all_atoms_are_asked_for(engine):
     complex_ = read_complex(path)
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
     values = persistence_topology(Persistence(atoms="all", engine=engine), complex_, residues)
-    np.testing.assert_allclose(values, reference.topology(path, with_hetero=True), rtol=0, atol=1e-9)
-    assert not np.allclose(values, reference.topology(path))  # the decoy carries two waters in the interface
+    np.testing.assert_allclose(
+        values, reference.topology(path, with_hetero=True), rtol=0, atol=1e-9
+    )
+    assert not np.allclose(
+        values, reference.topology(path)
+    )  # the decoy carries two waters in the interface
 
 
 def test_all_h0_columns_stand_before_all_h1_columns_in_the_order_of_the_element_sets():
@@ -133,10 +159,14 @@ def test_all_h0_columns_stand_before_all_h1_columns_in_the_order_of_the_element_
 def test_fewer_element_sets_give_the_same_columns_for_those_that_stay(engine):
     complex_ = random_complex(0)
     some = Persistence(element_sets=("CNO", "N"), engine=engine)
-    few, all_ = (persistence_topology(p, complex_, np.arange(4)) for p in (some, Persistence(engine=engine)))
+    few, all_ = (
+        persistence_topology(p, complex_, np.arange(4)) for p in (some, Persistence(engine=engine))
+    )
     places = [columns(Persistence()).index(name) for name in columns(some)]
     assert few.shape == (4, 40)
-    np.testing.assert_allclose(few, all_[:, places], rtol=1e-12, atol=1e-12)  # to the order of additions
+    np.testing.assert_allclose(
+        few, all_[:, places], rtol=1e-12, atol=1e-12
+    )  # to the order of additions
 
 
 def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_not(engine):
@@ -146,10 +176,15 @@ def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_
 
 
 @pytest.mark.parametrize(
-    ("name", "counted"), [("CG", True), ("C", True), ("N", False), ("H", False), ("1HC", False), ("SE", False)]
+    ("name", "counted"),
+    [("CG", True), ("C", True), ("N", False), ("H", False), ("1HC", False), ("SE", False)],
 )
-def test_the_element_is_the_first_letter_of_the_atom_name_so_hydrogens_never_count(name, counted, engine):
-    assert column(around(np.array([[2.0, 0, 0]]), name, engine=engine), "h0_C_death_sum") == (2.0 if counted else 0.0)
+def test_the_element_is_the_first_letter_of_the_atom_name_so_hydrogens_never_count(
+    name, counted, engine
+):
+    assert column(around(np.array([[2.0, 0, 0]]), name, engine=engine), "h0_C_death_sum") == (
+        2.0 if counted else 0.0
+    )
 
 
 def test_std_is_that_of_the_population(engine):
@@ -160,7 +195,9 @@ def test_std_is_that_of_the_population(engine):
 def test_single_precision_rounds_the_coordinates_and_no_more(engine):
     complex_ = random_complex(2)
     rounded = dataclasses.replace(complex_, xyz=complex_.xyz.astype(np.float32).astype(np.float64))
-    single = persistence_topology(Persistence(precision="float32", engine=engine), complex_, np.arange(6))
+    single = persistence_topology(
+        Persistence(precision="float32", engine=engine), complex_, np.arange(6)
+    )
     np.testing.assert_allclose(
         single, persistence_topology(Persistence(engine=engine), rounded, np.arange(6)), rtol=1e-12
     )

@@ -15,7 +15,10 @@ from toporank.files.atomic import link_or_copy, replacing, sha256, write_text, w
     ("content", "digest"),
     [
         (b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        (b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),  # FIPS 180-2, B.1
+        (
+            b"abc",
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        ),  # FIPS 180-2, B.1
         (b"\0\r\n\xff" * 750_000, hashlib.sha256(b"\0\r\n\xff" * 750_000).hexdigest()),
     ],
     ids=["empty", "abc", "three megabytes"],
@@ -25,7 +28,7 @@ def test_sha256_is_that_of_the_bytes(tmp_path, content, digest):
     assert sha256(tmp_path / "file") == digest
 
 
-# ---- in one step ------------------------------------------------------------------------------------------
+# ---- in one step ---------------------------------------------------------------------------------
 
 
 def test_a_file_written_in_one_step_has_the_text_and_leaves_nothing_beside_it(tmp_path):
@@ -95,7 +98,7 @@ def test_writing_the_same_text_again_does_not_touch_the_file(tmp_path):
     assert (path.read_text(), path.stat().st_mtime_ns > 1) == ("b", True)
 
 
-# ---- link or copy -----------------------------------------------------------------------------------------
+# ---- link or copy --------------------------------------------------------------------------------
 
 
 def test_link_or_copy_gives_the_same_content_with_and_without_links(tmp_path, monkeypatch):

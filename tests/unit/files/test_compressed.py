@@ -8,7 +8,14 @@ import pytest
 import zstandard
 
 from structures_text import COMPRESS
-from toporank.files.compressed import BEGINNINGS, DAMAGED, ENDINGS, compression_of, unpacked, without_compression
+from toporank.files.compressed import (
+    BEGINNINGS,
+    DAMAGED,
+    ENDINGS,
+    compression_of,
+    unpacked,
+    without_compression,
+)
 
 TEXT = os.urandom(3000) + b"abc" * 5000
 

@@ -1,4 +1,6 @@
-"""Graphs: kept as safetensors, published as plain PyTorch Geometric `Data`, made from a real decoy."""
+"""Graphs: kept as safetensors, published as plain PyTorch Geometric `Data`, made from a real
+decoy.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,11 @@ from toporank.layout import PLAN, SUFFIX
 from toporank.learning.pyg_files import as_file, read_pt
 
 MATRICES = ("x", "edge_index", "edge_attr")
-SMALLEST = {"x": np.zeros((1, 1)), "edge_index": np.zeros((2, 0), int), "edge_attr": np.zeros((0, 1))}
+SMALLEST = {
+    "x": np.zeros((1, 1)),
+    "edge_index": np.zeros((2, 0), int),
+    "edge_attr": np.zeros((0, 1)),
+}
 
 
 def published(path: Path, graph: Data) -> Path:
@@ -38,12 +44,17 @@ def published(path: Path, graph: Data) -> Path:
     return path
 
 
-# ---- in the reuse store -----------------------------------------------------------------------------------
+# ---- in the reuse store --------------------------------------------------------------------------
 
 
 def test_a_graph_is_kept_in_single_precision_with_its_label_and_metadata():
-    values, metadata = np.array([[1 / 3, 2.0], [0.1, -1.0]]), {**METADATA, "residues": ["NA:1", "Å:-2B"]}
-    graph = read_graph(graph_bytes(values, np.array([[0], [1]]), np.array([[1 / 7]]), 0.3, metadata), "g")
+    values, metadata = (
+        np.array([[1 / 3, 2.0], [0.1, -1.0]]),
+        {**METADATA, "residues": ["NA:1", "Å:-2B"]},
+    )
+    graph = read_graph(
+        graph_bytes(values, np.array([[0], [1]]), np.array([[1 / 7]]), 0.3, metadata), "g"
+    )
     assert [getattr(graph, name).dtype for name in MATRICES] == ["float32", "int64", "float32"]
     np.testing.assert_array_equal(graph.x, values.astype(np.float32))
     np.testing.assert_array_equal(graph.edge_attr, np.float32([[1 / 7]]))
@@ -71,11 +82,13 @@ def test_the_same_graph_gives_the_same_bytes_whatever_the_order_of_its_metadata(
 
 @pytest.mark.parametrize("size", [0, 1, 10, 100, -100, -1])
 def test_a_damaged_graph_is_an_error_that_names_it(size):
-    with pytest.raises(GraphError, match=r"^T/d1: not a readable graph: \S.* \(build the graph again\)$"):
+    with pytest.raises(
+        GraphError, match=r"^T/d1: not a readable graph: \S.* \(build the graph again\)$"
+    ):
         read_graph(file_content(random_graph(1))[:size], "T/d1")
 
 
-# ---- as people open it ------------------------------------------------------------------------------------
+# ---- as people open it ---------------------------------------------------------------------------
 
 BY_ITSELF = """
 import sys, torch, torch_geometric
@@ -93,8 +106,12 @@ def test_a_published_graph_is_loaded_by_torch_with_its_defaults_as_the_documenta
     path = published(tmp_path / "graph.pt", random_graph(1, dockq=0.25))
     documented = (Path(__file__).resolve().parents[3] / "docs/results.md").read_text()
     assert "\n".join(BY_ITSELF.splitlines()[2:6]) in documented, "docs/results.md shows other code"
-    answer = subprocess.run([sys.executable, "-c", BY_ITSELF, path], capture_output=True, text=True, check=True)
-    assert answer.stdout.startswith("Data ['edge_attr', 'edge_index', 'metadata', 'x', 'y'] 0.25 edges/legacy_v11")
+    answer = subprocess.run(
+        [sys.executable, "-c", BY_ITSELF, path], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.startswith(
+        "Data ['edge_attr', 'edge_index', 'metadata', 'x', 'y'] 0.25 edges/legacy_v11"
+    )
 
 
 def test_published_graphs_batch_in_a_plain_data_loader(tmp_path):
@@ -113,7 +130,8 @@ def test_code_in_a_graph_file_is_not_run(tmp_path):
     mark, file = tmp_path / "was run", tmp_path / "graph.pt"
     torch.save(Evil(mark), file)
     with pytest.raises(
-        GraphError, match=r"graph\.pt: not a readable graph file: it asks for \S*mkdir, which is not run"
+        GraphError,
+        match=r"graph\.pt: not a readable graph file: it asks for \S*mkdir, which is not run",
     ):
         read_pt(file)
     assert not mark.exists()
@@ -137,22 +155,28 @@ def test_what_is_no_graph_is_an_error_that_names_it(tmp_path):
         read_pt(tmp_path / "graph.pt")
 
 
-# ---- a real decoy, from structure to graph ----------------------------------------------------------------
+# ---- a real decoy, from structure to graph -------------------------------------------------------
 
 
 class Build:
-    """The four stages over the decoys of `in/`, in one folder; a new `Store` object for every run."""
+    """The four stages over the decoys of `in/`, in one folder; a new `Store` object for every
+    run.
+    """
 
     def __init__(self, folder: Path, **features: str):
         self.folder = folder
         features = {"edges": "legacy"} | features
-        self.choices = resolve({s: {"module": features[s]} if s in features else {} for s in DEFAULT_MODULES})
+        self.choices = resolve(
+            {s: {"module": features[s]} if s in features else {} for s in DEFAULT_MODULES}
+        )
 
     def run(self, labels: dict[tuple[str, str], float]) -> Graph:
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.folder)
             self.store = Store(Path("store"))
-            (self.row,) = build_decoys(find_decoys("ds", Path("in")), self.choices, self.store, labels)
+            (self.row,) = build_decoys(
+                find_decoys("ds", Path("in")), self.choices, self.store, labels
+            )
         return published_graph(self.artefact("graphs"))
 
     def artefact(self, stage: str) -> Path:
@@ -181,7 +205,9 @@ def graph(build) -> Graph:
     ("left_out", "columns"),
     [({"topology": "none"}, slice(0, 42)), ({"nodes": "topology_only"}, slice(42, None))],
 )
-def test_features_can_be_left_out_to_learn_what_they_are_worth(tmp_path, build, graph, left_out, columns):
+def test_features_can_be_left_out_to_learn_what_they_are_worth(
+    tmp_path, build, graph, left_out, columns
+):
     (tmp_path / "in").symlink_to(build.folder / "in")
     part = Build(tmp_path, **left_out).run({("1AVZ", "near1"): 0.9464})
     assert part.metadata["node_columns"] == graph.metadata["node_columns"][columns]
@@ -208,8 +234,12 @@ def test_the_graph_knows_its_label_and_how_it_was_made(graph, build):
 def test_the_tables_before_the_graph_list_the_same_residues(graph, build):
     for stage in ("interface", "topology", "nodes"):
         table = pd.read_csv(build.artefact(stage))
-        assert [f"{row.chain}:{row.number}" for row in table.itertuples()] == graph.metadata["residues"]
-        assert table[["label_chain", "label_number"]].isna().all(axis=None)  # the decoy is a PDB file
+        assert [f"{row.chain}:{row.number}" for row in table.itertuples()] == graph.metadata[
+            "residues"
+        ]
+        assert (
+            table[["label_chain", "label_number"]].isna().all(axis=None)
+        )  # the decoy is a PDB file
     table, columns = pd.read_csv(build.artefact("nodes")), graph.metadata["node_columns"]
     assert table["lost"].isna().all()
     assert np.array_equal(table[columns].to_numpy(np.float32), graph.x)

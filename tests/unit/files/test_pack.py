@@ -29,7 +29,9 @@ SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
 def graphs_of(target: str, seed: int = 0) -> dict[tuple[str, str, str], Data]:
     """Five graphs of one target, the second of which has no label."""
     return {
-        (target, f"d{i}", "train"): random_graph(seed + i, nodes=n, edges=e, dockq=None if i == 1 else i / 10)
+        (target, f"d{i}", "train"): random_graph(
+            seed + i, nodes=n, edges=e, dockq=None if i == 1 else i / 10
+        )
         for i, (n, e) in enumerate(SIZES)
     }
 
@@ -57,7 +59,10 @@ def two(tmp_path_factory) -> tuple[GraphStore, list[Data]]:
 def test_a_batch_is_the_batch_of_pytorch_geometric(two, indices):
     """Any graphs, in any order, from both packs, some of them twice."""
     store, graphs = two
-    batch, expected = store.batch(indices), Batch.from_data_list([Data(**parts(graphs[i])) for i in indices])
+    batch, expected = (
+        store.batch(indices),
+        Batch.from_data_list([Data(**parts(graphs[i])) for i in indices]),
+    )
     for name in ("x", "edge_index", "edge_attr"):
         ours, theirs = getattr(batch, name), expected[name]
         assert ours.dtype == theirs.dtype
@@ -71,7 +76,11 @@ def test_a_batch_is_the_batch_of_pytorch_geometric(two, indices):
 def parts(graph: Data) -> dict[str, torch.Tensor]:
     """x, and the edges sorted by destination, as a pack keeps them."""
     order = torch.argsort(graph.edge_index[1], stable=True)
-    return {"x": graph.x, "edge_index": graph.edge_index[:, order], "edge_attr": graph.edge_attr[order]}
+    return {
+        "x": graph.x,
+        "edge_index": graph.edge_index[:, order],
+        "edge_attr": graph.edge_attr[order],
+    }
 
 
 def test_labels_keep_single_precision_and_a_missing_one_is_nan(two):
@@ -133,7 +142,10 @@ def test_an_empty_pack_does_not_stand_in_the_way_of_another(tmp_path, first):
 
 
 def other_cutoff() -> dict:
-    features = {**METADATA["features"], "interface": {"module": "interface/ca_cutoff/v1", "cutoff": 12.0}}
+    features = {
+        **METADATA["features"],
+        "interface": {"module": "interface/ca_cutoff/v1", "cutoff": 12.0},
+    }
     return {**METADATA, "features": features}
 
 
@@ -147,7 +159,9 @@ MISFITS = {
 
 @pytest.mark.parametrize("what", MISFITS)
 def test_graphs_that_differ_are_an_error_that_names_both_files(tmp_path, what):
-    table = members(tmp_path / "graphs", {**graphs_of("A"), ("Z", "misfit", "train"): MISFITS[what]})
+    table = members(
+        tmp_path / "graphs", {**graphs_of("A"), ("Z", "misfit", "train"): MISFITS[what]}
+    )
     with pytest.raises(GraphError) as caught:
         write_pack(tmp_path / "pack", table)
     assert f"graphs differ in {what.removesuffix(' of one alone')}" in str(caught.value)
@@ -185,12 +199,16 @@ def reads(monkeypatch) -> list[str]:
     """Names of the graph files that are read, as it happens."""
     names, read = [], packing_module.read_graph
     monkeypatch.setattr(
-        packing_module, "read_graph", lambda content, where: (names.append(where.name), read(content, where))[1]
+        packing_module,
+        "read_graph",
+        lambda content, where: (names.append(where.name), read(content, where))[1],
     )
     return names
 
 
-def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a_full_pack(tmp_path, reads):
+def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a_full_pack(
+    tmp_path, reads
+):
     graphs = graphs_of("A")
     pack = tmp_path / "pack"
     assert write_pack(pack, members(tmp_path / "graphs", graphs)) == 5
@@ -243,7 +261,9 @@ def good_by_source(key: tuple[str, str], graph: Graph) -> np.ndarray:
 
 
 def known(table: list[Member], of: str = "d2 d4") -> list[Member]:
-    return [m._replace(quality_sha256=f"of {m.decoy}") if m.decoy in of.split() else m for m in table]
+    return [
+        m._replace(quality_sha256=f"of {m.decoy}") if m.decoy in of.split() else m for m in table
+    ]
 
 
 def test_local_qualities_follow_the_edges_and_are_nan_where_unknown(tmp_path):
@@ -251,7 +271,9 @@ def test_local_qualities_follow_the_edges_and_are_nan_where_unknown(tmp_path):
     write_pack(tmp_path / "known", known(table), quality=good_by_source)
     write_pack(tmp_path / "unknown", table)
     assert GraphStore.open([tmp_path / "unknown"]).batch([0, 2]).edge_y is None
-    batch = GraphStore.open([tmp_path / "unknown", tmp_path / "known"], verify=True).batch([9, 2, 7, 5])
+    batch = GraphStore.open([tmp_path / "unknown", tmp_path / "known"], verify=True).batch(
+        [9, 2, 7, 5]
+    )
     there = torch.isin(batch.edge_graph, torch.tensor([0, 2]))
     assert torch.equal(batch.edge_y[there], batch.edge_attr[there, 0])
     assert batch.edge_y[~there].isnan().all()
@@ -259,7 +281,12 @@ def test_local_qualities_follow_the_edges_and_are_nan_where_unknown(tmp_path):
 
 def test_another_native_changes_the_local_quality_of_its_decoys_alone(tmp_path, reads):
     table, pack = members(tmp_path / "graphs", graphs_of("A")), tmp_path / "pack"
-    for changed, n_read in ((known(table), 5), (known(table), 0), (known(table, "d2"), 1), (table, 1)):
+    for changed, n_read in (
+        (known(table), 5),
+        (known(table), 0),
+        (known(table, "d2"), 1),
+        (table, 1),
+    ):
         reads.clear()
         assert write_pack(pack, changed, quality=good_by_source) == len(reads) == n_read
         write_pack(tmp_path / "full", changed, quality=good_by_source)
@@ -313,7 +340,13 @@ def overlapping(path: Path) -> None:
     path.write_bytes(save({**tensors, "node_start": tensors["node_start"] + 1}, metadata))
 
 
-DAMAGES = {"cut": cut, "empty": emptied, "of others": of_others, "overlapping": overlapping, "flipped": flip}
+DAMAGES = {
+    "cut": cut,
+    "empty": emptied,
+    "of others": of_others,
+    "overlapping": overlapping,
+    "flipped": flip,
+}
 
 
 @pytest.mark.parametrize("name", DAMAGES)
@@ -327,7 +360,8 @@ def test_a_damaged_pack_is_an_error_that_says_what_to_do(tmp_path, name):
 def changed(path: Path, description: dict | None = None, **tensors: torch.Tensor) -> None:
     """Write a pack with other tensors, or with parts of its description replaced."""
     with safe_open(path, framework="pt") as file:
-        kept, text = {name: file.get_tensor(name).clone() for name in file.keys()}, file.metadata()["toporank"]  # noqa: SIM118
+        kept = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+        text = file.metadata()["toporank"]
     text = json.dumps({**json.loads(text), **(description or {})})
     path.write_bytes(save({**kept, **tensors}, {"toporank": text}))
 
@@ -377,7 +411,9 @@ def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_p
     index = whole.numbers["edge_index"].copy()
     index[end, edge] = node
     changed(pack, edge_index=torch.from_numpy(index))
-    with pytest.raises(GraphError, match="an edge of this pack joins nodes that its graph does not have"):
+    with pytest.raises(
+        GraphError, match="an edge of this pack joins nodes that its graph does not have"
+    ):
         GraphStore.open([pack])
 
 

@@ -1,4 +1,6 @@
-"""Tables that people open in spreadsheet programs: no name is a formula, and every name comes back."""
+"""Tables that people open in spreadsheet programs: no name is a formula, and every name comes
+back.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,27 @@ from toporank.code import LIBRARY
 from toporank.files.spreadsheets import defused, read_rows, restored, write_rows
 from toporank.learning.selection import read_leaderboard
 
-FORMULAS = ["=1+1", '=HYPERLINK("x")', "+1", "-1", "-", "@SUM(1)", "\tx", "\rx", "\x00", "＝1", "=", "=a,b"]
+FORMULAS = [
+    "=1+1",
+    '=HYPERLINK("x")',
+    "+1",
+    "-1",
+    "-",
+    "@SUM(1)",
+    "\tx",
+    "\rx",
+    "\x00",
+    "＝1",
+    "=",
+    "=a,b",
+]
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_name_that_would_be_a_formula_is_written_as_text(tmp_path, name):
     write_rows(tmp_path / "table.csv", ("name",), [(name,)])
     with open(tmp_path / "table.csv", newline="") as handle:
-        assert [row for row in csv.reader(handle)][1] == [f"'{name}"]
+        assert list(csv.reader(handle))[1] == [f"'{name}"]
 
 
 @pytest.mark.parametrize("name", ["1AVZ", "near-1", "a=b", "x@y", "'quoted'", "'", " =1", "Å", ""])
@@ -34,7 +49,12 @@ def test_numbers_are_written_as_numbers_and_what_is_missing_as_nothing(tmp_path)
     assert (tmp_path / "table.csv").read_text() == "a,b,c,d\n-0.5,,,3\n"
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["'=", "''-1", *FORMULAS])))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs"]))
+        | st.sampled_from(["'=", "''-1", *FORMULAS])
+    )
+)
 def test_every_name_comes_back(tmp_path_factory, names):
     path = tmp_path_factory.getbasetemp() / "names.csv"
     names = [name.replace("\x00", "0") for name in names]

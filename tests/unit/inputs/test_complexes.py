@@ -1,4 +1,6 @@
-"""What a target is: models with the same kinds of chains are of one complex, whatever folders and chains are called."""
+"""What a target is: models with the same kinds of chains are of one complex, whatever folders and
+chains are called.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,20 @@ def exchanged(sequence: str, *places: int) -> str:
     return "".join(letters)
 
 
-def grouped(files: dict[str, object], by: str = BY_SEQUENCE, partners: dict[str, str] | None = None) -> Grouped:
-    """Of files `<folder>/<decoy>`, each with its sequences (chains A, B …), pairs of name and sequence, or a sketch;
-    None of a file that cannot be read."""
+def grouped(
+    files: dict[str, object], by: str = BY_SEQUENCE, partners: dict[str, str] | None = None
+) -> Grouped:
+    """Of files `<folder>/<decoy>`, each with its sequences (chains A, B …), pairs of name and
+    sequence, or a sketch; None of a file that cannot be read.
+    """
     decoys = [Decoy("ds", *path.split("/"), f"in/{path}.pdb") for path in files]
-    return group(decoys, {f"in/{path}.pdb": sketched(seen) for path, seen in files.items()}, by, "given", partners)
+    return group(
+        decoys,
+        {f"in/{path}.pdb": sketched(seen) for path, seen in files.items()},
+        by,
+        "given",
+        partners,
+    )
 
 
 def sketched(seen: object) -> Sketch | None:
@@ -57,14 +68,15 @@ def targets(found: Grouped) -> dict[str, list[str]]:
     return known
 
 
-# ---- one folder -------------------------------------------------------------------------------------------
+# ---- one folder ----------------------------------------------------------------------------------
 
 
 def test_the_best_models_of_pairs_in_one_folder_are_targets_called_after_their_files():
     found = grouped({"best/7ACV_model_0": [A, B], "best/7XYZ_model_0": [C, D], "best/8ABC": [A, D]})
     assert targets(found) == {name: [name] for name in ("7ACV_model_0", "7XYZ_model_0", "8ABC")}
     assert found.notes == [
-        "folder best holds models of 3 different complexes, as their sequences say: each complex is a target"
+        "folder best holds models of 3 different complexes, as their sequences say: each complex "
+        "is a target"
     ]
     assert {decoy.folder for decoy in found.decoys} == {"best"}
 
@@ -78,7 +90,9 @@ def test_two_models_of_each_pair_are_called_after_what_their_names_share():
 
 
 def test_complexes_that_no_name_tells_apart_are_numbered():
-    found = grouped({"x/model_0": [A, B], "x/model_1": [A, B], "x/rank_2": [C, D], "x/best_3": [C, D]})
+    found = grouped(
+        {"x/model_0": [A, B], "x/model_1": [A, B], "x/rank_2": [C, D], "x/best_3": [C, D]}
+    )
     assert targets(found) == {"given": ["model_0", "model_1"], "given_2": ["best_3", "rank_2"]}
 
 
@@ -89,7 +103,9 @@ def test_a_folder_of_one_complex_is_a_target_of_its_own_name_and_says_nothing():
 
 
 def test_a_homodimer_and_a_heterodimer_with_the_same_chain_are_two_complexes():
-    assert targets(grouped({"x/aa": [A, A], "x/ab": [A, B], "x/bb": [B, B]})) == {k: [k] for k in ("aa", "ab", "bb")}
+    assert targets(grouped({"x/aa": [A, A], "x/ab": [A, B], "x/bb": [B, B]})) == {
+        k: [k] for k in ("aa", "ab", "bb")
+    }
 
 
 def test_of_models_with_and_without_a_chain_a_large_majority_says_that_it_is_missing():
@@ -132,9 +148,14 @@ def stoichiometries(*models: tuple[str, int]) -> dict[str, object]:
 )
 def test_other_numbers_of_copies_are_other_complexes(models):
     found = grouped(stoichiometries(*models))
-    assert {names[0].rpartition("_")[0]: len(names) for names in targets(found).values()} == dict(models)
+    assert {names[0].rpartition("_")[0]: len(names) for names in targets(found).values()} == dict(
+        models
+    )
     assert not any(decoy.lacks or decoy.spare for decoy in found.decoys)
-    assert "(some differ in the number of copies of a chain): each complex is a target" in found.notes[0]
+    assert (
+        "(some differ in the number of copies of a chain): each complex is a target"
+        in found.notes[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,22 +170,32 @@ def test_other_numbers_of_copies_are_other_complexes(models):
 def test_a_broken_model_among_many_is_of_their_complex(many, few, lacks, spare):
     found = grouped(stoichiometries((many, 4), (few, 1)))
     assert set(targets(found)) == {"T"}
-    assert [(decoy.lacks, decoy.spare) for decoy in found.decoys if decoy.name == f"{few}_0"] == [(lacks, spare)]
+    assert [(decoy.lacks, decoy.spare) for decoy in found.decoys if decoy.name == f"{few}_0"] == [
+        (lacks, spare)
+    ]
     assert not any(decoy.lacks for decoy in found.decoys if decoy.name != f"{few}_0")
 
 
 def test_names_of_chains_and_their_order_do_not_tell_complexes_apart():
-    found = grouped({"T/a": [A, B, B], "T/b": [("B", A), ("A", B), ("", B)], "T/c": [("x", B), ("y", B), ("z", A)]})
+    found = grouped(
+        {
+            "T/a": [A, B, B],
+            "T/b": [("B", A), ("A", B), ("", B)],
+            "T/c": [("x", B), ("y", B), ("z", A)],
+        }
+    )
     assert set(targets(found)) == {"T"}
     assert len({tuple(sorted(kinds.values())) for kinds in found.kinds.values()}) == 1
 
 
-# ---- the same protein ---------------------------------------------------------------------------------------
+# ---- the same protein ----------------------------------------------------------------------------
 
 
 def test_mutants_in_one_folder_are_one_target_and_in_folders_of_their_own_two():
     mutant = exchanged(A, 70)
-    assert targets(grouped({"T/wild": [A, B], "T/mutant": [mutant, B]})) == {"T": ["mutant", "wild"]}
+    assert targets(grouped({"T/wild": [A, B], "T/mutant": [mutant, B]})) == {
+        "T": ["mutant", "wild"]
+    }
     apart = {"wild/a": [A, B], "wild/b": [A, B], "E70W/a": [mutant, B], "E70W/b": [mutant, B]}
     assert targets(grouped(apart)) == {"E70W": ["a", "b"], "wild": ["a", "b"]}
 
@@ -180,7 +211,9 @@ def test_cut_ends_missing_loops_and_a_few_exchanges_leave_a_protein_the_same(oth
     assert targets(grouped({"T/a": [A, B], "T/b": [other, B]})) == {"T": ["a", "b"]}
 
 
-@pytest.mark.parametrize(("one", "other"), [(A[5:], A[:-5]), (A[:40] + A[52:], A[:90] + A[97:]), (A[8:], A)])
+@pytest.mark.parametrize(
+    ("one", "other"), [(A[5:], A[:-5]), (A[:40] + A[52:], A[:90] + A[97:]), (A[8:], A)]
+)
 def test_folders_with_constructs_of_one_protein_are_one_target(one, other):
     assert same_protein(one, other)
     assert len(targets(grouped({"x/a": [one, B], "y/b": [other, B]}))) == 1
@@ -200,9 +233,15 @@ def test_a_domain_a_relative_and_another_protein_are_of_another_kind(other):
 @pytest.mark.parametrize("length", [5, 9, 10, 15, 23, 30])
 def test_a_scan_of_a_peptide_is_a_target_for_each_peptide_wherever_the_exchange_is(length):
     wild = chain(7, length).replace("A", "G")
-    scan = {"wt": wild} | {f"{x}{k + 1}A": wild[:k] + "A" + wild[k + 1 :] for k, x in enumerate(wild)}
-    found = grouped({f"x/pep_{name}_model_{n}": [B, peptide] for name, peptide in scan.items() for n in (0, 1)})
-    assert targets(found) == {f"pep_{name}": [f"pep_{name}_model_0", f"pep_{name}_model_1"] for name in scan}
+    scan = {"wt": wild} | {
+        f"{x}{k + 1}A": wild[:k] + "A" + wild[k + 1 :] for k, x in enumerate(wild)
+    }
+    found = grouped(
+        {f"x/pep_{name}_model_{n}": [B, peptide] for name, peptide in scan.items() for n in (0, 1)}
+    )
+    assert targets(found) == {
+        f"pep_{name}": [f"pep_{name}_model_0", f"pep_{name}_model_1"] for name in scan
+    }
 
 
 @pytest.mark.parametrize(
@@ -246,7 +285,7 @@ def test_exchanges_are_counted_and_missing_loops_tags_and_tails_are_none(one, ot
     assert (exchanges(one, other), exchanges(other, one)) == (n, n)
 
 
-# ---- several folders ----------------------------------------------------------------------------------------
+# ---- several folders -----------------------------------------------------------------------------
 
 PREDICTORS = ("af2", "boltz", "chai", "protenix")
 
@@ -259,24 +298,36 @@ def test_one_complex_from_four_predictors_is_one_target_in_one_folder_or_in_four
     apart = grouped({f"{name.split('_')[0]}/{name}": seen for name, seen in files.items()})
     assert targets(apart) == {"7ACV": sorted(files)}
     assert apart.notes == [
-        "folders af2, boltz, chai and 1 more hold models of the same complexes, as their sequences say: one target"
+        "folders af2, boltz, chai and 1 more hold models of the same complexes, as their "
+        "sequences say: one target"
     ]
     assert {decoy.folder for decoy in apart.decoys} == set(PREDICTORS)
 
 
 def test_folders_named_alike_name_their_complex():
-    found = grouped({"af2_7ACV/model_0": [A, B], "boltz_7ACV/model_1": [A, B], "af2_7XYZ/m": [C, D]})
+    found = grouped(
+        {"af2_7ACV/model_0": [A, B], "boltz_7ACV/model_1": [A, B], "af2_7XYZ/m": [C, D]}
+    )
     assert targets(found) == {"7ACV": ["model_0", "model_1"], "af2_7XYZ": ["m"]}
 
 
 def test_files_of_one_name_in_two_folders_are_told_apart_by_their_folder():
-    found = grouped({f"{program}/{name}": [A, B] for program in ("af2", "boltz") for name in ("model_0", "model_1")})
+    found = grouped(
+        {
+            f"{program}/{name}": [A, B]
+            for program in ("af2", "boltz")
+            for name in ("model_0", "model_1")
+        }
+    )
     (names,) = targets(found).values()
     assert names == ["af2_model_0", "af2_model_1", "boltz_model_0", "boltz_model_1"]
 
 
 def test_complexes_with_other_numbers_of_copies_in_folders_of_their_own_stay_apart():
-    assert targets(grouped({"dimer/a": [A, A], "trimer/a": [A, A, A]})) == {"dimer": ["a"], "trimer": ["a"]}
+    assert targets(grouped({"dimer/a": [A, A], "trimer/a": [A, A, A]})) == {
+        "dimer": ["a"],
+        "trimer": ["a"],
+    }
 
 
 def test_a_table_of_partners_keeps_folders_with_other_partners_apart():
@@ -292,12 +343,15 @@ def test_who_wants_it_keeps_to_the_folders():
     assert len(targets(grouped(files))) == 2
 
 
-# ---- files that are no usual models -------------------------------------------------------------------------
+# ---- files that are no usual models --------------------------------------------------------------
 
 
 def test_a_file_that_cannot_be_read_keeps_its_row():
     assert targets(grouped({"T/a": [A, B], "T/bad": None})) == {"T": ["a", "bad"]}
-    assert targets(grouped({"T/bad": None, "T/worse": None, "U/bad": None})) == {"T": ["bad", "worse"], "U": ["bad"]}
+    assert targets(grouped({"T/bad": None, "T/worse": None, "U/bad": None})) == {
+        "T": ["bad", "worse"],
+        "U": ["bad"],
+    }
     several = grouped({"T/ab": [A, B], "T/cd": [C, D], "T/bad": None})
     assert targets(several) == {"ab": ["ab"], "cd": ["cd"], "bad": ["bad"]}
 
@@ -327,7 +381,7 @@ def test_a_refused_name_keeps_its_row_and_its_reason():
     assert found == [decoy]
 
 
-# ---- names that clash ---------------------------------------------------------------------------------------
+# ---- names that clash ----------------------------------------------------------------------------
 
 
 def placed(*places: str) -> Sketch:
@@ -346,7 +400,13 @@ def of_files(files: dict[str, Sketch], by: str = BY_SEQUENCE) -> Grouped:
 
 @pytest.mark.parametrize("by", [BY_SEQUENCE, BY_FOLDER])
 def test_one_stem_under_two_endings_is_two_decoys_and_one_model_if_the_atoms_are_the_same(by):
-    endings = ("ranked_0.cif", "ranked_0.pdb", "ranked_0.pdb.gz", "ranked_0.ent", "ranked_0.mmcif.gz")
+    endings = (
+        "ranked_0.cif",
+        "ranked_0.pdb",
+        "ranked_0.pdb.gz",
+        "ranked_0.ent",
+        "ranked_0.mmcif.gz",
+    )
     found = of_files({f"T/{name}": placed("one") for name in endings}, by)
     names = {Path(decoy.path).name: decoy.name for decoy in found.decoys}
     assert names == {
@@ -373,7 +433,9 @@ def test_a_model_of_a_file_gives_way_to_a_file_of_its_name():
     assert {decoy.name: (decoy.path, decoy.model) for decoy in found.decoys} == {
         "wt#1": ("in/x/wt#1.pdb", 0), "wt#2": ("in/x/wt.pdb", 2), "wt_pdb#1": ("in/x/wt.pdb", 1),
     }  # fmt: skip
-    assert found.renamed == ["TopoRank calls wt.pdb, model 1, wt_pdb#1, since another model has its name"]
+    assert found.renamed == [
+        "TopoRank calls wt.pdb, model 1, wt_pdb#1, since another model has its name"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -388,7 +450,9 @@ def test_a_model_of_a_file_gives_way_to_a_file_of_its_name():
 )  # fmt: skip
 def test_no_clash_of_names_stops_a_run(files):
     two_models = ("T/wt.pdb", "T/ä.pdb")
-    found = of_files({path: placed(path, f"{path} 2") if path in two_models else placed(path) for path in files})
+    found = of_files(
+        {path: placed(path, f"{path} 2") if path in two_models else placed(path) for path in files}
+    )
     keys = [decoy.key for decoy in found.decoys]
     assert len(set(keys)) == len(keys) == len(files) + sum(path in two_models for path in files)
     assert {decoy.path for decoy in found.decoys} == {f"in/{path}" for path in files}
@@ -409,17 +473,21 @@ def test_targets_whose_names_cannot_be_written_stay_apart():
     assert len(targets(found)) == 2
 
 
-# ---- partners -----------------------------------------------------------------------------------------------
+# ---- partners ------------------------------------------------------------------------------------
 
 
 def test_partners_are_said_in_the_names_that_a_model_has():
-    found = grouped({"T/usual": [("H", A), ("L", B), ("A", C)], "T/other": [("1", C), ("2", A), ("3", B)]})
+    found = grouped(
+        {"T/usual": [("H", A), ("L", B), ("A", C)], "T/other": [("1", C), ("2", A), ("3", B)]}
+    )
     partners = dict.fromkeys(found.kinds, "A:H+L")
     assert partners_of_each(partners, found) == {("T", "usual"): "A:H+L", ("T", "other"): "1:2+3"}
 
 
 def test_names_mean_what_they_mean_in_the_model_after_which_the_target_calls_its_chains_and_copies_go_by_their_place():
-    """The model with most chains, of several with most residues, of these the first: as hints and tables say it."""
+    """The model with most chains, of several with most residues, of these the first: as hints and
+    tables say it.
+    """
     found = grouped({
         "T/a": [("A", A), ("B", B), ("C", B)], "T/b": [("A", A), ("B", B), ("C", B)],
         "T/swapped": [("A", B), ("B", A), ("C", B)],
@@ -429,16 +497,26 @@ def test_names_mean_what_they_mean_in_the_model_after_which_the_target_calls_its
     partners = partners_of_each(dict.fromkeys(found.kinds, "A:B+C"), found)
     assert partners["T", "swapped"] == "A+C:B"
     assert called_otherwise(dict.fromkeys(found.kinds, "A:B+C"), found) == [
-        "partners A:B+C are chains of a; swapped has these names for other chains: there they are A+C:B"
+        "partners A:B+C are chains of a; swapped has these names for other chains: there they are "
+        "A+C:B"
     ]
-    assert called_otherwise(dict.fromkeys(found.kinds, "A:B"), grouped({"T/a": [("A", A), ("B", B)]})) == []
+    assert (
+        called_otherwise(dict.fromkeys(found.kinds, "A:B"), grouped({"T/a": [("A", A), ("B", B)]}))
+        == []
+    )
 
 
 @pytest.mark.parametrize("longest", ["m0", "m1"])
 def test_where_most_models_call_the_chains_otherwise_the_names_of_the_target_count(longest):
-    """A hint says H+P:L of m0, or of the one with most residues; a user who says so means these chains."""
-    models = {name: [("P", A), ("H", B), ("L", C)] for name in ("m1", "m2")} | {"m0": [("H", A), ("L", B), ("P", C)]}
-    models[longest] = [(name, sequence + "G" * (sequence == C)) for name, sequence in models[longest]]
+    """A hint says H+P:L of m0, or of the one with most residues; a user who says so means these
+    chains.
+    """
+    models = {name: [("P", A), ("H", B), ("L", C)] for name in ("m1", "m2")} | {
+        "m0": [("H", A), ("L", B), ("P", C)]
+    }
+    models[longest] = [
+        (name, sequence + "G" * (sequence == C)) for name, sequence in models[longest]
+    ]
     found = grouped({f"T/{name}": chains for name, chains in models.items()})
     partners = partners_of_each(dict.fromkeys(found.kinds, "H+P:L"), found)
     own = {"m0": "H+P:L", "m1": "H:L+P"} if longest == "m0" else {"m0": "H+L:P", "m1": "H+P:L"}
@@ -448,17 +526,24 @@ def test_where_most_models_call_the_chains_otherwise_the_names_of_the_target_cou
 
 
 def test_partners_that_a_model_lacks_stay_as_they_were_said():
-    found = grouped({**{f"T/{i}": [("H", A), ("L", B), ("A", C)] for i in range(4)}, "T/less": [("H", A), ("L", B)]})
+    found = grouped(
+        {
+            **{f"T/{i}": [("H", A), ("L", B), ("A", C)] for i in range(4)},
+            "T/less": [("H", A), ("L", B)],
+        }
+    )
     assert partners_of_each(dict.fromkeys(found.kinds, "A:H+L"), found)["T", "less"] == "A:H+L"
 
 
 def test_complexes_that_lie_in_two_folders_are_counted_once():
     two = {"1": [("A", A), ("B", B)], "2": [("A", A), ("B", C)]}
-    found = grouped({f"{folder}/m{name}": chains for folder in ("one", "two") for name, chains in two.items()})
+    found = grouped(
+        {f"{folder}/m{name}": chains for folder in ("one", "two") for name, chains in two.items()}
+    )
     assert found.notes[0].startswith("folders one, two hold models of 2 different complexes")
 
 
-# ---- names, order, time ---------------------------------------------------------------------------------------
+# ---- names, order, time --------------------------------------------------------------------------
 
 
 def test_the_name_of_several_is_what_all_of_them_share():
@@ -468,29 +553,43 @@ def test_the_name_of_several_is_what_all_of_them_share():
 
 
 def test_jobs_that_differ_by_a_number_keep_their_names():
-    """As AlphaFold Server calls the second job of a name: fold_a_1_model_0 is no model of fold_a."""
+    """As AlphaFold Server calls the second job of a name: fold_a_1_model_0 is no model of
+    fold_a.
+    """
     files = {f"{job}_model_{n}": chains for job, chains in JOBS.items() for n in range(2)}
     found = grouped({f"flat/{name}": chains for name, chains in files.items()})
-    assert {(decoy.target, decoy.name.partition("_model")[0]) for decoy in found.decoys} == {(job, job) for job in JOBS}
+    assert {(decoy.target, decoy.name.partition("_model")[0]) for decoy in found.decoys} == {
+        (job, job) for job in JOBS
+    }
 
 
 JOBS = {"fold_a": [("A", A), ("B", B)], "fold_a_1": [("A", A), ("B", C)]}
 POOL = {"A": A, "B": B, "C": C, "mutant": exchanged(A, 50), "cut": A[9:]}
 MODELS = st.dictionaries(
-    st.tuples(st.sampled_from(["x", "y", "run_7ACV"]), st.sampled_from(["model_1", "af_7ACV", "a", "b_7ACV", "c"])),
+    st.tuples(
+        st.sampled_from(["x", "y", "run_7ACV"]),
+        st.sampled_from(["model_1", "af_7ACV", "a", "b_7ACV", "c"]),
+    ),
     st.one_of(st.none(), st.lists(st.sampled_from(sorted(POOL)), min_size=1, max_size=4)),
     min_size=1,
 )
 
 
 @settings(max_examples=60)
-@example({("x", "m"): ["A", "A", "C"], ("x", "n"): None, ("y", "m"): ["A", "C", "mutant"]}, random.Random(0))
+@example(
+    {("x", "m"): ["A", "A", "C"], ("x", "n"): None, ("y", "m"): ["A", "C", "mutant"]},
+    random.Random(0),
+)
 @given(MODELS, st.randoms(use_true_random=False))
-def test_targets_depend_neither_on_the_order_of_files_nor_on_the_names_and_order_of_chains(models, shuffle):
+def test_targets_depend_neither_on_the_order_of_files_nor_on_the_names_and_order_of_chains(
+    models, shuffle
+):
     files = {"/".join(key): seen and [POOL[name] for name in seen] for key, seen in models.items()}
     found = grouped(files)
     assert len({decoy.key for decoy in found.decoys}) == len(files)
-    assert sorted(decoy.path for decoy in found.decoys) == sorted(f"in/{path}.pdb" for path in files)
+    assert sorted(decoy.path for decoy in found.decoys) == sorted(
+        f"in/{path}.pdb" for path in files
+    )
     other = {}
     for path, seen in shuffle.sample(sorted(files.items()), len(files)):
         names = shuffle.sample("QRSTUVWX", len(seen or []))
@@ -498,7 +597,9 @@ def test_targets_depend_neither_on_the_order_of_files_nor_on_the_names_and_order
     again = grouped(other)
     assert [decoy[:4] for decoy in again.decoys] == [decoy[:4] for decoy in found.decoys]
     assert again.notes == found.notes
-    assert [bool(decoy.lacks) for decoy in again.decoys] == [bool(decoy.lacks) for decoy in found.decoys]
+    assert [bool(decoy.lacks) for decoy in again.decoys] == [
+        bool(decoy.lacks) for decoy in found.decoys
+    ]
 
 
 def cpu_seconds(sequences: list[list[str]]) -> tuple[float, int]:
@@ -510,10 +611,16 @@ def cpu_seconds(sequences: list[list[str]]) -> tuple[float, int]:
 
 
 def test_a_thousand_complexes_and_a_thousand_mutants_take_seconds():
-    """Five times as many take five times as long: 10,000 sequences less than ten seconds of an idle core."""
+    """Five times as many take five times as long: 10,000 sequences less than ten seconds of an idle
+    core.
+    """
     draw = random.Random(0)
-    seconds, n = cpu_seconds([[chain(10 + 2 * i, 250), chain(11 + 2 * i, 250)] for i in range(1000)])
+    seconds, n = cpu_seconds(
+        [[chain(10 + 2 * i, 250), chain(11 + 2 * i, 250)] for i in range(1000)]
+    )
     assert (n, seconds < 10) == (1000, True)
     wild = chain(0, 300)
-    seconds, n = cpu_seconds([[exchanged(wild, draw.randrange(300))[i % 7 :], B] for i in range(1000)])
+    seconds, n = cpu_seconds(
+        [[exchanged(wild, draw.randrange(300))[i % 7 :], B] for i in range(1000)]
+    )
     assert (n, seconds < 10) == (1, True)

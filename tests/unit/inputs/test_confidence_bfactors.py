@@ -26,10 +26,14 @@ NEAR, FAR = (EXAMPLES / "1GCQ" / name for name in ("near1.pdb.gz", "far1.pdb.gz"
 
 
 def core(complex_: Complex, seed: int = 0) -> np.ndarray:
-    """Numbers from 30 to 97, high in the core, that change little along a chain, as pLDDT does; shape (R,)."""
+    """Numbers from 30 to 97, high in the core, that change little along a chain, as pLDDT does;
+    shape (R,).
+    """
     ca = complex_.xyz[complex_.ca]
     buried = cKDTree(ca).query_ball_point(ca, 10.0, return_length=True).astype(float)
-    smooth = np.convolve(buried, np.ones(5) / 5, mode="same") + np.random.default_rng(seed).normal(0, 0.1, len(ca))
+    smooth = np.convolve(buried, np.ones(5) / 5, mode="same") + np.random.default_rng(seed).normal(
+        0, 0.1, len(ca)
+    )
     return (30 + 67 * (smooth - smooth.min()) / np.ptp(smooth)).round(2)
 
 
@@ -43,7 +47,9 @@ def far() -> Complex:
     return read_complex(FAR)
 
 
-def rows_of(folder: Path, *texts: str, names: tuple[str, ...] = (), choice: str = "auto") -> list[Confidence]:
+def rows_of(
+    folder: Path, *texts: str, names: tuple[str, ...] = (), choice: str = "auto"
+) -> list[Confidence]:
     """The rows of models of one target, called `mine_0` and so on."""
     asked = []
     for i, text in enumerate(texts):
@@ -71,7 +77,17 @@ def test_an_atom_without_plddt_at_the_end_of_a_chain_changes_nothing(tmp_path, n
 
 
 @pytest.mark.parametrize(
-    "what", ["within residues", "at the surface", "rough", "low", "above 100", "header", "cell", "resolution"]
+    "what",
+    [
+        "within residues",
+        "at the surface",
+        "rough",
+        "low",
+        "above 100",
+        "header",
+        "cell",
+        "resolution",
+    ],
 )
 def test_other_numbers_are_no_plddt(tmp_path, near, what):
     values, before, within = core(near), "", 0.0
@@ -113,10 +129,17 @@ def test_also_where_a_small_ligand_moves_little_beside_a_large_receptor(tmp_path
     }
     poses = []
     for moved in (0.0, 4.0):
-        lines = [line for line in pdb_with(NEAR, core(near)).splitlines() if line[:4] == "ATOM" and line[21:26] in kept]
+        lines = [
+            line
+            for line in pdb_with(NEAR, core(near)).splitlines()
+            if line[:4] == "ATOM" and line[21:26] in kept
+        ]
         shifted = (f"{line[:30]}{float(line[30:38]) + moved:8.3f}{line[38:]}" for line in lines)
         poses.append(
-            "".join(f"{new if line[21] == ligand else line}\n" for line, new in zip(lines, shifted, strict=True))
+            "".join(
+                f"{new if line[21] == ligand else line}\n"
+                for line, new in zip(lines, shifted, strict=True)
+            )
         )
     assert [row.plddt_source for row in rows_of(tmp_path, poses[0])] == ["b_factor"]
     assert [row.plddt_source for row in rows_of(tmp_path, *poses)] == ["", ""]
@@ -135,7 +158,9 @@ def test_a_relaxed_model_keeps_the_plddt_that_it_shares_with_the_unrelaxed_one(t
 
 
 def test_models_of_a_target_are_judged_together(tmp_path, near):
-    """Of one whose numbers fall into the core, the others tell that they are pLDDT, and the other way round."""
+    """Of one whose numbers fall into the core, the others tell that they are pLDDT, and the other
+    way round.
+    """
     rising, falling = pdb_with(NEAR, core(near)), pdb_with(NEAR, 127 - core(near, seed=1))
     rows = rows_of(tmp_path, rising, falling, pdb_with(NEAR, 127 - core(near, seed=3)))
     assert [row.plddt_source for row in rows] == [""] * 3
@@ -163,7 +188,9 @@ def test_b_factors_count_where_the_predictors_file_is_of_another_model(tmp_path,
     (own,) = rows_of(tmp_path, pdb_with(NEAR, core(near)), names=("q_unrelaxed_rank_001_m",))
     assert (own.status, own.plddt_source) == ("incomplete", "b_factor")
     assert own.plddt == pytest.approx(core(near).mean(), abs=1e-3)
-    (crystal,) = rows_of(tmp_path, pdb_with(NEAR, 127 - core(near), within=2), names=("q_unrelaxed_rank_001_m",))
+    (crystal,) = rows_of(
+        tmp_path, pdb_with(NEAR, 127 - core(near), within=2), names=("q_unrelaxed_rank_001_m",)
+    )
     assert (crystal.status, crystal.plddt) == ("incomplete", None)
 
 
@@ -179,13 +206,17 @@ def test_b_factors_count_where_the_predictors_file_is_of_another_model(tmp_path,
         ([90.0, 80.0, -1.0], 20.0, None),
     ],
 )
-def test_the_atoms_of_amino_acids_alone_say_whether_b_factors_are_plddt(tmp_path, of_protein, of_ion, expected):
+def test_the_atoms_of_amino_acids_alone_say_whether_b_factors_are_plddt(
+    tmp_path, of_protein, of_ion, expected
+):
     """And on which scale. A predictor's ions and ligands may have anything."""
     atoms = [alanine("A", 1, 0.0), alanine("A", 2, 0.0, 4.0), alanine("B", 1, 5.0)]
     atoms += [[Atom("CA", "CA", "C", 1, 9.0, 9.0, 9.0, het=True)]]
     values = np.repeat([*of_protein, of_ion], [len(each) for each in atoms])
     lines = pdb([atom for each in atoms for atom in each]).splitlines()
-    text = "".join(f"{line[:60]}{b:6.2f}{line[66:]}\n" for line, b in zip(lines, values, strict=True))
+    text = "".join(
+        f"{line[:60]}{b:6.2f}{line[66:]}\n" for line, b in zip(lines, values, strict=True)
+    )
     (row,) = rows_of(tmp_path, text, names=("ranked_0",))
     assert row.plddt == (expected and pytest.approx(expected, abs=1e-3))
 
@@ -207,7 +238,9 @@ def test_qualities_that_toporank_wrote_are_no_plddt(tmp_path, near, written):
     assert confidences([DecoyFile("T", "mine", path)], "b_factor")[0].plddt_source == "b_factor"
 
 
-def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_plddt(tmp_path, near):
+def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_plddt(
+    tmp_path, near
+):
     scores = {"plddt": core(near, seed=1).tolist()}
     (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps(scores))
     (tmp_path / "q_unrelaxed_rank_001_m.cif").write_text(mmcif(near, core(near), QUALITY))
@@ -217,26 +250,42 @@ def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_p
     for name in ("", "mine"):
         structure.name = name
         (tmp_path / "mine.cif").write_text(structure.make_mmcif_document().as_string())
-        assert confidences([DecoyFile("T", "mine", tmp_path / "mine.cif")])[0].plddt_source == "b_factor"
+        assert (
+            confidences([DecoyFile("T", "mine", tmp_path / "mine.cif")])[0].plddt_source
+            == "b_factor"
+        )
 
 
 def trace(*chains: np.ndarray) -> Complex:
     """CA atoms of the chains A, B and so on, (n, 3) each."""
-    rows = [(name, i + 1, "", tuple(xyz)) for name, ca in zip("ABC", chains, strict=False) for i, xyz in enumerate(ca)]
+    rows = [
+        (name, i + 1, "", tuple(xyz))
+        for name, ca in zip("ABC", chains, strict=False)
+        for i, xyz in enumerate(ca)
+    ]
     return ca_trace(rows)
 
 
 def test_of_two_poses_the_chain_counts_that_moved_most_beside_the_largest():
     """A short ligand on a large receptor, and a second receptor that did not move."""
     draw = np.random.default_rng(0)
-    ligand, receptor, second = (draw.normal(0, size, (n, 3)) for n, size in ((18, 5), (295, 20), (200, 20)))
+    ligand, receptor, second = (
+        draw.normal(0, size, (n, 3)) for n, size in ((18, 5), (295, 20), (200, 20))
+    )
     here = trace(ligand, receptor, second)
     turn = Rotation.from_euler("xyz", [1, 2, 3])
     there = trace(*(turn.apply(ca) + 5 for ca in (ligand + np.array([4, 0, 0]), receptor, second)))
     assert [displacement(here, there), displacement(there, here)] == pytest.approx([4, 4])
-    assert displacement(here, trace(*(turn.apply(ca) + 5 for ca in (ligand, receptor, second)))) < 1e-6
+    assert (
+        displacement(here, trace(*(turn.apply(ca) + 5 for ca in (ligand, receptor, second)))) < 1e-6
+    )
 
 
 def test_residues_that_both_have_are_compared(near, far):
     assert displacement(near, far) > 2
-    assert displacement(near, replace(near, residues=tuple(r._replace(chain="Z") for r in near.residues))) == np.inf
+    assert (
+        displacement(
+            near, replace(near, residues=tuple(r._replace(chain="Z") for r in near.residues))
+        )
+        == np.inf
+    )

@@ -1,4 +1,6 @@
-"""Measures of an interface from pLDDT and PAE: small cases by hand, and numbers of published tools."""
+"""Measures of an interface from pLDDT and PAE: small cases by hand, and numbers of published
+tools.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,17 @@ def test_d0_is_that_of_the_tm_score():
 def test_ipsae_is_that_of_the_best_aligned_residue_over_pairs_below_10_angstrom():
     d0 = 1.24 * 12 ** (1 / 3) - 1.8
     pae = matrix([[d0, 3 * d0, 10.0], [12.0, 11.0, 30.0]], 30.0)
-    assert measures.ipsae(pae, A, B) == pytest.approx((1 / 2 + 1 / 10) / 2)  # one without any near pair counts 0
+    assert measures.ipsae(pae, A, B) == pytest.approx(
+        (1 / 2 + 1 / 10) / 2
+    )  # one without any near pair counts 0
     assert measures.ipsae(pae, A, B) == measures.ipsae(pae, B, A)
     assert measures.ipsae(matrix(10.0, 31.0), A, B) == 0
 
 
 def test_in_ipsae_each_residue_has_the_d0_of_its_own_number_of_near_residues():
-    """Of two bodies of 60: the first residue is near all of the other body, all others are near none."""
+    """Of two bodies of 60: the first residue is near all of the other body, all others are near
+    none.
+    """
     pae = np.full((120, 120), 30.0)
     pae[0, 60:] = 5.0
     first, second = np.arange(60), np.arange(60, 120)
@@ -50,7 +56,9 @@ def test_in_ipsae_each_residue_has_the_d0_of_its_own_number_of_near_residues():
 
 
 def test_lis_is_the_mean_of_both_directions_over_pairs_below_12_angstrom():
-    assert measures.lis(matrix([[0.0, 6.0, 13.0], [12.0, 40.0, 40.0]], 3.0), A, B) == pytest.approx((0.75 + 0.75) / 2)
+    assert measures.lis(matrix([[0.0, 6.0, 13.0], [12.0, 40.0, 40.0]], 3.0), A, B) == pytest.approx(
+        (0.75 + 0.75) / 2
+    )
     assert measures.lis(matrix(12.5, 20.0), A, B) == 0
 
 
@@ -64,7 +72,9 @@ def test_pdockq2_at_the_middle_of_its_sigmoid_and_by_its_better_direction():
     pairs, plddt = np.array([[0, 2], [1, 2]]), np.array([84.733, 84.733, 84.733, 0, 0])
     assert measures.pdockq2(plddt, matrix(0.0, 30.0), pairs) == pytest.approx(1.31 / 2 + 0.005)
     assert measures.pdockq2(plddt, matrix(30.0, 0.0), pairs) == pytest.approx(1.31 / 2 + 0.005)
-    twice = measures.pdockq2(2 * plddt, matrix(10.0, 10.0), pairs)  # half of it is lost to a PAE of 10 Å
+    twice = measures.pdockq2(
+        2 * plddt, matrix(10.0, 10.0), pairs
+    )  # half of it is lost to a PAE of 10 Å
     assert twice == pytest.approx(1.31 / 2 + 0.005)
     assert measures.pdockq2(plddt, matrix(0.0, 0.0), pairs[:0]) == 0
 
@@ -92,9 +102,17 @@ def as_colabfold(folder: Path) -> Path:
 
 
 def test_the_published_tools_give_the_same_numbers(tmp_path):
-    """Of ipsae 1.0.1 (PAE and distance cutoff 10) and foldmetrics 0.2.0 on these files; this counts 12 Å in LIS."""
+    """Of ipsae 1.0.1 (PAE and distance cutoff 10) and foldmetrics 0.2.0 on these files; this counts
+    12 Å in LIS.
+    """
     (row,) = confidences([DecoyFile("T", "d", as_colabfold(tmp_path))])
-    assert (row.predictor, row.status, row.ptm, row.iptm, row.ranking_score) == ("ColabFold", "ok", 0.7, 0.6, 0.62)
+    assert (row.predictor, row.status, row.ptm, row.iptm, row.ranking_score) == (
+        "ColabFold",
+        "ok",
+        0.7,
+        0.6,
+        0.62,
+    )
     assert row.ipsae == pytest.approx(0.158834, abs=1e-4)
     assert row.lis == pytest.approx(0.4243, abs=1e-4)
     assert row.pdockq == pytest.approx(0.1957, abs=1e-4)
@@ -105,5 +123,7 @@ def test_the_published_tools_give_the_same_numbers(tmp_path):
 def test_and_on_untouched_output_of_colabfold(predictor_outputs):
     (model,) = predictor_outputs.glob("colabfold_pdl1*.pdb.gz")
     (row,) = confidences([DecoyFile("T", "d", model)])
-    assert (row.ipsae, row.lis, row.pdockq, row.pdockq2) == pytest.approx((0.8680, 0.7620, 0.5757, 0.9059), abs=1e-4)
+    assert (row.ipsae, row.lis, row.pdockq, row.pdockq2) == pytest.approx(
+        (0.8680, 0.7620, 0.5757, 0.9059), abs=1e-4
+    )
     assert (row.ptm, row.iptm, row.plddt) == (0.94, 0.92, pytest.approx(96.990, abs=1e-3))

@@ -1,7 +1,8 @@
-"""Which rows of a predictor's arrays are those of a residue: where names, numbers and order do not say the same.
+"""Which rows of a predictor's arrays are those of a residue: where names, numbers and order do not
+say the same.
 
-The models are of the example, cut to what is near the interface. Expected numbers come from `measured`, which follows
-the published formulae and knows which row is whose.
+The models are of the example, cut to what is near the interface. Expected numbers come from
+`measured`, which follows the published formulae and knows which row is whose.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ KEPT = {"A": range(186, 216), "B": range(626, 658)}
 
 
 class Model(NamedTuple):
-    """atoms : in the order of residues. plddt, pae : of these residues. residues : chain and number of each."""
+    """atoms : in the order of residues. plddt, pae : of these residues. residues : chain and number
+    of each.
+    """
 
     atoms: list[Atom]
     plddt: np.ndarray
@@ -37,13 +40,23 @@ class Model(NamedTuple):
 
 def example(k: int) -> Model:
     """The k-th model of the example, 30 residues of chain A and 32 of chain B."""
-    text = gzip.decompress((COLABFOLD / f"pair_unrelaxed_{TAG.format(k)}.pdb.gz").read_bytes()).decode()
+    text = gzip.decompress(
+        (COLABFOLD / f"pair_unrelaxed_{TAG.format(k)}.pdb.gz").read_bytes()
+    ).decode()
     atoms = [
-        Atom(s[12:16].strip(), s[17:20], s[21], int(s[22:26]), *(float(s[i : i + 8]) for i in (30, 38, 46)))
+        Atom(
+            s[12:16].strip(),
+            s[17:20],
+            s[21],
+            int(s[22:26]),
+            *(float(s[i : i + 8]) for i in (30, 38, 46)),
+        )
         for s in text.splitlines()
         if s.startswith("ATOM")
     ]
-    values = json.loads(gzip.decompress((COLABFOLD / f"pair_scores_{TAG.format(k)}.json.gz").read_bytes()))
+    values = json.loads(
+        gzip.decompress((COLABFOLD / f"pair_scores_{TAG.format(k)}.json.gz").read_bytes())
+    )
     everyone = list(dict.fromkeys((atom.chain, atom.number) for atom in atoms))
     kept = [i for i, (chain, number) in enumerate(everyone) if number in KEPT[chain]]
     residues = [everyone[i] for i in kept]
@@ -74,23 +87,36 @@ def measured(model: Model, first: str, second: str) -> dict[str, float]:
     i, j = np.nonzero(distance < 10)
     both = (model.pae[one[i], other[j]].mean() + model.pae[other[j], one[i]].mean()) / 2
     of_interface = model.plddt[np.unique(np.concatenate([one[i], other[j]]))].mean()
-    return {"ipsae": best, "lis": np.mean(local), "interface_pae": both, "interface_plddt": of_interface}
+    return {
+        "ipsae": best,
+        "lis": np.mean(local),
+        "interface_pae": both,
+        "interface_plddt": of_interface,
+    }
 
 
 def assert_measured(row: Confidence, model: Model, first: str = "A", second: str = "B") -> None:
-    expected = {name: pytest.approx(value, abs=2e-4) for name, value in measured(model, first, second).items()}
+    expected = {
+        name: pytest.approx(value, abs=2e-4)
+        for name, value in measured(model, first, second).items()
+    }
     assert {name: getattr(row, name) for name in expected} == expected
 
 
 def renamed(model: Model, **names: str) -> Model:
     atoms = [replace(atom, chain=names[atom.chain]) for atom in model.atoms]
-    return model._replace(atoms=atoms, residues=[(names[chain], number) for chain, number in model.residues])
+    return model._replace(
+        atoms=atoms, residues=[(names[chain], number) for chain, number in model.residues]
+    )
 
 
 def with_decoy_chain(model: Model) -> Model:
     """A third chain: a copy of B 60 Å away, of which PAE is 28 Å everywhere and pLDDT is 30."""
     b = [i for i, (chain, _) in enumerate(model.residues) if chain == "B"]
-    n, far = len(model.residues), [replace(a, chain="C", x=a.x + 60) for a in model.atoms if a.chain == "B"]
+    n, far = (
+        len(model.residues),
+        [replace(a, chain="C", x=a.x + 60) for a in model.atoms if a.chain == "B"],
+    )
     pae = np.full((n + len(b), n + len(b)), 28.0)
     pae[:n, :n] = model.pae
     residues = model.residues + [("C", model.residues[i][1]) for i in b]
@@ -99,9 +125,16 @@ def with_decoy_chain(model: Model) -> Model:
 
 def reordered(model: Model, *chains: str) -> Model:
     """The chains in another order, in everything."""
-    places = [i for chain in chains for i, residue in enumerate(model.residues) if residue[0] == chain]
+    places = [
+        i for chain in chains for i, residue in enumerate(model.residues) if residue[0] == chain
+    ]
     atoms = [atom for chain in chains for atom in model.atoms if atom.chain == chain]
-    return Model(atoms, model.plddt[places], model.pae[np.ix_(places, places)], [model.residues[i] for i in places])
+    return Model(
+        atoms,
+        model.plddt[places],
+        model.pae[np.ix_(places, places)],
+        [model.residues[i] for i in places],
+    )
 
 
 def plddt_of_atoms(model: Model) -> list[float]:
@@ -110,7 +143,9 @@ def plddt_of_atoms(model: Model) -> list[float]:
 
 
 def cif(model: Model, *, constant: bool = False, of_atoms: list[float] | None = None) -> str:
-    """mmCIF text that declares pLDDT as B factors. constant : whether all are alike. of_atoms : other ones."""
+    """mmCIF text that declares pLDDT as B factors. constant : whether all are alike. of_atoms :
+    other ones.
+    """
     of_atoms = iter(of_atoms or plddt_of_atoms(model))
     lines = mmcif(model.atoms).splitlines()
     start = lines.index("_atom_site.B_iso_or_equiv") - lines.index("_atom_site.group_PDB")
@@ -124,14 +159,19 @@ def cif(model: Model, *, constant: bool = False, of_atoms: list[float] | None = 
 
 
 def pdb_of(model: Model, plddt: np.ndarray | None = None) -> str:
-    of_residue = dict(zip(model.residues, (model.plddt if plddt is None else plddt).tolist(), strict=True))
+    of_residue = dict(
+        zip(model.residues, (model.plddt if plddt is None else plddt).tolist(), strict=True)
+    )
     lines = zip(model.atoms, pdb(model.atoms).splitlines(), strict=True)
     return "".join(f"{s[:60]}{of_residue[a.chain, a.number]:6.2f}{s[66:]}\n" for a, s in lines)
 
 
-def alphafold3(folder: Path, model: Model, tokens: Model | None = None, *, text: str = "", **other: object) -> Path:
-    """A model as AlphaFold 3 writes it. tokens : the model by the names and order of confidences.json. text : of the
-    model's file. other : values of confidences.json, None to leave one out, and `summary`.
+def alphafold3(
+    folder: Path, model: Model, tokens: Model | None = None, *, text: str = "", **other: object
+) -> Path:
+    """A model as AlphaFold 3 writes it. tokens : the model by the names and order of
+    confidences.json. text : of the model's file. other : values of confidences.json, None to leave
+    one out, and `summary`.
     """
     tokens = tokens or model
     of_residue = dict(zip(tokens.residues, tokens.plddt.tolist(), strict=True))
@@ -157,7 +197,9 @@ def row_of(path: Path, partners: tuple = ()) -> Confidence:
 
 @pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
 @pytest.mark.parametrize("names", [("H", "L"), ("B", "A"), ("X1", "Y")], ids=str)
-def test_alphafold_3_0_0_calls_tokens_a_and_b_whatever_the_chains_are_called(tmp_path, model, names):
+def test_alphafold_3_0_0_calls_tokens_a_and_b_whatever_the_chains_are_called(
+    tmp_path, model, names
+):
     """google-deepmind/alphafold3#271: the names of the atoms' chains are right."""
     own = renamed(model, A=names[0], B=names[1])
     row = row_of(alphafold3(tmp_path, own, token_chain_ids=[chain for chain, _ in model.residues]))
@@ -181,7 +223,10 @@ def test_so_it_is_where_all_chains_are_of_one_size(tmp_path, names, flat):
     model = with_decoy_chain(of_equal_chains(MODELS[0]))
     own = renamed(model, A=names[0], B=names[1], C=names[2])
     tokens = [chain for chain, _ in model.residues]
-    row = row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, text=cif(own, constant=flat)), partners_of(names))
+    row = row_of(
+        alphafold3(tmp_path, own, token_chain_ids=tokens, text=cif(own, constant=flat)),
+        partners_of(names),
+    )
     assert row.status == "ok"
     assert_measured(row, own, names[0], names[1])
 
@@ -191,14 +236,20 @@ def partners_of(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return (names[0],), (names[1],)
 
 
-def test_without_names_of_atoms_letters_from_a_on_say_the_order_only_and_others_are_believed(tmp_path):
+def test_without_names_of_atoms_letters_from_a_on_say_the_order_only_and_others_are_believed(
+    tmp_path,
+):
     own = renamed(MODELS[0], A="H", B="L")
     letters = [chain for chain, _ in MODELS[0].residues]
-    row = row_of(alphafold3(tmp_path, own, atom_chain_ids=None, atom_plddts=None, token_chain_ids=letters))
+    row = row_of(
+        alphafold3(tmp_path, own, atom_chain_ids=None, atom_plddts=None, token_chain_ids=letters)
+    )
     assert (row.status, row.plddt_source) == ("ok", "b_factor")
     assert_measured(row, own, "H", "L")
     others = [{"A": "P", "B": "Q"}[chain] for chain in letters]
-    row = row_of(alphafold3(tmp_path, own, atom_chain_ids=None, atom_plddts=None, token_chain_ids=others))
+    row = row_of(
+        alphafold3(tmp_path, own, atom_chain_ids=None, atom_plddts=None, token_chain_ids=others)
+    )
     assert (row.status, row.ipsae, row.iptm) == ("incomplete", None, 0.4)
     assert "token_chain_ids has P (30), Q (32), and the model H (30), L (32)" in row.reason
 
@@ -216,22 +267,33 @@ def test_chains_in_another_order_are_found_by_their_names(tmp_path, model):
 def test_tokens_in_another_order_than_atoms_are_found_by_their_size(tmp_path):
     model = MODELS[0]
     turned = reordered(model, "B", "A")
-    names = {"token_chain_ids": [c for c, _ in turned.residues], "token_res_ids": [n for _, n in turned.residues]}
+    names = {
+        "token_chain_ids": [c for c, _ in turned.residues],
+        "token_res_ids": [n for _, n in turned.residues],
+    }
     assert_measured(row_of(alphafold3(tmp_path, model, **names, pae=turned.pae.tolist())), model)
 
 
 def test_lists_that_are_not_there_do_not_decide(tmp_path):
-    """Without numbers or chains of tokens the names of chains count, and what they cannot say is not guessed."""
+    """Without numbers or chains of tokens the names of chains count, and what they cannot say is
+    not guessed.
+    """
     model = MODELS[0]
-    assert_measured(row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model, token_res_ids=None)), model)
+    assert_measured(
+        row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model, token_res_ids=None)), model
+    )
     own = renamed(model, A="H", B="L")
     tokens = [chain for chain, _ in model.residues]
-    assert_measured(row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, token_res_ids=None)), own, "H", "L")
+    assert_measured(
+        row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, token_res_ids=None)), own, "H", "L"
+    )
     nameless = {"token_chain_ids": None, "token_res_ids": None}
     assert_measured(row_of(alphafold3(tmp_path, model, **nameless)), model)
     row = row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model, **nameless))
     assert (row.status, row.ipsae) == ("incomplete", None)
-    assert row.reason.startswith("atom_chain_ids has chains A, B, and the model B, A: it is not known which")
+    assert row.reason.startswith(
+        "atom_chain_ids has chains A, B, and the model B, A: it is not known which"
+    )
 
 
 def test_other_numbers_of_tokens_are_said(tmp_path):
@@ -246,11 +308,17 @@ def test_other_numbers_of_tokens_are_said(tmp_path):
 
 
 def of_equal_chains(model: Model) -> Model:
-    """30 residues of each chain, numbered from 1, so that neither sizes nor numbers tell the chains apart."""
+    """30 residues of each chain, numbered from 1, so that neither sizes nor numbers tell the chains
+    apart.
+    """
     kept = [i for i, (chain, number) in enumerate(model.residues) if chain == "A" or number < 656]
     residues = [model.residues[i] for i in kept]
     number = {residue: residue[1] - {"A": 185, "B": 625}[residue[0]] for residue in residues}
-    atoms = [replace(a, number=number[a.chain, a.number]) for a in model.atoms if (a.chain, a.number) in number]
+    atoms = [
+        replace(a, number=number[a.chain, a.number])
+        for a in model.atoms
+        if (a.chain, a.number) in number
+    ]
     new = [(chain, number[chain, n]) for chain, n in residues]
     return Model(atoms, model.plddt[kept], model.pae[np.ix_(kept, kept)], new)
 
@@ -260,7 +328,10 @@ def test_where_lists_of_names_differ_and_nothing_decides_nothing_is_used(tmp_pat
     swapped = [{"A": "B", "B": "A"}[chain] for chain, _ in model.residues]
     row = row_of(alphafold3(tmp_path, model, token_chain_ids=swapped))
     assert (row.status, row.ipsae, row.interface_pae, row.iptm) == ("incomplete", None, None, 0.4)
-    assert "token_chain_ids has B (30), A (30), atom_chain_ids A, B, and the model A (30), B (30)" in row.reason
+    assert (
+        "token_chain_ids has B (30), A (30), atom_chain_ids A, B, and the model A (30), B (30)"
+        in row.reason
+    )
     assert (row.plddt_source, row.interface_plddt) == (
         "b_factor",
         pytest.approx(measured(model, "A", "B")["interface_plddt"], abs=2e-4),
@@ -296,8 +367,12 @@ def test_numbers_of_residues_may_begin_elsewhere_but_not_differ_otherwise(tmp_pa
 
 @pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
 @pytest.mark.parametrize("names", [("A", "B"), ("H", "L"), ("B", "A")], ids=str)
-def test_an_antibody_may_be_numbered_anew_where_plddt_says_that_its_residues_are_the_same(tmp_path, model, names):
-    """Three residues share a number and differ in their insertion codes, and further numbers are left out."""
+def test_an_antibody_may_be_numbered_anew_where_plddt_says_that_its_residues_are_the_same(
+    tmp_path, model, names
+):
+    """Three residues share a number and differ in their insertion codes, and further numbers are
+    left out.
+    """
     codes = {200: (199, "A"), 201: (199, "B")}
     renumber = {n: codes.get(n, (n if n < 206 else n + 4, "")) for _, n in model.residues}
     own = renamed(model, A=names[0], B=names[1])
@@ -323,7 +398,9 @@ def test_a_chain_that_only_the_model_or_only_the_files_have(tmp_path):
 
 
 def with_modified(model: Model, number: int, name: str = "SEP") -> tuple[Model, Model]:
-    """A residue of another name, and the model with a row for each of its atoms: PAE 30 Å, pLDDT 20."""
+    """A residue of another name, and the model with a row for each of its atoms: PAE 30 Å, pLDDT
+    20.
+    """
     atoms = [replace(a, residue=name, het=True) if a.number == number else a for a in model.atoms]
     rows = []
     for i, (_, n) in enumerate(model.residues):
@@ -355,10 +432,19 @@ def test_alphafold_3_has_a_token_for_each_atom_of_a_modified_residue(tmp_path, n
 
 
 def with_ligand(model: Model, at: int) -> Model:
-    """Two atoms of a ligand, chain Z, 80 Å away, as the chain at this place; a token for each atom."""
+    """Two atoms of a ligand, chain Z, 80 Å away, as the chain at this place; a token for each
+    atom.
+    """
     ligand = [Atom(f"C{i}", "LIG", "Z", 1, 80.0 + i, 80.0, 80.0, het=True) for i in (1, 2)]
     n = [0, 30, 62][at]
-    n_atoms = next((i for i, a in enumerate(model.atoms) if (a.chain, a.number) == (*model.residues, ("", 0))[n]), None)
+    n_atoms = next(
+        (
+            i
+            for i, a in enumerate(model.atoms)
+            if (a.chain, a.number) == (*model.residues, ("", 0))[n]
+        ),
+        None,
+    )
     n_atoms = len(model.atoms) if n_atoms is None else n_atoms
     pae = np.insert(np.insert(model.pae, [n, n], 29.0, axis=0), [n, n], 29.0, axis=1)
     plddt = np.insert(model.plddt, [n, n], 40.0)
@@ -375,7 +461,9 @@ def test_a_ligand_may_stand_anywhere(tmp_path, at):
     letters = ["ABC"[order.index(chain)] for chain, _ in own.residues]
     pairs = np.full((3, 3), 0.05)
     pairs[order.index("H"), order.index("L")] = 0.88
-    path = alphafold3(tmp_path, own, token_chain_ids=letters, summary={"chain_pair_iptm": pairs.tolist()})
+    path = alphafold3(
+        tmp_path, own, token_chain_ids=letters, summary={"chain_pair_iptm": pairs.tolist()}
+    )
     row = row_of(path)
     assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", "all_chains", 0.88)
     assert_measured(row, renamed(model, A="H", B="L"), "H", "L")
@@ -400,7 +488,9 @@ def test_iptm_of_pairs_is_in_the_order_of_chain_ids(tmp_path, order):
 
 def test_iptm_of_pairs_without_names_is_in_the_order_of_the_tokens(tmp_path):
     three = with_decoy_chain(MODELS[0])
-    path = alphafold3(tmp_path, reordered(three, "C", "A", "B"), three, summary={"chain_pair_iptm": PAIRS})
+    path = alphafold3(
+        tmp_path, reordered(three, "C", "A", "B"), three, summary={"chain_pair_iptm": PAIRS}
+    )
     assert row_of(path, (("A",), ("B",))).interface_iptm == 0.95
     own = renamed(three, A="A", B="C", C="D")
     letters = [chain for chain, _ in three.residues]
@@ -418,16 +508,20 @@ def test_iptm_of_pairs_of_other_chains_is_not_used(tmp_path):
     assert_measured(row, three)
 
 
-# ---- Boltz: pLDDT of another residue in the B factors ----------------------------------------------------------------
+# ---- Boltz: pLDDT of another residue in the B factors --------------------------------------------
 
 
 def boltz(folder: Path, model: Model, tokens: Model, plddt: np.ndarray | None = None) -> Path:
-    """A model as Boltz writes it: B factors by counting residues, arrays by tokens. plddt : B factors of residues."""
+    """A model as Boltz writes it: B factors by counting residues, arrays by tokens. plddt : B
+    factors of residues.
+    """
     of_residues = tokens.plddt[: len(model.residues)] if plddt is None else plddt
     (folder / "p_model_0.cif").write_text(cif(model._replace(plddt=of_residues)))
     np.savez(folder / "pae_p_model_0.npz", pae=tokens.pae.astype(np.float32))
     np.savez(folder / "plddt_p_model_0.npz", plddt=(tokens.plddt / 100).astype(np.float32))
-    (folder / "confidence_p_model_0.json").write_text(json.dumps({"ptm": 0.7, "iptm": 0.6, "confidence_score": 0.8}))
+    (folder / "confidence_p_model_0.json").write_text(
+        json.dumps({"ptm": 0.7, "iptm": 0.6, "confidence_score": 0.8})
+    )
     return folder / "p_model_0.cif"
 
 
@@ -455,11 +549,19 @@ def test_a_ligand_between_the_chains_may_stand_there_as_well(tmp_path):
         Atom("C1", "LIG", "L", 1, 90.0, 90.0, 90.0, het=True),
         Atom("C2", "LIG", "L", 1, 91.0, 90.0, 90.0, het=True),
     ]
-    atoms = [a for a in model.atoms if a.chain == "A"] + zinc + [a for a in model.atoms if a.chain == "B"]
+    atoms = (
+        [a for a in model.atoms if a.chain == "A"]
+        + zinc
+        + [a for a in model.atoms if a.chain == "B"]
+    )
     n = sum(chain == "A" for chain, _ in tokens.residues)
     pae = np.insert(np.insert(tokens.pae, [n, n], 31.0, axis=0), [n, n], 31.0, axis=1)
     with_ligand = tokens._replace(plddt=np.insert(tokens.plddt, [n, n], 10.0), pae=pae)
-    places = [*range(30), 30, *range(31, 63)]  # the writer counts residues, and one for each atom of the ligand
+    places = [
+        *range(30),
+        30,
+        *range(31, 63),
+    ]  # the writer counts residues, and one for each atom of the ligand
     b_factors = with_ligand.plddt[[i + (i > 30) for i in places]]
     order = [*model.residues[:30], ("L", 1), *model.residues[30:]]
     own = Model(atoms, b_factors, pae, order)
@@ -473,7 +575,9 @@ def test_without_modified_residues_both_agree_and_files_of_another_model_are_not
     row = row_of(boltz(tmp_path, model, model))
     assert (row.status, row.reason, row.plddt_source) == ("ok", "", "file")
     assert_measured(row, model)
-    row = row_of(boltz(tmp_path, model, model._replace(pae=other.pae, plddt=other.plddt), model.plddt))
+    row = row_of(
+        boltz(tmp_path, model, model._replace(pae=other.pae, plddt=other.plddt), model.plddt)
+    )
     assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
     assert "another pLDDT in plddt_p_model_0.npz" in row.reason
 
@@ -498,12 +602,16 @@ def test_protenix_rounds_the_plddt_of_atoms_in_its_file_and_not_in_the_model(tmp
     assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
 
 
-# ---- rows of residues without atoms ----------------------------------------------------------------------------------
+# ---- rows of residues without atoms --------------------------------------------------------------
 
 
-def colabfold(folder: Path, model: Model, rows: Model, *, plddt: bool = True, b_factors: bool = True) -> Path:
+def colabfold(
+    folder: Path, model: Model, rows: Model, *, plddt: bool = True, b_factors: bool = True
+) -> Path:
     """A model as ColabFold writes it, whose scores have other rows than it has residues."""
-    values = {"pae": rows.pae.tolist(), "ptm": 0.8, "iptm": 0.7} | ({"plddt": rows.plddt.tolist()} if plddt else {})
+    values = {"pae": rows.pae.tolist(), "ptm": 0.8, "iptm": 0.7} | (
+        {"plddt": rows.plddt.tolist()} if plddt else {}
+    )
     (folder / f"q_scores_{TAG.format(1)}.json").write_text(json.dumps(values))
     path = folder / f"q_unrelaxed_{TAG.format(1)}.pdb"
     path.write_text(pdb_of(model) if b_factors else pdb(model.atoms))
@@ -515,7 +623,9 @@ def without(model: Model, *places: int) -> Model:
     gone = {model.residues[i] for i in places}
     left = [i for i in range(len(model.residues)) if model.residues[i] not in gone]
     atoms = [a for a in model.atoms if (a.chain, a.number) not in gone]
-    return Model(atoms, model.plddt[left], model.pae[np.ix_(left, left)], [model.residues[i] for i in left])
+    return Model(
+        atoms, model.plddt[left], model.pae[np.ix_(left, left)], [model.residues[i] for i in left]
+    )
 
 
 @pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
@@ -523,7 +633,9 @@ def without(model: Model, *places: int) -> Model:
 @pytest.mark.parametrize("known", ["plddt", "numbers alone"])
 def test_numbers_say_where_a_residue_without_atoms_has_its_row(tmp_path, model, x, known):
     own = without(model, *x)
-    row = row_of(colabfold(tmp_path, own, model, plddt=known == "plddt", b_factors=known == "plddt"))
+    row = row_of(
+        colabfold(tmp_path, own, model, plddt=known == "plddt", b_factors=known == "plddt")
+    )
     assert (row.status, row.reason) == ("ok", "")
     expected = measured(own, "A", "B")
     assert (row.ipsae, row.lis) == pytest.approx((expected["ipsae"], expected["lis"]), abs=2e-4)
@@ -544,7 +656,10 @@ def test_or_numbers_from_1_on(tmp_path):
     model = of_equal_chains(MODELS[1])
     own = without(model, 0, 30, 31)
     row = row_of(colabfold(tmp_path, own, model, plddt=False, b_factors=False))
-    assert (row.status, row.ipsae) == ("ok", pytest.approx(measured(own, "A", "B")["ipsae"], abs=2e-4))
+    assert (row.status, row.ipsae) == (
+        "ok",
+        pytest.approx(measured(own, "A", "B")["ipsae"], abs=2e-4),
+    )
 
 
 def padded(model: Model, n: int, value: float) -> Model:
@@ -558,7 +673,9 @@ def padded(model: Model, n: int, value: float) -> Model:
 def test_further_rows_at_the_end_are_left_out_where_they_are_all_alike(tmp_path, n, value):
     model = MODELS[0]
     for plddt in (True, False):
-        row = row_of(colabfold(tmp_path, model, padded(model, n, value), plddt=plddt, b_factors=plddt))
+        row = row_of(
+            colabfold(tmp_path, model, padded(model, n, value), plddt=plddt, b_factors=plddt)
+        )
         assert (row.status, row.reason) == ("ok", "")
         assert row.ipsae == pytest.approx(measured(model, "A", "B")["ipsae"], abs=2e-4)
 
@@ -568,7 +685,9 @@ def test_where_nothing_says_which_rows_are_left_out_none_are_used(tmp_path):
     own = without(model, 29)
     row = row_of(colabfold(tmp_path, own, model, plddt=False, b_factors=False))
     assert (row.status, row.ipsae, row.iptm) == ("incomplete", None, 0.7)
-    assert row.reason.startswith("the predictor's files describe 62 tokens, but the model has 61 protein residues")
+    assert row.reason.startswith(
+        "the predictor's files describe 62 tokens, but the model has 61 protein residues"
+    )
     other = colabfold(tmp_path, own, model._replace(plddt=MODELS[1].plddt[::-1]))
     assert (row_of(other).status, row_of(other).ipsae) == ("incomplete", None)
 
@@ -587,7 +706,9 @@ def test_a_wrong_place_near_the_end_of_a_chain_is_not_taken(tmp_path, x):
 
 
 def test_a_gap_and_rows_at_the_end_may_both_explain_further_rows(tmp_path):
-    """Residues that were cut out leave a gap as X does; without pLDDT of the file it is not known which it is."""
+    """Residues that were cut out leave a gap as X does; without pLDDT of the file it is not known
+    which it is.
+    """
     model = without(MODELS[0], 12)
     row = row_of(colabfold(tmp_path, model, padded(model, 1, 0.0), plddt=False))
     assert (row.status, row.ipsae) == ("incomplete", None)

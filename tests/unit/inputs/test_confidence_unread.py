@@ -15,7 +15,9 @@ from toporank.inputs.confidence.unread import Unread, unread
 
 TAG = "rank_00{0}_alphafold2_multimer_v3_model_{0}_seed_000"
 COLABFOLD = [
-    f"q_{kind}_{TAG.format(k)}.{end}" for k in (1, 2) for kind, end in (("unrelaxed", "pdb"), ("scores", "json"))
+    f"q_{kind}_{TAG.format(k)}.{end}"
+    for k in (1, 2)
+    for kind, end in (("unrelaxed", "pdb"), ("scores", "json"))
 ]
 
 
@@ -81,37 +83,63 @@ def test_of_what_programs_write_nothing_is_named(tmp_path, program):
 NAMED = {
     "renamed models": (["best.pdb", *COLABFOLD[1::2]], COLABFOLD[1::2]),
     "a model of two": ([*COLABFOLD[:2], "best.pdb", COLABFOLD[3]], [COLABFOLD[3]]),
-    "an unknown version": (["pred.rank_0.cif", "scores.rank_0.msgpack.json"], ["scores.rank_0.msgpack.json"]),
+    "an unknown version": (
+        ["pred.rank_0.cif", "scores.rank_0.msgpack.json"],
+        ["scores.rank_0.msgpack.json"],
+    ),
     "renamed files": (["x_model_0.cif", "pae_x_model_0.npz", "my_scores.csv"], ["my_scores.csv"]),
-    "called after a model": (["design_7.pdb", "design_7.json.xz", "design_71.npz"], ["design_7.json.xz"]),
+    "called after a model": (
+        ["design_7.pdb", "design_7.json.xz", "design_71.npz"],
+        ["design_7.json.xz"],
+    ),
     "and before it": (["d1.pdb", "result-d1.pkl"], ["result-d1.pkl"]),
     "a ranking without its models": (["m.pdb", "ranking_debug.json"], ["ranking_debug.json"]),
-    "AlphaFold Database": (["AF-1-model_v1.cif", "AF-1-confidence_v1.json"], ["AF-1-confidence_v1.json"]),
-    "another service": (["m_0.cif", "metrics.json", "m_0.plddt.npy"], ["m_0.plddt.npy", "metrics.json"]),
+    "AlphaFold Database": (
+        ["AF-1-model_v1.cif", "AF-1-confidence_v1.json"],
+        ["AF-1-confidence_v1.json"],
+    ),
+    "another service": (
+        ["m_0.cif", "metrics.json", "m_0.plddt.npy"],
+        ["m_0.plddt.npy", "metrics.json"],
+    ),
     "all results of a job": (["predicted_structure.cif", "all_results.json"], ["all_results.json"]),
-    "results of renamed models": (["a.pdb", "result_model_1_pred_0.pkl.gz"], ["result_model_1_pred_0.pkl.gz"]),
-    "measures of other programs": (["m_0.cif", "m_0_ipsae.tsv", "iptm.csv.gz"], ["iptm.csv.gz", "m_0_ipsae.tsv"]),
+    "results of renamed models": (
+        ["a.pdb", "result_model_1_pred_0.pkl.gz"],
+        ["result_model_1_pred_0.pkl.gz"],
+    ),
+    "measures of other programs": (
+        ["m_0.cif", "m_0_ipsae.tsv", "iptm.csv.gz"],
+        ["iptm.csv.gz", "m_0_ipsae.tsv"],
+    ),
 }
 
 
 @pytest.mark.parametrize("case", NAMED)
 def test_what_is_not_read_is_named(tmp_path, case):
     names, expected = NAMED[case]
-    like = "looks like a predictor's file" if len(expected) == 1 else "look like a predictor's files"
+    like = (
+        "looks like a predictor's file" if len(expected) == 1 else "look like a predictor's files"
+    )
     said = folder_of(tmp_path / "d", *names)
-    assert said.startswith(f"TopoRank does not read {', '.join(expected)} in folder d, which {like} (")
+    assert said.startswith(
+        f"TopoRank does not read {', '.join(expected)} in folder d, which {like} ("
+    )
 
 
 def test_of_many_files_three_are_named(tmp_path):
     said = folder_of(tmp_path / "d", "m.pdb", *(f"scores_{i}.json" for i in range(9)))
     assert said.startswith(
-        "TopoRank does not read scores_0.json, scores_1.json, scores_2.json and 6 more files in folder"
+        "TopoRank does not read scores_0.json, scores_1.json, scores_2.json and 6 more files in "
+        "folder"
     )
 
 
 OF_ONE = {
     "called after one": (["d_7.pdb", "d_8.pdb", "d_7.json", "d_7_scores.csv"], {"d_7"}),
-    "called after two": (["d_7.pdb", "d_8.pdb", "d_9.pdb", "pae-d_7.npz", "d_8.json.xz"], {"d_7", "d_8"}),
+    "called after two": (
+        ["d_7.pdb", "d_8.pdb", "d_9.pdb", "pae-d_7.npz", "d_8.json.xz"],
+        {"d_7", "d_8"},
+    ),
     "a name in another": (["d.pdb", "d_relaxed.pdb", "d_relaxed_scores.json"], {"d_relaxed"}),
     "a table of all": (["d_7.pdb", "d_8.pdb", "d_7.json", "iptm.csv"], {"d_7", "d_8"}),
     "a file of nobody": (["best.pdb", "d_8.pdb", "d_7_scores.json"], {"best", "d_8"}),

@@ -21,7 +21,9 @@ TEXT = pdb(pair())
 def looked_at(monkeypatch) -> list[str]:
     """The files that were looked into."""
     names, look = [], discovery._look
-    monkeypatch.setattr(discovery, "_look", lambda path: names.append(Path(path).name) or look(path))
+    monkeypatch.setattr(
+        discovery, "_look", lambda path: names.append(Path(path).name) or look(path)
+    )
     return names
 
 
@@ -48,7 +50,9 @@ def test_a_folder_is_listed_once_and_each_file_is_read_once(tmp_path, monkeypatc
     read, listed = [], []
     read_bytes, scandir = Path.read_bytes, os.scandir
     monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
-    monkeypatch.setattr(os, "scandir", lambda path: listed.append(os.path.basename(path)) or scandir(path))
+    monkeypatch.setattr(
+        os, "scandir", lambda path: listed.append(os.path.basename(path)) or scandir(path)
+    )
     grouped = decoys_of("ds", tmp_path / "models", "sequence", tmp_path / "store")
     assert len(grouped.decoys) == 3
     assert sorted(name for name in read if name.endswith(".pdb")) == ["a.pdb", "b.pdb", "c.pdb"]
@@ -65,7 +69,12 @@ def same(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [os.utime, lambda path: path.chmod(0o600), lambda path: written_over(path, path.read_bytes()), same],
+    [
+        os.utime,
+        lambda path: path.chmod(0o600),
+        lambda path: written_over(path, path.read_bytes()),
+        same,
+    ],
     ids=["touched", "permissions", "copied", "same"],
 )
 def test_a_file_with_the_content_that_it_had_is_no_other_decoy(tmp_path, change):

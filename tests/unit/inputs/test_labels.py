@@ -11,7 +11,13 @@ import pytest
 
 from toporank.errors import ConfigError
 from toporank.inputs.folders import find_decoys
-from toporank.inputs.labels import Label, label_problems, read_labels, read_split_labels, write_labels
+from toporank.inputs.labels import (
+    Label,
+    label_problems,
+    read_labels,
+    read_split_labels,
+    write_labels,
+)
 from toporank.structures.identity import Decoy
 
 
@@ -19,7 +25,12 @@ from toporank.structures.identity import Decoy
 def read(tmp_path):
     """Read label text, one table or one for each split; result as (target, decoy, DockQ, split)."""
 
-    def read(text: str | bytes | dict[str, str], percent: float = 20.0, seed: int = 0, split_by: str = "target"):
+    def read(
+        text: str | bytes | dict[str, str],
+        percent: float = 20.0,
+        seed: int = 0,
+        split_by: str = "target",
+    ):
         if isinstance(text, dict):
             source = {split: tmp_path / f"{split}.csv" for split in text}
             for split, path in source.items():
@@ -34,21 +45,30 @@ def read(tmp_path):
 
 def targets(*names: str, decoys: int = 2) -> str:
     """A table without split."""
-    return "Target,Model,DockQ\n" + "".join(f"{name},d{k},0.{k}\n" for name in names for k in range(decoys))
+    return "Target,Model,DockQ\n" + "".join(
+        f"{name},d{k},0.{k}\n" for name in names for k in range(decoys)
+    )
 
 
 SPLIT = "Target,Model,DockQ,CAPRI,split\nT2,b,0.5,2,val\nT1,b,1,3,train\nT1,a,0,0,train\n"
-PLAIN = [Label("T1", "a", 0.0, "train"), Label("T1", "b", 1.0, "train"), Label("T2", "b", 0.5, "val")]
+PLAIN = [
+    Label("T1", "a", 0.0, "train"),
+    Label("T1", "b", 1.0, "train"),
+    Label("T2", "b", 0.5, "val"),
+]
 
 
 def test_rows_of_our_own_table_that_say_why_there_is_no_label_are_none(read):
-    table = "Target,Model,DockQ,Status,Reason\nT1,a,0,ok,\nT1,b,1,ok,\nT1,c,,unreadable,cut off\nT2,b,0.5,ok,\n"
+    table = (
+        "Target,Model,DockQ,Status,Reason\nT1,a,0,ok,\nT1,b,1,ok,\nT1,c,,unreadable,cut "
+        "off\nT2,b,0.5,ok,\n"
+    )
     assert [label[:3] for label in read(table)] == [label[:3] for label in PLAIN]
     with pytest.raises(ConfigError, match="line 4: DockQ of T1/c is ''"):
         read(table.replace("unreadable", "ok"))
 
 
-# ---- forms ------------------------------------------------------------------------------------------------
+# ---- forms ---------------------------------------------------------------------------------------
 
 
 def test_a_table_is_read_and_sorted_by_target_and_decoy(read):
@@ -99,25 +119,35 @@ def test_blanks_after_a_name_make_no_difference(read):
 
 
 def test_names_that_look_like_numbers_or_missing_values_stay_as_they_are(read):
-    found = read("Target,Model,DockQ,split\n3E12,007,0.5,train\nNA,null,0.5,val\n1.0,nan,0.5,test\n")
+    found = read(
+        "Target,Model,DockQ,split\n3E12,007,0.5,train\nNA,null,0.5,val\n1.0,nan,0.5,test\n"
+    )
     assert [row[:2] for row in found] == [("1.0", "nan"), ("3E12", "007"), ("NA", "null")]
 
 
 def test_only_a_structure_suffix_is_taken_off_a_name(read):
-    assert [row[1] for row in read("Target,Model,DockQ,split\nT,model.v2,0.5,train\nT,model.1.pdb,0.5,train\n")] == [
+    assert [
+        row[1]
+        for row in read("Target,Model,DockQ,split\nT,model.v2,0.5,train\nT,model.1.pdb,0.5,train\n")
+    ] == [
         "model.1",
         "model.v2",
     ]
 
 
 def test_decoys_may_be_of_groups(tmp_path):
-    (tmp_path / "labels.csv").write_text("Target,Model,DockQ,split,Group\nT,a,0.5,train,docked\nU,a,0.5,val,\n")
+    (tmp_path / "labels.csv").write_text(
+        "Target,Model,DockQ,split,Group\nT,a,0.5,train,docked\nU,a,0.5,val,\n"
+    )
     how = {"split_by": "cluster", "validation_percent": 20.0, "split_seed": 0}
     assert [label.group for label in read_labels(tmp_path / "labels.csv", **how)] == ["docked", ""]
 
 
 def test_a_file_for_each_split_gives_the_split(read):
-    parts = {"train": "Target,Model,DockQ\nT1,b,1\nT1,a,0\n", "val": "Target,Model,DockQ,CAPRI\nT2,b,0.5,2\n"}
+    parts = {
+        "train": "Target,Model,DockQ\nT1,b,1\nT1,a,0\n",
+        "val": "Target,Model,DockQ,CAPRI\nT2,b,0.5,2\n",
+    }
     assert read(parts) == PLAIN
 
 
@@ -147,7 +177,9 @@ def test_no_name_of_a_label_is_a_formula_and_every_name_comes_back(tmp_path):
 
 def test_a_table_that_was_written_here_labels_the_same_decoys_when_it_is_given(tmp_path):
     (tmp_path / "labels.csv").write_text("Target,Model,DockQ\n'@T,'=a,0.5\n")
-    (label,) = read_labels(tmp_path / "labels.csv", split_by="cluster", validation_percent=20.0, split_seed=0)
+    (label,) = read_labels(
+        tmp_path / "labels.csv", split_by="cluster", validation_percent=20.0, split_seed=0
+    )
     assert label[:2] == ("@T", "=a")
 
 
@@ -157,10 +189,14 @@ def test_no_labels_are_a_header(tmp_path):
 
 
 def test_the_labels_of_the_example_belong_to_its_decoys(example: Path):
-    labels = read_labels(example / "labels.csv", split_by="target", validation_percent=20.0, split_seed=0)
+    labels = read_labels(
+        example / "labels.csv", split_by="target", validation_percent=20.0, split_seed=0
+    )
     files = {(p.parent.name, p.name.split(".")[0]) for p in (example / "decoys").glob("*/*")}
     assert {(label.target, label.decoy) for label in labels} == files
-    assert {split: len({x.target for x in labels if x.split == split}) for split in ("train", "val")} == {
+    assert {
+        split: len({x.target for x in labels if x.split == split}) for split in ("train", "val")
+    } == {
         "train": 4,
         "val": 2,
     }
@@ -177,11 +213,14 @@ def test_a_name_that_cannot_be_printed_is_that_of_the_file_of_this_name(read, tm
 
 
 def test_pandas_is_not_imported():
-    code = "import sys, toporank.inputs.labels, toporank.inputs.folders; sys.exit('pandas' in sys.modules)"
+    code = (
+        "import sys, toporank.inputs.labels, toporank.inputs.folders; sys.exit('pandas' in "
+        "sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-# ---- split ------------------------------------------------------------------------------------------------
+# ---- split ---------------------------------------------------------------------------------------
 
 
 def held_out(rows) -> set[str]:
@@ -198,7 +237,10 @@ def test_without_split_whole_targets_are_held_out(read):
 def test_the_split_depends_on_the_seed_and_the_targets_but_not_on_order_or_decoys(read):
     rows = held_out(read(targets(*"ABCDEFGHIJ"), percent=40.0))
     assert held_out(read(targets(*"JIHGFEDCBA", decoys=5), percent=40.0)) == rows
-    assert any(held_out(read(targets(*"ABCDEFGHIJ"), percent=40.0, seed=seed)) != rows for seed in range(1, 6))
+    assert any(
+        held_out(read(targets(*"ABCDEFGHIJ"), percent=40.0, seed=seed)) != rows
+        for seed in range(1, 6)
+    )
 
 
 def test_what_shares_chains_is_decided_later_unless_the_labels_have_a_split(read):
@@ -216,7 +258,7 @@ def test_there_is_always_a_target_to_train_on(read, names, percent):
     assert held_out(read(targets(*names), percent=percent)) < set(names)
 
 
-# ---- mistakes ---------------------------------------------------------------------------------------------
+# ---- mistakes ------------------------------------------------------------------------------------
 
 
 def message(read, text) -> str:
@@ -277,19 +319,27 @@ def test_an_unknown_split_is_an_error_with_those_that_are_known(read, split):
     assert f"unknown split {split!r} (use train, val, test)" in text
 
 
-@pytest.mark.parametrize("content", ["", b"\xff\xfe\x00", "Target,Model,DockQ\nTé,a,0.5\n".encode("latin1")])
+@pytest.mark.parametrize(
+    "content", ["", b"\xff\xfe\x00", "Target,Model,DockQ\nTé,a,0.5\n".encode("latin1")]
+)
 def test_a_file_that_is_no_table_is_an_error_that_names_it(read, content):
     assert "labels.csv: the labels cannot be read" in message(read, content)
 
 
 def test_an_absent_file_is_an_error_that_names_it(tmp_path):
-    with pytest.raises(ConfigError, match=r"absent\.csv: the labels cannot be read: .*No such file"):
-        read_labels(tmp_path / "absent.csv", split_by="target", validation_percent=20.0, split_seed=0)
+    with pytest.raises(
+        ConfigError, match=r"absent\.csv: the labels cannot be read: .*No such file"
+    ):
+        read_labels(
+            tmp_path / "absent.csv", split_by="target", validation_percent=20.0, split_seed=0
+        )
 
 
 def test_a_value_beyond_the_header_is_an_error_and_a_comma_at_the_end_is_none(read):
     assert read("Target,Model,DockQ\nT,a,0.5,\n")[0][:3] == ("T", "a", 0.5)
-    assert "labels.csv, line 2: 4 values for 3 columns" in message(read, "Target,Model,DockQ\nT,a,0.5,x\n")
+    assert "labels.csv, line 2: 4 values for 3 columns" in message(
+        read, "Target,Model,DockQ\nT,a,0.5,x\n"
+    )
 
 
 def test_a_quoted_decimal_comma_between_commas_is_read(read):
@@ -302,7 +352,9 @@ def test_what_is_no_number_between_semicolons_is_none_either(read, row):
 
 
 def test_a_quote_that_never_ends_is_an_error_that_names_the_line(read):
-    assert "labels.csv, line 2: the labels cannot be read: " in message(read, 'Target,Model,DockQ\nT,"a,0.5\nT,b,0.5\n')
+    assert "labels.csv, line 2: the labels cannot be read: " in message(
+        read, 'Target,Model,DockQ\nT,"a,0.5\nT,b,0.5\n'
+    )
 
 
 def test_a_table_without_rows_is_an_error(read):
@@ -314,7 +366,7 @@ def test_a_row_without_target_or_decoy_is_an_error(read, row):
     assert "labels.csv" in message(read, f"Target,Model,DockQ\n{row}\n")
 
 
-# ---- labels and decoys ------------------------------------------------------------------------------------
+# ---- labels and decoys ---------------------------------------------------------------------------
 
 
 def decoys(*keys: str) -> list[Decoy]:
@@ -342,12 +394,22 @@ def test_some_labels_without_decoy_are_no_problem():
     ("key", "hint"),
     [
         ("1avz/near1", "did you mean 1AVZ/near1? (capitals and small letters are different)"),
-        ("1AVZ/near1.pdb.zst", "did you mean 1AVZ/near1? (write names without folders and file endings)"),
-        ("1AVZ/decoys/1AVZ/far1.pdb", "did you mean 1AVZ/far1? (write names without folders and file endings)"),
-        ("complex7/far1", "did you mean 1AVZ/far1? (Target is the name of the folder that holds the file)"),
+        (
+            "1AVZ/near1.pdb.zst",
+            "did you mean 1AVZ/near1? (write names without folders and file endings)",
+        ),
+        (
+            "1AVZ/decoys/1AVZ/far1.pdb",
+            "did you mean 1AVZ/far1? (write names without folders and file endings)",
+        ),
+        (
+            "complex7/far1",
+            "did you mean 1AVZ/far1? (Target is the name of the folder that holds the file)",
+        ),
         (
             "1AVX/faar1",
-            "for example 1AVZ/far1 (name targets and decoys in the labels as folders and files are named)",
+            "for example 1AVZ/far1 (name targets and decoys in the labels as folders and files "
+            "are named)",
         ),
     ],
 )
@@ -363,7 +425,9 @@ def test_labels_without_split_are_no_problem():
 
 def test_labels_of_one_target_cannot_be_split():
     for split in ("train", "val"):
-        (problem,) = label_problems(labels("1AVZ/near1", "1AVZ/far1", "gone/near1", split=split), THERE)
+        (problem,) = label_problems(
+            labels("1AVZ/near1", "1AVZ/far1", "gone/near1", split=split), THERE
+        )
         assert problem.startswith("only one target with decoys, '1AVZ', is labelled for training")
         assert problem.endswith("(label decoys of more targets)")
 
@@ -377,8 +441,14 @@ def test_labels_of_one_split_only_lack_the_other():
     ("rows", "said"),
     [
         ([("A", 0.0, ""), ("B", 0.0, "")], "all 2 labels are 0 "),
-        ([("A", 0.4, "train"), ("B", 0.4, "train"), ("C", 0.1, "val"), ("D", 0.3, "val")], "labels of split 'train'"),
-        ([("A", 0.1, "train"), ("B", 0.4, "train"), ("C", 0.3, "val"), ("D", 0.3, "val")], "labels of split 'val'"),
+        (
+            [("A", 0.4, "train"), ("B", 0.4, "train"), ("C", 0.1, "val"), ("D", 0.3, "val")],
+            "labels of split 'train'",
+        ),
+        (
+            [("A", 0.1, "train"), ("B", 0.4, "train"), ("C", 0.3, "val"), ("D", 0.3, "val")],
+            "labels of split 'val'",
+        ),
         ([("A", 0.1, ""), ("B", 0.4, "")], ""),
         ([("A", math.nan, ""), ("B", math.nan, "")], ""),
         ([("A", 0.1, ""), ("B", 0.4, ""), ("C", 0.2, "test")], ""),

@@ -1,4 +1,6 @@
-"""Models of one target that are of different proteins: the user is told, since they are compared as one complex."""
+"""Models of one target that are of different proteins: the user is told, since they are compared as
+one complex.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def found(tmp_path):
                 atom
                 for y, (name, sequence) in enumerate(zip("ABC", sequences, strict=False))
                 for k, x in enumerate(sequence)
-                for atom in changed(alanine(name, k, 4.0 * k, 9.0 * y), residue=ONE_TO_THREE[x])[1:2]
+                for atom in changed(alanine(name, k, 4.0 * k, 9.0 * y), residue=ONE_TO_THREE[x])[
+                    1:2
+                ]
             ]
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             write(folder / f"{path}.pdb", pdb(atoms))
@@ -47,7 +51,8 @@ def test_mutants_in_one_folder_are_named(found, tmp_path):
     flat = found(files)
     assert ({decoy.target for decoy in flat.decoys}, flat.notes) == ({"x"}, [])
     assert flat.mutants == [
-        "models of x have 2 different sequences of chain B (nbA_1 and nbB_1 differ in 10 residues) and are compared as"
+        "models of x have 2 different sequences of chain B (nbA_1 and nbB_1 differ in 10 "
+        "residues) and are compared as"
         " one complex: put those of each sequence into a folder of its own to score them apart"
     ]
     terminal = look_at(Path(flat.decoys[0].path).parents[1], tmp_path / "out").said

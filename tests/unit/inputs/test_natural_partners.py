@@ -1,4 +1,6 @@
-"""Where nobody gives partners, the chains of an antibody are one in every model of a target, whatever their names."""
+"""Where nobody gives partners, the chains of an antibody are one in every model of a target,
+whatever their names.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def renamed(atoms: list[str], names: Mapping[str, str]) -> list[str]:
     return sorted(found, key=lambda line: line[21])
 
 
-def planned(folder: Path, for_all: str = "", of_targets: Mapping[str, str] | None = None) -> dict[str, PlannedDecoy]:
+def planned(
+    folder: Path, for_all: str = "", of_targets: Mapping[str, str] | None = None
+) -> dict[str, PlannedDecoy]:
     """The plan of the models of a folder, by name."""
     table = of_targets or {}
     grouped = decoys_of("set", folder, BY_SEQUENCE, folder.with_name("store"), table)
@@ -43,7 +47,9 @@ def partners(folder: Path, *given) -> dict[str, str]:
 
 @pytest.fixture
 def models(tmp_path) -> Path:
-    """Models of one target that name chains as the PDB and as a predictor does, and one that lacks the antigen."""
+    """Models of one target that name chains as the PDB and as a predictor does, and one that lacks
+    the antigen.
+    """
     predicted = {"H": "A", "L": "B", "A": "C"}
     write_pdb(tmp_path / "T/deposited.pdb", ATOMS)
     write_pdb(tmp_path / "T/predicted.pdb", renamed(turned(ATOMS, "A"), predicted))
@@ -58,7 +64,9 @@ def test_each_model_has_the_partners_by_its_own_chains(models):
     assert found == {
         "away": "A:H+L", "deposited": "A:H+L", "predicted": "A+B:C", "light_first": "A+B:C", "no_antigen": "A:H+L",
     }  # fmt: skip
-    assert planned(models)["no_antigen"].lacks.startswith("of 3 protein chains that most models of the target have, 2:")
+    assert planned(models)["no_antigen"].lacks.startswith(
+        "of 3 protein chains that most models of the target have, 2:"
+    )
 
 
 def test_the_native_has_its_own(models):
@@ -83,7 +91,9 @@ def test_a_row_of_a_table_counts_for_its_target_alone(tmp_path):
 
 
 def test_the_models_of_a_target_have_the_same_partners(tmp_path):
-    """In a bad model the two chains lie apart; where they do in most models, they are no antibody there."""
+    """In a bad model the two chains lie apart; where they do in most models, they are no antibody
+    there.
+    """
     for name in ("a", "b"):
         write_pdb(tmp_path / f"most/{name}.pdb", ATOMS)
     apart = away(ATOMS, "L", 60.0)
@@ -98,17 +108,28 @@ def test_the_models_of_a_target_have_the_same_partners(tmp_path):
 def test_two_antibodies_on_two_antigens_are_four_partners(tmp_path):
     far = moved(ATOMS, "HLA", lambda xyz: xyz + 200.0)
     copy = renamed(far, {"H": "I", "L": "M", "A": "B"})
-    write_pdb(tmp_path / "two/model.pdb", sorted([*ATOMS, *copy], key=lambda line: "HILMAB".index(line[21])))
-    write_pdb(tmp_path / "two/crossed.pdb", sorted([*ATOMS, *copy], key=lambda line: "HIMLAB".index(line[21])))
+    write_pdb(
+        tmp_path / "two/model.pdb",
+        sorted([*ATOMS, *copy], key=lambda line: "HILMAB".index(line[21])),
+    )
+    write_pdb(
+        tmp_path / "two/crossed.pdb",
+        sorted([*ATOMS, *copy], key=lambda line: "HIMLAB".index(line[21])),
+    )
     assert set(partners(tmp_path / "two").values()) == {"A:B:H+L:I+M"}
 
 
 def test_every_model_of_a_file_has_them(tmp_path):
-    blocks = [f"MODEL     {k:4d}\n" + "\n".join(atoms) + "\nENDMDL\n" for k, atoms in enumerate((ATOMS, ATOMS), 1)]
+    blocks = [
+        f"MODEL     {k:4d}\n" + "\n".join(atoms) + "\nENDMDL\n"
+        for k, atoms in enumerate((ATOMS, ATOMS), 1)
+    ]
     (tmp_path / "T").mkdir()
     (tmp_path / "T/poses.pdb").write_text("".join(blocks) + "END\n")
     assert partners(tmp_path / "T") == {"poses#1": "A:H+L", "poses#2": "A:H+L"}
-    assert partners(tmp_path / "T") == {"poses#1": "A:H+L", "poses#2": "A:H+L"}, "as it was seen before"
+    assert partners(tmp_path / "T") == {"poses#1": "A:H+L", "poses#2": "A:H+L"}, (
+        "as it was seen before"
+    )
 
 
 def test_it_is_said_once_for_all_targets(models):
@@ -116,14 +137,18 @@ def test_it_is_said_once_for_all_targets(models):
     plan = plan_of(grouped, "", {})
     (line,) = recognised(plan)
     assert line == "T: H and L are an antibody: counted as H+L against A"
-    assert {row.decoy: row.joined for row in plan}["predicted"] == "A and B are an antibody: counted as A+B against C"
+    assert {row.decoy: row.joined for row in plan}[
+        "predicted"
+    ] == "A and B are an antibody: counted as A+B against C"
     assert recognised(plan_of(grouped, "A:H+L", {})) == []
     several = {f"{name} and L are an antibody": [name] for name in "abcdef"}
     assert lines_of_targets(several)[-1] == "and 3 more targets in the same way"
 
 
 def straight(**chains: tuple[str, float]) -> list[str]:
-    """CA atoms of straight chains, by sequence and place along x in Å; of a variable domain, residue 44 is at z = 0."""
+    """CA atoms of straight chains, by sequence and place along x in Å; of a variable domain,
+    residue 44 is at z = 0.
+    """
     atoms = []
     for name, (sequence, x) in chains.items():
         domains = roles_of(sequence).domains
@@ -131,12 +156,16 @@ def straight(**chains: tuple[str, float]) -> list[str]:
         for i, letter in enumerate(sequence):
             residue = f"{THREE_LETTERS[letter]} {name}{i + 1:4d}"
             xyz = f"{x:8.3f}{0.0:8.3f}{3.8 * (i - middle):8.3f}"
-            atoms.append(f"ATOM  {len(atoms) + 1:5d}  CA  {residue}    {xyz}  1.00  0.00           C")
+            atoms.append(
+                f"ATOM  {len(atoms) + 1:5d}  CA  {residue}    {xyz}  1.00  0.00           C"
+            )
     return atoms
 
 
 RECEPTOR = straight(D=(ALPHA, 0.0), E=(BETA, 11.0), A=(LYSOZYME, -7.0))
-RECEPTOR_ON_MHC = straight(A=(CLASS_1, 0), B=(B2M, 7), C=(PEPTIDE, -5), D=(ALPHA, -40), E=(BETA, -51))
+RECEPTOR_ON_MHC = straight(
+    A=(CLASS_1, 0), B=(B2M, 7), C=(PEPTIDE, -5), D=(ALPHA, -40), E=(BETA, -51)
+)
 ANTIBODY_SENTENCE = "H and L are an antibody: counted as H+L against A"
 
 
@@ -175,5 +204,6 @@ def test_an_antibody_without_antigen_is_named(tmp_path, names):
     grouped = decoys_of("set", tmp_path, BY_SEQUENCE, tmp_path.with_name("store"))
     first, second = sorted(names)
     assert bodies_alone(plan_of(grouped, "", {}), grouped) == [
-        f"T: {first} and {second} are an antibody without anything that it binds: counted as {first} against {second}"
+        f"T: {first} and {second} are an antibody without anything that it binds: counted as "
+        f"{first} against {second}"
     ]

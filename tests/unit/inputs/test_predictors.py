@@ -1,4 +1,6 @@
-"""What predictors write beside their models, file by file, and what is made of files that are not as they should be."""
+"""What predictors write beside their models, file by file, and what is made of files that are not
+as they should be.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ from toporank.inputs.confidence import content, decoy, haddock, side_files
 from toporank.inputs.confidence.content import read_pickle, read_values
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, read_confidence, write_confidence
+from toporank.inputs.confidence.table import (
+    ALL_CHAINS,
+    Confidence,
+    read_confidence,
+    write_confidence,
+)
 from toporank.inputs.predictors import place_of
 from toporank.structures.read import read_complex
 
@@ -46,11 +53,15 @@ def with_b(values: list[float], atoms=ATOMS) -> str:
     """PDB text in which the residues have these B-factors."""
     places = list(dict.fromkeys((a.chain, a.number) for a in atoms))
     lines = zip(atoms, pdb(atoms).splitlines(), strict=True)
-    return "".join(f"{t[:60]}{values[places.index((a.chain, a.number))]:6.2f}{t[66:]}\n" for a, t in lines)
+    return "".join(
+        f"{t[:60]}{values[places.index((a.chain, a.number))]:6.2f}{t[66:]}\n" for a, t in lines
+    )
 
 
 def laid(folder: Path, model: str, beside: dict[str, object], text: str | None = None) -> Path:
-    """A model and the files beside it: JSON, npz or pickle by their names. Returns the model's path."""
+    """A model and the files beside it: JSON, npz or pickle by their names. Returns the model's
+    path.
+    """
     for name, values in beside.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
@@ -60,13 +71,22 @@ def laid(folder: Path, model: str, beside: dict[str, object], text: str | None =
         elif plain.endswith(".npy"):
             np.save(path, values)
         else:
-            as_json = values if isinstance(values, str) else json.dumps(values, default=lambda value: value.tolist())
+            as_json = (
+                values
+                if isinstance(values, str)
+                else json.dumps(values, default=lambda value: value.tolist())
+            )
             write(path, pickle.dumps(values, protocol=4) if plain.endswith(".pkl") else as_json)
-    return write(folder / model, text or (mmcif(ATOMS) if ".cif" in model else with_b([90.0, 80.0, 70.0])))
+    return write(
+        folder / model, text or (mmcif(ATOMS) if ".cif" in model else with_b([90.0, 80.0, 70.0]))
+    )
 
 
 TAG = "rank_001_alphafold2_multimer_v3_model_1_seed_000"
-ORDER = {"iptm+ptm": {"model_2_pred_0": 0.6, "model_1_pred_0": 0.4}, "order": ["model_2_pred_0", "model_1_pred_0"]}
+ORDER = {
+    "iptm+ptm": {"model_2_pred_0": 0.6, "model_1_pred_0": 0.4},
+    "order": ["model_2_pred_0", "model_1_pred_0"],
+}
 RESULT = {
     "predicted_aligned_error": np.array(PAE, np.float32),
     "plddt": np.array([90.0, 80.0, 70.0]),
@@ -240,11 +260,22 @@ def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
 THREE = alanine("H", 1, 0.0) + alanine("L", 1, 0.0, 4.0) + alanine("C", 1, 5.0)
 """Chains H and L of an antibody, and C of its antigen: both touch it."""
 SURE_OF_ANTIBODY = np.array([[0.9, 0.8, 0.1], [0.85, 0.9, 0.2], [0.15, 0.1, 0.9]])
-BY_CHAIN = {str(i): {str(j): v for j, v in enumerate(row)} for i, row in enumerate(SURE_OF_ANTIBODY.tolist())}
+BY_CHAIN = {
+    str(i): {str(j): v for j, v in enumerate(row)}
+    for i, row in enumerate(SURE_OF_ANTIBODY.tolist())
+}
 OF_PAIRS_OF_CHAINS = {
-    "AlphaFold 3": ("s_model.cif", "s_summary_confidences.json", {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()}),
+    "AlphaFold 3": (
+        "s_model.cif",
+        "s_summary_confidences.json",
+        {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()},
+    ),
     "Boltz": ("x_model_0.cif", "confidence_x_model_0.json", {"pair_chains_iptm": BY_CHAIN}),
-    "Chai-1": ("pred.model_idx_0.cif", "scores.model_idx_0.npz", {"per_chain_pair_iptm": SURE_OF_ANTIBODY[None]}),
+    "Chai-1": (
+        "pred.model_idx_0.cif",
+        "scores.model_idx_0.npz",
+        {"per_chain_pair_iptm": SURE_OF_ANTIBODY[None]},
+    ),
     "Protenix": (
         "x_sample_0.cif",
         "x_summary_confidence_sample_0.json",
@@ -254,7 +285,9 @@ OF_PAIRS_OF_CHAINS = {
 JOINED, EACH = (("H", "L"), ("C",)), ()
 
 
-def of_three(folder: Path, program: str, partners: tuple, atoms=THREE, **other: object) -> Confidence:
+def of_three(
+    folder: Path, program: str, partners: tuple, atoms=THREE, **other: object
+) -> Confidence:
     """The row of a model of three chains, with an ipTM of 0.72."""
     model, file, pairs = OF_PAIRS_OF_CHAINS[program]
     path = laid(folder, model, {file: {"iptm": 0.72, **pairs, **other}}, mmcif(atoms))
@@ -282,12 +315,17 @@ def test_iptm_is_that_between_the_partners_where_other_chains_are_in_the_model(t
     assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, 0.2)
 
 
-@pytest.mark.parametrize("odd", [None, {}, [[0.5]], {"0": {"0": 0.5}}, [["a"] * 3] * 3, [[1.5] * 3] * 3])
+@pytest.mark.parametrize(
+    "odd", [None, {}, [[0.5]], {"0": {"0": 0.5}}, [["a"] * 3] * 3, [[1.5] * 3] * 3]
+)
 def test_where_iptm_between_the_partners_is_not_known_there_is_none(tmp_path, odd):
     row = of_three(tmp_path, "Boltz", JOINED, pair_chains_iptm=odd)
     assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, None)
     of_one_chain = odd in ([[0.5]], {"0": {"0": 0.5}})
-    why = "ipTM of pairs of chains is of 1 chains, but the model has H, L, C: TopoRank does not use it"
+    why = (
+        "ipTM of pairs of chains is of 1 chains, but the model has H, L, C: TopoRank does not use "
+        "it"
+    )
     assert row.reason == (why if of_one_chain else "")
     assert of_three(tmp_path, "Boltz", EACH, pair_chains_iptm=odd).iptm_of == ""
 
@@ -319,21 +357,30 @@ FIVE_RESIDUES += [a for i in range(2) for a in alanine("B", i + 1, 5.0, 4.0 * i)
     ],
     ids=["the same", "rounded", "0 to 1", "none", "chain B first", "another model"],
 )
-def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(tmp_path, b_factors, reason):
+def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
+    tmp_path, b_factors, reason
+):
     pae = np.full((5, 5), 4.0)
     beside = {f"q_scores_{TAG}.json": {**IPTM_PTM, "plddt": SURE.tolist(), "pae": pae.tolist()}}
-    model = laid(tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, with_b(b_factors.tolist(), FIVE_RESIDUES))
+    model = laid(
+        tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, with_b(b_factors.tolist(), FIVE_RESIDUES)
+    )
     row = confidence_of("T", "d", model)
     assert (row.status, row.iptm) == ("incomplete" if reason else "ok", 0.5)
     assert row.reason[: len(reason)] == reason
     used = (row.interface_pae, row.plddt, row.plddt_source)
-    assert used == ((None, None, "") if reason else (4.0, pytest.approx(SURE.mean(), abs=1e-4), "file"))
+    assert used == (
+        (None, None, "") if reason else (4.0, pytest.approx(SURE.mean(), abs=1e-4), "file")
+    )
     (row,) = confidences([DecoyFile("T", "d", model)], "none")
     assert (row.status, row.interface_pae) == ("ok", 4.0)
 
 
 def test_also_where_alphafold_2_wrote_them(tmp_path):
-    names = {"confidence_model_2_pred_0.json": {"confidenceScore": SURE.tolist()}, "ranking_debug.json": ORDER}
+    names = {
+        "confidence_model_2_pred_0.json": {"confidenceScore": SURE.tolist()},
+        "ranking_debug.json": ORDER,
+    }
     pae = {"pae_model_2_pred_0.json": [{"predicted_aligned_error": np.full((5, 5), 4.0).tolist()}]}
     other = with_b(SURE[[3, 4, 0, 1, 2]].tolist(), FIVE_RESIDUES)
     row = confidence_of("T", "d", laid(tmp_path, "ranked_0.pdb", {**names, **pae}, other))
@@ -342,9 +389,13 @@ def test_also_where_alphafold_2_wrote_them(tmp_path):
 
 
 def test_the_ranked_models_of_alphafold_2_take_their_scores_by_the_order(tmp_path):
-    pae = {f"pae_model_{n}_pred_0.json": [{"predicted_aligned_error": [[n] * 3] * 3}] for n in (1, 2)}
+    pae = {
+        f"pae_model_{n}_pred_0.json": [{"predicted_aligned_error": [[n] * 3] * 3}] for n in (1, 2)
+    }
     first, second = (
-        confidence_of("T", name, laid(tmp_path, f"{name}.pdb", {"ranking_debug.json": ORDER, **pae}))
+        confidence_of(
+            "T", name, laid(tmp_path, f"{name}.pdb", {"ranking_debug.json": ORDER, **pae})
+        )
         for name in ("ranked_0", "ranked_1")
     )
     assert (first.ranking_score, first.interface_pae) == (0.6, 2)
@@ -354,17 +405,30 @@ def test_the_ranked_models_of_alphafold_2_take_their_scores_by_the_order(tmp_pat
 def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named(tmp_path):
     atoms = [*ATOMS[:5], *changed(ATOMS[5:10], residue="MSE"), *ATOMS[10:]]
     by_atom = np.zeros((7, 7))
-    by_atom[0, 6], by_atom[1, 6], by_atom[6, :2] = 2, 4, (3, 5)  # the first token of the residue counts
+    by_atom[0, 6], by_atom[1, 6], by_atom[6, :2] = (
+        2,
+        4,
+        (3, 5),
+    )  # the first token of the residue counts
     by_atom[2:6, 6] = by_atom[6, 2:6] = 30
     beside = {"pae_x_model_0.npz": {"pae": by_atom}}
-    assert confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", beside, mmcif(atoms))).interface_pae == 3.5
+    assert (
+        confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", beside, mmcif(atoms))).interface_pae
+        == 3.5
+    )
 
 
 @pytest.mark.parametrize(
     ("beside", "reason"),
     [
-        ({"confidence_x_model_0.json": '{"ptm": 0.7'}, "confidence_x_model_0.json is no readable json file"),
-        ({"confidence_x_model_0.json": "[1, 2]"}, "confidence_x_model_0.json holds no values by name"),
+        (
+            {"confidence_x_model_0.json": '{"ptm": 0.7'},
+            "confidence_x_model_0.json is no readable json file",
+        ),
+        (
+            {"confidence_x_model_0.json": "[1, 2]"},
+            "confidence_x_model_0.json holds no values by name",
+        ),
         ({"confidence_x_model_0.json": {"iptm": "high"}}, "iptm is no array of numbers"),
         ({"confidence_x_model_0.json": {"iptm": [0.1, 0.2]}}, "iptm is not one number"),
         (
@@ -372,9 +436,18 @@ def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named
             "describe 4 tokens, but the model has 3 protein residues",
         ),
         ({"pae_x_model_0.npz": {"plddt": [0.9] * 3}}, "pae_x_model_0.npz has no pae"),
-        ({"pae_x_model_0.npz": {"pae": np.zeros((3, 2))}}, "pae is no square matrix, but of shape (3, 2)"),
-        ({"pae_x_model_0.npz": {"pae": np.full((3, 3), -1)}}, "pae holds negative numbers, or none"),
-        ({"pae_x_model_0.npz": {"pae": np.array([object()])}}, "pae_x_model_0.npz is no readable npz file"),
+        (
+            {"pae_x_model_0.npz": {"pae": np.zeros((3, 2))}},
+            "pae is no square matrix, but of shape (3, 2)",
+        ),
+        (
+            {"pae_x_model_0.npz": {"pae": np.full((3, 3), -1)}},
+            "pae holds negative numbers, or none",
+        ),
+        (
+            {"pae_x_model_0.npz": {"pae": np.array([object()])}},
+            "pae_x_model_0.npz is no readable npz file",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, reason):
@@ -386,18 +459,26 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, rea
     assert row.plddt is None
 
 
-@pytest.mark.parametrize("program", ["ColabFold", "AlphaFold 3", "Boltz", "AlphaFold-Multimer, one of its own"])
+@pytest.mark.parametrize(
+    "program", ["ColabFold", "AlphaFold 3", "Boltz", "AlphaFold-Multimer, one of its own"]
+)
 def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, program):
     model, beside, score = LAYOUTS[program]
     bad = {
-        name: {**values, "ptm": np.array([0.6, 0.7])} if "ptm" in values else values for name, values in beside.items()
+        name: {**values, "ptm": np.array([0.6, 0.7])} if "ptm" in values else values
+        for name, values in beside.items()
     }
     bad = {
         name: {k: v if name[-3:] == "pkl" else np.asarray(v).tolist() for k, v in of.items()}
         for name, of in bad.items()
     }
     row = confidence_of("T", "d", laid(tmp_path, model, bad))
-    assert (row.status, row.reason, row.ptm, row.iptm) == ("incomplete", "ptm is not one number", None, 0.5)
+    assert (row.status, row.reason, row.ptm, row.iptm) == (
+        "incomplete",
+        "ptm is not one number",
+        None,
+        0.5,
+    )
     assert row.ranking_score == (None if program == "ColabFold" else score)
     assert row.interface_pae == 3.5
 
@@ -405,7 +486,9 @@ def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, progr
 @pytest.mark.parametrize("odd", ["charge", "mark", "suffix"])
 def test_a_model_that_is_odd_and_can_be_read_is_as_any_other(tmp_path, odd):
     """Text in the columns of the charge, the mark of the order of bytes, a suffix in capitals."""
-    name, text = ("pred.model_idx_1.cif", mmcif(ATOMS)) if odd == "mark" else ("ranked_0.pdb", PLDDT)
+    name, text = (
+        ("pred.model_idx_1.cif", mmcif(ATOMS)) if odd == "mark" else ("ranked_0.pdb", PLDDT)
+    )
     expected = confidence_of("T", "d", laid(tmp_path, name, {}, text))
     if odd == "charge":
         text = "".join(f"{line[:78]:78}A1\n" for line in text.splitlines())
@@ -419,7 +502,9 @@ def test_a_model_that_is_odd_and_can_be_read_is_as_any_other(tmp_path, odd):
 def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
     claim = io.BytesIO()
     shape = (3, 10**14)
-    np.lib.format.write_array_header_1_0(claim, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        claim, {"descr": "<f8", "fortran_order": False, "shape": shape}
+    )
     with zipfile.ZipFile(tmp_path / "pae_x_model_0.npz", "w") as archive:
         archive.writestr("pae.npy", claim.getvalue() + bytes(72))
     row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {}))
@@ -430,7 +515,9 @@ def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
 
 
 def zipped(name: str, member: bytes, **changes) -> bytes:
-    """An npz archive of one member, with these attributes of it changed in the directory of the archive."""
+    """An npz archive of one member, with these attributes of it changed in the directory of the
+    archive.
+    """
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", changes.pop("compression", zipfile.ZIP_STORED)) as archive:
         archive.writestr(name, member)
@@ -467,12 +554,18 @@ DAMAGED = {
 def test_a_damaged_file_costs_one_row_and_is_named_in_it(tmp_path, caplog, damage):
     """Of three models; nothing unexpected is logged."""
     name, bad = DAMAGED[damage]
-    beside = {"confidences.json": {"pae": PAE, **OF_TOKENS}} if name.endswith("json") else {"pae.npz": {"pae": PAE}}
+    beside = (
+        {"confidences.json": {"pae": PAE, **OF_TOKENS}}
+        if name.endswith("json")
+        else {"pae.npz": {"pae": PAE}}
+    )
     asked = []
     for i in range(3):
         names = {"pae.npz": f"pae_x_model_{i}.npz", "confidences.json": f"s{i}_confidences.json"}
         model = f"x_model_{i}.cif" if name == "pae.npz" else f"s{i}_model.cif"
-        asked.append(DecoyFile("T", f"d{i}", laid(tmp_path, model, {names[k]: v for k, v in beside.items()})))
+        asked.append(
+            DecoyFile("T", f"d{i}", laid(tmp_path, model, {names[k]: v for k, v in beside.items()}))
+        )
         if i == 1:
             (tmp_path / names[name]).write_bytes(bad if isinstance(bad, bytes) else bad.encode())
     rows = confidences(asked)
@@ -483,14 +576,21 @@ def test_a_damaged_file_costs_one_row_and_is_named_in_it(tmp_path, caplog, damag
     assert not caplog.records
 
 
-def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(tmp_path, monkeypatch, caplog):
+def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(
+    tmp_path, monkeypatch, caplog
+):
     def fails(text: str) -> None:
         if "REMARK bad" in text:
             raise ZeroDivisionError("of\nall things")
 
     monkeypatch.setattr(decoy.haddock, "of_header", fails)
     texts = {"ranked_0": PLDDT, "ranked_1": "REMARK bad\n" + PLDDT, "ranked_2": PLDDT}
-    rows = confidences([DecoyFile("T", name, laid(tmp_path, f"{name}.pdb", {}, text)) for name, text in texts.items()])
+    rows = confidences(
+        [
+            DecoyFile("T", name, laid(tmp_path, f"{name}.pdb", {}, text))
+            for name, text in texts.items()
+        ]
+    )
     assert [row.status for row in rows] == ["ok", "incomplete", "ok"]
     assert rows[1].reason == "unexpected ZeroDivisionError: of all things"
     assert "Traceback" in caplog.text
@@ -501,7 +601,12 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
     for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
     side_files.names_in.cache_clear()
-    rows = confidences([DecoyFile("T", p.stem, p) for p in (model, tmp_path / "loop.pdb", tmp_path / "x_model_1.cif")])
+    rows = confidences(
+        [
+            DecoyFile("T", p.stem, p)
+            for p in (model, tmp_path / "loop.pdb", tmp_path / "x_model_1.cif")
+        ]
+    )
     assert [row.status for row in rows] == ["ok", "none", "none"]
     (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
     assert "cannot be read" in confidence_of("T", "d", tmp_path / "ranked_0.pdb").reason
@@ -540,11 +645,19 @@ def test_a_file_larger_than_the_bound_is_refused(tmp_path, monkeypatch, name):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("ptm", -3), ("ptm", float("nan")), ("iptm", 1e10), ("iptm", float("inf")), ("confidence_score", 1e6)],
+    [
+        ("ptm", -3),
+        ("ptm", float("nan")),
+        ("iptm", 1e10),
+        ("iptm", float("inf")),
+        ("confidence_score", 1e6),
+    ],
 )
 def test_a_number_out_of_its_range_is_unknown_and_the_row_says_so(tmp_path, field, value):
     scores = {**IPTM_PTM, "confidence_score": 0.9, field: value}
-    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {"confidence_x_model_0.json": scores}))
+    row = confidence_of(
+        "T", "d", laid(tmp_path, "x_model_0.cif", {"confidence_x_model_0.json": scores})
+    )
     expected = {
         "ptm": 0.75,
         "iptm": 0.5,
@@ -574,25 +687,36 @@ def test_plddt_out_of_its_range_or_of_another_length_is_unknown(tmp_path, plddt,
 
 
 def test_pae_that_no_predictor_writes_is_unknown(tmp_path):
-    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {"pae_x_model_0.npz": {"pae": np.full((3, 3), 1e9)}}))
+    row = confidence_of(
+        "T",
+        "d",
+        laid(tmp_path, "x_model_0.cif", {"pae_x_model_0.npz": {"pae": np.full((3, 3), 1e9)}}),
+    )
     assert row.reason == "pae holds 1e+09 Å; predictors write up to 32"
 
 
-# ---- each file once ---------------------------------------------------------------------------------------
+# ---- each file once ------------------------------------------------------------------------------
 
 
 def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeypatch):
-    """Ranked, relaxed and unrelaxed models of AlphaFold 2 share their files; damaged ones are not tried again."""
+    """Ranked, relaxed and unrelaxed models of AlphaFold 2 share their files; damaged ones are not
+    tried again.
+    """
     opened = []
     read = content.read_bytes
     monkeypatch.setattr(content, "read_bytes", lambda path: opened.append(path.name) or read(path))
     names = [f"model_{n}_pred_0" for n in range(10)]
     ranking = {"iptm+ptm": dict.fromkeys(names, 0.5), "order": names}
-    beside = {"ranking_debug.json": ranking, **{f"pae_{name}.json": {"predicted_aligned_error": PAE} for name in names}}
+    beside = {
+        "ranking_debug.json": ranking,
+        **{f"pae_{name}.json": {"predicted_aligned_error": PAE} for name in names},
+    }
     beside["result_model_3_pred_0.pkl"] = "damaged"
     (tmp_path / "result_model_3_pred_0.pkl").write_bytes(b"damaged")
     del beside["result_model_3_pred_0.pkl"]
-    kinds = [f"ranked_{n}" for n in range(10)] + [f"{k}_{name}" for k in ("relaxed", "unrelaxed") for name in names]
+    kinds = [f"ranked_{n}" for n in range(10)] + [
+        f"{k}_{name}" for k in ("relaxed", "unrelaxed") for name in names
+    ]
     paths = [laid(tmp_path, f"{name}.pdb", beside) for name in kinds]
     side_files.names_in.cache_clear()
     rows = confidences([DecoyFile("T", path.stem, path) for path in paths])
@@ -603,12 +727,18 @@ def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeyp
 
 def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr(haddock, "read_bytes", lambda path: opened.append(path.name) or path.read_bytes())
+    monkeypatch.setattr(
+        haddock, "read_bytes", lambda path: opened.append(path.name) or path.read_bytes()
+    )
     asked = [
-        DecoyFile("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT))
+        DecoyFile(
+            "T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT)
+        )
         for i in range(50)
     ]
-    (tmp_path / "capri_ss.tsv").write_text("model\tscore\n" + "".join(f"m{i}.pdb\t{-i}\n" for i in range(50)))
+    (tmp_path / "capri_ss.tsv").write_text(
+        "model\tscore\n" + "".join(f"m{i}.pdb\t{-i}\n" for i in range(50))
+    )
     side_files.names_in.cache_clear()
     assert [row.haddock_score for row in confidences(asked)] == [-i for i in range(50)]
     assert opened == ["capri_ss.tsv"]
@@ -624,7 +754,9 @@ def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, 
         ("\0\xff", None, "capri_ss.tsv has no column `model`"),
     ],
 )
-def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(tmp_path, table, score, reason):
+def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(
+    tmp_path, table, score, reason
+):
     (tmp_path / "capri_ss.tsv").write_text(table, newline="")
     row = confidence_of("T", "m", laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT))
     assert (row.haddock_score, row.haddock_vdw) == (score, -24.865)
@@ -632,20 +764,35 @@ def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(tm
     assert row.status == ("incomplete" if reason else "ok")
 
 
-def test_a_model_that_the_table_of_haddock_lacks_has_no_score_to_be_compared_with_that_of_the_others(tmp_path):
+def test_a_model_that_the_table_of_haddock_lacks_has_no_score_to_be_compared_with_that_of_the_others(
+    tmp_path,
+):
     """Its header has one, by the default weights; those of the others may be by the user's."""
     for step in ("1_emref", "2_caprieval"):
         (tmp_path / step).mkdir()
-    (tmp_path / "2_caprieval" / "capri_ss.tsv").write_text("model\tscore\n../1_emref/m.pdb\t-7\n../0_other/n.pdb\t-8\n")
+    (tmp_path / "2_caprieval" / "capri_ss.tsv").write_text(
+        "model\tscore\n../1_emref/m.pdb\t-7\n../0_other/n.pdb\t-8\n"
+    )
     names = ("m", "n")
-    paths = [laid(tmp_path / "1_emref", f"{name}.pdb", {}, HEADER.format(module="emref") + PLDDT) for name in names]
-    known, missing = (confidence_of("T", name, path) for name, path in zip(names, paths, strict=True))
+    paths = [
+        laid(tmp_path / "1_emref", f"{name}.pdb", {}, HEADER.format(module="emref") + PLDDT)
+        for name in names
+    ]
+    known, missing = (
+        confidence_of("T", name, path) for name, path in zip(names, paths, strict=True)
+    )
     assert (known.haddock_score, known.status) == (-7, "ok")
-    assert (missing.haddock_score, missing.haddock_vdw, missing.status) == (None, -24.865, "incomplete")
-    assert missing.reason.startswith("capri_ss.tsv has other models of this folder, but not this one")
+    assert (missing.haddock_score, missing.haddock_vdw, missing.status) == (
+        None,
+        -24.865,
+        "incomplete",
+    )
+    assert missing.reason.startswith(
+        "capri_ss.tsv has other models of this folder, but not this one"
+    )
 
 
-# ---- AlphaFold-Multimer and AlphaPulldown -----------------------------------------------------------------
+# ---- AlphaFold-Multimer and AlphaPulldown --------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
@@ -655,9 +802,17 @@ def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path,
     for n in (1, 2):
         scores = {"residueNumber": [1, 2, 3], "confidenceScore": [10 * n, 20 * n, 30 * n]}
         beside[f"confidence_model_{n}_pred_0.json{suffix}"] = scores
-    names = ("ranked_0", "ranked_1", "unrelaxed_model_1_pred_0", "relaxed_model_2_pred_0", "ranked_2")
+    names = (
+        "ranked_0",
+        "ranked_1",
+        "unrelaxed_model_1_pred_0",
+        "relaxed_model_2_pred_0",
+        "ranked_2",
+    )
     texts = [with_b([10.0 * n, 20.0 * n, 30.0 * n]) for n in (2, 1, 1, 2)] + [PLDDT]
-    laid_out = [laid(tmp_path, f"{name}.pdb", beside, text) for name, text in zip(names, texts, strict=True)]
+    laid_out = [
+        laid(tmp_path, f"{name}.pdb", beside, text) for name, text in zip(names, texts, strict=True)
+    ]
     rows = [confidence_of("T", path.stem, path) for path in laid_out]
     assert [row.iptm for row in rows] == [0.7, 0.3, 0.3, 0.7, None]
     assert [row.ranking_score for row in rows] == [0.6, 0.4, 0.4, 0.6, None]
@@ -667,17 +822,26 @@ def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path,
 
 
 def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_path):
-    """`pairA_ranked_0` and `pairB_ranked_0` beside the ranking_debug.json of one of them; `ranked_0` is its own."""
+    """`pairA_ranked_0` and `pairB_ranked_0` beside the ranking_debug.json of one of them;
+    `ranked_0` is its own.
+    """
     ranking = {**ORDER, "iptm": {"model_2_pred_0": 0.7, "model_1_pred_0": 0.3}}
 
     def rows(*names: str) -> list[Confidence]:
         folder = tmp_path / "_".join(names)
         folder.mkdir()
         paths = [laid(folder, f"{name}.pdb", {"ranking_debug.json": ranking}) for name in names]
-        return confidences([DecoyFile("T", name, path) for name, path in zip(names, paths, strict=True)])
+        return confidences(
+            [DecoyFile("T", name, path) for name, path in zip(names, paths, strict=True)]
+        )
 
     for row in rows("a_ranked_0", "b_ranked_0"):
-        assert (row.iptm, row.ranking_score, row.plddt, row.status) == (None, None, 80, "incomplete")
+        assert (row.iptm, row.ranking_score, row.plddt, row.status) == (
+            None,
+            None,
+            80,
+            "incomplete",
+        )
         assert row.reason.startswith(
             "ranking_debug.json ranks the models of one run, and here are models called a_ranked"
         )
@@ -686,12 +850,14 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
     assert [row.iptm for row in rows("a_ranked_0", "a_ranked_1")] == [0.7, 0.3]
 
 
-# ---- the file that was scored -----------------------------------------------------------------------------
+# ---- the file that was scored --------------------------------------------------------------------
 
 
 def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says_why(tmp_path):
     model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
-    built = DecoyFile("T", "d", model, sha256=decoy.file_digest(model), atoms=lambda: read_complex(model))
+    built = DecoyFile(
+        "T", "d", model, sha256=decoy.file_digest(model), atoms=lambda: read_complex(model)
+    )
     assert confidences([built])[0].status == "ok"
     model.write_text(model.read_text() + "# made again\n")
     (row,) = confidences([built])
@@ -700,16 +866,24 @@ def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says
 
 def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
     model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
-    apart = write(tmp_path / "apart.cif", mmcif(alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)))
+    apart = write(
+        tmp_path / "apart.cif",
+        mmcif(alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)),
+    )
     (row,) = confidences([DecoyFile("T", "d", model, atoms=lambda: read_complex(apart))])
     assert (row.iptm, row.interface_pae) == (0.5, None)
 
 
 def test_tokens_of_another_model_are_noticed(tmp_path):
     model, beside, _ = LAYOUTS["AlphaFold 3, early"]
-    other = {**beside, "confidences.json.gz": {"pae": PAE, **OF_TOKENS, "token_chain_ids": ["A", "A", "C"]}}
+    other = {
+        **beside,
+        "confidences.json.gz": {"pae": PAE, **OF_TOKENS, "token_chain_ids": ["A", "A", "C"]},
+    }
     row = confidence_of("T", "d", laid(tmp_path, model, other))
-    assert row.reason.startswith("the predictor's files do not say which tokens are those of the model")
+    assert row.reason.startswith(
+        "the predictor's files do not say which tokens are those of the model"
+    )
     assert "token_chain_ids has A (2), C (1), and the model A (2), B (1)" in row.reason
     assert (row.status, row.interface_pae, row.iptm) == ("incomplete", None, 0.5)
 
@@ -733,7 +907,11 @@ def test_a_model_that_cannot_be_read_is_named_where_its_predictor_says_something
 def test_a_table_has_the_columns_that_have_a_value_and_is_read_back(tmp_path):
     rows = [Confidence("T", "=a", "Boltz", iptm=0.5, status="ok"), Confidence("T", "b")]
     write_confidence(tmp_path / "c.csv", rows)
-    assert (tmp_path / "c.csv").read_text().startswith("target,decoy,predictor,iptm,status,reason\nT,'=a,Boltz,0.5,ok")
+    assert (
+        (tmp_path / "c.csv")
+        .read_text()
+        .startswith("target,decoy,predictor,iptm,status,reason\nT,'=a,Boltz,0.5,ok")
+    )
     assert read_confidence(tmp_path / "c.csv") == rows
 
 
@@ -754,13 +932,19 @@ WITHIN = PLDDT[:60] + " 12.00" + PLDDT[66:]
         ("ranked_0.pdb", with_b([15.0, 15.0, 15.0]), None),
         ("ranked_0.pdb", "EXPDTA    X-RAY DIFFRACTION\n" + PLDDT, None),
         ("ranked_0.pdb", "EXPDTA    THEORETICAL MODEL\n" + PLDDT, 80),
-        ("ranked_0.pdb", "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n" + PLDDT, None),
+        (
+            "ranked_0.pdb",
+            "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n" + PLDDT,
+            None,
+        ),
         ("ranked_0.pdb", "REMARK HADDOCK run for ranked_0.pdb\n" + PLDDT, None),
     ],
 )
 def test_b_factors_are_plddt_only_where_something_says_so(tmp_path, name, text, expected):
     row = confidence_of("T", "d", laid(tmp_path, name, {}, text))
-    assert (row.plddt, row.interface_plddt) == (pytest.approx(expected, abs=1e-4) if expected else None,) * 2
+    assert (row.plddt, row.interface_plddt) == (
+        pytest.approx(expected, abs=1e-4) if expected else None,
+    ) * 2
 
 
 def test_an_mmcif_file_that_declares_plddt_has_it_unless_it_names_an_experiment(tmp_path):
@@ -773,7 +957,9 @@ def test_an_mmcif_file_that_declares_plddt_has_it_unless_it_names_an_experiment(
     assert row.plddt == pytest.approx(np.mean(range(10, 25)))
     assert row.predictor == ""
     block.set_pair("_exptl.method", "'X-RAY DIFFRACTION'")
-    assert confidence_of("T", "d", laid(tmp_path, "any.cif", {}, block.as_string())) == Confidence("T", "d")
+    assert confidence_of("T", "d", laid(tmp_path, "any.cif", {}, block.as_string())) == Confidence(
+        "T", "d"
+    )
 
 
 HEADER = """\
@@ -808,16 +994,25 @@ def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_othe
         table = f"model\tscore\tvdw\n../4_seletopclusts/other.pdb\t-9\t1\n../4_seletopclusts/m.pdb\t{score}\t-\n"
         (tmp_path / step / "capri_ss.tsv").write_text(table)
     row = confidence_of("T", "m", write(models / "m.pdb.gz", text))
-    assert (row.predictor, row.status, row.haddock_score, row.haddock_vdw) == ("HADDOCK", "ok", -2.5, -24.865)
+    assert (row.predictor, row.status, row.haddock_score, row.haddock_vdw) == (
+        "HADDOCK",
+        "ok",
+        -2.5,
+        -24.865,
+    )
     assert row.plddt is None
-    (tmp_path / "10_caprieval" / "capri_ss.tsv").write_text("model\tscore\n../4_seletopclusts/m.pdb\t-1.2.3\n")
+    (tmp_path / "10_caprieval" / "capri_ss.tsv").write_text(
+        "model\tscore\n../4_seletopclusts/m.pdb\t-1.2.3\n"
+    )
     row = confidence_of("T", "m", models / "m.pdb.gz")
     assert row.status == "incomplete"
     assert "capri_ss.tsv: score is '-1.2.3', not a number" in row.reason
 
 
 numbers = arrays.arrays(
-    st.sampled_from([np.float16, np.float32, np.float64, np.int32, np.uint8, np.bool_, np.dtype(">f4")]),
+    st.sampled_from(
+        [np.float16, np.float32, np.float64, np.int32, np.uint8, np.bool_, np.dtype(">f4")]
+    ),
     arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
 )
 
@@ -825,7 +1020,11 @@ numbers = arrays.arrays(
 @given(numbers, st.booleans())
 def test_a_pickled_array_is_read_as_it_was(array, by_column):
     array = np.asfortranarray(array) if by_column else array
-    found = read_pickle(pickle.dumps({"a": array, "b": array.dtype.type(1), "c": 2.5, "d": {"e": array}}, protocol=4))
+    found = read_pickle(
+        pickle.dumps(
+            {"a": array, "b": array.dtype.type(1), "c": 2.5, "d": {"e": array}}, protocol=4
+        )
+    )
     assert set(found) == {"a", "b", "c"}
     np.testing.assert_array_equal(found["a"], array)
     assert (found["b"], found["c"]) == (1, 2.5)
@@ -839,7 +1038,9 @@ class Hostile:
 def test_a_pickle_runs_nothing_and_says_why_it_is_not_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "result_x.pkl").write_bytes(pickle.dumps({"plddt": Hostile()}, protocol=4))
-    with pytest.raises(ConfidenceError, match=r"^result_x.pkl: .* asks for posix.mkdir, which is not run"):
+    with pytest.raises(
+        ConfidenceError, match=r"^result_x.pkl: .* asks for posix.mkdir, which is not run"
+    ):
         read_values(tmp_path / "result_x.pkl")
     assert not Path("made-by-a-pickle").exists()
 
@@ -864,7 +1065,10 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
     (tmp_path / "models").mkdir()
     model = laid(tmp_path / "models", *LAYOUTS["Boltz"][:2])
     before = state()
-    assert [Path(path).name for path, *_ in before] == ["confidence_x_model_0.json", "pae_x_model_0.npz"]
+    assert [Path(path).name for path, *_ in before] == [
+        "confidence_x_model_0.json",
+        "pae_x_model_0.npz",
+    ]
     model.write_text("other")
     assert state() == before
     (tmp_path / "models" / "confidence_x_model_0.json").write_text("{}")
@@ -889,14 +1093,16 @@ def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(t
     assert [then == now for then, now in zip(before, after, strict=True)] == [False, False]
 
 
-# ---- any damage -------------------------------------------------------------------------------------------
+# ---- any damage ----------------------------------------------------------------------------------
 
 MUTATED = int(os.environ.get("TOPORANK_MUTATED_FILES", "60"))
 """How many damaged files are tried, a few seconds of them in the suite."""
 
 
 def mutated(whole: bytes, draw: np.random.Generator) -> bytes:
-    """The bytes of a file with one to three changes: cut, doubled or overwritten parts, other numbers and words."""
+    """The bytes of a file with one to three changes: cut, doubled or overwritten parts, other
+    numbers and words.
+    """
     content = bytearray(whole)
     words = [
         b"Infinity",
@@ -930,7 +1136,9 @@ def mutated(whole: bytes, draw: np.random.Generator) -> bytes:
     return bytes(content)
 
 
-def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpected(tmp_path, caplog):
+def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpected(
+    tmp_path, caplog
+):
     """A seed of its own in each run; it is in the message."""
     seed = int.from_bytes(os.urandom(4))
     draw = np.random.default_rng(seed)

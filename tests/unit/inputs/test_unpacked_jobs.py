@@ -65,14 +65,18 @@ def targets(given: Path, out: Path, by: str = BY_SEQUENCE) -> dict[str, list[str
 
 
 @pytest.mark.parametrize("by", [BY_SEQUENCE, BY_FOLDER])
-def test_what_colabfold_zips_of_each_query_is_a_target_beside_the_one_that_it_works_on(tmp_path, by):
+def test_what_colabfold_zips_of_each_query_is_a_target_beside_the_one_that_it_works_on(
+    tmp_path, by
+):
     given = laid(tmp_path / "screen", {
         "first.result.zip": {f"first_{TAG}.pdb": model(1), "config.json": "{}"},
         "second.result.zip": {f"second_{TAG}.pdb": model(2), "second.a3m": ">x"},
         f"third_{TAG}.pdb": model(3),
         "cite.bibtex": "",
     })  # fmt: skip
-    assert targets(given, tmp_path / "out", by) == {name: [f"{name}_{TAG}"] for name in ("first", "second", "third")}
+    assert targets(given, tmp_path / "out", by) == {
+        name: [f"{name}_{TAG}"] for name in ("first", "second", "third")
+    }
     first, note = look_at(given, tmp_path / "out").said.splitlines()
     assert first == f"ColabFold: 3 models of 3 targets in {given}"
     assert note.startswith("  2 archives, such as first.result.zip, are unpacked into ")
@@ -81,7 +85,8 @@ def test_what_colabfold_zips_of_each_query_is_a_target_beside_the_one_that_it_wo
 @pytest.mark.parametrize("ending", ["zip", "tar.gz", "tgz", "tar"])
 def test_a_folder_of_archives_is_scored_each_as_a_job(tmp_path, ending):
     jobs = {
-        f"fold_{job}.{ending}": {f"fold_{job}_model_{n}.cif": f"x{job}{n}" for n in (0, 1)} for job in ("a", "b", "a_1")
+        f"fold_{job}.{ending}": {f"fold_{job}_model_{n}.cif": f"x{job}{n}" for n in (0, 1)}
+        for job in ("a", "b", "a_1")
     }
     given = laid(tmp_path / "jobs", jobs)
     assert targets(given, tmp_path / "out") == {
@@ -97,14 +102,22 @@ def test_archives_deeper_down_and_archives_in_archives_are_unpacked(tmp_path):
     })  # fmt: skip
     expected = {"T": ["a", "x_b_inner_b"], "one": ["one_1"], "two": ["two_1"]}
     assert targets(given, tmp_path / "out") == expected
-    alone = laid(tmp_path, {"both.zip": {"one.result.zip": {"o.pdb": model(3)}, "two.zip": {"t.pdb": model(4)}}})
+    alone = laid(
+        tmp_path,
+        {"both.zip": {"one.result.zip": {"o.pdb": model(3)}, "two.zip": {"t.pdb": model(4)}}},
+    )
     assert targets(alone / "both.zip", tmp_path / "out2") == {"one": ["o"], "two": ["t"]}
-    below = laid(tmp_path, {"jobs.zip": {"all/one.zip": {"o.pdb": model(3)}, "all/two.zip": {"t.pdb": model(4)}}})
+    below = laid(
+        tmp_path,
+        {"jobs.zip": {"all/one.zip": {"o.pdb": model(3)}, "all/two.zip": {"t.pdb": model(4)}}},
+    )
     assert targets(below / "jobs.zip", tmp_path / "out3") == {"one": ["o"], "two": ["t"]}
 
 
 def test_a_zip_of_one_structure_is_a_model_and_no_job(tmp_path):
-    given = laid(tmp_path / "x", {f"model_{n}.pdb.zip": {f"model_{n}.pdb": model(n)} for n in (1, 2)})
+    given = laid(
+        tmp_path / "x", {f"model_{n}.pdb.zip": {f"model_{n}.pdb": model(n)} for n in (1, 2)}
+    )
     laid(given, {"model_3.pdb": model(3)})
     assert targets(given, tmp_path / "out") == {"x": ["model_1", "model_2", "model_3"]}
     (given / "model_2.pdb.zip").unlink()
@@ -113,7 +126,9 @@ def test_a_zip_of_one_structure_is_a_model_and_no_job(tmp_path):
 
 @pytest.mark.parametrize("out", ["out", "T/out", "T/x/out"])
 def test_results_may_lie_in_the_folder_with_the_archives(tmp_path, out):
-    given = laid(tmp_path / "g", {"T/a.pdb": model(1), "T/x/b.pdb": model(2), "j.zip": {"j.pdb": model(3)}})
+    given = laid(
+        tmp_path / "g", {"T/a.pdb": model(1), "T/x/b.pdb": model(2), "j.zip": {"j.pdb": model(3)}}
+    )
     expected = {"T": ["a", "x_b"], "j": ["j"]}
     for _ in range(2):
         assert targets(given, given / out) == expected
@@ -131,7 +146,10 @@ def test_models_of_casp_in_their_tar_files_are_read(tmp_path):
 
 
 def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_reason(tmp_path):
-    given = laid(tmp_path / "x", {"a.zip": {"a.pdb": model(1)}, "b.zip": "no archive", "c.pdb": model(2), "d.7z": "x"})
+    given = laid(
+        tmp_path / "x",
+        {"a.zip": {"a.pdb": model(1)}, "b.zip": "no archive", "c.pdb": model(2), "d.7z": "x"},
+    )
     lines = look_at(given, tmp_path / "out").said.splitlines()
     assert "2 models of 2 targets" in lines[0]
     assert (
@@ -147,11 +165,15 @@ def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_
 
 def test_where_no_archive_can_be_unpacked_the_message_says_why(tmp_path):
     given = laid(tmp_path / "x", {"a.zip": "no archive", "b.tar.gz": "nor this"})
-    with pytest.raises(ConfigError, match=r"no structure file.*a\.zip cannot be unpacked: File is not a zip"):
+    with pytest.raises(
+        ConfigError, match=r"no structure file.*a\.zip cannot be unpacked: File is not a zip"
+    ):
         folder_to_score(given, lambda: tmp_path / "out/input")
 
 
-def test_an_archive_without_structures_is_nothing_to_speak_of_and_one_whose_files_lie_beside_is_left_alone(tmp_path):
+def test_an_archive_without_structures_is_nothing_to_speak_of_and_one_whose_files_lie_beside_is_left_alone(
+    tmp_path,
+):
     given = laid(tmp_path / "x", {
         "fold_a.zip": {"fold_a_model_0.cif": "x", "terms.md": "y"},
         "fold_a/fold_a_model_0.cif": "x",
@@ -160,16 +182,26 @@ def test_an_archive_without_structures_is_nothing_to_speak_of_and_one_whose_file
     })  # fmt: skip
     first, note, unread = look_at(given, tmp_path / "out").said.splitlines()
     assert "1 model of 1 target" in first
-    assert note == "  2 archives, such as download.result.zip, are not unpacked: the same files lie beside"
+    assert (
+        note
+        == "  2 archives, such as download.result.zip, are not unpacked: the same files lie beside"
+    )
     assert unread.startswith("  2 files are not read, such as download.result.zip")
     changed_since = laid(given, {"fold_a/fold_a_model_0.cif": "changed"})
-    expected = {"fold_a": ["fold_a_model_0"], "fold_a_2": ["fold_a_model_0"], "y": ["fold_a_model_0"]}
+    expected = {
+        "fold_a": ["fold_a_model_0"],
+        "fold_a_2": ["fold_a_model_0"],
+        "y": ["fold_a_model_0"],
+    }
     assert targets(changed_since, tmp_path / "out2") == expected
 
 
 def test_what_was_unpacked_follows_the_folder(tmp_path):
     out = tmp_path / "out"
-    given = laid(tmp_path / "x", {"a.zip": {"a.pdb": model(1)}, "b.zip": {"b.pdb": model(2)}, "c.pdb": model(3)})
+    given = laid(
+        tmp_path / "x",
+        {"a.zip": {"a.pdb": model(1)}, "b.zip": {"b.pdb": model(2)}, "c.pdb": model(3)},
+    )
     assert targets(given, out) == {"a": ["a"], "b": ["b"], "x": ["c"]}
     before = (out / "input/x/a/a.pdb").stat()
     (given / "b.zip").unlink()
@@ -186,6 +218,7 @@ def test_what_was_unpacked_follows_the_folder(tmp_path):
 def test_where_nothing_is_unpacked_archives_are_named(tmp_path):
     """A data set of a configuration."""
     given = laid(
-        tmp_path / "x", {"T/a.pdb": model(1), "b.zip": {"b.pdb": model(2)}, "c.zip": {"c.json": "x"}, "d.rar": "x"}
+        tmp_path / "x",
+        {"T/a.pdb": model(1), "b.zip": {"b.pdb": model(2)}, "c.zip": {"c.json": "x"}, "d.rar": "x"},
     )
     assert passed_over(given, find_decoys("d", given)) == [given / "b.zip", given / "d.rar"]

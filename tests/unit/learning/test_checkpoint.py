@@ -1,4 +1,6 @@
-"""Checkpoints: what they say of themselves, that reading them runs nothing, and what is no checkpoint."""
+"""Checkpoints: what they say of themselves, that reading them runs nothing, and what is no
+checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ from toporank.learning.splits import fingerprint
 from toporank.learning.train import train_run
 from toporank.learning.weights import build_network, load_weights, network_bytes
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),
+    pytest.mark.filterwarnings("ignore:.*weights_only.*"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +40,9 @@ def trained(tmp_path_factory) -> Path:
     """The folder of a run of two epochs."""
     folder = tmp_path_factory.mktemp("trained")
     pack = training_pack(folder / "pack.safetensors")
-    train_run(small_run("Größe_1", seed=7, max_epochs=2), [pack], 1, folder / "run", folder / "store")
+    train_run(
+        small_run("Größe_1", seed=7, max_epochs=2), [pack], 1, folder / "run", folder / "store"
+    )
     return folder
 
 
@@ -58,7 +65,7 @@ def altered(checkpoint: Path, path: Path, **changes) -> Path:
     return path
 
 
-# ---- the description --------------------------------------------------------------------------------------
+# ---- the description -----------------------------------------------------------------------------
 
 
 def test_a_description_says_where_the_checkpoint_comes_from(checkpoint, trained):
@@ -66,7 +73,12 @@ def test_a_description_says_where_the_checkpoint_comes_from(checkpoint, trained)
     assert (description["run"], description["seed"], description["epoch"]) == ("Größe_1", 7, 1)
     assert description["parent"] is None
     assert description["selection"]["rule"] == "val_loss"
-    assert set(description["metrics"]) >= {"val_loss", "val_selection", "val_spearman", "val_ranking_loss"}
+    assert set(description["metrics"]) >= {
+        "val_loss",
+        "val_selection",
+        "val_spearman",
+        "val_ranking_loss",
+    }
     assert description["training_set"] == {
         "fingerprint": fingerprint(GraphStore.open([trained / "pack.safetensors"])), "train": 18, "val": 12,
         "joined": 0,
@@ -80,10 +92,14 @@ def test_a_description_says_what_it_was_made_with(checkpoint):
         assert versions[package] == metadata.version(package)
     assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
     assert versions["toporank"] == toporank.__version__
-    assert re.fullmatch(r"[0-9a-f]{12,40}(\+changes)?|not a clone|git is not available", provenance["git"])
+    assert re.fullmatch(
+        r"[0-9a-f]{12,40}(\+changes)?|not a clone|git is not available", provenance["git"]
+    )
 
 
-def test_a_network_of_a_scorer_is_safetensors_that_say_what_the_checkpoint_says_but_for_the_commit(checkpoint, network):
+def test_a_network_of_a_scorer_is_safetensors_that_say_what_the_checkpoint_says_but_for_the_commit(
+    checkpoint, network
+):
     description = read_description(checkpoint)
     description["provenance"].pop("git")
     assert read_description(network) == description
@@ -102,7 +118,8 @@ def test_the_description_of_a_network_of_a_scorer_is_read_without_torch(network)
         "import json, sys\n"
         "from toporank.learning.checkpoint import read_description\n"
         "description = read_description(sys.argv[1])\n"
-        "loaded = [m for m in ('torch', 'torch_geometric', 'pytorch_lightning') if m in sys.modules]\n"
+        "loaded = [m for m in ('torch', 'torch_geometric', 'pytorch_lightning') if m in "
+        "sys.modules]\n"
         "print(json.dumps([loaded, description['run'], description['epoch']]))\n"
     )
     answer = subprocess.run(
@@ -112,21 +129,24 @@ def test_the_description_of_a_network_of_a_scorer_is_read_without_torch(network)
     assert json.loads(answer.stdout) == [[], "Größe_1", 1]
 
 
-# ---- no code is run ---------------------------------------------------------------------------------------
+# ---- no code is run ------------------------------------------------------------------------------
 
 
 def test_code_in_a_checkpoint_is_not_run(checkpoint, tmp_path):
     mark = tmp_path / "was run"
     bad = altered(checkpoint, tmp_path / "bad.ckpt", extra=Evil(mark))
     for read in (read_description, load_weights):
-        with pytest.raises(CheckpointError, match=r"bad\.ckpt: not a readable checkpoint: it asks for \S*mkdir, which"):
+        with pytest.raises(
+            CheckpointError,
+            match=r"bad\.ckpt: not a readable checkpoint: it asks for \S*mkdir, which",
+        ):
             read(bad)
     assert not mark.exists()
     torch.load(bad, weights_only=False)  # the control: an unguarded load does run it
     assert mark.exists()
 
 
-# ---- no checkpoint ----------------------------------------------------------------------------------------
+# ---- no checkpoint -------------------------------------------------------------------------------
 
 
 def zip_with(name: str, path: Path) -> None:
@@ -137,11 +157,23 @@ def zip_with(name: str, path: Path) -> None:
 NO_CHECKPOINTS = {
     "missing": (lambda path, _: None, "no such checkpoint"),
     "empty": (lambda path, _: path.write_bytes(b""), "not a readable checkpoint"),
-    "garbage": (lambda path, _: path.write_bytes(b"\x80\x02garbage" * 50), "not a readable checkpoint"),
-    "text": (lambda path, _: path.write_text('{"toporank_checkpoint": 1}'), "not a readable checkpoint"),
+    "garbage": (
+        lambda path, _: path.write_bytes(b"\x80\x02garbage" * 50),
+        "not a readable checkpoint",
+    ),
+    "text": (
+        lambda path, _: path.write_text('{"toporank_checkpoint": 1}'),
+        "not a readable checkpoint",
+    ),
     "folder": (lambda path, _: path.mkdir(), "not a readable checkpoint"),
-    "half": (lambda path, good: path.write_bytes(good.read_bytes()[:9000]), "not a readable checkpoint"),
-    "another zip": (lambda path, _: zip_with("word/document.xml", path), "not a readable checkpoint"),
+    "half": (
+        lambda path, good: path.write_bytes(good.read_bytes()[:9000]),
+        "not a readable checkpoint",
+    ),
+    "another zip": (
+        lambda path, _: zip_with("word/document.xml", path),
+        "not a readable checkpoint",
+    ),
     "broken zip": (lambda path, _: zip_with("archive/data.pkl", path), "not a readable checkpoint"),
     "broken text": (
         lambda path, good: altered(good, path, **{KEY: describe({"run": "x"})[:-5]}),
@@ -181,21 +213,28 @@ def test_weights_that_do_not_fit_the_description_are_an_error(checkpoint, tmp_pa
     name = "network.embed_nodes.weight"
     for changed, complaint in [
         ({**state, name: state[name][:, :-1]}, "embed_nodes.weight has the shape"),
-        ({key: value for key, value in state.items() if key != name}, "embed_nodes.weight is missing"),
+        (
+            {key: value for key, value in state.items() if key != name},
+            "embed_nodes.weight is missing",
+        ),
         ({**state, name: state[name].long()}, "embed_nodes.weight has numbers of type torch.int64"),
         ({**state, name: state[name] * torch.inf}, "values that are not finite"),
         ([state], "is missing"),
     ]:
         bad = altered(checkpoint, tmp_path / "bad.ckpt", state_dict=changed)
-        with pytest.raises(CheckpointError, match=rf"bad\.ckpt: weights do not load: .*{complaint}"):
+        with pytest.raises(
+            CheckpointError, match=rf"bad\.ckpt: weights do not load: .*{complaint}"
+        ):
             load_weights(bad)
 
 
-# ---- a description from elsewhere -------------------------------------------------------------------------
+# ---- a description from elsewhere ----------------------------------------------------------------
 
 
 def redescribed(checkpoint: Path, path: Path, changes: dict) -> Path:
-    """A copy whose description has other values; keys as `hyperparameters.hidden`, None takes one out."""
+    """A copy whose description has other values; keys as `hyperparameters.hidden`, None takes one
+    out.
+    """
     description = read_description(checkpoint)
     for key, value in changes.items():
         *owners, last = key.split(".")
@@ -258,7 +297,9 @@ def test_faulty_chains_are_refused(checkpoint, tmp_path, chains, fault):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("read", [read_description, load_weights])
-def test_a_faulty_description_is_one_line_that_names_the_key(checkpoint, tmp_path, key, value, fault, read):
+def test_a_faulty_description_is_one_line_that_names_the_key(
+    checkpoint, tmp_path, key, value, fault, read
+):
     bad = redescribed(checkpoint, tmp_path / "bad.ckpt", {key: value})
     with pytest.raises(CheckpointError) as caught:
         read(bad)
@@ -268,8 +309,13 @@ def test_a_faulty_description_is_one_line_that_names_the_key(checkpoint, tmp_pat
 
 
 def test_several_faults_are_named_at_once(checkpoint, tmp_path):
-    bad = redescribed(checkpoint, tmp_path / "bad.ckpt", dict.fromkeys(("run", "seed", "epoch", "metrics")))
-    with pytest.raises(CheckpointError, match=r"description\.run: .*description\.seed: .*description\.epoch: .*1 more"):
+    bad = redescribed(
+        checkpoint, tmp_path / "bad.ckpt", dict.fromkeys(("run", "seed", "epoch", "metrics"))
+    )
+    with pytest.raises(
+        CheckpointError,
+        match=r"description\.run: .*description\.seed: .*description\.epoch: .*1 more",
+    ):
         read_description(bad)
 
 
@@ -281,7 +327,11 @@ def test_several_faults_are_named_at_once(checkpoint, tmp_path):
 def test_a_scorer_trained_on_few_targets_is_a_toy_or_on_few_decoys_where_it_does_not_list_them(
     n_decoys, n_targets, learned
 ):
-    chains = {} if n_targets is None else {"chains": {"targets": [f"T{i}" for i in range(n_targets)], "chains": []}}
+    chains = (
+        {}
+        if n_targets is None
+        else {"chains": {"targets": [f"T{i}" for i in range(n_targets)], "chains": []}}
+    )
     assert toy({"origin": "TopoQA"}) == ""
     said = toy({"training_set": {"fingerprint": "", "train": n_decoys, "val": 9, **chains}})
     assert (said.startswith("toy: ") and learned in said) if learned else said == ""
@@ -289,10 +339,13 @@ def test_a_scorer_trained_on_few_targets_is_a_toy_or_on_few_decoys_where_it_does
 
 def test_keys_of_a_later_version_are_kept(checkpoint, tmp_path):
     later = {**read_description(checkpoint), "later": {"key": 1}}
-    assert read_description(altered(checkpoint, tmp_path / "x.ckpt", **{KEY: describe(later)})) == later
+    assert (
+        read_description(altered(checkpoint, tmp_path / "x.ckpt", **{KEY: describe(later)}))
+        == later
+    )
 
 
-# ---- attacks ----------------------------------------------------------------------------------------------
+# ---- attacks -------------------------------------------------------------------------------------
 
 LARGE = {"hyperparameters.hidden": 4096, "hyperparameters.heads": 256, "node_width": 100_000}
 
@@ -307,14 +360,21 @@ def test_a_small_file_that_describes_a_large_network_takes_no_memory(checkpoint,
 def test_one_number_for_all_weights_takes_no_memory(checkpoint, tmp_path):
     described = read_description(redescribed(checkpoint, tmp_path / "x.ckpt", LARGE))
     with torch.device("meta"):
-        shapes = build_network(100_000, described["edge_width"], described["hyperparameters"], described["features"])
-    state = {f"network.{name}": torch.zeros(1).expand(each.shape) for name, each in shapes.state_dict().items()}
+        shapes = build_network(
+            100_000, described["edge_width"], described["hyperparameters"], described["features"]
+        )
+    state = {
+        f"network.{name}": torch.zeros(1).expand(each.shape)
+        for name, each in shapes.state_dict().items()
+    }
     torch.save({KEY: describe(described), "state_dict": state}, tmp_path / "one.ckpt")
-    with pytest.raises(CheckpointError, match=r"weights do not load: \S+ has fewer numbers than its shape"):
+    with pytest.raises(
+        CheckpointError, match=r"weights do not load: \S+ has fewer numbers than its shape"
+    ):
         load_weights(tmp_path / "one.ckpt")
 
 
-# ---- weights ----------------------------------------------------------------------------------------------
+# ---- weights -------------------------------------------------------------------------------------
 
 
 def test_a_loaded_network_is_ready_to_score(checkpoint, trained):
@@ -341,8 +401,12 @@ def test_a_checkpoint_of_before_local_quality_scores_the_same(checkpoint, traine
 
 def test_weights_that_decayed_to_nothing_are_zero(checkpoint):
     """Products of smaller ones are numbers that a processor takes a hundred times as long for."""
-    weights = torch.cat([weight.ravel() for weight in load_weights(checkpoint)[0].state_dict().values()])
-    shipped = load_weights(Path(__file__).resolve().parents[3] / "resources/scorer/best.safetensors")[0]
+    weights = torch.cat(
+        [weight.ravel() for weight in load_weights(checkpoint)[0].state_dict().values()]
+    )
+    shipped = load_weights(
+        Path(__file__).resolve().parents[3] / "resources/scorer/best.safetensors"
+    )[0]
     shipped = torch.cat([weight.ravel() for weight in shipped.state_dict().values()])
     for values in (weights, shipped):
         assert not ((values != 0) & (values.abs() < 1e-20)).any()

@@ -1,4 +1,6 @@
-"""The order of epochs, the losses, and scaling by the training set on its way into the checkpoint and out again."""
+"""The order of epochs, the losses, and scaling by the training set on its way into the checkpoint
+and out again.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from _synthetic import METADATA, labelled, members, predict, random_graph, small_run, training_graphs
+from _synthetic import (
+    METADATA,
+    labelled,
+    members,
+    predict,
+    random_graph,
+    small_run,
+    training_graphs,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,11 +41,14 @@ from toporank.learning.train import train_run
 from toporank.learning.weights import load_weights
 from toporank.settings import checked
 
-# ---- the order of an epoch --------------------------------------------------------------------------------
+# ---- the order of an epoch -----------------------------------------------------------------------
 
 TARGETS = np.repeat(["A", "B", "C", "D"], [30, 6, 3, 1])
 INDICES = np.arange(40)[::-1].copy()
-LEVELS = {"shuffle": [], "cluster_balanced": cluster_levels(TARGETS[INDICES], {"A": "A", "B": "A", "C": "A", "D": "D"})}
+LEVELS = {
+    "shuffle": [],
+    "cluster_balanced": cluster_levels(TARGETS[INDICES], {"A": "A", "B": "A", "C": "A", "D": "D"}),
+}
 
 
 def epochs(kind: str, seed: int = 1, n: int = 3) -> list[list[int]]:
@@ -89,7 +102,7 @@ def test_draws_of_a_group_take_turns_and_the_spare_ones_are_not_always_of_the_sa
     assert favoured == {0, 1, 2}
 
 
-# ---- losses -----------------------------------------------------------------------------------------------
+# ---- losses --------------------------------------------------------------------------------------
 
 Y = torch.tensor([0.9, 0.5, 0.1, 0.8, 0.2])
 P = torch.tensor([0.7, 0.6, 0.2, 0.1, 0.3])
@@ -101,13 +114,17 @@ def test_losses_follow_their_formula_and_are_least_where_the_prediction_is_right
     assert float(dockq_loss("bce", P, Y)) == pytest.approx(float(expected))
     scores = torch.linspace(0.01, 0.99, 99)
     for name in ("mse", "bce"):
-        losses = torch.stack([dockq_loss(name, score[None], torch.tensor([0.3])) for score in scores])
+        losses = torch.stack(
+            [dockq_loss(name, score[None], torch.tensor([0.3])) for score in scores]
+        )
         assert float(scores[losses.argmin()]) == pytest.approx(0.3)
         assert not dockq_loss(name, torch.tensor([math.nan, 0.5]), Y[:2]).isfinite()
 
 
 def test_cross_entropy_of_a_certain_and_wrong_score_is_large_and_finite():
-    losses = [float(dockq_loss("bce", torch.tensor([p]), torch.tensor([1 - p]))) for p in (0.0, 1.0)]
+    losses = [
+        float(dockq_loss("bce", torch.tensor([p]), torch.tensor([1 - p]))) for p in (0.0, 1.0)
+    ]
     assert losses == pytest.approx([126 * math.log(2), 24 * math.log(2)])  # of single precision
 
 
@@ -122,7 +139,10 @@ def test_gradients_of_the_cross_entropy_of_a_certain_score_are_numbers(logit, do
 
 
 def test_the_local_loss_is_a_mean_over_graphs_of_the_edges_that_have_a_native():
-    q, y = torch.tensor([0.8, 0.3, 0.5, 0.9, 0.6]), torch.tensor([1.0, 0.25, math.nan, 0.0, math.nan])
+    q, y = (
+        torch.tensor([0.8, 0.3, 0.5, 0.9, 0.6]),
+        torch.tensor([1.0, 0.25, math.nan, 0.0, math.nan]),
+    )
     logit = torch.logit(q).requires_grad_()
     loss = local_loss(logit, y, torch.tensor([0, 0, 0, 1, 2]), 3)
     of_graphs = [float(dockq_loss("bce", q[:2], y[:2])), float(dockq_loss("bce", q[3:4], y[3:4]))]
@@ -130,7 +150,9 @@ def test_the_local_loss_is_a_mean_over_graphs_of_the_edges_that_have_a_native():
     loss.backward()
     assert logit.grad.isfinite().all()
     assert (logit.grad != 0).tolist() == [True, True, False, True, False]
-    assert local_loss(logit, torch.full((5,), math.nan), torch.zeros(5, dtype=torch.int64), 1) is None
+    assert (
+        local_loss(logit, torch.full((5,), math.nan), torch.zeros(5, dtype=torch.int64), 1) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,7 +181,10 @@ SCALED = {
         "edges": {"module": "edges/contacts/v1", "scaling": "training_set"},
     },
 }
-NODES_ONLY = {**METADATA, "features": {**SCALED["features"], "edges": {"module": "edges/legacy_v11"}}}
+NODES_ONLY = {
+    **METADATA,
+    "features": {**SCALED["features"], "edges": {"module": "edges/legacy_v11"}},
+}
 BUFFERS = {f"scale_{part}.{name}" for part in ("nodes", "edges") for name in ("mean", "sd")}
 
 
@@ -167,14 +192,22 @@ def pack(path: Path, metadata, seed: int = 0) -> Path:
     """Graphs whose columns have sizes of their own."""
     graphs = training_graphs(seed=seed, metadata=metadata)
     for graph in graphs.values():
-        graph.x = graph.x * torch.tensor([1.0, 100.0, 0.01, 5.0, 1.0]) + torch.tensor([0.0, 300.0, 0.0, -5.0, 1.0])
+        graph.x = graph.x * torch.tensor([1.0, 100.0, 0.01, 5.0, 1.0]) + torch.tensor(
+            [0.0, 300.0, 0.0, -5.0, 1.0]
+        )
         graph.edge_attr = graph.edge_attr * 7 + 40
     write_pack(path, members(path.parent / f"{path.stem}_graphs", graphs))
     return path
 
 
 def train(folder: Path, *packs: Path, parent: Path | None = None, **other) -> Path:
-    train_run(small_run(parent=parent, max_epochs=2, **other), list(packs), 1, folder, folder.parent / "store")
+    train_run(
+        small_run(parent=parent, max_epochs=2, **other),
+        list(packs),
+        1,
+        folder,
+        folder.parent / "store",
+    )
     return folder / "best_loss.ckpt"
 
 
@@ -186,11 +219,14 @@ def trained(tmp_path_factory) -> tuple[Path, Path]:
     return graphs, train(folder / "run", graphs)
 
 
-# ---- statistics -------------------------------------------------------------------------------------------
+# ---- statistics ----------------------------------------------------------------------------------
 
 
 @settings(max_examples=30)
-@given(seed=st.integers(0, 10**6), sizes=st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(sum))
+@given(
+    seed=st.integers(0, 10**6),
+    sizes=st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(sum),
+)
 def test_statistics_are_those_of_all_rows_however_they_come(seed, sizes):
     rows = np.random.default_rng(seed).normal([0, 50, 1e4], [1, 0.1, 300], size=(sum(sizes) + 1, 3))
     tables = torch.from_numpy(rows).split([*sizes, 1])
@@ -201,7 +237,10 @@ def test_statistics_are_those_of_all_rows_however_they_come(seed, sizes):
 
 
 def test_scaled_columns_have_mean_zero_and_deviation_one():
-    scale, values = Standardise(2), torch.randn(50, 2, generator=torch.Generator().manual_seed(0)) * 30 + 700
+    scale, values = (
+        Standardise(2),
+        torch.randn(50, 2, generator=torch.Generator().manual_seed(0)) * 30 + 700,
+    )
     scale.mean, scale.sd = statistics([values])
     found = scale(values)
     torch.testing.assert_close(found.mean(0), torch.zeros(2), rtol=0, atol=1e-4)
@@ -222,7 +261,7 @@ def test_a_column_that_is_constant_but_for_rounding_is_constant():
     assert sd.tolist() == [1.0]
 
 
-# ---- which features ---------------------------------------------------------------------------------------
+# ---- which features ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stage", ["nodes", "edges"])
@@ -233,7 +272,9 @@ def test_every_module_of_nodes_and_edges_can_leave_scaling_to_the_training_set(s
             assert is_scaled({stage: record}, stage) == (scaling == "training_set")
 
 
-@pytest.mark.parametrize("features", [{}, {"nodes": None}, {"nodes": {"module": "of somebody else"}}])
+@pytest.mark.parametrize(
+    "features", [{}, {"nodes": None}, {"nodes": {"module": "of somebody else"}}]
+)
 def test_graphs_that_say_nothing_of_scaling_are_taken_as_they_are(features):
     assert not is_scaled(features, "nodes")
 
@@ -243,7 +284,7 @@ def test_graphs_of_another_pipeline_are_scaled_since_they_may_have_any_scale():
     assert is_scaled(None, "edges")
 
 
-# ---- in a checkpoint --------------------------------------------------------------------------------------
+# ---- in a checkpoint -----------------------------------------------------------------------------
 
 
 def test_a_checkpoint_carries_the_statistics_of_the_training_split(trained):
@@ -259,7 +300,11 @@ def test_a_checkpoint_carries_the_statistics_of_the_training_split(trained):
         np.testing.assert_allclose(scale.mean, values.double().mean(0), rtol=1e-5)
         np.testing.assert_allclose(scale.sd, values.double().std(0, correction=0), rtol=1e-5)
         assert not np.allclose(scale.mean, all_values.mean(0), rtol=1e-3)
-    assert description["features"]["nodes"]["scaling"] == description["features"]["edges"]["scaling"] == "training_set"
+    assert (
+        description["features"]["nodes"]["scaling"]
+        == description["features"]["edges"]["scaling"]
+        == "training_set"
+    )
     assert set(network.state_dict()) >= BUFFERS
 
 
@@ -279,7 +324,9 @@ def test_nodes_and_edges_are_scaled_each_for_itself(tmp_path):
         ("one", NODES_ONLY, {"scale_nodes.mean", "scale_nodes.sd"}),
         ("none", METADATA, set()),
     ):
-        network, _ = load_weights(train(tmp_path / name, pack(tmp_path / f"{name}_graphs", metadata)))
+        network, _ = load_weights(
+            train(tmp_path / name, pack(tmp_path / f"{name}_graphs", metadata))
+        )
         assert BUFFERS & set(network.state_dict()) == expected
 
 

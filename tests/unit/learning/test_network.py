@@ -1,4 +1,6 @@
-"""The network: its formula, its symmetries, its size; the loops equal PyTorch Geometric, forth and back."""
+"""The network: its formula, its symmetries, its size; the loops equal PyTorch Geometric, forth and
+back.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def batch_of(graphs: list[Data]) -> GraphBatch:
     place = torch.arange(len(graphs))
     return GraphBatch(
         x=torch.cat([graph.x for graph in graphs]),
-        edge_index=torch.cat([graph.edge_index for graph in graphs], dim=1) + offsets.repeat_interleave(n_edges),
+        edge_index=torch.cat([graph.edge_index for graph in graphs], dim=1)
+        + offsets.repeat_interleave(n_edges),
         edge_attr=torch.cat([graph.edge_attr for graph in graphs]),
         node_graph=place.repeat_interleave(sizes),
         edge_graph=place.repeat_interleave(n_edges),
@@ -59,7 +62,7 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.allclose(one, other, rtol=0, atol=1e-6)
 
 
-# ---- symmetries -------------------------------------------------------------------------------------------
+# ---- symmetries ----------------------------------------------------------------------------------
 
 
 def test_graphs_have_different_scores(network, graphs):
@@ -80,7 +83,9 @@ def test_a_score_does_not_depend_on_the_order_of_nodes(network, seed):
     graph = random_graph(seed)
     order = torch.randperm(len(graph.x), generator=torch.Generator().manual_seed(seed))
     new_number = torch.argsort(order)
-    moved = Data(x=graph.x[order], edge_index=new_number[graph.edge_index], edge_attr=graph.edge_attr)
+    moved = Data(
+        x=graph.x[order], edge_index=new_number[graph.edge_index], edge_attr=graph.edge_attr
+    )
     assert close(scores(network, moved), scores(network, graph))
 
 
@@ -117,13 +122,14 @@ def test_a_graph_without_edges_has_a_score_of_its_own(network, graphs):
     assert close(found[1:2], scores(network, bare))
 
 
-# ---- the formula ------------------------------------------------------------------------------------------
+# ---- the formula ---------------------------------------------------------------------------------
 
 
 def gatv2_by_hand(layer: EdgeAwareGATv2, x, edge_index, edge):
     """One layer in plain loops: Brody, Alon & Yahav 2022, equation 7, with edges, heads averaged.
 
-    Node i attends to the nodes j of its incoming edges; then every edge sees the new vectors of its ends.
+    Node i attends to the nodes j of its incoming edges; then every edge sees the new vectors of its
+    ends.
     """
     a = layer.attention
     heads, width = a.att.shape[1:]
@@ -139,14 +145,18 @@ def gatv2_by_hand(layer: EdgeAwareGATv2, x, edge_index, edge):
             raw = []
             for (e, _), s in zip(incoming, source, strict=True):
                 z = s + target + a.lin_edge.weight[rows] @ edge[e]
-                raw.append(sum(a.att[0, h, c] * (z[c] if z[c] > 0 else 0.2 * z[c]) for c in range(width)))
+                raw.append(
+                    sum(a.att[0, h, c] * (z[c] if z[c] > 0 else 0.2 * z[c]) for c in range(width))
+                )
             weights = [math.exp(r) for r in raw]
             for weight, s in zip(weights, source, strict=True):
                 result = result + weight / sum(weights) * s / heads
         new.append(result + a.bias)
     x = torch.stack(new)
     update = layer.edge_update
-    edge = torch.stack([update.weight @ torch.cat([x[j], x[i], edge[e]]) + update.bias for e, (j, i) in edges])
+    edge = torch.stack(
+        [update.weight @ torch.cat([x[j], x[i], edge[e]]) + update.bias for e, (j, i) in edges]
+    )
     return x, edge
 
 
@@ -186,17 +196,21 @@ def test_the_network_is_its_layers_then_means_then_the_head():
     assert float(scores(network, graph)) == pytest.approx(1 / (1 + math.exp(-score)), abs=1e-12)
 
 
-# ---- the loops against PyTorch Geometric ------------------------------------------------------------------
+# ---- the loops against PyTorch Geometric ---------------------------------------------------------
 
 HEADS = 4
 
 
 def some_batch(n_edges: int = 1300, *, ordered: bool = True) -> GraphBatch:
-    """Three graphs; more edges than fit in one tile, nodes without edges, and edges from a node to itself."""
+    """Three graphs; more edges than fit in one tile, nodes without edges, and edges from a node to
+    itself.
+    """
     draw = torch.Generator().manual_seed(0)
     first, size = torch.tensor([0, 40, 43]), torch.tensor([40, 3, 60])
     graph = torch.randint(0, 3, (n_edges,), generator=draw).sort().values
-    ends = (torch.rand(2, n_edges, generator=draw) * (size[graph] - 1)).long() + first[graph]  # not to the last node
+    ends = (torch.rand(2, n_edges, generator=draw) * (size[graph] - 1)).long() + first[
+        graph
+    ]  # not to the last node
     if ordered:
         order = torch.argsort(ends[1], stable=True)
         ends, graph = ends[:, order], graph[order]
@@ -242,23 +256,32 @@ def assert_same(one, other, tolerance: float) -> None:
     torch.testing.assert_close(one[0], other[0], rtol=0, atol=tolerance)
     assert one[1].keys() == other[1].keys()
     for name, gradient in other[1].items():
-        torch.testing.assert_close(one[1][name], gradient, rtol=0, atol=tolerance, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            one[1][name], gradient, rtol=0, atol=tolerance, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.25])
 def test_the_layer_is_a_drop_in_for_the_message_passing_of_pyg(dropout):
     """Forward and gradients, for node vectors, edge vectors and every weight."""
-    theirs = GATv2Conv(8, 8, heads=4, concat=False, edge_dim=8, dropout=dropout, add_self_loops=False)
+    theirs = GATv2Conv(
+        8, 8, heads=4, concat=False, edge_dim=8, dropout=dropout, add_self_loops=False
+    )
     ours = FusedGATv2Conv(8, 4, dropout)
     ours.load_state_dict(filled(theirs).state_dict())
     assert isinstance(ours, MessagePassing)
     batch, results = some_batch(), []
     for layer in (ours, theirs):
         torch.manual_seed(3)
-        x, edge_attr = torch.randn(103, 8, requires_grad=True), torch.randn(1300, 8, requires_grad=True)
+        x, edge_attr = (
+            torch.randn(103, 8, requires_grad=True),
+            torch.randn(1300, 8, requires_grad=True),
+        )
         out = layer(x, batch.edge_index, edge_attr)
         out.square().mean().backward()
-        results.append((out, x.grad, edge_attr.grad, *[weight.grad for weight in layer.parameters()]))
+        results.append(
+            (out, x.grad, edge_attr.grad, *[weight.grad for weight in layer.parameters()])
+        )
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
 
@@ -274,7 +297,9 @@ def test_the_network_is_the_published_one_in_value_and_gradient(n_edges, dropout
 
 def test_in_double_precision_nothing_but_rounding_is_left():
     batch = some_batch()
-    batch = batch._replace(x=batch.x.double(), edge_attr=batch.edge_attr.double(), y=batch.y.double())
+    batch = batch._replace(
+        x=batch.x.double(), edge_attr=batch.edge_attr.double(), y=batch.y.double()
+    )
     networks = new_network(0.25), PublishedNetwork(new_network(0.25))
     assert_same(*[outcome(network.double(), batch) for network in networks], 1e-13)
 
@@ -309,11 +334,15 @@ def test_bfloat16_agrees_with_single_precision_to_its_eight_bits():
     """`precision: bf16-mixed`; scores and gradients themselves are of single precision."""
     scores, gradients = outcome(with_message_passing(new_network()), some_batch())
     with torch.autocast("cpu", torch.bfloat16):
-        rounded_scores, rounded_gradients = outcome(with_message_passing(new_network()), some_batch())
+        rounded_scores, rounded_gradients = outcome(
+            with_message_passing(new_network()), some_batch()
+        )
     apart = (rounded_scores - scores).abs().max()
     assert 0 < apart < 2**-8
     assert rounded_scores.argsort().tolist() == scores.argsort().tolist()
-    assert {value.dtype for value in [rounded_scores, *rounded_gradients.values()]} == {torch.float32}
+    assert {value.dtype for value in [rounded_scores, *rounded_gradients.values()]} == {
+        torch.float32
+    }
     whole = torch.cat([gradient.flatten() for gradient in gradients.values()])
     rounded = torch.cat([gradient.flatten() for gradient in rounded_gradients.values()])
     assert (rounded - whole).norm() < 4 * 2**-8 * whole.norm()
@@ -339,7 +368,16 @@ def test_the_gradients_of_the_loops_are_those_of_finite_differences(dropped):
         return torch.randn(*shape, generator=draw, dtype=torch.float64, requires_grad=True)
 
     keep = torch.rand(7, 2, generator=draw, dtype=torch.float64) if dropped else None
-    operands = make(4, 3), make(6, 3), make(6), make(6, 3), make(6), make(7, 2), make(6, 2), make(2, 3)
+    operands = (
+        make(4, 3),
+        make(6, 3),
+        make(6),
+        make(6, 3),
+        make(6),
+        make(7, 2),
+        make(6, 2),
+        make(2, 3),
+    )
     attend, update = attention._Attention.apply, attention._EdgeUpdate.apply
     assert torch.autograd.gradcheck(lambda *tensors: attend(*tensors, keep, edge_index), operands)
     ends = make(4, 3), make(4, 3), make(7, 2), make(3, 2)
@@ -352,7 +390,9 @@ def test_layers_that_are_computed_again_give_the_same_bits_and_keep_less():
         network = new_network(0.5).train()
         network.recompute = recompute
         kept = []
-        with torch.autograd.graph.saved_tensors_hooks(lambda t, kept=kept: kept.append(t.nbytes) or t, lambda t: t):
+        with torch.autograd.graph.saved_tensors_hooks(
+            lambda t, kept=kept: kept.append(t.nbytes) or t, lambda t: t
+        ):
             torch.manual_seed(4)
             loss = network(some_batch()).square().sum()
         loss.backward()
@@ -363,7 +403,7 @@ def test_layers_that_are_computed_again_give_the_same_bits_and_keep_less():
     assert kept_again < kept / 2
 
 
-# ---- local quality of edges and dropout -------------------------------------------------------------------
+# ---- local quality of edges and dropout ----------------------------------------------------------
 
 
 @pytest.fixture
@@ -395,7 +435,11 @@ def test_gradients_of_dockq_alone_reach_the_local_head_and_those_of_edges_the_la
     assert all(p.grad.abs().sum() > 0 for p in local.parameters())
     local.zero_grad()
     local.predictions(batch).edge_logit.sum().backward()
-    reached = {name.split(".")[0] for name, p in local.named_parameters() if p.grad is not None and p.grad.any()}
+    reached = {
+        name.split(".")[0]
+        for name, p in local.named_parameters()
+        if p.grad is not None and p.grad.any()
+    }
     assert reached == {"embed_nodes", "embed_edges", "layers", "local_head"}
 
 
@@ -419,7 +463,7 @@ def test_dropout_of_the_head_is_for_training_alone(network, graphs):
         assert torch.equal(dropping.eval()(batch), network(batch))
 
 
-# ---- size and learning ------------------------------------------------------------------------------------
+# ---- size and learning ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("widths", [(172, 11), (172, 24), (1, 1), (40, 2)])
@@ -431,7 +475,9 @@ def test_input_widths_come_from_the_data(widths):
 def test_the_published_shape_has_70769_parameters():
     network = DockQNet(172, 11, **PUBLISHED)
     embeddings = (172 + 1) * 32 + (11 + 1) * 32
-    attention = 2 * (32 + 1) * 256 + 32 * 256 + 8 * 32 + 32  # ends of an edge, the edge, attention vector, bias
+    attention = (
+        2 * (32 + 1) * 256 + 32 * 256 + 8 * 32 + 32
+    )  # ends of an edge, the edge, attention vector, bias
     layer = attention + (3 * 32 + 1) * 32
     head = (32 + 1) * 16 + (32 + 16 + 1) * 64 + (64 + 1) * 64 + (64 + 1)
     assert embeddings + 2 * layer + head == 70_769
@@ -441,12 +487,18 @@ def test_the_published_shape_has_70769_parameters():
 def test_gradients_reach_every_parameter(network, graphs):
     network.train()
     F.mse_loss(network(batch_of(graphs)), torch.linspace(0, 1, 8)).backward()
-    silent = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    silent = [
+        name
+        for name, p in network.named_parameters()
+        if p.grad is None or not p.grad.abs().sum() > 0
+    ]
     assert silent == []
 
 
 def test_it_learns_eight_random_graphs_by_heart():
-    """Labels have nothing to do with the graphs: only a network whose every part works can fit them."""
+    """Labels have nothing to do with the graphs: only a network whose every part works can fit
+    them.
+    """
     torch.manual_seed(0)
     graphs = [random_graph(seed, nodes=6, edges=14) for seed in range(8)]
     batch, labels = batch_of(graphs), torch.tensor([0.9, 0.1, 0.5, 0.3, 0.7, 0.05, 0.6, 0.2])

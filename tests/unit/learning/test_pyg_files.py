@@ -1,4 +1,6 @@
-"""Graphs of another pipeline: what is read, what is refused, and how files find their targets and labels."""
+"""Graphs of another pipeline: what is read, what is refused, and how files find their targets and
+labels.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from toporank.scorer.scorer import Scorer
 NODE_WIDTH, EDGE_WIDTH = 5, 3
 
 
-def graph(seed: int = 0, *, widths: tuple[int, int] = (NODE_WIDTH, EDGE_WIDTH), **attributes) -> Data:
+def graph(
+    seed: int = 0, *, widths: tuple[int, int] = (NODE_WIDTH, EDGE_WIDTH), **attributes
+) -> Data:
     """A random graph of four nodes and six edges."""
     draw = torch.Generator().manual_seed(seed)
     return Data(
@@ -48,7 +52,7 @@ def imported(folder: Path, table: list[Label] = ()) -> ImportedGraphs:
     return import_graphs("theirs", files, table, read_pyg_graph)
 
 
-# ---- reading ----------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def test_a_graph_is_read_as_it_was_saved(tmp_path):
@@ -73,13 +77,25 @@ def test_one_number_an_edge_is_one_column(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"edge_attr": None}, r"bad\.pt: has no tensor edge_attr \(every graph needs x, edge_index, edge_attr"),
+        (
+            {"edge_attr": None},
+            r"bad\.pt: has no tensor edge_attr \(every graph needs x, edge_index, edge_attr",
+        ),
         ({"x": None, "edge_index": None}, r"bad\.pt: has no tensor x and no tensor edge_index"),
         ({"x": torch.rand(4)}, r"bad\.pt: x has the shape \(4,\)"),
-        ({"x": torch.full((4, 5), torch.nan)}, r"bad\.pt: x has values that are not finite numbers"),
+        (
+            {"x": torch.full((4, 5), torch.nan)},
+            r"bad\.pt: x has values that are not finite numbers",
+        ),
         ({"edge_attr": torch.zeros(0, 3)}, r"bad\.pt: edge_attr has the shape \(0, 3\)"),
-        ({"edge_index": torch.rand(2, 6)}, r"bad\.pt: edge_index has .* whole numbers of shape \(2, 6\)"),
-        ({"edge_index": torch.zeros(2, 5, dtype=torch.int64)}, r"bad\.pt: edge_index has the shape \(2, 5\)"),
+        (
+            {"edge_index": torch.rand(2, 6)},
+            r"bad\.pt: edge_index has .* whole numbers of shape \(2, 6\)",
+        ),
+        (
+            {"edge_index": torch.zeros(2, 5, dtype=torch.int64)},
+            r"bad\.pt: edge_index has the shape \(2, 5\)",
+        ),
         ({"edge_index": torch.full((2, 6), 4)}, r"bad\.pt: edge_index names node 4 \(x has 4 rows"),
         ({"edge_index": torch.full((2, 6), -1)}, r"bad\.pt: edge_index names node -1"),
         ({"y": torch.tensor([0.1, 0.2])}, r"bad\.pt: y is not one number"),
@@ -95,14 +111,18 @@ def test_what_cannot_be_a_graph_is_an_error_with_the_name_of_the_file(tmp_path, 
 
 
 def test_a_file_that_could_run_code_is_refused_and_runs_none(tmp_path):
-    with pytest.raises(GraphError, match=r"bad\.pt: not a readable graph file: it asks for \S+, .*\(save a Data"):
+    with pytest.raises(
+        GraphError, match=r"bad\.pt: not a readable graph file: it asks for \S+, .*\(save a Data"
+    ):
         read_pyg_graph(saved(tmp_path / "bad.pt", graph(extra=Evil(tmp_path / "ran"))))
     with pytest.raises(GraphError, match=r"asks for numpy\."):
         read_pyg_graph(saved(tmp_path / "bad.pt", graph(extra=np.zeros(2))))
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("other", [{"x": 1}, [graph()], torch.zeros(2)], ids=["dict", "list", "tensor"])
+@pytest.mark.parametrize(
+    "other", [{"x": 1}, [graph()], torch.zeros(2)], ids=["dict", "list", "tensor"]
+)
 def test_another_object_is_refused_by_its_name(tmp_path, other):
     with pytest.raises(GraphError, match=rf"a\.pt: holds a {type(other).__name__}, not a Data"):
         read_pyg_graph(saved(tmp_path / "a.pt", other))
@@ -120,17 +140,21 @@ def test_mixed_widths_are_an_error_with_both_files(tmp_path, tensor, widths):
     saved(tmp_path / "T1/a.pt", graph())
     saved(tmp_path / "T1/b.pt", graph(widths=widths))
     expected = dict(zip(("x", "edge_attr"), zip(widths, (5, 3), strict=True), strict=True))[tensor]
-    says = rf"b\.pt: {tensor} has {expected[0]} columns, in \S+a\.pt it has {expected[1]} \(all graphs"
+    says = (
+        rf"b\.pt: {tensor} has {expected[0]} columns, in \S+a\.pt it has {expected[1]} \(all graphs"
+    )
     with pytest.raises(GraphError, match=says):
         imported(tmp_path)
 
 
 def test_a_folder_without_graphs_is_an_error(tmp_path):
-    with pytest.raises(ConfigError, match=r"dataset theirs, graphs: no \.pt file in .*<target>/<decoy>\.pt"):
+    with pytest.raises(
+        ConfigError, match=r"dataset theirs, graphs: no \.pt file in .*<target>/<decoy>\.pt"
+    ):
         find_graph_files(tmp_path, "theirs")
 
 
-# ---- targets and labels -----------------------------------------------------------------------------------
+# ---- targets and labels --------------------------------------------------------------------------
 
 
 def test_the_target_is_that_of_the_metadata_or_the_folder_or_the_labels(tmp_path):
@@ -142,34 +166,49 @@ def test_the_target_is_that_of_the_metadata_or_the_folder_or_the_labels(tmp_path
     assert [(row.target, row.decoy, row.dockq) for row in data.coverage] == [
         ("T1", "one", 0.1), ("T2", "two", None), ("T3", "three", None), ("T4", "four", 0.4),
     ]  # fmt: skip
-    assert [(chain.target, chain.sequence) for chain in data.chains] == [(f"T{i}", "") for i in range(1, 5)]
+    assert [(chain.target, chain.sequence) for chain in data.chains] == [
+        (f"T{i}", "") for i in range(1, 5)
+    ]
 
 
 def test_a_file_without_target_or_with_several_is_an_error_that_says_what_to_do(tmp_path):
     saved(tmp_path / "one.pt", graph())
-    with pytest.raises(ConfigError, match=r"one\.pt: its target is not known \(put it into a folder"):
+    with pytest.raises(
+        ConfigError, match=r"one\.pt: its target is not known \(put it into a folder"
+    ):
         imported(tmp_path)
-    with pytest.raises(ConfigError, match=r"one\.pt: its target is not known \(the labels name this file for several"):
+    with pytest.raises(
+        ConfigError,
+        match=r"one\.pt: its target is not known \(the labels name this file for several",
+    ):
         imported(tmp_path, [Label("T1", "one", 0.1, ""), Label("T2", "one", 0.1, "")])
 
 
 def test_two_files_of_one_decoy_are_an_error_with_both(tmp_path):
     saved(tmp_path / "T1/one.pt", graph())
     saved(tmp_path / "more/T1/one.pt", graph())
-    with pytest.raises(ConfigError, match=r"one\.pt and \S+one\.pt are both graph 'one' of target 'T1'"):
+    with pytest.raises(
+        ConfigError, match=r"one\.pt and \S+one\.pt are both graph 'one' of target 'T1'"
+    ):
         imported(tmp_path)
 
 
 def test_y_is_the_label_and_the_table_labels_and_splits_the_others(tmp_path):
     saved(tmp_path / "T1/a.pt", graph(y=0.5))
     saved(tmp_path / "T1/b.pt", graph())
-    table = [Label("T1", "a", 0.9, "val"), Label("T1", "b", 0.3, "val"), Label("T1", "lost", 0.2, "val")]
+    table = [
+        Label("T1", "a", 0.9, "val"),
+        Label("T1", "b", 0.3, "val"),
+        Label("T1", "lost", 0.2, "val"),
+    ]
     data = imported(tmp_path, table)
     assert [(label.decoy, label.dockq, label.split) for label in data.labels] == [
         ("a", 0.5, "val"), ("b", 0.3, "val"), ("lost", 0.2, "val"),
     ]  # fmt: skip
     assert [row.status for row in data.coverage] == ["ok", "ok", "label_without_decoy"]
-    assert any("differ for 1 graphs, such as T1/a (0.5 and 0.9): `y` counts" in note for note in data.notes)
+    assert any(
+        "differ for 1 graphs, such as T1/a (0.5 and 0.9): `y` counts" in note for note in data.notes
+    )
     with pytest.raises(ConfigError, match="none of the 1 labels belongs to any of the 2 decoys"):
         imported(tmp_path, [Label("T9", "z", 0.9, "val")])
 
@@ -185,7 +224,7 @@ def test_a_changed_label_is_packed_anew_and_the_other_graphs_are_copied(tmp_path
     np.testing.assert_allclose(PackedGraphs.open([pack]).dockq, [0.1, 0.8], rtol=1e-6)
 
 
-# ---- features that are named, and a network ------------------------------------------------------------------
+# ---- features that are named, and a network ------------------------------------------------------
 
 
 def test_notes_say_whether_features_can_be_named_and_that_there_are_no_clusters(tmp_path):
@@ -208,7 +247,9 @@ def test_a_network_of_their_widths_scores_such_graphs_and_no_others(tmp_path):
             data = graph(10 * t + d, widths=(7, 4))
             data.x *= 1000  # nobody has scaled them
             saved(tmp_path / f"graphs/T{t}/d{d}.pt", data)
-            labels.append(Label(f"T{t}", f"d{d}", round(0.1 + 0.2 * d, 3), "val" if t == 3 else "train"))
+            labels.append(
+                Label(f"T{t}", f"d{d}", round(0.1 + 0.2 * d, 3), "val" if t == 3 else "train")
+            )
     data, pack = imported(tmp_path / "graphs", labels), tmp_path / "theirs/graphs.safetensors"
     pack.parent.mkdir()
     write_pack(pack, data.members)

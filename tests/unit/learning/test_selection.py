@@ -29,16 +29,35 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def finished(run: str, loss: float, selection: float, ranking: float = 0.1, seed: int = 1, parent: str = "") -> Path:
-    """The folder of a run as training leaves it, with checkpoints that are just text; path of its summary."""
+def finished(
+    run: str, loss: float, selection: float, ranking: float = 0.1, seed: int = 1, parent: str = ""
+) -> Path:
+    """The folder of a run as training leaves it, with checkpoints that are just text; path of its
+    summary.
+    """
     folder = Path("runs", run)
     folder.mkdir(parents=True)
-    metrics = {"val_spearman": 0.5, "val_spearman_per_target": 0.4, "val_pearson": 0.6, "val_pearson_per_target": 0.3}
-    worse = {"val_loss": loss + 1, "val_selection": selection + 1, "val_ranking_loss": ranking + 0.1, **metrics}
+    metrics = {
+        "val_spearman": 0.5,
+        "val_spearman_per_target": 0.4,
+        "val_pearson": 0.6,
+        "val_pearson_per_target": 0.3,
+    }
+    worse = {
+        "val_loss": loss + 1,
+        "val_selection": selection + 1,
+        "val_ranking_loss": ranking + 0.1,
+        **metrics,
+    }
     best = {
         "best_loss": {"epoch": 3, **worse, "val_loss": loss},
         "best_selection": {"epoch": 5, **worse, "val_selection": selection},
-        "best_ranking": {"epoch": 7, **worse, "val_ranking_loss": ranking, "val_spearman_per_target": 0.45},
+        "best_ranking": {
+            "epoch": 7,
+            **worse,
+            "val_ranking_loss": ranking,
+            "val_spearman_per_target": 0.45,
+        },
     }
     for name in best:
         (folder / f"{name}.ckpt").write_text(f"{name} of {run}")
@@ -51,7 +70,11 @@ def finished(run: str, loss: float, selection: float, ranking: float = 0.1, seed
 @pytest.fixture
 def summaries() -> list[Path]:
     """`b` has the lowest loss, `c` the lowest selection metric, `a` the lowest ranking loss."""
-    return [finished("c", 0.03, -0.9, 0.3, seed=7), finished("a", 0.02, -0.5, 0.1), finished("b", 0.01, -0.7, 0.2)]
+    return [
+        finished("c", 0.03, -0.9, 0.3, seed=7),
+        finished("a", 0.02, -0.5, 0.1),
+        finished("b", 0.01, -0.7, 0.2),
+    ]
 
 
 def test_each_run_has_a_place_under_every_rule(summaries):
@@ -63,7 +86,11 @@ def test_each_run_has_a_place_under_every_rule(summaries):
 
 @pytest.mark.parametrize(
     ("rule", "order"),
-    [("val_loss", ["b", "a", "c"]), ("val_selection", ["c", "b", "a"]), ("val_ranking_loss", ["a", "b", "c"])],
+    [
+        ("val_loss", ["b", "a", "c"]),
+        ("val_selection", ["c", "b", "a"]),
+        ("val_ranking_loss", ["a", "b", "c"]),
+    ],
 )
 def test_the_rule_decides_the_order_and_the_winner(summaries, rule, order):
     table = leaderboard(summaries, rule)
@@ -93,7 +120,11 @@ def test_a_single_run_wins():
 
 @pytest.mark.parametrize("rule", CHECKPOINT_OF)
 def test_a_run_that_diverged_is_last_and_stops_nothing(rule):
-    paths = [finished("a", *[math.nan] * 3), finished("b", 0.9, 0.9, 0.9), finished("c", 0.8, 0.8, 0.8)]
+    paths = [
+        finished("a", *[math.nan] * 3),
+        finished("b", 0.9, 0.9, 0.9),
+        finished("c", 0.8, 0.8, 0.8),
+    ]
     table = leaderboard(paths, rule)
     assert table["run"].tolist() == ["c", "b", "a"]
     assert winner(table, rule)["run"] == "c"
@@ -120,7 +151,9 @@ def test_the_winners_file_is_copied_with_the_reason_beside_it(summaries, rule, c
 def test_the_written_leaderboard_is_the_leaderboard(summaries):
     write_selection(summaries, "val_loss", Path("leaderboard.csv"), Path("best"))
     pd.testing.assert_frame_equal(
-        pd.read_csv("leaderboard.csv", keep_default_na=False), leaderboard(summaries, "val_loss"), check_dtype=False
+        pd.read_csv("leaderboard.csv", keep_default_na=False),
+        leaderboard(summaries, "val_loss"),
+        check_dtype=False,
     )
 
 
@@ -142,7 +175,7 @@ def test_the_ensemble_may_be_the_best_few_runs(summaries):
     assert {path.name for path in Path("ensemble").iterdir()} == {"a.ckpt", "b.ckpt"}
 
 
-# ---- what the choice costs --------------------------------------------------------------------------------
+# ---- what the choice costs -----------------------------------------------------------------------
 
 
 def test_the_winner_under_each_rule_is_shown_whatever_the_rule_that_chose(summaries):
@@ -164,7 +197,9 @@ def test_regret_is_the_metric_of_the_chosen_less_the_best_among_all_kept_checkpo
 
 
 def test_seeds_of_one_configuration_have_a_mean_and_a_deviation():
-    paths = [finished(f"x_seed{s}", loss, 0.0, seed=s) for s, loss in ((1, 0.1), (2, 0.2), (3, 0.3))]
+    paths = [
+        finished(f"x_seed{s}", loss, 0.0, seed=s) for s, loss in ((1, 0.1), (2, 0.2), (3, 0.3))
+    ]
     table = by_config(leaderboard([*paths, finished("y_seed1", 0.15, 0.0)], "val_loss"), "val_loss")
     assert table["config"].tolist() == ["y", "x"]
     assert table["seeds"].tolist() == [1, 3]
@@ -172,15 +207,21 @@ def test_seeds_of_one_configuration_have_a_mean_and_a_deviation():
     assert math.isnan(table["val_loss.sd"][0])
 
 
-# ---- fine-tunes -------------------------------------------------------------------------------------------
+# ---- fine-tunes ----------------------------------------------------------------------------------
 
 
 def test_a_fine_tune_that_does_not_beat_its_parent_leaves_it_as_final_and_says_so():
     paths = [finished("p_seed1", 0.1, 0.0), finished("a", 0.2, 0.0, parent="p_seed1")]
     chosen = write_selection(paths, "val_loss", Path("leaderboard.csv"), Path("best"))
     assert chosen["run"] == "p_seed1"
-    assert chosen["fine_tuning"] == "no fine-tune beats its parent: p_seed1 is left as it was, p_seed1 is final"
-    assert leaderboard(paths, "val_loss").set_index("run")["beats_parent"].to_dict() == {"p_seed1": False, "a": False}
+    assert (
+        chosen["fine_tuning"]
+        == "no fine-tune beats its parent: p_seed1 is left as it was, p_seed1 is final"
+    )
+    assert leaderboard(paths, "val_loss").set_index("run")["beats_parent"].to_dict() == {
+        "p_seed1": False,
+        "a": False,
+    }
 
 
 def test_a_fine_tune_as_good_as_its_parent_does_not_beat_it():
@@ -213,7 +254,7 @@ def test_without_fine_tunes_there_is_nothing_to_say(summaries):
     assert verdict(leaderboard(summaries, "val_loss")) == ""
 
 
-# ---- the last paragraph -----------------------------------------------------------------------------------
+# ---- the last paragraph --------------------------------------------------------------------------
 
 
 def measures(loss: float, random: float) -> dict:
@@ -231,9 +272,12 @@ def test_training_ends_with_how_good_against_what_on_how_much_where_and_what_nex
     assert conclusion(Path(), ["bare", "set"], None) == []
     (said,) = conclusion(Path(), ["bare", "set"], scorer)
     assert said == (
-        "The model that scores best is 0.12 DockQ worse than the best of its target (95 % interval 0.11 to 0.13); a"
-        " model picked at random is 0.45 worse. This was measured on 1,200 models of 28 targets in 21 clusters of"
-        " homologous targets of set that validated: these also chose the epoch, which flatters the scorer. The scorer"
+        "The model that scores best is 0.12 DockQ worse than the best of its target (95 % "
+        "interval 0.11 to 0.13); a"
+        " model picked at random is 0.45 worse. This was measured on 1,200 models of 28 targets "
+        "in 21 clusters of"
+        " homologous targets of set that validated: these also chose the epoch, which flatters "
+        "the scorer. The scorer"
         " is in results/scorer. Use it: toporank score FOLDER --scorer results/scorer"
     )
     sizes = {"n_decoys": 300, "n_targets": 9, "n_clusters": 7}
@@ -245,4 +289,6 @@ def test_training_ends_with_how_good_against_what_on_how_much_where_and_what_nex
     write_metrics(layout.FOLD_METRICS, rows)
     (said,) = conclusion(Path(), ["set"], scorer)
     assert "0.20 DockQ" in said
-    assert "7 clusters of homologous targets that the networks of small were trained without." in said
+    assert (
+        "7 clusters of homologous targets that the networks of small were trained without." in said
+    )

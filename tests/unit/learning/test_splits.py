@@ -25,13 +25,23 @@ from toporank.inputs.labels import SPLITS, Label, write_labels
 from toporank.learning.assignment import MOST_NAMED, assign, decided, describe_leaks, leaks
 
 HOW = {"split_by": "cluster", "percent": 20.0, "seed": 0, "folds": 3}
-CHAINS = {"a": [chain(1)], "b": [chain(1), chain(2)], "c": [chain(2)], "d": [chain(3)], "e": [chain(4)], "f": []}
+CHAINS = {
+    "a": [chain(1)],
+    "b": [chain(1), chain(2)],
+    "c": [chain(2)],
+    "d": [chain(3)],
+    "e": [chain(4)],
+    "f": [],
+}
 """a, b and c are one cluster; f has nothing that can be compared."""
 
 
 def table(given: dict[str, str], **how) -> dict[str, TargetSplit]:
     """The assignment of the targets of one data set."""
-    return {row.target: row for row in assign({("set", t): s for t, s in given.items()}, CHAINS, **{**HOW, **how})}
+    return {
+        row.target: row
+        for row in assign({("set", t): s for t, s in given.items()}, CHAINS, **{**HOW, **how})
+    }
 
 
 def splits(given: dict[str, str], **how) -> dict[str, str]:
@@ -101,11 +111,16 @@ def test_targets_that_all_share_chains_cannot_be_split():
 
 
 def test_what_is_set_aside_and_dealt_into_folds_is_of_the_study_however_much_is_fine_tuned_on():
-    study, more = {("set", t): "" for t in "adef"}, {("more", t): "" for t in ("b", *(f"m{i}" for i in range(30)))}
+    study, more = (
+        {("set", t): "" for t in "adef"},
+        {("more", t): "" for t in ("b", *(f"m{i}" for i in range(30)))},
+    )
     chains = {**CHAINS, **{f"m{i}": [chain(10 + i)] for i in range(30)}}
     for seed in range(6):
         how = {**HOW, "seed": seed}
-        rows = {row[:2]: row for row in assign({**study, **more}, chains, **how, finetuned=["more"])}
+        rows = {
+            row[:2]: row for row in assign({**study, **more}, chains, **how, finetuned=["more"])
+        }
         alone = {row[:2]: row[2:5] for row in assign(study, CHAINS, **how)}
         assert {key: rows[key][2:5] for key in study} == alone  # cluster, split and fold
         with_a, *others = (rows[key] for key in more)
@@ -116,7 +131,9 @@ def test_what_is_set_aside_and_dealt_into_folds_is_of_the_study_however_much_is_
 
 def test_a_side_that_the_study_or_fine_tuning_lacks_is_not_made_up_for_by_the_other():
     more = {("more", "d"): "", ("more", "e"): ""}
-    with pytest.raises(ConfigError, match=r"split_by: the targets .* none can be set aside for validation"):
+    with pytest.raises(
+        ConfigError, match=r"split_by: the targets .* none can be set aside for validation"
+    ):
         assign({("set", "a"): "", ("set", "b"): "", **more}, CHAINS, **HOW, finetuned=["more"])
     given = {("set", "a"): "val", ("set", "d"): "train", ("more", "b"): "", ("more", "c"): ""}
     with pytest.raises(ConfigError, match=r"data set 'more': .* none is left to fine-tune on"):
@@ -126,7 +143,10 @@ def test_a_side_that_the_study_or_fine_tuning_lacks_is_not_made_up_for_by_the_ot
 def test_few_clusters_have_no_folds():
     rows = table({"a": "train", "b": "train", "d": "val"})
     assert {row.fold for row in rows.values()} == {None}
-    with pytest.raises(ConfigError, match=r"training\.folds: there are fewer clusters of training targets than folds"):
+    with pytest.raises(
+        ConfigError,
+        match=r"training\.folds: there are fewer clusters of training targets than folds",
+    ):
         split_of_targets(rows.values(), fold=0)
     by_target = table({"a": "train", "b": "train", "d": "val"}, split_by="target")
     assert {row.fold for row in by_target.values()} == {0, 1, 2}
@@ -136,9 +156,12 @@ def test_splits_that_leak_are_named_with_the_pair():
     given = {"a": "train", "b": "val", "c": "test", "d": "train", "e": "test", "f": "test"}
     rows = assign({("set", t): s for t, s in given.items()}, CHAINS, **HOW)
     found = leaks(rows)
-    assert [(row.target, row.nearest_training_target, row.containment) for row in found] == [("b", "a", 1.0)]
+    assert [(row.target, row.nearest_training_target, row.containment) for row in found] == [
+        ("b", "a", 1.0)
+    ]
     assert describe_leaks(found) == (
-        "targets that share a chain with a training target: 1 of split val, such as b (val) and a (100%)"
+        "targets that share a chain with a training target: 1 of split val, such as b (val) and a "
+        "(100%)"
     )
     assert {row.target: row.containment for row in rows} == {
         "a": None,
@@ -202,12 +225,21 @@ def test_the_script_warns_of_a_leak_or_refuses_it_before_anything_is_trained(tmp
     rows = [Chain(t, "d", "0", "A", "protein", sequence) for t in "ab" for sequence in CHAINS[t]]
     write_chains(tmp_path / "results/set/chains.csv", rows)
     script = Path(__file__).parents[3] / "workflow_scripts/split_targets.py"
-    options = "--datasets set --chains results/set/chains.csv --split-by cluster --validation-percent 20 --seed 0"
+    options = (
+        "--datasets set --chains results/set/chains.csv --split-by cluster --validation-percent "
+        "20 --seed 0"
+    )
     for leakage, code in (("refuse", 1), ("warn", 0)):
-        command = [sys.executable, script, *options.split(), *f"--folds 3 --leakage {leakage} --table out.csv".split()]
+        command = [
+            sys.executable,
+            script,
+            *options.split(),
+            *f"--folds 3 --leakage {leakage} --table out.csv".split(),
+        ]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stderr
-        assert "the splits leak: targets that share a chain with a training target: 1 of split val" in (
-            done.stdout + done.stderr
+        assert (
+            "the splits leak: targets that share a chain with a training target: 1 of split val"
+            in (done.stdout + done.stderr)
         )
         assert (tmp_path / "out.csv").exists() == (code == 0)

@@ -1,4 +1,6 @@
-"""Settings of the hardware: what goes to Lightning, what it refuses, and two processes that train as one."""
+"""Settings of the hardware: what goes to Lightning, what it refuses, and two processes that train
+as one.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,15 @@ def test_hardware_changes_results_by_rounding_alone(tmp_path, pack, hardware, to
 
 def test_entries_of_trainer_reach_lightning_as_they_are(tmp_path, pack):
     with pytest.raises(TrainingError, match="no epoch was finished"):
-        trained(tmp_path / "run", pack, small_run(max_epochs=4), trainer={"max_time": "00:00:00:00"})
-    clipped = trained(tmp_path / "clipped", pack, small_run("c", max_epochs=2), trainer={"gradient_clip_val": 1e-9})
+        trained(
+            tmp_path / "run", pack, small_run(max_epochs=4), trainer={"max_time": "00:00:00:00"}
+        )
+    clipped = trained(
+        tmp_path / "clipped",
+        pack,
+        small_run("c", max_epochs=2),
+        trainer={"gradient_clip_val": 1e-9},
+    )
     free = trained(tmp_path / "free", pack, small_run("f", max_epochs=2))
     assert not clipped["train_loss"].equals(free["train_loss"])
 
@@ -64,7 +73,9 @@ def test_entries_of_trainer_reach_lightning_as_they_are(tmp_path, pack):
      ({"trainer": {"no_such_entry": 1}}, "training.trainer: Lightning cannot train so: .*no_such_entry"),
      ({"offload_optimizer": True}, "training.trainer: Lightning cannot train so: .*torchao")],
 )  # fmt: skip
-def test_what_lightning_or_the_machine_cannot_do_is_an_error_with_its_reason(tmp_path, pack, hardware, message):
+def test_what_lightning_or_the_machine_cannot_do_is_an_error_with_its_reason(
+    tmp_path, pack, hardware, message
+):
     needs_gpu = "offload_optimizer" in hardware or "accelerator" in hardware.get("trainer", {})
     if needs_gpu and torch.cuda.is_available():
         pytest.skip("a machine with a GPU takes these two")
@@ -86,12 +97,35 @@ def test_two_processes_train_as_one_with_batches_of_twice_the_size(tmp_path, pac
         "hardware": {"trainer": {"devices": 2, "strategy": "ddp"}},
     }
     script = Path(__file__).resolve().parents[3] / "workflow_scripts/train.py"
-    command = [sys.executable, script, "--name", "run", "--packs", pack, "--store", tmp_path / "store2"]
-    command += ["--output", tmp_path / "two", "--threads", "2", "--parameters", json.dumps(parameters)]
+    command = [
+        sys.executable,
+        script,
+        "--name",
+        "run",
+        "--packs",
+        pack,
+        "--store",
+        tmp_path / "store2",
+    ]
+    command += [
+        "--output",
+        tmp_path / "two",
+        "--threads",
+        "2",
+        "--parameters",
+        json.dumps(parameters),
+    ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=300)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stderr
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "two/metrics.csv"), one, rtol=1e-5, atol=1e-5)
-    states = [torch.load(tmp_path / name / "last.ckpt", weights_only=True)["state_dict"] for name in ("one", "two")]
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "two/metrics.csv"), one, rtol=1e-5, atol=1e-5
+    )
+    states = [
+        torch.load(tmp_path / name / "last.ckpt", weights_only=True)["state_dict"]
+        for name in ("one", "two")
+    ]
     for name in states[0]:
         torch.testing.assert_close(states[1][name], states[0][name], rtol=1e-5, atol=1e-5)

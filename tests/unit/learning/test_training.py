@@ -1,4 +1,6 @@
-"""A training run: what it leaves behind, what it repeats exactly, and how it goes on after an interruption."""
+"""A training run: what it leaves behind, what it repeats exactly, and how it goes on after an
+interruption.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,15 @@ from toporank.learning.train import train_run
 from toporank.learning.weights import load_weights, predict_all
 
 METRIC_OF = {name: metric for metric, name in CHECKPOINT_OF.items()}
-FILES = sorted([*(f"{name}.ckpt" for name in METRIC_OF), "config.yaml", "last.ckpt", "metrics.csv", "summary.json"])
+FILES = sorted(
+    [
+        *(f"{name}.ckpt" for name in METRIC_OF),
+        "config.yaml",
+        "last.ckpt",
+        "metrics.csv",
+        "summary.json",
+    ]
+)
 STORE = Path("store")
 STOPPING_EARLY = {"max_epochs": 60, "early_stop_patience": 2, "learning_rate": 0.1}
 
@@ -53,7 +63,9 @@ STOPPING_EARLY = {"max_epochs": 60, "early_stop_patience": 2, "learning_rate": 0
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(fit, "provenance", lambda: {"versions": {}, "git": "of a test"})  # may change while tests run
+    monkeypatch.setattr(
+        fit, "provenance", lambda: {"versions": {}, "git": "of a test"}
+    )  # may change while tests run
 
 
 @pytest.fixture(scope="module")
@@ -153,13 +165,15 @@ def by_epoch(seen: list[tuple[int, list[int]]]) -> list[list[int]]:
     return list(orders.values())
 
 
-# ---- what a run leaves behind -----------------------------------------------------------------------------
+# ---- what a run leaves behind --------------------------------------------------------------------
 
 
 def test_a_run_leaves_its_files_and_nothing_else(finished):
     assert sorted(path.name for path in finished.iterdir()) == sorted([*FILES, "runners_up"])
     (kept,) = (finished.parent / STORE / "runs").iterdir()
-    assert sorted(path.name for path in kept.iterdir()) == sorted([*FILES, "runners_up", "checksums.json", "lock"])
+    assert sorted(path.name for path in kept.iterdir()) == sorted(
+        [*FILES, "runners_up", "checksums.json", "lock"]
+    )
 
 
 def test_metrics_have_one_row_an_epoch_and_training_lowers_the_loss(finished):
@@ -174,11 +188,15 @@ def test_metrics_have_one_row_an_epoch_and_training_lowers_the_loss(finished):
 
 
 @pytest.mark.parametrize(("name", "metric"), METRIC_OF.items())
-def test_the_best_checkpoints_are_those_of_the_epochs_with_the_lowest_metric(finished, pack, name, metric):
+def test_the_best_checkpoints_are_those_of_the_epochs_with_the_lowest_metric(
+    finished, pack, name, metric
+):
     table = metrics(finished)
     best = table.sort_values(metric, kind="stable")
     files = [f"{name}.ckpt", f"runners_up/{name}_2.ckpt", f"runners_up/{name}_3.ckpt"]
-    assert [read_description(finished / file)["epoch"] for file in files] == best["epoch"].tolist()[:3]
+    assert [read_description(finished / file)["epoch"] for file in files] == best["epoch"].tolist()[
+        :3
+    ]
     network, description = load_weights(finished / f"{name}.ckpt")
     assert description["metrics"] == {k: v for k, v in best.iloc[0].items() if k.startswith("val_")}
     store = GraphStore.open([pack])
@@ -242,10 +260,12 @@ def test_the_log_says_how_far_how_good_and_how_long(pack, caplog):
     lines = [record.message for record in caplog.records]
     assert len(lines) == 2
     assert lines[1].startswith("epoch 2 of at most 2, step 6: train_loss 0.")
-    assert all(word in lines[1] for word in ("val_loss", "(best", "Spearman", "at most 0.0 min left"))
+    assert all(
+        word in lines[1] for word in ("val_loss", "(best", "Spearman", "at most 0.0 min left")
+    )
 
 
-# ---- batches, steps and schedule --------------------------------------------------------------------------
+# ---- batches, steps and schedule -----------------------------------------------------------------
 
 
 def test_every_epoch_sees_every_training_graph_once_in_another_order(pack, seen):
@@ -254,20 +274,30 @@ def test_every_epoch_sees_every_training_graph_once_in_another_order(pack, seen)
     first, second, third = by_epoch(seen)
     assert sorted(first) == sorted(second) == sorted(third) == sorted(expected)
     assert first != second != third != first
-    assert {len(batch) for _, batch in seen} <= {SMALL["batch_size"], len(expected) % SMALL["batch_size"]}
+    assert {len(batch) for _, batch in seen} <= {
+        SMALL["batch_size"],
+        len(expected) % SMALL["batch_size"],
+    }
 
 
 def test_accumulated_batches_make_the_step_of_one_batch_as_large_as_all_of_them(tmp_path):
     """Without dropout, which draws other numbers; two targets with eight decoys each."""
     pack, trained = training_pack(tmp_path / "pack", train=2, decoys=8), {}
     for size, accumulate in ((8, 1), (4, 2), (4, 1)):
-        choice = {"batch_size": size, "accumulate": accumulate, "attention_dropout": 0.0, "max_epochs": 2}
+        choice = {
+            "batch_size": size,
+            "accumulate": accumulate,
+            "attention_dropout": 0.0,
+            "max_epochs": 2,
+        }
         trained[size, accumulate] = weights(
             train(small_run(**choice), pack, output=f"{size}{accumulate}") / "last.ckpt"
         )
     for name, value in trained[8, 1].items():
         torch.testing.assert_close(trained[4, 2][name], value, rtol=0, atol=1e-5)
-    assert any((trained[4, 1][name] - value).abs().max() > 1e-3 for name, value in trained[8, 1].items())
+    assert any(
+        (trained[4, 1][name] - value).abs().max() > 1e-3 for name, value in trained[8, 1].items()
+    )
 
 
 def test_validation_goes_by_target_and_decoy_whatever_the_order_of_the_pack(tmp_path):
@@ -276,7 +306,9 @@ def test_validation_goes_by_target_and_decoy_whatever_the_order_of_the_pack(tmp_
     packed(tmp_path / "pack", {tuple(key): graphs[tuple(key)] for key in shuffled})
     store = GraphStore.open([tmp_path / "pack"])
     names = store.decoys.iloc[split_indices(store, "val")]
-    assert (names["target"] + names["decoy"]).tolist() == [f"V{t}d{d}" for t in range(2) for d in range(6)]
+    assert (names["target"] + names["decoy"]).tolist() == [
+        f"V{t}d{d}" for t in range(2) for d in range(6)
+    ]
 
 
 def test_graphs_without_label_or_of_another_split_are_left_out(tmp_path):
@@ -315,25 +347,40 @@ def test_training_stops_early_when_the_loss_does_not_fall(pack):
 
 def test_a_run_can_be_trained_inside_a_cluster_allocation_of_several_tasks(pack, monkeypatch):
     """As in a batch script with `--ntasks=4` that calls Snakemake."""
-    allocation = {"NTASKS": "4", "JOB_NAME": "study", "JOB_ID": "1", "PROCID": "0", "LOCALID": "0", "NODEID": "0"}
+    allocation = {
+        "NTASKS": "4",
+        "JOB_NAME": "study",
+        "JOB_ID": "1",
+        "PROCID": "0",
+        "LOCALID": "0",
+        "NODEID": "0",
+    }
     for name, value in allocation.items():
         monkeypatch.setenv(f"SLURM_{name}", value)
     assert len(metrics(train(small_run(max_epochs=1), pack))) == 1
 
 
 def test_another_number_of_threads_gives_the_same_metrics_within_a_thousandth(pack):
-    """Sums in another order differ in the last bit, which training carries on: equal bits are not promised."""
+    """Sums in another order differ in the last bit, which training carries on: equal bits are not
+    promised.
+    """
     try:
         tables = []
         for threads in (1, 2):
-            train_run(small_run(max_epochs=4), [pack], threads, Path(f"t{threads}"), Path(f"store{threads}"))
+            train_run(
+                small_run(max_epochs=4),
+                [pack],
+                threads,
+                Path(f"t{threads}"),
+                Path(f"store{threads}"),
+            )
             tables.append(metrics(Path(f"t{threads}")))
     finally:
         torch.set_num_threads(1)
     pd.testing.assert_frame_equal(*tables, rtol=1e-3, atol=1e-3)
 
 
-# ---- what cannot be trained -------------------------------------------------------------------------------
+# ---- what cannot be trained ----------------------------------------------------------------------
 
 
 def relabelled(value: float, split: str) -> dict:
@@ -357,8 +404,14 @@ def without(split: str) -> dict:
 
 V0_TWICE = {**training_graphs(), ("V0", "x", "train"): labelled(5)}
 UNTRAINABLE = {
-    "label": (changed(("T1", "d2", "train"), y=torch.tensor([49.0])), "T1/d2: 1 labels are not in 0 to 1"),
-    "below": (changed(("T1", "d2", "train"), y=torch.tensor([-0.1])), "T1/d2: 1 labels are not in 0 to 1"),
+    "label": (
+        changed(("T1", "d2", "train"), y=torch.tensor([49.0])),
+        "T1/d2: 1 labels are not in 0 to 1",
+    ),
+    "below": (
+        changed(("T1", "d2", "train"), y=torch.tensor([-0.1])),
+        "T1/d2: 1 labels are not in 0 to 1",
+    ),
     "equal": (relabelled(0.3, "train"), "labels of split 'train' are 0.3"),
     "equal val": (relabelled(0.3, "val"), "labels of split 'val' are 0.3"),
     "no train": (
@@ -385,7 +438,9 @@ def test_what_nothing_can_be_learned_from_is_an_error_that_says_where(tmp_path, 
     [(("T1", "d3", "train"), r"run run: the training loss is not a finite number in epoch 0.*T1/d3"),
      (("V1", "d3", "val"), r"the prediction is not a finite number in epoch 0, decoys V1/d3 ")],
 )  # fmt: skip
-def test_a_number_that_is_not_finite_from_the_start_is_an_error_that_names_the_decoys(tmp_path, decoy, message):
+def test_a_number_that_is_not_finite_from_the_start_is_an_error_that_names_the_decoys(
+    tmp_path, decoy, message
+):
     graphs = training_graphs()
     graphs[decoy].x *= torch.inf
     with pytest.raises(TrainingError, match=message):
@@ -408,7 +463,7 @@ def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why
     assert all(value.isfinite().all() for value in weights(folder / "best_loss.ckpt").values())
 
 
-# ---- repeating --------------------------------------------------------------------------------------------
+# ---- repeating -----------------------------------------------------------------------------------
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_another_network(pack):
@@ -441,7 +496,13 @@ def test_a_damaged_run_is_trained_again(pack, name):
     assert_same_run(train(run, pack), whole)
 
 
-OTHER_RUNS = [{"seed": 2}, {"learning_rate": 0.01}, {"hidden": 4}, {"spearman_weight": 0.5}, {"loss": "bce"}]
+OTHER_RUNS = [
+    {"seed": 2},
+    {"learning_rate": 0.01},
+    {"hidden": 4},
+    {"spearman_weight": 0.5},
+    {"loss": "bce"},
+]
 
 
 @pytest.mark.parametrize("other", OTHER_RUNS, ids=lambda change: next(iter(change)))
@@ -456,7 +517,11 @@ def test_a_finished_run_is_taken_from_the_store_without_torch(pack):
     """Which takes seconds to import, as often as there are runs in a sweep."""
     run = small_run(max_epochs=1)
     whole = train(run, pack, output="whole")
-    parameters = {"seed": 1, "hyperparameters": vars(run.hyperparameters), "selection": vars(run.selection)}
+    parameters = {
+        "seed": 1,
+        "hyperparameters": vars(run.hyperparameters),
+        "selection": vars(run.selection),
+    }
     script = Path(__file__).resolve().parents[3] / "workflow_scripts/train.py"
     program = (
         "import sys, runpy; sys.modules.update(torch=None, pandas=None); sys.argv.pop(0);"
@@ -464,16 +529,29 @@ def test_a_finished_run_is_taken_from_the_store_without_torch(pack):
     )
     answers = []
     for seed in (1, 2):
-        command = [sys.executable, "-c", program, script, "--name", "run", "--packs", pack, "--store", STORE]
+        command = [
+            sys.executable,
+            "-c",
+            program,
+            script,
+            "--name",
+            "run",
+            "--packs",
+            pack,
+            "--store",
+            STORE,
+        ]
         command += ["--output", "again", "--parameters", json.dumps({**parameters, "seed": seed})]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        answers.append(subprocess.run(command, capture_output=True, text=True, env=environment, check=False))
+        answers.append(
+            subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        )
     assert "halted; None in sys.modules" in answers[1].stderr  # the control: another run is trained
     assert answers[0].returncode == 0, answers[0].stderr
     assert_same_run(Path("again"), whole)
 
 
-# ---- interruptions ----------------------------------------------------------------------------------------
+# ---- interruptions -------------------------------------------------------------------------------
 
 HOOKS = ["on_train_epoch_start", "on_train_batch_end", "on_validation_start", "on_train_epoch_end"]
 
@@ -483,7 +561,9 @@ HOOKS = ["on_train_epoch_start", "on_train_batch_end", "on_validation_start", "o
     [*[(hook, epoch, {"plateau_patience": 0, "learning_rate": 0.1}) for hook in HOOKS for epoch in (1, 4)],
      ("on_train_batch_end", 0, {"plateau_patience": 50}), ("on_train_epoch_end", 4, {"plateau_patience": 50})],
 )  # fmt: skip
-def test_an_interrupted_run_ends_as_if_nothing_had_happened(pack, interrupt, seen, hook, epoch, choice):
+def test_an_interrupted_run_ends_as_if_nothing_had_happened(
+    pack, interrupt, seen, hook, epoch, choice
+):
     run = small_run(max_epochs=6, **choice)
     whole = train(run, pack, output="whole")
     assert (metrics(whole)["learning_rate"].nunique() > 1) == (choice["plateau_patience"] == 0)
@@ -498,9 +578,12 @@ def test_an_interrupted_run_ends_as_if_nothing_had_happened(pack, interrupt, see
 
 
 @pytest.mark.parametrize(
-    "choice", [{"max_epochs": 60, "early_stop_patience": 2, "learning_rate": 0.1}, {"max_epochs": 2}]
+    "choice",
+    [{"max_epochs": 60, "early_stop_patience": 2, "learning_rate": 0.1}, {"max_epochs": 2}],
 )
-def test_a_run_that_was_killed_after_its_last_epoch_is_finished_without_training(pack, monkeypatch, seen, choice):
+def test_a_run_that_was_killed_after_its_last_epoch_is_finished_without_training(
+    pack, monkeypatch, seen, choice
+):
     run = small_run(**choice)
     whole = train(run, pack, output="whole")
     shutil.rmtree(STORE)
@@ -532,7 +615,7 @@ def test_a_run_whose_folder_was_moved_begins_again(pack, interrupt, seen):
     assert_same_run(Path("run"), whole)
 
 
-# ---- what makes a training another one --------------------------------------------------------------------
+# ---- what makes a training another one -----------------------------------------------------------
 
 
 def digest_of(folder: Path, graphs: dict) -> str:
@@ -541,7 +624,9 @@ def digest_of(folder: Path, graphs: dict) -> str:
 
 
 def others() -> dict:
-    """Graphs that nobody learns from and nobody is judged by, before, among and after those of `training_graphs`."""
+    """Graphs that nobody learns from and nobody is judged by, before, among and after those of
+    `training_graphs`.
+    """
     return {
         ("A0", "d0", "train"): random_graph(70), ("T0", "d00", "train"): random_graph(71),
         ("V0", "d9", "val"): random_graph(72), ("T1", "d0", "test"): random_graph(73, dockq=0.5),
@@ -555,7 +640,9 @@ def test_graphs_that_nobody_learns_from_or_is_judged_by_do_not_make_it_another_t
     assert digest_of(tmp_path, {**others(), **graphs}) == digest
     among = dict(sorted({**graphs, **others()}.items()))
     assert digest_of(tmp_path, among) == digest
-    renamed = {(target, f"x{decoy}", split): graph for (target, decoy, split), graph in graphs.items()}
+    renamed = {
+        (target, f"x{decoy}", split): graph for (target, decoy, split), graph in graphs.items()
+    }
     assert digest_of(tmp_path, renamed) == digest
     for place, these in enumerate((graphs, among)):  # so the digest leaves out nothing that counts
         path = packed(tmp_path / f"pack{place}", these)
@@ -567,7 +654,11 @@ def test_the_same_graphs_in_two_packs_are_the_same_training(tmp_path):
     graphs = training_graphs()
     paths = []
     for split in ("train", "val"):
-        paths.append(packed(tmp_path / split, {key: graph for key, graph in graphs.items() if key[2] == split}))
+        paths.append(
+            packed(
+                tmp_path / split, {key: graph for key, graph in graphs.items() if key[2] == split}
+            )
+        )
     for order in (paths, paths[::-1]):
         assert fingerprint(open_graphs(order, order)) == digest_of(tmp_path, graphs)
 
@@ -576,7 +667,9 @@ def nudged(name: str, row: tuple[int, ...]) -> dict:
     graphs = training_graphs()
     graph = graphs["V1", "d5", "val"]
     values = graph[name].clone()
-    values[row] = values[row] * 0.5 if values.is_floating_point() else (values[row] + 1) % len(graph.x)
+    values[row] = (
+        values[row] * 0.5 if values.is_floating_point() else (values[row] + 1) % len(graph.x)
+    )
     graph[name] = values
     return graphs
 
@@ -594,9 +687,15 @@ CHANGES = {
     "the origin of an edge": nudged("edge_index", (0, 2)),
     "the end of an edge": nudged("edge_index", (1, 2)),
     "a label": nudged("y", (0,)),
-    "the name of a target": {(t.replace("T1", "Ta"), d, s): g for (t, d, s), g in training_graphs().items()},
-    "the split of a target": {(t, d, "val" if t == "T1" else s): g for (t, d, s), g in training_graphs().items()},
-    "one decoy less": {key: g for key, g in training_graphs().items() if key != ("T0", "d3", "train")},
+    "the name of a target": {
+        (t.replace("T1", "Ta"), d, s): g for (t, d, s), g in training_graphs().items()
+    },
+    "the split of a target": {
+        (t, d, "val" if t == "T1" else s): g for (t, d, s), g in training_graphs().items()
+    },
+    "one decoy less": {
+        key: g for key, g in training_graphs().items() if key != ("T0", "d3", "train")
+    },
     "the order of two": swapped(),
     "what the features are": training_graphs(metadata={**METADATA, "format": 2}),
 }
@@ -607,7 +706,7 @@ def test_whatever_is_learned_from_or_judged_by_makes_it_another_training(tmp_pat
     assert digest_of(tmp_path, CHANGES[name]) != digest_of(tmp_path, training_graphs())
 
 
-# ---- fine-tuning ------------------------------------------------------------------------------------------
+# ---- fine-tuning ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -623,7 +722,9 @@ def test_a_fine_tuned_network_starts_from_its_parents_weights_with_a_fresh_optim
     for name, value in before.items():
         torch.testing.assert_close(after[name], value, rtol=0, atol=1e-6)
     state = torch.load(tuned / "last.ckpt", weights_only=True)
-    assert {int(entry["step"]) for entry in state["optimizer_states"][0]["state"].values()} == {5}  # 18 graphs by 4
+    assert {int(entry["step"]) for entry in state["optimizer_states"][0]["state"].values()} == {
+        5
+    }  # 18 graphs by 4
     assert metrics(tuned)[["epoch", "learning_rate"]].values.tolist() == [[0, 1e-9]]
     origin = {"run": "run", "epoch": read_description(parent)["epoch"]}
     assert read_description(tuned / "last.ckpt")["parent"] == origin
@@ -655,7 +756,9 @@ def test_another_parent_of_the_same_name_and_epoch_makes_it_another_run(pack, se
 
 def test_a_parent_trained_on_other_features_or_widths_is_refused(tmp_path, parent):
     features = {**METADATA["features"], "edges": {"module": "edges/other"}}
-    other = training_pack(tmp_path / "other.safetensors", metadata={**METADATA, "features": features})
+    other = training_pack(
+        tmp_path / "other.safetensors", metadata={**METADATA, "features": features}
+    )
     with pytest.raises(CheckpointError, match=r"best_loss\.ckpt: was trained on other features"):
         train(small_run("tuned", parent=parent), other)
     narrow = training_pack(tmp_path / "narrow.safetensors", metadata=None)
@@ -669,9 +772,14 @@ def test_a_frozen_part_keeps_its_parents_weights_and_the_rest_learns(pack, paren
     run = small_run("tuned", parent=parent, max_epochs=1)
     train(run, pack)
     run = dataclasses.replace(run, freeze=("embed_nodes", "layers.0"))
-    before, after = weights(parent), weights(train(run, pack) / "last.ckpt")  # another run than without
+    before, after = (
+        weights(parent),
+        weights(train(run, pack) / "last.ckpt"),
+    )  # another run than without
     same = {name for name, value in before.items() if torch.equal(after[name], value)}
-    frozen = {name for name in before if name.startswith(("network.embed_nodes.", "network.layers.0."))}
+    frozen = {
+        name for name in before if name.startswith(("network.embed_nodes.", "network.layers.0."))
+    }
     assert frozen
     assert frozen <= same
     assert any(name.startswith("network.head.") for name in before.keys() - same)
@@ -685,19 +793,29 @@ def test_a_frozen_part_keeps_its_parents_weights_and_the_rest_learns(pack, paren
     ],
 )
 def test_a_part_that_does_not_exist_or_all_of_them_cannot_be_frozen(pack, parent, parts, message):
-    everything = tuple({name.split(".")[1] for name in weights(parent)} - {"scale_nodes", "scale_edges"})
-    run = dataclasses.replace(small_run("tuned", parent=parent), freeze=everything if parts is None else parts)
+    everything = tuple(
+        {name.split(".")[1] for name in weights(parent)} - {"scale_nodes", "scale_edges"}
+    )
+    run = dataclasses.replace(
+        small_run("tuned", parent=parent), freeze=everything if parts is None else parts
+    )
     with pytest.raises(ConfigError, match=message):
         train(run, pack)
 
 
 def other_targets() -> dict:
     graphs = training_graphs(seed=5, train=1, val=1)
-    return {(f"O{target[1:]}", decoy, split): graph for (target, decoy, split), graph in graphs.items()}
+    return {
+        (f"O{target[1:]}", decoy, split): graph for (target, decoy, split), graph in graphs.items()
+    }
 
 
 def test_a_phase_may_learn_from_other_data_and_is_judged_on_the_same(tmp_path, pack, seen):
-    folder = train(small_run("tuned", max_epochs=1), packed(tmp_path / "other", other_targets()), validation=[pack])
+    folder = train(
+        small_run("tuned", max_epochs=1),
+        packed(tmp_path / "other", other_targets()),
+        validation=[pack],
+    )
     assert len(by_epoch(seen)[0]) == 6
     training_set = read_description(folder / "last.ckpt")["training_set"]
     assert (training_set["train"], training_set["val"]) == (6, 12)
@@ -706,7 +824,7 @@ def test_a_phase_may_learn_from_other_data_and_is_judged_on_the_same(tmp_path, p
         train(small_run(), both, validation=[pack])
 
 
-# ---- local quality ----------------------------------------------------------------------------------------
+# ---- local quality -------------------------------------------------------------------------------
 
 
 def test_local_quality_is_learned_beside_dockq_and_comes_with_the_score(tmp_path):
@@ -717,26 +835,38 @@ def test_local_quality_is_learned_beside_dockq_and_comes_with_the_score(tmp_path
     (predicted,) = predict_all([network], store)
     assert torch.equal(predicted.score, predict(network, store))
     batch = store.batch(split_indices(store, "val").tolist())
-    truth = torch.stack([batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))])
+    truth = torch.stack(
+        [batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))]
+    )
     assert np.corrcoef(predicted.local[batch.index], truth)[0, 1] > 0.8
-    tuned = Run.parse("tuned", {"seed": 1, "hyperparameters": {"max_epochs": 1}, "selection": {}}, folder / "last.ckpt")
+    tuned = Run.parse(
+        "tuned",
+        {"seed": 1, "hyperparameters": {"max_epochs": 1}, "selection": {}},
+        folder / "last.ckpt",
+    )
     assert tuned.hyperparameters.local
-    assert fingerprint(store) != fingerprint(GraphStore.open([training_pack(tmp_path / "other", decoys=12)]))
+    assert fingerprint(store) != fingerprint(
+        GraphStore.open([training_pack(tmp_path / "other", decoys=12)])
+    )
 
 
 def test_local_quality_without_natives_is_refused(pack, parent):
     with pytest.raises(ConfigError, match="no graph says how good its contacts are"):
         train(small_run(local_weight=0.1), pack, output="refused")
     with pytest.raises(ConfigError, match="its parent does not"):
-        Run.parse("phase", {"seed": 1, "hyperparameters": {"local_weight": 0.1}, "selection": {}}, parent)
+        Run.parse(
+            "phase", {"seed": 1, "hyperparameters": {"local_weight": 0.1}, "selection": {}}, parent
+        )
 
 
-# ---- what a checkpoint remembers of its training ----------------------------------------------------------
+# ---- what a checkpoint remembers of its training -------------------------------------------------
 
 
 def chains_file(path: Path, *targets: str) -> Path:
     """chains.csv of targets with a chain each."""
-    write_chains(path, [Chain(t, "d0", "0", "A", "protein", chain(place)) for place, t in enumerate(targets)])
+    write_chains(
+        path, [Chain(t, "d0", "0", "A", "protein", chain(place)) for place, t in enumerate(targets)]
+    )
     return path
 
 
@@ -747,7 +877,11 @@ def remembered_targets(folder: Path) -> list[str] | None:
 
 def test_a_checkpoint_remembers_its_training_targets_and_those_of_its_parent(tmp_path, pack):
     table = chains_file(tmp_path / "chains.csv", "T0", "T1", "T2", "V0", "V1")
-    assert remembered_targets(train(small_run("one", max_epochs=1), pack, chains=[table])) == ["T0", "T1", "T2"]
+    assert remembered_targets(train(small_run("one", max_epochs=1), pack, chains=[table])) == [
+        "T0",
+        "T1",
+        "T2",
+    ]
     assert remembered_targets(train(small_run("old", max_epochs=1), pack)) is None
     other = packed(tmp_path / "other", other_targets())
     more = chains_file(tmp_path / "more.csv", "O0")

@@ -1,4 +1,6 @@
-"""Which model the predictor itself would pick: by its own score, by the ranks in names, or by a measure."""
+"""Which model the predictor itself would pick: by its own score, by the ranks in names, or by a
+measure.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ def choice(table: pd.DataFrame, stated: list[Confidence]) -> OtherChoice | None:
 
 
 def stated(table: pd.DataFrame, preferred: str) -> list[Confidence]:
-    return [Confidence("T", name, "Boltz", ranking_score=0.9 if name == preferred else 0.5) for name in table["decoy"]]
+    return [
+        Confidence("T", name, "Boltz", ranking_score=0.9 if name == preferred else 0.5)
+        for name in table["decoy"]
+    ]
 
 
 @pytest.mark.parametrize(("preferred", "place"), [("a", 0), ("b", 0), ("c", 0), ("d", 4), ("e", 5)])
@@ -34,7 +39,9 @@ def test_the_choice_differs_by_class_or_in_the_lower_half(preferred, place):
 
 
 def test_copies_do_not_count():
-    """Of four, the third is in the upper half; with two copies of the first it would be the fifth of six."""
+    """Of four, the third is in the upper half; with two copies of the first it would be the fifth
+    of six.
+    """
     rows = [MEDIUM[0], ("a2", 0.7, "medium"), ("a3", 0.7, "medium"), *MEDIUM[1:]]
     table = models(*rows, copies={"a2": "a", "a3": "a"})
     found = choice(table, stated(table, "d"))
@@ -46,7 +53,10 @@ def test_of_copies_the_one_of_which_most_is_known_counts():
     """A copy that comes first by its name has lost the ranking score."""
     table = models(*MEDIUM, ("0", 0.2, "incorrect"), ("e", 0.2, "incorrect"), copies={"e": "0"})
     known = [Confidence("T", name, "Boltz", ranking_score=0.5, plddt=80.0) for name in "abcd"]
-    known += [Confidence("T", "0", "Boltz", plddt=80.0), Confidence("T", "e", "Boltz", ranking_score=0.9, plddt=80.0)]
+    known += [
+        Confidence("T", "0", "Boltz", plddt=80.0),
+        Confidence("T", "e", "Boltz", ranking_score=0.9, plddt=80.0),
+    ]
     found = choice(table, known)
     assert (found.decoy, found.value, found.n) == ("0", 0.9, 5)
 
@@ -55,13 +65,22 @@ def test_of_copies_the_one_of_which_most_is_known_counts():
     ("names", "predictor"),
     [
         (["ranked_1", "ranked_2", "ranked_0"], "AlphaFold-Multimer"),
-        (["x_unrelaxed_rank_002_m", "x_unrelaxed_rank_003_m", "x_unrelaxed_rank_001_m"], "ColabFold"),
-        (["pred.model_idx_4.rank_1", "pred.model_idx_0.rank_2", "pred.model_idx_3.rank_0"], "Chai-1"),
+        (
+            ["x_unrelaxed_rank_002_m", "x_unrelaxed_rank_003_m", "x_unrelaxed_rank_001_m"],
+            "ColabFold",
+        ),
+        (
+            ["pred.model_idx_4.rank_1", "pred.model_idx_0.rank_2", "pred.model_idx_3.rank_0"],
+            "Chai-1",
+        ),
     ],
 )
 def test_the_rank_in_the_names_of_models_is_what_the_predictor_prefers(names, predictor):
     table = models(*((name, *row) for name, row in zip(names, THREE, strict=True)))
-    known = [Confidence("T", name, predictor, interface_plddt=80.0 + k) for k, name in enumerate(reversed(names))]
+    known = [
+        Confidence("T", name, predictor, interface_plddt=80.0 + k)
+        for k, name in enumerate(reversed(names))
+    ]
     found = choice(table, known)
     assert (found.decoy, found.place) == (names[2], 3)
     assert str(found) == f"{predictor} would pick {names[2]} instead, as its name says"
@@ -79,18 +98,27 @@ def test_the_rank_in_the_names_of_models_is_what_the_predictor_prefers(names, pr
 )
 def test_without_a_ranking_of_its_own_the_highest_measure_is_named_as_what_it_is(names, predictor):
     table = models(*((name, *row) for name, row in zip(names, THREE, strict=True)))
-    known = [Confidence("T", name, predictor, interface_plddt=80.0 + k) for k, name in enumerate(names)]
+    known = [
+        Confidence("T", name, predictor, interface_plddt=80.0 + k) for k, name in enumerate(names)
+    ]
     assert str(choice(table, known)) == f"{names[2]} has the highest interface pLDDT (82)"
 
 
 def test_scores_of_different_predictors_are_not_compared():
     pairs = [("a", "Boltz", 0.9, 0.1), ("e", "AlphaFold 3", 0.2, 0.95)]
-    known = [Confidence("T", name, by, iptm=iptm, ranking_score=own) for name, by, iptm, own in pairs]
+    known = [
+        Confidence("T", name, by, iptm=iptm, ranking_score=own) for name, by, iptm, own in pairs
+    ]
     assert choice(FIVE, known) is None
-    assert choice(FIVE, [row._replace(predictor="Boltz") for row in known]).measure == "ranking_score"
+    assert (
+        choice(FIVE, [row._replace(predictor="Boltz") for row in known]).measure == "ranking_score"
+    )
 
 
 def test_of_haddock_scores_the_lowest_is_preferred_and_equal_ones_decide_nothing():
-    known = [Confidence("T", "a", "HADDOCK", haddock_score=-50.0), Confidence("T", "e", "HADDOCK", haddock_score=-90.0)]
+    known = [
+        Confidence("T", "a", "HADDOCK", haddock_score=-50.0),
+        Confidence("T", "e", "HADDOCK", haddock_score=-90.0),
+    ]
     assert choice(FIVE, known).decoy == "e"
     assert choice(FIVE, [row._replace(haddock_score=-50.0) for row in known]) is None

@@ -45,13 +45,17 @@ def test_every_split_is_summarised_apart():
     assert summary["train"]["per_target"]["ranking_loss"]["mean"] == 0.0
     assert summary["train"]["pooled"]["spearman"]["value"] == pytest.approx(1.0)
     assert summary["val"]["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.8 - 0.3)
-    assert summary["val"]["pooled"]["spearman"]["value"] == pytest.approx(0.5)  # ranks 3 2 1 against 2 3 1
+    assert summary["val"]["pooled"]["spearman"]["value"] == pytest.approx(
+        0.5
+    )  # ranks 3 2 1 against 2 3 1
 
 
 def test_the_spread_is_held_against_the_error():
     _, summary = evaluate(PREDICTED, LABELS)
     assert summary["val"]["calibration"]["n"] == 3
-    assert summary["val"]["calibration"]["within_1_sd"] == pytest.approx(1 / 3)  # errors 0.6, 0.3 and 0.1
+    assert summary["val"]["calibration"]["within_1_sd"] == pytest.approx(
+        1 / 3
+    )  # errors 0.6, 0.3 and 0.1
     assert evaluate(PREDICTED.assign(network_sd=np.nan), LABELS)[1]["val"]["calibration"] is None
 
 
@@ -64,7 +68,10 @@ def test_labels_that_were_not_scored_are_counted_and_not_judged():
 
 def test_each_target_has_a_row_with_its_split():
     table, _ = evaluate(PREDICTED, LABELS)
-    assert table[["target", "split", "n_decoys"]].values.tolist() == [["A", "train", 3], ["V", "val", 3]]
+    assert table[["target", "split", "n_decoys"]].values.tolist() == [
+        ["A", "train", 3],
+        ["V", "val", 3],
+    ]
     assert table["top_decoy"].tolist() == ["d1", "d2"]
     assert table["top_dockq"].tolist() == [0.9, 0.3]
 
@@ -79,13 +86,16 @@ def test_decoys_without_label_have_no_influence():
 
 def test_decoys_of_one_name_in_two_targets_keep_their_own_scores():
     _, summary = evaluate(
-        predictions(("A", "d", 0.9), ("B", "d", 0.1)), labels(("A", "d", 0.9, "val"), ("B", "d", 0.1, "val"))
+        predictions(("A", "d", 0.9), ("B", "d", 0.1)),
+        labels(("A", "d", 0.9, "val"), ("B", "d", 0.1, "val")),
     )
     assert summary["val"]["pooled"]["mae"]["value"] == pytest.approx(0.0)
 
 
 def test_a_split_without_any_score_is_counted_and_has_no_metric():
-    table, summary = evaluate(predictions(("A", "d", 0.5)), labels(("A", "d", 0.5, "test"), ("B", "d", 0.5, "val")))
+    table, summary = evaluate(
+        predictions(("A", "d", 0.5)), labels(("A", "d", 0.5, "test"), ("B", "d", 0.5, "val"))
+    )
     assert summary["val"] == {"n_labels": 1, "n_not_scored": 1}
     assert table["split"].tolist() == ["test"]
 
@@ -98,7 +108,10 @@ def test_without_any_score_there_is_an_empty_table():
 
 def test_the_order_of_rows_is_irrelevant():
     shuffled = PREDICTED[::-1], [*LABELS[3:], *LABELS[:3]]
-    (table, summary), (other_table, other_summary) = evaluate(PREDICTED, LABELS), evaluate(*shuffled)
+    (table, summary), (other_table, other_summary) = (
+        evaluate(PREDICTED, LABELS),
+        evaluate(*shuffled),
+    )
     pd.testing.assert_frame_equal(table, other_table)
     assert summary == other_summary
 
@@ -107,11 +120,17 @@ def test_the_consensus_is_held_against_the_same_decoys():
     """It is no DockQ, so it has no error; a decoy without others has none, and that is no merit."""
     consensus = {("V", "d1"): 0.9, ("V", "d2"): 0.4, ("V", "d3"): 0.1}
     known = pd.concat([PREDICTED, predictions(("W", "lonely", 0.5))], ignore_index=True)
-    known["consensus"] = [consensus.get(key, np.nan) for key in zip(known["target"], known["decoy"], strict=True)]
+    known["consensus"] = [
+        consensus.get(key, np.nan) for key in zip(known["target"], known["decoy"], strict=True)
+    ]
     table, summary = evaluate(known, [*LABELS, Label("W", "lonely", 0.7, "val")])
     assert CONSENSUS not in summary["train"]
     of_val = summary["val"][CONSENSUS]
-    assert of_val["per_target"]["ranking_loss"]["mean"] == 0.0 < summary["val"]["per_target"]["ranking_loss"]["mean"]
+    assert (
+        of_val["per_target"]["ranking_loss"]["mean"]
+        == 0.0
+        < summary["val"]["per_target"]["ranking_loss"]["mean"]
+    )
     assert of_val["n_decoys"] == summary["val"]["n_decoys"] == 4
     assert of_val["pooled"].keys() == {"spearman", "pearson", "auroc"}
     by_consensus = table.set_index("target").loc["V"]
@@ -122,15 +141,24 @@ def test_the_consensus_is_held_against_the_same_decoys():
 def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
     """Ranked among those of one name: decoy b has the better A:B, decoy a the better A:C."""
     true = {("a", "A:B"): 0.1, ("b", "A:B"): 0.7, ("a", "A:C"): 0.9, ("b", "A:C"): 0.3}
-    parts = [Label("T", decoy, dockq, "val", interface=name) for (decoy, name), dockq in true.items()]
+    parts = [
+        Label("T", decoy, dockq, "val", interface=name) for (decoy, name), dockq in true.items()
+    ]
     found = [
-        InterfaceRow("T", decoy, name, 9, 9, 5.0, 0.5 if name == "A:C" else true[decoy, name], None, "ok")
+        InterfaceRow(
+            "T", decoy, name, 9, 9, 5.0, 0.5 if name == "A:C" else true[decoy, name], None, "ok"
+        )
         for decoy, name in true
     ]
     _, summary = evaluate(predictions(), [Label("T", "a", 0.5, "val"), *parts], found)
     assert (summary["val"]["n_labels"], summary["val"]["n_not_scored"]) == (1, 1)
     of_parts = summary["val"]["interfaces"]
-    assert (of_parts["n_labels"], of_parts["n_not_scored"], of_parts["n_targets"], of_parts["n_decoys"]) == (4, 0, 2, 4)
+    assert (
+        of_parts["n_labels"],
+        of_parts["n_not_scored"],
+        of_parts["n_targets"],
+        of_parts["n_decoys"],
+    ) == (4, 0, 2, 4)
     assert of_parts["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.0)
     assert of_parts["n_clusters"] == 1  # two interfaces of one target
     _, summary = evaluate(predictions(), parts, found[:3])
@@ -139,17 +167,27 @@ def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
 
 def test_intervals_are_over_clusters_where_they_are_known():
     given = labels(*((target, f"d{i}", i / 4, "val") for target in "ABC" for i in range(4)))
-    scored = predictions(*((x.target, x.decoy, x.dockq if x.target == "A" else 1 - x.dockq) for x in given))
+    scored = predictions(
+        *((x.target, x.decoy, x.dockq if x.target == "A" else 1 - x.dockq) for x in given)
+    )
     losses = []
     for clusters in (None, {"A": "A", "B": "B", "C": "B"}, dict.fromkeys("ABC", "A")):
         summary = evaluate(scored, given, clusters=clusters)[1]["val"]
-        losses.append((summary["n_clusters"], *(summary["per_target"]["ranking_loss"][key] for key in ("mean", "low"))))
+        losses.append(
+            (
+                summary["n_clusters"],
+                *(summary["per_target"]["ranking_loss"][key] for key in ("mean", "low")),
+            )
+        )
     assert losses == [(3, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.5, None)]
 
 
 def test_each_measure_of_the_predictor_is_a_baseline_for_the_decoys_that_have_it():
     """The scorer stands beside it for the same decoys; of PAE the lowest is best."""
-    said = [Confidence("V", f"d{n}", iptm=iptm, interface_pae=30 * (1 - iptm)) for n, iptm in ((1, 0.9), (2, 0.4))]
+    said = [
+        Confidence("V", f"d{n}", iptm=iptm, interface_pae=30 * (1 - iptm))
+        for n, iptm in ((1, 0.9), (2, 0.4))
+    ]
     table, summary = evaluate(PREDICTED, LABELS, confidence=said)
     assert CONFIDENCE not in summary["train"]
     assert summary["val"][CONFIDENCE].keys() == {"iptm", "interface_pae"}

@@ -40,7 +40,12 @@ MEETINGS = {
     "open": [meeting("A:B", 40), meeting("A:C", 30), meeting("B:C", 0, 12.3)],
     "off": [meeting("A:B", 40), meeting("A:C", 0, 60.0), meeting("B:C", 0, 55.5)],
 }
-STATUS = {"ring": Status.OK, "open": Status.OK, "off": Status.PARTNER_APART, "dust": Status.UNREADABLE}
+STATUS = {
+    "ring": Status.OK,
+    "open": Status.OK,
+    "off": Status.PARTNER_APART,
+    "dust": Status.UNREADABLE,
+}
 SCORES = [
     Score("T", "ring", 0.9, 0.1), Score("T", "open", 0.95, 0.1),
     *(Score("T", "ring", p, 0.1, name) for name, p in (("A:B", 0.8), ("A:C", 0.7), ("B:C", 0.6))),
@@ -49,7 +54,9 @@ SCORES = [
 ]  # fmt: skip
 
 
-def models(statuses: dict[str, str], table: list[InterfaceRow], rank_by: str = "complex") -> pd.DataFrame:
+def models(
+    statuses: dict[str, str], table: list[InterfaceRow], rank_by: str = "complex"
+) -> pd.DataFrame:
     """The table of models of `SCORES`."""
     coverage = [covered(decoy, status) for decoy, status in sorted(statuses.items())]
     records = [score_record(score) for score in SCORES if not score.interface]
@@ -60,13 +67,19 @@ def models(statuses: dict[str, str], table: list[InterfaceRow], rank_by: str = "
 def table() -> list[InterfaceRow]:
     """A ring, one that is open, one with a chain off, and a file that cannot be read."""
     coverage = [covered(decoy, status) for decoy, status in sorted(STATUS.items())]
-    fates = {("T", d): LedgerRow("T", d, Status.OK, "graphs", meetings=meetings_text(m)) for d, m in MEETINGS.items()}
+    fates = {
+        ("T", d): LedgerRow("T", d, Status.OK, "graphs", meetings=meetings_text(m))
+        for d, m in MEETINGS.items()
+    }
     fates["T", "dust"] = LedgerRow("T", "dust", Status.UNREADABLE, "interface")
     return scored_interfaces(interface_table(coverage, fates), SCORES)
 
 
 def test_every_decoy_has_a_row_for_every_interface_that_any_of_them_has(table):
-    assert [(row.decoy, row.interface, row.n_contacts, row.closest, row.dockq, row.status) for row in table] == [
+    assert [
+        (row.decoy, row.interface, row.n_contacts, row.closest, row.dockq, row.status)
+        for row in table
+    ] == [
         ("dust", "A:B", None, None, None, "unreadable"),
         ("dust", "A:C", None, None, None, "unreadable"),
         ("dust", "B:C", None, None, None, "unreadable"),
@@ -83,7 +96,11 @@ def test_every_decoy_has_a_row_for_every_interface_that_any_of_them_has(table):
 
 
 def test_the_only_interface_of_a_decoy_has_the_score_of_the_decoy_and_no_other_has():
-    fates = {("T", "d"): LedgerRow("T", "d", Status.OK, "graphs", meetings=meetings_text([meeting("A:B", 9)]))}
+    fates = {
+        ("T", "d"): LedgerRow(
+            "T", "d", Status.OK, "graphs", meetings=meetings_text([meeting("A:B", 9)])
+        )
+    }
     (row,) = scored_interfaces(interface_table([covered("d")], fates), [Score("T", "d", 0.4, None)])
     assert (row.interface, row.dockq, row.status) == ("A:B", 0.4, "ok")
     fates["T", "d"] = fates["T", "d"]._replace(meetings=meetings_text(MEETINGS["ring"]))
@@ -95,7 +112,13 @@ def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_o
     """A dimer among models of two dimers: its only interface has the score of the dimer."""
     met = {"dimer": ["A:B"], "both": ["A:B", "C:D"]}
     fates = {
-        ("T", d): LedgerRow("T", d, Status.OK, "graphs", meetings=meetings_text([meeting(name, 9) for name in names]))
+        ("T", d): LedgerRow(
+            "T",
+            d,
+            Status.OK,
+            "graphs",
+            meetings=meetings_text([meeting(name, 9) for name in names]),
+        )
         for d, names in met.items()
     }
     of_both = [
@@ -103,7 +126,8 @@ def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_o
         *(Score("T", "both", p, None, n) for n, p in (("A:B", 0.6), ("C:D", 0.7))),
     ]
     rows = scored_interfaces(
-        interface_table([covered("both"), covered("dimer")], fates), [*of_both, Score("T", "dimer", 0.4, None)]
+        interface_table([covered("both"), covered("dimer")], fates),
+        [*of_both, Score("T", "dimer", 0.4, None)],
     )
     assert [(row.decoy, row.interface, row.dockq, row.status) for row in rows] == [
         ("both", "A:B", 0.6, "ok"),
@@ -133,7 +157,9 @@ def test_the_ranking_sums_up_the_interfaces(table):
         ("mean_interface", ["ring", "open", "off", "dust"]),
     ],
 )
-def test_the_ranking_goes_by_the_complex_or_its_interfaces_and_never_puts_an_apart_one_first(table, rank_by, order):
+def test_the_ranking_goes_by_the_complex_or_its_interfaces_and_never_puts_an_apart_one_first(
+    table, rank_by, order
+):
     ranked = models(STATUS, table, rank_by)
     assert ranked["decoy"].tolist() == order
     assert ranked["rank"].tolist()[:3] == [1, 2, 3]
@@ -158,7 +184,14 @@ def test_two_chains_that_always_touch_alike_may_be_one_partner():
     assert hints([*one, *(row._replace(target="U") for row in one)]) == [f"T and 1 more: {said}"]
 
 
-DOMAINS = {"H": HEAVY, "L": LIGHT, "a": ALPHA, "b": BETA, "N": NANOBODY, "HL": f"{HEAVY}GGGGSGGGGSGGGGS{LIGHT}"}
+DOMAINS = {
+    "H": HEAVY,
+    "L": LIGHT,
+    "a": ALPHA,
+    "b": BETA,
+    "N": NANOBODY,
+    "HL": f"{HEAVY}GGGGSGGGGSGGGGS{LIGHT}",
+}
 
 
 def test_two_chains_of_an_antibody_that_are_not_one_partner_need_no_hint():
@@ -195,7 +228,11 @@ def test_partners_that_part_the_chains_of_an_antibody_are_told(partners, domains
 
 def test_the_estimates_of_a_decoy_with_several_interfaces_are_about_the_weakest(table):
     """DockQ is that of the weakest interface; the score stays that of the whole."""
-    scores = {score.decoy: score.pred_dockq for score in scores_of_weakest(SCORES, table) if not score.interface}
+    scores = {
+        score.decoy: score.pred_dockq
+        for score in scores_of_weakest(SCORES, table)
+        if not score.interface
+    }
     assert scores == {"ring": 0.6, "open": 0.1}
     ranked = models({"ring": Status.OK, "open": Status.OK}, table).set_index("decoy")
     assert ranked["dockq"].to_dict() == scores
@@ -205,19 +242,31 @@ def test_the_estimates_of_a_decoy_with_several_interfaces_are_about_the_weakest(
 
 def test_models_whose_partners_differ_are_named_and_missing_chains_are_no_difference():
     """Copies of a chain, B and D, that two files call the other way round."""
-    said = partners_hint([*rows(**{"A+B_C+D": [9, 9]}), *(row._replace(decoy="x") for row in rows(**{"A+D_B+C": [9]}))])
-    assert said.startswith("models have different partners, d0 A+B:C+D and x A+D:B+C by the chains of the target")
+    said = partners_hint(
+        [
+            *rows(**{"A+B_C+D": [9, 9]}),
+            *(row._replace(decoy="x") for row in rows(**{"A+D_B+C": [9]})),
+        ]
+    )
+    assert said.startswith(
+        "models have different partners, d0 A+B:C+D and x A+D:B+C by the chains of the target"
+    )
     assert partners_hint(rows(**{"A+B_C+D": [9, 9], "A_C+D": [9]})) == ""
     assert partners_hint(rows(**{"A+B_C+D": [9], "A+B_E": [9], "C+D_E": [9]})) == ""
     assert partners_hint(rows(**{"A+B_C+D": [9, 9], "A+D_B+C": [0, 0]})) == ""
 
 
 def test_chains_that_no_one_could_say_are_not_advised():
-    odd = [row._replace(interface=row.interface.replace("A", "A:1")) for row in rows(A_H=[40], A_L=[12], H_L=[110])]
+    odd = [
+        row._replace(interface=row.interface.replace("A", "A:1"))
+        for row in rows(A_H=[40], A_L=[12], H_L=[110])
+    ]
     assert partners_hint(odd) == ""
 
 
-@pytest.mark.parametrize("found", [{"A_B": [9, 9]}, {"A_B": [9, 0], "A_C": [0, 9]}, {"A_H+L": [9], "A_B": [9]}, {}])
+@pytest.mark.parametrize(
+    "found", [{"A_B": [9, 9]}, {"A_B": [9, 0], "A_C": [0, 9]}, {"A_H+L": [9], "A_B": [9]}, {}]
+)
 def test_nothing_is_advised_for_two_chains_or_where_none_always_touch_or_partners_are_given(found):
     assert partners_hint(rows(**found)) == ""
     assert hints(rows(**found)) == []

@@ -13,7 +13,13 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import structure_digest
 from toporank.building.chunks.store import Store
 from toporank.building.target_chains import sequences, target_chains
-from toporank.comparing.homology.chain_tables import Chain, compared, read_chains, sequences_of_chains, write_chains
+from toporank.comparing.homology.chain_tables import (
+    Chain,
+    compared,
+    read_chains,
+    sequences_of_chains,
+    write_chains,
+)
 from toporank.comparing.homology.remembered import remember
 from toporank.errors import RecordError, StructureError
 from toporank.ranking.leakage import describe, leakage
@@ -23,7 +29,7 @@ from toporank.structures.read import read_complex
 TRAINED = {"training_set": {"chains": remember({"t1": [chain(1)], "t2": [chain(2)]})}}
 SCORED = {"t1": [chain(1)], "q": [chain(2)[:90] + chain(5, 30)], "new": [chain(3)], "nanobody": []}
 
-# ---- the table --------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 
 
 def test_each_target_is_told_with_its_nearest_training_target():
@@ -34,22 +40,33 @@ def test_each_target_is_told_with_its_nearest_training_target():
     assert (rows["t1"].containment, rows["t1"].why) == (1.0, "it is a training target")
     assert rows["q"].why == "it shares a chain with the training target t2"
     assert rows["q"].containment == pytest.approx(86 / 116, abs=0.2)
-    assert rows["nanobody"].why == "all its chains are antibodies or peptides, which are not compared"
+    assert (
+        rows["nanobody"].why == "all its chains are antibodies or peptides, which are not compared"
+    )
     assert rows["failed"].why == "no decoy of it was built"
 
 
-@pytest.mark.parametrize("description", [{}, {"training_set": {"train": 3}}], ids=["of TopoQA", "of an older version"])
+@pytest.mark.parametrize(
+    "description", [{}, {"training_set": {"train": 3}}], ids=["of TopoQA", "of an older version"]
+)
 def test_of_a_checkpoint_without_record_nothing_is_known(description):
     rows = leakage(["b", "a"], SCORED, [TRAINED, description])
-    assert [(row.target, row.seen_in_training) for row in rows] == [("a", "unknown"), ("b", "unknown")]
+    assert [(row.target, row.seen_in_training) for row in rows] == [
+        ("a", "unknown"),
+        ("b", "unknown"),
+    ]
     assert describe(rows) == (
-        "2 targets = 0 seen in training + 0 new + 2 unknown (the checkpoint does not say what it was trained on)"
+        "2 targets = 0 seen in training + 0 new + 2 unknown (the checkpoint does not say what it "
+        "was trained on)"
     )
 
 
 def test_of_an_ensemble_it_is_what_any_of_its_members_has_seen():
     other = {"training_set": {"chains": remember({"t3": [chain(3)]})}}
-    rows = {row.target: row.nearest_training_target for row in leakage(SCORED, SCORED, [TRAINED, other, TRAINED])}
+    rows = {
+        row.target: row.nearest_training_target
+        for row in leakage(SCORED, SCORED, [TRAINED, other, TRAINED])
+    }
     assert rows == {"t1": "t1", "q": "t2", "new": "t3", "nanobody": ""}
 
 
@@ -59,7 +76,7 @@ def test_the_numbers_add_up():
     )
 
 
-# ---- chains of targets ------------------------------------------------------------------------------------
+# ---- chains of targets ---------------------------------------------------------------------------
 
 
 def test_the_sequence_of_a_chain_is_that_of_its_protein_residues(tmp_path):
@@ -80,12 +97,18 @@ def built(tmp_path):
         plan, fates = [], {}
         for name, chains in decoys.items():
             path = tmp_path / f"{name}.pdb"
-            atoms = [alanine(c, n, 5.0 * n, 5.0 * i) for i, c in enumerate(chains) for n in range(1, 23)]
+            atoms = [
+                alanine(c, n, 5.0 * n, 5.0 * i) for i, c in enumerate(chains) for n in range(1, 23)
+            ]
             path.write_text(pdb(itertools.chain(*atoms)))
             member = PlannedDecoy(name.split("_")[0], name, str(path), 0, 0, "")
             plan.append(member)
             fates[member.key] = LedgerRow(
-                *member.key, Status.OK, "graphs", n_chains=len(chains), structure_sha256=structure_digest(path)
+                *member.key,
+                Status.OK,
+                "graphs",
+                n_chains=len(chains),
+                structure_sha256=structure_digest(path),
             )
         return plan, fates, Store(tmp_path / "store")
 
@@ -115,7 +138,9 @@ def test_what_was_read_from_the_same_file_is_not_read_again(built, tmp_path):
     assert target_chains(plan, fates, rows, Store(tmp_path / "empty")) == rows
     assert target_chains(plan, fates, [], store) == rows  # from the store
     with pytest.raises(StructureError):
-        target_chains(plan, fates, [rows[0]._replace(structure_sha256="other")], Store(tmp_path / "empty"))
+        target_chains(
+            plan, fates, [rows[0]._replace(structure_sha256="other")], Store(tmp_path / "empty")
+        )
 
 
 def test_antibodies_and_peptides_are_listed_and_not_compared(tmp_path):

@@ -1,4 +1,6 @@
-"""The table of models: one DockQ that falls with the rank, and a row for every model that went in."""
+"""The table of models: one DockQ that falls with the rank, and a row for every model that went
+in.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ from toporank.structures.identity import Status
 
 def covered(target: str, decoy: str, status: str = Status.OK, **changes: Any) -> CoverageRow:
     n_residues = {Status.OK: 9, Status.NO_INTERFACE: 0}.get(status)
-    row = CoverageRow(target, decoy, status, "graphs", "", None, "", 2, n_residues, f"in/{decoy}.pdb")
+    row = CoverageRow(
+        target, decoy, status, "graphs", "", None, "", 2, n_residues, f"in/{decoy}.pdb"
+    )
     return row._replace(**changes)
 
 
@@ -38,7 +42,9 @@ def scored(**values: float) -> dict[str, list[dict]]:
     return {"T": [score_record(Score("T", decoy, value, 0.01)) for decoy, value in values.items()]}
 
 
-def calibrated(decoy: str, score: float, dockq: float, probability: float = 0.5, domain: str = "") -> dict[str, Any]:
+def calibrated(
+    decoy: str, score: float, dockq: float, probability: float = 0.5, domain: str = ""
+) -> dict[str, Any]:
     record = score_record(Score("T", decoy, score, None))
     bounds = {"dockq_low": max(0.0, dockq - 0.2), "dockq_high": min(1.0, dockq + 0.2)}
     return record | {"dockq": dockq, "p_acceptable": probability, "out_of_domain": domain} | bounds
@@ -51,7 +57,11 @@ def order(table: pd.DataFrame) -> list[tuple[str, Any]]:
 def test_the_best_comes_first_and_what_has_no_score_last():
     statuses = {"unreadable": Status.UNREADABLE, "apart": Status.NO_INTERFACE, "failed": Status.FAILED,
                 "lacks": Status.CHAIN_MISSING, "label": Status.NO_DECOY}  # fmt: skip
-    coverage = [covered("T", "low"), covered("T", "high"), *(covered("T", *row) for row in statuses.items())]
+    coverage = [
+        covered("T", "low"),
+        covered("T", "high"),
+        *(covered("T", *row) for row in statuses.items()),
+    ]
     table = model_table(coverage, scored(low=0.1, high=0.85))
     assert order(table) == [
         ("high", 1), ("low", 2), ("lacks", 3), ("apart", 4), ("failed", None), ("unreadable", None),
@@ -68,7 +78,12 @@ def test_two_scores_of_one_model_are_an_error():
 
 
 def test_copies_share_the_rank_of_the_original_and_ties_go_by_name():
-    coverage = [covered("T", "d10"), covered("T", "copy", duplicate_of="d2"), covered("T", "d1"), covered("T", "d2")]
+    coverage = [
+        covered("T", "d10"),
+        covered("T", "copy", duplicate_of="d2"),
+        covered("T", "d1"),
+        covered("T", "d2"),
+    ]
     table = model_table(coverage, scored(d10=0.5, copy=0.9, d1=0.5, d2=0.9))
     assert order(table) == [("d2", 1), ("copy", 1), ("d1", 2), ("d10", 3)]
     assert distinct_models(table)["decoy"].tolist() == ["d2", "d1", "d10"]
@@ -82,7 +97,9 @@ def test_the_expected_dockq_decides_and_the_score_behind_it_where_that_is_equal(
 
 @settings(max_examples=25, deadline=None)
 @given(
-    values=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8),
+    values=st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8
+    ),
     calibrate=st.booleans(),
 )
 def test_within_a_target_dockq_never_rises_with_the_rank(values, calibrate):
@@ -105,7 +122,12 @@ def test_within_a_target_dockq_never_rises_with_the_rank(values, calibrate):
 
 def test_another_column_can_decide():
     meetings = []
-    for decoy, pair, value in (("a", "A:B", 0.9), ("a", "B:C", 0.1), ("b", "A:B", 0.4), ("b", "B:C", 0.4)):
+    for decoy, pair, value in (
+        ("a", "A:B", 0.9),
+        ("a", "B:C", 0.1),
+        ("b", "A:B", 0.4),
+        ("b", "B:C", 0.4),
+    ):
         meetings.append(InterfaceRow("T", decoy, pair, 9, 9, 4.0, value, None, Status.OK))
     coverage = [covered("T", "a"), covered("T", "b")]
     for rank_by, first in (("complex", "b"), ("min_interface", "b"), ("mean_interface", "a")):
@@ -117,7 +139,10 @@ def test_another_column_can_decide():
 def test_clusters_are_ranked_by_the_mean_of_their_best_four_without_copies():
     values = {1: [0.9, 0.3, 0.3, 0.3, 0.3], 2: [0.6, 0.6, 0.6, 0.6, 0.0, 0.0, 0.0], None: [1.0]}
     found = {f"{cluster}_{i}": p for cluster, of in values.items() for i, p in enumerate(of)}
-    among = [ComparedDecoy("T", name, int(name[0]) if name[0] in "12" else None, 0.5, "") for name in found]
+    among = [
+        ComparedDecoy("T", name, int(name[0]) if name[0] in "12" else None, 0.5, "")
+        for name in found
+    ]
     coverage = [*(covered("T", name) for name in found), covered("T", "copy", duplicate_of="1_0")]
     among.append(ComparedDecoy("T", "copy", 1, 0.5, ""))
     table = model_table(coverage, scored(**found, copy=0.9), comparison=among)
@@ -131,11 +156,30 @@ def test_clusters_are_ranked_by_the_mean_of_their_best_four_without_copies():
     [(0.75, 0.3, "believe"), (0.74, 0.9, "check"), (0.26, 0.1, "check"), (0.25, 0.9, "do not believe"),
      (None, 0.9, "check"), (np.nan, 0.23, "check"), (None, 0.22, "do not believe"), (None, None, "")],
 )  # fmt: skip
-def test_the_probability_decides_on_the_verdict_and_without_one_no_model_is_believed(probability, dockq, verdict):
+def test_the_probability_decides_on_the_verdict_and_without_one_no_model_is_believed(
+    probability, dockq, verdict
+):
     assert verdict_of(probability, dockq) == verdict
 
 
-ODD_NAMES = ["NA", "1e5", "007", "nan", '"', "a,b", "Å", "=1+1", "-1", "+x", "@x", "'=1", "''-", "'q'", "\tx", "a\nb"]
+ODD_NAMES = [
+    "NA",
+    "1e5",
+    "007",
+    "nan",
+    '"',
+    "a,b",
+    "Å",
+    "=1+1",
+    "-1",
+    "+x",
+    "@x",
+    "'=1",
+    "''-",
+    "'q'",
+    "\tx",
+    "a\nb",
+]
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
@@ -157,7 +201,8 @@ def test_names_and_numbers_survive_the_files_and_no_name_is_a_formula(tmp_path, 
 def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path):
     coverage = [covered("T", "good"), covered("T", "gone", Status.UNREADABLE, reason="it is empty")]
     write_models_and_details(
-        *(tmp_path / name for name in ("m", "d")), model_table(coverage, {"T": [calibrated("good", 0.8, 0.5, 0.9)]})
+        *(tmp_path / name for name in ("m", "d")),
+        model_table(coverage, {"T": [calibrated("good", 0.8, 0.5, 0.9)]}),
     )
     assert (tmp_path / "m").read_text().splitlines() == [
         "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,weakest_interface,status,reason,"
@@ -169,7 +214,10 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
 
 
 def test_the_best_of_each_target_is_named():
-    coverage = [covered("AA", "d", Status.NO_INTERFACE), *(covered(f"T{i:02}", "d") for i in range(12))]
+    coverage = [
+        covered("AA", "d", Status.NO_INTERFACE),
+        *(covered(f"T{i:02}", "d") for i in range(12)),
+    ]
     records = {f"T{i:02}": [calibrated("d", 0.5, 0.5)] for i in range(12)}
     lines = best_of_each_target(model_table(coverage, records))
     assert lines[:2] == [

@@ -1,4 +1,6 @@
-"""Scores of networks: the mean and the spread are those of the ensemble, and graphs of other features are refused."""
+"""Scores of networks: the mean and the spread are those of the ensemble, and graphs of other
+features are refused.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ import numpy as np
 import pytest
 import torch
 from _scoring import score_pack
-from _synthetic import METADATA, labelled, local_pack, members, random_graph, small_run, training_graphs, training_pack
+from _synthetic import (
+    METADATA,
+    labelled,
+    local_pack,
+    members,
+    random_graph,
+    small_run,
+    training_graphs,
+    training_pack,
+)
 
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, GraphError
@@ -24,7 +35,10 @@ from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import Scorer
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*LeafSpec.*"), pytest.mark.filterwarnings("ignore:.*weights_only.*")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),
+    pytest.mark.filterwarnings("ignore:.*weights_only.*"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +47,13 @@ def trained(tmp_path_factory) -> tuple[Path, list[Path]]:
     folder = tmp_path_factory.mktemp("trained")
     pack = training_pack(folder / "pack.safetensors")
     for seed in (1, 2, 3):
-        train_run(small_run(f"s{seed}", seed, max_epochs=1), [pack], 1, folder / f"s{seed}", folder / "store")
+        train_run(
+            small_run(f"s{seed}", seed, max_epochs=1),
+            [pack],
+            1,
+            folder / f"s{seed}",
+            folder / "store",
+        )
     return pack, [folder / f"s{seed}" / "last.ckpt" for seed in (1, 2, 3)]
 
 
@@ -51,20 +71,29 @@ def test_the_score_is_that_of_the_checkpoint_and_the_spread_that_of_the_ensemble
     decoys = GraphStore.open([pack]).decoys
     assert [row[:2] for row in table] == list(zip(decoys["target"], decoys["decoy"], strict=True))
     np.testing.assert_allclose(column(table, "pred_dockq"), expected[0], atol=1.5e-6)
-    np.testing.assert_allclose(column(table, "pred_sd"), np.std(expected, axis=0, ddof=1), atol=1.5e-6)
+    np.testing.assert_allclose(
+        column(table, "pred_sd"), np.std(expected, axis=0, ddof=1), atol=1.5e-6
+    )
     assert column(table, "pred_sd").min() > 0
 
 
 def test_the_numbers_of_a_decoy_do_not_depend_on_which_others_are_scored_with_it(tmp_path):
-    """Not in one bit. Last digits would else move thresholds of trees, and with them the score by more than digits."""
+    """Not in one bit. Last digits would else move thresholds of trees, and with them the score by
+    more than digits.
+    """
     run = small_run("wide", 1, max_epochs=1, hidden=32, heads=4, local_weight=1.0)
     pack = local_pack(tmp_path / "train", training_graphs(decoys=4))
     train_run(run, [pack], 1, tmp_path / "wide", tmp_path / "store")
     network = load_weights(tmp_path / "wide/last.ckpt")[0]
-    graphs = {("T", f"d{i}", "val"): random_graph(i, nodes=20 + 7 * i, edges=90 + 31 * i) for i in range(40)}
+    graphs = {
+        ("T", f"d{i}", "val"): random_graph(i, nodes=20 + 7 * i, edges=90 + 31 * i)
+        for i in range(40)
+    }
     found = {}
     for name, keys in {"all": [*graphs], "turned": [*graphs][::-1], "few": [*graphs][7:10]}.items():
-        write_pack(tmp_path / name, members(tmp_path / "graphs", {key: graphs[key] for key in keys}))
+        write_pack(
+            tmp_path / name, members(tmp_path / "graphs", {key: graphs[key] for key in keys})
+        )
         store = GraphStore.open([tmp_path / name])
         ((score, local, residues, _, pooled),) = predict_all([network], store)
         nodes = residues.split(store.n_nodes.tolist())
@@ -86,7 +115,9 @@ def ensemble(trained, tmp_path) -> Callable[[str], Scorer]:
 
     def make(score: str) -> Scorer:
         summaries = [checkpoint.with_name("summary.json") for checkpoint in trained[1]]
-        write_selection(summaries, "val_loss", tmp_path / score / "leaderboard.csv", tmp_path / score / "best")
+        write_selection(
+            summaries, "val_loss", tmp_path / score / "leaderboard.csv", tmp_path / score / "best"
+        )
         write_ensemble(summaries, "val_loss", tmp_path / score / "ensemble", 2)
         seal(tmp_path / score, mean=score == "mean")
         return Scorer.open(tmp_path / score)
@@ -107,10 +138,14 @@ def test_the_score_of_an_ensemble_is_the_mean_of_its_members(trained, ensemble):
 
 def test_each_checkpoint_is_read_once_and_a_copy_not_at_all(ensemble, trained, monkeypatch):
     scorer, read = ensemble("mean"), []
-    monkeypatch.setattr(networks, "load_weights", lambda path: read.append(path) or load_weights(path))
+    monkeypatch.setattr(
+        networks, "load_weights", lambda path: read.append(path) or load_weights(path)
+    )
     Networks(scorer).score(trained[0])
     assert len(scorer.descriptions) == 2
-    assert len(scorer.members) == len(read) == len({*map(Path.read_bytes, read)}) == 2  # best.ckpt is one of them
+    assert (
+        len(scorer.members) == len(read) == len({*map(Path.read_bytes, read)}) == 2
+    )  # best.ckpt is one of them
 
 
 def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(trained, ensemble, tmp_path):
@@ -118,9 +153,13 @@ def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(trained, e
     members = ensemble("mean").members
     copied = Path(shutil.copy(members[1], tmp_path / "copied.ckpt"))
     first, other = (score_pack(path, members, pack, mean=True) for path in (copied, members[0]))
-    assert [score._replace(pooled=()) for score in first] == [score._replace(pooled=()) for score in other]
+    assert [score._replace(pooled=()) for score in first] == [
+        score._replace(pooled=()) for score in other
+    ]
     kept = members[:1]
-    with pytest.raises(CheckpointError, match=r"copied\.ckpt: the score is the mean .* another \(copy this"):
+    with pytest.raises(
+        CheckpointError, match=r"copied\.ckpt: the score is the mean .* another \(copy this"
+    ):
         score_pack(copied, kept, pack, mean=True)
     assert score_pack(copied, kept, pack)[0].pred_sd is None  # no mean is asked for
     copied.write_bytes(b"garbage")
@@ -133,8 +172,12 @@ def test_all_members_have_the_same_features(trained, tmp_path):
     graphs = {(target, f"d{i}", split): labelled(i, metadata=OTHER) for i in range(4)
               for target, split in (("A", "train"), ("B", "val"))}  # fmt: skip
     write_pack(tmp_path / "other", members(tmp_path / "graphs", graphs))
-    train_run(small_run(max_epochs=1), [tmp_path / "other"], 1, tmp_path / "run", tmp_path / "store")
-    with pytest.raises(CheckpointError, match=r"run/last\.ckpt: was trained on other features .* interface differ"):
+    train_run(
+        small_run(max_epochs=1), [tmp_path / "other"], 1, tmp_path / "run", tmp_path / "store"
+    )
+    with pytest.raises(
+        CheckpointError, match=r"run/last\.ckpt: was trained on other features .* interface differ"
+    ):
         score_pack(checkpoints[0], [*checkpoints, tmp_path / "run/last.ckpt"], pack)
 
 
@@ -169,14 +212,18 @@ def test_labels_have_no_influence_on_scores(trained, tmp_path):
     for graph in graphs.values():
         del graph.y
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))
-    assert score_pack(trained[1][0], [], tmp_path / "pack") == score_pack(trained[1][0], [], trained[0])
+    assert score_pack(trained[1][0], [], tmp_path / "pack") == score_pack(
+        trained[1][0], [], trained[0]
+    )
 
 
 def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, tmp_path):
     graph = random_graph(1)
     graph.x[0, 0] = torch.inf
     write_pack(tmp_path / "odd", members(tmp_path / "g", {("A", "d", ""): graph}))
-    with pytest.raises(GraphError, match="predictions for 1 decoys are not finite numbers, the first is A/d"):
+    with pytest.raises(
+        GraphError, match="predictions for 1 decoys are not finite numbers, the first is A/d"
+    ):
         score_pack(trained[1][0], [], tmp_path / "odd")
 
 
@@ -187,7 +234,10 @@ OTHER = {**METADATA, "features": {**METADATA["features"], "interface": NEARER}}
 def pack_with(folder: Path, **changes) -> Path:
     """One graph whose feature modules are partly others."""
     metadata = {**METADATA, "features": {**METADATA["features"], **changes}}
-    write_pack(folder / "other", members(folder / "graphs", {("A", "d", ""): random_graph(1, metadata=metadata)}))
+    write_pack(
+        folder / "other",
+        members(folder / "graphs", {("A", "d", ""): random_graph(1, metadata=metadata)}),
+    )
     return folder / "other"
 
 
@@ -195,7 +245,10 @@ def pack_with(folder: Path, **changes) -> Path:
     ("changes", "named"),
     [
         ({"interface": {"module": "interface/ca_cutoff/v1", "cutoff": 8.0}}, "interface differ"),
-        ({"edges": {"module": "edges/contacts/v1"}, "nodes": {"module": "x"}}, "edges, nodes differ"),
+        (
+            {"edges": {"module": "edges/contacts/v1"}, "nodes": {"module": "x"}},
+            "edges, nodes differ",
+        ),
     ],
 )
 def test_graphs_of_other_features_are_an_error_that_names_the_checkpoint_and_what_differs(
@@ -207,8 +260,12 @@ def test_graphs_of_other_features_are_an_error_that_names_the_checkpoint_and_wha
     assert named in str(caught.value)
 
 
-def test_graphs_that_do_not_name_their_features_are_not_scored_with_a_checkpoint_that_does(trained, tmp_path):
-    write_pack(tmp_path / "bare", members(tmp_path / "g", {("A", "d", ""): random_graph(1, metadata=None)}))
+def test_graphs_that_do_not_name_their_features_are_not_scored_with_a_checkpoint_that_does(
+    trained, tmp_path
+):
+    write_pack(
+        tmp_path / "bare", members(tmp_path / "g", {("A", "d", ""): random_graph(1, metadata=None)})
+    )
     with pytest.raises(CheckpointError, match="edges, interface, nodes, topology differ"):
         score_pack(trained[1][0], [], tmp_path / "bare")
 

@@ -1,4 +1,6 @@
-"""The quality of each residue: the mean over its contacts, under the names of the structure, as table and B-factor."""
+"""The quality of each residue: the mean over its contacts, under the names of the structure, as
+table and B-factor.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ import pytest
 import torch
 from _contacts import content
 from _scoring import score_pack
-from _synthetic import METADATA, labelled, local_pack, members, random_graph, small_run, training_graphs
+from _synthetic import (
+    METADATA,
+    labelled,
+    local_pack,
+    members,
+    random_graph,
+    small_run,
+    training_graphs,
+)
 from torch_geometric.data import Data
 
 from structures_text import Atom, alanine, complex_of, pair, pdb, write
@@ -46,7 +56,7 @@ from toporank.structures.write import QUALITY, mmcif
 
 HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement,residue_name"
 
-# ---- what is predicted ------------------------------------------------------------------------------------
+# ---- what is predicted ---------------------------------------------------------------------------
 
 
 def chain_graph(seed: int, names: list[str]) -> Data:
@@ -94,12 +104,18 @@ def scorers(tmp_path_factory) -> tuple[Path, list[Path]]:
 def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
     pack, paths = scorers
     store = GraphStore.open([pack])
-    one, two = (predict_all([load_weights(path)[0]], store)[0].residues.numpy() for path in paths[:2])
+    one, two = (
+        predict_all([load_weights(path)[0]], store)[0].residues.numpy() for path in paths[:2]
+    )
     table = score_pack(paths[0], paths, pack, mean=True)
-    found = np.array([residue.pred_network for score in table for residue in score.residues], dtype=float)
+    found = np.array(
+        [residue.pred_network for score in table for residue in score.residues], dtype=float
+    )
     np.testing.assert_allclose(found, (one + two) / 2, atol=1e-4)
     assert [len(score.residues) for score in table] == store.n_nodes.tolist()
-    assert [residue.name for residue in table[0].residues] == [f"A:{i}" for i in range(store.n_nodes[0])]
+    assert [residue.name for residue in table[0].residues] == [
+        f"A:{i}" for i in range(store.n_nodes[0])
+    ]
     assert why_no_residues([residue_lines(score) for score in table]) == ""
 
 
@@ -108,7 +124,9 @@ def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers,
     table = score_pack(without, [], pack)
     assert {score.residues for score in table} == {()}
     lines = {(score.target, score.decoy): residue_lines(score) for score in table}
-    assert why_no_residues(lines.values()).startswith("the scorer does not predict the quality of residues")
+    assert why_no_residues(lines.values()).startswith(
+        "the scorer does not predict the quality of residues"
+    )
     write_residue_lines(tmp_path / "residues.csv", lines.values())
     assert (tmp_path / "residues.csv").read_text() == f"{HEADER}\n"
     write_models(tmp_path / "models", ranked(("T", "d0", 1)), lines, None)
@@ -122,7 +140,7 @@ def test_interfaces_by_themselves_have_no_residues(scorers):
     assert {bool(score.residues) for score in scores if score.interface} == {False}
 
 
-# ---- names of residues in packs ---------------------------------------------------------------------------
+# ---- names of residues in packs ------------------------------------------------------------------
 
 
 def named(*names: str, seed: int = 0) -> Data:
@@ -135,7 +153,9 @@ NAMES = ["A:52", "A:52A", "A:-3", "x:y:1"]
 
 
 def test_a_pack_names_the_residues_of_its_graphs(tmp_path):
-    table = members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES), ("T", "d1", ""): named(*"abcd")})
+    table = members(
+        tmp_path / "graphs", {("T", "d0", ""): named(*NAMES), ("T", "d1", ""): named(*"abcd")}
+    )
     write_pack(tmp_path / "pack", table[:1])
     first = GraphStore.open([tmp_path / "pack"]).names(0)
     write_pack(tmp_path / "pack", table)  # the first is copied
@@ -146,7 +166,9 @@ def test_a_pack_names_the_residues_of_its_graphs(tmp_path):
 
 def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)}))
-    store = dataclasses.replace(GraphStore.open([tmp_path / "pack"]), residues=np.array(["A:52"], dtype=object))
+    store = dataclasses.replace(
+        GraphStore.open([tmp_path / "pack"]), residues=np.array(["A:52"], dtype=object)
+    )
     with pytest.raises(GraphError, match="names 1 residues of T/d0, which has 4 nodes"):
         store.names(0)
 
@@ -156,7 +178,7 @@ def ranked(*rows: tuple[str, str, int]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["target", "decoy", "rank"]).assign(dockq=0.5)
 
 
-# ---- the table --------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 
 
 def residues(**known: float | None) -> tuple[ResidueScore, ...]:
@@ -164,7 +186,13 @@ def residues(**known: float | None) -> tuple[ResidueScore, ...]:
 
 
 SCORES = [
-    Score("T", "=d0", 0.8, None, residues=residues(**{"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None})),
+    Score(
+        "T",
+        "=d0",
+        0.8,
+        None,
+        residues=residues(**{"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None}),
+    ),
     Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75, "SER", 0.425),)),
 ]
 
@@ -187,13 +215,19 @@ def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_pa
 
 
 def test_a_table_without_the_newer_columns_is_read(tmp_path):
-    (tmp_path / "residues.csv").write_text("target,decoy,chain,residue,pred_quality\nT,d,A,52A,0.25\n")
-    assert [*read_residues(tmp_path / "residues.csv")] == [("T", "d", "A", "52A", 0.25, None, None, "")]
+    (tmp_path / "residues.csv").write_text(
+        "target,decoy,chain,residue,pred_quality\nT,d,A,52A,0.25\n"
+    )
+    assert [*read_residues(tmp_path / "residues.csv")] == [
+        ("T", "d", "A", "52A", 0.25, None, None, "")
+    ]
 
 
 def test_the_first_of_each_of_the_first_three_ranks_is_shown(tmp_path):
     rows = [("T", name, rank, 0.5) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
-    table = pd.DataFrame([*rows, ("T", "e", None, None)], columns=["target", "decoy", "rank", "dockq"])
+    table = pd.DataFrame(
+        [*rows, ("T", "e", None, None)], columns=["target", "decoy", "rank", "dockq"]
+    )
     shown = leading(table)
     assert shown["decoy"].tolist() == ["a", "b", "c"]
     path = tmp_path / "residues.csv"
@@ -203,18 +237,23 @@ def test_the_first_of_each_of_the_first_three_ranks_is_shown(tmp_path):
     assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None, "")] for name in "abc"}
 
 
-# ---- contacts ---------------------------------------------------------------------------------------------
+# ---- contacts ------------------------------------------------------------------------------------
 
 TOUCH = ("contact", "nearest_atoms", "salt_bridges", "hydrogen_bonds", "apolar_contacts")
 """Edge columns of the graphs below."""
 
 
-def touching(seed: int, edges: dict[tuple[int, int], tuple[float, ...]], scaling: str = "training_set") -> Data:
+def touching(
+    seed: int, edges: dict[tuple[int, int], tuple[float, ...]], scaling: str = "training_set"
+) -> Data:
     """Four residues with edges in both directions, and the columns of each."""
     graph = random_graph(seed, nodes=4, edges=2 * len(edges))
     graph.edge_index = torch.tensor([[*ends] for pair in edges for ends in (pair, pair[::-1])]).T
     graph.edge_attr = torch.tensor([values for values in edges.values() for _ in range(2)])
-    features = {**METADATA["features"], "edges": {"module": "edges/contacts/v1", "scaling": scaling}}
+    features = {
+        **METADATA["features"],
+        "edges": {"module": "edges/contacts/v1", "scaling": scaling},
+    }
     graph.metadata = {
         **METADATA,
         "features": features,
@@ -234,9 +273,13 @@ EDGES = {
 
 
 def contacts_in(pack: Path) -> tuple[GraphStore, list[np.ndarray], list[np.ndarray]]:
-    """What a store has, what a network says of its edges in contact, and the contacts of each graph."""
+    """What a store has, what a network says of its edges in contact, and the contacts of each
+    graph.
+    """
     torch.manual_seed(5)
-    network = DockQNet(5, 5, hidden=8, heads=2, layers=1, attention_dropout=0.0, readout=8, local=True).eval()
+    network = DockQNet(
+        5, 5, hidden=8, heads=2, layers=1, attention_dropout=0.0, readout=8, local=True
+    ).eval()
     store = GraphStore.open([pack])
     predicted = [predict_all([network], store)[0].contacts.numpy()]
     found = _of_contacts(store, predicted)
@@ -247,9 +290,19 @@ def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_ki
     pack = packed(tmp_path / "pack", {("T", f"d{i}", ""): touching(i, EDGES) for i in range(2)})
     store, predicted, found = contacts_in(pack)
     for i, contacts in enumerate(found):
-        assert list(zip(contacts["first"], contacts["second"], strict=True)) == [(0, 2), (0, 3), (1, 2), (1, 3)]
+        assert list(zip(contacts["first"], contacts["second"], strict=True)) == [
+            (0, 2),
+            (0, 3),
+            (1, 2),
+            (1, 3),
+        ]
         assert contacts["distance"].tolist() == [2.75, 3.0, 4.0, 2.875]
-        assert [CONTACT_KINDS[kind] for kind in contacts["kind"]] == ["salt bridge", "hydrogen bond", "apolar", "other"]
+        assert [CONTACT_KINDS[kind] for kind in contacts["kind"]] == [
+            "salt bridge",
+            "hydrogen bond",
+            "apolar",
+            "other",
+        ]
         batch = store.batch([i])
         ends = batch.edge_index[:, batch.edge_attr[:, 0] > 0].T.tolist()
         quality = dict(zip(map(tuple, ends), predicted[0][8 * i : 8 * i + 8], strict=True))
@@ -258,9 +311,13 @@ def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_ki
 
 
 def test_edges_that_do_not_say_how_near_atoms_are_give_no_contacts(tmp_path):
-    _, _, found = contacts_in(packed(tmp_path / "pack", {("T", "d", ""): touching(0, EDGES, "per_decoy")}))
+    _, _, found = contacts_in(
+        packed(tmp_path / "pack", {("T", "d", ""): touching(0, EDGES, "per_decoy")})
+    )
     assert found == []
-    assert why_no_contacts(["a line"], [""]).startswith("contacts.csv is empty: the scorer looks at edges")
+    assert why_no_contacts(["a line"], [""]).startswith(
+        "contacts.csv is empty: the scorer looks at edges"
+    )
     assert why_no_contacts([], []) == why_no_contacts(["a line"], ["another"]) == ""
 
 
@@ -269,14 +326,22 @@ def known_contacts(*rows: tuple[int, int, float, int, float]) -> bytes:
 
 
 def test_contacts_and_residues_have_the_agreement_and_the_names_of_the_other_decoys(tmp_path):
-    """A:1–B:1 is shared by all, A:2–B:2 by none; the names are the letters of the structures, here all alanine."""
+    """A:1–B:1 is shared by all, A:2–B:2 by none; the names are the letters of the structures, here
+    all alanine.
+    """
     own = residues(**{"A:1": 0.5, "A:2": 0.5, "=B:1": 0.5, "B:1": 0.5, "B:2": 0.5})
     contacts = known_contacts((0, 3, 3.4, 0, 0.5), (1, 4, 3.456, 3, 0.25))
     scores = [Score("=T", name, 0.5, None, residues=own, contacts=contacts) for name in "ab"]
     scores.append(Score("alone", "c", 0.5, None, residues=own, contacts=contacts))
     have = {"a": {1, 2}, "b": {1}, "c": {1}}
     found = with_agreement(scores, lambda key: Compared(key[1], content(have[key[1]])), {})
-    assert [residue.residue_name for residue in found[0].residues] == ["ALA", "ALA", "", "ALA", "ALA"]
+    assert [residue.residue_name for residue in found[0].residues] == [
+        "ALA",
+        "ALA",
+        "",
+        "ALA",
+        "ALA",
+    ]
     write_contact_lines(tmp_path / "contacts.csv", map(contact_lines, found))
     header, *lines = (tmp_path / "contacts.csv").read_text().splitlines()
     assert header.split(",") == [*ContactRow._fields]
@@ -294,7 +359,7 @@ def test_contacts_and_residues_have_the_agreement_and_the_names_of_the_other_dec
     assert contacts_of(tmp_path / "contacts.csv", [("=T", "c")]) == {}
 
 
-# ---- structure files --------------------------------------------------------------------------------------
+# ---- structure files -----------------------------------------------------------------------------
 
 COMPLEX = complex_of(
     [
@@ -315,7 +380,11 @@ def atoms_of(key: tuple[str, str]) -> bytes:
 def b_factors(path: Path) -> dict[str, set[float]]:
     """Chain and residue → B-factors of its atoms."""
     (model,) = gemmi.read_structure(str(path))
-    return {f"{chain.name}:{residue.seqid}": {atom.b_iso for atom in residue} for chain in model for residue in chain}
+    return {
+        f"{chain.name}:{residue.seqid}": {atom.b_iso for atom in residue}
+        for chain in model
+        for residue in chain
+    }
 
 
 def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
@@ -341,19 +410,34 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
         keys = zip(table["target"], table["decoy"], strict=True)
         lines = {key: f"{key[0]},{key[1]},A,52,0.5\n" for key in keys}
         write_models(tmp_path / "models", table, lines, atoms_of)
-        return sorted(str(path.relative_to(tmp_path / "models")) for path in (tmp_path / "models").rglob("*.cif"))
+        return sorted(
+            str(path.relative_to(tmp_path / "models"))
+            for path in (tmp_path / "models").rglob("*.cif")
+        )
 
     assert files(MANY) == sorted(f"T{i}/1_d1.cif" for i in range(MANY))
-    assert files(1) == ["T0/1_d1.cif", "T0/2_d2.cif", "T0/3_d3.cif"]  # and what was there before is gone
+    assert files(1) == [
+        "T0/1_d1.cif",
+        "T0/2_d2.cif",
+        "T0/3_d3.cif",
+    ]  # and what was there before is gone
 
 
 @pytest.mark.parametrize(
     ("atom", "residue", "element"),
-    [("CA", "CA", "Ca"), ("CL1", "LIG", "Cl"), ("C1'", "LIG", "C"), ("FE", "HEM", "Fe"), ("O", "HOH", "O")],
+    [
+        ("CA", "CA", "Ca"),
+        ("CL1", "LIG", "Cl"),
+        ("C1'", "LIG", "C"),
+        ("FE", "HEM", "Fe"),
+        ("O", "HOH", "O"),
+    ],
 )
 def test_ligands_keep_their_elements(tmp_path, atom, residue, element):
     ligand = Atom(atom, residue, "L", 1, 20.0, 0.0, 0.0, het=True, element=element)
     complex_ = read_complex(write(tmp_path / "d.pdb", pdb([*pair(), ligand])))
-    model = gemmi.make_structure_from_block(gemmi.cif.read_string(mmcif(complex_, np.zeros(3)))[0])[0]
+    model = gemmi.make_structure_from_block(gemmi.cif.read_string(mmcif(complex_, np.zeros(3)))[0])[
+        0
+    ]
     assert model["L"][0][0].element.name == element
     assert model["A"][0]["CA"][0].element.name == "C"

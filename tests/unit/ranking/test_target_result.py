@@ -30,19 +30,25 @@ def models(tmp_path) -> Path:
     """Three models of each of two targets."""
     for target in ("1AVZ", "1PPE"):
         (tmp_path / "models" / target).mkdir(parents=True)
-        for path in sorted((DECOYS / target).glob("[fn]*1.*"))[:3] + sorted((DECOYS / target).glob("mid1.*")):
+        for path in sorted((DECOYS / target).glob("[fn]*1.*"))[:3] + sorted(
+            (DECOYS / target).glob("mid1.*")
+        ):
             shutil.copy(path, tmp_path / "models" / target)
     return tmp_path / "models"
 
 
 class DecoyFile:
-    """What came out, and of which targets the networks were asked for graphs, each time models are scored."""
+    """What came out, and of which targets the networks were asked for graphs, each time models are
+    scored.
+    """
 
     def __init__(self, monkeypatch):
         self.found: list[list[TargetResult]] = []
         self.targets: list[set[str]] = []
         monkeypatch.setattr(score_folder, "score_targets", self._scored)
-        monkeypatch.setattr(TargetScorer, "_predicted", lambda scorer, graphs: self._of_scorer(scorer, graphs))
+        monkeypatch.setattr(
+            TargetScorer, "_predicted", lambda scorer, graphs: self._of_scorer(scorer, graphs)
+        )
 
     def _scored(self, *args) -> list[TargetResult]:
         self.targets.append(set())
@@ -54,7 +60,9 @@ class DecoyFile:
         return predicted(scorer, graphs)
 
 
-def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(models, tmp_path, monkeypatch):
+def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(
+    models, tmp_path, monkeypatch
+):
     asked = DecoyFile(monkeypatch)
     for _ in range(2):
         toporank.score(models, cache=tmp_path / "cache")
@@ -66,7 +74,9 @@ def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(model
         assert all(result.residues.values())
 
 
-def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(models, tmp_path, monkeypatch):
+def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(
+    models, tmp_path, monkeypatch
+):
     asked, late = DecoyFile(monkeypatch), models / "1PPE/mid1.cif.gz"
     late.rename(tmp_path / late.name)
     toporank.score(models, cache=tmp_path / "cache")
@@ -102,9 +112,13 @@ def test_a_model_whose_atoms_moved_is_looked_at_again(models, tmp_path, monkeypa
 
 
 def test_what_the_predictor_says_is_part_of_the_question(tmp_path):
-    (tmp_path / "model.pdb").write_text(pdb_with(DECOYS / "1AVZ/near1.pdb.gz", np.linspace(40.0, 95.0, 300)))
+    (tmp_path / "model.pdb").write_text(
+        pdb_with(DECOYS / "1AVZ/near1.pdb.gz", np.linspace(40.0, 95.0, 300))
+    )
     found = [
-        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said).models["dockq"].item()
+        toporank.score([tmp_path / "model.pdb"], cache=tmp_path / "cache", plddt=said)
+        .models["dockq"]
+        .item()
         for said in ("b_factor", "none", "b_factor")
     ]
     assert found[0] == found[2] != found[1]
@@ -121,7 +135,9 @@ def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
     assert asked.found[0] == asked.found[1]
 
 
-def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whole(tmp_path, monkeypatch):
+def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whole(
+    tmp_path, monkeypatch
+):
     asked = DecoyFile(monkeypatch)
     antibody_decoys(tmp_path / "models", read_atoms(ANTIBODY), "A")
     results = toporank.score(tmp_path / "models", partners="chains")

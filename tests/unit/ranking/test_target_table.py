@@ -1,4 +1,6 @@
-"""targets.csv: the most promising target first, and sentences only where they change what one does."""
+"""targets.csv: the most promising target first, and sentences only where they change what one
+does.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,12 @@ class Case:
                 coverage.append(row._replace(**self.row))
                 if not lost:
                     record = score_record(Score(target, decoy, value, None))
-                    record |= {"dockq": value, "p_acceptable": value, "dockq_low": 0.0, "dockq_high": 1.0}
+                    record |= {
+                        "dockq": value,
+                        "p_acceptable": value,
+                        "dockq_low": 0.0,
+                        "dockq_high": 1.0,
+                    }
                     scores.setdefault(target, []).append(record | self.record)
                     among.append(ComparedDecoy(target, decoy, self.clusters.get(decoy), 0.5, ""))
         models = model_table(coverage, scores, self.interfaces, among)
@@ -58,17 +65,36 @@ class Case:
 
 def test_the_most_promising_target_comes_first_and_the_row_is_that_of_its_best_model():
     case = Case(
-        {"low": {"m": 0.1, "lost": None}, "none": {"m": None}, "high": {"a": 0.9, "b": 0.8}, "half": {"m": 0.5}}
+        {
+            "low": {"m": 0.1, "lost": None},
+            "none": {"m": None},
+            "high": {"a": 0.9, "b": 0.8},
+            "half": {"m": 0.5},
+        }
     )
     case.leakage = [LeakageRow("high", "yes", "1ABC", 0.9, "it shares a chain")]
     case.interfaces = [InterfaceRow("high", "a", "A:B", 9, 9, 4.0, 0.9, None, Status.OK, "H:X")]
     table = case.table().set_index("target")
-    assert table["verdict"].to_dict() == {"high": "believe", "half": "check", "low": "do not believe", "none": ""}
+    assert table["verdict"].to_dict() == {
+        "high": "believe",
+        "half": "check",
+        "low": "do not believe",
+        "none": "",
+    }
     assert table["n_models"].tolist() == [2, 1, 2, 1]
     assert table["n_scored"].tolist() == [2, 1, 1, 0]
     best = table.loc["high"]
-    assert (best["best"], best["dockq"], best["capri"], best["file"]) == ("a", 0.9, "high", "in/a.pdb")
-    assert (best["partners"], best["seen_in_training"], best["nearest_training_target"]) == ("H:X", "yes", "1ABC")
+    assert (best["best"], best["dockq"], best["capri"], best["file"]) == (
+        "a",
+        0.9,
+        "high",
+        "in/a.pdb",
+    )
+    assert (best["partners"], best["seen_in_training"], best["nearest_training_target"]) == (
+        "H:X",
+        "yes",
+        "1ABC",
+    )
     assert table.loc["low", "notes"] == "1 of 2 models has no score: 1 unreadable"
     assert pd.isna(table.loc["none", "dockq"])
 
@@ -105,7 +131,8 @@ APART = {"a": 1, "b": 2}
         ),
         (
             Case(TWO, confidence=[Confidence("T", "b", status="incomplete", reason="x.json is damaged")]),
-            "TopoRank does not use all files of the predictor of 1 of 2 models, such as b: x.json is damaged",
+            "TopoRank does not use all files of the predictor of 1 of 2 models, such as b: x.json "
+            "is damaged",
         ),
         (Case(TWO, confidence=[Confidence("T", "a", status="ok", reason="files differ")]), "files differ"),
     ],
@@ -117,9 +144,16 @@ def test_what_changes_what_one_does_is_a_sentence(case, sentence):
 @pytest.mark.parametrize(
     "case",
     [
-        Case({"T": {"a": 0.1, "b": 0.1}}, clusters=APART, confidence=[Confidence("T", "a", iptm=0.2, status="ok")]),
+        Case(
+            {"T": {"a": 0.1, "b": 0.1}},
+            clusters=APART,
+            confidence=[Confidence("T", "a", iptm=0.2, status="ok")],
+        ),
         Case(TWO, clusters={"a": 1, "b": 1}),
-        Case({"T": {"a": 0.5, "b": 0.4}}, confidence=[Confidence("T", "a", "AlphaFold", iptm=0.4, status="ok")]),
+        Case(
+            {"T": {"a": 0.5, "b": 0.4}},
+            confidence=[Confidence("T", "a", "AlphaFold", iptm=0.4, status="ok")],
+        ),
     ],
 )
 def test_a_model_that_nobody_believes_and_one_that_binds_alike_need_no_sentence(case):
@@ -134,14 +168,25 @@ def test_an_antibody_is_named_and_one_that_is_parted_gets_a_hint():
     joined = Case(TWO, row={"joined": "A and B are an antibody: counted as A+B against C"})
     assert joined.table()["notes"].tolist() == ["A and B are an antibody: counted as A+B against C"]
     parted = Case(TWO)
-    parted.interfaces = [InterfaceRow("T", name, "A+C:B", 9, 80, 4.0, 0.7, None, Status.OK) for name in "ab"]
-    parted.chains = [Chain("T", "a", "", "A", "protein", HEAVY), Chain("T", "a", "", "B", "protein", LIGHT)]
+    parted.interfaces = [
+        InterfaceRow("T", name, "A+C:B", 9, 80, 4.0, 0.7, None, Status.OK) for name in "ab"
+    ]
+    parted.chains = [
+        Chain("T", "a", "", "A", "protein", HEAVY),
+        Chain("T", "a", "", "B", "protein", LIGHT),
+    ]
     (hint,) = parted.caveats()
-    assert hint.startswith("A and B look like one antibody, but A+C:B parts them: say --partners A+B:C")
+    assert hint.startswith(
+        "A and B look like one antibody, but A+C:B parts them: say --partners A+B:C"
+    )
 
 
 def test_pairs_of_a_screen_have_a_probability_to_interact_from_the_highest_iptm():
-    confidence = [Confidence("T", "a", iptm=0.4), Confidence("T", "b", iptm=0.9), Confidence("U", "a", iptm=0.4)]
+    confidence = [
+        Confidence("T", "a", iptm=0.4),
+        Confidence("T", "b", iptm=0.9),
+        Confidence("U", "a", iptm=0.4),
+    ]
     both = Case({**TWO, "U": {"a": 0.9}}, confidence=confidence).table().set_index("target")
     assert both["p_interact"].round(2).to_dict() == {"T": 0.86, "U": 0.26}
     assert Case(TWO, confidence=confidence[:2]).table()["p_interact"].isna().all()
@@ -149,15 +194,26 @@ def test_pairs_of_a_screen_have_a_probability_to_interact_from_the_highest_iptm(
 
 @pytest.mark.parametrize(("preferred", "place"), [("a", 0), ("b", 0), ("c", 3), ("d", 4)])
 def test_the_predictor_picks_another_model_by_class_or_by_the_lower_half(preferred, place):
-    """a, b and c are alike; c and d are in the lower half, d is of another class. Copies do not count."""
-    case = Case({"T": {"a": 0.7, "b": 0.6, "c": 0.55, "d": 0.2}}, clusters={"a": 1, "b": 2, "c": 3, "d": 4})
+    """a, b and c are alike; c and d are in the lower half, d is of another class. Copies do not
+    count.
+    """
+    case = Case(
+        {"T": {"a": 0.7, "b": 0.6, "c": 0.55, "d": 0.2}}, clusters={"a": 1, "b": 2, "c": 3, "d": 4}
+    )
     for decoy in "abcd":
-        case.confidence.append(Confidence("T", decoy, "Boltz", ranking_score=0.9 if decoy == preferred else 0.5))
+        case.confidence.append(
+            Confidence("T", decoy, "Boltz", ranking_score=0.9 if decoy == preferred else 0.5)
+        )
     sentences = [sentence for sentence in case.caveats() if "would pick" in sentence]
     assert bool(sentences) == bool(place)
 
 
 def test_ranks_in_the_names_of_alphafolds_models_say_what_it_prefers():
     case = Case({"T": {"ranked_3": 0.9, "ranked_0": 0.3}}, clusters={"ranked_3": 1, "ranked_0": 2})
-    case.confidence = [Confidence("T", name, "AlphaFold", plddt=80.0, iptm=0.7) for name in ("ranked_0", "ranked_3")]
-    assert case.caveats() == ["AlphaFold would pick ranked_0 instead, as its name says: it binds differently"]
+    case.confidence = [
+        Confidence("T", name, "AlphaFold", plddt=80.0, iptm=0.7)
+        for name in ("ranked_0", "ranked_3")
+    ]
+    assert case.caveats() == [
+        "AlphaFold would pick ranked_0 instead, as its name says: it binds differently"
+    ]

@@ -14,8 +14,12 @@ from toporank.files.atomic import write_text
 from toporank.report.compare import compare, differences_of_runs
 
 
-def compared(tmp_path: Path, a: dict, b: dict, of_a: dict | None = None, of_b: dict | None = None) -> pd.DataFrame:
-    """The table of two runs with these scores by target; further arguments of `write_answer` for either."""
+def compared(
+    tmp_path: Path, a: dict, b: dict, of_a: dict | None = None, of_b: dict | None = None
+) -> pd.DataFrame:
+    """The table of two runs with these scores by target; further arguments of `write_answer` for
+    either.
+    """
     write_answer(tmp_path / "a", a, **(of_a or {}))
     write_answer(tmp_path / "b", b, **(of_b or {}))
     return compare(open_folder(tmp_path / "a"), open_folder(tmp_path / "b"))
@@ -72,13 +76,24 @@ def test_another_version_is_no_difference(tmp_path):
 
 def test_targets_belong_together_by_name_or_by_sequences_and_none_is_guessed(tmp_path):
     found = compared(tmp_path, {"1avz": {"m": 0.5}}, {"fold_1avz": {"m": 0.5}})
-    assert found[["target", "name_in_b", "status"]].values.tolist() == [["1avz", "fold_1avz", "same"]]
+    assert found[["target", "name_in_b", "status"]].values.tolist() == [
+        ["1avz", "fold_1avz", "same"]
+    ]
     found = compared(tmp_path / "other", {"one": {"m": 0.5}}, {"x": {"m": 0.5}, "y": {"m": 0.5}})
-    assert found[["target", "status"]].values.tolist() == [["one", "only_a"], ["x", "only_b"], ["y", "only_b"]]
+    assert found[["target", "status"]].values.tolist() == [
+        ["one", "only_a"],
+        ["x", "only_b"],
+        ["y", "only_b"],
+    ]
 
 
 def test_the_largest_differences_come_first_and_then_what_cannot_be_compared(tmp_path):
-    a = {"small": {"m": 0.5}, "large": {"m": 0.9, "n": 0.3}, "lost": {"m": 0.9}, "alone": {"m": 0.9}}
+    a = {
+        "small": {"m": 0.5},
+        "large": {"m": 0.9, "n": 0.3},
+        "lost": {"m": 0.9},
+        "alone": {"m": 0.9},
+    }
     b = {"small": {"m": 0.55}, "large": {"x": 0.3}, "lost": {"m": LOST}}
     found = compared(tmp_path, a, b)
     assert found["target"].tolist() == ["large", "small", "lost", "alone"]
@@ -86,9 +101,15 @@ def test_the_largest_differences_come_first_and_then_what_cannot_be_compared(tmp
     assert found.loc[0, "difference"] == pytest.approx(-0.6)
 
 
-def test_the_command_writes_a_table_and_a_scatter_and_says_what_differs(tmp_path, capsys, monkeypatch):
+def test_the_command_writes_a_table_and_a_scatter_and_says_what_differs(
+    tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    write_answer(tmp_path / "a", {"T": {"m": 0.9}, "=1+1": {"m": 0.5}, "mine": {"m": 0.5}}, chains={"mine": ("other",)})
+    write_answer(
+        tmp_path / "a",
+        {"T": {"m": 0.9}, "=1+1": {"m": 0.5}, "mine": {"m": 0.5}},
+        chains={"mine": ("other",)},
+    )
     write_answer(tmp_path / "b", {"T": {"m": 0.3}, "=1+1": {"m": 0.5}})
     assert main(["compare", "a", "b"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -103,9 +124,15 @@ def test_runs_without_a_common_target_and_folders_without_an_answer_are_errors(t
     write_answer(tmp_path / "a", {"T": {"m": 0.9}}, chains={"T": ("other", "other")})
     write_answer(tmp_path / "b", {"U": {"m": 0.3}})
     (tmp_path / "c").mkdir()
-    for other, text in (("b", "has no target of"), ("c", "there is no models.csv"), ("d", "there is no such folder")):
+    for other, text in (
+        ("b", "has no target of"),
+        ("c", "there is no models.csv"),
+        ("d", "there is no such folder"),
+    ):
         with pytest.raises(SystemExit, match=text):
-            main(["compare", str(tmp_path / "a"), str(tmp_path / other), "-o", str(tmp_path / "out")])
+            main(
+                ["compare", str(tmp_path / "a"), str(tmp_path / other), "-o", str(tmp_path / "out")]
+            )
     write_answer(tmp_path / "b", {"T": {"m": 0.3}}, name="second")
     (tmp_path / "b/toporank.json").unlink()
     with pytest.raises(SystemExit, match="several folders were scored here"):

@@ -33,7 +33,12 @@ def test_pae_has_lines_between_chains_and_contacts_their_residues():
     axes, _ = figures.pae_figure(Pae(np.zeros((4, 4), np.float32), residues), "title").axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B"]
     assert len(axes.lines) == 2
-    contacts = {"name": "A:B", "a": ["A 1 SER", "A 2 SER"], "b": ["B 1 SER"], "k": [0, 0, 90, 1, 0, 20]}
+    contacts = {
+        "name": "A:B",
+        "a": ["A 1 SER", "A 2 SER"],
+        "b": ["B 1 SER"],
+        "k": [0, 0, 90, 1, 0, 20],
+    }
     axes, _ = figures.contact_figure(contacts, "title").axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A 1 SER", "A 2 SER"]
     assert axes.images[0].get_array().tolist() == [[0.9], [0.2]]
@@ -51,9 +56,15 @@ def with_pae(tmp_path) -> Path:
     path = tmp_path / "q_unrelaxed_rank_001_m.pdb.gz"
     path.write_bytes((EXAMPLE / "near1.pdb.gz").read_bytes())
     n = len(read_complex(path).residues)
-    (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps({"pae": np.ones((n, n)).tolist()}))
+    (tmp_path / "q_scores_rank_001_m.json").write_text(
+        json.dumps({"pae": np.ones((n, n)).tolist()})
+    )
     files = {"near1": path, "mid1": path, "far1": EXAMPLE / "far1.pdb"}
-    return real_answer(tmp_path, files=files, confidence=[Confidence("1AVZ", "near1", interface_pae=1.0, status="ok")])
+    return real_answer(
+        tmp_path,
+        files=files,
+        confidence=[Confidence("1AVZ", "near1", interface_pae=1.0, status="ok")],
+    )
 
 
 def drawn(answer: Path, *options: str) -> int:
@@ -88,6 +99,8 @@ def test_what_cannot_be_drawn_is_an_error_with_a_remedy(with_pae, options, messa
 
 def test_a_pae_that_is_not_of_the_model_is_not_drawn(tmp_path):
     reason = f"76% {NOT_OF_THIS_MODEL} q_scores_rank_001_m.json"
-    root = real_answer(tmp_path, confidence=[Confidence("1AVZ", "near1", status="incomplete", reason=reason)])
+    root = real_answer(
+        tmp_path, confidence=[Confidence("1AVZ", "near1", status="incomplete", reason=reason)]
+    )
     with pytest.raises(SystemExit, match=reason):
         drawn(root, "--kind", "pae")

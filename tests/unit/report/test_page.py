@@ -1,4 +1,6 @@
-"""The page of a scored folder, as HTML and in a real browser: one table, a panel for each target, no request."""
+"""The page of a scored folder, as HTML and in a real browser: one table, a panel for each target,
+no request.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def data_of(page: str) -> dict:
     return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
 
 
-# ---- the HTML ---------------------------------------------------------------------------------------------
+# ---- the HTML ------------------------------------------------------------------------------------
 
 
 def test_the_page_loads_nothing_and_is_the_same_every_time(tmp_path):
@@ -96,15 +98,17 @@ def test_a_screen_says_which_number_tells_whether_a_pair_interacts(tmp_path):
     page = page_of(write_answer(tmp_path, MANY, confidence=confidence))
     assert "To see which pairs interact, sort by ipTM" in page
     assert (
-        "11 targets by the verdict on their best model – believe: 3, check: 4, do not believe: 3, nothing scored: 1."
-        in page
+        "11 targets by the verdict on their best model – believe: 3, check: 4, do not believe: 3, "
+        "nothing scored: 1." in page
     )
     assert data_of(page)["targets"]["p_interact"][0] == pytest.approx(0.773)
     assert (
         "interact"
-        not in re.search("<header>.*</header>", page_of(write_answer(tmp_path / "one", {"T": {"m": 0.5}})), re.DOTALL)[
-            0
-        ]
+        not in re.search(
+            "<header>.*</header>",
+            page_of(write_answer(tmp_path / "one", {"T": {"m": 0.5}})),
+            re.DOTALL,
+        )[0]
     )
 
 
@@ -114,7 +118,7 @@ def test_without_a_calibration_the_page_says_how_the_number_is_made(tmp_path):
     assert data_of(page)["models"][0]["verdict"] == ["check"]
 
 
-# ---- structures, contacts and PAE -------------------------------------------------------------------------
+# ---- structures, contacts and PAE ----------------------------------------------------------------
 
 
 def test_structures_are_packed_with_quality_plddt_and_contacts(tmp_path):
@@ -139,11 +143,15 @@ def test_b_factors_that_are_the_stated_plddt_colour_the_structure(tmp_path):
     lines = gzip.decompress((EXAMPLE / "near1.pdb.gz").read_bytes()).decode().splitlines()
     path.write_text(
         "\n".join(
-            f"{line[:60]}{40 + int(line[22:26]) % 50:6.2f}{line[66:]}" if line.startswith("ATOM") else line
+            f"{line[:60]}{40 + int(line[22:26]) % 50:6.2f}{line[66:]}"
+            if line.startswith("ATOM")
+            else line
             for line in lines
         )
     )
-    mean = np.mean([float(line[60:66]) for line in path.read_text().splitlines() if line.startswith("ATOM")])
+    mean = np.mean(
+        [float(line[60:66]) for line in path.read_text().splitlines() if line.startswith("ATOM")]
+    )
     for stated, shown in ((mean, True), (mean - 20, False)):
         root = real_answer(
             tmp_path / str(shown),
@@ -154,18 +162,24 @@ def test_b_factors_that_are_the_stated_plddt_colour_the_structure(tmp_path):
         assert (models[0].plddt is not None) == shown
 
 
-def test_a_page_holds_so_many_characters_of_structures_and_a_file_that_is_gone_is_left_out(tmp_path):
+def test_a_page_holds_so_many_characters_of_structures_and_a_file_that_is_gone_is_left_out(
+    tmp_path,
+):
     scored = open_folder(real_answer(tmp_path, targets=("A", "B")))
     size = len(structures.embedded(scored, ["A", "B"])["A"][0].packed)
     shown = structures.embedded(scored, ["A", "B"], budget=3 * size)
-    assert [len(models) for models in shown.values()] == [2, 1] or [len(models) for models in shown.values()] == [1, 1]
+    assert [len(models) for models in shown.values()] == [2, 1] or [
+        len(models) for models in shown.values()
+    ] == [1, 1]
     gone = open_folder(write_answer(tmp_path / "gone", {"T": {"m": 0.9}}))
     assert structures.embedded(gone, ["T"]) == {}
 
 
 @pytest.fixture
 def with_pae(tmp_path) -> Path:
-    """The example, whose best model has files of ColabFold beside it: 0 Å in the first chain, 30 Å elsewhere."""
+    """The example, whose best model has files of ColabFold beside it: 0 Å in the first chain, 30 Å
+    elsewhere.
+    """
     path = tmp_path / "q_unrelaxed_rank_001_m.pdb.gz"
     path.write_bytes((EXAMPLE / "near1.pdb.gz").read_bytes())
     residues = read_complex(path).residues
@@ -174,7 +188,9 @@ def with_pae(tmp_path) -> Path:
     values[np.ix_(first, first)] = 0.0
     (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps({"pae": values.tolist()}))
     stated = [Confidence("1AVZ", "near1", interface_pae=5.0, iptm=0.8, status="ok")]
-    return real_answer(tmp_path, files={"near1": path, "mid1": EXAMPLE / "mid1.cif.gz"}, confidence=stated)
+    return real_answer(
+        tmp_path, files={"near1": path, "mid1": EXAMPLE / "mid1.cif.gz"}, confidence=stated
+    )
 
 
 def test_pae_is_small_dark_within_a_chain_and_says_where_chains_end(with_pae, monkeypatch):
@@ -195,13 +211,15 @@ def test_a_large_matrix_becomes_the_mean_of_blocks():
     assert pae.smaller(values, 6) is values
 
 
-# ---- scripts for other programs ---------------------------------------------------------------------------
+# ---- scripts for other programs ------------------------------------------------------------------
 
 
 def test_scripts_open_the_best_models_with_dockq_and_verdict_as_title(tmp_path):
     found = scripts(open_folder(real_answer(tmp_path)))
     assert set(found) == {"top.pml", "top.cxc"}
-    compiled = compile(found["top.pml"].split("\npython\n")[1].split("\npython end")[0], "top.pml", "exec")
+    compiled = compile(
+        found["top.pml"].split("\npython\n")[1].split("\npython end")[0], "top.pml", "exec"
+    )
     assert compiled
     for text in found.values():
         assert "near1" in text
@@ -218,19 +236,23 @@ def test_no_name_of_a_file_is_a_command(tmp_path, name):
     folder.mkdir()
     path = folder / "near1.pdb.gz"
     path.write_bytes((EXAMPLE / "near1.pdb.gz").read_bytes())
-    for text in scripts(open_folder(write_answer(tmp_path, {"T": {"m": 0.9}}, files={"m": path}))).values():
+    for text in scripts(
+        open_folder(write_answer(tmp_path, {"T": {"m": 0.9}}, files={"m": path}))
+    ).values():
         assert not [line for line in text.splitlines() if "near1" in line and name in line]
         assert not [line for line in text.splitlines() if line.startswith("quit")]
 
 
-# ---- in a browser -----------------------------------------------------------------------------------------
+# ---- in a browser --------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory) -> Iterator[Browser]:
     program = find_browser()
     if program is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed (apt-get install chromium)")
+        pytest.skip(
+            f"no browser: none of {', '.join(NAMES)} is installed (apt-get install chromium)"
+        )
     opened = Browser(program, tmp_path_factory.mktemp("browser"))
     yield opened
     opened.close()
@@ -244,7 +266,9 @@ def opened(browser: Browser, root: Path) -> Browser:
 
 
 def texts(page: Browser, selector: str) -> list[str]:
-    return page.run(f"[...document.querySelectorAll({selector!r})].map(node => node.textContent.trim())")
+    return page.run(
+        f"[...document.querySelectorAll({selector!r})].map(node => node.textContent.trim())"
+    )
 
 
 def shown_targets(page: Browser) -> list[str]:
@@ -284,11 +308,15 @@ def test_the_table_has_all_targets_in_full_height_and_its_first_row_is_open(brow
         or "believe" in texts(page, "#targets .verdict")[1]
     )
     assert page.run(
-        "document.querySelector('.scroll').scrollHeight <= document.querySelector('.scroll').clientHeight + 1"
+        "document.querySelector('.scroll').scrollHeight <= "
+        "document.querySelector('.scroll').clientHeight + 1"
     )
     assert texts(page, "#panel h3") == ["m"]
     assert texts(page, "#panel .big b") == ["0.95"]
-    assert len(texts(page, "#targets > thead th")) - len(texts(page, "#targets > thead th.further")) <= 9
+    assert (
+        len(texts(page, "#targets > thead th")) - len(texts(page, "#targets > thead th.further"))
+        <= 9
+    )
     assert_quiet(page)
 
 
@@ -300,9 +328,15 @@ def test_the_table_is_sorted_searched_filtered_and_saved(browser, tmp_path):
     set_value(page, "only", "do not believe", "change")
     assert shown_targets(page) == ["T7", "T8", "T9"][-len(shown_targets(page)) :]
     set_value(page, "only", "", "change")
-    page.run("[...document.querySelectorAll('#targets thead button')].find(b => b.textContent === 'target').click()")
+    page.run(
+        "[...document.querySelectorAll('#targets thead button')].find(b => b.textContent === "
+        "'target').click()"
+    )
     assert shown_targets(page)[:2] == ["=1+1", "1PPE"]
-    page.run("[...document.querySelectorAll('#targets thead button')].find(b => b.textContent === 'DockQ').click()")
+    page.run(
+        "[...document.querySelectorAll('#targets thead button')].find(b => b.textContent === "
+        "'DockQ').click()"
+    )
     assert shown_targets(page)[0] == "T0"
     assert shown_targets(page)[-1] == "1PPE", "what is unknown comes last"
     saved = page.run("""(() => { const saved = []; const click = HTMLAnchorElement.prototype.click;
@@ -319,12 +353,24 @@ def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
     frame = Page(render(open_folder(root), "T4", linked=False), 700)._repr_html_()
     (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{frame}")
     browser.open(tmp_path / "notebook.html")
-    wait_for(browser, "Boolean(document.querySelector('iframe').contentDocument?.querySelector('#panel'))")
+    wait_for(
+        browser,
+        "Boolean(document.querySelector('iframe').contentDocument?.querySelector('#panel'))",
+    )
     assert (
-        browser.run("document.querySelector('iframe').contentDocument.querySelector('#panel .eyebrow').textContent")
+        browser.run(
+            "document.querySelector('iframe').contentDocument.querySelector('#panel "
+            ".eyebrow').textContent"
+        )
         == "T4"
     )
-    assert browser.run("document.querySelector('iframe').contentDocument.querySelectorAll('#panel td a').length") == 0
+    assert (
+        browser.run(
+            "document.querySelector('iframe').contentDocument.querySelectorAll('#panel td "
+            "a').length"
+        )
+        == 0
+    )
     with pytest.raises(ValueError, match="T99"):
         render(open_folder(root), "T99")
 
@@ -339,7 +385,9 @@ def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(bro
     assert texts(page, "#panel .eyebrow") == ["T3"]
     click(page, "tr.row[data-i='3'] .open")
     assert texts(page, "#panel") == []
-    visible = "[...document.querySelectorAll('#targets > thead th')].filter(th => th.offsetParent).length"
+    visible = (
+        "[...document.querySelectorAll('#targets > thead th')].filter(th => th.offsetParent).length"
+    )
     before = page.run(visible)
     click(page, "#more")
     assert page.run(visible) > before
@@ -355,7 +403,10 @@ def test_structures_turn_are_coloured_and_change_with_the_model(browser, with_pa
     set_value(page, "colour", "quality", "change")
     assert "no interface residue" in texts(page, "#legend li")
     before = page.run("JSON.stringify(viewer.getView())")
-    page.run("document.getElementById('canvas').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft' }))")
+    page.run(
+        "document.getElementById('canvas').dispatchEvent(new KeyboardEvent('keydown', { key: "
+        "'ArrowLeft' }))"
+    )
     assert page.run("JSON.stringify(viewer.getView())") != before
     assert page.run("document.getElementById('canvas').getAttribute('aria-label')").startswith(
         "Structure of near1: A and B, "
@@ -397,19 +448,39 @@ CONTRAST = """(() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(browser, tmp_path, scheme):
-    browser._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    browser._call("Emulation.setDeviceMetricsOverride", width=420, height=900, deviceScaleFactor=1, mobile=False)
+def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(
+    browser, tmp_path, scheme
+):
+    browser._call(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+    )
+    browser._call(
+        "Emulation.setDeviceMetricsOverride",
+        width=420,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
     try:
         page = opened(
             browser,
-            write_answer(tmp_path, {**MANY, "a_very-long_name" * 6: {"another_long-name" * 6: 0.6}}, domain=["T0"]),
+            write_answer(
+                tmp_path,
+                {**MANY, "a_very-long_name" * 6: {"another_long-name" * 6: 0.6}},
+                domain=["T0"],
+            ),
         )
         assert page.run("document.documentElement.scrollWidth") <= 420
         assert page.run(CONTRAST) == []
         page.run("for (const each of document.querySelectorAll('details')) each.open = true")
         unnamed = "!node.closest('.stage') && !(node.getAttribute('aria-label') || node.alt)"
-        assert page.run(f"[...document.querySelectorAll('svg, canvas, img')].filter(node => {unnamed}).length") == 0
+        assert (
+            page.run(
+                "[...document.querySelectorAll('svg, canvas, img')].filter(node => "
+                f"{unnamed}).length"
+            )
+            == 0
+        )
     finally:
         browser._call("Emulation.clearDeviceMetricsOverride")
         browser._call("Emulation.setEmulatedMedia", features=[])
@@ -418,7 +489,10 @@ def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(browse
 def test_a_thousand_targets_are_all_there_and_the_filter_finds_those_asked_for(browser, tmp_path):
     """How long both take is measured by benchmarks/bench_page.py."""
     page = opened(
-        browser, write_answer(tmp_path, {f"pair_{i:04}": {"m1": i / 1000, "m2": i / 2000} for i in range(1000)})
+        browser,
+        write_answer(
+            tmp_path, {f"pair_{i:04}": {"m1": i / 1000, "m2": i / 2000} for i in range(1000)}
+        ),
     )
     names = [f"pair_{i:04}" for i in range(999, -1, -1)]
     assert shown_targets(page) == names

@@ -13,7 +13,8 @@ def test_one_target_in_a_few_lines(tmp_path):
     lines, scored = answer(tmp_path, "part")
     assert scored
     assert lines == [
-        "T: a is best of 2, DockQ 0.80 (80 % interval 0.70 to 0.90), acceptable or better with 80 %: believe",
+        "T: a is best of 2, DockQ 0.80 (80 % interval 0.70 to 0.90), acceptable or better with 80 "
+        "%: believe",
         f"  file: {tmp_path}/models/T/a.pdb",
         "  Unlike what TopoRank learned from, so DockQ is a guess: 9 chains",
         "  1 of 3 models has no score: 1 unreadable",
@@ -29,7 +30,9 @@ def test_a_screen_has_a_line_for_the_most_promising_and_sums_up_the_verdicts(tmp
     lines, _ = answer(tmp_path, "part")
     assert [line.split(":")[0] for line in lines[:10]] == [f"T{i:02}" for i in range(10)]
     assert lines[10] == f"{UNREAD} x"
-    assert lines[11] == "verdict on the best model of 14 targets: believe 3, check 7, do not believe 3"
+    assert (
+        lines[11] == "verdict on the best model of 14 targets: believe 3, check 7, do not believe 3"
+    )
     assert lines[12] == "4 more targets in targets.csv; 1 with something to mind"
     assert lines[13] == "1 of 14 models has no score: 1 unreadable, such as lost/m: it is empty"
     assert lines[-2].startswith("targets: ")

@@ -28,7 +28,9 @@ def study(tmp_path) -> dict[str, Path]:
         best = dict.fromkeys(("best_loss", "best_selection", "best_ranking"), values)
         summaries.append(folder / "summary.json")
         summaries[-1].write_text(
-            json.dumps({"run": name, "seed": seed, "epochs": 2, "stopped": "", "parent": None, **best})
+            json.dumps(
+                {"run": name, "seed": seed, "epochs": 2, "stopped": "", "parent": None, **best}
+            )
         )
         curve = {
             "epoch": [0, 1],
@@ -49,12 +51,29 @@ def study(tmp_path) -> dict[str, Path]:
     write_embeddings(embeddings, {("T", f"d{i}"): draw.normal(size=4) for i in range(12)})
     folds = tmp_path / "folds.csv"
     write_metrics(folds, [GroupMetric("a", "bench", "ranking_loss", 0.1, 0.05, 0.2, 8, 2, 2)])
-    return {"leaderboard": board, "evaluation": evaluation, "embeddings": embeddings, "folds": folds}
+    return {
+        "leaderboard": board,
+        "evaluation": evaluation,
+        "embeddings": embeddings,
+        "folds": folds,
+    }
 
 
 def test_the_page_has_leaderboard_curves_metrics_and_maps_and_loads_nothing(study):
-    page = render(study["leaderboard"], [study["evaluation"]], [study["embeddings"]], study["folds"], "my <study>")
-    for section in ("Leaderboard", "Learning curves", "Metrics", "Cross-validation", "Maps of models"):
+    page = render(
+        study["leaderboard"],
+        [study["evaluation"]],
+        [study["embeddings"]],
+        study["folds"],
+        "my <study>",
+    )
+    for section in (
+        "Leaderboard",
+        "Learning curves",
+        "Metrics",
+        "Cross-validation",
+        "Maps of models",
+    ):
         assert f"<h2>{section}</h2>" in page
     assert page.count("<img") == page.count('src="data:image/png') == page.count('alt="') >= 4
     assert "<b>" not in page.replace("<b>DockQ", "")

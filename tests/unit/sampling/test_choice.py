@@ -1,4 +1,6 @@
-"""The choice of poses: classes as asked for, and neither size nor anything else that tells DockQ."""
+"""The choice of poses: classes as asked for, and neither size nor anything else that tells
+DockQ.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,11 @@ def test_matched_poses_are_of_the_same_sizes_in_every_class(pool):
     dockq, size, origin = pool
     chosen = matched(dockq, size, origin, 100.0, 120, np.random.default_rng(2))
     assert len(set(chosen.tolist())) == 120
-    assert abs(spearmanr(dockq[chosen], size[chosen]).statistic) < 0.1 < spearmanr(dockq, size).statistic
+    assert (
+        abs(spearmanr(dockq[chosen], size[chosen]).statistic)
+        < 0.1
+        < spearmanr(dockq, size).statistic
+    )
     share = np.bincount(classes(dockq[chosen]), minlength=len(SHARES)) / 120
     np.testing.assert_allclose(share, SHARES, atol=0.03)
     assert 0.4 < origin[chosen].mean() < 0.6
@@ -40,11 +46,15 @@ def test_matched_poses_are_of_the_same_sizes_in_every_class(pool):
 
 def test_a_balanced_choice_halves_correlations_and_keeps_the_classes():
     rng = np.random.default_rng(3)
-    dockq = np.concatenate([rng.uniform(0, 0.1, 13), rng.uniform(0.1, 0.23, 5), rng.uniform(0.23, 0.8, 14)])
+    dockq = np.concatenate(
+        [rng.uniform(0, 0.1, 13), rng.uniform(0.1, 0.23, 5), rng.uniform(0.23, 0.8, 14)]
+    )
     properties = np.array([dockq + rng.normal(0, 0.4, 32), rng.random(32) < 0.5])
     chosen = balanced(dockq, properties, 24, np.random.default_rng(4))
     assert len(set(chosen.tolist())) == 24
-    before, after = (np.abs(spearman(dockq[one], properties[:, one])).max() for one in (np.arange(32), chosen))
+    before, after = (
+        np.abs(spearman(dockq[one], properties[:, one])).max() for one in (np.arange(32), chosen)
+    )
     assert after < 0.5 * before
     assert np.mean((dockq[chosen] >= 0.23) & (dockq[chosen] < 0.8)) >= sum(SHARES[2:5])
 
@@ -72,7 +82,9 @@ def test_a_balanced_choice_gets_no_better_by_any_exchange_within_a_class(monkeyp
 
 
 def test_fewer_poses_than_wanted_are_all_taken():
-    assert sorted(balanced(np.array([0.05, 0.5]), np.ones((1, 2)), 24, np.random.default_rng(1))) == [0, 1]
+    assert sorted(
+        balanced(np.array([0.05, 0.5]), np.ones((1, 2)), 24, np.random.default_rng(1))
+    ) == [0, 1]
 
 
 def test_rank_correlation_is_that_of_scipy_with_ties_and_0_for_constants():

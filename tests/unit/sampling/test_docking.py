@@ -18,29 +18,35 @@ def angles(one: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.degrees(np.arccos(np.clip(cosine, -1, 1)))
 
 
-# ---- rotations --------------------------------------------------------------------------------------------
+# ---- rotations -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("found", [rotations.even(50, RNG(1)), rotations.near(50, 45, RNG(2))])
 def test_rotations_keep_lengths_and_handedness(found):
-    np.testing.assert_allclose(found @ found.transpose(0, 2, 1), np.broadcast_to(np.eye(3), found.shape), atol=1e-12)
+    np.testing.assert_allclose(
+        found @ found.transpose(0, 2, 1), np.broadcast_to(np.eye(3), found.shape), atol=1e-12
+    )
     np.testing.assert_allclose(np.linalg.det(found), 1)
 
 
 def test_an_even_set_leaves_smaller_holes_than_random_rotations_do_and_points_nowhere():
     n, anywhere = 400, rotations.of_quaternions(RNG(3).normal(size=(1000, 4)))
     even, random = rotations.even(n, RNG(4)), rotations.of_quaternions(RNG(5).normal(size=(n, 4)))
-    assert angles(anywhere, even).min(axis=1).max() < 0.75 * angles(anywhere, random).min(axis=1).max()
+    assert (
+        angles(anywhere, even).min(axis=1).max() < 0.75 * angles(anywhere, random).min(axis=1).max()
+    )
     assert np.abs(even.mean(axis=0)).max() < 0.01
 
 
 def test_rotations_near_the_native_fill_their_ball():
     turned = angles(np.eye(3)[None], rotations.near(2000, 40, RNG(6)))[0]
     assert turned.max() <= 40
-    np.testing.assert_allclose(np.mean(turned < 20), 1 / 8, atol=0.03)  # volume goes with the cube of the angle
+    np.testing.assert_allclose(
+        np.mean(turned < 20), 1 / 8, atol=0.03
+    )  # volume goes with the cube of the angle
 
 
-# ---- docking ----------------------------------------------------------------------------------------------
+# ---- docking -------------------------------------------------------------------------------------
 
 
 def blob(seed: int, n: int, radius: float) -> tuple[np.ndarray, np.ndarray]:
@@ -73,8 +79,12 @@ def test_every_translation_around_the_receptor_has_the_score_of_the_plain_sum():
     scores, rng = DOCKING.scores(np.eye(3)), RNG(7)
     for element in [tuple(rng.integers(0, DOCKING.shape)) for _ in range(60)]:
         placed = LIGAND[0] - DOCKING.centre + DOCKING.mean_at(element)
-        if np.linalg.norm(RECEPTOR[0][:, None] - placed, axis=-1).min() < 6:  # further out the grid is periodic
-            assert plain_sum(*RECEPTOR, placed, LIGAND[1]) == pytest.approx(scores[element], abs=0.01)
+        if (
+            np.linalg.norm(RECEPTOR[0][:, None] - placed, axis=-1).min() < 6
+        ):  # further out the grid is periodic
+            assert plain_sum(*RECEPTOR, placed, LIGAND[1]) == pytest.approx(
+                scores[element], abs=0.01
+            )
 
 
 def test_local_docking_stays_near_a_point():
@@ -85,7 +95,9 @@ def test_local_docking_stays_near_a_point():
 
 
 def test_easing_parts_what_overlaps_and_leaves_alone_what_does_not():
-    wall = np.stack(np.meshgrid([0.0, 1.5], range(0, 30, 2), range(0, 30, 2)), axis=-1).reshape(-1, 3)
+    wall = np.stack(np.meshgrid([0.0, 1.5], range(0, 30, 2), range(0, 30, 2)), axis=-1).reshape(
+        -1, 3
+    )
     inside, outside = (wall + np.array([depth, 0.7, 0.7]) for depth in (2.5, 5.0))
     shift = eased(cKDTree(wall), inside)
     assert np.linalg.norm(wall[:, None] - inside, axis=-1).min() < OVERLAP

@@ -26,7 +26,7 @@ def without(partner, *residues: int):
     return partner.only(np.flatnonzero(kept))
 
 
-# ---- partners ---------------------------------------------------------------------------------------------
+# ---- partners ------------------------------------------------------------------------------------
 
 
 def test_a_chain_that_is_not_there_is_an_error_that_names_those_that_are():
@@ -48,14 +48,18 @@ def test_residues_without_backbone_and_single_residues_between_gaps_are_left_out
 
 def test_sequences_match_across_a_gap_and_under_other_numbers():
     shorter = without(RECEPTOR, 80, 81, 82)
-    renumbered = replace(shorter, residues=tuple(r._replace(number=r.number + 500) for r in shorter.residues))
+    renumbered = replace(
+        shorter, residues=tuple(r._replace(number=r.number + 500) for r in shorter.residues)
+    )
     pairs = sides.matching(renumbered, RECEPTOR)
     assert len(pairs) == len(shorter.residues)
     assert [shorter.residues[i] for i in pairs[:, 0]] == [RECEPTOR.residues[j] for j in pairs[:, 1]]
 
 
 def test_an_unbound_partner_of_another_protein_is_refused():
-    other = replace(LIGAND, residues=tuple(r._replace(chain=RECEPTOR.chains[0]) for r in LIGAND.residues))
+    other = replace(
+        LIGAND, residues=tuple(r._replace(chain=RECEPTOR.chains[0]) for r in LIGAND.residues)
+    )
     with pytest.raises(StructureError, match="residues in common"):
         sides.superposed(other, RECEPTOR)
 
@@ -66,7 +70,7 @@ def test_only_copies_of_one_another_change_places():
     assert sides.exchanged(RECEPTOR, LIGAND) == {}
 
 
-# ---- quality ----------------------------------------------------------------------------------------------
+# ---- quality -------------------------------------------------------------------------------------
 
 
 def test_the_native_pose_is_perfect_and_any_other_has_the_label_of_its_complex():
@@ -74,7 +78,9 @@ def test_the_native_pose_is_perfect_and_any_other_has_the_label_of_its_complex()
     assert REFERENCE.covered == 1
     for by in ((1.0, 2.0, 0.5), (4.0, -4.0, 3.0)):
         pose = sides.joined((RECEPTOR, replace(LIGAND, xyz=LIGAND.xyz + by)))
-        assert REFERENCE.dockq(lambda xyz, by=by: xyz + by) == pytest.approx(label(NATIVE, pose).dockq)
+        assert REFERENCE.dockq(lambda xyz, by=by: xyz + by) == pytest.approx(
+            label(NATIVE, pose).dockq
+        )
 
 
 def test_partners_that_lack_residues_have_the_label_of_what_is_left():
@@ -82,7 +88,9 @@ def test_partners_that_lack_residues_have_the_label_of_what_is_left():
     lacking = without(LIGAND, touching)
     reference = Reference(NATIVE, (RECEPTOR, lacking))
     assert 0 < reference.covered < 1
-    assert reference.dockq(lambda xyz: xyz) == pytest.approx(label(NATIVE, sides.joined((RECEPTOR, lacking))).dockq)
+    assert reference.dockq(lambda xyz: xyz) == pytest.approx(
+        label(NATIVE, sides.joined((RECEPTOR, lacking))).dockq
+    )
 
 
 def test_a_copy_may_stand_for_the_other_partner():

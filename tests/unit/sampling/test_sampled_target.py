@@ -42,7 +42,7 @@ def config(**sampling):
     return load_config({"sampling": sampling})
 
 
-# ---- natives ----------------------------------------------------------------------------------------------
+# ---- natives -------------------------------------------------------------------------------------
 
 
 def test_two_partners_come_from_the_setting_or_from_the_two_chains_of_a_complex():
@@ -56,16 +56,21 @@ def test_anything_but_two_partners_is_refused_with_what_to_do(given, chains):
         sides.two_partners(given, list(chains))
 
 
-# ---- in the workflow --------------------------------------------------------------------------------------
+# ---- in the workflow -----------------------------------------------------------------------------
 
 
 def test_each_target_is_a_job_with_its_files_and_partners():
     natives("T/native.pdb", "T/unbound_r.pdb", "U.pdb")
     Path("partners.csv").write_text("target,partners\nT,B+C:A\n")
-    sampling = natives_to_sample(config(natives="natives", partners="partners.csv"), Path("elsewhere"))
+    sampling = natives_to_sample(
+        config(natives="natives", partners="partners.csv"), Path("elsewhere")
+    )
     t, u = (SimpleNamespace(target=name) for name in "TU")
     assert sampling.folders() == ["results/sampling/T", "results/sampling/U"]
-    assert (sampling.native(t), sampling.unbound(t)) == ("natives/T/native.pdb", ["natives/T/unbound_r.pdb"])
+    assert (sampling.native(t), sampling.unbound(t)) == (
+        "natives/T/native.pdb",
+        ["natives/T/unbound_r.pdb"],
+    )
     assert (sampling.partners(t), sampling.partners(u)) == ("A:B+C", "")
 
 
@@ -78,7 +83,10 @@ def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
     assert sampling.folders() == sampling.collected() == ["results/sampling/U"]
     write_rows(Path("results/sampling/T/poses.csv"), [])
     Path("results/sampling/unfinished").mkdir()
-    assert sampling.collected() == ["results/sampling/T", "results/sampling/U"]  # labels of decoys that are there
+    assert sampling.collected() == [
+        "results/sampling/T",
+        "results/sampling/U",
+    ]  # labels of decoys that are there
 
 
 def test_what_is_missing_is_said_with_its_remedy():
@@ -107,7 +115,10 @@ def test_sampling_may_come_before_the_data_sets_that_it_is_for():
     check = Preflight(problems=["no decoys yet"], unsampled=["no natives"])
     assert runs.problems(dag("sample_target", "sample_decoys"), check) == ["no natives"]
     assert runs.problems(dag("build_chunk"), check) == ["no decoys yet"]
-    assert runs.problems(dag("sample_target", "build_chunk"), check) == ["no decoys yet", "no natives"]
+    assert runs.problems(dag("sample_target", "build_chunk"), check) == [
+        "no decoys yet",
+        "no natives",
+    ]
 
 
 def test_only_labelling_by_natives_needs_natives():
@@ -128,7 +139,10 @@ def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
 
 
 def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
-    rows = [Row("T", "T_0001", "A:H+L", "0.5", "medium"), Row("U", "U_0001", "A:B", "0.1", "incorrect", Reason="a, b")]
+    rows = [
+        Row("T", "T_0001", "A:H+L", "0.5", "medium"),
+        Row("U", "U_0001", "A:B", "0.1", "incorrect", Reason="a, b"),
+    ]
     write_rows(Path("labels.csv"), rows)
     assert read_rows(Path("labels.csv")) == rows
     named = [Row("=T", "=T_0001", Reason="-")]
@@ -142,11 +156,18 @@ def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
     ]
 
 
-# ---- one target -------------------------------------------------------------------------------------------
+# ---- one target ----------------------------------------------------------------------------------
 
 
-def sampled(native: Path, unbound: tuple[Path, ...] = (), partners: str = "", decoys=2, n_rotations=10) -> list[Row]:
-    settings = {"decoys": decoys, "n_rotations": n_rotations, "seed": 7, "note": lambda *counts: None}
+def sampled(
+    native: Path, unbound: tuple[Path, ...] = (), partners: str = "", decoys=2, n_rotations=10
+) -> list[Row]:
+    settings = {
+        "decoys": decoys,
+        "n_rotations": n_rotations,
+        "seed": 7,
+        "note": lambda *counts: None,
+    }
     return target.sample("T", native, list(unbound), partners, Path("out"), **settings)
 
 
@@ -165,7 +186,10 @@ def test_a_file_of_one_partner_may_have_chains_that_the_native_has_not():
     bound = [sides.partner(complex_, chain) for chain in complex_.chains]
     for side, other in ((0, 1), (1, 0)):
         stranger = complex_.chains[other]
-        lines = (f"{line[:21]}Z{line[22:]}" if line[21:22] == stranger else line for line in text.splitlines())
+        lines = (
+            f"{line[:21]}Z{line[22:]}" if line[21:22] == stranger else line
+            for line in text.splitlines()
+        )
         Path("unbound_x.pdb").write_text("\n".join(lines))
         free = target._unbound([Path("unbound_x.pdb")], *bound)
         assert free[other] is bound[other]
@@ -181,16 +205,24 @@ def of_size(dockq: float, size: float) -> SimpleNamespace:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_no_decoys_are_made_of_a_target_where_size_tells_dockq_in_every_choice(sign):
     telling = [of_size(dockq, 50 + sign * 10 * dockq) for dockq in np.linspace(0, 0.9, 24)]
-    with pytest.raises(DockingError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"):
+    with pytest.raises(
+        DockingError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"
+    ):
         target._last_choice(telling, 12, np.random.default_rng(1))
-    assert len(target._last_choice(telling, 9, np.random.default_rng(1))) == 9  # of so few, it may be chance
-    mixed = [of_size(one.scores.dockq, size) for one, size in zip(telling, [50, 60, 55] * 8, strict=True)]
+    assert (
+        len(target._last_choice(telling, 9, np.random.default_rng(1))) == 9
+    )  # of so few, it may be chance
+    mixed = [
+        of_size(one.scores.dockq, size) for one, size in zip(telling, [50, 60, 55] * 8, strict=True)
+    ]
     assert len(target._last_choice([*telling, *mixed], 12, np.random.default_rng(1))) == 12
 
 
 def piece(complex_: Complex, centre: np.ndarray) -> Complex:
     """The residues within 16 Å of a point."""
-    return complex_.only(np.flatnonzero(np.linalg.norm(complex_.xyz[complex_.ca] - centre, axis=1) < 16))
+    return complex_.only(
+        np.flatnonzero(np.linalg.norm(complex_.xyz[complex_.ca] - centre, axis=1) < 16)
+    )
 
 
 @pytest.fixture
@@ -219,7 +251,9 @@ def test_decoys_of_a_target_keep_their_partners_as_they_are_and_are_the_same_for
         for chain in complex_.chains:
             residues = [i for i, residue in enumerate(decoy.residues) if residue.chain == chain]
             theirs = complex_.xyz[complex_.ca[[place[decoy.residues[i]] for i in residues]]]
-            np.testing.assert_allclose(distances(decoy.xyz[decoy.ca[residues]]), distances(theirs), atol=0.01)
+            np.testing.assert_allclose(
+                distances(decoy.xyz[decoy.ca[residues]]), distances(theirs), atol=0.01
+            )
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     assert sampled(small, decoys=6, n_rotations=40) == rows
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before

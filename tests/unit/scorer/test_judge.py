@@ -33,7 +33,14 @@ from toporank.scorer.prediction import Score
 SHIPPED = REPOSITORY / "resources/scorer/judge.json"
 JUDGE = read_judge(SHIPPED)
 SURE = {"contact_plddt": 95.0, "pdockq": 0.6, "iptm": 0.9, "ipsae": 0.8, "lis": 0.6, "pdockq2": 0.8}
-UNSURE = {"contact_plddt": 45.0, "pdockq": 0.05, "iptm": 0.2, "ipsae": 0.0, "lis": 0.05, "pdockq2": 0.02}
+UNSURE = {
+    "contact_plddt": 45.0,
+    "pdockq": 0.05,
+    "iptm": 0.2,
+    "ipsae": 0.0,
+    "lis": 0.05,
+    "pdockq2": 0.02,
+}
 
 
 def stated(decoy: str, target: str = "T", **measures: float) -> Confidence:
@@ -41,12 +48,18 @@ def stated(decoy: str, target: str = "T", **measures: float) -> Confidence:
 
 
 def score(decoy: str, pred_dockq: float, interface: str = "", target: str = "T") -> Score:
-    return Score(target, decoy, pred_dockq, None, interface, pooled=(0.0,) * len(JUDGE.domain.center))
+    return Score(
+        target, decoy, pred_dockq, None, interface, pooled=(0.0,) * len(JUDGE.domain.center)
+    )
 
 
-def by_decoy(scores: list[Score], contacts: dict[str, set[int]], rows: tuple = (), copies: dict | None = None) -> dict:
+def by_decoy(
+    scores: list[Score], contacts: dict[str, set[int]], rows: tuple = (), copies: dict | None = None
+) -> dict:
     """Scores of the judge by decoy and interface. contacts : of each decoy, as numbers."""
-    found = judged(JUDGE, scores, lambda key: Compared(key[1], content(contacts[key[1]])), copies or {}, rows)
+    found = judged(
+        JUDGE, scores, lambda key: Compared(key[1], content(contacts[key[1]])), copies or {}, rows
+    )
     return {each.decoy + each.interface: each for each in found}
 
 
@@ -55,7 +68,7 @@ def by_confidence(measures: dict[str, float]) -> float:
     return float(JUDGE.confidence(known)[0])
 
 
-# ---- witnesses --------------------------------------------------------------------------------------------
+# ---- witnesses -----------------------------------------------------------------------------------
 
 
 @given(st.sets(st.sampled_from((*OF_RESIDUES, *OF_PAIRS))))
@@ -76,7 +89,9 @@ def test_votes_are_similarities_to_the_others_and_to_the_model_that_may_be_right
 
 
 def test_models_stand_as_the_formulas_say():
-    """By hand: quality is the mean of network and confidence; one of four models is right, the better the likelier."""
+    """By hand: quality is the mean of network and confidence; one of four models is right, the
+    better the likelier.
+    """
     network, confidence = np.array([0.4, 0.4, 0.4, 0.2]), np.array([0.6, np.nan, np.nan, np.nan])
     alike = np.full((4, 4), 0.5) + np.eye(4) / 2
     found = JUDGE.standing(network, confidence, alike)
@@ -84,7 +99,9 @@ def test_models_stand_as_the_formulas_say():
     right = np.exp(quality / (2 * JUDGE.temperature))
     order = 0.5 + 0.5 * right / right.sum() + quality / 4
     assert found.above.tolist() == pytest.approx((order - order.mean()).tolist())
-    assert found.level.tolist() == pytest.approx([(0.375 + 0.5 * JUDGE.consensus) / (1 + JUDGE.consensus)] * 4)
+    assert found.level.tolist() == pytest.approx(
+        [(0.375 + 0.5 * JUDGE.consensus) / (1 + JUDGE.consensus)] * 4
+    )
     alone = JUDGE.standing(network[:1], confidence[:1], ())
     assert (alone.level.tolist(), alone.above.tolist()) == ([0.5], [0.0])
 
@@ -93,7 +110,11 @@ def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_whic
     scores = [score("a", 0.5), score("a", 0.5, "A:B")]
     found = by_decoy(scores, {"a": {1}})
     assert found["a"].pred_dockq == found["aA:B"].pred_dockq
-    assert (found["a"].consensus, found["a"].pred_confidence, found["a"].pred_network) == (None, None, 0.5)
+    assert (found["a"].consensus, found["a"].pred_confidence, found["a"].pred_network) == (
+        None,
+        None,
+        0.5,
+    )
     apart = by_decoy([score("a", 0.5), score("b", 0.5)], {"a": {1}, "b": {2}})
     assert apart["a"].pred_dockq < found["a"].pred_dockq
     assert apart["a"].consensus == 0.0
@@ -115,7 +136,9 @@ def test_each_witness_counts_in_the_direction_in_which_it_points():
 @given(
     st.lists(st.floats(0, 1), min_size=1, max_size=6), st.integers(0, 5), st.floats(0, 0.5),
 )  # fmt: skip
-def test_a_better_network_score_never_lowers_the_place_or_the_dockq_of_a_model(network, which, more):
+def test_a_better_network_score_never_lowers_the_place_or_the_dockq_of_a_model(
+    network, which, more
+):
     which %= len(network)
     scores = np.array(network)
     raised = scores + np.where(np.arange(len(scores)) == which, more, 0)
@@ -134,7 +157,9 @@ def _expected(network: np.ndarray) -> np.ndarray:
 def test_copies_vote_once_and_have_the_numbers_of_their_originals():
     contacts = {"a": {1, 2}, "b": {1}, "copy": {1, 2}}
     before = by_decoy([score("a", 0.5), score("b", 0.3)], contacts)
-    after = by_decoy([score("a", 0.5), score("b", 0.3), score("copy", 0.5)], contacts, (), {("T", "copy"): "a"})
+    after = by_decoy(
+        [score("a", 0.5), score("b", 0.3), score("copy", 0.5)], contacts, (), {("T", "copy"): "a"}
+    )
     assert {name: after[name] for name in "ab"} == before
     assert after["copy"] == before["a"]._replace(decoy="copy")
 
@@ -156,7 +181,12 @@ def test_a_structure_that_looks_right_and_that_its_predictor_doubts_loses_its_cl
 
 
 def test_copies_share_all_measures_so_a_copy_without_plddt_is_a_predicted_model_too():
-    rows = [stated("a"), stated("b", plddt=90.0, iptm=0.8), stated("c", plddt=50.0), stated("c", "U", iptm=0.1)]
+    rows = [
+        stated("a"),
+        stated("b", plddt=90.0, iptm=0.8),
+        stated("c", plddt=50.0),
+        stated("c", "U", iptm=0.1),
+    ]
     found = of_copies(rows, {("T", "b"): "a"})
     assert [(row.target, row.decoy, row.plddt, row.iptm) for row in found] == [
         ("T", "a", 90.0, 0.8),
@@ -168,9 +198,20 @@ def test_copies_share_all_measures_so_a_copy_without_plddt_is_a_predicted_model_
 
 
 def test_the_copy_of_which_most_is_known_stands_for_all():
-    """AlphaPulldown copies its best model without the PAE; of equally known copies the first by name stays."""
-    copies = {("T", "seed_0"): "ranked_0", ("T", "seed_1"): "ranked_0", ("T", "d"): "c", ("U", "y"): "x"}
-    rows = [stated("ranked_0", iptm=0.9), stated("seed_0", iptm=0.9, ipsae=0.7), stated("seed_1", iptm=0.9)]
+    """AlphaPulldown copies its best model without the PAE; of equally known copies the first by
+    name stays.
+    """
+    copies = {
+        ("T", "seed_0"): "ranked_0",
+        ("T", "seed_1"): "ranked_0",
+        ("T", "d"): "c",
+        ("U", "y"): "x",
+    }
+    rows = [
+        stated("ranked_0", iptm=0.9),
+        stated("seed_0", iptm=0.9, ipsae=0.7),
+        stated("seed_1", iptm=0.9),
+    ]
     rows += [stated("c", iptm=0.5), stated("d", iptm=0.5), stated("y", "U", plddt=80.0)]
     assert best_measured(copies, rows) == {
         ("T", "ranked_0"): "seed_0", ("T", "seed_1"): "seed_0", ("T", "d"): "c", ("U", "x"): "y",
@@ -178,7 +219,7 @@ def test_the_copy_of_which_most_is_known_stands_for_all():
     assert best_measured(copies, []) == copies
 
 
-# ---- how far to trust it ----------------------------------------------------------------------------------
+# ---- how far to trust it -------------------------------------------------------------------------
 
 
 def covered(decoy: str, residues: int = 60, chains: int = 2) -> CoverageRow:
@@ -199,7 +240,12 @@ def test_the_dockq_to_expect_falls_with_the_rank_and_its_bounds_hold_it():
 
 def test_what_is_unlike_the_training_decoys_is_named():
     domain = Domain(
-        n_interface_residues=(10, 90), n_chains=(2, 4), center=[0.0, 0.0], axes=[[0.0, 1.0]], deviations=[2.0], limit=3
+        n_interface_residues=(10, 90),
+        n_chains=(2, 4),
+        center=[0.0, 0.0],
+        axes=[[0.0, 1.0]],
+        deviations=[2.0],
+        limit=3,
     )
     judge = JUDGE.model_copy(update={"domain": domain})
     scores = [score(name, 0.5)._replace(pooled=(9.0, y)) for name, y in (("a", 6.0), ("b", 6.1))]
@@ -212,7 +258,10 @@ def test_what_is_unlike_the_training_decoys_is_named():
 
 
 def test_bounds_are_straight_between_knots():
-    knots = [Knot(dockq=0.2, low=0, high=0.4, p_acceptable=0.2), Knot(dockq=0.6, low=0.4, high=0.8, p_acceptable=1)]
+    knots = [
+        Knot(dockq=0.2, low=0, high=0.4, p_acceptable=0.2),
+        Knot(dockq=0.6, low=0.4, high=0.8, p_acceptable=1),
+    ]
     calibration = Calibration(constant=0, mean=1, within=1, knots=knots)
     assert (
         pytest.approx(np.array([[0, 0.4, 0.2], [0.2, 0.6, 0.6], [0.4, 0.8, 1]]))
@@ -222,7 +271,7 @@ def test_bounds_are_straight_between_knots():
         Calibration(constant=0, mean=1, within=1, knots=knots[::-1])
 
 
-# ---- the file ---------------------------------------------------------------------------------------------
+# ---- the file ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""A scorer made from a cross-validation: whole, the same for the same seeds, and plain about what it lacks."""
+"""A scorer made from a cross-validation: whole, the same for the same seeds, and plain about what
+it lacks.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,10 @@ def evidence() -> Evidence:
 
 
 def test_decoys_whose_networks_say_nothing_of_residues_tell_nothing_of_their_quality(evidence):
-    mute = [one._replace(score=one.score._replace(residues=(), contacts=b"")) for one in evidence.witnesses["d"]]
+    mute = [
+        one._replace(score=one.score._replace(residues=(), contacts=b""))
+        for one in evidence.witnesses["d"]
+    ]
     known = judged_by_natives({"d": mute}, evidence.decoys.assign(predicted=0.5, alone=0.5))
     assert known["cluster"].nunique() == 0
 
@@ -61,14 +66,20 @@ def test_decoys_whose_networks_say_nothing_of_residues_tell_nothing_of_their_qua
 def witness(target: str, decoy: str, dockq: float) -> Witness:
     """A decoy with two residues in contact, of which a good one has both right and others one."""
     known = np.array([(0, 1, 4.0, 0, dockq, np.nan, np.nan)], CONTACTS).tobytes()
-    score = Score(target, decoy, 0.0, None, residues=(ResidueScore("A:1", dockq), ResidueScore("B:1", 0.5)))
+    score = Score(
+        target, decoy, 0.0, None, residues=(ResidueScore("A:1", dockq), ResidueScore("B:1", 0.5))
+    )
     pairs = frozenset([("A:1", "B:1")] if dockq > 0.5 else [])
     truth = Truth({"A:1": True, "B:1": dockq > 0.5}, pairs)
     return Witness(score._replace(contacts=known), Compared(decoy, content({1})), truth)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_a_made_scorer_is_whole(evidence, tmp_path):
@@ -94,7 +105,9 @@ def test_a_network_of_a_scorer_is_the_same_whatever_commit_trained_it(tmp_path):
     for commit in ("0123456789ab", "ba9876543210"):
         described = {**description, "provenance": {**description["provenance"], "git": commit}}
         state = {f"network.{name}": tensor for name, tensor in weights.items()}
-        torch.save({"state_dict": state, "toporank": json.dumps(described)}, tmp_path / f"{commit}.ckpt")
+        torch.save(
+            {"state_dict": state, "toporank": json.dumps(described)}, tmp_path / f"{commit}.ckpt"
+        )
     one, other = map(network_bytes, sorted(tmp_path.iterdir()))
     assert one == other == shipped.read_bytes()
 
@@ -119,14 +132,18 @@ def test_a_card_of_folds_that_divide_clusters_says_so(evidence, tmp_path):
 
 
 def test_a_group_that_no_decoy_is_of_is_refused_by_name(evidence, tmp_path):
-    with pytest.raises(TrainingError, match=r"no decoy is of the group 'dockd' \(`training.scorer` names groups"):
+    with pytest.raises(
+        TrainingError, match=r"no decoy is of the group 'dockd' \(`training.scorer` names groups"
+    ):
         make_scorer(evidence, tmp_path, made=["dockd"])
     assert not list(tmp_path.iterdir())
 
 
 def test_few_clusters_have_no_judge(evidence, tmp_path):
     few = evidence.decoys["cluster"].isin([f"c{i}" for i in range(FEWEST_CLUSTERS - 1)]).to_numpy()
-    part = replace(evidence, decoys=evidence.decoys[few].reset_index(drop=True), pooled=evidence.pooled[few])
+    part = replace(
+        evidence, decoys=evidence.decoys[few].reset_index(drop=True), pooled=evidence.pooled[few]
+    )
     scorer = make_scorer(part, tmp_path / "out")
     assert (
         scorer.missing
@@ -139,7 +156,9 @@ def test_few_clusters_have_no_judge(evidence, tmp_path):
 def test_what_is_not_known_is_not_learned(evidence, tmp_path, unknown):
     """Without pLDDT nothing of confidence, without natives nothing of residues."""
     decoys = evidence.decoys.assign(**dict.fromkeys(unknown, np.nan))
-    judge = read_judge(make_scorer(replace(evidence, decoys=decoys, witnesses={"d": []}), tmp_path / "out").judge)
+    judge = read_judge(
+        make_scorer(replace(evidence, decoys=decoys, witnesses={"d": []}), tmp_path / "out").judge
+    )
     assert judge.quality is None
     assert (judge.with_confidence is None) == bool(unknown)
 
@@ -147,7 +166,9 @@ def test_what_is_not_known_is_not_learned(evidence, tmp_path, unknown):
 def test_bounds_and_probabilities_are_true_of_what_they_were_fitted_to(evidence):
     judge = fit_judge(evidence.decoys, evidence.similarity, evidence.pooled)
     rows = observations(judge, evidence.decoys, evidence.similarity, confidence=False)
-    dockq = judge.expected(rows["level"].to_numpy(), rows["above"].to_numpy(), np.full(len(rows), np.nan))
+    dockq = judge.expected(
+        rows["level"].to_numpy(), rows["above"].to_numpy(), np.full(len(rows), np.nan)
+    )
     low, high, probability = judge.structure.about(dockq)
     assert rows["dockq"].between(low, high).mean() == pytest.approx(LEVEL, abs=0.1)
     assert probability.mean() == pytest.approx((rows["dockq"] >= ACCEPTABLE).mean(), abs=0.1)

@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SHIPPED, tmp_path / "scorer"))
 
 
-# ---- opening ----------------------------------------------------------------------------------------------
+# ---- opening -------------------------------------------------------------------------------------
 
 
 def test_the_shipped_scorer_is_whole_and_says_what_it_is():
@@ -50,7 +50,9 @@ def test_a_folder_opens_by_its_name_its_manifest_and_its_checkpoint(path):
 def test_a_scorer_that_was_not_finished_is_refused(folder, path):
     """Its networks alone would give other scores, without a word."""
     (folder / MANIFEST).unlink()
-    with pytest.raises(CheckpointError, match=r"is missing.*make the scorer again.*a copy of best.safetensors"):
+    with pytest.raises(
+        CheckpointError, match=r"is missing.*make the scorer again.*a copy of best.safetensors"
+    ):
         Scorer.open(folder / path)
     alone = folder / "alone"
     alone.mkdir()
@@ -63,7 +65,8 @@ def test_a_checkpoint_by_itself_is_a_scorer_of_one_network():
     scorer = Scorer.open(SHIPPED / "ensemble/fold0_local_seed222.safetensors")
     assert (scorer.mean, scorer.members, scorer.judge) == (False, [], None)
     assert (
-        "no judge.json (its networks alone give the score, without intervals and domain), no training" in scorer.missing
+        "no judge.json (its networks alone give the score, without intervals and domain), no "
+        "training" in scorer.missing
     )
 
 
@@ -87,18 +90,25 @@ def test_a_scorer_that_is_a_mean_learned_from_the_targets_of_all_its_networks(tm
 
 
 def test_opening_needs_no_torch():
-    code = f"import sys; from toporank.scorer.scorer import Scorer; Scorer.open({str(SHIPPED)!r}).features;"
+    code = (
+        "import sys; from toporank.scorer.scorer import Scorer; "
+        f"Scorer.open({str(SHIPPED)!r}).features;"
+    )
     subprocess.run([sys.executable, "-c", f"{code} sys.exit('torch' in sys.modules)"], check=True)
 
 
 def test_nothing_that_could_be_a_scorer_is_an_error_that_says_so(tmp_path):
-    with pytest.raises(CheckpointError, match=r"elsewhere: there is no such scorer or checkpoint \(is it spelled"):
+    with pytest.raises(
+        CheckpointError, match=r"elsewhere: there is no such scorer or checkpoint \(is it spelled"
+    ):
         Scorer.open(tmp_path / "elsewhere")
-    with pytest.raises(CheckpointError, match=r"neither scorer\.json nor best\.\w+ nor best\.ckpt \(give the"):
+    with pytest.raises(
+        CheckpointError, match=r"neither scorer\.json nor best\.\w+ nor best\.ckpt \(give the"
+    ):
         Scorer.open(tmp_path)
 
 
-# ---- every byte counts ------------------------------------------------------------------------------------
+# ---- every byte counts ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("where", [0, 0.5, 1], ids=["first", "middle", "last"])
@@ -120,10 +130,16 @@ def test_a_manifest_that_another_hand_wrote_is_refused(folder):
     (folder / MANIFEST).write_text(json.dumps(said, indent=1) + "\n")
     Scorer.open(folder)  # the same bytes
     (folder / MANIFEST).write_text(json.dumps({**said, "score": "best"}, indent=1) + "\n")
-    with pytest.raises(CheckpointError, match=r"scorer\.json: it was changed after the scorer was made"):
+    with pytest.raises(
+        CheckpointError, match=r"scorer\.json: it was changed after the scorer was made"
+    ):
         Scorer.open(folder)
-    (folder / MANIFEST).write_text(json.dumps({**said, "checkpoint": "../../elsewhere.ckpt"}, indent=1))
-    with pytest.raises(CheckpointError, match=r"not a usable scorer\.json: .*checkpoint: String should match"):
+    (folder / MANIFEST).write_text(
+        json.dumps({**said, "checkpoint": "../../elsewhere.ckpt"}, indent=1)
+    )
+    with pytest.raises(
+        CheckpointError, match=r"not a usable scorer\.json: .*checkpoint: String should match"
+    ):
         Scorer.open(folder)
 
 
@@ -138,7 +154,9 @@ def test_a_scorer_does_without_judge_or_vectors_and_says_so(folder, name, said):
 
 def test_a_missing_network_is_refused_by_name(folder):
     (folder / "ensemble/fold3_local_seed222.safetensors").unlink()
-    with pytest.raises(CheckpointError, match=r"fold3_local_seed222\.safetensors: cannot be read: No such file"):
+    with pytest.raises(
+        CheckpointError, match=r"fold3_local_seed222\.safetensors: cannot be read: No such file"
+    ):
         Scorer.open(folder)
 
 
@@ -171,13 +189,19 @@ def test_the_files_of_a_scorer_are_known_without_looking_into_them(folder):
 @pytest.mark.parametrize("inner", ["", "scorer"])
 def test_an_archive_of_a_folder_is_the_same_scorer(tmp_path, monkeypatch, inner):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    archive = shutil.make_archive(tmp_path / "mine", "zip", SHIPPED.parent if inner else SHIPPED, inner or None)
+    archive = shutil.make_archive(
+        tmp_path / "mine", "zip", SHIPPED.parent if inner else SHIPPED, inner or None
+    )
     scorer, same = Scorer.open(archive), Scorer.open(SHIPPED)
     assert (scorer.digest, scorer.features, scorer.missing) == (same.digest, same.features, "")
     assert files_of(archive) == [Path(archive)]
-    unpacked = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    unpacked = {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()
+    }
     assert Scorer.open(archive).digest == same.digest
-    assert unpacked == {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    assert unpacked == {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()
+    }
 
 
 def test_a_damaged_archive_is_refused_and_leaves_nothing(tmp_path, monkeypatch):

@@ -1,4 +1,6 @@
-"""What fills the transfer table: pools by hand, intervals over clusters, the error of probabilities."""
+"""What fills the transfer table: pools by hand, intervals over clusters, the error of
+probabilities.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ def pool(*rows: int) -> Pool:
 
 
 def test_loss_and_order_of_pools_by_hand():
-    decoys = pd.DataFrame({"dockq": [0.1, 0.2, 0.3, 0.4, 0.5, 0.51, 0.52], "target": "T", "cluster": "c"})
+    decoys = pd.DataFrame(
+        {"dockq": [0.1, 0.2, 0.3, 0.4, 0.5, 0.51, 0.52], "target": "T", "cluster": "c"}
+    )
     value = np.array([4.0, 3, 2, 1, 0, 1, 2])
     drawn = [pool(0, 1, 2, 3), pool(4, 5, 6), pool(0, 3)]  # the second is not worth ranking
     found = _of_pools(decoys, drawn, lambda each: value[each.rows])

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 from dssp_agreement import compare, needs_mkdssp
-from structures_text import EXAMPLES, Atom, alanine, changed, complex_of, moved, pair, random_complex
+from structures_text import (
+    EXAMPLES,
+    Atom,
+    alanine,
+    changed,
+    complex_of,
+    moved,
+    pair,
+    random_complex,
+)
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import Dssp, builtin_dssp, run_dssp
 from toporank.structures.read import read_complex
@@ -31,7 +40,7 @@ def all_of(complex_: Complex) -> Dssp:
     return builtin_dssp(complex_, np.arange(len(complex_.residues)))
 
 
-# ---- agreement with mkdssp --------------------------------------------------------------------------------
+# ---- agreement with mkdssp -----------------------------------------------------------------------
 
 
 @needs_mkdssp
@@ -51,7 +60,10 @@ def without(complex_: Complex, atoms: np.ndarray) -> Complex:
     """The complex without some of its atoms."""
     keep = ~atoms
     return replace(
-        complex_, xyz=complex_.xyz[keep], atom_names=complex_.atom_names[keep], residue_of=complex_.residue_of[keep]
+        complex_,
+        xyz=complex_.xyz[keep],
+        atom_names=complex_.atom_names[keep],
+        residue_of=complex_.residue_of[keep],
     )
 
 
@@ -62,7 +74,10 @@ def some(complex_: Complex, share: float) -> np.ndarray:
 
 def read_as(complex_: Complex, parent: str, share: float) -> Complex:
     drawn = some(complex_, share)
-    return replace(complex_, parents=tuple(parent if d else p for d, p in zip(drawn, complex_.parents, strict=True)))
+    return replace(
+        complex_,
+        parents=tuple(parent if d else p for d, p in zip(drawn, complex_.parents, strict=True)),
+    )
 
 
 def shaken(complex_: Complex, by: float, scale: float = 1.0) -> Complex:
@@ -78,7 +93,9 @@ def chopped(complex_: Complex) -> Complex:
 
 def laid_over(complex_: Complex) -> Complex:
     """The second chain moved into the first."""
-    second = np.array([r.chain == complex_.chains[1] for r in complex_.residues])[complex_.residue_of]
+    second = np.array([r.chain == complex_.chains[1] for r in complex_.residues])[
+        complex_.residue_of
+    ]
     shift = complex_.xyz[~second].mean(axis=0) - complex_.xyz[second].mean(axis=0)
     return replace(complex_, xyz=np.round(complex_.xyz + shift * second[:, None], 3))
 
@@ -109,7 +126,7 @@ def test_whatever_happened_to_a_decoy_it_agrees_with_mkdssp(name, damage):
     assert differing["angle"] == differing["state"] == 0
 
 
-# ---- what it does not depend on ---------------------------------------------------------------------------
+# ---- what it does not depend on ------------------------------------------------------------------
 
 
 def assert_same(one: Dssp, other: Dssp):
@@ -125,7 +142,7 @@ def test_accessibility_of_some_residues_is_the_same_as_when_all_are_asked_for(de
     np.testing.assert_array_equal(some_.structure, all_.structure)
 
 
-# ---- what cannot be DSSP's business -----------------------------------------------------------------------
+# ---- what cannot be DSSP's business --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("atom", [b"N", b"CA", b"C", b"O"])
@@ -147,15 +164,31 @@ SAME_PLACE = [replace(a, x=0.0, y=0.0, z=0.0) for n in range(1, 8) for a in alan
         complex_of(changed(pair(), residue="UNK")),
         complex_of(SAME_PLACE),
         complex_of([a for n in range(1, 8) for a in alanine("A", n, 0.0)]),
-        complex_of([a for n in range(1, 8) for a in alanine("A", n, 1.0 * n) if a.name in ("N", "CA", "C", "O")]),
+        complex_of(
+            [
+                a
+                for n in range(1, 8)
+                for a in alanine("A", n, 1.0 * n)
+                if a.name in ("N", "CA", "C", "O")
+            ]
+        ),
         *(random_complex(seed, residues=30, spread=4.0) for seed in range(5)),
     ],
-    ids=["pair", "one residue", "one atom", "nothing known", "one place", "coincident", "dense", *map(str, range(5))],
+    ids=[
+        "pair",
+        "one residue",
+        "one atom",
+        "nothing known",
+        "one place",
+        "coincident",
+        "dense",
+        *map(str, range(5)),
+    ],
 )
 def test_nonsense_gets_an_answer(complex_):
     dssp = all_of(complex_)
     for values in (dssp.accessibility, dssp.phi, dssp.psi):
         assert np.isfinite(values).all()
-    assert set(dssp.structure.tolist()) <= set(b"HBEGITS-"[i : i + 1] for i in range(8))
+    assert set(dssp.structure.tolist()) <= {b"HBEGITS-"[i : i + 1] for i in range(8)}
     assert (dssp.accessibility >= 0).all()
     assert not dssp.accessibility[~dssp.found].any()

@@ -32,17 +32,21 @@ def copies(one: Complex, count: int, blur: float = 0.0) -> Complex:
     moves = np.random.default_rng(0).normal(0.0, blur, (count, atoms, 3))
     return replace(
         one,
-        residues=tuple(r._replace(chain=f"{r.chain}{i}") for i in range(count) for r in one.residues),
+        residues=tuple(
+            r._replace(chain=f"{r.chain}{i}") for i in range(count) for r in one.residues
+        ),
         names=one.names * count,
         parents=one.parents * count,
         xyz=(one.xyz + moves).reshape(-1, 3),
         atom_names=np.tile(one.atom_names, count),
         residue_of=np.tile(one.residue_of, count) + np.repeat(k, atoms) * n,
-        ca=np.where(np.tile(one.ca, count) >= 0, np.tile(one.ca, count) + np.repeat(k, n) * atoms, -1),
+        ca=np.where(
+            np.tile(one.ca, count) >= 0, np.tile(one.ca, count) + np.repeat(k, n) * atoms, -1
+        ),
     )
 
 
-# ---- what passes ------------------------------------------------------------------------------------------
+# ---- what passes ---------------------------------------------------------------------------------
 
 
 def test_four_copies_in_one_place_pass_and_need_little_memory(decoy):
@@ -62,7 +66,7 @@ def test_four_copies_in_one_place_pass_and_need_little_memory(decoy):
     assert peak < 500 * MIB
 
 
-# ---- what is refused --------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 def test_many_copies_in_one_place_are_refused_with_what_was_found_and_what_to_do(decoy):
@@ -76,14 +80,20 @@ def test_many_copies_in_one_place_are_refused_with_what_was_found_and_what_to_do
 
 
 def test_coordinates_in_nanometres_are_refused_with_the_remedy(decoy):
-    with pytest.raises(StructureError, match=r"look like nanometres: .* 0\.38 apart, not 3\.8 Å \(multiply them by 10"):
+    with pytest.raises(
+        StructureError,
+        match=r"look like nanometres: .* 0\.38 apart, not 3\.8 Å \(multiply them by 10",
+    ):
         check_density(replace(decoy, xyz=decoy.xyz / 10))
 
 
 def test_twenty_thousand_residues_in_one_place_are_refused_in_little_memory(tmp_path):
     places = np.random.default_rng(0).uniform(0.0, 9.0, (20_000, 3)).round(3)
     chains = "ABCDEFGHIJ"
-    atoms = (Atom("CA", "ALA", chains[i % 10], i // 10 + 1, *xyz) for i, xyz in enumerate(places.tolist()))
+    atoms = (
+        Atom("CA", "ALA", chains[i % 10], i // 10 + 1, *xyz)
+        for i, xyz in enumerate(places.tolist())
+    )
     path = write(tmp_path / "d.pdb", pdb(atoms))
     tracemalloc.start()
     with pytest.raises(StructureError, match="20000 residues within a cube"):
@@ -100,5 +110,7 @@ def test_an_interface_of_too_many_contacts_is_refused(monkeypatch):
     monkeypatch.setattr(interface, "MAX_CONTACTS", contacts)
     ca_cutoff_interface(CaCutoff(), complex_)
     monkeypatch.setattr(interface, "MAX_CONTACTS", contacts - 1)
-    with pytest.raises(StructureError, match=rf"more than {contacts - 1} pairs of residues .* within 10 Å"):
+    with pytest.raises(
+        StructureError, match=rf"more than {contacts - 1} pairs of residues .* within 10 Å"
+    ):
         ca_cutoff_interface(CaCutoff(), complex_)

@@ -11,7 +11,13 @@ from dssp_agreement import needs_mkdssp
 from oracle import reference
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, changed, pdb, write
 from toporank.errors import FeatureError
-from toporank.structures.dssp import DsspMissingError, dssp_version, normalised_pdb, parse_dssp, run_dssp
+from toporank.structures.dssp import (
+    DsspMissingError,
+    dssp_version,
+    normalised_pdb,
+    parse_dssp,
+    run_dssp,
+)
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import read_complex
 
@@ -30,7 +36,9 @@ def assert_same(one, other, within: float = 0.0):
     np.testing.assert_array_equal(one.found, other.found)
     np.testing.assert_array_equal(one.structure, other.structure)
     for name in ("accessibility", "phi", "psi"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=0, atol=within, err_msg=name)
+        np.testing.assert_allclose(
+            getattr(one, name), getattr(other, name), rtol=0, atol=within, err_msg=name
+        )
 
 
 # ---- what mkdssp is given ---------------------------------------------------------------------------------
@@ -40,15 +48,24 @@ def test_the_text_holds_every_atom_in_its_columns(decoy):
     text, position = normalised_pdb(decoy)
     lines = text.splitlines()[1:-1]
     assert len(lines) == len(decoy.xyz)
-    np.testing.assert_array_equal([[float(s[i : i + 8]) for i in (30, 38, 46)] for s in lines], decoy.xyz)
+    np.testing.assert_array_equal(
+        [[float(s[i : i + 8]) for i in (30, 38, 46)] for s in lines], decoy.xyz
+    )
     assert [s[12:16].strip().encode() for s in lines] == decoy.atom_names.tolist()
     assert [position[s[21], int(s[22:26])] for s in lines] == decoy.residue_of.tolist()
     assert [s[17:20] for s in lines] == [decoy.parents[r] for r in decoy.residue_of]
 
 
 def test_only_protein_is_given_and_modified_residues_under_their_parent_s_name(tmp_path):
-    others = [Atom("O", "HOH", "A", 5, 9.0, 9.0, 9.0, het=True), Atom("P", "DA", "C", 1, 20.0, 0.0, 0.0)]
-    atoms = [*changed(alanine("A", 1, 0.0), residue="MSE", het=True), *alanine("B", 1, 5.0), *others]
+    others = [
+        Atom("O", "HOH", "A", 5, 9.0, 9.0, 9.0, het=True),
+        Atom("P", "DA", "C", 1, 20.0, 0.0, 0.0),
+    ]
+    atoms = [
+        *changed(alanine("A", 1, 0.0), residue="MSE", het=True),
+        *alanine("B", 1, 5.0),
+        *others,
+    ]
     text, position = normalised_pdb(read_complex(write(tmp_path / "d.pdb", pdb(atoms))))
     assert [line[17:22] for line in text.splitlines()[1:-1]] == ["MET A"] * 5 + ["ALA B"] * 5
     assert position == {("A", 1): 0, ("B", 1): 1}
@@ -102,7 +119,9 @@ def test_a_report_is_read_by_columns_and_put_back_in_order():
 
 
 @needs_mkdssp
-@pytest.mark.parametrize("name", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"])
+@pytest.mark.parametrize(
+    "name", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+)
 def test_the_normalised_file_gets_the_same_answers_as_the_user_s_file_read_by_biopython(name):
     path = EXAMPLES / name
     complex_, expected = read_complex(path), reference.dssp(path)
@@ -110,9 +129,10 @@ def test_the_normalised_file_gets_the_same_answers_as_the_user_s_file_read_by_bi
     protein = np.flatnonzero(complex_.is_protein)
     assert dssp.found[protein].all()
     assert not np.delete(dssp.found, protein).any()
-    assert [(dssp.structure[r].decode(), dssp.accessibility[r], dssp.phi[r], dssp.psi[r]) for r in protein] == [
-        expected[complex_.residues[r]] for r in protein
-    ]
+    assert [
+        (dssp.structure[r].decode(), dssp.accessibility[r], dssp.phi[r], dssp.psi[r])
+        for r in protein
+    ] == [expected[complex_.residues[r]] for r in protein]
 
 
 @needs_mkdssp
@@ -157,7 +177,10 @@ def test_any_version_4_is_supported(mkdssp, script, version):
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("echo 'mkdssp version 3.1.4'", r"version 3\.1\.4 is not supported, 4\.x is .*apt-get install dssp"),
+        (
+            "echo 'mkdssp version 3.1.4'",
+            r"version 3\.1\.4 is not supported, 4\.x is .*apt-get install dssp",
+        ),
         ("echo 'mkdssp version 5.0.0'", r"version 5\.0\.0 is not supported"),
         (None, r"not found on the PATH .*apt-get install dssp.*conda install"),
         ("echo hello", "does not report its version"),

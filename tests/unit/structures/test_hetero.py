@@ -1,4 +1,6 @@
-"""Standard amino acids that a file writes as HETATM: part of a chain where a peptide bond says so, else ligands."""
+"""Standard amino acids that a file writes as HETATM: part of a chain where a peptide bond says so,
+else ligands.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,20 @@ from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 
-BOTH = pytest.mark.parametrize(("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"])
+BOTH = pytest.mark.parametrize(
+    ("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"]
+)
 
 
 def chain(name: str, hetero: str, y: float = 0.0, step: float = 4.0) -> list[Atom]:
-    """A straight chain with a residue for each letter, H for one in HETATM records; a step of 4 Å makes bonds."""
-    return [a for k, x in enumerate(hetero) for a in changed(alanine(name, 1 + k, step * k, y), het=x == "H")]
+    """A straight chain with a residue for each letter, H for one in HETATM records; a step of 4 Å
+    makes bonds.
+    """
+    return [
+        a
+        for k, x in enumerate(hetero)
+        for a in changed(alanine(name, 1 + k, step * k, y), het=x == "H")
+    ]
 
 
 @pytest.fixture
@@ -32,9 +42,13 @@ def test_amino_acids_that_are_bonded_are_part_of_the_chain(read, tmp_path, as_te
     complex_ = read(as_text([*chain("A", "AAA"), *chain("B", hetero, y=6.0)]), name)
     assert complex_.parents == ("ALA",) * (3 + len(hetero))
     n = hetero.count("H")
-    assert complex_.notes == (f"{n} amino acid{'s' * (n > 1)} of chain B written as HETATM, read as part of it",)
+    assert complex_.notes == (
+        f"{n} amino acid{'s' * (n > 1)} of chain B written as HETATM, read as part of it",
+    )
     assert dict(sketch(tmp_path / name).chains) == {"A": "AAA", "B": "A" * len(hetero)}
-    plain = read(as_text([*chain("A", "AAA"), *chain("B", "A" * len(hetero), y=6.0)]), f"plain_{name}")
+    plain = read(
+        as_text([*chain("A", "AAA"), *chain("B", "A" * len(hetero), y=6.0)]), f"plain_{name}"
+    )
     np.testing.assert_array_equal(complex_.ca, plain.ca)
     found, expected = (ca_cutoff_interface(CaCutoff(), each) for each in (complex_, plain))
     np.testing.assert_array_equal(found.index, expected.index)
@@ -43,9 +57,13 @@ def test_amino_acids_that_are_bonded_are_part_of_the_chain(read, tmp_path, as_te
 @BOTH
 def test_a_free_amino_acid_stays_a_ligand(read, as_text, name):
     free = [
-        *changed(alanine("A", 2, 0.0, 9.0), residue="GLU", het=True),  # beside a chain, with the next number
+        *changed(
+            alanine("A", 2, 0.0, 9.0), residue="GLU", het=True
+        ),  # beside a chain, with the next number
         *changed(alanine("L", 1, 0.0, 20.0), residue="GLY", het=True),
-        *changed([*alanine("M", 1, 0.0, 40.0), *alanine("M", 2, 4.0, 40.0)], het=True),  # two are not a chain
+        *changed(
+            [*alanine("M", 1, 0.0, 40.0), *alanine("M", 2, 4.0, 40.0)], het=True
+        ),  # two are not a chain
     ]
     complex_ = read(as_text([*pair(), *free]), name)
     assert complex_.parents == ("ALA", "ALA", *[""] * 4)
@@ -53,7 +71,9 @@ def test_a_free_amino_acid_stays_a_ligand(read, as_text, name):
 
 
 def test_what_is_left_out_of_a_chain_is_named(read):
-    """Without bonds, as where N and C are missing; where it is a whole chain, the error names it, too."""
+    """Without bonds, as where N and C are missing; where it is a whole chain, the error names it,
+    too.
+    """
     complex_ = read(pdb([*chain("A", "AAA"), *chain("B", "HHH", y=6.0, step=9.0)]))
     said = "3 amino acids of chain B written as HETATM and not bonded to others, read as ligands"
     assert complex_.notes == (said,)

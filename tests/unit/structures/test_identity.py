@@ -27,7 +27,7 @@ def found(folder: Path) -> list[tuple[str, str, str]]:
     return [(d.target, d.name, os.path.basename(d.path)) for d in find_decoys("set", folder)]
 
 
-# ---- suffixes ---------------------------------------------------------------------------------------------
+# ---- suffixes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,20 @@ def test_only_the_structure_suffix_is_taken_off_a_name(filename, stem, suffix):
 
 
 @pytest.mark.parametrize(
-    "filename", ["a", "pdb", ".pdb", ".cif.gz", "a.gz", "a.pdb.txt", "a.pdb.gz.gz", "a.pdb ", "a.pdbqt", "a.pdb.7z", ""]
+    "filename",
+    [
+        "a",
+        "pdb",
+        ".pdb",
+        ".cif.gz",
+        "a.gz",
+        "a.pdb.txt",
+        "a.pdb.gz.gz",
+        "a.pdb ",
+        "a.pdbqt",
+        "a.pdb.7z",
+        "",
+    ],
 )
 def test_other_names_are_not_structures(filename):
     assert split_suffix(filename) is None
@@ -74,16 +87,25 @@ def test_the_suffix_tells_the_format_in_any_case(name, expected):
     assert structure_format(Path("some.dir", name)) == expected
 
 
-# ---- residues ---------------------------------------------------------------------------------------------
+# ---- residues ------------------------------------------------------------------------------------
 
 
 def test_residues_sort_by_chain_then_number_then_insertion_code():
-    order = [("A", -3), ("A", 2), ("A", 10), ("A", 10, "A"), ("A", 10, "B"), ("A", 11), ("AA", 1), ("B", -1)]
+    order = [
+        ("A", -3),
+        ("A", 2),
+        ("A", 10),
+        ("A", 10, "A"),
+        ("A", 10, "B"),
+        ("A", 11),
+        ("AA", 1),
+        ("B", -1),
+    ]
     residues = [ResidueId(*r) for r in order]
-    assert sorted(reversed(residues)) == residues
+    assert sorted(residues) == residues
 
 
-# ---- finding decoys ---------------------------------------------------------------------------------------
+# ---- finding decoys ------------------------------------------------------------------------------
 
 
 def test_folders_are_targets_and_files_in_them_decoys_in_order_of_name(tmp_path):
@@ -97,19 +119,42 @@ def test_folders_are_targets_and_files_in_them_decoys_in_order_of_name(tmp_path)
 
 
 def test_files_that_are_not_structures_and_hidden_ones_are_passed_over(tmp_path):
-    lay(tmp_path, "T/a.pdb", "T/README.md", "T/labels.csv", "T/.b.pdb", ".T/c.pdb", ".d.pdb", "notes.txt")
+    lay(
+        tmp_path,
+        "T/a.pdb",
+        "T/README.md",
+        "T/labels.csv",
+        "T/.b.pdb",
+        ".T/c.pdb",
+        ".d.pdb",
+        "notes.txt",
+    )
     assert found(tmp_path) == [("T", "a", "a.pdb")]
 
 
 def test_a_folder_inside_a_target_is_no_decoy_whatever_it_is_called_but_its_files_are(tmp_path):
     lay(tmp_path, "T/a.pdb", "T/deeper.pdb/b.pdb", "T/deeper/c.pdb")
-    assert found(tmp_path) == [("T", "a", "a.pdb"), ("T", "deeper.pdb_b", "b.pdb"), ("T", "deeper_c", "c.pdb")]
+    assert found(tmp_path) == [
+        ("T", "a", "a.pdb"),
+        ("T", "deeper.pdb_b", "b.pdb"),
+        ("T", "deeper_c", "c.pdb"),
+    ]
 
 
-# ---- names that no table or artefact can have ----------------------------------------------------------------
+# ---- names that no table or artefact can have ----------------------------------------------------
 
 
-UNPRINTABLE = ["a\tb", "a\nb", "a\rb", "a\x1b[31m", "a\x7f", "a\u2028b", "a\u202eb", "\udcff", "a\u00a0b"]
+UNPRINTABLE = [
+    "a\tb",
+    "a\nb",
+    "a\rb",
+    "a\x1b[31m",
+    "a\x7f",
+    "a\u2028b",
+    "a\u202eb",
+    "\udcff",
+    "a\u00a0b",
+]
 
 
 @pytest.mark.parametrize("name", UNPRINTABLE)
@@ -119,7 +164,10 @@ def test_an_unprintable_name_refuses_its_own_file_only(tmp_path, name, place):
     refused, good = sorted(find_decoys("set", tmp_path), key=lambda decoy: decoy.refused == "")
     assert (good.key, good.refused) == (("T", "good"), "")
     whose = "folder" if place.startswith("{") else "file"
-    assert refused.refused == f"the name of the {whose} holds a character that cannot be printed (rename it)"
+    assert (
+        refused.refused
+        == f"the name of the {whose} holds a character that cannot be printed (rename it)"
+    )
     assert (refused.target + refused.name).isprintable()
     assert refused.path == str(tmp_path / place.format(name))
 
@@ -134,10 +182,14 @@ def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(tmp_
     refused = [decoy for decoy in decoys if decoy.refused]
     assert len(refused) == 2
     for decoy in refused:
-        assert re.search(r"is 24\d bytes long, at most 240 are possible \(shorten it\)", decoy.refused)
+        assert re.search(
+            r"is 24\d bytes long, at most 240 are possible \(shorten it\)", decoy.refused
+        )
         atomic.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.csv", "")  # has room
 
 
 def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):
-    with pytest.raises(ConfigError, match=r"dataset set, .*nowhere.*No such file.*<target>/<decoy>"):
+    with pytest.raises(
+        ConfigError, match=r"dataset set, .*nowhere.*No such file.*<target>/<decoy>"
+    ):
         find_decoys("set", tmp_path / "nowhere")

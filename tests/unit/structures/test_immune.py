@@ -38,7 +38,9 @@ FACING, TOUCHING, APART = 11.0, 7.0, 60.0
 
 
 def trace(sequence: str, place: float) -> CaTrace:
-    """A straight chain at a place along x, with residue 44 of its first variable domain, if it has one, at z = 0."""
+    """A straight chain at a place along x, with residue 44 of its first variable domain, if it has
+    one, at z = 0.
+    """
     domains = roles_of(sequence).domains
     middle = domains[0].face if domains else len(sequence) // 2
     z = 3.8 * (np.arange(len(sequence)) - middle)
@@ -47,7 +49,9 @@ def trace(sequence: str, place: float) -> CaTrace:
 
 
 def bodies(**chains: tuple[str, float]) -> str:
-    """The partners of chains with these sequences at these places, as text; empty if each chain is one."""
+    """The partners of chains with these sequences at these places, as text; empty if each chain is
+    one.
+    """
     traces = {name: trace(*of_chain) for name, of_chain in chains.items()}
     return " ".join("+".join(body) for body in bodies_of(traces, pairs_of(traces)))
 
@@ -55,13 +59,19 @@ def bodies(**chains: tuple[str, float]) -> str:
 ANTIGEN = LYSOZYME, -TOUCHING
 
 
-@pytest.mark.parametrize("pair", [(HEAVY, LIGHT), (LIGHT, HEAVY), (HEAVY, LAMBDA), (ALPHA, BETA), (GAMMA, DELTA)])
+@pytest.mark.parametrize(
+    "pair", [(HEAVY, LIGHT), (LIGHT, HEAVY), (HEAVY, LAMBDA), (ALPHA, BETA), (GAMMA, DELTA)]
+)
 def test_two_variable_domains_that_face_each_other_are_one_body(pair):
     assert bodies(A=(pair[0], 0.0), B=(pair[1], FACING), C=ANTIGEN) == "A+B C"
-    assert bodies(A=(pair[0], 0.0), B=(pair[1], APART), C=ANTIGEN) == "", "they are of two antibodies"
+    assert bodies(A=(pair[0], 0.0), B=(pair[1], APART), C=ANTIGEN) == "", (
+        "they are of two antibodies"
+    )
 
 
-@pytest.mark.parametrize("pair", [(LIGHT, LIGHT), (LIGHT, LIGHT.replace("S", "T", 3)), (HEAVY, NANOBODY), (BETA, BETA)])
+@pytest.mark.parametrize(
+    "pair", [(LIGHT, LIGHT), (LIGHT, LIGHT.replace("S", "T", 3)), (HEAVY, NANOBODY), (BETA, BETA)]
+)
 def test_two_domains_of_one_class_are_two_bodies(pair):
     """Such as a dimer of light chains, which pack as heavy and light chain do."""
     assert bodies(A=(pair[0], 0.0), B=(pair[1], FACING), C=ANTIGEN) == ""
@@ -79,9 +89,21 @@ def test_of_two_antibodies_each_chain_has_the_one_that_it_faces():
     first = {"H": (HEAVY, 0.0), "L": (LIGHT, FACING), "A": ANTIGEN}
     copies = {"I": (HEAVY, far), "M": (LIGHT, far + FACING), "B": (LYSOZYME, far - TOUCHING)}
     assert bodies(**first, **copies) == "A B H+L I+M"
-    crossed = {"H": (HEAVY, 0.0), "I": (HEAVY, far), "L": (LIGHT, far + FACING), "M": (LIGHT, FACING), "A": ANTIGEN}
+    crossed = {
+        "H": (HEAVY, 0.0),
+        "I": (HEAVY, far),
+        "L": (LIGHT, far + FACING),
+        "M": (LIGHT, FACING),
+        "A": ANTIGEN,
+    }
     assert bodies(**crossed) == "A H+M I+L"
-    others = {"H": (HEAVY, 0.0), "M": (LAMBDA, FACING), "K": (LIGHT, far + FACING), "I": (HEAVY, far), "A": ANTIGEN}
+    others = {
+        "H": (HEAVY, 0.0),
+        "M": (LAMBDA, FACING),
+        "K": (LIGHT, far + FACING),
+        "I": (HEAVY, far),
+        "A": ANTIGEN,
+    }
     assert bodies(**others) == "A H+M I+K"
 
 
@@ -135,7 +157,9 @@ def test_in_files_chains_may_have_any_name(tmp_path, names):
 
 
 def near(atoms: list[str], distance: float, wider: int) -> list[str]:
-    """Atoms of residues of each chain that are near the antigen, or near such a residue in the sequence."""
+    """Atoms of residues of each chain that are near the antigen, or near such a residue in the
+    sequence.
+    """
     ca = [line for line in atoms if line[12:16] == " CA "]
     xyz = np.array([[float(line[i : i + 8]) for i in (30, 38, 46)] for line in ca])
     of_antigen = np.array([line[21] == "A" for line in ca])
@@ -143,15 +167,21 @@ def near(atoms: list[str], distance: float, wider: int) -> list[str]:
     touch = [(apart[i, of_antigen != of_antigen[i]] <= distance).any() for i in range(len(ca))]
     kept = set()
     for i in np.flatnonzero(touch):
-        kept |= {line[21:27] for line in ca[max(i - wider, 0) : i + wider + 1] if line[21] == ca[i][21]}
+        kept |= {
+            line[21:27] for line in ca[max(i - wider, 0) : i + wider + 1] if line[21] == ca[i][21]
+        }
     return [line for line in atoms if line[21:27] in kept]
 
 
 @pytest.mark.parametrize(("distance", "wider"), [(12.0, 1), (12.0, 2), (15.0, 1)])
-def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(tmp_path, distance, wider):
+def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(
+    tmp_path, distance, wider
+):
     atoms = near(read_atoms(ANTIBODY), distance, wider)
     complex_ = read_complex(write_pdb(tmp_path / "cut.pdb", atoms))
-    assert not any(roles_of(sequence).domains for _, sequence in sketch(tmp_path / "cut.pdb").chains)
+    assert not any(
+        roles_of(sequence).domains for _, sequence in sketch(tmp_path / "cut.pdb").chains
+    )
     assert natural_bodies(complex_) == (("A",), ("H", "L"))
     far = away(atoms, "L", 60.0)
     assert natural_bodies(read_complex(write_pdb(tmp_path / "far.pdb", far))) == ()

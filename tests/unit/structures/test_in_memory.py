@@ -57,7 +57,11 @@ def test_every_function_takes_it(library):
 
 def test_structures_are_scored_by_name():
     expected = toporank.score([PATH], confidence=False).models
-    for models in ({"near1": of_gemmi(), "again": of_biopython()}, [of_gemmi(), of_biopython()], of_gemmi()):
+    for models in (
+        {"near1": of_gemmi(), "again": of_biopython()},
+        [of_gemmi(), of_biopython()],
+        of_gemmi(),
+    ):
         found = toporank.score(models, confidence=False).models
         assert (found["dockq"] - expected["dockq"][0]).abs().max() < 0.005
         assert set(found["decoy"]) <= {"near1", "near1_2", "again"}

@@ -26,7 +26,9 @@ def placed(a, b, c, length: float, angle: float, torsion: float) -> np.ndarray:
 
 
 def chain_of(phi: float, psi: float, n: int) -> np.ndarray:
-    """Backbone of n residues with these angles throughout, shape (n, 4, 3): ideal bonds, flat peptides."""
+    """Backbone of n residues with these angles throughout, shape (n, 4, 3): ideal bonds, flat
+    peptides.
+    """
     trace = [np.zeros(3), np.array([1.458, 0.0, 0.0]), np.array([2.0, 1.42, 0.0])]
     for _ in range(n):
         for name, torsion in (("N", psi), ("CA", 180.0), ("C", phi)):
@@ -36,12 +38,16 @@ def chain_of(phi: float, psi: float, n: int) -> np.ndarray:
         (c - ca) / np.linalg.norm(c - ca) + (c - after) / np.linalg.norm(c - after)
         for (_, ca, c), (after, _, _) in itertools.pairwise(trace)
     ]
-    oxygen = [c + 1.231 * v / np.linalg.norm(v) for c, v in zip(trace[:, 2], bisector, strict=False)]
+    oxygen = [
+        c + 1.231 * v / np.linalg.norm(v) for c, v in zip(trace[:, 2], bisector, strict=False)
+    ]
     return np.concatenate([trace[:n], np.array(oxygen)[:, None]], axis=1)
 
 
 def turned(strand: np.ndarray, k: int) -> np.ndarray:
-    """The strand turned by 180° so that N–H of its residue k and C=O of the copy's face each other, and vice versa."""
+    """The strand turned by 180° so that N–H of its residue k and C=O of the copy's face each other,
+    and vice versa.
+    """
     along = strand[k + 2, 1] - strand[k - 2, 1]
     along /= np.linalg.norm(along)
     side = strand[k, 3] - strand[k, 2]
@@ -55,10 +61,12 @@ def states(*chains: np.ndarray, proline: tuple[int, ...] = ()) -> str:
     """Letters of chains given by their backbones."""
     backbone = np.concatenate(chains)
     number = np.repeat(np.arange(len(chains)), [len(c) for c in chains])
-    return b"".join(secondary_structure(backbone, number, np.isin(np.arange(len(number)), proline))[0]).decode()
+    return b"".join(
+        secondary_structure(backbone, number, np.isin(np.arange(len(number)), proline))[0]
+    ).decode()
 
 
-# ---- angles and energies ----------------------------------------------------------------------------------
+# ---- angles and energies -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("degrees", [-179.0, -90.0, -57.0, 0.0, 33.3, 90.0, 180.0])
@@ -74,7 +82,9 @@ def test_where_atoms_are_on_a_line_there_is_no_dihedral_angle():
 
 
 def test_phi_and_psi_are_those_the_chain_was_built_with_and_none_at_its_ends():
-    _, phi, psi = secondary_structure(chain_of(-65.0, 140.0, 5), np.zeros(5, int), np.zeros(5, bool))
+    _, phi, psi = secondary_structure(
+        chain_of(-65.0, 140.0, 5), np.zeros(5, int), np.zeros(5, bool)
+    )
     np.testing.assert_allclose(phi, [360.0, -65, -65, -65, -65], atol=1e-9)
     np.testing.assert_allclose(psi, [140.0, 140, 140, 140, 360], atol=1e-9)
 
@@ -100,10 +110,12 @@ def test_the_energy_is_coulomb_s_law_for_the_published_charges():
     assert energy(donor, donor[0], acceptor) == 0.0
 
 
-# ---- helices and turns ------------------------------------------------------------------------------------
+# ---- helices and turns ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("angles", "letter"), [((-57, -47), "H"), ((-49, -26), "G"), ((-57, -70), "I")])
+@pytest.mark.parametrize(
+    ("angles", "letter"), [((-57, -47), "H"), ((-49, -26), "G"), ((-57, -70), "I")]
+)
 def test_an_ideal_helix_is_one_except_for_its_first_and_last_residue(angles, letter):
     assert states(chain_of(*angles, 14)) == f"-{letter * 12}-"
 
@@ -118,7 +130,7 @@ def test_a_helix_ends_where_prolines_have_no_hydrogen_to_give():
     assert states(chain_of(-57, -47, 20), proline=tuple(range(10, 20))) == "-HHHHHHHHSSSSSSSSS--"
 
 
-# ---- strands ----------------------------------------------------------------------------------------------
+# ---- strands -------------------------------------------------------------------------------------
 
 
 def test_two_strands_side_by_side_are_a_sheet():
@@ -154,7 +166,9 @@ def test_a_bridge_takes_both_of_its_bonds_and_unbroken_chains_around_it(name):
     for first in (4, 5, 10, 11):
         assert bridge(table(bonds), (np.arange(16) >= first).astype(int), 4, 10) == APART
     assert bridge(table(bonds), (np.arange(16) >= 7).astype(int), 4, 10) == kind
-    assert bridge(table(bonds)[:11], whole[:11], 4, 10) == APART  # the last residue has none after it
+    assert (
+        bridge(table(bonds)[:11], whole[:11], 4, 10) == APART
+    )  # the last residue has none after it
 
 
 @pytest.mark.parametrize(
@@ -171,7 +185,9 @@ def test_a_bridge_takes_both_of_its_bonds_and_unbroken_chains_around_it(name):
     ],
 )
 @pytest.mark.parametrize("kind", [ANTI, PARALLEL])
-def test_ladders_join_across_a_bulge_of_one_residue_on_one_side_and_up_to_four_on_the_other(kind, here, there, joined):
+def test_ladders_join_across_a_bulge_of_one_residue_on_one_side_and_up_to_four_on_the_other(
+    kind, here, there, joined
+):
     other = [30 + there, 31 + there] if kind == PARALLEL else [29 - there, 30 - there]
     first = [kind, 2, 4, 5, 29, 30] if kind == PARALLEL else [kind, 2, 4, 5, 30, 31]
     found = np.array([first, [kind, 2, 5 + here, 6 + here, *other]])
@@ -181,14 +197,17 @@ def test_ladders_join_across_a_bulge_of_one_residue_on_one_side_and_up_to_four_o
     assert (found[1, 1] == 0) == joined
 
 
-# ---- accessible surface -----------------------------------------------------------------------------------
+# ---- accessible surface --------------------------------------------------------------------------
 
 
 def surface(*residues: list[tuple[str, float]]) -> np.ndarray:
     """Accessible surface of residues of (name, x) atoms on a line."""
     atoms = [atom for residue in residues for atom in residue]
     start = np.cumsum([0, *map(len, residues)])
-    xyz, names = np.array([[x, 0.0, 0.0] for _, x in atoms]), np.array([name.encode() for name, _ in atoms])
+    xyz, names = (
+        np.array([[x, 0.0, 0.0] for _, x in atoms]),
+        np.array([name.encode() for name, _ in atoms]),
+    )
     return accessibility(xyz, names, start, np.arange(len(residues)))
 
 
@@ -205,18 +224,24 @@ def test_of_two_atoms_each_covers_a_cap_of_the_other(distance):
     reach = 3.2
     cap = 2 * np.pi * reach * (reach - distance / 2)
     np.testing.assert_allclose(
-        surface([("CB", 0.0)], [("CG", distance)]), 4 * np.pi * reach**2 - cap, atol=4 * np.pi * reach**2 / 100
+        surface([("CB", 0.0)], [("CG", distance)]),
+        4 * np.pi * reach**2 - cap,
+        atol=4 * np.pi * reach**2 / 100,
     )
 
 
 def test_the_surface_of_a_residue_is_that_of_its_atoms_and_what_is_inside_has_none():
     assert surface([("CB", 0.0), ("CG", 20.0)]) == pytest.approx(2 * 4 * np.pi * 3.2**2)
-    assert surface([("O", 0.1)], [("CA", 0.0)]).tolist() == pytest.approx([0.0, 4 * np.pi * 3.27**2])
+    assert surface([("O", 0.1)], [("CA", 0.0)]).tolist() == pytest.approx(
+        [0.0, 4 * np.pi * 3.27**2]
+    )
 
 
 @pytest.mark.parametrize(("apart", "share"), [(0.0, 1.0), (0.009, 1.0), (0.011, 0.5)])
 def test_atoms_in_one_place_do_not_cover_each_other(apart, share):
-    np.testing.assert_allclose(surface([("CB", 0.0)], [("CB", apart)]), share * 4 * np.pi * 3.2**2, rtol=0.02)
+    np.testing.assert_allclose(
+        surface([("CB", 0.0)], [("CB", apart)]), share * 4 * np.pi * 3.2**2, rtol=0.02
+    )
 
 
 def test_no_residues_have_no_state_and_no_surface():

@@ -29,7 +29,16 @@ def example() -> dict[str, list[Atom]]:
             name, number = line[21], int(line[22:26])
             number -= first.setdefault(name, number) - 1
             xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
-            chains[name].append(Atom(line[12:16].strip(), line[17:20], name, number, *xyz, element=line[76:78].strip()))
+            chains[name].append(
+                Atom(
+                    line[12:16].strip(),
+                    line[17:20],
+                    name,
+                    number,
+                    *xyz,
+                    element=line[76:78].strip(),
+                )
+            )
     return chains
 
 
@@ -38,7 +47,9 @@ A, B = example().values()
 
 def called(atoms: list[Atom], chain: str, first: int = 1, x: float = 0.0) -> list[Atom]:
     """The atoms with another chain name, numbered from another number on, and moved by x Å."""
-    return [replace(a, chain=chain, number=a.number + first - 1, x=round(a.x + x, 3)) for a in atoms]
+    return [
+        replace(a, chain=chain, number=a.number + first - 1, x=round(a.x + x, 3)) for a in atoms
+    ]
 
 
 def numbered(atoms: list[Atom], start: int = 1) -> str:
@@ -69,11 +80,27 @@ def sizes(complex_: Complex) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("parts", "chains"),
     [
-        pytest.param([called(A, "A"), TER, called(B, "A", 333)], {"A": 83, "A_2": 131}, id="nanobody and antigen"),
-        pytest.param([called(A, "A"), TER, called(B, "A")], {"A": 83, "A_2": 131}, id="overlapping numbers"),
-        pytest.param([called(A, " "), TER, called(B, " ")], {"": 83, "_2": 131}, id="no chain names"),
-        pytest.param([called(A, "A", 333), called(B, "A")], {"A": 83, "A_2": 131}, id="numbers go back, no TER"),
-        pytest.param([numbered(called(A, "A")), numbered(called(B, "A", 90))], {"A": 83, "A_2": 131}, id="two files"),
+        pytest.param(
+            [called(A, "A"), TER, called(B, "A", 333)],
+            {"A": 83, "A_2": 131},
+            id="nanobody and antigen",
+        ),
+        pytest.param(
+            [called(A, "A"), TER, called(B, "A")], {"A": 83, "A_2": 131}, id="overlapping numbers"
+        ),
+        pytest.param(
+            [called(A, " "), TER, called(B, " ")], {"": 83, "_2": 131}, id="no chain names"
+        ),
+        pytest.param(
+            [called(A, "A", 333), called(B, "A")],
+            {"A": 83, "A_2": 131},
+            id="numbers go back, no TER",
+        ),
+        pytest.param(
+            [numbered(called(A, "A")), numbered(called(B, "A", 90))],
+            {"A": 83, "A_2": 131},
+            id="two files",
+        ),
         pytest.param(
             [called(A, "H"), TER, called(A, "L", 1, 50), TER, called(B, "L", 333)],
             {"H": 83, "L": 83, "L_2": 131},
@@ -84,14 +111,20 @@ def sizes(complex_: Complex) -> dict[str, int]:
             {"H": 83, "L": 83, "H_2": 131},
             id="another chain between",
         ),
-        pytest.param([called(A, "A"), TER, called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer"),
-        pytest.param([called(A, "A"), called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer, no TER"),
+        pytest.param(
+            [called(A, "A"), TER, called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer"
+        ),
+        pytest.param(
+            [called(A, "A"), called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer, no TER"
+        ),
         pytest.param(
             [called(A, "A"), called(A, "A", 1, 50), called(B, "A")],
             {"A": 83, "A_2": 83, "A_3": 131},
             id="three molecules, no TER",
         ),
-        pytest.param([called(A, "A"), TER, called(B, "A", 84)], {"A": 83, "A_2": 131}, id="numbers go on"),
+        pytest.param(
+            [called(A, "A"), TER, called(B, "A", 84)], {"A": 83, "A_2": 131}, id="numbers go on"
+        ),
         pytest.param(
             [called(A, "A"), TER, called(B, "A", 120), TER, called(A, "H", 1, 50)],
             {"A": 83, "A_2": 131, "H": 83},
@@ -103,7 +136,14 @@ def sizes(complex_: Complex) -> dict[str, int]:
             id="a third copy",
         ),
         pytest.param(
-            ["HEADER rec.pdb\n", called(A, "A"), END, "HEADER lig.pdb\n", called(A, "A", 1, 40), END],
+            [
+                "HEADER rec.pdb\n",
+                called(A, "A"),
+                END,
+                "HEADER lig.pdb\n",
+                called(A, "A", 1, 40),
+                END,
+            ],
             {"A": 83, "A_2": 83},
             id="ClusPro, homodimer",
         ),
@@ -133,7 +173,11 @@ LOOP = [atom for atom in A if 30 <= atom.number <= 45]
 
 def with_code(atom: Atom) -> Atom:
     """Residues 40, 41, 42 … as 39A, 39B, 39C …"""
-    return atom if atom.number < 40 else replace(atom, number=39, insertion_code=chr(ord("A") + atom.number - 40))
+    return (
+        atom
+        if atom.number < 40
+        else replace(atom, number=39, insertion_code=chr(ord("A") + atom.number - 40))
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,12 +186,18 @@ def with_code(atom: Atom) -> Atom:
         pytest.param([GAP, TER, B], id="a gap"),
         pytest.param([without(A, 30, 99), TER, without(A, 1, 45), TER, B], id="TER at a gap"),
         pytest.param([GAP, TER, LOOP, TER, B], id="a loop behind all others"),
-        pytest.param([A, TER, changed(A[:8], residue="LIG", number=900, het=True), TER, B], id="a ligand"),
+        pytest.param(
+            [A, TER, changed(A[:8], residue="LIG", number=900, het=True), TER, B], id="a ligand"
+        ),
         pytest.param([A, TER, called(A, "A", 1, 0.3), TER, B], id="a second conformation"),
-        pytest.param([without(A, 40, 99), called(without(A, 1, 39), "A", 501), TER, B], id="numbers jump"),
+        pytest.param(
+            [without(A, 40, 99), called(without(A, 1, 39), "A", 501), TER, B], id="numbers jump"
+        ),
         pytest.param([without(A, 40, 99), TER, without(A, 1, 39), B], id="TER in a chain"),
         pytest.param([without(A, 40, 99), B, without(A, 1, 39)], id="a chain in two parts"),
-        pytest.param([[with_code(atom) for atom in A if atom.number < 60], B], id="insertion codes"),
+        pytest.param(
+            [[with_code(atom) for atom in A if atom.number < 60], B], id="insertion codes"
+        ),
     ],
 )
 def test_a_chain_that_lacks_residues_or_is_numbered_oddly_stays_one(tmp_path, parts):
@@ -160,13 +210,17 @@ def test_a_chain_that_goes_on_far_away_is_named(tmp_path, first):
     complex_ = read(tmp_path, called(A, "A"), called(B, "A", first), TER, called(A, "B", 1, 30))
     assert sizes(complex_) == {"A": 214, "B": 83}
     (note,) = complex_.notes
-    assert note.startswith(f"chain 'A' goes on at {first}, 58 Å from 83 and without a peptide bond: read as one chain")
+    assert note.startswith(
+        f"chain 'A' goes on at {first}, 58 Å from 83 and without a peptide bond: read as one chain"
+    )
     assert sketch(tmp_path / "d.pdb").notes == (note,)
 
 
 @pytest.mark.parametrize("first", [84, 333])
 def test_another_label_name_is_another_molecule(tmp_path, first):
-    """mmCIF in which two molecules have one `auth_asym_id`, as chain names of the files that a program was given."""
+    """mmCIF in which two molecules have one `auth_asym_id`, as chain names of the files that a
+    program was given.
+    """
     document = gemmi.cif.read_string(mmcif([*called(A, "A"), *called(B, "B", first)]))
     table = document[0].find("_atom_site.", ["auth_asym_id", "label_asym_id", "auth_seq_id"])
     for row in table:
@@ -183,7 +237,10 @@ def test_another_label_name_is_another_molecule(tmp_path, first):
     [
         ([A, B, END, called(A, "A", 1, 9), called(B, "B", 1, 9), END], "atoms after END"),
         ([A, END, called(A, "A", 1, 9), END], "atoms after END"),
-        ([A, TER, B, TER, called(A, "A", 1, 50), TER, called(B, "B", 1, 60), TER], "stands twice in the file"),
+        (
+            [A, TER, B, TER, called(A, "A", 1, 50), TER, called(B, "B", 1, 60), TER],
+            "stands twice in the file",
+        ),
     ],
     ids=["complexes", "monomers", "complexes without END"],
 )

@@ -27,7 +27,7 @@ from toporank.structures.sketch import sketch
 
 CHOICES = resolve({stage: {} for stage in DEFAULT_MODULES})
 
-# ---- how they are said ------------------------------------------------------------------------------------
+# ---- how they are said ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,13 @@ def test_a_table_goes_before_what_is_said_of_all_and_must_agree_with_labels():
     assert partners_of(decoys, "A:B", {"T": "A:H+L"}, of_labels) == {decoys[0]: "A:H+L", decoys[1]: "A:B",
                                                                       decoys[2]: "B:C"}  # fmt: skip
     assert partners_of(decoys, "", {}, {}) == {}
-    with pytest.raises(ConfigError, match=r"partners of V/a are B:C in the labels and A:B in the table"):
+    with pytest.raises(
+        ConfigError, match=r"partners of V/a are B:C in the labels and A:B in the table"
+    ):
         partners_of(decoys, "", {"V": "A:B"}, of_labels)
 
 
-# ---- graphs -----------------------------------------------------------------------------------------------
+# ---- graphs --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +107,9 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 LINES = [
     line
-    for line in gzip.decompress((EXAMPLES / "1AVZ" / "near1.pdb.gz").read_bytes()).decode().splitlines()
+    for line in gzip.decompress((EXAMPLES / "1AVZ" / "near1.pdb.gz").read_bytes())
+    .decode()
+    .splitlines()
     if line.startswith("ATOM")
 ]
 FIRST, SECOND = sorted({line[21] for line in LINES})
@@ -114,9 +118,14 @@ MIDDLE = 110
 
 
 def written(
-    name: str, chain: Callable[[str, int], str], shift: dict[str, float] | None = None, more: str = ""
+    name: str,
+    chain: Callable[[str, int], str],
+    shift: dict[str, float] | None = None,
+    more: str = "",
 ) -> Decoy:
-    """The example with chains renamed by old name and residue number; `""` is left out; moved along x, in Å."""
+    """The example with chains renamed by old name and residue number; `""` is left out; moved along
+    x, in Å.
+    """
     by_chain: dict[str, list[str]] = {}
     for line in LINES:
         new = chain(line[21], int(line[22:26]))
@@ -125,7 +134,9 @@ def written(
     by_chain.pop("", None)
     path = Path("in", f"{name}.pdb")
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join("".join(lines) + "TER\n" for lines in by_chain.values()) + more + "END\n")
+    path.write_text(
+        "".join("".join(lines) + "TER\n" for lines in by_chain.values()) + more + "END\n"
+    )
     return Decoy("ds", "T", name, path)
 
 
@@ -156,23 +167,36 @@ def told(*decoys: tuple[Decoy, str]) -> dict[str, CoverageRow]:
     seen = {d.path: sketch(Path(d.path)) for d, _ in decoys}
     found = {d.name: d for d in group([d for d, _ in decoys], seen, BY_FOLDER, "in").decoys}
     plan = [
-        PlannedDecoy(*d.key, str(d.path), 1, 0, "", "", text, 0, found[d.name].lacks, found[d.name].spare)
+        PlannedDecoy(
+            *d.key, str(d.path), 1, 0, "", "", text, 0, found[d.name].lacks, found[d.name].spare
+        )
         for d, text in decoys
     ]
     return {row.decoy: row for row in coverage_table(plan, built(*decoys), [])}
 
 
 def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
-    """Cut in two and joined by the partners, a chain meets the other as before; only DSSP sees the cut."""
+    """Cut in two and joined by the partners, a chain meets the other as before; only DSSP sees the
+    cut.
+    """
     plain, joined = graphs_of((written("plain", whole), ""), (written("cut", cut), "H+L:A"))
     number = [name.split(":")[1] for name in plain.metadata["residues"]]
-    order = sorted(range(len(number)), key=lambda i: (plain.metadata["residues"][i][0] != SECOND, i))
-    assert [number[i] for i in order] == [name.split(":")[1] for name in joined.metadata["residues"]]
+    order = sorted(
+        range(len(number)), key=lambda i: (plain.metadata["residues"][i][0] != SECOND, i)
+    )
+    assert [number[i] for i in order] == [
+        name.split(":")[1] for name in joined.metadata["residues"]
+    ]
     np.testing.assert_array_equal(plain.x[order, 32:], joined.x[:, 32:])  # topology
     assert (plain.x[order] != joined.x).any(axis=1).sum() < len(order) / 2
     place = np.argsort(order)
-    edges = {(place[i], place[j]): tuple(a) for (i, j), a in zip(plain.edge_index.T, plain.edge_attr, strict=True)}
-    assert edges == {(i, j): tuple(a) for (i, j), a in zip(joined.edge_index.T, joined.edge_attr, strict=True)}
+    edges = {
+        (place[i], place[j]): tuple(a)
+        for (i, j), a in zip(plain.edge_index.T, plain.edge_attr, strict=True)
+    }
+    assert edges == {
+        (i, j): tuple(a) for (i, j), a in zip(joined.edge_index.T, joined.edge_attr, strict=True)
+    }
     assert joined.metadata["partners"] == "A:H+L"
     assert "partners" not in plain.metadata
 
@@ -181,11 +205,18 @@ def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
 def test_a_chain_that_touches_nothing_changes_no_number(module, monkeypatch):
     """As where a predictor was given a copy too many, which it put far away."""
     if module:
-        choices = {stage: {"module": module} if stage in ("nodes", "edges") else {} for stage in DEFAULT_MODULES}
+        choices = {
+            stage: {"module": module} if stage in ("nodes", "edges") else {}
+            for stage in DEFAULT_MODULES
+        }
         monkeypatch.setitem(globals(), "CHOICES", resolve(choices))
-    far = [f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n" for line in LINES]
+    far = [
+        f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n" for line in LINES
+    ]
     far = "".join(line for line, old in zip(far, LINES, strict=True) if old[21] == FIRST)
-    plain, beside = graphs_of((written("plain", whole), ""), (written("beside", whole, more=far), ""))
+    plain, beside = graphs_of(
+        (written("plain", whole), ""), (written("beside", whole, more=far), "")
+    )
     for name in ("x", "edge_index", "edge_attr"):
         np.testing.assert_array_equal(getattr(plain, name), getattr(beside, name))
 
@@ -203,7 +234,7 @@ def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
         assert as_file("graphs", content) == Path("results/ds/graphs/T/all.pt").read_bytes()
 
 
-# ---- what becomes of a decoy ------------------------------------------------------------------------------
+# ---- what becomes of a decoy ---------------------------------------------------------------------
 
 
 def test_a_partner_that_touches_no_other_is_named_with_its_distance():
@@ -237,7 +268,9 @@ def test_a_single_chain_is_missed_where_others_have_two_and_cannot_be_read_where
 
 
 def test_the_same_atoms_between_other_partners_are_no_copy():
-    """One touches as it is asked about, the other does not: what is said of one is not said of the other."""
+    """One touches as it is asked about, the other does not: what is said of one is not said of the
+    other.
+    """
     first, second, third = (written(name, cut) for name in ("first", "second", "third"))
     rows = told((first, "H+L:A"), (second, "H:L"), (third, "H+L:A"))
     assert [rows[name].duplicate_of for name in ("first", "second", "third")] == ["", "", "first"]

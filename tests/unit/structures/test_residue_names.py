@@ -1,4 +1,6 @@
-"""Residue names of four letters, as GROMACS, AMBER, CHARMM and VMD write them, against chain names of two."""
+"""Residue names of four letters, as GROMACS, AMBER, CHARMM and VMD write them, against chain names
+of two.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from toporank.structures.residue_names import with_short_names
 from toporank.structures.sketch import sketch
 
 
-def chain(name: str, residues: list[str], first: int = 1, y: float = 0.0, step: float = 4.0) -> list[Atom]:
+def chain(
+    name: str, residues: list[str], first: int = 1, y: float = 0.0, step: float = 4.0
+) -> list[Atom]:
     """A straight chain of residues; a step of 4 Å joins them by peptide bonds.
 
     A name of four letters ends in column 21, where a chain name of two letters begins.
@@ -37,7 +41,9 @@ def read(tmp_path):
 
 def assert_same(one, other):
     for field in fields(one):
-        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), err_msg=field.name)
+        np.testing.assert_array_equal(
+            getattr(one, field.name), getattr(other, field.name), err_msg=field.name
+        )
 
 
 LONG = [
@@ -54,7 +60,9 @@ def test_a_name_of_four_letters_is_that_of_the_residue(read, long, short, place)
     complex_ = read(pdb([*chain("A", names), *partner()]))
     assert complex_.notes == (f"1 {long} read as {short}",)
     names[place] = short
-    assert_same(replace(complex_, notes=()), read(pdb([*chain("A", names), *partner()]), "short.pdb"))
+    assert_same(
+        replace(complex_, notes=()), read(pdb([*chain("A", names), *partner()]), "short.pdb")
+    )
 
 
 def test_the_chain_of_each_model_is_whole(tmp_path):
@@ -94,12 +102,18 @@ def test_a_chain_name_of_two_letters_stays_one(read, second):
     ids=["no bonds", "numbers occur twice"],
 )
 def test_where_it_cannot_be_said_the_file_is_refused(read, atoms):
-    with pytest.raises(StructureError, match=r"column 21 .*HISE of chain 'A'.* chain 'EA'.*three letters"):
+    with pytest.raises(
+        StructureError, match=r"column 21 .*HISE of chain 'A'.* chain 'EA'.*three letters"
+    ):
         read(pdb([*atoms, *partner()]))
 
 
 def test_mmcif_has_names_of_four_letters_too(read):
-    atoms = [*alanine("A", 1, 0.0), *changed(alanine("A", 2, 4.0), residue="HISE"), *alanine("B", 1, 9.0)]
+    atoms = [
+        *alanine("A", 1, 0.0),
+        *changed(alanine("A", 2, 4.0), residue="HISE"),
+        *alanine("B", 1, 9.0),
+    ]
     complex_ = read(mmcif(atoms), "d.cif")
     assert (complex_.parents[1], complex_.notes) == ("HIS", ("1 HISE read as HIS",))
 

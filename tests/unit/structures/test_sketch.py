@@ -1,4 +1,6 @@
-"""A quick look into a structure file: its models, and the sequences of its chains as the reader has them."""
+"""A quick look into a structure file: its models, and the sequences of its chains as the reader has
+them.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,18 @@ from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 from toporank.structures.stored import atoms_digest
 
-BOTH = pytest.mark.parametrize(("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"])
+BOTH = pytest.mark.parametrize(
+    ("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"]
+)
 
 
 def in_models(*models: str, mark: str = "MODEL     {:4d}\n") -> str:
     return "".join(f"{mark.format(n)}{text}ENDMDL\n" for n, text in enumerate(models, 1))
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.pdb*")) + sorted(EXAMPLES.rglob("*.cif*")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted(EXAMPLES.rglob("*.pdb*")) + sorted(EXAMPLES.rglob("*.cif*")), ids=str
+)
 def test_chains_and_sequences_are_those_of_the_reader(path):
     found = sketch(path)
     assert found.models == (1,)
@@ -31,7 +37,9 @@ def test_chains_and_sequences_are_those_of_the_reader(path):
 
 @BOTH
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_one_letter_for_each_protein_residue_in_the_order_of_the_file(tmp_path, as_text, name, suffix):
+def test_one_letter_for_each_protein_residue_in_the_order_of_the_file(
+    tmp_path, as_text, name, suffix
+):
     atoms = [
         *alanine("B", 7, 0.0),
         *changed(alanine("B", 8, 4.0), residue="MSE", het=True),
@@ -50,7 +58,12 @@ def test_one_letter_for_each_protein_residue_in_the_order_of_the_file(tmp_path, 
 def test_the_places_of_the_atoms_are_the_same_in_every_format_and_precision(tmp_path):
     atoms = shifted([*pair(), *alanine("C", 1, 9.0)], -3.001)
     finer = shifted(atoms, 0.0004)
-    files = {"a.pdb": pdb(atoms), "a.pdb.gz": pdb(atoms), "a.cif": mmcif(atoms), "b.cif": mmcif(finer)}
+    files = {
+        "a.pdb": pdb(atoms),
+        "a.pdb.gz": pdb(atoms),
+        "a.cif": mmcif(atoms),
+        "b.cif": mmcif(finer),
+    }
     paths = [write(tmp_path / name, text) for name, text in files.items()]
     assert len({sketch(path).places for path in paths}) == 1
     assert len({atoms_digest(read_complex(path)) for path in paths}) == 1
@@ -66,10 +79,14 @@ def test_each_model_of_a_file_has_its_own_places(tmp_path, as_text, name):
     text = in_models(pdb(pair()), pdb(further), pdb(pair())) if as_text is pdb else mmcif(models)
     found = sketch(write(tmp_path / name, text))
     assert found.atoms_of(1) == found.atoms_of(3) != found.atoms_of(2) != ""
-    assert found.atoms_of(0) == found.atoms_of(1) == sketch(write(tmp_path / "one.pdb", pdb(pair()))).atoms_of(0)
+    assert (
+        found.atoms_of(0)
+        == found.atoms_of(1)
+        == sketch(write(tmp_path / "one.pdb", pdb(pair()))).atoms_of(0)
+    )
 
 
-# ---- models -----------------------------------------------------------------------------------------------
+# ---- models --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -107,7 +124,7 @@ def test_thousands_of_models_take_time_by_their_size_only(tmp_path):
     assert seconds(1600) < 40 * seconds(200) + 0.5
 
 
-# ---- what is refused --------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -140,7 +157,9 @@ def test_sketch_complex_and_b_factors_of_a_file_take_one_read_and_one_parse(tmp_
     calls = []
     for module, name in ((read, "read_text"), (read, "residues_of")):
         plain = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *args, plain=plain, name=name: calls.append(name) or plain(*args))
+        monkeypatch.setattr(
+            module, name, lambda *args, plain=plain, name=name: calls.append(name) or plain(*args)
+        )
     sketch(path)
     read_complex(path, content=path.read_bytes())
     b_factors(read.open_structure(path), "always")

@@ -17,7 +17,10 @@ EXAMPLES = ["1AVZ/near1.pdb.gz", "1AVZ/mid1.cif.gz", "1GCQ/mid4.cif", "1KTZ/mid2
 
 def same(one: Complex, other: Complex) -> bool:
     pairs = [(getattr(one, field.name), getattr(other, field.name)) for field in fields(Complex)]
-    return all(np.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+    return all(
+        np.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, np.ndarray) else a == b
+        for a, b in pairs
+    )
 
 
 @pytest.fixture(params=EXAMPLES)
@@ -40,7 +43,9 @@ def test_coordinates_that_are_no_thousandths_come_back_exactly_too(complex_, odd
 
 
 def test_the_digest_of_the_atoms_does_not_depend_on_what_the_file_was(complex_, tmp_path):
-    assert atoms_digest(replace(complex_, notes=("read from elsewhere",), labels=())) == atoms_digest(complex_)
+    assert atoms_digest(
+        replace(complex_, notes=("read from elsewhere",), labels=())
+    ) == atoms_digest(complex_)
 
 
 @pytest.mark.parametrize("part", ["xyz", "names", "residues", "atom_names"])

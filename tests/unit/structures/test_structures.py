@@ -1,4 +1,6 @@
-"""What is read out of a structure file, and ways in which a file can be unfit: those that tests/inputs has not."""
+"""What is read out of a structure file, and ways in which a file can be unfit: those that
+tests/inputs has not.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def read(tmp_path):
 
 def both_formats(test):
     """Run a test on the PDB and on the mmCIF text of the same atoms."""
-    return pytest.mark.parametrize(("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"])(test)
+    return pytest.mark.parametrize(
+        ("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"]
+    )(test)
 
 
 def ids(complex_) -> list[str]:
@@ -32,7 +36,9 @@ def ids(complex_) -> list[str]:
 
 def assert_same(one, other):
     for field in fields(one):
-        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), err_msg=field.name)
+        np.testing.assert_array_equal(
+            getattr(one, field.name), getattr(other, field.name), err_msg=field.name
+        )
 
 
 A_BIT_OF_ALL = [
@@ -47,7 +53,7 @@ A_BIT_OF_ALL = [
 ]
 
 
-# ---- what is read -----------------------------------------------------------------------------------------
+# ---- what is read --------------------------------------------------------------------------------
 
 
 @both_formats
@@ -78,7 +84,7 @@ def test_a_protein_residue_without_ca_has_none(read):
     assert complex_.is_protein.tolist() == [True, True]
 
 
-# ---- what counts as protein -------------------------------------------------------------------------------
+# ---- what counts as protein ----------------------------------------------------------------------
 
 
 @both_formats
@@ -101,25 +107,40 @@ READ_AS = {
     **dict.fromkeys(("HID", "HIE", "HIP", "HSD", "HSE", "HSP"), "HIS"),
     **dict.fromkeys(("CYX", "CYM"), "CYS"),
     **dict.fromkeys(("LYN", "LSN", "MLY"), "LYS"),
-    **{"ASH": "ASP", "GLH": "GLU", "ARN": "ARG", "MSE": "MET", "SEP": "SER", "TPO": "THR", "PTR": "TYR"},
+    **{
+        "ASH": "ASP",
+        "GLH": "GLU",
+        "ARN": "ARG",
+        "MSE": "MET",
+        "SEP": "SER",
+        "TPO": "THR",
+        "PTR": "TYR",
+    },
 }
 
 
 @pytest.mark.parametrize("het", [True, False])
 @both_formats
-def test_names_of_force_fields_and_modified_residues_count_as_their_parent(read, as_text, name, het):
+def test_names_of_force_fields_and_modified_residues_count_as_their_parent(
+    read, as_text, name, het
+):
     for own, parent in READ_AS.items():
-        complex_ = read(as_text(changed(alanine("A", 1, 0.0), residue=own, het=het) + alanine("B", 1, 5.0)), name)
+        complex_ = read(
+            as_text(changed(alanine("A", 1, 0.0), residue=own, het=het) + alanine("B", 1, 5.0)),
+            name,
+        )
         assert (complex_.names[0], complex_.parents[0]) == (own, parent)
         assert complex_.notes == (f"1 {own} read as {parent}",)
 
 
-# ---- models and alternate locations -----------------------------------------------------------------------
+# ---- models and alternate locations --------------------------------------------------------------
 
 
 def test_of_several_models_the_first_is_used_and_that_is_noted(read):
     one, two = pair(), [replace(a, x=a.x + 50) for a in pair()]
-    pdb_text = "".join(f"MODEL     {n:4d}\n{pdb(atoms)}ENDMDL\n" for n, atoms in enumerate((one, two), 1))
+    pdb_text = "".join(
+        f"MODEL     {n:4d}\n{pdb(atoms)}ENDMDL\n" for n, atoms in enumerate((one, two), 1)
+    )
     from_pdb = read(pdb_text)
     from_mmcif = read(mmcif([*changed(one, model=1), *changed(two, model=2)]), "d.cif")
     for complex_ in (from_pdb, from_mmcif):
@@ -145,14 +166,20 @@ def test_a_model_that_the_file_does_not_have_is_refused(tmp_path, as_text, name)
 
 def test_a_model_is_as_if_it_were_the_only_one_of_the_file(tmp_path, read):
     later = pdb(changed(pair(), x=3.0, y=50.0, z=9.0))
-    text = f"REMARK 1\nMODEL        1\n{pdb(A_BIT_OF_ALL)}ENDMDL\nEND\nMODEL        2\n{pdb(pair())}ENDMDL\n{later}"
+    text = (
+        f"REMARK 1\nMODEL        1\n{pdb(A_BIT_OF_ALL)}ENDMDL\nEND\nMODEL        "
+        f"2\n{pdb(pair())}ENDMDL\n{later}"
+    )
     path = write(tmp_path / "several.pdb", text)
     assert_same(read_complex(path, 0), read(pdb(A_BIT_OF_ALL)))
     assert_same(read_complex(path, 1), read(pdb(pair())))
 
 
 def test_what_is_wrong_in_a_later_model_is_said_with_its_line(tmp_path):
-    text = f"MODEL        1\n{pdb(pair())}ENDMDL\nMODEL        2\n{pdb(changed(pair(), x='********'))}ENDMDL\n"
+    text = (
+        f"MODEL        1\n{pdb(pair())}ENDMDL\nMODEL        "
+        f"2\n{pdb(changed(pair(), x='********'))}ENDMDL\n"
+    )
     with pytest.raises(StructureError, match=r"not a number.* in line 14"):
         read_complex(write(tmp_path / "d.pdb", text), 1)
     cut = text.replace("********", " " * 8, 1).splitlines()
@@ -161,13 +188,17 @@ def test_what_is_wrong_in_a_later_model_is_said_with_its_line(tmp_path):
         read_complex(write(tmp_path / "cut.pdb", "\n".join(cut)), 1)
 
 
-# ---- copies of chains -------------------------------------------------------------------------------------
+# ---- copies of chains ----------------------------------------------------------------------------
 
 
 def dimer(shift: float = 0.0, **other) -> list[Atom]:
     """Chain A of two residues and chain B beside it, moved and changed."""
     b = [*alanine("B", 1, 5.0), *alanine("B", 2, 5.0, 4.0)]
-    return [*alanine("A", 1, 0.0), *alanine("A", 2, 0.0, 4.0), *[replace(a, x=a.x + shift, **other) for a in b]]
+    return [
+        *alanine("A", 1, 0.0),
+        *alanine("A", 2, 0.0, 4.0),
+        *[replace(a, x=a.x + shift, **other) for a in b],
+    ]
 
 
 @both_formats
@@ -234,7 +265,9 @@ def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("name", ["HOH", "CA"])
 def test_a_water_or_ion_with_the_number_of_a_residue_does_not_take_its_place(read, name, first):
-    other = [Atom("O" if name == "HOH" else "CA", name, "A", 1, 9.0, 9.0, 9.0, het=True, occupancy=1.0)]
+    other = [
+        Atom("O" if name == "HOH" else "CA", name, "A", 1, 9.0, 9.0, 9.0, het=True, occupancy=1.0)
+    ]
     protein = changed(alanine("A", 1, 0.0), occupancy=0.9) + alanine("B", 1, 5.0)
     complex_ = read(pdb(other + protein if first else protein + other))
     r = next(r for r, parent in enumerate(complex_.parents) if parent == "ALA")
@@ -243,18 +276,22 @@ def test_a_water_or_ion_with_the_number_of_a_residue_does_not_take_its_place(rea
     assert len(complex_.xyz) == 11
 
 
-# ---- odd but valid files ----------------------------------------------------------------------------------
+# ---- odd but valid files -------------------------------------------------------------------------
 
 
 def test_residue_numbers_beyond_9999_are_read_in_hybrid_36(read):
-    assert ids(read(pdb(alanine("A", "A000", 0.0) + alanine("A", "A001", 4.0) + alanine("B", 1, 8.0)))) == [
+    assert ids(
+        read(pdb(alanine("A", "A000", 0.0) + alanine("A", "A001", 4.0) + alanine("B", 1, 8.0)))
+    ) == [
         "A:10000",
         "A:10001",
         "B:1",
     ]
 
 
-@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: t.rstrip("\n"), lambda t: t + "\n\n"])
+@pytest.mark.parametrize(
+    "change", [lambda t: t.replace("\n", "\r\n"), lambda t: t.rstrip("\n"), lambda t: t + "\n\n"]
+)
 @both_formats
 def test_line_ends_make_no_difference(read, as_text, name, change):
     assert_same(read(change(as_text(pair())), name), read(as_text(pair()), "plain" + name))
@@ -265,7 +302,10 @@ def test_mmcif_with_author_columns_uses_these(read):
     rows = [line.split() for line in text if line.startswith("ATOM")]
     for row in rows:
         row[-3], row[-5] = "Z" + row[-3], str(int(row[-5]) + 100)
-    text = "\n".join([line for line in text if not line.startswith("ATOM")][:-1] + [" ".join(row) for row in rows])
+    text = "\n".join(
+        [line for line in text if not line.startswith("ATOM")][:-1]
+        + [" ".join(row) for row in rows]
+    )
     assert ids(read(text + "\n#\n", "d.cif")) == ["ZA:101", "ZB:101"]
 
 
@@ -276,7 +316,7 @@ def test_mmcif_with_the_least_columns_is_read(read):
     assert_same(read(text, "d.cif"), read(mmcif(pair()), "full.cif"))
 
 
-# ---- unfit files ------------------------------------------------------------------------------------------
+# ---- unfit files ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -323,7 +363,9 @@ def test_a_column_of_a_pdb_file_that_is_no_number_is_an_error(read, coordinate):
 
 @pytest.mark.parametrize("parts", [1, 2])
 def test_no_more_is_unpacked_than_the_limit_tells(tmp_path, monkeypatch, parts):
-    monkeypatch.setattr("toporank.structures.text.MAX_BYTES", 100_000)  # more than the file itself has
+    monkeypatch.setattr(
+        "toporank.structures.text.MAX_BYTES", 100_000
+    )  # more than the file itself has
     (tmp_path / "d.pdb.gz").write_bytes(gzip.compress(bytes(20 << 20)) * parts)
     tracemalloc.start()
     with pytest.raises(StructureError, match="MiB of text"):
@@ -333,7 +375,7 @@ def test_no_more_is_unpacked_than_the_limit_tells(tmp_path, monkeypatch, parts):
     assert peak < 2 << 20
 
 
-# ---- names that would tear a table -------------------------------------------------------------------------
+# ---- names that would tear a table ---------------------------------------------------------------
 
 HOSTILE = {
     "tab": "A\tB", "line break": "A\nB", "escape": "A\x1b[31m", "bell": "\x07", "delete": "A\x7f",
@@ -349,7 +391,9 @@ COLUMNS_OF_NAMES = (
 
 @pytest.mark.parametrize("column", COLUMNS_OF_NAMES)
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
-def test_an_odd_name_in_an_mmcif_file_is_kept_if_it_can_be_printed_or_refused_in_words(read, column, name):
+def test_an_odd_name_in_an_mmcif_file_is_kept_if_it_can_be_printed_or_refused_in_words(
+    read, column, name
+):
     columns = re.findall(r"^_atom_site\.(\S+)$", mmcif(pair()), flags=re.MULTILINE)
     lines = mmcif(pair()).splitlines(keepends=True)
     for i, line in enumerate(lines):
@@ -368,7 +412,12 @@ def test_an_odd_name_in_an_mmcif_file_is_kept_if_it_can_be_printed_or_refused_in
         assert len(refusal.reason) < 500
         return
     chains = {*(r.chain for r in complex_.residues), *(chain for chain, _ in complex_.labels)}
-    read_names = [*chains, *complex_.names, *complex_.notes, *(n.decode() for n in complex_.atom_names.tolist())]
+    read_names = [
+        *chains,
+        *complex_.names,
+        *complex_.notes,
+        *(n.decode() for n in complex_.atom_names.tolist()),
+    ]
     assert all(each.isprintable() and len(each) <= 100 for each in read_names)
 
 
@@ -381,12 +430,17 @@ def test_a_control_character_in_a_name_of_a_pdb_file_is_refused(read, columns):
     assert error.value.reason.isprintable()
 
 
-# ---- numbers that mmCIF gives itself ----------------------------------------------------------------------
+# ---- numbers that mmCIF gives itself -------------------------------------------------------------
 
 
 def test_labels_are_carried_beside_the_authors_numbers(read):
     """As in deposited files: label_asym_id and label_seq_id are not what the authors use."""
-    text = mmcif([*alanine("H", 52, 0.0, insertion_code="A"), *changed(alanine("L", 7, 5.0), residue="HOH", het=True)])
+    text = mmcif(
+        [
+            *alanine("H", 52, 0.0, insertion_code="A"),
+            *changed(alanine("L", 7, 5.0), residue="HOH", het=True),
+        ]
+    )
     text = re.sub(r"^(ATOM .*?) H 1 52 ", r"\1 Aa 1 3 ", text, flags=re.MULTILINE)
     text = re.sub(r"^(HETATM .*?) L 1 7 ", r"\1 B 2 . ", text, flags=re.MULTILINE)
     complex_ = read(text, "d.cif")

@@ -23,7 +23,13 @@ from toporank.layout import PACKAGE, repository
 OK, MISSING, OPTIONAL = "ok", "MISSING", "-"
 OLDEST_PYTHON = (3, 11)
 REINSTALL = "install TopoRank again"
-WORKFLOW = ("Snakefile", "rules/common.smk", "profiles/default/config.yaml", "slurm/config.yaml", "config/config.yaml")
+WORKFLOW = (
+    "Snakefile",
+    "rules/common.smk",
+    "profiles/default/config.yaml",
+    "slurm/config.yaml",
+    "config/config.yaml",
+)
 SCRIPT = "workflow_scripts/score_targets.py"
 PROGRAMS = {
     "mkdssp": "only for `nodes: {dssp: mkdssp}` and checkpoints of TopoQA: workflow_scripts/install_dssp.sh",
@@ -33,13 +39,17 @@ PROGRAMS = {
 }
 """Programs that few need, and what for."""
 MODULES = {
-    "matplotlib": "only for the figures on the page of a study: pip install -r requirements-train.txt",
+    "matplotlib": (
+        "only for the figures on the page of a study: pip install -r requirements-train.txt"
+    ),
     "teddympnn": "only for features of inverse folding: pip install --no-deps teddympnn==0.1.0",
 }
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at. state : `OK`, `MISSING` where nothing works without it, `OPTIONAL`."""
+    """One thing that was looked at. state : `OK`, `MISSING` where nothing works without it,
+    `OPTIONAL`.
+    """
 
     state: str
     what: str
@@ -65,9 +75,13 @@ def examine(_: argparse.Namespace) -> int:
 
 def _python() -> Iterator[Finding]:
     state = OK if sys.version_info >= OLDEST_PYTHON else MISSING
-    yield Finding(state, f"TopoRank {__version__}, Python {platform.python_version()} in {sys.prefix}")
+    yield Finding(
+        state, f"TopoRank {__version__}, Python {platform.python_version()} in {sys.prefix}"
+    )
     if sys.platform != "linux":
-        yield Finding(MISSING, f"Linux: this is {sys.platform} (use a Linux machine, or WSL on Windows)")
+        yield Finding(
+            MISSING, f"Linux: this is {sys.platform} (use a Linux machine, or WSL on Windows)"
+        )
     if not shutil.which("bash"):
         yield Finding(MISSING, "bash, in which Snakemake runs the jobs (install it)")
 
@@ -99,7 +113,9 @@ def _numbers(version: str) -> list[int]:
 
 
 def _required() -> list[str]:
-    """What pyproject.toml of a clone, or the metadata of an installed package, asks for, each as `name>=version`."""
+    """What pyproject.toml of a clone, or the metadata of an installed package, asks for, each as
+    `name>=version`.
+    """
     project = repository() / "pyproject.toml"
     if project.is_file():
         return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["dependencies"]
@@ -120,7 +136,9 @@ def _workflow() -> Iterator[Finding]:
 def _computing() -> Iterator[Finding]:
     """Whether what is compiled can be imported, is compiled, and fits the scorer that ships."""
     try:
-        installation = importlib.import_module("toporank.app.installation")  # imports torch and numba
+        installation = importlib.import_module(
+            "toporank.app.installation"
+        )  # imports torch and numba
     except (ImportError, OSError) as error:
         yield Finding(MISSING, f"PyTorch or Numba, which cannot be imported: {error} ({REINSTALL})")
         return
@@ -129,10 +147,14 @@ def _computing() -> Iterator[Finding]:
     temporary = [folder for folder in folders if folder.is_relative_to(tempfile.gettempdir())]
     if temporary and not PACKAGE.is_relative_to(tempfile.gettempdir()):
         yield Finding(
-            OPTIONAL, "no folder for compiled code: every job compiles (set NUMBA_CACHE_DIR to one that you can write)"
+            OPTIONAL,
+            "no folder for compiled code: every job compiles (set NUMBA_CACHE_DIR to one that you "
+            "can write)",
         )
     elif bare:
-        yield Finding(OPTIONAL, "not compiled yet: the first run takes a minute longer (toporank compile)")
+        yield Finding(
+            OPTIONAL, "not compiled yet: the first run takes a minute longer (toporank compile)"
+        )
     else:
         yield Finding(OK, f"compiled, in {folders[0].parent}")
     yield from _scorer()
@@ -147,7 +169,11 @@ def _scorer() -> Iterator[Finding]:
     except TopoRankError as error:
         damaged = str(error)
     remedy = f"restore the folder {folder}"
-    yield Finding(MISSING, f"scorer: {damaged} ({remedy})") if damaged else Finding(OK, f"scorer in {folder}, whole")
+    yield (
+        Finding(MISSING, f"scorer: {damaged} ({remedy})")
+        if damaged
+        else Finding(OK, f"scorer in {folder}, whole")
+    )
 
 
 def _places() -> Iterator[Finding]:
@@ -157,16 +183,30 @@ def _places() -> Iterator[Finding]:
             free = shutil.disk_usage(".").free / 2**30
             yield Finding(OK, f"the working directory can be written, {free:,.0f} GB free")
     except OSError as error:
-        yield Finding(OPTIONAL, f"the working directory cannot be written: {error.strerror} (write elsewhere with -o)")
+        yield Finding(
+            OPTIONAL,
+            f"the working directory cannot be written: {error.strerror} (write elsewhere with -o)",
+        )
 
 
 def _optional() -> Iterator[Finding]:
     for program, what_for in PROGRAMS.items():
         path = shutil.which(program)
-        yield Finding(OK, f"{program}: {path}") if path else Finding(OPTIONAL, f"no {program} ({what_for})")
+        yield (
+            Finding(OK, f"{program}: {path}")
+            if path
+            else Finding(OPTIONAL, f"no {program} ({what_for})")
+        )
     for module, what_for in MODULES.items():
         known = importlib.util.find_spec(module)
         yield Finding(OK, module) if known else Finding(OPTIONAL, f"no {module} ({what_for})")
 
 
-CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (_python, _packages, _workflow, _computing, _places, _optional)
+CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
+    _python,
+    _packages,
+    _workflow,
+    _computing,
+    _places,
+    _optional,
+)

@@ -25,10 +25,15 @@ def add(commands: Any) -> None:
     parser.add_argument("answer", metavar="ANSWER", type=Path, help="the OUT of `toporank score`")
     parser.add_argument("--target", metavar="T", help="target (the most promising one)")
     parser.add_argument("--model", metavar="M", help="one of its models (the best one)")
-    what = "ranking: the models of the target; pae: predicted aligned error; contacts: which residues touch (all)"
+    what = (
+        "ranking: the models of the target; pae: predicted aligned error; contacts: which "
+        "residues touch (all)"
+    )
     parser.add_argument("--kind", choices=KINDS, help=what)
     parser.add_argument("--format", choices=FORMATS, default="png", help="of the files (png)")
-    parser.add_argument("-o", "--out", type=Path, metavar="FOLDER", default=Path(), help="where to write (here)")
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="FOLDER", default=Path(), help="where to write (here)"
+    )
     parser.set_defaults(run=figure)
 
 
@@ -54,7 +59,8 @@ class Choice:
 
 
 def figure(args: argparse.Namespace) -> int:
-    """Draw, and print the name of each file. Where all kinds are drawn, a line says why one is missing.
+    """Draw, and print the name of each file. Where all kinds are drawn, a line says why one is
+    missing.
 
     Raises
     ------
@@ -78,7 +84,9 @@ def figure(args: argparse.Namespace) -> int:
 
 
 def _choice(args: argparse.Namespace) -> Choice:
-    """The target and the model to draw. Raises ConfigError, with the nearest spelling, when neither exists."""
+    """The target and the model to draw. Raises ConfigError, with the nearest spelling, when neither
+    exists.
+    """
     from toporank.report.figures import new_figure
     from toporank.report.results import open_answer
     from toporank.settings import did_you_mean

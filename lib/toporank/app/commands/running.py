@@ -1,4 +1,6 @@
-"""One run of the workflow for a command: what Snakemake prints goes to a log, a person sees how far it is."""
+"""One run of the workflow for a command: what Snakemake prints goes to a log, a person sees how far
+it is.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,16 @@ LOG = "run.log"
 """In OUT: everything that Snakemake printed in the last run."""
 SETTINGS = layout.SETTINGS
 CACHE = ".toporank/cache"
-"""In OUT: in place of the user's cache folder where that cannot be written, so that code is compiled only once."""
+"""In OUT: in place of the user's cache folder where that cannot be written, so that code is
+compiled only once.
+"""
 ONLY_SHOW = re.compile(
     r"-[a-zA-Z]*n[a-zA-Z]*|-[hltSDv]|--(help|version|dry-?run|touch|unlock|lint|report|dag|(rule|file)graph"
     r"|(detailed-)?summary|generate-unit-tests|list-.+|cleanup-.+|delete-.+|archive|containerize)(=.*)?"
 )
-"""Arguments of Snakemake with which nothing is computed, and what it prints is what the user wants to see."""
+"""Arguments of Snakemake with which nothing is computed, and what it prints is what the user wants
+to see.
+"""
 MOST_LINES = 20
 """Lines of an error that are shown; the log has them all."""
 _DECOYS = re.compile(r"^\S+: [\d,]+/[\d,]+ decoys, ")
@@ -46,27 +52,38 @@ def running_arguments() -> argparse.ArgumentParser:
     """The arguments of all commands that run the workflow, as a parent of their parsers."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--cores", type=int, metavar="N", help="processor cores to use (all)")
-    parser.add_argument("--slurm", action="store_true", help="submit the jobs to Slurm (docs/cluster.md)")
     parser.add_argument(
-        "--snakemake-args", nargs=argparse.REMAINDER, default=[], metavar="...", help="arguments passed to Snakemake"
+        "--slurm", action="store_true", help="submit the jobs to Slurm (docs/cluster.md)"
+    )
+    parser.add_argument(
+        "--snakemake-args",
+        nargs=argparse.REMAINDER,
+        default=[],
+        metavar="...",
+        help="arguments passed to Snakemake",
     )
     return parser
 
 
 def out_folder(folder: Path) -> Path:
-    """Return the folder for results, made if it is missing. Raises ConfigError when it cannot be written."""
+    """Return the folder for results, made if it is missing. Raises ConfigError when it cannot be
+    written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError as error:
         raise ConfigError(
-            f"cannot be written: {error.strerror}", where=folder.absolute(), remedy="choose another folder with -o"
+            f"cannot be written: {error.strerror}",
+            where=folder.absolute(),
+            remedy="choose another folder with -o",
         ) from error
 
 
 def claimed(folder: Path) -> Path:
-    """As `out_folder`, for this command alone until it ends; call it before anything there is changed.
+    """As `out_folder`, for this command alone until it ends; call it before anything there is
+    changed.
 
     Raises ConfigError when another command is at work there.
     """
@@ -112,11 +129,14 @@ def only_shows(arguments: Iterable[str]) -> bool:
     return any(ONLY_SHOW.fullmatch(argument) for argument in arguments)
 
 
-def snakemake_arguments(target: str, config: Path, out: Path, args: argparse.Namespace) -> list[str]:
+def snakemake_arguments(
+    target: str, config: Path, out: Path, args: argparse.Namespace
+) -> list[str]:
     """The arguments of Snakemake that make a target of the workflow in `out`.
 
-    All cores that this process may use are used if `args` names none; on Slurm, what the profile says counts. Without
-    a cluster Snakemake's own lock is left out: it would outlive a killed run, and ours end with their process.
+    All cores that this process may use are used if `args` names none; on Slurm, what the profile
+    says counts. Without a cluster Snakemake's own lock is left out: it would outlive a killed run,
+    and ours end with their process.
     """
     arguments = ["--snakefile", str(repository() / "Snakefile"), "--directory", str(out)]
     arguments += ["--profile", str(repository() / "slurm")] if args.slurm else []
@@ -124,7 +144,13 @@ def snakemake_arguments(target: str, config: Path, out: Path, args: argparse.Nam
         arguments += ["--cores", str(args.cores or len(os.sched_getaffinity(0)))]
     if not args.slurm and not args.snakemake_args:
         arguments.append("--nolock")
-    return [*arguments, *target.split(), "--configfile", str(config.absolute()), *args.snakemake_args]
+    return [
+        *arguments,
+        *target.split(),
+        "--configfile",
+        str(config.absolute()),
+        *args.snakemake_args,
+    ]
 
 
 def _run(arguments: list[str], out: Path) -> list[str]:
@@ -133,7 +159,9 @@ def _run(arguments: list[str], out: Path) -> list[str]:
     It runs in a copy of this process, which has already imported this library.
     """
     printed, write_end = os.pipe()
-    process = multiprocessing.get_context("fork").Process(target=_snakemake, args=(arguments, out, write_end))
+    process = multiprocessing.get_context("fork").Process(
+        target=_snakemake, args=(arguments, out, write_end)
+    )
     process.start()
     os.close(write_end)
     lines = []
@@ -192,11 +220,16 @@ def announce_compilation() -> None:
 
 
 def why_it_failed(lines: list[str]) -> list[str]:
-    """The lines that tell a person why: the end of the logs of jobs that failed, or else what Snakemake reports."""
+    """The lines that tell a person why: the end of the logs of jobs that failed, or else what
+    Snakemake reports.
+    """
     reasons = []
     for number, line in enumerate(lines):
         if _FAILED_JOB.match(line):
-            reasons += [line, *_until(lines[number + 1 :], lambda below: not below.startswith("  "))]
+            reasons += [
+                line,
+                *_until(lines[number + 1 :], lambda below: not below.startswith("  ")),
+            ]
     errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
     if not reasons and errors:
         last = errors[-1]

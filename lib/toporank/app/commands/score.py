@@ -37,20 +37,28 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     what = "what a predictor wrote, <target>/<model> files, an archive of them, or a single file"
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
     where = (
-        "folder for everything that is written (toporank_<name of FOLDER> in the working directory; with a number"
+        "folder for everything that is written (toporank_<name of FOLDER> in the working "
+        "directory; with a number"
         " where that has the results of another folder)"
     )
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
     parser.add_argument("--partners", help=PARTNERS)
     what = "models with the same chains are a target (sequence), or those in one folder (folder)"
-    parser.add_argument("--targets", choices=[BY_SEQUENCE, BY_FOLDER], default=BY_SEQUENCE, help=what)
-    decides = "what the ranking goes by: complex (the default), its worst interface, or the mean of all"
+    parser.add_argument(
+        "--targets", choices=[BY_SEQUENCE, BY_FOLDER], default=BY_SEQUENCE, help=what
+    )
+    decides = (
+        "what the ranking goes by: complex (the default), its worst interface, or the mean of all"
+    )
     parser.add_argument("--rank-by", choices=get_args(RankBy), help=decides)
     of_b = "whether the B factors of the models are pLDDT (decided by the files and their numbers)"
     parser.add_argument("--plddt", choices=(ALWAYS, NEVER), help=of_b)
     apart = "score by the structure alone, whatever the predictor says of its models"
     parser.add_argument("--without-confidence", action="store_true", help=apart)
-    other = "scorer to use instead of the one that ships: its folder, an archive of it, or a single checkpoint"
+    other = (
+        "scorer to use instead of the one that ships: its folder, an archive of it, or a single "
+        "checkpoint"
+    )
     parser.add_argument("--scorer", type=Path, metavar="PATH", help=other)
     parser.set_defaults(run=score)
 
@@ -68,8 +76,8 @@ def settings_of(
 ) -> dict[str, Any]:
     """The configuration that scores a folder; keys that have their default are left out.
 
-    name : of the results. partners, targets, scorer : as the command takes them. confidence : whether the predictor's
-    own counts. plddt, rank_by : as in the configuration.
+    name : of the results. partners, targets, scorer : as the command takes them. confidence :
+    whether the predictor's own counts. plddt, rank_by : as in the configuration.
     """
     settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
     settings |= {"targets": targets} if targets != BY_SEQUENCE else {}
@@ -79,34 +87,50 @@ def settings_of(
 
 
 def out_of(folder: Path) -> Path:
-    """The folder for results where none was given: that of the last run of this folder or archive, or a new one."""
+    """The folder for results where none was given: that of the last run of this folder or archive,
+    or a new one.
+    """
     name = f"toporank_{name_of(folder)}"
     there = {path.name for path in Path().glob(f"{name}*") if _is_of_another(path, folder)}
     chosen = free_name(name, there)
     if chosen != name:
-        print(f"{name} has the results of another folder of this name: these are written to {chosen}", flush=True)
+        print(
+            f"{name} has the results of another folder of this name: these are written to {chosen}",
+            flush=True,
+        )
     return Path(chosen)
 
 
 def _is_of_another(out: Path, folder: Path) -> bool:
-    """Whether a folder has the results of another folder or archive than this one, as far as can be seen."""
+    """Whether a folder has the results of another folder or archive than this one, as far as can be
+    seen.
+    """
     try:
         settings = json.loads((out / SETTINGS).read_text(encoding="utf-8"))
         scored = Path(settings["score_decoys"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    if scored.is_relative_to(out.resolve()):  # of an archive or a file, which is compared when it is unpacked
+    if scored.is_relative_to(
+        out.resolve()
+    ):  # of an archive or a file, which is compared when it is unpacked
         return folder.is_dir()
     return not scored.is_relative_to(folder.resolve())
 
 
 def score(args: argparse.Namespace) -> int:
-    """Score and print the answer; 1 if no model has a score. Raises TopoRankError when it cannot be done."""
-    from toporank.app.commands.shown import about_scorer, answer  # imports numpy, for which --help need not wait
+    """Score and print the answer; 1 if no model has a score. Raises TopoRankError when it cannot be
+    done.
+    """
+    from toporank.app.commands.shown import (
+        about_scorer,
+        answer,
+    )  # imports numpy, for which --help need not wait
     from toporank.app.score_folder import find_models, score_folder
 
     if not args.folder.exists():
-        raise ConfigError("there is no such folder or file", where=args.folder, remedy="is it spelled right?")
+        raise ConfigError(
+            "there is no such folder or file", where=args.folder, remedy="is it spelled right?"
+        )
     out = args.out or out_of(args.folder)
     folder, of_archives = folder_to_score(args.folder, lambda: claimed(out).resolve() / INPUT)
     claimed(out)

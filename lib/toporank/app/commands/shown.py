@@ -1,4 +1,6 @@
-"""The answer in a few lines: the best model of each target, the verdict on it, and what changes what one does."""
+"""The answer in a few lines: the best model of each target, the verdict on it, and what changes
+what one does.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,15 @@ from toporank.report.results import ScoredFolder
 from toporank.scorer.scorer import Scorer
 
 IN_DETAIL, LISTED = 2, 10
-"""Targets up to which each has several lines, and how many have one line where there are more: the most promising."""
+"""Targets up to which each has several lines, and how many have one line where there are more: the
+most promising.
+"""
 
 
 def about_scorer(path: Path | None) -> list[str]:
-    """Return lines that say what a scorer lacks, and whether it is a toy. path : None for the one that ships."""
+    """Return lines that say what a scorer lacks, and whether it is a toy. path : None for the one
+    that ships.
+    """
     if path is None:
         return []
     scorer = Scorer.open(path)
@@ -44,7 +50,10 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
         for row in targets.itertuples():
             lines += _in_detail(row, best.loc[row.target])
     else:
-        lines += [f"{row.target}: {_in_short(row, best.loc[row.target])}" for row in targets.head(LISTED).itertuples()]
+        lines += [
+            f"{row.target}: {_in_short(row, best.loc[row.target])}"
+            for row in targets.head(LISTED).itertuples()
+        ]
         lines += _unread(scored)
         lines += _about_all(targets)
     if targets["p_acceptable"].isna().all() and targets["dockq"].notna().any():
@@ -82,10 +91,15 @@ def _in_short(row: Any, best: pd.Series) -> str:
 def _about_all(targets: pd.DataFrame) -> list[str]:
     counts = targets["verdict"].value_counts()
     kinds = [f"{verdict} {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts]
-    lines = [f"verdict on the best model of {len(targets):,} targets: {', '.join(kinds) or 'none was scored'}"]
+    lines = [
+        f"verdict on the best model of {len(targets):,} targets: "
+        f"{', '.join(kinds) or 'none was scored'}"
+    ]
     seen = int((targets["seen_in_training"] == SEEN).sum())
     warned = int((targets["caveats"] != "").sum())
-    further = [f"{len(targets) - LISTED:,} more targets in targets.csv"] if len(targets) > LISTED else []
+    further = (
+        [f"{len(targets) - LISTED:,} more targets in targets.csv"] if len(targets) > LISTED else []
+    )
     further += [f"{warned:,} with something to mind"] if warned else []
     further += [f"{seen:,} seen in training"] if seen else []
     return [*lines, "; ".join(further)] if further else lines
@@ -103,10 +117,18 @@ def _lost(models: pd.DataFrame) -> list[str]:
 
 
 def _unread(scored: ScoredFolder) -> list[str]:
-    """Which files of predictors are not read, a line for each folder; one more where there are many folders."""
+    """Which files of predictors are not read, a line for each folder; one more where there are many
+    folders.
+    """
     sentences = []
     for row in scored.confidence.values():
-        sentences += [sentence for sentence in row.reason.split("; ") if sentence.startswith(UNREAD)]
+        sentences += [
+            sentence for sentence in row.reason.split("; ") if sentence.startswith(UNREAD)
+        ]
     lines = list(dict.fromkeys(sentences))
-    more = [f"so it is in {len(lines) - LISTED:,} more folders (confidence.csv)"] if len(lines) > LISTED else []
+    more = (
+        [f"so it is in {len(lines) - LISTED:,} more folders (confidence.csv)"]
+        if len(lines) > LISTED
+        else []
+    )
     return [*lines[:LISTED], *more]

@@ -1,4 +1,6 @@
-"""`toporank train` and `label`: targets of the workflow for a configuration, or for decoys with natives."""
+"""`toporank train` and `label`: targets of the workflow for a configuration, or for decoys with
+natives.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ from typing import Any
 import yaml
 
 from toporank import layout
-from toporank.app.commands.given import PARTNERS, chains_of_natives, check_partners, name_of, partners_setting
+from toporank.app.commands.given import (
+    PARTNERS,
+    chains_of_natives,
+    check_partners,
+    name_of,
+    partners_setting,
+)
 from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.commands.shown import about_scorer
 from toporank.app.config import Dataset, load_config
@@ -30,35 +38,56 @@ from toporank.structures.identity import Status
 OWN_CONFIG = Path("config/config.yaml")
 OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
 COMMANDS = {
-    "train": ("all make_scorer", OF_STUDY, "the study of a configuration, from models to report and scorer"),
+    "train": (
+        "all make_scorer",
+        OF_STUDY,
+        "the study of a configuration, from models to report and scorer",
+    ),
     "label": ("label_decoys", (layout.DOCKQ,), "DockQ of models whose natives are known"),
 }
 """Command → targets of the workflow, the results that are named at the end, and help."""
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
-    """The two commands and their arguments. running : those of all commands that run the workflow."""
+    """The two commands and their arguments. running : those of all commands that run the
+    workflow.
+    """
     for name, (_, _, help_) in COMMANDS.items():
         parser = commands.add_parser(name, help=help_, description=help_, parents=[running])
-        what = "configuration, or a folder of decoys with --natives" if name == "label" else "configuration"
-        parser.add_argument("config", metavar="CONFIG", type=Path, nargs="?", default=OWN_CONFIG, help=what)
-        where = "folder for results and logs, in which relative paths of CONFIG begin (the working directory)"
+        what = (
+            "configuration, or a folder of decoys with --natives"
+            if name == "label"
+            else "configuration"
+        )
+        parser.add_argument(
+            "config", metavar="CONFIG", type=Path, nargs="?", default=OWN_CONFIG, help=what
+        )
+        where = (
+            "folder for results and logs, in which relative paths of CONFIG begin (the working "
+            "directory)"
+        )
         parser.add_argument("-o", "--out", type=Path, metavar="OUT", default=Path(), help=where)
         if name == "label":
-            parser.add_argument("--natives", type=Path, metavar="FOLDER", help="<target>.pdb or <target>/native.pdb")
+            parser.add_argument(
+                "--natives", type=Path, metavar="FOLDER", help="<target>.pdb or <target>/native.pdb"
+            )
             parser.add_argument("--partners", help=PARTNERS)
         parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the workflow and say where the results are. Raises TopoRankError when it cannot be done."""
+    """Run the workflow and say where the results are. Raises TopoRankError when it cannot be
+    done.
+    """
     target, results, _ = COMMANDS[args.command]
     if not args.config.exists():
         remedy = f"give a file, such as a copy of {repository() / OWN_CONFIG}"
         raise ConfigError("there is no such configuration", where=args.config, remedy=remedy)
     if args.command == "label" and not args.config.is_dir() and (args.natives or args.partners):
         remedy = "say both for its data sets in the file"
-        raise ConfigError("--natives and --partners are for a folder of decoys", where=args.config, remedy=remedy)
+        raise ConfigError(
+            "--natives and --partners are for a folder of decoys", where=args.config, remedy=remedy
+        )
     folder = args.config.is_dir()
     if folder and getattr(args, "natives", None) is None:
         remedy = "give a file; `toporank label` takes a folder together with --natives"
@@ -79,7 +108,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _has_graphs(config: Path) -> bool:
-    """Whether a data set of a configuration is graphs of another pipeline; what is wrong with it, the workflow says."""
+    """Whether a data set of a configuration is graphs of another pipeline; what is wrong with it,
+    the workflow says.
+    """
     try:
         settings = yaml.safe_load(config.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
@@ -95,13 +126,16 @@ def data_sets(config: Path) -> list[Dataset]:
 
 
 def _of_each(out: Path, pattern: str, names: Iterable[str]) -> list[Path]:
-    """The files of a pattern with `{dataset}` that are there, one for each data set; or its only file."""
+    """The files of a pattern with `{dataset}` that are there, one for each data set; or its only
+    file.
+    """
     paths = dict.fromkeys(out / pattern.format(dataset=name) for name in names)
     return [path for path in paths if path.exists()]
 
 
 def labelled(out: Path, datasets: Iterable[Dataset]) -> list[str]:
-    """What became of the decoys of each data set, in numbers that add up, and which are the native itself.
+    """What became of the decoys of each data set, in numbers that add up, and which are the native
+    itself.
 
     Where targets have no native, files of natives that belong to no target are named.
     """
@@ -126,17 +160,26 @@ def _natives_folder(out: Path, dataset: Dataset) -> Path:
 
 
 def learned(out: Path, names: Iterable[str]) -> list[str]:
-    """What became of decoys and labels of each data set, which splits leak, and what the scorer lacks."""
+    """What became of decoys and labels of each data set, which splits leak, and what the scorer
+    lacks.
+    """
     lines = []
     for path in _of_each(out, layout.COVERAGE, names):
         rows = read_coverage(path)
         lines.append(f"{path.parent.name}: {counts(rows)}")
         lines += [f"{path.parent.name}: {line}" for line in recognised(rows)]
-        lines += [f"warning: {path.parent.name}: {warning}; see {path}"] if (warning := conflicting(rows)) else []
+        lines += (
+            [f"warning: {path.parent.name}: {warning}; see {path}"]
+            if (warning := conflicting(rows))
+            else []
+        )
     splits = out / layout.SPLITS
     if splits.exists() and (leaking := leaks(read_splits(splits))):
         lines.append(f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}")
-    made = next((path for path in (out / layout.MADE_SCORER, out / layout.FINAL_SCORER) if path.exists()), None)
+    made = next(
+        (path for path in (out / layout.MADE_SCORER, out / layout.FINAL_SCORER) if path.exists()),
+        None,
+    )
     return [*lines, *about_scorer(made), *conclusion(out, names, made)]
 
 

@@ -1,1 +1,3 @@
-"""What the Snakefile needs: checks before any job, inputs and parameters of rules, locks, progress."""
+"""What the Snakefile needs: checks before any job, inputs and parameters of rules, locks,
+progress.
+"""

@@ -1,4 +1,6 @@
-"""What the configuration names: folders, tables, features and scorer of data sets, and natives to sample."""
+"""What the configuration names: folders, tables, features and scorer of data sets, and natives to
+sample.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,16 @@ from toporank.structures.partners import FILE, is_file, read_partners
 
 NO_FEATURES = "does not say which features it was trained on, so it cannot score structures"
 ONLY_GRAPHS = (
-    "one that was trained on `graphs` of another pipeline scores such graphs, as a further data set of its study"
+    "one that was trained on `graphs` of another pipeline scores such graphs, as a further data "
+    "set of its study"
 )
 NO_SCORER = "make_scorer: it needs structures (score `graphs` with results/final of their study)"
 
 
 def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
-    """The feature modules: those of the scorer where decoys alone are scored, otherwise the configured ones."""
+    """The feature modules: those of the scorer where decoys alone are scored, otherwise the
+    configured ones.
+    """
     if config.score_decoys is None:
         return config.choices()
     return features_of(open_scorer(config, repository))
@@ -48,7 +53,9 @@ def open_scorer(config: Config, repository: Path) -> Scorer:
 
 
 def features_of(scorer: Scorer) -> dict[str, Choice]:
-    """The feature modules of a scorer. Raises CheckpointError when it names none, or one that is unknown here."""
+    """The feature modules of a scorer. Raises CheckpointError when it names none, or one that is
+    unknown here.
+    """
     if not scorer.features:
         raise CheckpointError(NO_FEATURES, where=scorer.checkpoint, remedy=ONLY_GRAPHS)
     try:
@@ -58,17 +65,22 @@ def features_of(scorer: Scorer) -> dict[str, Choice]:
 
 
 def scorer_of(config: Config, repository: Path) -> str:
-    """The scorer's folder or checkpoint: of the study or, where decoys alone are scored, the given or the shipped."""
+    """The scorer's folder or checkpoint: of the study or, where decoys alone are scored, the given
+    or the shipped.
+    """
     if config.score_decoys is None:
         return layout.FINAL_SCORER
     return config.scorer or str(repository / layout.SHIPPED_SCORER)
 
 
-def said_partners(config: Config, dataset: Dataset, folder: Path, repository: Path) -> tuple[str, dict[str, str]]:
-    """The partners of all targets of a data set, if anything says so, and those of single targets by name.
+def said_partners(
+    config: Config, dataset: Dataset, folder: Path, repository: Path
+) -> tuple[str, dict[str, str]]:
+    """The partners of all targets of a data set, if anything says so, and those of single targets
+    by name.
 
-    The setting of the data set overrides the general one. A table in the folder of decoys counts unless the setting is
-    a table itself.
+    The setting of the data set overrides the general one. A table in the folder of decoys counts
+    unless the setting is a table itself.
     """
     setting = dataset.partners or config.partners or ""
     if is_file(setting):
@@ -104,13 +116,16 @@ def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
 
 
 def label_tables(config: Config, dataset: str, repository: Path) -> str:
-    """Return the label table of each split of a data set, or of all splits under an empty name, as JSON."""
+    """Return the label table of each split of a data set, or of all splits under an empty name, as
+    JSON.
+    """
     tables = _located_labels(config, dataset, repository)
     return canonical({split: str(path) for split, path in tables.items()})
 
 
 def plan_graphs(dataset: Dataset, repository: Path) -> dict[str, Any]:
-    """Return what a run builds of graphs of another pipeline: no chunks, since a single job reads the files.
+    """Return what a run builds of graphs of another pipeline: no chunks, since a single job reads
+    the files.
 
     Parameters
     ----------
@@ -141,7 +156,9 @@ def plan_graphs(dataset: Dataset, repository: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Natives by target, and the partners where a setting or table names them; empty where nothing can be sampled."""
+    """Natives by target, and the partners where a setting or table names them; empty where nothing
+    can be sampled.
+    """
 
     natives: Mapping[str, Path] = field(default_factory=dict)
     said: Mapping[str, str] = field(default_factory=dict)
@@ -163,13 +180,17 @@ class Sampling:
         return [layout.SAMPLED.format(target=target) for target in self.natives]
 
     def collected(self) -> list[str]:
-        """Those, and the folders of targets that were sampled before: their decoys are there, and keep their labels."""
+        """Those, and the folders of targets that were sampled before: their decoys are there, and
+        keep their labels.
+        """
         before = Path(layout.SAMPLED.format(target="")).glob(f"*/{layout.POSES}")
         return sorted({*self.folders(), *(str(poses.parent) for poses in before)})
 
 
 def natives_to_sample(config: Config, repository: Path) -> Sampling:
-    """What a configuration asks for. Raises ConfigError when natives or partners cannot be found or read."""
+    """What a configuration asks for. Raises ConfigError when natives or partners cannot be found or
+    read.
+    """
     if config.sampling.natives is None:
         return Sampling()
     where, partners = "sampling.natives", config.sampling.partners or ""
@@ -180,7 +201,9 @@ def natives_to_sample(config: Config, repository: Path) -> Sampling:
         raise ConfigError(f"no natives in {folder}", where=where, remedy=EXPECTED)
     for target in sorted(set(config.only) - found.keys()):
         raise ConfigError(f"no native {target!r}", where="only", remedy=did_you_mean(target, found))
-    chosen = {target: path for target, path in found.items() if not config.only or target in config.only}
+    chosen = {
+        target: path for target, path in found.items() if not config.only or target in config.only
+    }
     if not is_file(partners):
         return Sampling(chosen, dict.fromkeys(chosen, partners))
     check_is_there(partners, repository, "sampling.partners")

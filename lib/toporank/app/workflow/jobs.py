@@ -29,18 +29,33 @@ from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.selection import CHECKPOINT_OF
 from toporank.scorer.scorer import files_of
 
-CODE_OF_STEPS = ("structures", "comparing", "inputs", "building", "learning", "scorer", "ranking", "report")
-"""The rooms that steps after the graphs use, each with all before it. Changed features show in the graphs."""
+CODE_OF_STEPS = (
+    "structures",
+    "comparing",
+    "inputs",
+    "building",
+    "learning",
+    "scorer",
+    "ranking",
+    "report",
+)
+"""The rooms that steps after the graphs use, each with all before it. Changed features show in the
+graphs.
+"""
 
 
 def default_config(repository: Path) -> Path:
-    """`config/config.yaml` of the working directory, or the example that ships with the repository."""
+    """`config/config.yaml` of the working directory, or the example that ships with the
+    repository.
+    """
     own = Path("config/config.yaml")
     return own if own.exists() else repository / own
 
 
 def step_code(repository: Path, script: str) -> str:
-    """Digest of the code of a step after the graphs: its script in `workflow_scripts` and the rooms that it uses."""
+    """Digest of the code of a step after the graphs: its script in `workflow_scripts` and the rooms
+    that it uses.
+    """
     path = repository / "workflow_scripts" / script
     text = path.read_text(encoding="utf-8")
     used = [n for n, room in enumerate(CODE_OF_STEPS, 1) if f"toporank.{room}" in text]
@@ -66,7 +81,8 @@ def raised(first: int) -> Callable[[Any, int], int]:
 class Jobs:
     """Answers for one configuration.
 
-    check : what the preflight found; None in the process of a job, which reads what the run recorded.
+    check : what the preflight found; None in the process of a job, which reads what the run
+    recorded.
     """
 
     config: Config
@@ -127,7 +143,9 @@ class Jobs:
         return f"--rank-by {self.config.rank_by}{confidence}"
 
     def models_to_score(self, wildcards: Any) -> list[str]:
-        """What a part of a data set is scored from: the plans of its models or, in a study, their ledgers."""
+        """What a part of a data set is scored from: the plans of its models or, in a study, their
+        ledgers.
+        """
         if not self.scoring_only:
             return self.ledgers(wildcards)
         current = self.current(wildcards.dataset)
@@ -135,26 +153,39 @@ class Jobs:
         return [layout.PLAN.format(dataset=wildcards.dataset, chunk=chunk) for chunk in names]
 
     def scored_parts(self, wildcards: Any) -> list[str]:
-        """The scores of all parts of a data set: whole targets, about `workflow.chunk_size` models each."""
+        """The scores of all parts of a data set: whole targets, about `workflow.chunk_size` models
+        each.
+        """
         dataset = wildcards.dataset
         if self.current(dataset) is None:
             return []
         n_parts = max(1, math.ceil(len(self._plan(dataset)) / self.config.workflow.chunk_size))
         numbers = range(1, n_parts + 1)
-        return [layout.SCORED_PART.format(dataset=dataset, part=f"{n}-of-{n_parts}") for n in numbers]
+        return [
+            layout.SCORED_PART.format(dataset=dataset, part=f"{n}-of-{n_parts}") for n in numbers
+        ]
 
     def published(self) -> list[str]:
         """The tables of published artefacts, where something is trained; scoring publishes none."""
-        return [] if self.scoring_only else [layout.PUBLISHED.format(dataset=name) for name in self.of_decoys]
+        return (
+            []
+            if self.scoring_only
+            else [layout.PUBLISHED.format(dataset=name) for name in self.of_decoys]
+        )
 
     def contents(self, wildcards: Any) -> str:
-        """What the coverage of a data set depends on beside ledgers: all its decoys, and its labels, as a digest."""
+        """What the coverage of a data set depends on beside ledgers: all its decoys, and its
+        labels, as a digest.
+        """
         return self._digest([wildcards.dataset])
 
     def _digest(self, datasets: list[str]) -> str:
         parts = []
         for name in datasets:
-            current, labels = self.current(name), self.check.labels.get(name) if self.check else None
+            current, labels = (
+                self.current(name),
+                self.check.labels.get(name) if self.check else None,
+            )
             parts += [current and current.of_all, labels]
         return hashlib.sha256(repr(tuple(parts)).encode()).hexdigest()[:16]
 
@@ -179,7 +210,10 @@ class Jobs:
     def labelled_chunks(self, wildcards: Any) -> list[str]:
         """The labels of all chunks of a data set, even when only a part of it is built."""
         current = self.current(wildcards.dataset)
-        return [layout.LABELLED.format(dataset=wildcards.dataset, chunk=c) for c in (current.of_all if current else [])]
+        return [
+            layout.LABELLED.format(dataset=wildcards.dataset, chunk=c)
+            for c in (current.of_all if current else [])
+        ]
 
     def known_labels(self, wildcards: Any) -> list[str]:
         """The labels of all chunks of a data set that has natives; none of another."""
@@ -191,7 +225,9 @@ class Jobs:
         return ["--natives", str(self.natives_folder(wildcards, repository))] if known else []
 
     def confidence_state(self, wildcards: Any) -> str:
-        """The state of all files in which predictors may speak of the decoys of a data set, as a digest."""
+        """The state of all files in which predictors may speak of the decoys of a data set, as a
+        digest.
+        """
         decoys = self.check.decoys.get(wildcards.dataset, []) if self.check else []
         paths = [decoy.path for decoy in decoys]
         paths += [os.path.realpath(path) for path in paths if os.path.islink(path)]
@@ -201,7 +237,11 @@ class Jobs:
     def chunk_labels(self, wildcards: Any) -> list[str]:
         """The labels of the decoys of a chunk, where they come from natives."""
         of_chunk = {"dataset": wildcards.dataset, "chunk": wildcards.chunk}
-        return [layout.LABELLED.format(**of_chunk)] if wildcards.dataset in self.labelled_by_natives else []
+        return (
+            [layout.LABELLED.format(**of_chunk)]
+            if wildcards.dataset in self.labelled_by_natives
+            else []
+        )
 
     def label_table(self, wildcards: Any) -> list[str]:
         """The labels of a data set as a file that a job writes, where they come from natives."""
@@ -213,13 +253,17 @@ class Jobs:
         return locate(self.config.dataset(wildcards.dataset).natives, repository)
 
     def natives_state(self, wildcards: Any) -> str:
-        """Which natives the targets of a chunk have, with the states of their files, as a digest."""
+        """Which natives the targets of a chunk have, with the states of their files, as a
+        digest.
+        """
         if not self.check:
             return ""
         natives = self.check.natives.get(wildcards.dataset, {})
         members = self.check.chunks[wildcards.dataset].get(wildcards.chunk, ())
         targets = sorted({member.target for member in members})
-        return hashlib.sha256(repr([(t, natives.get(t)) for t in targets]).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr([(t, natives.get(t)) for t in targets]).encode()).hexdigest()[
+            :16
+        ]
 
     def decoy_ledger(self, wildcards: Any) -> str:
         """Ledger of one decoy that is asked for by its path."""
@@ -242,15 +286,24 @@ class Jobs:
     def split_options(self) -> str:
         """How targets are split, as options of `split_targets.py`."""
         t = self.config.training
-        later = [name for name in self.config.learned_datasets if name not in self.config.training_datasets]
+        later = [
+            name
+            for name in self.config.learned_datasets
+            if name not in self.config.training_datasets
+        ]
         return (
-            f"--split-by {t.split_by} --validation-percent {t.validation_percent} --seed {t.split_seed}"
+            f"--split-by {t.split_by} --validation-percent {t.validation_percent} --seed "
+            f"{t.split_seed}"
             f" --folds {t.folds} --leakage {t.leakage} --similarity {t.similarity}"
         ) + (f" --finetune {' '.join(later)}" if later else "")
 
     def splits(self, wildcards: Any = None) -> list[str]:
-        """The table of splits, where something is trained; with wildcards only for a data set that is learned from."""
-        known = not self.scoring_only and (wildcards is None or wildcards.dataset in self.config.learned_datasets)
+        """The table of splits, where something is trained; with wildcards only for a data set that
+        is learned from.
+        """
+        known = not self.scoring_only and (
+            wildcards is None or wildcards.dataset in self.config.learned_datasets
+        )
         return [layout.SPLITS] if known else []
 
     def finetune_inputs(self, pattern: str) -> Callable[[Any], list[str]]:
@@ -258,21 +311,28 @@ class Jobs:
 
         def inputs(wildcards: Any) -> list[str]:
             phase, _ = self.config.finetune_runs()[wildcards.run]
-            return [pattern.format(dataset=name) for name in phase.datasets or self.config.training_datasets]
+            return [
+                pattern.format(dataset=name)
+                for name in phase.datasets or self.config.training_datasets
+            ]
 
         return inputs
 
     def training_parameters(self, wildcards: Any) -> str:
         """Everything that `train.py` needs to know about a run, as canonical JSON."""
         entry, seed = {**self.config.sweep_runs(), **self.config.finetune_runs()}[wildcards.run]
-        hyperparameters = entry.model_dump(include=set(Hyperparameters.model_fields))  # not its name and seeds
+        hyperparameters = entry.model_dump(
+            include=set(Hyperparameters.model_fields)
+        )  # not its name and seeds
         parameters = {
             "seed": seed,
             "hyperparameters": hyperparameters,
             "selection": self.config.training.selection.model_dump(),
             "hardware": self.config.training.hardware.model_dump(),
         }
-        return canonical({**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters)
+        return canonical(
+            {**parameters, "freeze": entry.freeze} if isinstance(entry, Phase) else parameters
+        )
 
     def parent(self, wildcards: Any) -> str:
         """Checkpoint a fine-tune run starts from."""
@@ -284,20 +344,34 @@ class Jobs:
 
     def sweep_summaries(self) -> list[str]:
         """summary.json of every sweep run."""
-        return [f"{layout.SWEEP_RUN.format(run=run)}/summary.json" for run in self.config.sweep_runs()]
+        return [
+            f"{layout.SWEEP_RUN.format(run=run)}/summary.json" for run in self.config.sweep_runs()
+        ]
 
     def fold_summaries(self) -> list[str]:
         """summary.json of every sweep run without each of the folds."""
-        runs = [(fold, run) for fold in range(self.config.training.folds) for run in self.config.sweep_runs()]
+        runs = [
+            (fold, run)
+            for fold in range(self.config.training.folds)
+            for run in self.config.sweep_runs()
+        ]
         return [f"{layout.FOLD_RUN.format(fold=fold, run=run)}/summary.json" for fold, run in runs]
 
     def scorer_options(self, repository: Path) -> str:
         """What a scorer is made from, as options of `make_scorer.py`."""
         making, sets = self.config.training.scorer, self.config.datasets
-        labelled = [each for each in sets if each.name in {*self.with_natives} & {*self.config.training_datasets}]
+        labelled = [
+            each
+            for each in sets
+            if each.name in {*self.with_natives} & {*self.config.training_datasets}
+        ]
         natives = [f"{each.name}={locate(each.natives, repository)}" for each in labelled]
         groups = {"--made": making.made, "--quality-of": making.quality_of}
-        named = [f"{option} {shlex.join(names)}" for option, names in {**groups, "--natives": natives}.items() if names]
+        named = [
+            f"{option} {shlex.join(names)}"
+            for option, names in {**groups, "--natives": natives}.items()
+            if names
+        ]
         return " ".join([f"--run {self.config.scorer_run}", *named])
 
     def scorer_summaries(self) -> list[str]:
@@ -307,7 +381,11 @@ class Jobs:
 
     def made_scorer(self) -> list[str]:
         """The scorer made from a cross-validation, where that is part of the study."""
-        return [layout.MADE_MANIFEST] if self.config.training.cross_validate and not self.of_graphs else []
+        return (
+            [layout.MADE_MANIFEST]
+            if self.config.training.cross_validate and not self.of_graphs
+            else []
+        )
 
     def fold_metrics(self) -> list[str]:
         """The metrics of a cross-validation, where it is part of the study."""
@@ -315,7 +393,10 @@ class Jobs:
 
     def finetune_summaries(self) -> list[str]:
         """summary.json of every fine-tune run."""
-        return [f"{layout.FINETUNE_RUN.format(run=run)}/summary.json" for run in self.config.finetune_runs()]
+        return [
+            f"{layout.FINETUNE_RUN.format(run=run)}/summary.json"
+            for run in self.config.finetune_runs()
+        ]
 
     def final_options(self) -> str:
         """Size and score of the final ensemble as options of `select_best.py`."""
@@ -328,17 +409,24 @@ class Jobs:
 
     def scorer_files(self, repository: Path) -> list[str]:
         """The files on which scores depend; of a study the one that is written last."""
-        return [*map(str, files_of(self.scorer(repository)))] if self.scoring_only else [layout.FINAL_MANIFEST]
+        return (
+            [*map(str, files_of(self.scorer(repository)))]
+            if self.scoring_only
+            else [layout.FINAL_MANIFEST]
+        )
 
     def scorer_content(self, repository: Path) -> str:
-        """What is in the files of a scorer that is given, as a digest; empty where one of them is not there.
+        """What is in the files of a scorer that is given, as a digest; empty where one of them is
+        not there.
 
         Snakemake would not notice that a file with an older date has taken the place of another.
         """
         if not self.scoring_only:
             return ""
         try:
-            return hashlib.sha256(repr([*map(sha256, self.scorer_files(repository))]).encode()).hexdigest()[:16]
+            return hashlib.sha256(
+                repr([*map(sha256, self.scorer_files(repository))]).encode()
+            ).hexdigest()[:16]
         except OSError:  # the preflight says which
             return ""
 
@@ -348,7 +436,9 @@ class Jobs:
 
     def evaluations(self) -> list[str]:
         """Evaluation of every labelled data set."""
-        return [layout.EVALUATION.format(dataset=d.name) for d in self.config.datasets if d.is_labelled]
+        return [
+            layout.EVALUATION.format(dataset=d.name) for d in self.config.datasets if d.is_labelled
+        ]
 
     def reports(self) -> list[str]:
         """The page of the whole study, and that of each data set."""

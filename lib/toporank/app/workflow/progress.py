@@ -1,4 +1,5 @@
-"""How far a build is: jobs leave counts in small files, the main process shows one line per data set.
+"""How far a build is: jobs leave counts in small files, the main process shows one line per data
+set.
 
 Nothing depends on these files: they are for a person who waits.
 """
@@ -55,7 +56,10 @@ def line(dataset: str, decoys: Mapping[Part, int], seconds: float) -> tuple[str,
     finished = sum(done for done, _ in counts)
     failed = sum(failed for _, failed in counts)
     total = sum(decoys.values())
-    text = f"{dataset}: {finished:,}/{total:,} decoys, {failed:,} without result, {finished / total:.0%} done"
+    text = (
+        f"{dataset}: {finished:,}/{total:,} decoys, {failed:,} without result, "
+        f"{finished / total:.0%} done"
+    )
     if finished and seconds:
         rate = finished / seconds
         text += f", {rate:.2g}/s, {tqdm.format_interval((total - finished) / rate)} left"
@@ -65,9 +69,11 @@ def line(dataset: str, decoys: Mapping[Part, int], seconds: float) -> tuple[str,
 def watch(
     parts: Mapping[Part, int], logger: logging.Logger, sleep: Callable[[float], None] = time.sleep
 ) -> threading.Thread:
-    """Report the progress of each data set, in a thread that ends with its jobs or with the process.
+    """Report the progress of each data set, in a thread that ends with its jobs or with the
+    process.
 
-    parts : the jobs of this run and how many decoys each has; counts that earlier runs left are removed.
+    parts : the jobs of this run and how many decoys each has; counts that earlier runs left are
+    removed.
     """
     running: dict[str, dict[Part, int]] = defaultdict(dict)
     for part, n in parts.items():
@@ -94,9 +100,11 @@ def watch(
 def watch_training(
     logger: logging.Logger, since: float, sleep: Callable[[float], None] = time.sleep
 ) -> threading.Thread:
-    """Report the last epoch of each run that is being trained, in a thread that ends with the process.
+    """Report the last epoch of each run that is being trained, in a thread that ends with the
+    process.
 
-    since : when the workflow began, in seconds since 1970; the log of a run that is older does not count.
+    since : when the workflow began, in seconds since 1970; the log of a run that is older does not
+    count.
     """
 
     def report() -> None:

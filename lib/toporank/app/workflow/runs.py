@@ -1,7 +1,9 @@
-"""What surrounds the jobs of a run: reasons to refuse it, their environment, and locks against a second run.
+"""What surrounds the jobs of a run: reasons to refuse it, their environment, and locks against a
+second run.
 
-Snakemake's own lock does not last: a second run that shares no files with the first, such as `snakemake coverage`, is
-let in and removes all locks of the folder when it ends. The locks here belong to a process and end with it.
+Snakemake's own lock does not last: a second run that shares no files with the first, such as
+`snakemake coverage`, is let in and removes all locks of the folder when it ends. The locks here
+belong to a process and end with it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _OF_TRAINING = (
     *(layout.SWEEP_RUN, layout.FINETUNE_RUN, layout.FOLD_RUN),
     *(layout.FINAL_CHECKPOINT, layout.MADE_MANIFEST, layout.SPLITS),
 )
-ROOMS = {Path(path).parts[1]: TRAINING for path in _OF_TRAINING} | {Path(layout.SAMPLED).parts[1]: layout.SAMPLING}
+ROOMS = {Path(path).parts[1]: TRAINING for path in _OF_TRAINING} | {
+    Path(layout.SAMPLED).parts[1]: layout.SAMPLING
+}
 """What is locked for work on each part of `results/` that belongs to no data set."""
 LAST_LINES = 15
 """Lines of the log of a failed job that are shown on the screen."""
@@ -36,10 +40,14 @@ _held: dict[str, IO[str]] = {}
 """Open files by path: their locks end when they are closed, at the latest with this process."""
 
 
-def take(names: Iterable[str], folder: Path | None = None, place: str = "another place with --directory") -> None:
-    """Lock these names in a folder, or the working directory, until this process and its copies end.
+def take(
+    names: Iterable[str], folder: Path | None = None, place: str = "another place with --directory"
+) -> None:
+    """Lock these names in a folder, or the working directory, until this process and its copies
+    end.
 
-    Raises ConfigError when another process holds one of them. A file system without locks is no error.
+    Raises ConfigError when another process holds one of them. A file system without locks is no
+    error.
     """
     folder = (folder or Path()).resolve()
     for name in sorted(set(names)):
@@ -54,7 +62,9 @@ def take(names: Iterable[str], folder: Path | None = None, place: str = "another
             file.close()
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
                 remedy = f"wait for its end, or choose {place}"
-                raise ConfigError(f"another run is working on {name}", where=folder, remedy=remedy) from error
+                raise ConfigError(
+                    f"another run is working on {name}", where=folder, remedy=remedy
+                ) from error
         else:
             _held[str(path)] = file
 
@@ -65,17 +75,24 @@ def trains(dag: Any) -> bool:
 
 
 def problems(dag: Any, check: Preflight) -> list[str]:
-    """What keeps a run from its work. Decoys can be sampled before there is anything in the data sets they are for."""
+    """What keeps a run from its work. Decoys can be sampled before there is anything in the data
+    sets they are for.
+    """
     rules = [job.rule.name for job in dag.needrun_jobs()]
     samples = [rule.startswith("sample_") for rule in rules]
     found = [] if samples and all(samples) else [*check.problems]
     found += check.unlabelled if "label_decoys" in rules else []
     found += check.unmakeable if "make_scorer" in rules else []
-    return found + (check.untrainable if trains(dag) else []) + (check.unsampled if any(samples) else [])
+    return (
+        found
+        + (check.untrainable if trains(dag) else [])
+        + (check.unsampled if any(samples) else [])
+    )
 
 
 def warn(logger: Any, found: Iterable[str]) -> list[str]:
-    """Show problems that `problems` will refuse to run with; returns no files, for use in the input of a rule.
+    """Show problems that `problems` will refuse to run with; returns no files, for use in the input
+    of a rule.
 
     Snakemake would show an error there with a traceback.
     """
@@ -85,10 +102,11 @@ def warn(logger: Any, found: Iterable[str]) -> list[str]:
 
 
 def claimed(dag: Any) -> set[str]:
-    """What no other run may work on at the same time: names of data sets, `training` and `sampling`.
+    """What no other run may work on at the same time: names of data sets, `training` and
+    `sampling`.
 
-    What a job writes decides. Features alone, such as those of one decoy, may be built during another run: they change
-    nothing that others read.
+    What a job writes decides. Features alone, such as those of one decoy, may be built during
+    another run: they change nothing that others read.
     """
     claims = set()
     for job in dag.needrun_jobs():
@@ -102,18 +120,24 @@ def claimed(dag: Any) -> set[str]:
 
 
 def failures(dag: Any, since: float) -> list[str]:
-    """The end of the log of every job that began after a time (s) and did not finish, under the log's path."""
+    """The end of the log of every job that began after a time (s) and did not finish, under the
+    log's path.
+    """
     logs = {Path(log) for job in dag.needrun_jobs() if not dag.finished(job) for log in job.log}
     fresh = sorted(log for log in logs if log.exists() and log.stat().st_mtime >= since)
-    return ["\n  ".join([f"{log}:", *log.read_text(errors="replace").splitlines()[-LAST_LINES:]]) for log in fresh]
+    return [
+        "\n  ".join([f"{log}:", *log.read_text(errors="replace").splitlines()[-LAST_LINES:]])
+        for log in fresh
+    ]
 
 
 def use_this_environment(repository: Path, reuse_store: str) -> None:
-    """Let jobs find the workflow scripts, this library, the reuse store, and the Python that runs Snakemake.
+    """Let jobs find the workflow scripts, this library, the reuse store, and the Python that runs
+    Snakemake.
 
-    Set through the environment rather than in commands: where a clone, its virtual environment or the store lies
-    must not make finished results look outdated. A conda environment of a rule still comes first. What the user has on
-    PATH and PYTHONPATH stays there, behind ours.
+    Set through the environment rather than in commands: where a clone, its virtual environment or
+    the store lies must not make finished results look outdated. A conda environment of a rule still
+    comes first. What the user has on PATH and PYTHONPATH stays there, behind ours.
     """
     front = [str(Path(sys.executable).parent), str(repository / "workflow_scripts")]
     os.environ["PATH"] = _before(os.environ.get("PATH", ""), front)
@@ -129,7 +153,9 @@ def _before(path: str, front: list[str]) -> str:
 
 
 def submission_problems(executor: str, python: str) -> list[str]:
-    """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs without quotes."""
+    """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs
+    without quotes.
+    """
     problems = []
     if executor == "slurm" and not shutil.which("sbatch"):
         problems.append(

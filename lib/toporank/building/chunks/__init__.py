@@ -1,1 +1,3 @@
-"""Many decoys through the feature stages: plans, jobs, the reuse store, ledgers and published artefacts."""
+"""Many decoys through the feature stages: plans, jobs, the reuse store, ledgers and published
+artefacts.
+"""

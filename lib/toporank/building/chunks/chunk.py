@@ -1,4 +1,6 @@
-"""One job: the decoys of a chunk through all feature stages. The boundary where errors become statuses."""
+"""One job: the decoys of a chunk through all feature stages. The boundary where errors become
+statuses.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.building.chunks.ledger import Ledger, LedgerRow, meetings_text, parts_text, write_ledger
+from toporank.building.chunks.ledger import (
+    Ledger,
+    LedgerRow,
+    meetings_text,
+    parts_text,
+    write_ledger,
+)
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import Making, recipes, scope_of
 from toporank.building.chunks.store import Store, cpu_seconds
@@ -54,8 +62,8 @@ def run_chunk(
 ) -> list[LedgerRow]:
     """Bring the artefacts of every decoy of a chunk up to date in the store, and write the ledger.
 
-    A decoy that fails in a stage gets a status, and its siblings go on. A full disk or lack of memory is no decoy's
-    fault: it ends the job.
+    A decoy that fails in a stage gets a status, and its siblings go on. A full disk or lack of
+    memory is no decoy's fault: it ends the job.
 
     labels : (target, decoy) → DockQ where the plan has none.
     """
@@ -77,9 +85,12 @@ def run_chunk(
             first_done = cpu_seconds()  # the first decoy also loads libraries and compiled code
         rows.append(row)
     note_progress(progress, len(members), n_failed)
-    write_ledger(Path(layout.LEDGER.format(dataset=dataset, chunk=chunk)), Ledger(recipes(choices), rows))
+    write_ledger(
+        Path(layout.LEDGER.format(dataset=dataset, chunk=chunk)), Ledger(recipes(choices), rows)
+    )
     log.info(
-        f"{dataset} {chunk}: {len(rows)} decoys, {len(rows) - n_failed} good, {n_failed} without result;"
+        f"{dataset} {chunk}: {len(rows)} decoys, {len(rows) - n_failed} good, {n_failed} without "
+        "result;"
         f" {cpu_seconds():.2f} CPU s, {cpu_seconds() - first_done:.2f} of them in features;"
         f" computed {dict(store.computed) or 0}, reused {dict(store.reused) or 0}"
     )
@@ -89,8 +100,8 @@ def run_chunk(
 def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> LedgerRow:
     """One decoy through all stages, or up to the one where it fails: then the row says why.
 
-    The store keeps the row of a good decoy beside its artefacts. Raises OSError, MemoryError or DsspMissingError, which
-    are no decoy's fault.
+    The store keeps the row of a good decoy beside its artefacts. Raises OSError, MemoryError or
+    DsspMissingError, which are no decoy's fault.
     """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
     try:
@@ -165,18 +176,28 @@ def making(
     partners = parse_partners(member.partners) if member.partners else ()
     dockq = float(member.dockq) if member.dockq else None
     path = Path(member.path)
-    return Making(path, digest, dockq, partners, choices, store, model=member.model, content=content)
+    return Making(
+        path, digest, dockq, partners, choices, store, model=member.model, content=content
+    )
 
 
-def made_again(member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store) -> Making:
+def made_again(
+    member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store
+) -> Making:
     """The artefacts of a decoy with the label that it had when it was built."""
     return making(member._replace(dockq=row.dockq), row.structure_sha256, choices, store)
 
 
 def artefact(
-    stage: str, digest: str, member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store
+    stage: str,
+    digest: str,
+    member: PlannedDecoy,
+    row: LedgerRow,
+    choices: dict[str, Choice],
+    store: Store,
 ) -> bytes:
-    """An artefact of a built decoy, or the graph of one of its interfaces: from the store, or made again.
+    """An artefact of a built decoy, or the graph of one of its interfaces: from the store, or made
+    again.
 
     digest : its checksum. Raises RecordError when it cannot be made as it was.
     """
@@ -191,7 +212,9 @@ def artefact(
         made.save()
     if content is None:
         where = f"{member.target}/{member.decoy}, {stage}"
-        raise RecordError("is not in the store, and comes out differently now", where=where, remedy=BUILD_AGAIN)
+        raise RecordError(
+            "is not in the store, and comes out differently now", where=where, remedy=BUILD_AGAIN
+        )
     return content
 
 

@@ -20,11 +20,12 @@ from toporank.files.atomic import write_text
 class LedgerRow(NamedTuple):
     """One decoy.
 
-    stage : where it failed, or the last one. Counts are -1 while unknown. meetings : how its partners meet, as
-    `meetings_text` writes it; empty while unknown. structure_sha256 : of the decoy's file; empty if it has no
-    interface. atoms_sha256 : of its atoms (see `structures.stored.atoms_digest`). dockq : the label in its graph.
-    interface, topology, nodes, graphs : checksums of its artefacts; empty without one. parts : those of the
-    graphs of its interfaces, as `parts_text` writes them; empty without any graph.
+    stage : where it failed, or the last one. Counts are -1 while unknown. meetings : how its
+    partners meet, as `meetings_text` writes it; empty while unknown. structure_sha256 : of the
+    decoy's file; empty if it has no interface. atoms_sha256 : of its atoms (see
+    `structures.stored.atoms_digest`). dockq : the label in its graph. interface, topology, nodes,
+    graphs : checksums of its artefacts; empty without one. parts : those of the graphs of its
+    interfaces, as `parts_text` writes them; empty without any graph.
     """
 
     target: str
@@ -72,7 +73,8 @@ class Ledger(NamedTuple):
 
 
 def read_ledger(path: Path) -> Ledger:
-    """Read a ledger. Raises RecordError when the file is not a ledger, FileNotFoundError when another version wrote it.
+    """Read a ledger. Raises RecordError when the file is not a ledger, FileNotFoundError when
+    another version wrote it.
 
     For a build such a ledger is as good as none: its chunk is built again, mostly from the store.
     """
@@ -87,7 +89,9 @@ def read_ledger(path: Path) -> Ledger:
             raise FileNotFoundError(errno.ENOENT, what, str(path))
         return Ledger(json.loads(recipes), [_row(line.split("\t")) for line in lines])
     except (ValueError, TypeError, AttributeError) as error:
-        raise RecordError(f"not a ledger: {error}", where=path, remedy="delete it and run again") from error
+        raise RecordError(
+            f"not a ledger: {error}", where=path, remedy="delete it and run again"
+        ) from error
 
 
 def _row(cells: list[str]) -> LedgerRow:
@@ -115,14 +119,22 @@ def read_outcomes(dataset: str, chunk: str, keys: Iterable[tuple[str, str]]) -> 
     path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
     ledger = read_ledger(path)
     if {row.key for row in ledger.rows} != set(keys):
-        raise RecordError("other decoys than in the plan of its chunk", where=path, remedy="delete it and run again")
+        raise RecordError(
+            "other decoys than in the plan of its chunk",
+            where=path,
+            remedy="delete it and run again",
+        )
     return ledger
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:
     """Write a ledger in one step: the recipes, the names of the columns, a line for each decoy."""
     recipes = json.dumps(ledger.recipes, separators=(",", ":"))
-    lines = [recipes, "\t".join(LedgerRow._fields), *("\t".join(map(str, row)) for row in ledger.rows)]
+    lines = [
+        recipes,
+        "\t".join(LedgerRow._fields),
+        *("\t".join(map(str, row)) for row in ledger.rows),
+    ]
     write_text(path, "\n".join([*lines, ""]))
 
 
@@ -133,13 +145,19 @@ def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRo
     for chunk in chunk_names(folder) if current.chunks != current.of_all else []:
         with contextlib.suppress(FileNotFoundError):  # of another version
             rows |= {row.key: row for row in read_ledger(folder / f"{chunk}.tsv").rows}
-    return rows | {row.key: row for chunk in current.chunks for row in read_ledger(folder / f"{chunk}.tsv").rows}
+    return rows | {
+        row.key: row
+        for chunk in current.chunks
+        for row in read_ledger(folder / f"{chunk}.tsv").rows
+    }
 
 
 def remove_old(dataset: str, current: Current) -> None:
-    """Delete plans, ledgers and logs of chunks that no longer exist, once a run has built all decoys.
+    """Delete plans, ledgers and logs of chunks that no longer exist, once a run has built all
+    decoys.
 
-    What was written since the run began belongs to another run, such as a dry run, at the same time.
+    What was written since the run began belongs to another run, such as a dry run, at the same
+    time.
     """
     if current.chunks != current.of_all:
         return

@@ -1,9 +1,10 @@
 """Chunks: lists of decoys. Each feature job handles one chunk.
 
-Snakemake tracks one ledger for each chunk, not four files for each decoy: ten thousand decoys cost as much as a hundred
-files. A chunk is named by its content, which has the state (`files.state`) and the label of each decoy. So a plan never
-changes: when a decoy changes, a new chunk replaces the old one; its job computes what the change affects and
-takes the rest from the reuse store. A dry run during a build may add plans, but changes none.
+Snakemake tracks one ledger for each chunk, not four files for each decoy: ten thousand decoys cost
+as much as a hundred files. A chunk is named by its content, which has the state (`files.state`) and
+the label of each decoy. So a plan never changes: when a decoy changes, a new chunk replaces the old
+one; its job computes what the change affects and takes the rest from the reuse store. A dry run
+during a build may add plans, but changes none.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
 class PlannedDecoy(NamedTuple):
     """One decoy of a chunk. `dockq` is empty without a label, `refused` says why it is not read.
 
-    size, version : of its file, as in `files.state.FileState`.
-    partners : by the chains of its file, as `partners.partners_text` writes them; empty when each chain is one.
-    partners_given : as they were given, if by other names. model, lacks, spare : as in
-    `structures.identity.Decoy`. recognised : `yes` where nobody gave the partners.
-    joined : which chains are one partner by nature, in a sentence.
+    size, version : of its file, as in `files.state.FileState`. partners : by the chains of its
+    file, as `partners.partners_text` writes them; empty when each chain is one. partners_given : as
+    they were given, if by other names. model, lacks, spare : as in `structures.identity.Decoy`.
+    recognised : `yes` where nobody gave the partners. joined : which chains are one partner by
+    nature, in a sentence.
     """
 
     target: str
@@ -58,7 +59,8 @@ class PlannedDecoy(NamedTuple):
 
     @property
     def native_partners(self) -> str:
-        """The partners by the chains of its native, which are those that a user names; `EACH_CHAIN` keeps each apart.
+        """The partners by the chains of its native, which are those that a user names; `EACH_CHAIN`
+        keeps each apart.
 
         Empty where nobody gave any: then those of the native are recognised, too.
         """
@@ -82,10 +84,11 @@ def planned(
     contents: Mapping[str, str] | None = None,
     recognised: Container[tuple[str, str]] = (),
 ) -> list[PlannedDecoy]:
-    """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and partners as text).
+    """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and
+    partners as text).
 
-    own : partners by the chains of each decoy's own file; as `partners` by default. contents : path → SHA-256 of the
-    file, where it is known. recognised : decoys whose partners nobody gave.
+    own : partners by the chains of each decoy's own file; as `partners` by default. contents : path
+    → SHA-256 of the file, where it is known. recognised : decoys whose partners nobody gave.
     """
     rows = []
     for decoy in decoys:
@@ -107,7 +110,8 @@ def planned(
 def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
     """Deal decoys into chunks of about `chunk_size` by a hash of their names.
 
-    Linear hashing: when one more chunk is needed, one chunk is split in two and all others stay the same.
+    Linear hashing: when one more chunk is needed, one chunk is split in two and all others stay the
+    same.
     """
     count = max(1, -(-len(rows) // chunk_size))
     bits = (count - 1).bit_length()
@@ -117,7 +121,9 @@ def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
         place = hashed & ((1 << bits) - 1)
         place = place if place < count else hashed & ((1 << (bits - 1)) - 1)
         dealt.setdefault(place, []).append(row)
-    return {f"{place + 1:03d}-{_digest(members)}": members for place, members in sorted(dealt.items())}
+    return {
+        f"{place + 1:03d}-{_digest(members)}": members for place, members in sorted(dealt.items())
+    }
 
 
 def part_of(plan: Iterable[PlannedDecoy], part: str) -> list[list[PlannedDecoy]]:
@@ -130,7 +136,11 @@ def part_of(plan: Iterable[PlannedDecoy], part: str) -> list[list[PlannedDecoy]]
     """
     number, n_parts = map(int, part.split("-of-"))
     targets = [list(decoys) for _, decoys in groupby(sorted(plan), key=attrgetter("target"))]
-    return [decoys for decoys in targets if zlib.crc32(decoys[0].target.encode()) % n_parts == number - 1]
+    return [
+        decoys
+        for decoys in targets
+        if zlib.crc32(decoys[0].target.encode()) % n_parts == number - 1
+    ]
 
 
 def _digest(members: list[PlannedDecoy]) -> str:
@@ -149,7 +159,8 @@ def chunk_names(folder: Path) -> list[str]:
 
 
 class Current(NamedTuple):
-    """The chunks of a data set that a run builds; of_all : those of all decoys, more in a partial build.
+    """The chunks of a data set that a run builds; of_all : those of all decoys, more in a partial
+    build.
 
     folder : of the decoys, as given and as resolved.
     """
@@ -167,7 +178,9 @@ def write_plans(dataset: str, chunks: Chunks) -> None:
 
 def write_current(dataset: str, current: Current) -> None:
     """Record what this run builds, for its jobs. Call it only under the lock of the data set."""
-    write_text(layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n")
+    write_text(
+        layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n"
+    )
 
 
 def read_current(dataset: str) -> Current | None:
@@ -182,11 +195,14 @@ def read_current(dataset: str) -> Current | None:
 def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
     """The decoys of a chunk.
 
-    Raises RecordError when the plan does not match its name, FileNotFoundError when another version wrote it.
+    Raises RecordError when the plan does not match its name, FileNotFoundError when another version
+    wrote it.
     """
     path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
     try:
-        columns, *lines = (line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1])
+        columns, *lines = (
+            line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1]
+        )
         if columns != [*PlannedDecoy._fields] and columns[:3] == [*PlannedDecoy._fields[:3]]:
             raise FileNotFoundError(errno.ENOENT, "a plan of another version", str(path))
         members = [_planned(cells) for cells in lines]
@@ -199,9 +215,13 @@ def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
 
 def _planned(cells: list[str]) -> PlannedDecoy:
     """A line of a plan. Raises ValueError, TypeError or IndexError where it is something else."""
-    numbers = {name: int(cells[PlannedDecoy._fields.index(name)]) for name in ("size", "version", "model")}
+    numbers = {
+        name: int(cells[PlannedDecoy._fields.index(name)]) for name in ("size", "version", "model")
+    }
     return PlannedDecoy(*cells)._replace(**numbers)
 
 
 def _text(members: list[PlannedDecoy]) -> str:
-    return "\n".join(["\t".join(PlannedDecoy._fields), *("\t".join(map(str, row)) for row in members), ""])
+    return "\n".join(
+        ["\t".join(PlannedDecoy._fields), *("\t".join(map(str, row)) for row in members), ""]
+    )

@@ -1,8 +1,9 @@
 """The four feature stages, and the artefact each makes from a decoy.
 
-The file of a decoy is read once. All that is made of it lies in one scope of the reuse store: the complex, and the
-artefact of each stage. A stage takes the complex and the artefact of the stage before; the key of its own artefact
-contains the checksum of that, the module with its parameters and the code: everything it was made from.
+The file of a decoy is read once. All that is made of it lies in one scope of the reuse store: the
+complex, and the artefact of each stage. A stage takes the complex and the artefact of the stage
+before; the key of its own artefact contains the checksum of that, the module with its parameters
+and the code: everything it was made from.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ from toporank.structures.surroundings import Surroundings
 from toporank.structures.text import read_content
 
 COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
-"""The modules that compute the graph of an interface of a decoy; its topology is that of the whole decoy."""
+"""The modules that compute the graph of an interface of a decoy; its topology is that of the whole
+decoy.
+"""
 
 WITHOUT_MODULE = ("complex", "contacts", "label")
 """Kinds of artefacts that are made in one way only."""
@@ -63,8 +66,8 @@ def _version(package: str) -> str:
 def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     """Digest of the code and the packages that a kind of artefact depends on: a key of `PACKAGES`.
 
-    All kinds are made again when a file of `structures` or `features` changes, and those of the modules of a package
-    when a file of that changes.
+    All kinds are made again when a file of `structures` or `features` changes, and those of the
+    modules of a package when a file of that changes.
     """
     plugin = () if kind in WITHOUT_MODULE else _module(kind, choices).module.package_files
     labels = ("comparing", "building/native_labels.py") if kind in ("contacts", "label") else ()
@@ -88,17 +91,22 @@ def structure_digest(path: Path) -> str:
 
 
 def scope_of(path: Path, structure_sha256: str, model: int) -> str:
-    """The scope of the reuse store with all that was made of a structure; arguments as for `Making`."""
-    return hashlib.sha256(f"{structure_sha256} {structure_format(path)} {model}".encode()).hexdigest()
+    """The scope of the reuse store with all that was made of a structure; arguments as for
+    `Making`.
+    """
+    return hashlib.sha256(
+        f"{structure_sha256} {structure_format(path)} {model}".encode()
+    ).hexdigest()
 
 
 @dataclass
 class Making:
     """The artefacts of one decoy: each is taken from the store, or made from the ones before it.
 
-    path : the structure file, structure_sha256 : of its content. dockq : its label, or None. partners : of the decoy;
-    empty when each chain is one. part_of : the whole decoy, when this is one of its interfaces. model : of the file,
-    from 1; 0 for its only one. content : of the file, where it was read before.
+    path : the structure file, structure_sha256 : of its content. dockq : its label, or None.
+    partners : of the decoy; empty when each chain is one. part_of : the whole decoy, when this is
+    one of its interfaces. model : of the file, from 1; 0 for its only one. content : of the file,
+    where it was read before.
     """
 
     path: Path
@@ -112,7 +120,9 @@ class Making:
     content: bytes | None = field(default=None, repr=False)
 
     def finish(self, stage: str) -> Entry:
-        """The artefact of a stage; with the interface come the contacts, with the graph those of the interfaces."""
+        """The artefact of a stage; with the interface come the contacts, with the graph those of
+        the interfaces.
+        """
         entry = getattr(self, stage)
         if stage == "interface":
             self.contacts  # noqa: B018 -- made now, by many jobs at once, and taken from the store when decoys are compared
@@ -126,7 +136,9 @@ class Making:
 
     @functools.cached_property
     def complex(self) -> Entry:
-        """Atoms and residues, as `structures.stored` keeps them; those of the whole decoy for one of its interfaces."""
+        """Atoms and residues, as `structures.stored` keeps them; those of the whole decoy for one
+        of its interfaces.
+        """
 
         def make() -> tuple[bytes, dict[str, Any]]:
             from toporank.structures.read import read_complex  # imports gemmi, too
@@ -134,7 +146,9 @@ class Making:
             content = read_content(self.path) if self.content is None else self.content
             if hashlib.sha256(content).hexdigest() != self.structure_sha256:
                 raise StructureError("the file was changed while it was built", remedy="run again")
-            return to_bytes(read_complex(self.path, self.model - 1 if self.model else None, content)), {}
+            return to_bytes(
+                read_complex(self.path, self.model - 1 if self.model else None, content)
+            ), {}
 
         return self.scope.cached({"kind": "complex", "code": code_digest("complex", {})}, make)
 
@@ -155,10 +169,18 @@ class Making:
             interface: Interface = choice(complex_)
             self._interface_residues = interface.index
             ca = complex_.xyz[complex_.ca[interface.index]]
-            measured = {"nearest": interface.nearest, "contacts": interface.contacts.astype(np.int32)}
+            measured = {
+                "nearest": interface.nearest,
+                "contacts": interface.contacts.astype(np.int32),
+            }
             columns = {**dict(zip("xyz", ca.T, strict=True)), **measured}
             partners = partners_text(complex_.partners)
-            content = table_bytes(complex_, interface.index, columns, {"interface": choice.record(), **_said(partners)})
+            content = table_bytes(
+                complex_,
+                interface.index,
+                columns,
+                {"interface": choice.record(), **_said(partners)},
+            )
             sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
             facts = {**sizes, "partners": partners, "meetings": interface.meetings}
             notes = [*complex_.notes, *not_looked_at(complex_, interface.index)]
@@ -200,12 +222,22 @@ class Making:
             kept = np.array([not reason for reason in nodes.lost])
             self._node_table = residues[kept], nodes.values[kept]
             values = dict(zip(node_columns(self.choices), nodes.values.T, strict=True))
-            columns, made = {"lost": list(nodes.lost), **values}, {"nodes": choice, "topology": topology}
+            columns, made = (
+                {"lost": list(nodes.lost), **values},
+                {"nodes": choice, "topology": topology},
+            )
             lost = Counter(filter(None, nodes.lost))
-            left_out = [f"{n} of {len(residues)} interface residues left out: {why}" for why, n in lost.most_common()]
+            left_out = [
+                f"{n} of {len(residues)} interface residues left out: {why}"
+                for why, n in lost.most_common()
+            ]
             return table_bytes(self._complex, residues, columns, records(made)), {"notes": left_out}
 
-        depends_on = {"topology": self.topology.sha256, "columns": topology.record(), **self._between}
+        depends_on = {
+            "topology": self.topology.sha256,
+            "columns": topology.record(),
+            **self._between,
+        }
         if choice.parameters.calls_mkdssp:
             depends_on["dssp"] = dssp_version()
         return self._obtain("nodes", depends_on, make)
@@ -216,7 +248,9 @@ class Making:
 
         def make() -> tuple[bytes, dict[str, Any]]:
             edges: Edges = self.choices["edges"](self._complex, self._node_table[0])
-            return safetensors.numpy.save({"index": edges.index, "attributes": edges.attributes}), {}
+            return safetensors.numpy.save(
+                {"index": edges.index, "attributes": edges.attributes}
+            ), {}
 
         return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make)
 
@@ -229,25 +263,37 @@ class Making:
             index, values = self._node_table
             edges = safetensors.numpy.load(self.edges.content)
             metadata = {**description, "residues": [str(self._complex.residues[r]) for r in index]}
-            return graph_bytes(values, edges["index"], edges["attributes"], self.dockq, metadata), {}
+            return graph_bytes(
+                values, edges["index"], edges["attributes"], self.dockq, metadata
+            ), {}
 
         made_of = {"nodes": self.nodes.sha256, "edges": self.edges.sha256, "dockq": self.dockq}
         return self._obtain("graphs", {**made_of, "metadata": description}, make)
 
     @functools.cached_property
     def interfaces(self) -> dict[str, Entry]:
-        """The graph of every two partners that touch, as if they were the only ones: name of the interface → graph.
+        """The graph of every two partners that touch, as if they were the only ones: name of the
+        interface → graph.
 
         An interface without a residue that can become a node has no graph.
         """
-        touching = [meeting for row in self.interface.facts["meetings"] if (meeting := Meeting(*row)).contacts]
+        touching = [
+            meeting
+            for row in self.interface.facts["meetings"]
+            if (meeting := Meeting(*row)).contacts
+        ]
         if len(touching) == 1:
             return {touching[0].interface: self.graphs}
         chains = {partner_name(body): body for body in self._complex.bodies}
-        pairs = {meeting.interface: (chains[meeting.first], chains[meeting.second]) for meeting in touching}
+        pairs = {
+            meeting.interface: (chains[meeting.first], chains[meeting.second])
+            for meeting in touching
+        }
         graphs = {}
         for name, pair in pairs.items():
-            part = Making(self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self)
+            part = Making(
+                self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self
+            )
             with contextlib.suppress(FeatureError):
                 graphs[name] = part.graphs
         return graphs
@@ -255,7 +301,9 @@ class Making:
     def topology_of(self, residues: list[ResidueId]) -> np.ndarray:
         """Rows of the topology for n of the interface residues, (n, k)."""
         index, values = self._topology_by_residue
-        return np.array([values[index[residue]] for residue in residues]).reshape(len(residues), values.shape[1])
+        return np.array([values[index[residue]] for residue in residues]).reshape(
+            len(residues), values.shape[1]
+        )
 
     @functools.cached_property
     def _topology_by_residue(self) -> tuple[dict[ResidueId, int], np.ndarray]:
@@ -270,10 +318,14 @@ class Making:
 
     def _obtain(self, kind: str, made_of: dict[str, Any], make: Compute) -> Entry:
         module = _module(kind, self.choices).record()
-        return self.obtain(kind, {**made_of, "module": module, "code": code_digest(kind, self.choices)}, make)
+        return self.obtain(
+            kind, {**made_of, "module": module, "code": code_digest(kind, self.choices)}, make
+        )
 
     def obtain(self, kind: str, depends_on: dict[str, Any], make: Compute) -> Entry:
-        """Something made of the atoms of the decoy, and of what `depends_on` describes besides; `save` keeps it."""
+        """Something made of the atoms of the decoy, and of what `depends_on` describes besides;
+        `save` keeps it.
+        """
         key = {"kind": kind, "reading": code_digest("complex", {}), **depends_on}
         return self.scope.cached(key, make)
 
@@ -308,7 +360,9 @@ class Making:
 
     @functools.cached_property
     def _node_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are nodes."""
+        """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are
+        nodes.
+        """
         index, table = read_residues(self.nodes.content, self._complex)
         kept = np.array([not reason for reason in table["lost"]])
         return index[kept], matrix(table, node_columns(self.choices))[kept]
@@ -319,6 +373,8 @@ def _said(partners: str) -> dict[str, str]:
 
 
 def graph_metadata(choices: dict[str, Choice]) -> dict[str, Any]:
-    """Feature modules with parameters, column names and format version, as kept in graphs and checkpoints."""
+    """Feature modules with parameters, column names and format version, as kept in graphs and
+    checkpoints.
+    """
     columns = {"node_columns": node_columns(choices), "edge_columns": choices["edges"].columns}
     return {"format": FORMAT, "features": records(choices), **columns}

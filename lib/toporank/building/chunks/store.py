@@ -1,8 +1,9 @@
 """The reuse store: finished results, keyed by all that they depend on.
 
-A scope is one file: a zip archive of all that was made of one structure, or the result of one target. A key names
-everything that a result depends on, so a result is never wrong, only unused: after a parameter is changed back, a decoy
-renamed or a data set moved, earlier work is found again. What is damaged is computed again.
+A scope is one file: a zip archive of all that was made of one structure, or the result of one
+target. A key names everything that a result depends on, so a result is never wrong, only unused:
+after a parameter is changed back, a decoy renamed or a data set moved, earlier work is found again.
+What is damaged is computed again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ from toporank.features.registry import canonical
 from toporank.files.atomic import write_bytes
 
 SUFFIX = ".zip"
-_DAMAGED = (zipfile.BadZipFile, KeyError, EOFError, ValueError, OverflowError, RuntimeError, zlib.error)
+_DAMAGED = (
+    zipfile.BadZipFile,
+    KeyError,
+    EOFError,
+    ValueError,
+    OverflowError,
+    RuntimeError,
+    zlib.error,
+)
 """What `zipfile` raises where bytes are missing or other than they were."""
 STEPS = ("topology", "nodes", "edges")
 """Kinds that only lead to a graph, two thirds of all bytes."""
@@ -83,7 +92,8 @@ class Store:
     def find(self, scope: str, kind: str, sha256: str) -> bytes | None:
         """The bytes of the result in a scope that has this checksum; None where it is missing.
 
-        The scope stays open until another is asked for: many graphs of a decoy are read one after another.
+        The scope stays open until another is asked for: many graphs of a decoy are read one after
+        another.
         """
         if self._last is None or self._last.path.stem != scope:
             self._last = self.scope(scope)
@@ -99,7 +109,9 @@ class Scope:
         self._open()
 
     def cached(self, key: Key, compute: Compute) -> Entry:
-        """The result of a key, computed where it is missing or damaged. compute : may ask for others."""
+        """The result of a key, computed where it is missing or damaged. compute : may ask for
+        others.
+        """
         entry = self.lookup(key)
         if entry is not None:
             return entry
@@ -117,7 +129,9 @@ class Scope:
         return entry
 
     def find(self, kind: str, sha256: str) -> bytes | None:
-        """The bytes of the result of this kind and checksum; None where it is missing or damaged."""
+        """The bytes of the result of this kind and checksum; None where it is missing or
+        damaged.
+        """
         entry = self._entry(self._name_of.get((kind, sha256), ""))
         return entry.content if entry and entry.sha256 == sha256 else None
 

@@ -1,1 +1,3 @@
-"""Which targets are alike: chains compared by the k-mers they share, clusters, splits that keep clusters together."""
+"""Which targets are alike: chains compared by the k-mers they share, clusters, splits that keep
+clusters together.
+"""

@@ -12,15 +12,16 @@ from toporank.files.spreadsheets import read_rows, write_rows
 
 DAMAGED = "delete it and run again"
 UNKNOWN = "unknown"
-"""Kind of a chain whose sequence is not known: that of a target with graphs and without structures."""
+"""Kind of a chain whose sequence is not known: that of a target with graphs and without structures.
+"""
 
 
 class Chain(NamedTuple):
     """A row of chains.csv: one of the different sequences of a target.
 
-    decoy : the one it was read from, structure_sha256 : of its file. chains : names of those that have this sequence,
-    separated by blanks. kind : one of `kmers.KINDS`, or `UNKNOWN`. sequence : one-letter codes, X for what is not one
-    of the 20 amino acids.
+    decoy : the one it was read from, structure_sha256 : of its file. chains : names of those that
+    have this sequence, separated by blanks. kind : one of `kmers.KINDS`, or `UNKNOWN`. sequence :
+    one-letter codes, X for what is not one of the 20 amino acids.
     """
 
     target: str
@@ -53,7 +54,9 @@ def sequences_of_chains(rows: Iterable[Chain]) -> dict[str, dict[str, str]]:
 
 
 def compared(rows: Iterable[Chain]) -> dict[str, list[str]]:
-    """The sequences of each target that are compared with others; none where all are antibodies or peptides."""
+    """The sequences of each target that are compared with others; none where all are antibodies or
+    peptides.
+    """
     sequences: dict[str, list[str]] = {}
     for row in rows:
         of_target = sequences.setdefault(row.target, [])
@@ -65,9 +68,9 @@ def compared(rows: Iterable[Chain]) -> dict[str, list[str]]:
 class TargetSplit(NamedTuple):
     """A row of splits.csv: where a labelled target of a data set belongs.
 
-    fold : from 0, None when there are fewer clusters than folds, or for a target that is only fine-tuned on.
-    nearest_training_target and containment: of a target that is held out, the training target with the chain most
-    like one of its own; `""` and None when none is compared.
+    fold : from 0, None when there are fewer clusters than folds, or for a target that is only
+    fine-tuned on. nearest_training_target and containment: of a target that is held out, the
+    training target with the chain most like one of its own; `""` and None when none is compared.
     """
 
     dataset: str
@@ -97,11 +100,14 @@ def read_splits(path: Path | str) -> list[TargetSplit]:
     return rows
 
 
-def split_of_targets(rows: Iterable[TargetSplit], fold: int | None = None) -> Mapping[tuple[str, str], str]:
+def split_of_targets(
+    rows: Iterable[TargetSplit], fold: int | None = None
+) -> Mapping[tuple[str, str], str]:
     """The split of each target, by data set and target.
 
-    fold : of a cross-validation, its targets are `test`; those of the next fold are `val`, all others `train`. Raises
-    ConfigError when there are no folds. Targets that are in none are left out.
+    fold : of a cross-validation, its targets are `test`; those of the next fold are `val`, all
+    others `train`. Raises ConfigError when there are no folds. Targets that are in none are left
+    out.
     """
     rows = list(rows)
     if fold is None:

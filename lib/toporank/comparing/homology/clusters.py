@@ -1,7 +1,8 @@
-"""Targets that share a chain: clusters, splits and folds that keep them together, and the nearest training target.
+"""Targets that share a chain: clusters, splits and folds that keep them together, and the nearest
+training target.
 
-Everywhere `chains` gives the sequences of each target that are to be compared (kind `protein`), none for a
-target without such a chain. The order of targets never matters.
+Everywhere `chains` gives the sequences of each target that are to be compared (kind `protein`),
+none for a target without such a chain. The order of targets never matters.
 """
 
 from __future__ import annotations
@@ -60,15 +61,18 @@ def clusters(chains: Chains, *, align: bool = False) -> dict[str, str]:
 
 
 def hold_out(cluster_of: Mapping[str, str], percent: float, seed: int) -> set[str]:
-    """Targets of whole clusters, about `percent` of all, to validate on; at least one, and one is left to train on.
+    """Targets of whole clusters, about `percent` of all, to validate on; at least one, and one is
+    left to train on.
 
-    Clusters are drawn at random; one that would make it more than wanted is passed over. With a target in each cluster
-    it is the draw of `labels.split_by_target`. Raises ConfigError when all targets are in one cluster.
+    Clusters are drawn at random; one that would make it more than wanted is passed over. With a
+    target in each cluster it is the draw of `labels.split_by_target`. Raises ConfigError when all
+    targets are in one cluster.
     """
     sizes = Counter(cluster_of.values())
     if len(sizes) < 2:
         raise ConfigError(
-            f"all {len(cluster_of)} targets share chains with each other: none can be set aside for validation",
+            f"all {len(cluster_of)} targets share chains with each other: none can be set aside "
+            "for validation",
             remedy="give the labels a split, or set training.split_by: target",
         )
     wanted = max(1, min(len(cluster_of) - 1, round(len(cluster_of) * percent / 100)))
@@ -86,14 +90,16 @@ def hold_out(cluster_of: Mapping[str, str], percent: float, seed: int) -> set[st
 
 
 def deal_folds(cluster_of: Mapping[str, str], folds: int, seed: int) -> dict[str, int]:
-    """A fold from 0 for each target: whole clusters, the largest first, go where there are fewest targets.
+    """A fold from 0 for each target: whole clusters, the largest first, go where there are fewest
+    targets.
 
     Raises ConfigError when there are fewer clusters than folds.
     """
     sizes = Counter(cluster_of.values())
     if len(sizes) < folds:
         raise ConfigError(
-            f"{len(sizes)} clusters of targets that share chains cannot be dealt into {folds} folds",
+            f"{len(sizes)} clusters of targets that share chains cannot be dealt into {folds} "
+            "folds",
             where="training.folds",
             remedy="ask for fewer folds, or label more targets",
         )
@@ -128,7 +134,9 @@ def references(chains: Chains) -> References:
 
 
 class Nearest(NamedTuple):
-    """The target with the chain most like one of a query's: its name and the containment; `""` and 0 for none."""
+    """The target with the chain most like one of a query's: its name and the containment; `""` and
+    0 for none.
+    """
 
     target: str
     containment: float

@@ -1,11 +1,13 @@
-"""Chains compared without alignment, by the k-mers they share; antibody chains told from the others.
+"""Chains compared without alignment, by the k-mers they share; antibody chains told from the
+others.
 
-Two chains are alike when at least `ALIKE` of the k-mers of the one with fewer are also in the other. That is so for
-close homologues and for a chain that is part of another one.
+Two chains are alike when at least `ALIKE` of the k-mers of the one with fewer are also in the
+other. That is so for close homologues and for a chain that is part of another one.
 
-Antibodies share most of their sequence, whatever they bind. So a chain with a variable domain does not tell whether two
-complexes are alike and is not compared, and neither is a peptide, which may be found in many proteins by chance, or a
-longer chain that tells no more, such as one of unknown amino acids.
+Antibodies share most of their sequence, whatever they bind. So a chain with a variable domain does
+not tell whether two complexes are alike and is not compared, and neither is a peptide, which may be
+found in many proteins by chance, or a longer chain that tells no more, such as one of unknown amino
+acids.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ _CODES[list(LETTERS)] = range(len(LETTERS))
 
 
 def kind_of(sequence: str) -> str:
-    """The kind of a chain: `antibody` with a variable domain of an antibody, nanobody or T-cell receptor, otherwise
-    `protein`, or `peptide` if it is short.
+    """The kind of a chain: `antibody` with a variable domain of an antibody, nanobody or T-cell
+    receptor, otherwise `protein`, or `peptide` if it is short.
 
     >>> kind_of("QVQLVESGGGLVQAGGSLRLSCAASGRTFSSYAMGWFRQAPGKEREFVAAISWSGGSTYYADSVKGRFTISRDNAKNTVYLQMNSLKPEDTAVYYCA"
     ...         "ADRYWGQGTQVTVSS")
@@ -51,8 +53,8 @@ def kind_of(sequence: str) -> str:
 def kmers(sequence: str) -> np.ndarray:
     """The distinct k-mers of a sequence of one-letter codes as hashes, sorted: uint32, (n,).
 
-    Different k-mers have different hashes, and the first hashes are a random sample of the k-mers. K-mers with another
-    letter than those of the 20 amino acids are left out.
+    Different k-mers have different hashes, and the first hashes are a random sample of the k-mers.
+    K-mers with another letter than those of the 20 amino acids are left out.
     """
     codes = _CODES[np.frombuffer(sequence.encode("ascii", "replace"), np.uint8)]
     if len(codes) < K:
@@ -63,7 +65,9 @@ def kmers(sequence: str) -> np.ndarray:
 
 
 def _hashed(numbers: np.ndarray) -> np.ndarray:
-    """A permutation of uint32 in which neighbours lie far apart: the last step of MurmurHash3 (Appleby)."""
+    """A permutation of uint32 in which neighbours lie far apart: the last step of MurmurHash3
+    (Appleby).
+    """
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         numbers = (numbers ^ (numbers >> np.uint32(shift))) * np.uint32(factor)
     return numbers ^ (numbers >> np.uint32(16))
@@ -82,11 +86,14 @@ def sample(sequence: str, most: int | None = None) -> Sample:
     return Sample(hashes[:most], len(hashes))
 
 
-def containments(queries: Sequence[str], references: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def containments(
+    queries: Sequence[str], references: Sequence[Sample]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find pairs of a query chain and a reference chain that share k-mers.
 
-    Containment: the share, in [0, 1], of the k-mers of the chain with fewer that are also in the other. Exact where the
-    reference has all its k-mers, otherwise estimated from the part that was kept, without bias.
+    Containment: the share, in [0, 1], of the k-mers of the chain with fewer that are also in the
+    other. Exact where the reference has all its k-mers, otherwise estimated from the part that was
+    kept, without bias.
 
     Parameters
     ----------

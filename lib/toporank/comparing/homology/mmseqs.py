@@ -1,4 +1,6 @@
-"""Chains aligned by MMseqs2 (Steinegger & Söding 2017), which finds homologues that share few k-mers."""
+"""Chains aligned by MMseqs2 (Steinegger & Söding 2017), which finds homologues that share few
+k-mers.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,24 @@ from toporank.errors import ConfigError
 
 PROGRAM = "mmseqs"
 IDENTITY, COVERED = 0.3, 0.8
-"""Chains are alike from these shares: equal residues in an alignment, and residues of the shorter chain in it."""
+"""Chains are alike from these shares: equal residues in an alignment, and residues of the shorter
+chain in it.
+"""
 
 
 def check_installed() -> None:
     """Raise ConfigError with the remedy when MMseqs2 is not on the PATH."""
     if shutil.which(PROGRAM) is None:
         remedy = "apt-get install mmseqs2, conda install -c bioconda mmseqs2, or set it to kmers"
-        raise ConfigError(f"{PROGRAM} is not on the PATH", where="training.similarity", remedy=remedy)
+        raise ConfigError(
+            f"{PROGRAM} is not on the PATH", where="training.similarity", remedy=remedy
+        )
 
 
 def aligned(sequences: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of different chains that are alike, by index. Raises ConfigError when MMseqs2 is not there or fails."""
+    """Pairs of different chains that are alike, by index. Raises ConfigError when MMseqs2 is not
+    there or fails.
+    """
     check_installed()
     if len(sequences) < 2:  # MMseqs2 would call that an error
         return []
@@ -32,7 +40,9 @@ def aligned(sequences: Sequence[str]) -> list[tuple[int, int]]:
         hits = Path(folder, "hits.tsv")
         records = [f">{i}\n{sequence}\n" for i, sequence in enumerate(sequences)]
         chains.write_text("".join(records), encoding="ascii")
-        options = f"-k 5 -s 7.5 --max-seqs {len(sequences)} --min-seq-id {IDENTITY} --threads 1 -v 1"
+        options = (
+            f"-k 5 -s 7.5 --max-seqs {len(sequences)} --min-seq-id {IDENTITY} --threads 1 -v 1"
+        )
         columns = "--format-output query,target,alnlen"
         command = [
             PROGRAM,

@@ -1,7 +1,9 @@
-"""What a checkpoint remembers of the chains it was trained on: enough to recognise them, in a few hundred bytes each.
+"""What a checkpoint remembers of the chains it was trained on: enough to recognise them, in a few
+hundred bytes each.
 
-A record is JSON: `targets`, the names of all training targets, and `chains`, for each different chain the places of its
-targets in that list (`of`), how many k-mers it has (`kmers`), and the smallest hashes of these (`smallest`).
+A record is JSON: `targets`, the names of all training targets, and `chains`, for each different
+chain the places of its targets in that list (`of`), how many k-mers it has (`kmers`), and the
+smallest hashes of these (`smallest`).
 """
 
 from __future__ import annotations
@@ -17,9 +19,13 @@ from toporank.comparing.homology.clusters import Chains, References
 from toporank.comparing.homology.kmers import Sample, sample
 
 KEPT = 64
-"""K-mers kept of a chain: the containment is then known within 0.06, one standard deviation, near `ALIKE`."""
+"""K-mers kept of a chain: the containment is then known within 0.06, one standard deviation, near
+`ALIKE`.
+"""
 FEWEST, IN_ALL = 8, 2**20
-"""Fewer are kept of each of very many chains, so that a checkpoint stays small: at least these, and so many in all."""
+"""Fewer are kept of each of very many chains, so that a checkpoint stays small: at least these, and
+so many in all.
+"""
 LONGEST = -(-4 * KEPT // 3) * 4
 """Letters that hold the hashes of a chain, at most."""
 
@@ -68,7 +74,9 @@ def recall(record: dict[str, Any]) -> References:
 
 @functools.cache  # networks of several folds remember mostly the same chains
 def hashes(text: str) -> np.ndarray:
-    """The hashes of a chain, uint32, (n,). Raises ValueError when the text does not hold rising numbers."""
+    """The hashes of a chain, uint32, (n,). Raises ValueError when the text does not hold rising
+    numbers.
+    """
     values = np.frombuffer(base64.b64decode(text, validate=True), "<u4").astype(np.uint32)
     if not (values[:-1] < values[1:]).all():
         raise ValueError("the hashes of a chain are not sorted")

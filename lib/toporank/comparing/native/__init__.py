@@ -1,1 +1,3 @@
-"""DockQ of a decoy against its native: chains, alignment, mapping, scores. Pure functions on `Complex`."""
+"""DockQ of a decoy against its native: chains, alignment, mapping, scores. Pure functions on
+`Complex`.
+"""

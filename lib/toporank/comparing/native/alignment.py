@@ -1,4 +1,6 @@
-"""Sequences compared: which residues of two are the same, and which stretches of one are others side by side."""
+"""Sequences compared: which residues of two are the same, and which stretches of one are others
+side by side.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,15 @@ from Bio.Align import PairwiseAligner
 LEAST_IDENTITY = 0.7
 """Two chains that share fewer of their residues are different proteins."""
 FRAGMENT = 0.5
-"""A chain that shares fewer than this part of the residues that the best shares is not a copy of it."""
+"""A chain that shares fewer than this part of the residues that the best shares is not a copy of
+it.
+"""
 SHORTEST = 5
 """Residues of the shortest chain that is looked for in a longer one."""
 EXACT_BELOW = 8
-"""A chain with fewer residues must be there letter by letter: a similar stretch would be found by chance."""
+"""A chain with fewer residues must be there letter by letter: a similar stretch would be found by
+chance.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,8 @@ class Alignment:
 
     Attributes
     ----------
-    residue : int, shape (L,) of the native's chain, -1 where the decoy's chain has no residue of that kind
+    residue : int, shape (L,) of the native's chain, -1 where the decoy's chain has no residue of
+        that kind
     identity : identical residues, as a share of the shorter chain
     """
 
@@ -43,8 +50,9 @@ class Alignment:
 def align(native: str, decoy: str) -> Alignment:
     """Align two sequences as DockQ 2.1.3 does, tie for tie.
 
-    Residues that differ are not the same residue, even where they are aligned. Where several alignments score the same,
-    which one is taken moves DockQ by up to 0.014; this takes the first of Biopython, and so does DockQ.
+    Residues that differ are not the same residue, even where they are aligned. Where several
+    alignments score the same, which one is taken moves DockQ by up to 0.014; this takes the first
+    of Biopython, and so does DockQ.
 
     Parameters
     ----------
@@ -90,10 +98,12 @@ def _letters(sequence: str) -> np.ndarray:
 
 @functools.lru_cache(maxsize=1 << 12)
 def most_identical(one: str, other: str) -> int:
-    """Length of the longest common subsequence: no alignment of the two has more identical residues.
+    """Length of the longest common subsequence: no alignment of the two has more identical
+    residues.
 
-    A row of the table of dynamic programming is the bits of one number (Hyyrö 2004, Inf. Process. Lett. 92:47), so it
-    takes a hundredth of the time of `align` and tells most pairs of different proteins apart.
+    A row of the table of dynamic programming is the bits of one number (Hyyrö 2004, Inf. Process.
+    Lett. 92:47), so it takes a hundredth of the time of `align` and tells most pairs of different
+    proteins apart.
 
     >>> most_identical("ACDEF", "CXEF")
     3
@@ -112,7 +122,8 @@ def most_identical(one: str, other: str) -> int:
 class _Stretch(NamedTuple):
     """Where a part lies in a joined chain: letters from `start` to before `end`.
 
-    name : of the part. head : its letters before the first that is aligned. n_identical : letters that are the same.
+    name : of the part. head : its letters before the first that is aligned. n_identical : letters
+    that are the same.
     """
 
     start: int
@@ -124,7 +135,8 @@ class _Stretch(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 10)
 def pieces(whole: str, parts: tuple[tuple[str, str], ...]) -> tuple[slice, ...]:
-    """The stretches of a sequence that are different parts, one after the other; empty where fewer than two are.
+    """The stretches of a sequence that are different parts, one after the other; empty where fewer
+    than two are.
 
     Parameters
     ----------
@@ -146,7 +158,9 @@ def pieces(whole: str, parts: tuple[tuple[str, str], ...]) -> tuple[slice, ...]:
 
 
 def _placed(whole: str, parts: dict[str, str], offset: int = 0) -> list[_Stretch]:
-    """The parts that lie in a sequence side by side, in order: first the largest, then those on either side of it."""
+    """The parts that lie in a sequence side by side, in order: first the largest, then those on
+    either side of it.
+    """
     candidates = []
     for name, part in parts.items():
         stretch = _stretch_of(name, part, whole)
@@ -160,7 +174,11 @@ def _placed(whole: str, parts: dict[str, str], offset: int = 0) -> list[_Stretch
     for stretch in before:
         del others[stretch.name]
     after = _placed(whole[largest.end :], others, offset + largest.end)
-    return [*before, largest._replace(start=offset + largest.start, end=offset + largest.end), *after]
+    return [
+        *before,
+        largest._replace(start=offset + largest.start, end=offset + largest.end),
+        *after,
+    ]
 
 
 def _stretch_of(name: str, part: str, whole: str) -> _Stretch | None:
@@ -170,12 +188,17 @@ def _stretch_of(name: str, part: str, whole: str) -> _Stretch | None:
     if len(part) < EXACT_BELOW:
         start = whole.find(part)
         return _Stretch(start, start + len(part), name, 0, len(part)) if start >= 0 else None
-    if most_identical(part, whole) < FRAGMENT * len(part) or _local_aligner().score(part, whole) <= 0:
+    if (
+        most_identical(part, whole) < FRAGMENT * len(part)
+        or _local_aligner().score(part, whole) <= 0
+    ):
         return None
     of_part, of_whole = _local_aligner().align(part, whole)[0].aligned
     identical = 0
     for (start, end), (whole_start, whole_end) in zip(of_part, of_whole, strict=True):
-        identical += np.count_nonzero(_letters(part)[start:end] == _letters(whole)[whole_start:whole_end])
+        identical += np.count_nonzero(
+            _letters(part)[start:end] == _letters(whole)[whole_start:whole_end]
+        )
     head = int(of_part[0, 0])
     start = int(of_whole[0, 0])
     end = int(of_whole[-1, 1])

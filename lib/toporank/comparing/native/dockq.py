@@ -1,4 +1,6 @@
-"""DockQ of one interface: Basu and Wallner 2016, doi:10.1371/journal.pone.0161879, in the details of DockQ 2.1.3."""
+"""DockQ of one interface: Basu and Wallner 2016, doi:10.1371/journal.pone.0161879, in the details
+of DockQ 2.1.3.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ FEWEST = 3
 
 
 class Side(NamedTuple):
-    """One side of an interface, L residues: `atoms` (L, M, 3) and `backbone` (L, 4, 3) as those of a `Chain`."""
+    """One side of an interface, L residues: `atoms` (L, M, 3) and `backbone` (L, 4, 3) as those of
+    a `Chain`.
+    """
 
     atoms: np.ndarray
     backbone: np.ndarray
@@ -50,7 +54,8 @@ def near_pairs(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     Parameters
     ----------
-    one, other : heavy atoms of residues, shapes (L, M, 3) and (L', M, 3), Å; NaN where there is no atom
+    one, other : heavy atoms of residues, shapes (L, M, 3) and (L', M, 3), Å; NaN where there is no
+        atom
 
     Returns
     -------
@@ -77,7 +82,9 @@ def _spheres(atoms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nearest(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Smallest distance between the atoms of two residues, for pairs of residues, shapes (P, M, 3); inf without any."""
+    """Smallest distance between the atoms of two residues, for pairs of residues, shapes (P, M, 3);
+    inf without any.
+    """
     squares = np.zeros((len(one), one.shape[1], other.shape[1]))
     for axis in range(3):
         squares += np.square(one[:, :, None, axis] - other[:, None, :, axis])
@@ -87,9 +94,9 @@ def _nearest(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def score(native: Interface, decoy: tuple[Side, Side]) -> Scores | None:
     """Score an interface of a decoy.
 
-    DockQ = (fnat + 1 / (1 + (iRMSD / 1.5 Å)²) + 1 / (1 + (LRMSD / 8.5 Å)²)) / 3. fnat is the share of the native's
-    contacts that the decoy has; iRMSD that of the backbone of interface residues, superposed; LRMSD that of the
-    backbone of the shorter side once the longer one is superposed.
+    DockQ = (fnat + 1 / (1 + (iRMSD / 1.5 Å)²) + 1 / (1 + (LRMSD / 8.5 Å)²)) / 3. fnat is the share
+    of the native's contacts that the decoy has; iRMSD that of the backbone of interface residues,
+    superposed; LRMSD that of the backbone of the shorter side once the longer one is superposed.
 
     Parameters
     ----------
@@ -141,8 +148,10 @@ def superposition(moving: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, np
 
     Returns
     -------
-    Rotation, (3, 3), and shift, (3,), such that `moving @ rotation + shift` is nearest to `fixed`: with the singular
-    value decomposition H = U S Vᵀ of the covariance, the rotation is U diag(1, 1, d) Vᵀ, and d = ±1 keeps it from being
+    Rotation, (3, 3), and shift, (3,), such that `moving @ rotation + shift` is nearest to `fixed`:
+    with the singular
+    value decomposition H = U S Vᵀ of the covariance, the rotation is U diag(1, 1, d) Vᵀ, and d = ±1
+    keeps it from being
     a mirror (Kabsch 1976, doi:10.1107/S0567739476001873).
     """
     centre = moving.mean(axis=0)

@@ -1,4 +1,6 @@
-"""The label of a decoy: DockQ between the partners of its native, or the mean over its interfaces."""
+"""The label of a decoy: DockQ between the partners of its native, or the mean over its
+interfaces.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ class Label(NamedTuple):
     mapping : chain of the native → the chains of the decoy that hold its residues
     interfaces : scores of each pair of partners, by chains of the native
     notes : what was joined and what was left out, one sentence each
-    counterparts : where the CA of each residue of the decoy is in the native, float32, shape (R, 3), Å; NaN where it is
+    counterparts : where the CA of each residue of the decoy is in the native, float32, shape (R,
+        3), Å; NaN where it is
         not there
     partners : those that were compared, by chains of the native
     """
@@ -60,7 +63,8 @@ class Native:
     ----------
     complex_ : the native
     partners : its chains as they dock; each chain is one when empty
-    are_given : whether somebody gave the partners; then they stay as they are, also where a decoy has several of them
+    are_given : whether somebody gave the partners; then they stay as they are, also where a decoy
+        has several of them
         in one chain
 
     Raises
@@ -77,7 +81,11 @@ class Native:
         self._set_chains({name: chain for name, chain in chains.items() if name in named})
         self._cut: dict[tuple, Native] = {}
         if not any(self.interface(one, other) for one, other in combinations(self.partners, 2)):
-            what = "no two partners of the native touch" if partners else "no two chains of the native touch"
+            what = (
+                "no two partners of the native touch"
+                if partners
+                else "no two chains of the native touch"
+            )
             raise NativeError(what, remedy="is it the whole complex, and are these its partners?")
 
     def _set_chains(self, chains: dict[str, Chain]) -> None:
@@ -120,14 +128,17 @@ def _check(partners: Partners, chains: list[str]) -> None:
             remedy="name its chains as the partners are named",
         )
     if len(partners) < 2:
-        raise NativeError("the native has fewer than two protein chains", remedy="give the whole complex")
+        raise NativeError(
+            "the native has fewer than two protein chains", remedy="give the whole complex"
+        )
 
 
 def label(native: Native, decoy: Complex) -> Label:
-    """Label a decoy under the mapping of chains with the greatest sum of DockQ over all pairs of chains.
+    """Label a decoy under the mapping of chains with the greatest sum of DockQ over all pairs of
+    chains.
 
-    Residues correspond, not chains: where several chains of one structure are one chain of the other
-    (`mapping.correspond`), the pieces are mapped. Without given partners they count as one.
+    Residues correspond, not chains: where several chains of one structure are one chain of the
+    other (`mapping.correspond`), the pieces are mapped. Without given partners they count as one.
 
     Parameters
     ----------
@@ -141,7 +152,8 @@ def label(native: Native, decoy: Complex) -> Label:
     Raises
     ------
     OtherProteinError : no chain is one of the native's
-    LabelError : no interface of the native is there, or one chain of the decoy has residues of two given partners
+    LabelError : no interface of the native is there, or one chain of the decoy has residues of two
+        given partners
     """
     correspondence = correspond(native.chains, chains_of(decoy))
     if not correspondence.mappings[0]:
@@ -172,8 +184,12 @@ def label(native: Native, decoy: Complex) -> Label:
     )
 
 
-def _notes(holders: dict[str, tuple[str, ...]], absent: list[str], left_out: list[str]) -> list[str]:
-    """What was joined and left out. holders : chain of the native → those of the decoy that hold its residues."""
+def _notes(
+    holders: dict[str, tuple[str, ...]], absent: list[str], left_out: list[str]
+) -> list[str]:
+    """What was joined and left out. holders : chain of the native → those of the decoy that hold
+    its residues.
+    """
     notes = []
     for decoy, natives in inverted(holders).items():
         if len(natives) > 1 or len(decoy) > 1:
@@ -185,14 +201,19 @@ def _notes(holders: dict[str, tuple[str, ...]], absent: list[str], left_out: lis
     return notes
 
 
-def _partners_to_compare(native: Native, correspondence: Correspondence, mapping: Mapping) -> Partners:
+def _partners_to_compare(
+    native: Native, correspondence: Correspondence, mapping: Mapping
+) -> Partners:
     """The partners to compare. Where none are given, what is one chain of the decoy is one partner.
 
-    Raises LabelError when a chain of the decoy belongs to two given partners, or all of the native is one chain.
+    Raises LabelError when a chain of the decoy belongs to two given partners, or all of the native
+    is one chain.
     """
     partners = list(native.partners)
     decoy = correspondence.decoy
-    natives_of = inverted({native_chain: decoy[other].of_file for native_chain, other in mapping.items()})
+    natives_of = inverted(
+        {native_chain: decoy[other].of_file for native_chain, other in mapping.items()}
+    )
     for chain in dict.fromkeys(chain.of_file for chain in decoy.values()):
         members = natives_of.get(chain, [])
         joined = [partner for partner in partners if not set(members).isdisjoint(partner)]
@@ -205,7 +226,10 @@ def _partners_to_compare(native: Native, correspondence: Correspondence, mapping
         partners[partners.index(joined[0])] = sum(joined, ())
         partners = [partner for partner in partners if partner not in joined]
     if len(partners) < 2:
-        raise LabelError("all chains of the native are one chain of the decoy", remedy="there is no interface in it")
+        raise LabelError(
+            "all chains of the native are one chain of the decoy",
+            remedy="there is no interface in it",
+        )
     return tuple(partners)
 
 
@@ -228,7 +252,11 @@ def _of_file(native: Native, partner: Partner) -> Partner:
 def _left_out(chains: dict[str, Chain], mapped: Iterable[str]) -> list[str]:
     """The chains of the file without any mapped residue, in its order."""
     used = {chains[name].of_file for name in mapped}
-    return [name for name in dict.fromkeys(chain.of_file for chain in chains.values()) if name not in used]
+    return [
+        name
+        for name in dict.fromkeys(chain.of_file for chain in chains.values())
+        if name not in used
+    ]
 
 
 def _named(names: Sequence[str]) -> str:
@@ -250,7 +278,9 @@ class DecoyScores:
         return sum(scores.dockq for scores in self.interfaces(mapping, each).values())
 
     def interfaces(self, mapping: Mapping, partners: Partners) -> Interfaces:
-        """Scores of each pair of partners that touch in the native, as far as their chains are in the decoy."""
+        """Scores of each pair of partners that touch in the native, as far as their chains are in
+        the decoy.
+        """
         scored = {}
         for one, other in combinations(partners, 2):
             in_one = [(name, mapping[name]) for name in one if name in mapping]
@@ -260,16 +290,28 @@ class DecoyScores:
                 scored[one, other] = scores
         return scored
 
-    def _score(self, one: tuple[tuple[str, str], ...], other: tuple[tuple[str, str], ...]) -> Scores | None:
-        """Scores of two partners, each given as pairs of a chain of the native and its chain of the decoy."""
+    def _score(
+        self, one: tuple[tuple[str, str], ...], other: tuple[tuple[str, str], ...]
+    ) -> Scores | None:
+        """Scores of two partners, each given as pairs of a chain of the native and its chain of the
+        decoy.
+        """
         if (one, other) not in self._scores:
-            interface = self._native.interface(tuple(name for name, _ in one), tuple(name for name, _ in other))
-            self._scores[one, other] = score(interface, (self.side(one), self.side(other))) if interface else None
+            interface = self._native.interface(
+                tuple(name for name, _ in one), tuple(name for name, _ in other)
+            )
+            self._scores[one, other] = (
+                score(interface, (self.side(one), self.side(other))) if interface else None
+            )
         return self._scores[one, other]
 
     def side(self, pairs: Iterable[tuple[str, str]]) -> Side:
-        """Chains of the decoy in the residues of those of the native. pairs : chain of the native, of the decoy."""
-        return _side(self._in_residues_of_native(native_chain, other) for native_chain, other in pairs)
+        """Chains of the decoy in the residues of those of the native. pairs : chain of the native,
+        of the decoy.
+        """
+        return _side(
+            self._in_residues_of_native(native_chain, other) for native_chain, other in pairs
+        )
 
     def _in_residues_of_native(self, native_chain: str, other: str) -> Side:
         if (native_chain, other) not in self._sides:

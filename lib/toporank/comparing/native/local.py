@@ -1,4 +1,6 @@
-"""How good every contact of a decoy is, an lDDT of single pairs of residues; and which of its residues are right."""
+"""How good every contact of a decoy is, an lDDT of single pairs of residues; and which of its
+residues are right.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,11 @@ def local_quality(decoy: np.ndarray, native: np.ndarray, pairs: np.ndarray) -> n
 
 
 def right_residues(decoy: Complex, expected: np.ndarray, of_native: np.ndarray) -> dict[int, bool]:
-    """The residues of a decoy that touch another partner and are in the native, and whether each is right.
+    """The residues of a decoy that touch another partner and are in the native, and whether each is
+    right.
 
-    A right one keeps at least `KEPT` of its contacts in the native; one that has none there is wrong.
-    decoy, expected : as for `native_contacts`, which gives `of_native`, int, (P, 2).
+    A right one keeps at least `KEPT` of its contacts in the native; one that has none there is
+    wrong. decoy, expected : as for `native_contacts`, which gives `of_native`, int, (P, 2).
     """
     n = len(decoy.residues)
     contacts = residue_contacts(decoy)

@@ -1,10 +1,11 @@
-"""Which residue of a decoy is which residue of its native, whatever the files call chains and residues.
+"""Which residue of a decoy is which residue of its native, whatever the files call chains and
+residues.
 
-Sequences decide. Each residue of the native is one residue of the decoy, or none: `align` says it for two chains,
-`mappings` says which chain is which, and `correspond` also where several chains of one structure are one chain of the
-other. Docking programs give a partner one chain (HADDOCK numbers its second chain from 501), an antibody may be
-single-chain, and entries of the PDB part what a protease has cut. Labels, local quality and the partners of a decoy
-follow from this.
+Sequences decide. Each residue of the native is one residue of the decoy, or none: `align` says it
+for two chains, `mappings` says which chain is which, and `correspond` also where several chains of
+one structure are one chain of the other. Docking programs give a partner one chain (HADDOCK numbers
+its second chain from 501), an antibody may be single-chain, and entries of the PDB part what a
+protease has cut. Labels, local quality and the partners of a decoy follow from this.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from toporank.comparing.native.alignment import FRAGMENT, LEAST_IDENTITY, align, most_identical, pieces
+from toporank.comparing.native.alignment import (
+    FRAGMENT,
+    LEAST_IDENTITY,
+    align,
+    most_identical,
+    pieces,
+)
 from toporank.comparing.native.dockq import FEWEST, superposition
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.identity import free_name
@@ -33,12 +40,13 @@ SUPERPOSED = 240
 """Most pairs of chains that are superposed; 15 identical chains have 225."""
 
 
-# ---- chains -----------------------------------------------------------------------------------------------
+# ---- chains --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Chain:
-    """One protein chain of L residues in the order of the file, or a piece of it. Coordinates in Å, NaN without atom.
+    """One protein chain of L residues in the order of the file, or a piece of it. Coordinates in Å,
+    NaN without atom.
 
     Attributes
     ----------
@@ -46,7 +54,8 @@ class Chain:
     of_file : name of the chain of the file
     index : int, shape (L,), its residues in the complex
     sequence : L letters, `X` for a residue that counts as none of the 20
-    atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest residue of the complex
+    atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest residue of the
+        complex
     backbone : N, CA, C and O of each residue, shape (L, 4, 3)
     """
 
@@ -114,11 +123,13 @@ def chains_of(complex_: Complex) -> dict[str, Chain]:
     return chains
 
 
-# ---- which chain is which ---------------------------------------------------------------------------------
+# ---- which chain is which ------------------------------------------------------------------------
 
 
 class ChainLike(Protocol):
-    """What chains are mapped by: the sequence of L residues, and their CA atoms, (L, 3), Å, NaN where there is none."""
+    """What chains are mapped by: the sequence of L residues, and their CA atoms, (L, 3), Å, NaN
+    where there is none.
+    """
 
     @property
     def sequence(self) -> str: ...
@@ -191,11 +202,21 @@ def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Ma
     of_native, of_decoy = family
     possible = []
     if len(of_native) <= len(of_decoy):
-        pairings = [zip(of_native, chosen, strict=True) for chosen in permutations(of_decoy, len(of_native))]
+        pairings = [
+            zip(of_native, chosen, strict=True) for chosen in permutations(of_decoy, len(of_native))
+        ]
     else:
-        pairings = [zip(chosen, of_decoy, strict=True) for chosen in permutations(of_native, len(of_decoy))]
+        pairings = [
+            zip(chosen, of_decoy, strict=True) for chosen in permutations(of_native, len(of_decoy))
+        ]
     for pairing in pairings:
-        possible.append({native_chain: other for native_chain, other in pairing if other in copies[native_chain]})
+        possible.append(
+            {
+                native_chain: other
+                for native_chain, other in pairing
+                if other in copies[native_chain]
+            }
+        )
     most = max(map(len, possible))
     return [mapping for mapping in possible if len(mapping) == most]
 
@@ -203,7 +224,8 @@ def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Ma
 def _mappings_by_superposition(
     native: Chains, decoy: Chains, copies: dict[str, list[str]], families: list[Family]
 ) -> list[Mapping]:
-    """One mapping for each chain superposed on each of its counterparts: of the rest, what comes nearest.
+    """One mapping for each chain superposed on each of its counterparts: of the rest, what comes
+    nearest.
 
     Of more than `SUPERPOSED` such pairs of chains the first count.
     """
@@ -242,7 +264,7 @@ def _shared_ca(native: ChainLike, decoy: ChainLike) -> tuple[np.ndarray, np.ndar
     return native_chain[in_both], other[in_both]
 
 
-# ---- several chains that are one --------------------------------------------------------------------------
+# ---- several chains that are one -----------------------------------------------------------------
 
 
 class Correspondence(NamedTuple):
@@ -260,10 +282,12 @@ class Correspondence(NamedTuple):
 
 
 def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Correspondence:
-    """Map the chains of a decoy on those of its native, and cut joined chains so that they correspond one to one.
+    """Map the chains of a decoy on those of its native, and cut joined chains so that they
+    correspond one to one.
 
-    A chain is cut only where chains of the other structure are left without a counterpart, and several of them lie in
-    it side by side. Copies of one chain lie in the same place, so they are not joined.
+    A chain is cut only where chains of the other structure are left without a counterpart, and
+    several of them lie in it side by side. Copies of one chain lie in the same place, so they are
+    not joined.
 
     Parameters
     ----------
@@ -276,14 +300,18 @@ def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Corresponde
     possible = mappings(native, decoy)
     n_mapped = len(possible[0])
     cut_decoy = _with_pieces(decoy, native) if 0 < n_mapped < len(native) else decoy
-    cut_native = _with_pieces(native, decoy) if 0 < n_mapped < len(decoy) and cut_decoy is decoy else native
+    cut_native = (
+        _with_pieces(native, decoy) if 0 < n_mapped < len(decoy) and cut_decoy is decoy else native
+    )
     if cut_native is not native or cut_decoy is not decoy:
         possible = mappings(cut_native, cut_decoy)
     return Correspondence(cut_native, cut_decoy, possible)
 
 
 def _with_pieces(chains: dict[str, Chain], others: dict[str, Chain]) -> dict[str, Chain]:
-    """The chains, those cut into pieces that are several of the others; the same object where none is."""
+    """The chains, those cut into pieces that are several of the others; the same object where none
+    is.
+    """
     parts = tuple((name, chain.sequence) for name, chain in others.items())
     pieces_of = {name: pieces(chain.sequence, parts) for name, chain in chains.items()}
     if not any(pieces_of.values()):

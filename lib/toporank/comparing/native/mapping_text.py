@@ -1,4 +1,6 @@
-"""Which chain of a decoy is which of its native, as text; and partners of the native by the chains of a decoy."""
+"""Which chain of a decoy is which of its native, as text; and partners of the native by the chains
+of a decoy.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,21 @@ from toporank.structures.partners import parse_partners, partners_text
 
 
 def mapping_text(counterparts: Counterparts) -> str:
-    """Which chains are which in one line; chains that are joined in either structure stand together.
+    """Which chains are which in one line; chains that are joined in either structure stand
+    together.
 
     >>> mapping_text({"A": ("B",), "B": ("A",)}), mapping_text({"H": ("A",), "L": ("A",), "A": ("B", "C")})
     ('A=B B=A', 'H+L=A A=B+C')
     """
     natives_of = inverted(counterparts)
-    return " ".join(f"{_joined_names(natives)}={_joined_names(decoy)}" for decoy, natives in natives_of.items())
+    return " ".join(
+        f"{_joined_names(natives)}={_joined_names(decoy)}" for decoy, natives in natives_of.items()
+    )
 
 
 def read_mapping(text: str, where: object = "Mapping") -> dict[str, tuple[str, ...]]:
-    """The inverse of `mapping_text`. Raises ConfigError, which names the place given as `where`, for other texts.
+    """The inverse of `mapping_text`. Raises ConfigError, which names the place given as `where`,
+    for other texts.
 
     >>> read_mapping("H+L=A A=B+C")
     {'H': ('A',), 'L': ('A',), 'A': ('B', 'C')}
@@ -33,7 +39,9 @@ def read_mapping(text: str, where: object = "Mapping") -> dict[str, tuple[str, .
             raise ConfigError(
                 f"Mapping is {text!r}, not `<chain of the native>=<chain of the model> …`",
                 where=where,
-                remedy="correct it, or leave out the column; then Partners are chains of the models",
+                remedy=(
+                    "correct it, or leave out the column; then Partners are chains of the models"
+                ),
             )
         for name in native.split("+"):
             holders[unquote(name)] = tuple(map(unquote, decoy.split("+")))
@@ -43,8 +51,8 @@ def read_mapping(text: str, where: object = "Mapping") -> dict[str, tuple[str, .
 def in_decoy(partners: str, counterparts: Counterparts) -> str:
     """Partners of a native by the chains of a decoy.
 
-    A chain that the decoy lacks gets a name that says so, and so do chains that are in one chain of the decoy
-    but in different partners: no graph can be built of either.
+    A chain that the decoy lacks gets a name that says so, and so do chains that are in one chain of
+    the decoy but in different partners: no graph can be built of either.
 
     Parameters
     ----------

@@ -1,1 +1,3 @@
-"""Loops of the feature modules, compiled. Importing a file of this folder imports numba: do so when computing."""
+"""Loops of the feature modules, compiled. Importing a file of this folder imports numba: do so when
+computing.
+"""

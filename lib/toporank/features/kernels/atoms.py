@@ -1,4 +1,6 @@
-"""Surfaces and typed distances between atoms. One file that needs no other: numba notices its changes."""
+"""Surfaces and typed distances between atoms. One file that needs no other: numba notices its
+changes.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,14 @@ from toporank.compilation import compiled
 
 @compiled
 def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
-    """How the surfaces of atoms are shared out among their neighbours: each point of a sphere around an atom goes to
-    the ball that covers it deepest (the largest r² − d²), or is free.
+    """How the surfaces of atoms are shared out among their neighbours: each point of a sphere
+    around an atom goes to the ball that covers it deepest (the largest r² − d²), or is free.
 
-    xyz : (A, 3). reach : (A,), radii with that of water. group : (A,). wanted : (w,), atoms. near_start : (w + 1,),
-    near : the atoms near the wanted atom k are near[near_start[k] : near_start[k + 1]]. sphere : (n, 3), unit vectors.
-    Returns areas (m,) of atom of[m] that atom by[m] covers, and free surface (w, 2): in the complex, and when atoms of
-    other groups are taken away. Å².
+    xyz : (A, 3). reach : (A,), radii with that of water. group : (A,). wanted : (w,), atoms.
+    near_start : (w + 1,), near : the atoms near the wanted atom k are near[near_start[k] :
+    near_start[k + 1]]. sphere : (n, 3), unit vectors. Returns areas (m,) of atom of[m] that atom
+    by[m] covers, and free surface (w, 2): in the complex, and when atoms of other groups are taken
+    away. Å².
     """
     of, by = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
     area, free = np.empty(len(near)), np.zeros((len(wanted), 2))
@@ -30,7 +33,9 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
         a = wanted[k]
         first, count = near_start[k], near_start[k + 1] - near_start[k]
         best[:], deepest[:], deepest_own[:] = -1, 0.0, 0.0
-        for m in range(count):  # point p is in ball b when |r p - d|² < R², that is when 2 r p·d > r² + d² - R²
+        for m in range(
+            count
+        ):  # point p is in ball b when |r p - d|² < R², that is when 2 r p·d > r² + d² - R²
             b = near[first + m]
             dx, dy, dz = xyz[b, 0] - xyz[a, 0], xyz[b, 1] - xyz[a, 1], xyz[b, 2] - xyz[a, 2]
             square = dx * dx + dy * dy + dz * dz
@@ -61,13 +66,14 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
 
 @compiled
 def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cutoff, cell, rows):
-    """The atoms, of `residues` that count, within `cutoff` of each wanted atom, itself not among them.
+    """The atoms, of `residues` that count, within `cutoff` of each wanted atom, itself not among
+    them.
 
-    start : (R + 1,), the atoms of residue r. ball_of : (w,), the place in `residues` of each wanted atom's; atoms of
-    one residue stand together. counts : (n,), bool. centre : (n, 3) and radius : (n,), balls around residues' atoms.
-    cell : (n,), the number of the cube that each centre is in, and rows : (9,), see `neighbours.Cubes`; cubes
-    are as wide as two balls and the cutoff.
-    Returns near_start (w + 1,) and near.
+    start : (R + 1,), the atoms of residue r. ball_of : (w,), the place in `residues` of each wanted
+    atom's; atoms of one residue stand together. counts : (n,), bool. centre : (n, 3) and radius :
+    (n,), balls around residues' atoms. cell : (n,), the number of the cube that each centre is in,
+    and rows : (9,), see `neighbours.Cubes`; cubes are as wide as two balls and the cutoff. Returns
+    near_start (w + 1,) and near.
     """
     near_start = np.zeros(len(wanted) + 1, np.int64)
     near = np.empty(64 * len(wanted) + 64, np.int64)
@@ -95,7 +101,9 @@ def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cu
         for c in range(candidates):
             n = around[c]
             far = cutoff + radius[n]
-            if (centre[n, 0] - x) ** 2 + (centre[n, 1] - y) ** 2 + (centre[n, 2] - z) ** 2 > far * far:
+            if (centre[n, 0] - x) ** 2 + (centre[n, 1] - y) ** 2 + (
+                centre[n, 2] - z
+            ) ** 2 > far * far:
                 continue
             r = residues[n]
             for b in range(start[r], start[r + 1]):
@@ -113,12 +121,13 @@ def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cu
 
 @compiled
 def typed_distances(xyz, types, start, pairs, limits, energy, ranges, classes):
-    """Of pairs of residues: counts of atom distances by bin, energies by range, and contacts of classes of atoms.
+    """Of pairs of residues: counts of atom distances by bin, energies by range, and contacts of
+    classes of atoms.
 
-    types : (A,), -1 for atoms that do not count. pairs : (P, 2). limits : (B + 1,), rising; bin b is [limits[b],
-    limits[b + 1]). energy : (T, T, B). ranges : (B,), the range that the energy of a bin belongs to. classes :
-    (C, T, T), Å below which a pair of types counts for a class.
-    Returns counts (P, B), energies (P, G), contacts (P, C), nearest (P,).
+    types : (A,), -1 for atoms that do not count. pairs : (P, 2). limits : (B + 1,), rising; bin b
+    is [limits[b], limits[b + 1]). energy : (T, T, B). ranges : (B,), the range that the energy of a
+    bin belongs to. classes : (C, T, T), Å below which a pair of types counts for a class. Returns
+    counts (P, B), energies (P, G), contacts (P, C), nearest (P,).
     """
     bins, n_ranges, n_classes = len(limits) - 1, ranges.max() + 1, len(classes)
     counts, energies = np.zeros((len(pairs), bins)), np.zeros((len(pairs), n_ranges))
@@ -153,8 +162,8 @@ def typed_distances(xyz, types, start, pairs, limits, energy, ranges, classes):
 def count_distances(xyz, start, pairs, limits):
     """Counts of atom–atom distances in each bin, of pairs of residues: (P, B).
 
-    xyz: (A, 3). start: (R + 1,), the atoms of residue r are start[r] to start[r + 1]. pairs: (P, 2). limits:
-    (B + 1,), rising; bin b is [limits[b], limits[b + 1]).
+    xyz: (A, 3). start: (R + 1,), the atoms of residue r are start[r] to start[r + 1]. pairs: (P,
+    2). limits: (B + 1,), rising; bin b is [limits[b], limits[b + 1]).
     """
     bins = len(limits) - 1
     counts = np.zeros((len(pairs), bins))
@@ -163,7 +172,9 @@ def count_distances(xyz, start, pairs, limits):
         for a in range(start[i], start[i + 1]):
             x, y, z = xyz[a, 0], xyz[a, 1], xyz[a, 2]
             for b in range(start[j], start[j + 1]):
-                distance = np.sqrt((x - xyz[b, 0]) ** 2 + (y - xyz[b, 1]) ** 2 + (z - xyz[b, 2]) ** 2)
+                distance = np.sqrt(
+                    (x - xyz[b, 0]) ** 2 + (y - xyz[b, 1]) ** 2 + (z - xyz[b, 2]) ** 2
+                )
                 if limits[0] <= distance < limits[bins]:
                     place = 0
                     while distance >= limits[place + 1]:

@@ -1,13 +1,18 @@
-"""Alpha filtration of a triangulated cloud (Edelsbrunner & Mücke 1994, doi:10.1145/174462.156635), from the top down.
+"""Alpha filtration of a triangulated cloud (Edelsbrunner & Mücke 1994, doi:10.1145/174462.156635),
+from the top down.
 
-A simplex has its own squared circumradius if no vertex of a coface lies inside its smallest sphere (it is
-*Gabriel*), else the least value of the cofaces that break it. Tetrahedra that are almost flat and angles that
-are almost right are worked out again with twice the digits. Where a triangle is within rounding of being
-Gabriel, it counts as such: its value then changes by the square of the rounding error only, and it takes no
+A simplex has its own squared circumradius if no vertex of a coface lies inside its smallest sphere
+(it is
+*Gabriel*), else the least value of the cofaces that break it. Tetrahedra that are almost flat and
+angles that
+are almost right are worked out again with twice the digits. Where a triangle is within rounding of
+being
+Gabriel, it counts as such: its value then changes by the square of the rounding error only, and it
+takes no
 short cut. (An edge has no such margin: the triangle that breaks it may have a much larger value.)
 
-Two kinds of simplices never make a bar and are not even sorted: triangles that come with a tetrahedron, and
-edges that come with a triangle.
+Two kinds of simplices never make a bar and are not even sorted: triangles that come with a
+tetrahedron, and edges that come with a triangle.
 """
 
 from __future__ import annotations
@@ -24,41 +29,46 @@ RADIUS_ERROR = 1e-9
 """Largest relative rounding error tolerated in a squared circumradius."""
 
 BEYOND = 1e-8
-"""A circumcentre counts as beyond a face only if it is by more than this share of the circumradius."""
+"""A circumcentre counts as beyond a face only if it is by more than this share of the circumradius.
+"""
 
 BUCKETS = 2048
 """Buckets of the sort; a cloud has a few hundred simplices that can make a bar."""
 
 Filtration = namedtuple(
-    "Filtration", "radius beyond ends own_value edge_value part edge_of triangle_value key item tally"
+    "Filtration",
+    "radius beyond ends own_value edge_value part edge_of triangle_value key item tally",
 )
 """The alpha filtration of one mesh. E edges, F triangles that may make a bar.
 
-radius : float64 (T,), squared circumradii; negative where there is no finite tetrahedron
-beyond : uint8 (T,), bit i: the circumcentre lies beyond the face opposite slot i
-ends : int32 (E, 2), points of each edge
-own_value : float64 (E,), squared radii of their smallest spheres
-edge_value : float64 (E,), their values in the filtration
-part : int32 (E, 2), for an edge that comes with a triangle: the triangle's other two edges, else -1
-edge_of : int32 (F, 3), edges of each triangle
-triangle_value : float64 (F,), squared radii
-key, item : float64 and int32 (2, E + F), work space and result of sorting; item e is edge e, E + f triangle f
-tally : int64 (2,), E and F
+radius : float64 (T,), squared circumradii; negative where there is no finite tetrahedron beyond :
+uint8 (T,), bit i: the circumcentre lies beyond the face opposite slot i ends : int32 (E, 2), points
+of each edge own_value : float64 (E,), squared radii of their smallest spheres edge_value : float64
+(E,), their values in the filtration part : int32 (E, 2), for an edge that comes with a triangle:
+the triangle's other two edges, else -1 edge_of : int32 (F, 3), edges of each triangle
+triangle_value : float64 (F,), squared radii key, item : float64 and int32 (2, E + F), work space
+and result of sorting; item e is edge e, E + f triangle f tally : int64 (2,), E and F
 """
 
 
 @inlined
 def _normals(b, c, d):
-    """Normals of the faces opposite b, c and d of the tetrahedron 0bcd, and six times its volume."""
+    """Normals of the faces opposite b, c and d of the tetrahedron 0bcd, and six times its
+    volume.
+    """
     p, q, r = cross(*c, *d), cross(*d, *b), cross(*b, *c)
     return p, q, r, b[0] * p[0] + b[1] * p[1] + b[2] * p[2]
 
 
 @inlined
 def _beyond(n, x, y, z, square):
-    """Whether a point lies provably behind a plane with inward normal n through 0; square: see `_solid_of`."""
+    """Whether a point lies provably behind a plane with inward normal n through 0; square: see
+    `_solid_of`.
+    """
     height = n[0] * x + n[1] * y + n[2] * z
-    return (height < 0) & (height * height > BEYOND * BEYOND * square * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]))
+    return (height < 0) & (
+        height * height > BEYOND * BEYOND * square * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+    )
 
 
 @inlined
@@ -78,13 +88,15 @@ def _solid_of(b, p, q, r, x, y, z):
 
 @inlined
 def _solid(raw, i, j, k, m):
-    """Squared circumradius of a tetrahedron, and a bit for each slot beyond whose face its circumcentre lies.
+    """Squared circumradius of a tetrahedron, and a bit for each slot beyond whose face its
+    circumcentre lies.
 
-    With b, c, d the sides from corner i: centre = (|b|² c × d + |c|² d × b + |d|² b × c) / 2 b · (c × d).
+    With b, c, d the sides from corner i: centre = (|b|² c × d + |c|² d × b + |d|² b × c) / 2 b · (c
+    × d).
 
-    The radius is -1 if rounding could matter. Error bound: with K = |b||c||d| / volume (here six volumes),
-    the volume is known to 10 u K, the circumcentre's numerator (whose length is at least the volume times
-    the longest edge) to 72 u K; twice their sum is below 170 u K.
+    The radius is -1 if rounding could matter. Error bound: with K = |b||c||d| / volume (here six
+    volumes), the volume is known to 10 u K, the circumcentre's numerator (whose length is at least
+    the volume times the longest edge) to 72 u K; twice their sum is below 170 u K.
     """
     ax, ay, az = raw[i, 0], raw[i, 1], raw[i, 2]
     b = (raw[j, 0] - ax, raw[j, 1] - ay, raw[j, 2] - az)
@@ -158,21 +170,38 @@ def _square_area(raw, i, j, k):
 def face_values(mesh, scratch, raw, infinity, filtration):
     """Values of all triangles and edges; `filtration` lists the triangles that may make a bar.
 
-    False if rounding could matter: a triangle's value is known to 40 u K, where K is the square of its longest
-    side over twice its area.
+    False if rounding could matter: a triangle's value is known to 40 u K, where K is the square of
+    its longest side over twice its area.
     """
-    vertex, across, radius, beyond, pair = mesh.vertex, mesh.across, filtration.radius, filtration.beyond, scratch.pair
-    ends, own_value, edge_value, part = filtration.ends, filtration.own_value, filtration.edge_value, filtration.part
+    vertex, across, radius, beyond, pair = (
+        mesh.vertex,
+        mesh.across,
+        filtration.radius,
+        filtration.beyond,
+        scratch.pair,
+    )
+    ends, own_value, edge_value, part = (
+        filtration.ends,
+        filtration.own_value,
+        filtration.edge_value,
+        filtration.part,
+    )
     edge_of, triangle_value = filtration.edge_of, filtration.triangle_value
     stride = infinity + 1
     pair[: stride * stride] = -1
     edges = triangles = 0
-    for own in range(4 * mesh.size[0]):  # one body, no helper with array arguments: numba would count references
+    for own in range(
+        4 * mesh.size[0]
+    ):  # one body, no helper with array arguments: numba would count references
         t, i, other = own >> 2, own & 3, across[own]
         o = other >> 2
         if radius[t] < 0 or (radius[o] >= 0 and other < own):
             continue  # not finite, or met from the other side
-        corner = (vertex[4 * t + ((i + 1) & 3)], vertex[4 * t + ((i + 2) & 3)], vertex[4 * t + ((i + 3) & 3)])
+        corner = (
+            vertex[4 * t + ((i + 1) & 3)],
+            vertex[4 * t + ((i + 2) & 3)],
+            vertex[4 * t + ((i + 3) & 3)],
+        )
         for side in range(3):  # between corners side and side + 1
             u, v = corner[side], corner[side - 2]
             e = np.int64(pair[u * stride + v])
@@ -187,13 +216,17 @@ def face_values(mesh, scratch, raw, infinity, filtration):
         a, b, c = edge_of[triangles, 0], edge_of[triangles, 1], edge_of[triangles, 2]
         a2, b2, c2 = own_value[a], own_value[b], own_value[c]
         with_t, with_o = beyond[t] >> i & 1, beyond[o] >> (other & 3) & 1
-        if with_t | with_o:  # comes with a tetrahedron: it makes no bar, and the list does not keep it
+        if (
+            with_t | with_o
+        ):  # comes with a tetrahedron: it makes no bar, and the list does not keep it
             value = min(radius[t] if with_t else np.inf, radius[o] if with_o else np.inf)
         else:
             area = _square_area(raw, corner[0], corner[1], corner[2])
             if not area * (RADIUS_ERROR / (160 * UNIT)) ** 2 > max(a2, b2, c2) ** 2:
                 return False
-            value = 16.0 * a2 * b2 * c2 / area  # R² = (abc)² / 16 A², where a2 is a²/4 and area is 4 A²
+            value = (
+                16.0 * a2 * b2 * c2 / area
+            )  # R² = (abc)² / 16 A², where a2 is a²/4 and area is 4 A²
             triangle_value[triangles] = value
             triangles += 1
         if a2 >= b2 and a2 >= c2:
@@ -207,7 +240,9 @@ def face_values(mesh, scratch, raw, infinity, filtration):
             slack = dot2(from2(raw, w, u), from2(raw, w, v))[0]
             if not abs(slack) > 1e-27 * own_value[longest]:
                 return False
-        if slack < 0 and (part[longest, 0] < 0 or value < edge_value[longest]):  # the longest edge comes with it
+        if slack < 0 and (
+            part[longest, 0] < 0 or value < edge_value[longest]
+        ):  # the longest edge comes with it
             edge_value[longest], part[longest, 0], part[longest, 1] = value, left, right
     filtration.tally[0], filtration.tally[1] = edges, triangles
     return True
@@ -217,9 +252,9 @@ def face_values(mesh, scratch, raw, infinity, filtration):
 def sort_by_value(filtration):
     """Sort edges and listed triangles by value, edges first where equal, into `filtration.item[0]`.
 
-    A triangle is never sorted before its edges: rounding apart it cannot be, and its value is raised to
-    theirs. Values are dropped into buckets by their leading bits, which gives a logarithmic scale, and an
-    insertion pass ends the work.
+    A triangle is never sorted before its edges: rounding apart it cannot be, and its value is
+    raised to theirs. Values are dropped into buckets by their leading bits, which gives a
+    logarithmic scale, and an insertion pass ends the work.
     """
     edges, triangles = filtration.tally
     count = edges + triangles

@@ -15,7 +15,9 @@ LARGEST = 2000
 
 @compiled
 def room_for(count):
-    """Tetrahedra to make room for: a triangulation of `count` points in general position has about 7 each."""
+    """Tetrahedra to make room for: a triangulation of `count` points in general position has about
+    7 each.
+    """
     return 12 * count + 64
 
 
@@ -24,7 +26,10 @@ def work_space(count):
     """Scratch, Filtration and Loops for clouds of up to `count` points."""
     room = room_for(count)
     words = 1 + count // 128
-    edges, triangles = room + count + 2, 2 * room  # Euler: edges = tetrahedra + points, on the sphere
+    edges, triangles = (
+        room + count + 2,
+        2 * room,
+    )  # Euler: edges = tetrahedra + points, on the sphere
     scratch = Scratch(
         np.empty(room),
         np.empty(room, np.int32),
@@ -59,10 +64,12 @@ def work_space(count):
 
 @compiled
 def gather(xyz, members, count, raw, points):
-    """Write the members to `raw`, (count, 3), and centred with squared norms to `points`, (count, 4).
+    """Write the members to `raw`, (count, 3), and centred with squared norms to `points`, (count,
+    4).
 
-    Returns the extent, the longest side of their box. Signs are worked out on the centred points, whose
-    small size keeps error bounds small; values on the raw ones, whose differences are better known.
+    Returns the extent, the longest side of their box. Signs are worked out on the centred points,
+    whose small size keeps error bounds small; values on the raw ones, whose differences are better
+    known.
     """
     extent = 0.0
     for axis in range(3):
@@ -81,7 +88,9 @@ def gather(xyz, members, count, raw, points):
 @compiled
 def persist(mesh, scratch, raw, infinity, filtration, loops):
     """Bars and deaths of a triangulated cloud, into `loops`. False if a value is in doubt."""
-    if not solid_radii(mesh, raw, infinity, filtration) or not face_values(mesh, scratch, raw, infinity, filtration):
+    if not solid_radii(mesh, raw, infinity, filtration) or not face_values(
+        mesh, scratch, raw, infinity, filtration
+    ):
         return False
     sort_by_value(filtration)
     return pair_up(filtration, loops)
@@ -89,7 +98,9 @@ def persist(mesh, scratch, raw, infinity, filtration, loops):
 
 @compiled
 def h0_deaths(points):
-    """Finite H0 death times of the Rips filtration of `points`, (n, 3) → (max(n - 1, 0),), rising, same unit."""
+    """Finite H0 death times of the Rips filtration of `points`, (n, 3) → (max(n - 1, 0),), rising,
+    same unit.
+    """
     count = len(points)
     deaths = np.empty(max(count - 1, 0))
     spanning_tree(points, np.arange(count), count, deaths)
@@ -99,15 +110,23 @@ def h0_deaths(points):
 
 @compiled
 def h1_bars(points):
-    """H1 of the alpha complex of `points`, (n, 3): (birth, death) as squared radii, (m, 2), and whether it is sure.
+    """H1 of the alpha complex of `points`, (n, 3): (birth, death) as squared radii, (m, 2), and
+    whether it is sure.
 
     Bars of no length are left out. If it is not sure (a degenerate cloud), no bars are returned.
     """
     count = len(points)
-    if count < 4 or count > LARGEST:  # without a tetrahedron it is empty by the published convention
+    if (
+        count < 4 or count > LARGEST
+    ):  # without a tetrahedron it is empty by the published convention
         return np.empty((0, 2)), count < 4
     scratch, filtration, loops = work_space(count)
-    mesh, chosen, raw, centred = new_mesh(room_for(count)), np.arange(count), np.empty((count, 3)), np.empty((count, 4))
+    mesh, chosen, raw, centred = (
+        new_mesh(room_for(count)),
+        np.arange(count),
+        np.empty((count, 3)),
+        np.empty((count, 4)),
+    )
     extent = gather(points, chosen, count, raw, centred)
     if not triangulate(mesh, scratch, centred, raw, chosen, 0, count, count, extent):
         return np.empty((0, 2)), False
@@ -121,8 +140,8 @@ def h1_bars(points):
 def balls(xyz, centres, radius):
     """Points within `radius` (inclusive) of each centre, by plain search.
 
-    xyz: (A, 3), centres: (R, 3). Returns start (R + 1,) and member (M,): the points of ball r, in rising
-    order, are member[start[r]:start[r + 1]].
+    xyz: (A, 3), centres: (R, 3). Returns start (R + 1,) and member (M,): the points of ball r, in
+    rising order, are member[start[r]:start[r + 1]].
     """
     start = np.zeros(len(centres) + 1, np.int64)
     member = np.empty(128 * len(centres) + len(xyz), np.int64)

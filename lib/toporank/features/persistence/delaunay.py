@@ -1,13 +1,14 @@
 """Delaunay triangulation by insertion (Bowyer 1981, doi:10.1093/comjnl/24.2.162; Watson 1981,
 doi:10.1093/comjnl/24.2.167).
 
-Tetrahedra live on the sphere: hull faces are joined to a point at infinity. Each one keeps the coefficients
-of its circumsphere (or hull plane) as a linear form in (x, y, z, |p|²), so one pass of multiply-adds over all
-of them finds every tetrahedron that a new point breaks; no walk is needed.
+Tetrahedra live on the sphere: hull faces are joined to a point at infinity. Each one keeps the
+coefficients of its circumsphere (or hull plane) as a linear form in (x, y, z, |p|²), so one pass of
+multiply-adds over all of them finds every tetrahedron that a new point breaks; no walk is needed.
 
-Every sign is compared with a bound on its rounding error; if it fails, it is worked out with twice the digits
-and compared again (the filter of Shewchuk 1997, doi:10.1007/PL00009321, with one more stage instead of exact
-arithmetic). A cloud still in doubt (cospherical, coplanar or double points, say) is given up.
+Every sign is compared with a bound on its rounding error; if it fails, it is worked out with twice
+the digits and compared again (the filter of Shewchuk 1997, doi:10.1007/PL00009321, with one more
+stage instead of exact arithmetic). A cloud still in doubt (cospherical, coplanar or double points,
+say) is given up.
 """
 
 from __future__ import annotations
@@ -23,19 +24,22 @@ UNIT = 2.0**-53
 """Largest relative error of one float64 operation."""
 
 SIGN_ERROR = 2000 * UNIT
-"""Bound on the rounding error of a circumsphere or hull-plane form, for a cloud of extent 1 (see `_insert`)."""
+"""Bound on the rounding error of a circumsphere or hull-plane form, for a cloud of extent 1 (see
+`_insert`).
+"""
 
 BETTER = 1e-14
 """The bound on the same form worked out with twice the digits, as a share of the former."""
 
 Mesh = namedtuple("Mesh", "form vertex across free size")
-"""Tetrahedra of one triangulation; slot i of tetrahedron t is entry 4t + i of `vertex` and `across`.
+"""Tetrahedra of one triangulation; slot i of tetrahedron t is entry 4t + i of `vertex` and
+`across`.
 
-form : float64 (5, T), its value at p, form · (x, y, z, |p|², 1), is positive if p breaks the tetrahedron
-vertex : int32 (4T,), point in each slot, positively oriented; -1 in a freed tetrahedron
-across : int32 (4T,), the slot on the other side of the face opposite each slot: across[across[s]] == s
-free : int32 (T,), stack of freed tetrahedra
-size : int64 (2,), tetrahedra in use (freed ones included), freed ones
+form : float64 (5, T), its value at p, form · (x, y, z, |p|², 1), is positive if p breaks the
+tetrahedron vertex : int32 (4T,), point in each slot, positively oriented; -1 in a freed tetrahedron
+across : int32 (4T,), the slot on the other side of the face opposite each slot: across[across[s]]
+== s free : int32 (T,), stack of freed tetrahedra size : int64 (2,), tetrahedra in use (freed ones
+included), freed ones
 """
 
 Scratch = namedtuple("Scratch", "side dead fresh pair")
@@ -101,10 +105,11 @@ def _plane(points, a, b, c, scale):
 
 @inlined
 def _sphere(points, a, b, c, d):
-    """Form of a finite tetrahedron: positive inside its circumsphere (the lifted insphere determinant).
+    """Form of a finite tetrahedron: positive inside its circumsphere (the lifted insphere
+    determinant).
 
-    With b, c, d the sides from a, V = b · (c × d) and n = |b|² c × d + |c|² d × b + |d|² b × c, the circumcentre is
-    a + n / 2V. A point p is inside where |p − a|² V < n · (p − a).
+    With b, c, d the sides from a, V = b · (c × d) and n = |b|² c × d + |c|² d × b + |d|² b × c, the
+    circumcentre is a + n / 2V. A point p is inside where |p − a|² V < n · (p − a).
     """
     ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
     bx, by, bz = points[b, 0] - ax, points[b, 1] - ay, points[b, 2] - az
@@ -114,15 +119,25 @@ def _sphere(points, a, b, c, d):
     qx, qy, qz = cross(dx, dy, dz, bx, by, bz)
     rx, ry, rz = cross(bx, by, bz, cx, cy, cz)
     volume = bx * px + by * py + bz * pz
-    b2, c2, d2 = bx * bx + by * by + bz * bz, cx * cx + cy * cy + cz * cz, dx * dx + dy * dy + dz * dz
-    nx, ny, nz = b2 * px + c2 * qx + d2 * rx, b2 * py + c2 * qy + d2 * ry, b2 * pz + c2 * qz + d2 * rz
+    b2, c2, d2 = (
+        bx * bx + by * by + bz * bz,
+        cx * cx + cy * cy + cz * cz,
+        dx * dx + dy * dy + dz * dz,
+    )
+    nx, ny, nz = (
+        b2 * px + c2 * qx + d2 * rx,
+        b2 * py + c2 * qy + d2 * ry,
+        b2 * pz + c2 * qz + d2 * rz,
+    )
     constant = -volume * points[a, 3] - (nx * ax + ny * ay + nz * az)
     return nx + 2.0 * volume * ax, ny + 2.0 * volume * ay, nz + 2.0 * volume * az, -volume, constant
 
 
 @inlined
 def _infinity_last(a, b, c, d, infinity):
-    """The corners of a tetrahedron, brought into an order of same orientation with infinity, if any, at the end."""
+    """The corners of a tetrahedron, brought into an order of same orientation with infinity, if
+    any, at the end.
+    """
     if a == infinity:
         return b, d, c, a
     if b == infinity:
@@ -151,8 +166,9 @@ def _set_forms(mesh, scratch, points, count, infinity, scale):
 def _link(mesh, scratch, count, stride):
     """Join the `count` fresh tetrahedra, which share one point, with each other.
 
-    The three other slots of each, in the order that its orientation gives, are a triangle of a closed
-    surface. Each of the triangle's directed edges occurs once, and its reverse in the neighbour.
+    The three other slots of each, in the order that its orientation gives, are a triangle of a
+    closed surface. Each of the triangle's directed edges occurs once, and its reverse in the
+    neighbour.
     """
     vertex, across, pair = mesh.vertex, mesh.across, scratch.pair
     for sweep in range(2):
@@ -175,7 +191,8 @@ def _link(mesh, scratch, count, stride):
 
 @compiled
 def _begin(mesh, scratch, points, chosen, count, infinity, bound, scale):
-    """Start with one tetrahedron of the first three chosen points and the one farthest from their plane.
+    """Start with one tetrahedron of the first three chosen points and the one farthest from their
+    plane.
 
     That point is moved to place 3 of `chosen`. False if no point is provably off the plane.
     """
@@ -192,7 +209,9 @@ def _begin(mesh, scratch, points, chosen, count, infinity, bound, scale):
         vertex[i] = chosen[i]
     if largest < 0:
         vertex[0], vertex[1] = vertex[1], vertex[0]
-    for i in range(4):  # the neighbour of the face opposite slot i is its mirror image, with infinity in slot i
+    for i in range(
+        4
+    ):  # the neighbour of the face opposite slot i is its mirror image, with infinity in slot i
         ghost = 4 * (i + 1)
         for j in range(4):
             vertex[ghost + j] = vertex[j]
@@ -212,21 +231,27 @@ def _begin(mesh, scratch, points, chosen, count, infinity, bound, scale):
 def _side2(vertex, raw, t, p, infinity, scale):
     """The form of tetrahedron t at point p once more, with twice the digits."""
     first = 4 * t
-    a, b, c, d = _infinity_last(vertex[first], vertex[first + 1], vertex[first + 2], vertex[first + 3], infinity)
+    a, b, c, d = _infinity_last(
+        vertex[first], vertex[first + 1], vertex[first + 2], vertex[first + 3], infinity
+    )
     u, v, x = from2(raw, a, b), from2(raw, a, c), from2(raw, a, p)
     normal = cross2(u, v)
     if d == infinity:
         return scale * dot2(normal, x)[0]
     w = from2(raw, a, d)
     behind, beside = cross2(v, w), cross2(w, u)
-    near = dot2((dot2(u, u), dot2(v, v), dot2(w, w)), (dot2(behind, x), dot2(beside, x), dot2(normal, x)))
+    near = dot2(
+        (dot2(u, u), dot2(v, v), dot2(w, w)), (dot2(behind, x), dot2(beside, x), dot2(normal, x))
+    )
     far = times2(dot2(u, behind), dot2(x, x))
     return sum2(near, (-far[0], -far[1]))[0]
 
 
 @compiled
 def _broken(mesh, scratch, points, raw, p, infinity, bound, scale):
-    """Number of tetrahedra that point p breaks, listed in `scratch.dead`; -1 if a sign is in doubt."""
+    """Number of tetrahedra that point p breaks, listed in `scratch.dead`; -1 if a sign is in
+    doubt.
+    """
     used = mesh.size[0]
     side, dead = scratch.side, scratch.dead
     fx, fy, fz, fs, f1 = mesh.form[0], mesh.form[1], mesh.form[2], mesh.form[3], mesh.form[4]
@@ -248,13 +273,15 @@ def _broken(mesh, scratch, points, raw, p, infinity, bound, scale):
 
 @compiled
 def _insert(mesh, scratch, points, raw, p, infinity, bound, scale):
-    """Add point p. False if a sign is in doubt (the mesh is then still as before) or the mesh is full.
+    """Add point p. False if a sign is in doubt (the mesh is then still as before) or the mesh is
+    full.
 
-    Error bound: let u = 2⁻⁵³ and D the extent of the cloud. Translated coordinates are at most D/2 with
-    error uD/2, so a difference of two is at most D with error 2uD. The products that make up a sphere's form
-    at a point sum to less than 72 D⁵ in magnitude, and each goes through fewer than 20 roundings (those of its
-    differences included); so its error is below 1440 u D⁵ (1 + tiny). A plane's is below 6 D³ · 15 u, times D².
-    With twice the digits (`_side2`) u is 2⁻¹⁰², and 1440 u D⁵ is less than `BETTER` of the former bound.
+    Error bound: let u = 2⁻⁵³ and D the extent of the cloud. Translated coordinates are at most D/2
+    with error uD/2, so a difference of two is at most D with error 2uD. The products that make up a
+    sphere's form at a point sum to less than 72 D⁵ in magnitude, and each goes through fewer than
+    20 roundings (those of its differences included); so its error is below 1440 u D⁵ (1 + tiny). A
+    plane's is below 6 D³ · 15 u, times D². With twice the digits (`_side2`) u is 2⁻¹⁰², and 1440 u
+    D⁵ is less than `BETTER` of the former bound.
     """
     count = _broken(mesh, scratch, points, raw, p, infinity, bound, scale)
     if count <= 0:  # a point with all signs certain breaks at least one tetrahedron
@@ -299,7 +326,9 @@ def _insert(mesh, scratch, points, raw, p, infinity, bound, scale):
 
 @compiled
 def triangulate(mesh, scratch, points, raw, chosen, done, count, infinity, extent):
-    """Insert points chosen[done:count] into a mesh of the first `done`. False if a sign is in doubt."""
+    """Insert points chosen[done:count] into a mesh of the first `done`. False if a sign is in
+    doubt.
+    """
     scale = extent * extent
     bound = SIGN_ERROR * scale * scale * extent
     if not 1e-250 < bound < 1e250:

@@ -1,6 +1,7 @@
 """Arithmetic with twice the digits: a number is a pair of floats (rounded, rest).
 
-Dekker 1971, doi:10.1007/BF01397083; the error of a sum is that of Knuth (The Art of Computer Programming 2, 4.2.2).
+Dekker 1971, doi:10.1007/BF01397083; the error of a sum is that of Knuth (The Art of Computer
+Programming 2, 4.2.2).
 """
 
 from __future__ import annotations
@@ -53,7 +54,11 @@ def minor2(a, b, c, d):
 @compiled
 def cross2(a, b):
     """Cross product of two vectors of pairs."""
-    return minor2(a[1], b[2], a[2], b[1]), minor2(a[2], b[0], a[0], b[2]), minor2(a[0], b[1], a[1], b[0])
+    return (
+        minor2(a[1], b[2], a[2], b[1]),
+        minor2(a[2], b[0], a[0], b[2]),
+        minor2(a[0], b[1], a[1], b[0]),
+    )
 
 
 @compiled
@@ -65,4 +70,8 @@ def dot2(a, b):
 @compiled
 def from2(raw, i, j):
     """Vector of pairs from point i to point j: exact."""
-    return _two_sum(raw[j, 0], -raw[i, 0]), _two_sum(raw[j, 1], -raw[i, 1]), _two_sum(raw[j, 2], -raw[i, 2])
+    return (
+        _two_sum(raw[j, 0], -raw[i, 0]),
+        _two_sum(raw[j, 1], -raw[i, 1]),
+        _two_sum(raw[j, 2], -raw[i, 2]),
+    )

@@ -1,9 +1,9 @@
-"""H0 and H1 of an alpha filtration by annotations: persistent cohomology over Z2 (Boissonnat, Dey & Maria 2013,
-doi:10.1007/978-3-642-40450-4_59).
+"""H0 and H1 of an alpha filtration by annotations: persistent cohomology over Z2 (Boissonnat, Dey &
+Maria 2013, doi:10.1007/978-3-642-40450-4_59).
 
-Each edge carries one bit for each living loop. A triangle whose edges' bits do not cancel ends the youngest
-loop among them. An edge that comes with a triangle has the bits of the triangle's other two edges. Edges that
-join two components are the minimum spanning tree, so H0 comes at no cost.
+Each edge carries one bit for each living loop. A triangle whose edges' bits do not cancel ends the
+youngest loop among them. An edge that comes with a triangle has the bits of the triangle's other
+two edges. Edges that join two components are the minimum spanning tree, so H0 comes at no cost.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def _root(root, p):
 
 @compiled
 def _add_to_holders(bits, slots, bit, sum_):
-    """Add the word row `sum_` to all slots that hold `bit`, which `sum_` holds too: so it is cleared."""
+    """Add the word row `sum_` to all slots that hold `bit`, which `sum_` holds too: so it is
+    cleared.
+    """
     own, shift, one = bit >> 6, np.uint64(bit & 63), np.uint64(1)
     for w in range(bits.shape[0]):
         if w != own and sum_[w]:
@@ -64,9 +66,16 @@ def _begin(filtration, loops):
 
 @compiled
 def pair_up(filtration, loops):
-    """Sweep the filtration; bars and deaths are left in `loops`. False if it is out of order or too rich."""
+    """Sweep the filtration; bars and deaths are left in `loops`. False if it is out of order or too
+    rich.
+    """
     edges, triangles = filtration.tally
-    part, edge_of, value, order = filtration.part, filtration.edge_of, filtration.key[1], filtration.item[0]
+    part, edge_of, value, order = (
+        filtration.part,
+        filtration.edge_of,
+        filtration.key[1],
+        filtration.item[0],
+    )
     bits, slot, root, living, birth = loops.bits, loops.slot, loops.root, loops.living, loops.birth
     words = bits.shape[0]
     sum_ = np.empty(words, np.uint64)
@@ -127,7 +136,9 @@ def pair_up(filtration, loops):
 
 @compiled
 def spanning_tree(points, chosen, count, deaths):
-    """Edge lengths of the minimum spanning tree of the chosen points (Prim 1957), into `deaths`, in no order."""
+    """Edge lengths of the minimum spanning tree of the chosen points (Prim 1957), into `deaths`, in
+    no order.
+    """
     gap = np.full(count, np.inf)
     at = 0
     for m in range(count - 1):
@@ -137,7 +148,11 @@ def spanning_tree(points, chosen, count, deaths):
         for n in range(count):
             if gap[n] < 0:
                 continue
-            dx, dy, dz = points[chosen[n], 0] - x, points[chosen[n], 1] - y, points[chosen[n], 2] - z
+            dx, dy, dz = (
+                points[chosen[n], 0] - x,
+                points[chosen[n], 1] - y,
+                points[chosen[n], 2] - z,
+            )
             gap[n] = min(gap[n], dx * dx + dy * dy + dz * dz)
             if gap[n] < nearest:
                 at, nearest = n, gap[n]

@@ -1,6 +1,7 @@
 """Statistics of the bars of many clouds, for several sets of elements each.
 
-Sets share work: the set CN starts from a copy of the finished triangulation of C and inserts only N.
+Sets share work: the set CN starts from a copy of the finished triangulation of C and inserts only
+N.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from collections.abc import Callable
 import numpy as np
 
 from toporank.compilation import compiled
-from toporank.features.persistence.clouds import LARGEST, balls, gather, persist, room_for, work_space
+from toporank.features.persistence.clouds import (
+    LARGEST,
+    balls,
+    gather,
+    persist,
+    room_for,
+    work_space,
+)
 from toporank.features.persistence.delaunay import copy_mesh, new_mesh, triangulate
 from toporank.features.persistence.pairing import spanning_tree
 
@@ -21,7 +29,9 @@ STATISTICS = 5
 
 @compiled
 def _statistics(values, count, out):
-    """sum, min, max, mean and population standard deviation of the first `count` values; zeros if none."""
+    """sum, min, max, mean and population standard deviation of the first `count` values; zeros if
+    none.
+    """
     out[:] = 0.0
     if count == 0:
         return
@@ -47,7 +57,9 @@ def _describe_deaths(deaths, count, max_death, min_persistence, out):
 
 @compiled
 def describe_bars(bars, count, min_persistence, column, out):
-    """Statistics of length, birth and death of the H1 bars; column: work space (count,). out: (15,)."""
+    """Statistics of length, birth and death of the H1 bars; column: work space (count,). out:
+    (15,).
+    """
     for quantity in range(3):
         kept = 0
         for m in range(count):
@@ -60,7 +72,9 @@ def describe_bars(bars, count, min_persistence, column, out):
 
 @compiled
 def _ancestor(wanted, s, counts, sure):
-    """The finished set with most points among those before s whose kinds s includes; -1 if there is none."""
+    """The finished set with most points among those before s whose kinds s includes; -1 if there is
+    none.
+    """
     best = -1
     for q in range(s):
         if sure[q] and counts[q] >= 4 and (best < 0 or counts[q] > counts[best]):
@@ -74,7 +88,9 @@ def _ancestor(wanted, s, counts, sure):
 
 @compiled
 def _choose(kinds, count, wanted, s, ancestor, chosen):
-    """List the points of set s, those of its ancestor first. Returns how many are the ancestor's, and all."""
+    """List the points of set s, those of its ancestor first. Returns how many are the ancestor's,
+    and all.
+    """
     done = total = 0
     for first in (True, False):
         for m in range(count):
@@ -95,14 +111,18 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
     ----------
     xyz : float64, shape (A, 3), coordinates in Å
     kind : int, shape (A,), kind (element) of each atom, 0 … K - 1, or -1 for atoms of no use
-    wanted : bool, shape (S, K), the kinds in each set; later sets reuse earlier ones that they include
-    start, member : int, shapes (R + 1,) and (M,): the atoms of cloud r are member[start[r]:start[r + 1]]
+    wanted : bool, shape (S, K), the kinds in each set; later sets reuse earlier ones that they
+        include
+    start, member : int, shapes (R + 1,) and (M,): the atoms of cloud r are member[start[r]:start[r
+        + 1]]
     max_death, min_persistence : limits on the bars, Å for H0 and Å² for H1, as in the features
 
     Returns
     -------
-    values : float64, shape (R, 20 S): 5 columns of H0 for each set, then 15 of H1 (length, birth, death)
-    sure : bool, shape (R, S): False where the cloud is degenerate; its H1 columns are then NaN, H0 is right
+    values : float64, shape (R, 20 S): 5 columns of H0 for each set, then 15 of H1 (length, birth,
+        death)
+    sure : bool, shape (R, S): False where the cloud is degenerate; its H1 columns are then NaN, H0
+        is right
     """
     sets, clouds = len(wanted), len(start) - 1
     values, sure = np.empty((clouds, 4 * STATISTICS * sets)), np.ones((clouds, sets), np.bool_)
@@ -112,9 +132,15 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
     limit = min(largest, LARGEST)
     scratch, filtration, loops = work_space(limit)
     meshes = [new_mesh(room_for(limit))]
-    for _ in range(1, sets):  # not a comprehension: numba 0.68 then loses writes to fields of the namedtuples
+    for _ in range(
+        1, sets
+    ):  # not a comprehension: numba 0.68 then loses writes to fields of the namedtuples
         meshes.append(new_mesh(room_for(limit)))
-    raw, points, column = np.empty((largest, 3)), np.empty((largest, 4)), np.empty(len(filtration.ends))
+    raw, points, column = (
+        np.empty((largest, 3)),
+        np.empty((largest, 4)),
+        np.empty(len(filtration.ends)),
+    )
     kinds, counts, deaths = np.empty(largest, np.int64), np.zeros(sets, np.int64), np.empty(largest)
     chosen, members = np.empty(largest, np.int64), np.empty(largest, np.int64)
     for r in range(clouds):
@@ -149,15 +175,23 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
 
 @functools.cache
 def _prepare() -> None:
-    """Compile, or load, what `describe_clouds` and `balls` call, with the very types that they call it with."""
+    """Compile, or load, what `describe_clouds` and `balls` call, with the very types that they call
+    it with.
+    """
     points = np.zeros((4, 3))
     start, member = balls(points, points[:1], 1.0)
-    values, _ = describe(points, np.zeros(4, np.int64), np.ones((1, 1), bool), start, member, 1.0, 0.0)
+    values, _ = describe(
+        points, np.zeros(4, np.int64), np.ones((1, 1), bool), start, member, 1.0, 0.0
+    )
     describe_bars(np.zeros((0, 2)), 0, 0.0, np.empty(0), values[0, STATISTICS:])
 
 
-def members_of_balls(xyz: np.ndarray, centres: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
-    """Points within `radius` (inclusive) of each centre, as `balls` gives them: start (R + 1,) and member (M,)."""
+def members_of_balls(
+    xyz: np.ndarray, centres: np.ndarray, radius: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points within `radius` (inclusive) of each centre, as `balls` gives them: start (R + 1,) and
+    member (M,).
+    """
     _prepare()
     return balls(_floats(xyz), _floats(centres), float(radius))
 
@@ -175,10 +209,10 @@ def describe_clouds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Persistence statistics of all clouds for all element sets.
 
-    xyz: float64 (A, 3); elements: one-letter bytes (A,); start, member and the limits: see `describe`;
-    in_doubt: gives the H1 bars (birth, death), (m, 2), of the points, (n, 3), of a degenerate cloud.
-    Returns float64 (R, 20 S), the columns in the order of `describe`, and bool (R, S), False for the clouds that
-    were given to `in_doubt`.
+    xyz: float64 (A, 3); elements: one-letter bytes (A,); start, member and the limits: see
+    `describe`; in_doubt: gives the H1 bars (birth, death), (m, 2), of the points, (n, 3), of a
+    degenerate cloud. Returns float64 (R, 20 S), the columns in the order of `describe`, and bool
+    (R, S), False for the clouds that were given to `in_doubt`.
     """
     _prepare()
     letters = sorted(set("".join(element_sets)))

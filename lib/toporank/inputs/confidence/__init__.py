@@ -1,1 +1,3 @@
-"""What the predictor itself says of its models: pLDDT, pTM, ipTM, PAE and what follows from it; docs/confidence.md."""
+"""What the predictor itself says of its models: pLDDT, pTM, ipTM, PAE and what follows from it;
+docs/confidence.md.
+"""

@@ -1,8 +1,9 @@
-"""pLDDT where predictors put it, in the column of B factors; only where that is what the column holds.
+"""pLDDT where predictors put it, in the column of B factors; only where that is what the column
+holds.
 
-An mmCIF file may declare it, files of the predictor may lie beside the model, or its name may be one that only a
-predictor gives. Of any other model the numbers decide, those of all models of its target together (`job`). A file that
-names an experiment, a crystal's cell or HADDOCK holds none.
+An mmCIF file may declare it, files of the predictor may lie beside the model, or its name may be
+one that only a predictor gives. Of any other model the numbers decide, those of all models of its
+target together (`job`). A file that names an experiment, a crystal's cell or HADDOCK holds none.
 """
 
 from __future__ import annotations
@@ -20,22 +21,31 @@ from toporank.structures.identity import ResidueId
 from toporank.structures.read import StructureFile
 from toporank.structures.write import QUALITY
 
-NO_PREDICTION = re.compile(r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)", re.MULTILINE)
+NO_PREDICTION = re.compile(
+    r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)", re.MULTILINE
+)
 """Lines of a PDB file that no model of a predictor has."""
 SAME_IN_RESIDUE = 0.98
-"""Smallest share of residues whose atoms have one value: OpenMM may add atoms with 0 at the ends of chains."""
+"""Smallest share of residues whose atoms have one value: OpenMM may add atoms with 0 at the ends of
+chains.
+"""
 SMOOTH = 0.7
-"""Smallest correlation of neighbours in a chain; over 1,220 models of AlphaFold and Boltz it is 0.79 or more."""
+"""Smallest correlation of neighbours in a chain; over 1,220 models of AlphaFold and Boltz it is
+0.79 or more.
+"""
 SURE = 50.0
 """A model is surer than this of some residue; of those models, 85 or more."""
 FEWEST = 30
 """Residues by which this can be judged."""
 NEAR = 10.0
-"""Å between CA atoms of neighbours in space: B factors of crystals fall with their number, pLDDT rises."""
+"""Å between CA atoms of neighbours in space: B factors of crystals fall with their number, pLDDT
+rises.
+"""
 BLOCK = 1024
 """Residues whose neighbours are counted at a time."""
 OF_TOPORANK = (
-    "TopoRank wrote this file: its B factors are predicted quality, not pLDDT (score the predictor's own model)"
+    "TopoRank wrote this file: its B factors are predicted quality, not pLDDT (score the "
+    "predictor's own model)"
 )
 BEFORE_TITLES = """\
 data_
@@ -54,8 +64,8 @@ _struct_asym.entity_id
 class BFactors(NamedTuple):
     """B factors that may be pLDDT.
 
-    of_residues : mean over the atoms of each amino acid, 0 to 100. declared : whether the file calls them pLDDT.
-    same_in_residue : share of these residues whose atoms all have one value.
+    of_residues : mean over the atoms of each amino acid, 0 to 100. declared : whether the file
+    calls them pLDDT. same_in_residue : share of these residues whose atoms all have one value.
     """
 
     of_residues: dict[ResidueId, float]
@@ -63,16 +73,23 @@ class BFactors(NamedTuple):
     same_in_residue: float
 
     def of(self, complex_: Complex) -> np.ndarray:
-        """The B factor of each residue of a complex, shape (R,); NaN for residues that the file lacks."""
-        return np.array([self.of_residues.get(residue, np.nan) for residue in complex_.residues], dtype=float)
+        """The B factor of each residue of a complex, shape (R,); NaN for residues that the file
+        lacks.
+        """
+        return np.array(
+            [self.of_residues.get(residue, np.nan) for residue in complex_.residues], dtype=float
+        )
 
 
-def b_factors(file: StructureFile, choice: Choice = AUTO, model: int | None = None) -> BFactors | None:
-    """The B factors of a structure file that can be read; None if they are not pLDDT whatever else is known.
+def b_factors(
+    file: StructureFile, choice: Choice = AUTO, model: int | None = None
+) -> BFactors | None:
+    """The B factors of a structure file that can be read; None if they are not pLDDT whatever else
+    is known.
 
-    These are numbers outside 0 to 100, a single one, and in a file that names an experiment, unless `choice` says that
-    they are pLDDT. Amino acids decide: ions and ligands may have anything. model : its place in the file, from 0, if
-    there are several.
+    These are numbers outside 0 to 100, a single one, and in a file that names an experiment, unless
+    `choice` says that they are pLDDT. Amino acids decide: ions and ligands may have anything. model
+    : its place in the file, from 0, if there are several.
     """
     always = choice == ALWAYS
     if choice == NEVER:
@@ -83,7 +100,9 @@ def b_factors(file: StructureFile, choice: Choice = AUTO, model: int | None = No
             return None
     else:
         declared = "plddt" in " ".join([*file.block.find_values("_ma_qa_metric.name")]).lower()
-        if not always and any(method[:1] not in ".?" for method in file.block.find_values("_exptl.method")):
+        if not always and any(
+            method[:1] not in ".?" for method in file.block.find_values("_exptl.method")
+        ):
             return None
     parsed = file.parsed(model)
     if file.is_crystal and not always:
@@ -107,40 +126,58 @@ def b_factors(file: StructureFile, choice: Choice = AUTO, model: int | None = No
 
 
 def written_by_toporank(text: str, file_format: str) -> bool:
-    """Whether TopoRank wrote the file, so that its B factors are the quality of residues that it predicted."""
+    """Whether TopoRank wrote the file, so that its B factors are the quality of residues that it
+    predicted.
+    """
     if file_format == "pdb":
         return re.search(rf"^TITLE.*{QUALITY}", text, re.MULTILINE | re.IGNORECASE) is not None
     before = text.partition("_atom_site.")[0].splitlines()
-    return QUALITY in text or [line for line in before if line.startswith(("_", "data_"))] == BEFORE_TITLES.split()
+    return (
+        QUALITY in text
+        or [line for line in before if line.startswith(("_", "data_"))] == BEFORE_TITLES.split()
+    )
 
 
 def _all_alike(text: str) -> bool:
-    """Whether all atoms of a PDB file have one B factor, which is so in most docked poses and seen without parsing."""
-    return len({line[60:66] for line in text.splitlines() if line.startswith(("ATOM", "HETATM"))}) < 2
+    """Whether all atoms of a PDB file have one B factor, which is so in most docked poses and seen
+    without parsing.
+    """
+    return (
+        len({line[60:66] for line in text.splitlines() if line.startswith(("ATOM", "HETATM"))}) < 2
+    )
 
 
 def rise_into_core(found: BFactors, complex_: Complex) -> float | None:
-    """Spearman's correlation of numbers that nothing else explains with the neighbours of a residue in space.
+    """Spearman's correlation of numbers that nothing else explains with the neighbours of a residue
+    in space.
 
-    It is above 0 for pLDDT and below for B factors of crystals. None where they are neither one value for all atoms of
-    a residue nor alike in residues that follow one another, as pLDDT is.
+    It is above 0 for pLDDT and below for B factors of crystals. None where they are neither one
+    value for all atoms of a residue nor alike in residues that follow one another, as pLDDT is.
     """
     own = np.flatnonzero(complex_.ca >= 0)
     values = found.of(complex_)[own]
-    if found.same_in_residue < SAME_IN_RESIDUE or len(own) < FEWEST or not values.max() >= SURE or not np.ptp(values):
+    if (
+        found.same_in_residue < SAME_IN_RESIDUE
+        or len(own) < FEWEST
+        or not values.max() >= SURE
+        or not np.ptp(values)
+    ):
         return None
     chains = np.array([complex_.residues[i].chain for i in own])
     steps = np.diff(values)[chains[1:] == chains[:-1]]
     if not len(steps) or 1 - (steps**2).mean() / (2 * values.var()) < SMOOTH:
         return None
     neighbours = _neighbours(complex_.xyz[complex_.ca[own]])
-    return float(np.corrcoef(_ranks(values), _ranks(neighbours))[0, 1]) if np.ptp(neighbours) else None
+    return (
+        float(np.corrcoef(_ranks(values), _ranks(neighbours))[0, 1]) if np.ptp(neighbours) else None
+    )
 
 
 def _neighbours(ca: np.ndarray) -> np.ndarray:
     """The number of CA within `NEAR` of each of N CA, itself included, (N,).
 
-    A block of rows at a time: importing scipy for a tree takes longer than this does for thousands of residues.
+    A block of rows at a time: importing scipy for a tree takes longer than this does for thousands
+    of residues.
     """
     ca = ca.astype(float) - ca.mean(axis=0)
     square = (ca**2).sum(axis=1)
@@ -159,7 +196,9 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 def profiles(found: BFactors, complex_: Complex) -> tuple[bytes, ...]:
-    """A digest of the numbers of each chain, by which copies of them are recognised in other models."""
+    """A digest of the numbers of each chain, by which copies of them are recognised in other
+    models.
+    """
     own = np.flatnonzero(complex_.ca >= 0)
     values = np.round(found.of(complex_), 2)
     of_chain: dict[str, list[int]] = {}

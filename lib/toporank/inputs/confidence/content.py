@@ -1,4 +1,6 @@
-"""Files of predictors as numbers. What they hold is not trusted: nothing is run, sizes are bounded."""
+"""Files of predictors as numbers. What they hold is not trusted: nothing is run, sizes are
+bounded.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,13 @@ from toporank.files.compressed import DAMAGED as DAMAGED_COMPRESSION
 from toporank.files.compressed import compression_of, unpacked, without_compression
 
 MAX_BYTES = 1 << 30
-"""Of a file, unpacked: the PAE of 5,000 residues has half of this as JSON. Also of one array as float32."""
+"""Of a file, unpacked: the PAE of 5,000 residues has half of this as JSON. Also of one array as
+float32.
+"""
 KEPT_FILES, KEPT_BYTES = 128, 1 << 29
-"""Number and size of all files whose values are kept: the readers of one model, and the models of a job, share some."""
+"""Number and size of all files whose values are kept: the readers of one model, and the models of a
+job, share some.
+"""
 MOST_PAE = 100.0
 """Å. Predictors write up to 32."""
 ARRAY = "array"
@@ -60,7 +66,9 @@ DAMAGED = (
 
 
 class State(NamedTuple):
-    """Which content a file has: it is parsed again when this changes. size, version : as in `files.state.FileState`."""
+    """Which content a file has: it is parsed again when this changes. size, version : as in
+    `files.state.FileState`.
+    """
 
     path: Path
     size: int
@@ -82,8 +90,12 @@ def unreadable(path: Path, error: Exception) -> ConfidenceError:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, unpacked if its name says that it is compressed. Raises ConfidenceError."""
-    too_large = ConfidenceError(f"{path.name} has more than {MAX_BYTES >> 20} MiB", remedy=WRONG_FILE)
+    """Return the content of a file, unpacked if its name says that it is compressed. Raises
+    ConfidenceError.
+    """
+    too_large = ConfidenceError(
+        f"{path.name} has more than {MAX_BYTES >> 20} MiB", remedy=WRONG_FILE
+    )
     if state_of(path).size > MAX_BYTES:
         raise too_large
     compression = compression_of(path.name)
@@ -99,10 +111,11 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_values(path: Path) -> dict[str, Any]:
-    """Return what a JSON file, an npz archive or the pickle of an AlphaFold 2 result holds, by name; do not change it.
+    """Return what a JSON file, an npz archive or the pickle of an AlphaFold 2 result holds, by
+    name; do not change it.
 
-    The array of a `.npy` file is called `ARRAY`. A list that holds one object, as AlphaFold 2 writes its PAE, counts as
-    that object. Raises ConfidenceError.
+    The array of a `.npy` file is called `ARRAY`. A list that holds one object, as AlphaFold 2
+    writes its PAE, counts as that object. Raises ConfidenceError.
     """
     state = state_of(path)
     if state not in _parsed:
@@ -111,7 +124,9 @@ def read_values(path: Path) -> dict[str, Any]:
         except ConfidenceError as error:
             _parsed[state] = error
     _parsed.move_to_end(state)
-    while len(_parsed) > KEPT_FILES or (len(_parsed) > 1 and sum(each.size for each in _parsed) > KEPT_BYTES):
+    while len(_parsed) > KEPT_FILES or (
+        len(_parsed) > 1 and sum(each.size for each in _parsed) > KEPT_BYTES
+    ):
         _parsed.popitem(last=False)
     values = _parsed[state]
     if isinstance(values, ConfidenceError):
@@ -133,7 +148,9 @@ def _values_of(path: Path) -> dict[str, Any]:
     except ConfidenceError as error:
         raise ConfidenceError(f"{name}: {error.what}", remedy=error.remedy) from error
     except DAMAGED as error:
-        raise ConfidenceError(f"{name} is no readable {kind[1:]} file", remedy="make or fetch it again") from error
+        raise ConfidenceError(
+            f"{name} is no readable {kind[1:]} file", remedy="make or fetch it again"
+        ) from error
     if isinstance(values, list) and len(values) == 1:
         values = values[0]
     if not isinstance(values, dict):
@@ -142,7 +159,9 @@ def _values_of(path: Path) -> dict[str, Any]:
 
 
 def _compact(value: Any) -> Any:
-    """A matrix of JSON as an array, which takes an eighth of the memory; everything else as it is."""
+    """A matrix of JSON as an array, which takes an eighth of the memory; everything else as it
+    is.
+    """
     if not (isinstance(value, list) and value and isinstance(value[0], list)):
         return value
     try:
@@ -157,12 +176,17 @@ def _read_numpy(content: bytes) -> dict[str, np.ndarray]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > MAX_BYTES:
-            raise ConfidenceError(f"it unpacks to more than {MAX_BYTES >> 20} MiB", remedy=WRONG_FILE)
+            raise ConfidenceError(
+                f"it unpacks to more than {MAX_BYTES >> 20} MiB", remedy=WRONG_FILE
+            )
     arrays = np.load(io.BytesIO(content), allow_pickle=False)
     if isinstance(arrays, np.ndarray):
         arrays = {ARRAY: arrays}
     values = dict(arrays)
-    if any(not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub" for value in values.values()):
+    if any(
+        not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub"
+        for value in values.values()
+    ):
         raise ConfidenceError("an array does not hold numbers", remedy=WRONG_FILE)
     return values
 
@@ -177,9 +201,11 @@ class _NumbersOnly(pickle.Unpickler):
 
 
 def read_pickle(content: bytes) -> dict[str, Any]:
-    """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results; without other values.
+    """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results;
+    without other values.
 
-    Raises ConfidenceError, also where the pickle names anything but NumPy arrays, such as those of JAX.
+    Raises ConfidenceError, also where the pickle names anything but NumPy arrays, such as those of
+    JAX.
     """
     try:
         values = _NumbersOnly(io.BytesIO(content)).load()
@@ -203,7 +229,9 @@ def _not_read(why: str) -> ConfidenceError:
 
 
 def number(values: dict[str, Any], name: str, low: float, high: float) -> float | None:
-    """Return a single number from low to high; None where there is none of this name. Raises ConfidenceError."""
+    """Return a single number from low to high; None where there is none of this name. Raises
+    ConfidenceError.
+    """
     if values.get(name) is None:
         return None
     numbers = array(values, name)
@@ -228,7 +256,9 @@ def array(values: dict[str, Any], name: str) -> np.ndarray:
 
 
 def plddt(values: dict[str, Any], name: str) -> np.ndarray:
-    """Return pLDDT from 0 to 100, shape (T,), of a list from 0 to 1 or from 0 to 100. Raises ConfidenceError."""
+    """Return pLDDT from 0 to 100, shape (T,), of a list from 0 to 1 or from 0 to 100. Raises
+    ConfidenceError.
+    """
     numbers = array(values, name)
     if numbers.ndim != 1 or not numbers.size:
         raise ConfidenceError(f"{name} is no list of numbers, but of shape {numbers.shape}")
@@ -238,7 +268,9 @@ def plddt(values: dict[str, Any], name: str) -> np.ndarray:
 
 
 def square(values: dict[str, Any], name: str) -> np.ndarray:
-    """Return PAE in Å, shape (T, T); what is no number counts as the largest. Raises ConfidenceError."""
+    """Return PAE in Å, shape (T, T); what is no number counts as the largest. Raises
+    ConfidenceError.
+    """
     matrix = array(values, name)
     if matrix.ndim == 3 and len(matrix) == 1:
         matrix = matrix[0]

@@ -22,7 +22,12 @@ from toporank.inputs.confidence.bfactors import (
     written_by_toporank,
 )
 from toporank.inputs.confidence.content import unreadable
-from toporank.inputs.confidence.missing_residues import MOST_DIFFERING, WHOSE_FILES, described, differing
+from toporank.inputs.confidence.missing_residues import (
+    MOST_DIFFERING,
+    WHOSE_FILES,
+    described,
+    differing,
+)
 from toporank.inputs.confidence.of_interfaces import iptm_between_partners, measured
 from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.inputs.confidence.table import (
@@ -49,7 +54,8 @@ WHOLE = 1e-3
 """Difference to a whole number of one that was rounded to it."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
 NO_FILE_OF_BOLTZ = (
-    "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and its plddt_….npz does"
+    "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and "
+    "its plddt_….npz does"
     " not lie beside this model: TopoRank uses no pLDDT (put that file beside the model)"
 )
 CHANGED = "the model's file is not the one that was scored: it was changed since (run again)"
@@ -58,9 +64,10 @@ CHANGED = "the model's file is not the one that was scored: it was changed since
 class DecoyFile(NamedTuple):
     """A decoy whose confidence someone wants to know.
 
-    path : None where its file is refused for its name. partners : empty when each chain is one. sha256 : of its file
-    when it was built; empty where that is not known. atoms : gives its atoms as they were built, or raises
-    TopoRankError; read from the file where there is none. model : of the file, from 1; 0 for its only one.
+    path : None where its file is refused for its name. partners : empty when each chain is one.
+    sha256 : of its file when it was built; empty where that is not known. atoms : gives its atoms
+    as they were built, or raises TopoRankError; read from the file where there is none. model : of
+    the file, from 1; 0 for its only one.
     """
 
     target: str
@@ -82,10 +89,11 @@ class DecoyFile(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """A row and, where its pLDDT comes from B factors, what the other models of its target are compared with.
+    """A row and, where its pLDDT comes from B factors, what the other models of its target are
+    compared with.
 
-    rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain, where nothing but
-    the numbers says that they are pLDDT; otherwise empty.
+    rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain,
+    where nothing but the numbers says that they are pLDDT; otherwise empty.
     """
 
     row: Confidence
@@ -96,8 +104,8 @@ class Examined(NamedTuple):
 def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
     """Return what the predictor of one decoy says of it.
 
-    A file that cannot be used, and a matrix that does not fit the model, is named in `reason`. choice : whether B
-    factors are pLDDT.
+    A file that cannot be used, and a matrix that does not fit the model, is named in `reason`.
+    choice : whether B factors are pLDDT.
     """
     row = Confidence(decoy.target, decoy.decoy)
     if decoy.path is None:
@@ -113,11 +121,15 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
             header = haddock.of_header(file.text)
         if not by_toporank:
             values = b_factors(file, choice, decoy.place)
-        trusted = values is not None and (values.declared or side_files is not None or choice == ALWAYS)
+        trusted = values is not None and (
+            values.declared or side_files is not None or choice == ALWAYS
+        )
         if values and not trusted and values.same_in_residue < SAME_IN_RESIDUE:
             values = None
         if header is None and not predictor and values is None:
-            return Examined(row._replace(status=INCOMPLETE, reason=OF_TOPORANK) if by_toporank else row)
+            return Examined(
+                row._replace(status=INCOMPLETE, reason=OF_TOPORANK) if by_toporank else row
+            )
         if decoy.sha256 and file_digest(path) != decoy.sha256:
             return Examined(row._replace(status=INCOMPLETE, reason=CHANGED))
         if predictor or values:
@@ -136,7 +148,9 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
         predictor = "HADDOCK"
     elif side_files is None and values is None:
         predictor = ""
-    row = row._replace(predictor=predictor, ptm=output.ptm, iptm=output.iptm, ranking_score=output.ranking_score)
+    row = row._replace(
+        predictor=predictor, ptm=output.ptm, iptm=output.iptm, ranking_score=output.ranking_score
+    )
     notes: list[str] = []
     if complex_:
         of_model = _of_model(complex_, decoy, output, values, predictor)
@@ -159,13 +173,16 @@ def _finished(row: Confidence, problems: list[str], notes: list[str]) -> Confide
         if value is not None:
             numbers[name] = round(value, DECIMALS)
     status = OK if numbers else NOTHING
-    return row._replace(**numbers, status=INCOMPLETE if problems else status, reason="; ".join([*problems, *notes]))
+    return row._replace(
+        **numbers, status=INCOMPLETE if problems else status, reason="; ".join([*problems, *notes])
+    )
 
 
 class Pae(NamedTuple):
     """Predicted aligned error of n residues, those of partners.
 
-    values : Å, float32, (n, n), aligned on the residue of the row. residues : what the file calls them, in its order.
+    values : Å, float32, (n, n), aligned on the residue of the row. residues : what the file calls
+    them, in its order.
     """
 
     values: np.ndarray
@@ -192,7 +209,9 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     output = output_of_predictor(path)
     if output.pae is None:
         what = "; ".join(output.problems) or "the predictor left no PAE beside this model"
-        raise ConfidenceError(what, where=path, remedy="docs/confidence.md says which files have it")
+        raise ConfidenceError(
+            what, where=path, remedy="docs/confidence.md says which files have it"
+        )
     values = b_factors(open_structure(path), AUTO, model)
     try:
         token = placed(complex_, output, values.of(complex_) if values else None).token
@@ -201,9 +220,14 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     residues = _residues_of_partners(complex_)
     rows = token[residues]
     if (rows < 0).any():
-        what = f"the predictor's PAE is of {len(output.pae)} tokens, but the model has {described(complex_)}"
+        what = (
+            f"the predictor's PAE is of {len(output.pae)} tokens, but the model has "
+            f"{described(complex_)}"
+        )
         raise ConfidenceError(what, where=path, remedy=WHOSE_FILES)
-    return Pae(output.pae[np.ix_(rows, rows)], tuple(complex_.residues[residue] for residue in residues))
+    return Pae(
+        output.pae[np.ix_(rows, rows)], tuple(complex_.residues[residue] for residue in residues)
+    )
 
 
 def _residues_of_partners(complex_: Complex) -> np.ndarray:
@@ -221,13 +245,17 @@ def file_digest(path: Path) -> str:
 
 
 def _with_haddock(row: Confidence, header: haddock.Haddock, path: Path) -> tuple[Confidence, str]:
-    """The row with what the header of a model says or, before that, the tables of HADDOCK3; and a problem, if any."""
+    """The row with what the header of a model says or, before that, the tables of HADDOCK3; and a
+    problem, if any.
+    """
     values, problem = header, ""
     try:
         table = haddock.of_tables(path)
     except ConfidenceError as error:
         problem = error.reason
-        values = header._replace(score=None)  # it may have other weights than those of the other models
+        values = header._replace(
+            score=None
+        )  # it may have other weights than those of the other models
     else:
         if table:
             in_table = {name: value for name, value in table._asdict().items() if value is not None}
@@ -253,7 +281,11 @@ class _Measured:
 
 
 def _of_model(
-    complex_: Complex, decoy: DecoyFile, output: PredictorOutput, values: BFactors | None, predictor: str
+    complex_: Complex,
+    decoy: DecoyFile,
+    output: PredictorOutput,
+    values: BFactors | None,
+    predictor: str,
 ) -> _Measured:
     """Measures for which the model is needed. values : B factors, where they may be pLDDT."""
     result = _Measured()
@@ -263,12 +295,16 @@ def _of_model(
     except ConfidenceError as error:
         result.problems.append(error.reason)
     if output.iptm is not None:
-        of_pairs, unknown = iptm_between_partners(complex_, decoy.partners, output, place, predictor)
+        of_pairs, unknown = iptm_between_partners(
+            complex_, decoy.partners, output, place, predictor
+        )
         result.values |= of_pairs
         result.problems += unknown
     n = n_tokens(output)
     if output.plddt is not None and len(output.plddt) != n:
-        result.problems.append(f"the predictor's files give PAE of {n} tokens, but pLDDT of {len(output.plddt)}")
+        result.problems.append(
+            f"the predictor's files give PAE of {n} tokens, but pLDDT of {len(output.plddt)}"
+        )
     try:
         complex_ = complex_.with_partners(decoy.partners)
     except TopoRankError as error:
@@ -301,19 +337,25 @@ def _add_structure(
     if share > MOST_DIFFERING:
         if boltz_has_file and shifted_b_factors(complex_, token, output.plddt, of_model):
             result.notes.append(
-                f"the B factors are not the pLDDT of {output.plddt_file} for {share:.0%} of the residues: behind a"
-                " modified residue or a ligand Boltz writes that of other residues into them, so TopoRank uses the file"
+                f"the B factors are not the pLDDT of {output.plddt_file} for {share:.0%} of the "
+                "residues: behind a"
+                " modified residue or a ligand Boltz writes that of other residues into them, so "
+                "TopoRank uses the file"
             )
         else:
             token = of_file = None
             result.problems.append(_of_another(share, output.plddt_file))
             if not values.declared and (rise_into_core(values, complex_) or 0) <= 0:
                 of_model = None
-    elif boltz and values and of_file is None and output.plddt is None and _behind_modified(complex_):
+    elif (
+        boltz and values and of_file is None and output.plddt is None and _behind_modified(complex_)
+    ):
         of_model = None
         result.problems.append(NO_FILE_OF_BOLTZ)
     plddt, source = None, OF_FILE
-    if of_file is not None and not (of_model is not None and _is_coarse(output, of_model[residues])):
+    if of_file is not None and not (
+        of_model is not None and _is_coarse(output, of_model[residues])
+    ):
         plddt = of_file[residues]
     elif of_model is not None:
         plddt, source = of_model[residues], OF_B_FACTORS
@@ -328,7 +370,9 @@ def _add_structure(
 
 
 def _is_coarse(output: PredictorOutput, of_model: np.ndarray) -> bool:
-    """Whether the file has pLDDT of atoms in whole numbers, as Protenix rounds it, and the B factors have decimals."""
+    """Whether the file has pLDDT of atoms in whole numbers, as Protenix rounds it, and the B
+    factors have decimals.
+    """
     if output.atom_plddt is None:
         return False
     return _has_decimals(of_model[~np.isnan(of_model)]) and not _has_decimals(output.atom_plddt)
@@ -339,13 +383,17 @@ def _has_decimals(values: np.ndarray) -> bool:
 
 
 def _behind_modified(complex_: Complex) -> bool:
-    """Whether a protein residue stands behind a modified one, for which Boltz has a token for each atom."""
+    """Whether a protein residue stands behind a modified one, for which Boltz has a token for each
+    atom.
+    """
     return complex_.is_modified[: np.flatnonzero(complex_.is_protein).max(initial=0)].any()
 
 
 def _of_another(share: float, file: str) -> str:
     return (
-        f"{share:.0%} {NOT_OF_THIS_MODEL} {file} than in the B factors of the model, so TopoRank uses neither that "
-        "pLDDT nor PAE (were the files written for this model, with its chains in this order? `--plddt none` says that "
+        f"{share:.0%} {NOT_OF_THIS_MODEL} {file} than in the B factors of the model, so TopoRank "
+        "uses neither that "
+        "pLDDT nor PAE (were the files written for this model, with its chains in this order? "
+        "`--plddt none` says that "
         "the B factors are something else)"
     )

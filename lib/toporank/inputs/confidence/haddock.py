@@ -1,4 +1,6 @@
-"""HADDOCK's score and its terms: of the header that CNS writes into a model, and of the tables of HADDOCK3."""
+"""HADDOCK's score and its terms: of the header that CNS writes into a model, and of the tables of
+HADDOCK3.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ WEIGHTS = {
     "emref": (1.0, 0.2, 1.0, 0.1, 0.0),
     "mdref": (1.0, 0.2, 1.0, 0.1, 0.0),
 }
-"""Default weights of the terms in the modules of HADDOCK3, which a model's `FILENAME` begins with."""
+"""Default weights of the terms in the modules of HADDOCK3, which a model's `FILENAME` begins with.
+"""
 AGAIN = "run caprieval again"
 NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
 
@@ -67,10 +70,11 @@ def of_header(text: str) -> Haddock | None:
 
 
 def of_tables(model: Path) -> Haddock | None:
-    """The row of a model in the last table `capri_ss.tsv` that has it, by its path; None if no table has its folder.
+    """The row of a model in the last table `capri_ss.tsv` that has it, by its path; None if no
+    table has its folder.
 
-    Raises ConfidenceError when a table cannot be read, the row cannot be used, or tables have rows of other models in
-    this folder alone.
+    Raises ConfidenceError when a table cannot be read, the row cannot be used, or tables have rows
+    of other models in this folder alone.
     """
     path = _plain(model)
     row, has_folder = None, False
@@ -81,13 +85,16 @@ def of_tables(model: Path) -> Haddock | None:
         row = rows.get(path, row)
         has_folder = has_folder or os.path.dirname(path) in rows
     if row is None and has_folder:
-        raise ConfidenceError(f"{HADDOCK_TABLE} has other models of this folder, but not this one", remedy=AGAIN)
+        raise ConfidenceError(
+            f"{HADDOCK_TABLE} has other models of this folder, but not this one", remedy=AGAIN
+        )
     return None if row is None else _of_row(row)
 
 
 @functools.lru_cache(maxsize=64)
 def _rows(table: State) -> dict[str, dict[str, str]] | ConfidenceError:
-    """The cells of a table by the path of the model, or why it cannot be used; parsed once in a process.
+    """The cells of a table by the path of the model, or why it cannot be used; parsed once in a
+    process.
 
     The folder of each model is a key, too, without cells.
     """

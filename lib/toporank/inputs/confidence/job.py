@@ -28,7 +28,8 @@ OTHER_POSE = 2.0
 def confidences(decoys: Iterable[DecoyFile], choice: Choice = AUTO) -> list[Confidence]:
     """Return the row of each decoy, in their order, in which those of a target follow one another.
 
-    choice : whether B factors are pLDDT. Whatever is wrong with one decoy and its files is the reason in its row.
+    choice : whether B factors are pLDDT. Whatever is wrong with one decoy and its files is the
+    reason in its row.
     """
     look_anew()
     unread_files = functools.cache(unread)
@@ -60,16 +61,22 @@ def _examined(decoy: DecoyFile, choice: Choice) -> Examined:
         return examine(decoy, choice)
     except TopoRankError as error:
         reason = error.reason
-    except Exception as error:  # the job boundary: what the files of a decoy raise costs its own row only
-        log.exception("%s/%s: unexpected error, please report it with the files", decoy.target, decoy.decoy)
+    except (
+        Exception
+    ) as error:  # the job boundary: what the files of a decoy raise costs its own row only
+        log.exception(
+            "%s/%s: unexpected error, please report it with the files", decoy.target, decoy.decoy
+        )
         reason = printable(f"unexpected {type(error).__name__}: {error}")
     return Examined(Confidence(decoy.target, decoy.decoy, status=INCOMPLETE, reason=reason))
 
 
 def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
-    """Places of the decoys of a target whose B factors look like pLDDT one by one, but not beside the others.
+    """Places of the decoys of a target whose B factors look like pLDDT one by one, but not beside
+    the others.
 
-    These are all, where they do not rise into the core on the whole; and the poses that share them with another pose.
+    These are all, where they do not rise into the core on the whole; and the poses that share them
+    with another pose.
     """
     by_numbers = [i for i, each in enumerate(examined) if each.profiles]
     rises = [each.rise for each in examined if each.rise is not None]
@@ -87,7 +94,9 @@ def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
 
 
 def _several_poses(sharing: list[DecoyFile]) -> bool:
-    """Whether models with the same B factors differ in more than a relaxation does, or cannot be compared any more."""
+    """Whether models with the same B factors differ in more than a relaxation does, or cannot be
+    compared any more.
+    """
     if len(sharing) < 2:
         return False
     try:
@@ -98,10 +107,11 @@ def _several_poses(sharing: list[DecoyFile]) -> bool:
 
 
 def displacement(first: Complex, second: Complex) -> float:
-    """Return the RMSD in Å of the chain that moved most, when the largest chain is superposed, of common CA atoms.
+    """Return the RMSD in Å of the chain that moved most, when the largest chain is superposed, of
+    common CA atoms.
 
-    Over all chains it would be small where a small ligand moved on a large receptor. Infinite if the largest chain in
-    common has fewer than three residues.
+    Over all chains it would be small where a small ligand moved on a large receptor. Infinite if
+    the largest chain in common has fewer than three residues.
     """
     ca_of_first = _ca_by_residue(first)
     ca_of_second = _ca_by_residue(second)
@@ -119,4 +129,6 @@ def displacement(first: Complex, second: Complex) -> float:
 
 
 def _ca_by_residue(complex_: Complex) -> dict:
-    return {complex_.residues[i]: complex_.xyz[complex_.ca[i]] for i in np.flatnonzero(complex_.ca >= 0)}
+    return {
+        complex_.residues[i]: complex_.xyz[complex_.ca[i]] for i in np.flatnonzero(complex_.ca >= 0)
+    }

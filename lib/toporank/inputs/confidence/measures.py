@@ -1,7 +1,8 @@
 """Measures of an interface from pLDDT and PAE, by their published formulae.
 
-`plddt` is that of each residue, 0 to 100, shape (R,); `pae` the predicted aligned error in Å, shape (R, R), of residue
-j (column) when residue i (row) is superposed. `pairs` are residues i < j of two bodies that touch, int, shape (P, 2).
+`plddt` is that of each residue, 0 to 100, shape (R,); `pae` the predicted aligned error in Å, shape
+(R, R), of residue j (column) when residue i (row) is superposed. `pairs` are residues i < j of two
+bodies that touch, int, shape (P, 2).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ LIS_CUTOFF = 12.0
 
 
 def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
-    """pDockQ (Bryant et al. 2022, Nat Commun 13:1265): mean pLDDT at the interface times log10 of its contacts.
+    """pDockQ (Bryant et al. 2022, Nat Commun 13:1265): mean pLDDT at the interface times log10 of
+    its contacts.
 
     0 without contacts.
     """
@@ -30,13 +32,16 @@ def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
 
 
 def contact_plddt(plddt: np.ndarray, pairs: np.ndarray, interface: np.ndarray) -> float:
-    """Mean pLDDT of the residues in contact; of those at the interface, int, shape (I,), without contacts."""
+    """Mean pLDDT of the residues in contact; of those at the interface, int, shape (I,), without
+    contacts.
+    """
     return float(plddt[np.unique(pairs) if len(pairs) else interface].mean())
 
 
 def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
-    """pDockQ2 (Zhu et al. 2023, Bioinformatics 39:btad424): mean pLDDT at the interface times the mean of
-    1 / (1 + (PAE / 10 Å)²) over its contacts; the larger of both directions. 0 without contacts.
+    """pDockQ2 (Zhu et al. 2023, Bioinformatics 39:btad424): mean pLDDT at the interface times the
+    mean of 1 / (1 + (PAE / 10 Å)²) over its contacts; the larger of both directions. 0 without
+    contacts.
     """
     if not len(pairs):
         return 0.0
@@ -49,8 +54,9 @@ def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
 def ipsae(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     """ipSAE (Dunbrack 2025, bioRxiv 2025.02.10.637595), in [0, 1]; the larger of both directions.
 
-    For each residue of one body the TM-score term is averaged over those residues of the other with PAE below 10 Å, d0
-    being that of a protein of their number; the best residue counts. first, second : indices of the bodies' residues.
+    For each residue of one body the TM-score term is averaged over those residues of the other with
+    PAE below 10 Å, d0 being that of a protein of their number; the best residue counts. first,
+    second : indices of the bodies' residues.
     """
     return max(_best_aligned(pae[np.ix_(first, second)]), _best_aligned(pae[np.ix_(second, first)]))
 
@@ -68,14 +74,18 @@ def tm_term(error: np.ndarray, d0: np.ndarray | float) -> np.ndarray:
 
 
 def tm_length(n: np.ndarray) -> np.ndarray:
-    """d0 in Å of the TM-score for n residues (Zhang & Skolnick 2004); as in ipSAE, of fewer than 27 that of 27."""
+    """d0 in Å of the TM-score for n residues (Zhang & Skolnick 2004); as in ipSAE, of fewer than 27
+    that of 27.
+    """
     return np.maximum(1.0, 1.24 * np.cbrt(np.maximum(n, 27) - 15.0) - 1.8)
 
 
 def lis(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Local interaction score (Kim et al. 2024, bioRxiv 2024.02.19.580970), in [0, 1]; the mean of both directions.
+    """Local interaction score (Kim et al. 2024, bioRxiv 2024.02.19.580970), in [0, 1]; the mean of
+    both directions.
 
-    (12 Å − PAE) / 12 Å averaged over the pairs of residues with PAE below 12 Å; 0 if there are none.
+    (12 Å − PAE) / 12 Å averaged over the pairs of residues with PAE below 12 Å; 0 if there are
+    none.
     """
     return (_local(pae[np.ix_(first, second)]) + _local(pae[np.ix_(second, first)])) / 2
 

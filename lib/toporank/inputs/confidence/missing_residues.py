@@ -1,4 +1,6 @@
-"""Which rows of a predictor's arrays are those of protein residues, where there are more rows than residues."""
+"""Which rows of a predictor's arrays are those of protein residues, where there are more rows than
+residues.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,13 @@ from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.structures.complex import Complex
 
 ALIKE = 1.0
-"""Largest difference of two pLDDT of a residue that are the same but for rounding, such as 0.97 and 97.4."""
+"""Largest difference of two pLDDT of a residue that are the same but for rounding, such as 0.97 and
+97.4.
+"""
 MOST_DIFFERING = 0.1
-"""Largest share of residues that differ by more. Over 21 models of ColabFold and AlphaPulldown it is 0, with their
-chains in another order 0.5 or more."""
+"""Largest share of residues that differ by more. Over 21 models of ColabFold and AlphaPulldown it
+is 0, with their chains in another order 0.5 or more.
+"""
 SAME_MEAN = 0.01
 """Difference of two mean differences of pLDDT that are the same but for rounding."""
 WHOSE_FILES = "were these files written for this model?"
@@ -23,8 +28,8 @@ WHOSE_FILES = "were these files written for this model?"
 def differing(of_file: np.ndarray, of_model: np.ndarray) -> float:
     """Return the share of residues whose pLDDT in a file and in the B factors of the model differ.
 
-    It is 0 where all B factors are the same. Residues whose pLDDT is not known in both do not count. of_file,
-    of_model : shape (R,), 0 to 100.
+    It is 0 where all B factors are the same. Residues whose pLDDT is not known in both do not
+    count. of_file, of_model : shape (R,), 0 to 100.
     """
     both = ~(np.isnan(of_file) | np.isnan(of_model))
     if not both.any() or not np.ptp(of_model[both]) > 0:
@@ -43,11 +48,13 @@ def described(complex_: Complex) -> str:
 def rows_by_numbers(
     complex_: Complex, output: PredictorOutput, n_rows: int, b_factors: np.ndarray | None
 ) -> np.ndarray:
-    """Return the row of each protein residue where there are more rows than residues; int, shape (R,), -1 for none.
+    """Return the row of each protein residue where there are more rows than residues; int, shape
+    (R,), -1 for none.
 
-    A residue X has a row and no atoms: numbers that are left out say where. Rows at the ends of chains, and those that
-    a model of fixed length appends, are recognised by pLDDT, or because they all hold one number. Raises
-    ConfidenceError when the residues could be in several places, or in none.
+    A residue X has a row and no atoms: numbers that are left out say where. Rows at the ends of
+    chains, and those that a model of fixed length appends, are recognised by pLDDT, or because they
+    all hold one number. Raises ConfidenceError when the residues could be in several places, or in
+    none.
     """
     protein = np.flatnonzero(complex_.is_protein)
     layouts = [chains for chains in _layouts(complex_, protein) if chains.n_rows <= n_rows]
@@ -66,9 +73,14 @@ def rows_by_numbers(
         candidates = [rows for rows in candidates if not differing(of_file[rows], of_model)]
         candidates = candidates or _rows_of_like_plddt(layouts, of_file, of_model)
     elif output.pae is not None and len(protein):
-        candidates += [chains.rows_from_first() for chains in layouts if _is_padded(output.pae, chains.n_rows)]
+        candidates += [
+            chains.rows_from_first() for chains in layouts if _is_padded(output.pae, chains.n_rows)
+        ]
     if len({rows.tobytes() for rows in candidates}) != 1:
-        what = f"the predictor's files describe {n_rows} tokens, but the model has {described(complex_)}"
+        what = (
+            f"the predictor's files describe {n_rows} tokens, but the model has "
+            f"{described(complex_)}"
+        )
         raise ConfidenceError(what, remedy=WHOSE_FILES)
     token = np.full(len(complex_.residues), -1)
     token[protein] = candidates[0]
@@ -103,7 +115,9 @@ class _Chains:
         return self.rows([0] * len(self.offsets))
 
     def rows_that_numbers_say(self, n_rows: int) -> np.ndarray | None:
-        """The rows where numbers fill all n rows, from the first residue of a chain or from 1 on; None elsewhere."""
+        """The rows where numbers fill all n rows, from the first residue of a chain or from 1 on;
+        None elsewhere.
+        """
         if self.n_rows == n_rows:
             return self.rows_from_first()
         before = [number - 1 for number in self.first_numbers]
@@ -113,20 +127,31 @@ class _Chains:
 
 
 def _layouts(complex_: Complex, protein: np.ndarray) -> list[_Chains]:
-    """The chains with a row for each number that is left out and, if any number is, without such rows."""
+    """The chains with a row for each number that is left out and, if any number is, without such
+    rows.
+    """
     numbers_of_chains = []
-    for _, residues in groupby(protein.tolist(), key=lambda residue: complex_.residues[residue].chain):
-        numbers_of_chains.append(np.array([complex_.residues[residue].number for residue in residues]))
+    for _, residues in groupby(
+        protein.tolist(), key=lambda residue: complex_.residues[residue].chain
+    ):
+        numbers_of_chains.append(
+            np.array([complex_.residues[residue].number for residue in residues])
+        )
     first_numbers = [int(numbers[0]) for numbers in numbers_of_chains]
-    without_gaps = _Chains([np.arange(len(numbers)) for numbers in numbers_of_chains], first_numbers)
+    without_gaps = _Chains(
+        [np.arange(len(numbers)) for numbers in numbers_of_chains], first_numbers
+    )
     if any((np.diff(numbers) < 1).any() for numbers in numbers_of_chains):
         return [without_gaps]
     with_gaps = _Chains([numbers - numbers[0] for numbers in numbers_of_chains], first_numbers)
     return [without_gaps] if with_gaps.sizes == without_gaps.sizes else [with_gaps, without_gaps]
 
 
-def _rows_of_like_plddt(layouts: list[_Chains], of_file: np.ndarray, of_model: np.ndarray) -> list[np.ndarray]:
-    """The rows of the residues where pLDDT is that of the B factors; none where no place, or more than one, fits.
+def _rows_of_like_plddt(
+    layouts: list[_Chains], of_file: np.ndarray, of_model: np.ndarray
+) -> list[np.ndarray]:
+    """The rows of the residues where pLDDT is that of the B factors; none where no place, or more
+    than one, fits.
 
     of_file : pLDDT of rows. of_model : of residues.
     """
@@ -134,11 +159,15 @@ def _rows_of_like_plddt(layouts: list[_Chains], of_file: np.ndarray, of_model: n
     candidates = [rows for rows in candidates if rows is not None]
     errors = [np.abs(of_file[rows] - of_model).mean() for rows in candidates]
     least = min(errors, default=0.0)
-    return [rows for rows, error in zip(candidates, errors, strict=True) if error <= least + SAME_MEAN]
+    return [
+        rows for rows, error in zip(candidates, errors, strict=True) if error <= least + SAME_MEAN
+    ]
 
 
 def _most_alike(chains: _Chains, of_file: np.ndarray, of_model: np.ndarray) -> np.ndarray | None:
-    """The rows where pLDDT of each chain is most alike; None where that is not alike, or so in several places."""
+    """The rows where pLDDT of each chain is most alike; None where that is not alike, or so in
+    several places.
+    """
     shifts: list[int] = []
     first = 0
     for start, offsets in zip(chains.starts, chains.offsets, strict=True):
@@ -156,6 +185,8 @@ def _most_alike(chains: _Chains, of_file: np.ndarray, of_model: np.ndarray) -> n
 
 
 def _is_padded(pae: np.ndarray, n_rows: int) -> bool:
-    """Whether further rows and columns of PAE hold one number, and no others do: so models of fixed length append."""
+    """Whether further rows and columns of PAE hold one number, and no others do: so models of fixed
+    length append.
+    """
     further = np.concatenate([pae[n_rows:].ravel(), pae[:, n_rows:].ravel()])
     return len(further) > 0 and np.ptp(further) == 0 and np.ptp(pae[:n_rows, :n_rows]) > 0

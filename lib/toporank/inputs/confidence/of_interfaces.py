@@ -81,10 +81,11 @@ def _cb(complex_: Complex) -> np.ndarray:
 def iptm_between_partners(
     complex_: Complex, partners: Partners, output: PredictorOutput, place: Placed, predictor: str
 ) -> tuple[dict[str, float | str], list[str]]:
-    """`iptm_of` and, where it is known, `interface_iptm`, and why it is not known; empty where each predicted chain is
-    one partner.
+    """`iptm_of` and, where it is known, `interface_iptm`, and why it is not known; empty where each
+    predicted chain is one partner.
 
-    Of two partners the best pair of their chains counts; of several, the mean over those that touch.
+    Of two partners the best pair of their chains counts; of several, the mean over those that
+    touch.
     """
     try:
         complex_ = complex_.with_partners(partners)
@@ -100,8 +101,15 @@ def iptm_between_partners(
     order = _chains_of_pairs(output, place, chains)
     in_bodies = {chain for body in complex_.bodies for chain in body}
     if len(order) != len(output.pair_iptm) or not in_bodies <= set(order):
-        names = ", ".join(output.pair_chains) if output.pair_chains else f"{len(output.pair_iptm)} chains"
-        what = f"ipTM of pairs of chains is of {names}, but the model has {', '.join(chains)}: TopoRank does not use it"
+        names = (
+            ", ".join(output.pair_chains)
+            if output.pair_chains
+            else f"{len(output.pair_iptm)} chains"
+        )
+        what = (
+            f"ipTM of pairs of chains is of {names}, but the model has {', '.join(chains)}: "
+            "TopoRank does not use it"
+        )
         return values, [what]
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     body = complex_.body_of[residues]
@@ -120,7 +128,9 @@ def iptm_between_partners(
 
 
 def _chains_of_pairs(output: PredictorOutput, place: Placed, chains: list[str]) -> list[str]:
-    """The names in the model of the chains of `pair_iptm`, in its order. chains : of the model, in that of its file."""
+    """The names in the model of the chains of `pair_iptm`, in its order. chains : of the model, in
+    that of its file.
+    """
     if output.pair_chains is None:
         return chains if place.chains is None else place.chains
     if {*output.pair_chains} <= {*place.names}:

@@ -1,7 +1,8 @@
-"""What the files of each predictor say of a model, in one form: a reader for each way of writing it.
+"""What the files of each predictor say of a model, in one form: a reader for each way of writing
+it.
 
-A reader takes the files beside a model and puts what they say into a `PredictorOutput`. `inputs.predictors` says which
-readers a predictor has.
+A reader takes the files beside a model and puts what they say into a `PredictorOutput`.
+`inputs.predictors` says which readers a predictor has.
 """
 
 from __future__ import annotations
@@ -15,14 +16,23 @@ from typing import Any
 import numpy as np
 
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.content import ARRAY, WRONG_FILE, array, number, plddt, read_values, square
+from toporank.inputs.confidence.content import (
+    ARRAY,
+    WRONG_FILE,
+    array,
+    number,
+    plddt,
+    read_values,
+    square,
+)
 from toporank.inputs.confidence.side_files import LIGHT_PICKLES, SideFiles, file_called, ranked_runs
 
 NO_NUMBER = -(10**9)
 """Of a residue whose number a file does not have."""
 RANGES = {"ptm": (0.0, 1.0), "iptm": (0.0, 1.0), "ranking_score": (-101.0, 101.0)}
-"""What single numbers can be. AlphaFold 3 takes 100 from the ranking score of a model that clashes; AlphaFold 2 ranks
-models without ipTM by pLDDT."""
+"""What single numbers can be. AlphaFold 3 takes 100 from the ranking score of a model that clashes;
+AlphaFold 2 ranks models without ipTM by pLDDT.
+"""
 PAIR_OF_NAMES = re.compile(r"\(\s*'?([^,']+?)'?\s*,\s*'?([^,']+?)'?\s*\)")
 """Such as `(A, B)`, by which OpenFold3 names a pair of chains."""
 
@@ -60,7 +70,9 @@ class PredictorOutput:
     problems: list[str] = field(default_factory=list)
 
     def put(self, name: str, read: Callable[..., Any], *arguments: Any) -> None:
-        """Set a field to what a function reads, if it is there; what cannot be used becomes a problem."""
+        """Set a field to what a function reads, if it is there; what cannot be used becomes a
+        problem.
+        """
         try:
             value = read(*arguments)
         except ConfidenceError as error:
@@ -70,12 +82,18 @@ class PredictorOutput:
             setattr(self, name, value)
 
     def put_numbers(self, values: dict[str, Any], **names: str) -> None:
-        """Set pTM, ipTM or ranking score from values of a file. names : field → name in the file."""
+        """Set pTM, ipTM or ranking score from values of a file. names : field → name in the
+        file.
+        """
         for name, name_in_file in names.items():
             self.put(name, number, values, name_in_file, *RANGES[name])
 
-    def put_plddt(self, values: dict[str, Any], path: Path | None, name: str, of: str = "plddt") -> None:
-        """Set pLDDT from values of a file, if they have this name. of : the field, `plddt` or `atom_plddt`."""
+    def put_plddt(
+        self, values: dict[str, Any], path: Path | None, name: str, of: str = "plddt"
+    ) -> None:
+        """Set pLDDT from values of a file, if they have this name. of : the field, `plddt` or
+        `atom_plddt`.
+        """
         if path is not None and name in values:
             self.plddt_file = path.name
             self.put(of, plddt, values, name)
@@ -87,11 +105,15 @@ class PredictorOutput:
 
 
 Reader = Callable[[SideFiles, PredictorOutput], None]
-"""Puts what files say into the output. Raises ConfidenceError for a file that cannot be used at all."""
+"""Puts what files say into the output. Raises ConfidenceError for a file that cannot be used at
+all.
+"""
 
 
 def read_output(files: SideFiles, readers: tuple[Reader, ...]) -> PredictorOutput:
-    """Return what the files beside a model say; where several readers find a value, the last counts."""
+    """Return what the files beside a model say; where several readers find a value, the last
+    counts.
+    """
     output = PredictorOutput()
     for reader in readers:
         try:
@@ -105,11 +127,13 @@ def _values(path: Path | None) -> dict[str, Any]:
     return read_values(path) if path else {}
 
 
-# ---- what several predictors write -----------------------------------------------------------------------------------
+# ---- what several predictors write ---------------------------------------------------------------
 
 
 def scores_of_json(score: str, pairs: str) -> Reader:
-    """Make a reader of pTM, ipTM and, under these names, of the ranking score and of ipTM of pairs of chains."""
+    """Make a reader of pTM, ipTM and, under these names, of the ranking score and of ipTM of pairs
+    of chains.
+    """
 
     def read(files: SideFiles, output: PredictorOutput) -> None:
         values = _values(files.scores)
@@ -136,7 +160,9 @@ def _put_pae(path: Path, name: str, output: PredictorOutput) -> None:
     if name not in values:
         raise ConfidenceError(f"{path.name} has no {name}", remedy=WRONG_FILE)
     output.atom_chains = _names(values, "atom_chain_ids")
-    output.tokens = _tokens(values)  # without the tokens that the file names it is not known whose rows these are
+    output.tokens = _tokens(
+        values
+    )  # without the tokens that the file names it is not known whose rows these are
     output.put("pae", square, values, name)
 
 
@@ -153,7 +179,9 @@ def atom_plddt(name: str) -> Reader:
 
 
 def token_plddt(files: SideFiles, output: PredictorOutput) -> None:
-    """Read pLDDT of tokens from a file of its own, rounded as Boltz does it in mmCIF: both files give one score."""
+    """Read pLDDT of tokens from a file of its own, rounded as Boltz does it in mmCIF: both files
+    give one score.
+    """
     values = _values(files.plddt)
     output.put_plddt(values, files.plddt, ARRAY if ARRAY in values else "plddt")
     if output.plddt is not None:
@@ -161,10 +189,11 @@ def token_plddt(files: SideFiles, output: PredictorOutput) -> None:
 
 
 def _pair_iptm(table: Any) -> tuple[np.ndarray | None, list[str] | None]:
-    """ipTM of pairs of chains, (C, C), nan where unknown, and the names of these chains where they are given.
+    """ipTM of pairs of chains, (C, C), nan where unknown, and the names of these chains where they
+    are given.
 
-    Predictors write a matrix; a table of tables by the places of chains (Boltz) or by their names; or a table by pairs
-    of names (OpenFold3). None of anything else: few models need it.
+    Predictors write a matrix; a table of tables by the places of chains (Boltz) or by their names;
+    or a table by pairs of names (OpenFold3). None of anything else: few models need it.
     """
     if not isinstance(table, dict):
         return _matrix_of_pairs(table), None
@@ -208,19 +237,28 @@ def _matrix_of_pairs(rows: Any) -> np.ndarray | None:
         return None
     if matrix.ndim == 3 and len(matrix) == 1:
         matrix = matrix[0]
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or (matrix < 0).any() or (matrix > 1).any():
+    if (
+        matrix.ndim != 2
+        or matrix.shape[0] != matrix.shape[1]
+        or (matrix < 0).any()
+        or (matrix > 1).any()
+    ):
         return None
     return matrix
 
 
 def _names(values: dict[str, Any], key: str) -> list[str] | None:
-    """The names of chains in the order of the other values of a file of AlphaFold 3, where it has them."""
+    """The names of chains in the order of the other values of a file of AlphaFold 3, where it has
+    them.
+    """
     names = values.get(key)
     return [str(name) for name in names] if isinstance(names, list) and names else None
 
 
 def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
-    """Chain and residue number of each token, as AlphaFold 3 writes them; `NO_NUMBER` where it writes chains alone."""
+    """Chain and residue number of each token, as AlphaFold 3 writes them; `NO_NUMBER` where it
+    writes chains alone.
+    """
     if "token_chain_ids" not in values:
         return None
     try:
@@ -231,11 +269,13 @@ def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
         raise ConfidenceError("token_chain_ids and token_res_ids do not belong together") from error
 
 
-# ---- what one predictor writes ---------------------------------------------------------------------------------------
+# ---- what one predictor writes -------------------------------------------------------------------
 
 
 def colabfold(files: SideFiles, output: PredictorOutput) -> None:
-    """Read the one file that has it all. ColabFold ranks models of complexes by 0.8 ipTM + 0.2 pTM."""
+    """Read the one file that has it all. ColabFold ranks models of complexes by 0.8 ipTM + 0.2
+    pTM.
+    """
     values = _values(files.scores)
     output.put_numbers(values, ptm="ptm", iptm="iptm")
     if output.ptm is not None and output.iptm is not None:
@@ -259,7 +299,9 @@ def boltz_service(files: SideFiles, output: PredictorOutput) -> None:
     values = read_values(files.scores)
     metrics = _metrics_of_sample(values, int(files.names["sample"]))
     if metrics is None:
-        raise ConfidenceError(f"{files.scores.name} has no sample {files.names['sample']}", remedy=WRONG_FILE)
+        raise ConfidenceError(
+            f"{files.scores.name} has no sample {files.names['sample']}", remedy=WRONG_FILE
+        )
     output.put_numbers(metrics, ptm="ptm", iptm="iptm", ranking_score="structure_confidence")
 
 
@@ -268,7 +310,11 @@ def _metrics_of_sample(values: dict[str, Any], sample: int) -> dict[str, Any] | 
     if not isinstance(results, list):
         results = [values.get("best_sample")]
     for result in results:
-        if isinstance(result, dict) and result.get("sample") == sample and isinstance(result.get("metrics"), dict):
+        if (
+            isinstance(result, dict)
+            and result.get("sample") == sample
+            and isinstance(result.get("metrics"), dict)
+        ):
             return result["metrics"]
     metrics = _table(values, "sample_results").get(f"sample_{sample}")
     return metrics if isinstance(metrics, dict) else None
@@ -280,7 +326,9 @@ def _table(values: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def alphafold2_ranking(files: SideFiles, output: PredictorOutput) -> None:
-    """Read `ranking_debug.json`: ranking confidence and, of multimers, ipTM of each model by its name."""
+    """Read `ranking_debug.json`: ranking confidence and, of multimers, ipTM of each model by its
+    name.
+    """
     ranking = _values(files.scores)
     name = _model_of_alphafold2(files)
     scores = _table(ranking, "iptm+ptm") or _table(ranking, "plddts")
@@ -289,10 +337,11 @@ def alphafold2_ranking(files: SideFiles, output: PredictorOutput) -> None:
 
 
 def _model_of_alphafold2(files: SideFiles) -> str:
-    """The name of a model of AlphaFold 2: its own or, of `ranked_0`, by the order in `ranking_debug.json`.
+    """The name of a model of AlphaFold 2: its own or, of `ranked_0`, by the order in
+    `ranking_debug.json`.
 
-    Empty where there is no order. Raises ConfidenceError when the order ends before this model, or when it may be that
-    of another run: of `a_ranked_0` and `b_ranked_1` only one can be meant.
+    Empty where there is no order. Raises ConfidenceError when the order ends before this model, or
+    when it may be that of another run: of `a_ranked_0` and `b_ranked_1` only one can be meant.
     """
     name = files.names["name"] or files.names["listed"]
     order = _values(files.scores).get("order")
@@ -302,15 +351,23 @@ def _model_of_alphafold2(files: SideFiles) -> str:
     runs = ranked_runs(files.folder)
     if files.names["prefix"] and len(runs) > 1:
         several = " and ".join(f"{run}ranked" for run in sorted(runs)[:2])
-        what = f"ranking_debug.json ranks the models of one run, and here are models called {several}"
-        raise ConfidenceError(what, remedy="put the models of each run into a folder with its ranking_debug.json")
+        what = (
+            f"ranking_debug.json ranks the models of one run, and here are models called {several}"
+        )
+        raise ConfidenceError(
+            what, remedy="put the models of each run into a folder with its ranking_debug.json"
+        )
     if rank >= len(order):
-        raise ConfidenceError(f"ranking_debug.json orders {len(order)} models, so there is no ranked_{rank}")
+        raise ConfidenceError(
+            f"ranking_debug.json orders {len(order)} models, so there is no ranked_{rank}"
+        )
     return str(order[rank])
 
 
 def alphafold2_result(files: SideFiles, output: PredictorOutput) -> None:
-    """Read `result_<name>.pkl`: all there is. MassiveFold puts it into a folder, or calls it after the model."""
+    """Read `result_<name>.pkl`: all there is. MassiveFold puts it into a folder, or calls it after
+    the model.
+    """
     name = f"result_{_model_of_alphafold2(files)}.pkl"
     path = (
         file_called(files.folder, name)
@@ -332,6 +389,8 @@ def alphafold2_pae(files: SideFiles, output: PredictorOutput) -> None:
 
 
 def alphafold2_plddt(files: SideFiles, output: PredictorOutput) -> None:
-    """Read `confidence_<name>.json`, as AlphaFold 2.3.2 and AlphaPulldown write it: pLDDT of each residue."""
+    """Read `confidence_<name>.json`, as AlphaFold 2.3.2 and AlphaPulldown write it: pLDDT of each
+    residue.
+    """
     path = file_called(files.folder, f"confidence_{_model_of_alphafold2(files)}.json")
     output.put_plddt(_values(path), path, "confidenceScore")

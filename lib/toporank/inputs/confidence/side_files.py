@@ -16,7 +16,9 @@ from toporank.files.state import FileState, state_of
 from toporank.structures.identity import split_suffix
 
 KINDS = (".json", ".npz", ".npy", ".pkl", ".tsv", ".csv")
-"""Endings of the files that predictors write about models; each may be followed by that of a compression."""
+"""Endings of the files that predictors write about models; each may be followed by that of a
+compression.
+"""
 HADDOCK_TABLE = "capri_ss.tsv"
 """Of HADDOCK3, beside the models or in the folder of a `caprieval` step beside theirs."""
 LIGHT_PICKLES = "light_pkl"
@@ -73,13 +75,17 @@ def stem_of(filename: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def ranked_runs(folder: Path) -> frozenset[str]:
-    """Return what stands before `ranked_N` in the names of the models in a folder: each of several runs has its own."""
+    """Return what stands before `ranked_N` in the names of the models in a folder: each of several
+    runs has its own.
+    """
     matches = [RANKED.fullmatch(stem_of(name)) for name in names_in(folder)]
     return frozenset(match["prefix"] or "" for match in matches if match)
 
 
 def haddock_tables(folder: Path) -> list[Path]:
-    """Return the tables of HADDOCK3 that may have the models in a folder, those of later steps last."""
+    """Return the tables of HADDOCK3 that may have the models in a folder, those of later steps
+    last.
+    """
     places = [*_caprieval_steps(folder.parent), folder]
     tables = [file_called(place, HADDOCK_TABLE) for place in places]
     return [table for table in tables if table]
@@ -87,8 +93,12 @@ def haddock_tables(folder: Path) -> list[Path]:
 
 @functools.lru_cache(maxsize=64)
 def _caprieval_steps(run: Path) -> list[Path]:
-    """The `caprieval` steps of a run of HADDOCK3 in their order, such as `2_caprieval` and `10_caprieval`."""
-    return sorted(run.glob("[0-9]*_caprieval"), key=lambda path: (int(path.name.partition("_")[0]), path.name))
+    """The `caprieval` steps of a run of HADDOCK3 in their order, such as `2_caprieval` and
+    `10_caprieval`.
+    """
+    return sorted(
+        run.glob("[0-9]*_caprieval"), key=lambda path: (int(path.name.partition("_")[0]), path.name)
+    )
 
 
 def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
@@ -105,7 +115,9 @@ def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
         paths.update(folder / LIGHT_PICKLES / name for name in names_in(folder / LIGHT_PICKLES))
     found = []
     for path in sorted(paths):
-        with contextlib.suppress(OSError):  # it has just gone; where it cannot be read, the row of its model says so
+        with contextlib.suppress(
+            OSError
+        ):  # it has just gone; where it cannot be read, the row of its model says so
             found.append((str(path), state_of(path)))
     return found
 

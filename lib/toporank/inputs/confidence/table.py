@@ -22,7 +22,9 @@ ALL_CHAINS = "all_chains"
 
 
 class Confidence(NamedTuple):
-    """A row of confidence.csv; what is not known is None. docs/confidence.md says what each is and where it is from."""
+    """A row of confidence.csv; what is not known is None. docs/confidence.md says what each is and
+    where it is from.
+    """
 
     target: str
     decoy: str
@@ -74,13 +76,17 @@ LOWER_IS_BETTER = ("interface_pae", "haddock_score")
 
 
 def spoken(rows: Iterable[Confidence]) -> list[Confidence]:
-    """The rows that a table has: all of them, or none if no predictor says anything of any decoy."""
+    """The rows that a table has: all of them, or none if no predictor says anything of any
+    decoy.
+    """
     rows = list(rows)
     return rows if any(row.status != NOTHING for row in rows) else []
 
 
 def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
-    """Write confidence.csv: the columns that have a value; a header alone if there is nothing to say of any decoy."""
+    """Write confidence.csv: the columns that have a value; a header alone if there is nothing to
+    say of any decoy.
+    """
     rows = spoken(rows)
     columns = []
     for column in Confidence._fields:
@@ -101,10 +107,13 @@ def read_confidence(path: Path | str) -> list[Confidence]:
     return rows
 
 
-def of_copies(rows: Iterable[Confidence], copy_of: Mapping[tuple[str, str], str]) -> list[Confidence]:
+def of_copies(
+    rows: Iterable[Confidence], copy_of: Mapping[tuple[str, str], str]
+) -> list[Confidence]:
     """Return the rows, in which all copies of a model have the measures of the one with most.
 
-    A copy may have lost its side files. copy_of : target and decoy → the decoy that it is a copy of.
+    A copy may have lost its side files. copy_of : target and decoy → the decoy that it is a copy
+    of.
     """
     rows = list(rows)
     originals = [(row.target, copy_of.get((row.target, row.decoy), row.decoy)) for row in rows]
@@ -118,7 +127,9 @@ def of_copies(rows: Iterable[Confidence], copy_of: Mapping[tuple[str, str], str]
     return copied
 
 
-def best_measured(copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confidence]) -> dict[tuple[str, str], str]:
+def best_measured(
+    copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confidence]
+) -> dict[tuple[str, str], str]:
     """Return for copies the decoy that counts for them: of equal models the one with most measures.
 
     Parameters
@@ -128,7 +139,8 @@ def best_measured(copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confide
 
     Returns
     -------
-    The same with other originals, for all decoys but these; of equally known ones the first by name stays
+    The same with other originals, for all decoys but these; of equally known ones the first by name
+    stays
     """
     n_measures = {(row.target, row.decoy): _n_known(row) for row in rows}
     groups: dict[tuple[str, str], list[str]] = {}
@@ -137,7 +149,9 @@ def best_measured(copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confide
     best_of_copies: dict[tuple[str, str], str] = {}
     for (target, original), decoys in groups.items():
         ordered = [original, *sorted(decoys)]
-        best = max(ordered, key=lambda decoy: n_measures.get((target, decoy), 0))  # of equal ones the first
+        best = max(
+            ordered, key=lambda decoy: n_measures.get((target, decoy), 0)
+        )  # of equal ones the first
         for decoy in decoys:
             if decoy != best:
                 best_of_copies[target, decoy] = best

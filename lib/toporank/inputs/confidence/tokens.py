@@ -1,7 +1,8 @@
 """Which rows of a predictor's arrays are those of a residue of the model.
 
-AlphaFold 3 names the chain and the number of each token, and the chain of each atom. Other predictors write tokens in
-the order of the model's file. What the names, the numbers, the order and pLDDT say must agree.
+AlphaFold 3 names the chain and the number of each token, and the chain of each atom. Other
+predictors write tokens in the order of the model's file. What the names, the numbers, the order and
+pLDDT say must agree.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.missing_residues import MOST_DIFFERING, WHOSE_FILES, differing, rows_by_numbers
+from toporank.inputs.confidence.missing_residues import (
+    MOST_DIFFERING,
+    WHOSE_FILES,
+    differing,
+    rows_by_numbers,
+)
 from toporank.inputs.confidence.readers import NO_NUMBER, PredictorOutput
 from toporank.structures.complex import STANDARD, Complex
 
@@ -31,9 +37,12 @@ class Placed(NamedTuple):
 
     Attributes
     ----------
-    token : of each residue its first token, -1 for none; int, shape (R,); None where no array has tokens
-    plddt : of each residue by the predictor's files, 0 to 100, shape (R,), nan where unknown; None without any
-    chains : of each chain of the predictor, in its order, the name in the model; None where only the order tells
+    token : of each residue its first token, -1 for none; int, shape (R,); None where no array has
+        tokens
+    plddt : of each residue by the predictor's files, 0 to 100, shape (R,), nan where unknown; None
+        without any
+    chains : of each chain of the predictor, in its order, the name in the model; None where only
+        the order tells
     names : what the predictor calls a chain → the name in the model
     """
 
@@ -44,7 +53,9 @@ class Placed(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """A chain of a predictor. name : in the model. tokens, atoms : its places, int; atoms None where not output."""
+    """A chain of a predictor. name : in the model. tokens, atoms : its places, int; atoms None
+    where not output.
+    """
 
     name: str
     tokens: np.ndarray
@@ -58,7 +69,8 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
     ----------
     complex_ : the model, with R residues
     output : what the predictor says
-    b_factors : of each residue, where they are pLDDT, shape (R,), nan where unknown; they tell one order of chains from
+    b_factors : of each residue, where they are pLDDT, shape (R,), nan where unknown; they tell one
+        order of chains from
         another
 
     Raises
@@ -78,12 +90,17 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
     if not n:
         if of_atoms is None and output.atom_plddt is not None:
             n_atoms = len(complex_.without_hydrogens().xyz)
-            what = f"{output.plddt_file} has pLDDT of {len(output.atom_plddt)} atoms, but the model has {n_atoms}"
+            what = (
+                f"{output.plddt_file} has pLDDT of {len(output.atom_plddt)} atoms, but the model "
+                f"has {n_atoms}"
+            )
             raise ConfidenceError(what, remedy=WHOSE_FILES)
         return Placed(token=None, plddt=of_atoms)
     token = _by_order(complex_, n)
     if token is None:
-        token = rows_by_numbers(complex_, output, n, b_factors)  # such as a residue X, which has a row and no atoms
+        token = rows_by_numbers(
+            complex_, output, n, b_factors
+        )  # such as a residue X, which has a row and no atoms
     atom_names = _run_names(output.atom_chains or [])
     model_names = _run_names(_chain_names(complex_))
     if atom_names and atom_names != model_names:
@@ -91,7 +108,10 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
         if not fit.agrees(b_factors):
             of_file = ", ".join(atom_names[:MOST_NAMED])
             of_model = ", ".join(dict.fromkeys(model_names))
-            what = f"atom_chain_ids has chains {of_file}, and the model {of_model}: it is not known which are the same"
+            what = (
+                f"atom_chain_ids has chains {of_file}, and the model {of_model}: it is not known "
+                "which are the same"
+            )
             raise ConfidenceError(what, remedy=WHOSE_FILES)
     if output.plddt is not None and len(output.plddt) == n:
         return Placed(token=token, plddt=_of_residues(output.plddt, token))
@@ -104,12 +124,14 @@ def n_tokens(output: PredictorOutput) -> int:
     return sizes[0] if sizes else 0
 
 
-def shifted_b_factors(complex_: Complex, token: np.ndarray, plddt: np.ndarray, b_factors: np.ndarray) -> bool:
+def shifted_b_factors(
+    complex_: Complex, token: np.ndarray, plddt: np.ndarray, b_factors: np.ndarray
+) -> bool:
     """Whether B factors are pLDDT that Boltz wrote to other residues.
 
-    Its tokens are residues, and the atoms of a modified residue or of a ligand. Its writer counts these otherwise than
-    its arrays do, so that all residues behind one may have the pLDDT of an earlier token. The shift is the same up to
-    the next such residue.
+    Its tokens are residues, and the atoms of a modified residue or of a ligand. Its writer counts
+    these otherwise than its arrays do, so that all residues behind one may have the pLDDT of an
+    earlier token. The shift is the same up to the next such residue.
 
     Parameters
     ----------
@@ -121,20 +143,28 @@ def shifted_b_factors(complex_: Complex, token: np.ndarray, plddt: np.ndarray, b
     own = np.flatnonzero((token >= 0) & ~np.isnan(b_factors))
     single = np.diff(np.append(token, len(plddt))) == 1
     behind = np.cumsum(~single)[own]  # how many residues of several tokens stand before
-    if not behind.any() or differing(plddt[token[own[behind == 0]]], b_factors[own[behind == 0]]) > MOST_DIFFERING:
+    if (
+        not behind.any()
+        or differing(plddt[token[own[behind == 0]]], b_factors[own[behind == 0]]) > MOST_DIFFERING
+    ):
         return False
     for part in range(1, behind.max() + 1):
         residues = own[(behind == part) & single[own]]
         if not len(residues):
             continue
         shifts = range(token[residues[0]] + 1)
-        if all(differing(plddt[token[residues] - shift], b_factors[residues]) > MOST_DIFFERING for shift in shifts):
+        if all(
+            differing(plddt[token[residues] - shift], b_factors[residues]) > MOST_DIFFERING
+            for shift in shifts
+        ):
             return False
     return True
 
 
 def _layouts(complex_: Complex) -> Iterator[np.ndarray]:
-    """Tokens of each residue, shape (R,): one; one, or one for each heavy atom of what is not standard; of proteins."""
+    """Tokens of each residue, shape (R,): one; one, or one for each heavy atom of what is not
+    standard; of proteins.
+    """
     atoms = np.diff(complex_.without_hydrogens().atom_slices)
     standard = np.isin(complex_.names, [*STANDARD, *NUCLEOTIDES])
     yield np.ones_like(atoms)
@@ -143,7 +173,9 @@ def _layouts(complex_: Complex) -> Iterator[np.ndarray]:
 
 
 def _by_order(complex_: Complex, n: int) -> np.ndarray | None:
-    """The first of n tokens of each residue, -1 for none, in the order of the file; None where n does not fit."""
+    """The first of n tokens of each residue, -1 for none, in the order of the file; None where n
+    does not fit.
+    """
     for sizes in _layouts(complex_):
         if sizes.sum() == n:
             return np.where(sizes > 0, np.cumsum(sizes) - sizes, -1)
@@ -156,7 +188,9 @@ def _of_residues(of_tokens: np.ndarray, token: np.ndarray) -> np.ndarray:
 
 
 def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray) -> np.ndarray | None:
-    """The mean over the heavy atoms of each residue, nan without any; None where there are more or fewer atoms."""
+    """The mean over the heavy atoms of each residue, nan without any; None where there are more or
+    fewer atoms.
+    """
     heavy = complex_.without_hydrogens()
     if len(of_atoms) != len(heavy.xyz):
         return None
@@ -166,14 +200,15 @@ def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray) -> np.ndarray | None
         return sums / np.bincount(heavy.residue_of, minlength=n_residues)
 
 
-# ---- named tokens ----------------------------------------------------------------------------------------------------
+# ---- named tokens --------------------------------------------------------------------------------
 
 
 class _Fit(NamedTuple):
-    """Chains of a predictor under names of the model, with what follows for the residues of the model.
+    """Chains of a predictor under names of the model, with what follows for the residues of the
+    model.
 
-    chains : with their names in the model. token, plddt : as in `Placed`. whole : whether each token is one of a
-    residue of the model.
+    chains : with their names in the model. token, plddt : as in `Placed`. whole : whether each
+    token is one of a residue of the model.
     """
 
     chains: list[_Chain]
@@ -183,7 +218,11 @@ class _Fit(NamedTuple):
 
     def agrees(self, b_factors: np.ndarray | None) -> bool | None:
         """Whether pLDDT is that of the B factors; None where they cannot be compared."""
-        if self.plddt is None or b_factors is None or len(np.unique(b_factors[~np.isnan(b_factors)])) < 2:
+        if (
+            self.plddt is None
+            or b_factors is None
+            or len(np.unique(b_factors[~np.isnan(b_factors)])) < 2
+        ):
             return None
         return differing(self.plddt, b_factors) <= MOST_DIFFERING
 
@@ -191,14 +230,19 @@ class _Fit(NamedTuple):
 def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None) -> Placed:
     """As `placed`, of tokens with a chain and a number.
 
-    AlphaFold 3.0.0 and 3.0.1 call the chains of tokens A, B and so on, whatever their names in the input; the names of
-    the atoms' chains are right. People rename chains, too, put them in another order, and cut them.
+    AlphaFold 3.0.0 and 3.0.1 call the chains of tokens A, B and so on, whatever their names in the
+    input; the names of the atoms' chains are right. People rename chains, too, put them in another
+    order, and cut them.
     """
     token_names = _run_names([chain for chain, _ in output.tokens])
     atom_names = _run_names(output.atom_chains or [])
     model_names = _run_names(_chain_names(complex_))
     lettered = token_names[: len(LETTERS)] == list(LETTERS[: len(token_names)])
-    named = [_chains_called(names, output) for names in (atom_names, token_names) if len(names) == len(token_names)]
+    named = [
+        _chains_called(names, output)
+        for names in (atom_names, token_names)
+        if len(names) == len(token_names)
+    ]
     in_order = None
     if len(model_names) == len(token_names):
         in_order = _fitted(complex_, output, _chains_in_order(model_names, output))
@@ -214,7 +258,11 @@ def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray 
     if not candidates and in_order is not None and in_order.agrees(b_factors):
         candidates = [in_order]
     candidates = candidates or fitting
-    if lettered and len(atom_names) == len(token_names) <= len(LETTERS) and atom_names == model_names:
+    if (
+        lettered
+        and len(atom_names) == len(token_names) <= len(LETTERS)
+        and atom_names == model_names
+    ):
         # as AlphaFold 3.0.0 writes them: the names of the atoms' chains are right
         candidates = [fit for fit in candidates if fit.chains is named[0]] or candidates
     if len({fit.token.tobytes() for fit in candidates}) != 1:
@@ -223,7 +271,9 @@ def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray 
     in_model = [chain.name for chain in fit.chains]
     names = dict(zip(token_names, in_model, strict=True))
     if len(atom_names) == len(in_model) and set(atom_names) != set(token_names):
-        names |= dict(zip(atom_names, in_model, strict=True))  # where two lists differ, that of the atoms counts
+        names |= dict(
+            zip(atom_names, in_model, strict=True)
+        )  # where two lists differ, that of the atoms counts
     return Placed(token=fit.token, plddt=fit.plddt, chains=in_model, names=names)
 
 
@@ -256,7 +306,8 @@ def _atoms_have_plddt(output: PredictorOutput) -> bool:
 def _fitted(
     complex_: Complex, output: PredictorOutput, chains: list[_Chain], *, any_numbers: bool = False
 ) -> _Fit | None:
-    """Tokens and pLDDT of the residues where chains with these names have as many; None where they do not fit.
+    """Tokens and pLDDT of the residues where chains with these names have as many; None where they
+    do not fit.
 
     any_numbers : as in `_tokens_of_chain`
     """
@@ -279,7 +330,9 @@ def _fitted(
             if complex_.is_protein[residues].any():
                 return None
             continue
-        of_residues = _tokens_of_chain(complex_, residues, chain.tokens, numbers, any_numbers=any_numbers)
+        of_residues = _tokens_of_chain(
+            complex_, residues, chain.tokens, numbers, any_numbers=any_numbers
+        )
         if of_residues is None:
             return None
         token[residues] = of_residues
@@ -294,12 +347,19 @@ def _fitted(
 
 
 def _tokens_of_chain(
-    complex_: Complex, residues: np.ndarray, tokens: np.ndarray, numbers: np.ndarray, *, any_numbers: bool
+    complex_: Complex,
+    residues: np.ndarray,
+    tokens: np.ndarray,
+    numbers: np.ndarray,
+    *,
+    any_numbers: bool,
 ) -> np.ndarray | None:
-    """The first token of each residue of a chain, by its number or, of one that was numbered anew, by its place.
+    """The first token of each residue of a chain, by its number or, of one that was numbered anew,
+    by its place.
 
-    None where a protein residue has none. numbers : of all tokens. any_numbers : whether the new numbers may leave out
-    some and have insertion codes; otherwise all differ from the old ones by as much.
+    None where a protein residue has none. numbers : of all tokens. any_numbers : whether the new
+    numbers may leave out some and have insertion codes; otherwise all differ from the old ones by
+    as much.
     """
     first: dict[int, int] = {}
     for place in tokens.tolist():
@@ -330,7 +390,8 @@ def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
     of_atoms = f", atom_chain_ids {', '.join(atom_names[:MOST_NAMED])}" if atom_names else ""
     return (
         "the predictor's files do not say which tokens are those of the model: token_chain_ids has "
-        f"{of_tokens}{of_atoms}, and the model {_sizes(_chain_names(complex_))}; TopoRank uses neither PAE nor pLDDT"
+        f"{of_tokens}{of_atoms}, and the model {_sizes(_chain_names(complex_))}; TopoRank uses "
+        "neither PAE nor pLDDT"
         " of these files"
     )
 

@@ -1,4 +1,6 @@
-"""What lies beside models, looks like a predictor's file, and is not read: it may say something of them."""
+"""What lies beside models, looks like a predictor's file, and is not read: it may say something of
+them.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,13 @@ OF_CONFIDENCE = re.compile(
     r"(?<![a-z])(scores?|confidences?|pae|plddts?|i?ptm|ranking|summary|metrics|full_data|predicted_aligned_error|ipsae"
     r"|results?(?=.*\.(?:json|pkl)$))(?![a-z])"
 )
-"""Words in the names of files that say how good models are. Of programs; people call their tables `results`, too."""
+"""Words in the names of files that say how good models are. Of programs; people call their tables
+`results`, too.
+"""
 OF_MODEL = (".json", ".npz", ".npy", ".pkl")
-"""Endings of files that are called after a model and say something of it, whatever else their names say."""
+"""Endings of files that are called after a model and say something of it, whatever else their names
+say.
+"""
 UNUSED = re.compile(
     r"(?:.*[_.-])?(?:data|job_request|config|settings|timings?|relax_metrics|metadata(?:_.*)?|inference_query_set"
     r"|manifest|inputs?|io)\.json"
@@ -56,15 +62,17 @@ class Unread(NamedTuple):
     of_all: bool = False
 
     def about(self, model: Path) -> str:
-        """The sentence, where any of the files may say something of this model in the folder; otherwise empty."""
+        """The sentence, where any of the files may say something of this model in the folder;
+        otherwise empty.
+        """
         return self.sentence if self.of_all or stem_of(model.name) in self.models else ""
 
 
 def unread(folder: Path) -> Unread:
     """What looks like a predictor's file beside the models in a folder and is not read.
 
-    Files of models that are not in the folder count only where a model has no such file of its own: it may have been
-    renamed.
+    Files of models that are not in the folder count only where a model has no such file of its own:
+    it may have been renamed.
     """
     names = names_in(folder)
     models = {stem_of(name) for name in names if split_suffix(name)}
@@ -76,7 +84,9 @@ def unread(folder: Path) -> Unread:
             read |= _files_of(stem, kind)
         all_have_one = all(_has(stem, kind, plain_names) for stem in models)
         of_others = _patterns(models, kind) if all_have_one else []
-        left = [name for name in left if not _is_explained(without_compression(name), read, of_others)]
+        left = [
+            name for name in left if not _is_explained(without_compression(name), read, of_others)
+        ]
     if not left:
         return Unread()
     more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
@@ -91,7 +101,9 @@ def unread(folder: Path) -> Unread:
 
 
 def _is_explained(name: str, read: set[str], of_others: Iterable[re.Pattern[str]]) -> bool:
-    """Whether TopoRank reads a file, or it is that of a model that is not there. of_others : names of such files."""
+    """Whether TopoRank reads a file, or it is that of a model that is not there. of_others : names
+    of such files.
+    """
     return name in read or any(pattern.fullmatch(name) for pattern in of_others)
 
 
@@ -125,7 +137,9 @@ def _files_of(stem: str, kind: str) -> set[str]:
 
 
 def _has(stem: str, kind: str, names: set[str]) -> bool:
-    """Whether a model has a file of a kind, or a file that has it all, or one that says which file it is."""
+    """Whether a model has a file of a kind, or a file that has it all, or one that says which file
+    it is.
+    """
     files = _files_of(stem, kind)
     if names & files:
         return True

@@ -1,13 +1,15 @@
 """The GATv2 layer and the edge update as loops over sorted edges: the fast path on a CPU.
 
-The edges of a batch are sorted by the node they point to, so that all edges into a node are neighbours. The loops keep
-nothing of the size edges × heads × width but one bit each. The large products, those with edge vectors, are computed in
-tiles that fit into the cache. Gradients are written out: with z the sum before the leaky ReLU, the score
-s = att · leaky(z), and the share α the softmax of s over the edges of a node (Brody, Alon & Yahav 2022, equation 7),
+The edges of a batch are sorted by the node they point to, so that all edges into a node are
+neighbours. The loops keep nothing of the size edges × heads × width but one bit each. The large
+products, those with edge vectors, are computed in tiles that fit into the cache. Gradients are
+written out: with z the sum before the leaky ReLU, the score s = att · leaky(z), and the share α the
+softmax of s over the edges of a node (Brody, Alon & Yahav 2022, equation 7),
 
     ds = α (dα − Σ α dα)    u = ds · leaky'(z)    dz = u · att    d att = Σ u · z
 
-The backward pass needs only the sign of z: z is a sum of three linear maps, and Σ u · z that of their parts.
+The backward pass needs only the sign of z: z is a sum of three linear maps, and Σ u · z that of
+their parts.
 """
 
 from __future__ import annotations
@@ -27,27 +29,36 @@ NEGATIVE_SLOPE = 0.2
 REORDERING = {"reassoc", "contract", "arcp", "nsz"}
 """What vector instructions need to reorder sums. Infinities and nan keep their meaning."""
 TILE = 512
-"""Edges whose product is computed at once: 512 × 256 numbers of single precision are half a megabyte."""
+"""Edges whose product is computed at once: 512 × 256 numbers of single precision are half a
+megabyte.
+"""
 
 vectorised = functools.partial(compilation.compiled, fastmath=REORDERING)
 
 
 def can_loop(x: Tensor) -> bool:
-    """Return whether the loops can compute with `x`: on a CPU, not in fewer bits, not inside `torch.compile`."""
+    """Return whether the loops can compute with `x`: on a CPU, not in fewer bits, not inside
+    `torch.compile`.
+    """
     if torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
         return False
     return x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
 
 
 def attend(
-    layer: nn.Module, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
+    layer: nn.Module,
+    x: Tensor,
+    edge_index: Tensor,
+    edge_attr: Tensor,
+    embedding: nn.Linear | None = None,
 ) -> Tensor:
     """Return what each node gathers from its incoming edges, the mean over heads.
 
     Parameters
     ----------
     layer : nn.Module
-        Has the weights `lin_l`, `lin_r`, `lin_edge`, `att` and `bias`, and `dropout`, as PyG's `GATv2Conv` has.
+        Has the weights `lin_l`, `lin_r`, `lin_edge`, `att` and `bias`, and `dropout`, as PyG's
+        `GATv2Conv` has.
     x : Tensor
         Node vectors, shape (n, hidden).
     edge_index : Tensor
@@ -55,7 +66,8 @@ def attend(
     edge_attr : Tensor
         Edge vectors, shape (E, k).
     embedding : nn.Linear, optional
-        Takes edge vectors to the width of the layer first. Two linear maps are one, so this costs nothing.
+        Takes edge vectors to the width of the layer first. Two linear maps are one, so this costs
+        nothing.
 
     Returns
     -------
@@ -85,7 +97,11 @@ def attend(
 
 
 def update_edges(
-    update: nn.Linear, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
+    update: nn.Linear,
+    x: Tensor,
+    edge_index: Tensor,
+    edge_attr: Tensor,
+    embedding: nn.Linear | None = None,
 ) -> Tensor:
     """Return the new vector of each edge: ELU of a linear map of source, destination and edge.
 
@@ -106,7 +122,9 @@ def update_edges(
     if embedding is not None:
         bias = bias + of_edge @ embedding.bias
         of_edge = of_edge @ embedding.weight
-    return _EdgeUpdate.apply(x @ of_source.T, F.linear(x, of_destination, bias), edge_attr, of_edge, edge_index)
+    return _EdgeUpdate.apply(
+        x @ of_source.T, F.linear(x, of_destination, bias), edge_attr, of_edge, edge_index
+    )
 
 
 class _Attention(torch.autograd.Function):
@@ -117,7 +135,9 @@ class _Attention(torch.autograd.Function):
         heads, width = att.shape
         keep = x[:0, :1] if keep is None else keep.numpy()
         source_of, destination_of = _arrays(*edge_index)
-        start = np.searchsorted(destination_of, np.arange(len(x) + 1))  # edges to node i are start[i]:start[i + 1]
+        start = np.searchsorted(
+            destination_of, np.arange(len(x) + 1)
+        )  # edges to node i are start[i]:start[i + 1]
         source = (x @ w_source.T + b_source).reshape(-1, heads, width)
         destination = (x @ w_destination.T + b_destination).reshape(-1, heads, width)
         score = np.empty((len(edge), heads), x.dtype)
@@ -141,7 +161,9 @@ class _Attention(torch.autograd.Function):
         torch.from_numpy(score).exp_()  # quicker than NumPy's
         out = np.empty((len(x), width), x.dtype)
         _gather(source_of, start, source, score, keep, out)
-        ctx.save_for_backward(*tensors, *_tensors(source, destination, positive, score, keep, start))
+        ctx.save_for_backward(
+            *tensors, *_tensors(source, destination, positive, score, keep, start)
+        )
         ctx.edge_index = edge_index
         return torch.from_numpy(out)
 
@@ -193,7 +215,14 @@ class _Attention(torch.autograd.Function):
         d_w_source = (x.T @ d_source).T
         d_w_destination = (x.T @ d_destination).T
         gradients = _tensors(
-            d_x, d_w_source, d_source.sum(0), d_w_destination, d_destination.sum(0), d_edge, d_weight, d_att
+            d_x,
+            d_w_source,
+            d_source.sum(0),
+            d_w_destination,
+            d_destination.sum(0),
+            d_edge,
+            d_weight,
+            d_att,
         )
         return *gradients, None, None
 
@@ -229,7 +258,13 @@ class _EdgeUpdate(torch.autograd.Function):
         for tile in _tiles(len(edge)):
             rows = d_out[: tile.stop - tile.start]
             _spread_ends(
-                source_of[tile], destination_of[tile], out[tile], gradient[tile], d_source, d_destination, rows
+                source_of[tile],
+                destination_of[tile],
+                out[tile],
+                gradient[tile],
+                d_source,
+                d_destination,
+                rows,
             )
             d_weight += rows.T @ edge[tile]
             if d_edge is not None:
@@ -249,8 +284,9 @@ def _tiles(n_edges: int) -> list[slice]:
     return [slice(first, min(first + TILE, n_edges)) for first in range(0, n_edges, TILE)]
 
 
-# The loops. Arrays of edges are of one tile, or of all edges where `start` says which belong to a node.
-# Edges: (E,), (E, heads) or (E, heads, width). Nodes: (n, heads, width); what they gather and its gradient, (n, width).
+# The loops. Arrays of edges are of one tile, or of all edges where `start` says which belong to a
+# node. Edges: (E,), (E, heads) or (E, heads, width). Nodes: (n, heads, width); what they gather and
+# its gradient, (n, width).
 
 
 @vectorised
@@ -284,7 +320,9 @@ def _subtract_largest(start, score):
 
 @vectorised
 def _gather(source_of, start, source, alpha, keep, out):
-    """alpha, in: exp of scores; out: their share of the sum of a node. out : what nodes gather, is written."""
+    """alpha, in: exp of scores; out: their share of the sum of a node. out : what nodes gather, is
+    written.
+    """
     heads, width = source.shape[1:]
     total, gathered = np.empty(heads, source.dtype), np.empty(width, source.dtype)
     one = source.dtype.type(1)
@@ -310,7 +348,11 @@ def _score_gradient(source_of, start, source, alpha, keep, gradient, d_score):
     """d_score is written."""
     heads, width = source.shape[1:]
     mean = np.empty(heads, source.dtype)
-    zero, one, mean_of_heads = source.dtype.type(0), source.dtype.type(1), source.dtype.type(1 / heads)
+    zero, one, mean_of_heads = (
+        source.dtype.type(0),
+        source.dtype.type(1),
+        source.dtype.type(1 / heads),
+    )
     for i in range(len(gradient)):
         mean[:] = 0
         for e in range(start[i], start[i + 1]):
@@ -328,11 +370,29 @@ def _score_gradient(source_of, start, source, alpha, keep, gradient, d_score):
 
 @vectorised
 def _scatter(
-    source_of, destination_of, source, positive, att, alpha, keep, gradient, d_score, d_source, d_destination, d_att, u
+    source_of,
+    destination_of,
+    source,
+    positive,
+    att,
+    alpha,
+    keep,
+    gradient,
+    d_score,
+    d_source,
+    d_destination,
+    d_att,
+    u,
 ):
-    """u is written. Added: to d_source its gradient, to d_destination u, to d_att the part of the sources."""
+    """u is written. Added: to d_source its gradient, to d_destination u, to d_att the part of the
+    sources.
+    """
     heads, width = att.shape
-    slope, one, mean_of_heads = att.dtype.type(NEGATIVE_SLOPE), att.dtype.type(1), att.dtype.type(1 / heads)
+    slope, one, mean_of_heads = (
+        att.dtype.type(NEGATIVE_SLOPE),
+        att.dtype.type(1),
+        att.dtype.type(1 / heads),
+    )
     for e in range(len(source_of)):
         j, i = source_of[e], destination_of[e]
         for h in range(heads):
@@ -357,7 +417,9 @@ def _add_ends(source_of, destination_of, source, destination, out):
 
 @vectorised
 def _spread_ends(source_of, destination_of, out, gradient, d_source, d_destination, d_out):
-    """The backward pass of `_add_ends` and an ELU. out : after the ELU. d_out : before it, is written."""
+    """The backward pass of `_add_ends` and an ELU. out : after the ELU. d_out : before it, is
+    written.
+    """
     one = out.dtype.type(1)
     for e in range(len(source_of)):
         j, i = source_of[e], destination_of[e]

@@ -1,8 +1,10 @@
-"""Secondary structure, backbone angles and accessible surface of proteins, as DSSP defines them, compiled with numba.
+"""Secondary structure, backbone angles and accessible surface of proteins, as DSSP defines them,
+compiled with numba.
 
-Written from the publications: Kabsch & Sander 1983 (Biopolymers 22:2577) for hydrogen bonds, states and radii,
-Shrake & Rupley 1973 (J. Mol. Biol. 79:351) for the surface. Where these leave a choice, the answers of mkdssp 4 decide.
-Importing this package imports numba, which is slow: import it only to compute.
+Written from the publications: Kabsch & Sander 1983 (Biopolymers 22:2577) for hydrogen bonds, states
+and radii, Shrake & Rupley 1973 (J. Mol. Biol. 79:351) for the surface. Where these leave a choice,
+the answers of mkdssp 4 decide. Importing this package imports numba, which is slow: import it only
+to compute.
 """
 
 import functools
@@ -16,7 +18,9 @@ __all__ = ["accessibility", "secondary_structure"]
 
 @functools.cache
 def _prepare() -> np.ndarray:
-    """Compile, or load, what is called below, with the very types it is called with. Returns the sphere."""
+    """Compile, or load, what is called below, with the very types it is called with. Returns the
+    sphere.
+    """
     sphere = solvent.fibonacci_sphere()
     none = np.zeros(0, np.int64)
     states.assign_states(np.zeros((0, 4, 3)), none, np.zeros(0, np.bool_))
@@ -42,12 +46,16 @@ def secondary_structure(
     """
     _prepare()
     state, (phi, psi) = states.assign_states(
-        np.ascontiguousarray(backbone, np.float64), np.ascontiguousarray(chain, np.int64), proline.astype(np.bool_)
+        np.ascontiguousarray(backbone, np.float64),
+        np.ascontiguousarray(chain, np.int64),
+        proline.astype(np.bool_),
     )
     return states.LETTERS[state], phi, psi
 
 
-def accessibility(xyz: np.ndarray, names: np.ndarray, start: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def accessibility(
+    xyz: np.ndarray, names: np.ndarray, start: np.ndarray, wanted: np.ndarray
+) -> np.ndarray:
     """Accessible surface of some residues.
 
     Parameters

@@ -49,7 +49,9 @@ def _distance(a, b):
 
 @compiled
 def dihedral(a, b, c, d):
-    """Degrees, −180 to 180, between the planes of a b c and b c d; `NO_ANGLE` where three are on a line."""
+    """Degrees, −180 to 180, between the planes of a b c and b c d; `NO_ANGLE` where three are on a
+    line.
+    """
     # tan φ = |bc| · ab·(bc × cd) / (ab × bc)·(bc × cd): unlike arccos it is exact near 0° and 180°.
     axis = _minus(c, b)
     first, second = _cross(_minus(b, a), axis), _cross(axis, _minus(d, c))
@@ -69,10 +71,15 @@ def bend(a, b, c):
 
 @compiled
 def segments(backbone, chain):
-    """int, shape (n,): rises by one wherever a residue is not joined to the one before. chain: int, shape (n,)."""
+    """int, shape (n,): rises by one wherever a residue is not joined to the one before. chain: int,
+    shape (n,).
+    """
     segment = np.zeros(len(chain), np.int64)
     for i in range(1, len(chain)):
-        joined = chain[i] == chain[i - 1] and _distance(backbone[i - 1, C], backbone[i, N]) <= PEPTIDE_BOND
+        joined = (
+            chain[i] == chain[i - 1]
+            and _distance(backbone[i - 1, C], backbone[i, N]) <= PEPTIDE_BOND
+        )
         segment[i] = segment[i - 1] + (not joined)
     return segment
 
@@ -91,8 +98,11 @@ def torsions(backbone, segment):
 
 @compiled
 def hydrogens(backbone, segment):
-    """Amide hydrogens, shape (n, 3): 1 Å from N against the C=O before; N itself where there is no residue before."""
-    # X-ray structures lack hydrogens. N–H is parallel to C=O of the residue before, since the peptide is flat.
+    """Amide hydrogens, shape (n, 3): 1 Å from N against the C=O before; N itself where there is no
+    residue before.
+    """
+    # X-ray structures lack hydrogens. N–H is parallel to C=O of the residue before, since the
+    # peptide is flat.
     places = backbone[:, N].copy()
     for i in range(1, len(segment)):
         length = _distance(backbone[i - 1, C], backbone[i - 1, O])
@@ -104,19 +114,26 @@ def hydrogens(backbone, segment):
 
 @compiled
 def energy(donor, hydrogen, acceptor):
-    """kcal/mol of the bond from N–H of one residue to C=O of another, to three decimals as DSSP keeps it."""
-    # E = 332 · 0.42 · 0.20 · (1/r(ON) + 1/r(CH) − 1/r(OH) − 1/r(CN)): Coulomb's law between the partial charges
-    # ±0.42 e of C=O and ±0.20 e of N–H (Kabsch & Sander 1983, eq. 1). Below 0.5 Å DSSP gives the least energy.
+    """kcal/mol of the bond from N–H of one residue to C=O of another, to three decimals as DSSP
+    keeps it.
+    """
+    # E = 332 · 0.42 · 0.20 · (1/r(ON) + 1/r(CH) − 1/r(OH) − 1/r(CN)): Coulomb's law between the
+    # partial charges ±0.42 e of C=O and ±0.20 e of N–H (Kabsch & Sander 1983, eq. 1). Below 0.5 Å
+    # DSSP gives the least energy.
     ho, hc = _distance(hydrogen, acceptor[O]), _distance(hydrogen, acceptor[C])
     nc, no = _distance(donor[N], acceptor[C]), _distance(donor[N], acceptor[O])
     if min(ho, hc, nc, no) < CLOSEST:
         return STRONGEST
-    return max(round(1000.0 * COUPLING * (1.0 / ho - 1.0 / hc + 1.0 / nc - 1.0 / no)) / 1000.0, STRONGEST)
+    return max(
+        round(1000.0 * COUPLING * (1.0 / ho - 1.0 / hc + 1.0 / nc - 1.0 / no)) / 1000.0, STRONGEST
+    )
 
 
 @compiled
 def neighbours(backbone):
-    """Pairs i < j of residues whose CA are closer than `REACH`, shape (m, 2), in order; by plain search."""
+    """Pairs i < j of residues whose CA are closer than `REACH`, shape (m, 2), in order; by plain
+    search.
+    """
     x, y, z = backbone[:, CA, 0].copy(), backbone[:, CA, 1].copy(), backbone[:, CA, 2].copy()
     square, pairs, count = np.empty(len(x)), np.empty((16 * len(x) + 16, 2), np.int64), 0
     for i in range(len(x)):

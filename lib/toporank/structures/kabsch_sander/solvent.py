@@ -1,4 +1,6 @@
-"""Accessible surface of residues by points on spheres (Shrake & Rupley 1973), with the radii of Kabsch & Sander."""
+"""Accessible surface of residues by points on spheres (Shrake & Rupley 1973), with the radii of
+Kabsch & Sander.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,18 @@ RADII = {b"N": 1.65, b"CA": 1.87, b"C": 1.76, b"O": 1.40}
 SIDE_CHAIN = 1.80
 """Å, the radius of every other atom."""
 SAME_PLACE = 1e-4
-"""Å², the squared distance up to which atoms do not cover each other: an atom itself, and twins laid over it."""
+"""Å², the squared distance up to which atoms do not cover each other: an atom itself, and twins
+laid over it.
+"""
 HALF = 200
 POINTS = 2 * HALF + 1
 
 
 def fibonacci_sphere() -> np.ndarray:
     """`POINTS` unit vectors spread evenly over a sphere, shape (`POINTS`, 3)."""
-    # Point i lies at latitude arcsin(2i / n) and longitude 2πi / Φ with the golden ratio Φ, so that each point has the
-    # same area of the sphere and none lies below another (González 2010, Math. Geosci. 42:49). mkdssp does the same.
+    # Point i lies at latitude arcsin(2i / n) and longitude 2πi / Φ with the golden ratio Φ, so that
+    # each point has the same area of the sphere and none lies below another (González 2010, Math.
+    # Geosci. 42:49). mkdssp does the same.
     golden_ratio = (1 + np.sqrt(5)) / 2
     i = np.arange(-HALF, HALF + 1)
     latitude = np.arcsin(2 * i / POINTS)
@@ -52,10 +57,16 @@ def _bounds(xyz, reach, start):
 
 @compiled
 def _free_points(centre, reach, sphere, near, count):
-    """How many points of a sphere of radius `reach` are in none of the balls near[:count]: centre, squared radius."""
+    """How many points of a sphere of radius `reach` are in none of the balls near[:count]: centre,
+    squared radius.
+    """
     free, last = 0, 0
     for p in range(len(sphere)):
-        x, y, z = centre[0] + reach * sphere[p, 0], centre[1] + reach * sphere[p, 1], centre[2] + reach * sphere[p, 2]
+        x, y, z = (
+            centre[0] + reach * sphere[p, 0],
+            centre[1] + reach * sphere[p, 1],
+            centre[2] + reach * sphere[p, 2],
+        )
         covered = False
         for k in range(count):  # the ball that covered the point before comes first
             b = last + k if last + k < count else last + k - count
@@ -70,8 +81,9 @@ def _free_points(centre, reach, sphere, near, count):
 def accessible_surface(xyz, reach, start, wanted, sphere):
     """Accessible surface in Å² of the wanted residues, shape (w,).
 
-    xyz : float64, shape (A, 3), atoms in Å. reach : float64, shape (A,), their radii with that of water. start : int,
-    shape (n + 1,), the atoms of residue r are start[r] to start[r + 1], at least one. wanted : int, shape (w,).
+    xyz : float64, shape (A, 3), atoms in Å. reach : float64, shape (A,), their radii with that of
+    water. start : int, shape (n + 1,), the atoms of residue r are start[r] to start[r + 1], at
+    least one. wanted : int, shape (w,).
     """
     balls, area = _bounds(xyz, reach, start), np.zeros(len(wanted))
     close, near = np.empty(len(balls), np.int64), np.empty((len(xyz), 4))
@@ -88,10 +100,15 @@ def accessible_surface(xyz, reach, start, wanted, sphere):
             for k in range(closes):
                 for b in range(start[close[k]], start[close[k] + 1]):
                     if SAME_PLACE < _square(xyz[a], xyz[b]) < (reach[a] + reach[b]) ** 2:
-                        near[count, 0], near[count, 1], near[count, 2] = xyz[b, 0], xyz[b, 1], xyz[b, 2]
+                        near[count, 0], near[count, 1], near[count, 2] = (
+                            xyz[b, 0],
+                            xyz[b, 1],
+                            xyz[b, 2],
+                        )
                         near[count, 3] = reach[b] ** 2
                         count += 1
             free = _free_points(xyz[a], reach[a], sphere, near, count)
-            # A = 4π (r + r_water)² · share of the points that water can touch (Shrake & Rupley 1973).
+            # A = 4π (r + r_water)² · share of the points that water can touch (Shrake & Rupley
+            # 1973).
             area[w] += 4 * np.pi * reach[a] ** 2 * free / len(sphere)
     return area

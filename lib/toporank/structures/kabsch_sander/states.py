@@ -1,6 +1,8 @@
-"""The eight states of a residue, from hydrogen bonds and the course of the chain (Kabsch & Sander 1983).
+"""The eight states of a residue, from hydrogen bonds and the course of the chain (Kabsch & Sander
+1983).
 
-Where several patterns hold, mkdssp 4 decides: I before H before E before B before G before T before S.
+Where several patterns hold, mkdssp 4 decides: I before H before E before B before G before T before
+S.
 """
 
 from __future__ import annotations
@@ -8,7 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from toporank.compilation import compiled
-from toporank.structures.kabsch_sander.hydrogen_bonds import CA, bend, bonds, neighbours, segments, torsions
+from toporank.structures.kabsch_sander.hydrogen_bonds import (
+    CA,
+    bend,
+    bonds,
+    neighbours,
+    segments,
+    torsions,
+)
 
 NONE, H, B, E, G, I, T, S = range(8)  # noqa: E741
 LETTERS = np.frombuffer(b"-HBEGITS", dtype="S1")
@@ -33,7 +42,8 @@ def bridge(acceptors, segment, i, j):
     if segment[i - 1] != segment[i + 1] or segment[j - 1] != segment[j + 1]:
         return APART
     # N–H of one residue to C=O of another, written donor → acceptor (Kabsch & Sander 1983):
-    # parallel where i+1 → j → i−1 or j+1 → i → j−1; antiparallel where i ⇄ j or i+1 → j−1 and j+1 → i−1.
+    # parallel where i+1 → j → i−1 or j+1 → i → j−1; antiparallel where i ⇄ j or i+1 → j−1 and j+1 →
+    # i−1.
     around_j = bonded(acceptors, i + 1, j) and bonded(acceptors, j, i - 1)
     around_i = bonded(acceptors, j + 1, i) and bonded(acceptors, i, j - 1)
     if around_j or around_i:
@@ -45,7 +55,9 @@ def bridge(acceptors, segment, i, j):
 
 @compiled
 def ladders(acceptors, segment, pairs):
-    """Runs of bridges, int, shape (m, 6): kind, bridges, first and last residue of one side and of the other."""
+    """Runs of bridges, int, shape (m, 6): kind, bridges, first and last residue of one side and of
+    the other.
+    """
     runs, count = np.empty((len(pairs), 6), np.int64), 0
     for m in range(len(pairs)):
         i, j = pairs[m]
@@ -72,7 +84,9 @@ def ladders(acceptors, segment, pairs):
 
 @compiled
 def _bulge(one, other, segment):
-    """Whether a ladder goes on in another, with no more than one residue left out on one side and four on the other."""
+    """Whether a ladder goes on in another, with no more than one residue left out on one side and
+    four on the other.
+    """
     if one[0] != other[0]:
         return False
     if segment[min(one[2], other[2])] != segment[max(one[3], other[3])]:
@@ -87,7 +101,9 @@ def _bulge(one, other, segment):
 
 @compiled
 def join_bulges(runs, segment):
-    """Join ladders across bulges, in place; a ladder that became part of another has no bridges left."""
+    """Join ladders across bulges, in place; a ladder that became part of another has no bridges
+    left.
+    """
     for k in range(len(runs)):
         if runs[k, 1] == 0:
             continue
@@ -117,19 +133,25 @@ def mark_strands(state, runs):
 
 @compiled
 def turn_starts(acceptors, segment):
-    """bool, shape (3, n): whether a turn of 3, 4 or 5 residues starts: N–H of i + 3, 4, 5 bound to C=O of i."""
+    """bool, shape (3, n): whether a turn of 3, 4 or 5 residues starts: N–H of i + 3, 4, 5 bound to
+    C=O of i.
+    """
     starts = np.zeros((3, len(segment)), np.bool_)
     for length in range(3, 6):
         for i in range(len(segment) - length):
-            starts[length - 3, i] = segment[i] == segment[i + length] and bonded(acceptors, i + length, i)
+            starts[length - 3, i] = segment[i] == segment[i + length] and bonded(
+                acceptors, i + length, i
+            )
     return starts
 
 
 @compiled
 def _mark_helix(state, starts, length, letter, over):
-    """A helix is where two turns of this length start one after the other and all has a state in `over` or its own.
+    """A helix is where two turns of this length start one after the other and all has a state in
+    `over` or its own.
 
-    Two turns from i − 1 and i make residues i to i + length − 1 a helix, and a single turn stays a turn.
+    Two turns from i − 1 and i make residues i to i + length − 1 a helix, and a single turn stays a
+    turn.
     """
     for i in range(1, len(state) - length):
         if starts[length - 3, i] and starts[length - 3, i - 1]:
@@ -154,7 +176,9 @@ def mark_helices(state, starts):
 
 @compiled
 def mark_turns_and_bends(state, starts, backbone, segment):
-    """T within a turn, S where the chain is bent; where there is no other state. Neither at first and last residue."""
+    """T within a turn, S where the chain is bent; where there is no other state. Neither at first
+    and last residue.
+    """
     for i in range(1, len(state) - 1):
         if state[i] != NONE:
             continue
@@ -164,16 +188,21 @@ def mark_turns_and_bends(state, starts, backbone, segment):
                     state[i] = T
         # κ: the angle between CA(i−2) → CA(i) and CA(i) → CA(i+2).
         inside = 2 <= i < len(state) - 2 and segment[i - 2] == segment[i + 2]
-        if state[i] == NONE and inside and bend(backbone[i - 2, CA], backbone[i, CA], backbone[i + 2, CA]) > BEND:
+        if (
+            state[i] == NONE
+            and inside
+            and bend(backbone[i - 2, CA], backbone[i, CA], backbone[i + 2, CA]) > BEND
+        ):
             state[i] = S
 
 
 @compiled
 def assign_states(backbone, chain, proline):
-    """States, uint8, shape (n,), and φ and ψ, float64, shape (2, n), of residues with complete backbone.
+    """States, uint8, shape (n,), and φ and ψ, float64, shape (2, n), of residues with complete
+    backbone.
 
-    backbone : float64, shape (n, 4, 3), see `hydrogen_bonds`. chain : int, shape (n,), equal for residues of one chain,
-    which stand together. proline : bool, shape (n,).
+    backbone : float64, shape (n, 4, 3), see `hydrogen_bonds`. chain : int, shape (n,), equal for
+    residues of one chain, which stand together. proline : bool, shape (n,).
     """
     segment, pairs = segments(backbone, chain), neighbours(backbone)
     acceptors = bonds(backbone, segment, proline, pairs)
