@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
@@ -22,6 +23,8 @@ from toporank.structures.identity import Status
 if TYPE_CHECKING:
     from toporank.inputs.labels import Label
 
+Key = tuple[str, str]
+"""Target and decoy."""
 SAME_LABEL = 0.01
 """Difference of DockQ up to which the labels of two copies of a model are the same, but for
 rounding or the program.
@@ -42,13 +45,13 @@ class CoverageRow(NamedTuple):
     target: str
     decoy: str
     status: str
-    stage: str
-    reason: str
-    dockq: float | None
-    split: str
-    n_chains: int | None
-    n_interface_residues: int | None
-    path: str
+    stage: str = ""
+    reason: str = ""
+    dockq: float | None = None
+    split: str = ""
+    n_chains: int | None = None
+    n_interface_residues: int | None = None
+    path: str = ""
     duplicate_of: str = ""
     chains: str = ""
     model: int = 0
@@ -57,11 +60,13 @@ class CoverageRow(NamedTuple):
 
 ONE_BODY = (
     "{n} models of the target are one complex, moved as a whole, so there is nothing to rank: is "
-    "the receptor in"
-    " another file? (write receptor and ligand of each pose into one file)"
+    "the receptor in another file? (write receptor and ligand of each pose into one file)"
 )
 """Reason of a decoy that is the same complex as most decoys of its target, in another place."""
+WITHOUT_FILE = "the label table names it, but there is no such file"
 COLUMNS = CoverageRow._fields
+NUMBERS = {"dockq": float, "n_chains": int, "n_interface_residues": int, "model": int}
+"""The columns that are no text."""
 _SEPARATOR = re.compile("[\t\r\n]")
 
 
@@ -69,8 +74,8 @@ def coverage_table(
     plan: Iterable[PlannedDecoy],
     ledger: Iterable[LedgerRow],
     labels: Iterable[Label],
-    chains: Mapping[tuple[str, str], str] | None = None,
-    moved: Mapping[tuple[str, str], int] | None = None,
+    chains: Mapping[Key, str] | None = None,
+    moved: Mapping[Key, int] | None = None,
 ) -> list[CoverageRow]:
     """Join decoys, what became of them, and labels; sorted by target and decoy.
 
@@ -79,31 +84,25 @@ def coverage_table(
     decoy) → how many decoys of its target are the same complex, moved as a whole, of those that
     are. Raises ValueError when a decoy or label is given twice.
     """
-    paths = _by_name(plan)
-    fates, known = _by_name(ledger), _by_name(labels)
-    rows = [
-        _row(*key, paths.get(key), fates.get(key), known.get(key))
-        for key in sorted({*paths, *known})
-    ]
-    first: dict[tuple, str] = {}
-    for i, row in enumerate(rows):
-        key = row.target, row.decoy
-        same = _of_copies(paths.get(key), fates.get(key))
-        original = first.setdefault((row.target, *same), row.decoy) if same else row.decoy
-        copy = original if original != row.decoy else ""
-        rows[i] = row._replace(
-            duplicate_of=copy, chains=(chains or {}).get((row.target, row.decoy), "")
-        )
-        n_alike = (moved or {}).get((row.target, row.decoy))
-        if n_alike and row.status == Status.OK:
-            reason = "; ".join(filter(None, [ONE_BODY.format(n=n_alike), row.reason]))
-            rows[i] = rows[i]._replace(
-                status=Status.ONE_BODY, reason=reason, stage=layout.STAGES[0]
-            )
+    chains, moved = chains or {}, moved or {}
+    plans, fates, labels_of = _by_key(plan), _by_key(ledger), _by_key(labels)
+    first_copy: dict[tuple, str] = {}
+    rows = []
+    for key in sorted({*plans, *labels_of}):
+        row = _row(key, plans.get(key), fates.get(key), labels_of.get(key))
+        row = row._replace(chains=chains.get(key, ""))
+        shared_by_copies = _shared_by_copies(plans.get(key), fates.get(key))
+        if shared_by_copies:
+            original = first_copy.setdefault((row.target, *shared_by_copies), row.decoy)
+            row = row._replace(duplicate_of=original if original != row.decoy else "")
+        if key in moved and row.status == Status.OK:
+            reason = _sentences(ONE_BODY.format(n=moved[key]), row.reason)
+            row = row._replace(status=Status.ONE_BODY, stage=layout.STAGES[0], reason=reason)
+        rows.append(row)
     return rows
 
 
-def _of_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
+def _shared_by_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
     """What copies of a decoy have in common: atoms and partners, or the file where there is no
     result; else nothing.
     """
@@ -116,69 +115,82 @@ def _of_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
     return (fate.status, plan.size, plan.version, plan.model, plan.partners)
 
 
-def _by_name(rows: Iterable) -> dict[tuple[str, str], object]:
-    found = {}
+def _by_key(rows: Iterable[Any]) -> dict[Key, Any]:
+    """(target, decoy) → its row. Raises ValueError where there are two."""
+    row_of: dict[Key, Any] = {}
     for row in rows:
-        if (row.target, row.decoy) in found:
+        key = row.target, row.decoy
+        if key in row_of:
             raise ValueError(f"{row.target}/{row.decoy} is given twice")
-        found[row.target, row.decoy] = row
-    return found
+        row_of[key] = row
+    return row_of
 
 
 def _row(
-    target: str, decoy: str, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None
+    key: Key, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None
 ) -> CoverageRow:
+    """What became of a decoy or label, but for what depends on other rows."""
+    row = CoverageRow(*key, Status.NO_DECOY, reason=WITHOUT_FILE)
+    if label:
+        row = row._replace(dockq=label.dockq, split=label.split)
     if plan is None:
-        became = Status.NO_DECOY, "", "the label table names it, but there is no such file"
-    elif fate is None:
-        became = Status.NOT_BUILT, "", "not of the targets asked for"
-    else:
-        became = _verdict(fate, plan)
-    dockq, split = (label.dockq, label.split) if label else (None, "")
-    sizes = (fate.n_chains, fate.n_interface_residues) if plan and fate else (-1, -1)
-    n_chains, n_interface_residues = (size if size >= 0 else None for size in sizes)
-    path, model, joined = (plan.path, plan.model, plan.joined) if plan else ("", 0, "")
-    sizes = n_chains, n_interface_residues
-    return CoverageRow(
-        target, decoy, *became, dockq, split, *sizes, path, model=model, joined=joined
+        return row
+    row = row._replace(path=plan.path, model=plan.model, joined=plan.joined)
+    if fate is None:
+        return row._replace(status=Status.NOT_BUILT, reason="not of the targets asked for")
+    status, stage, reason = _verdict(fate, plan)
+    return row._replace(
+        status=status,
+        stage=stage,
+        reason=reason,
+        n_chains=fate.n_chains if fate.n_chains >= 0 else None,
+        n_interface_residues=fate.n_interface_residues if fate.n_interface_residues >= 0 else None,
     )
 
 
 def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
-    """Status, stage and reason of a decoy: a graph in which a partner has no part does not stand
-    for the decoy.
+    """Status, stage and reason of a decoy. A graph in which a partner has no part is not that of
+    the decoy.
 
     Where partners are given, the chains that they name count, and `building` has seen to these.
     Otherwise a further copy of a chain, which the other models of the target lack, may lie apart. A
     decoy without any interface has none, unless partners are given.
     """
-    given = plan.partners and not plan.recognised
-    if plan.lacks and not given and fate.status != Status.NO_INTERFACE and fate.n_chains > 0:
+    are_given = plan.partners and not plan.recognised
+    has_no_interface = fate.status == Status.NO_INTERFACE
+    if plan.lacks and not are_given and not has_no_interface and fate.n_chains > 0:
         further = "" if fate.status == Status.CHAIN_MISSING else fate.reason
-        return (
-            Status.CHAIN_MISSING,
-            layout.STAGES[0],
-            "; ".join(filter(None, [plan.lacks, further])),
-        )
-    if fate.status == Status.OK or (fate.status == Status.NO_INTERFACE and plan.partners):
-        meetings, notes = read_meetings(fate), [fate.reason] if fate.status == Status.OK else []
-        bodies = sorted({name for meeting in meetings for name in meeting[:2]})
-        touching = {name for meeting in meetings if meeting.contacts for name in meeting[:2]}
-        apart = [name for name in bodies if name not in touching]
-        further_copies = set(plan.spare.split("+")) if touching and not given else set()
-        spare = [name for name in apart if further_copies.issuperset(name.split("+"))]
-        if apart := [name for name in apart if name not in spare]:
-            why = [_how_far(name, meetings) for name in (apart if touching else apart[:1])]
-            return Status.PARTNER_APART, layout.STAGES[0], "; ".join(filter(None, [*why, *notes]))
-        further = [
-            f"chain {name} is a further copy and touches no other: left out" for name in spare
-        ]
-        return fate.status, fate.stage, "; ".join(filter(None, [*further, *notes]))
-    return fate.status, fate.stage, fate.reason
+        return Status.CHAIN_MISSING, layout.STAGES[0], _sentences(plan.lacks, further)
+    if fate.status != Status.OK and not (has_no_interface and plan.partners):
+        return fate.status, fate.stage, fate.reason
+    meetings = read_meetings(fate)
+    bodies, touching = set(), set()
+    for meeting in meetings:
+        bodies |= {meeting.first, meeting.second}
+        if meeting.contacts:
+            touching |= {meeting.first, meeting.second}
+    further_copies = set(plan.spare.split("+")) if touching and not are_given else set()
+    spare, apart = [], []
+    for name in sorted(bodies - touching):
+        is_spare = further_copies.issuperset(name.split("+"))
+        (spare if is_spare else apart).append(name)
+    notes = "" if has_no_interface else fate.reason
+    if apart:
+        named = apart if touching else apart[:1]
+        distances = [_how_far(name, meetings) for name in named]
+        return Status.PARTNER_APART, layout.STAGES[0], _sentences(*distances, notes)
+    left_out = [f"chain {name} is a further copy and touches no other: left out" for name in spare]
+    return fate.status, fate.stage, _sentences(*left_out, notes)
+
+
+def _sentences(*reasons: str) -> str:
+    """Reasons in one line, without those that are empty."""
+    return "; ".join(filter(None, reasons))
 
 
 def _how_far(partner: str, meetings: list[Meeting]) -> str:
-    nearest = min((m for m in meetings if partner in m[:2]), key=lambda meeting: meeting.closest)
+    of_partner = [meeting for meeting in meetings if partner in meeting[:2]]
+    nearest = min(of_partner, key=attrgetter("closest"))
     other = nearest.second if partner == nearest.first else nearest.first
     return (
         f"partner {partner} touches no other (the closest is {other}, {nearest.closest:.1f} Å away)"
@@ -186,8 +198,9 @@ def _how_far(partner: str, meetings: list[Meeting]) -> str:
 
 
 def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:
-    """Write coverage.tsv. Raises ConfigError naming a row whose text cannot stand in one line of
-    it.
+    """Write coverage.tsv.
+
+    Raises ConfigError naming a row whose text cannot stand in one line of it.
     """
     rows = list(rows)
     for row in rows:
@@ -203,38 +216,37 @@ def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:
 
 def read_coverage(path: Path | str) -> list[CoverageRow]:
     """Read coverage.tsv. Raises RecordError when it is something else."""
+    rows = []
     try:
         header = Path(path).read_text(encoding="utf-8").partition("\n")[0].split("\t")
         if header != list(COLUMNS):
             raise ValueError("it has other columns")
-        return [_from_text(row) for row in read_rows(path, tabs=True)]
+        for cells in read_rows(path, tabs=True):
+            numbers = {
+                name: of(cells[name]) if cells[name] else None for name, of in NUMBERS.items()
+            }
+            rows.append(CoverageRow(**cells | numbers))
     except (ValueError, TypeError) as error:
-        raise RecordError(
-            f"not a coverage table: {error}", where=path, remedy="delete it and run again"
-        ) from error
-
-
-def _from_text(row: dict[str, str]) -> CoverageRow:
-    numbers = {"dockq": float, "n_chains": int, "n_interface_residues": int}
-    known = {
-        column: number(row[column]) if row[column] else None for column, number in numbers.items()
-    }
-    return CoverageRow(
-        **{**{column: row[column] for column in COLUMNS}, **known, "model": int(row["model"])}
-    )
+        what = f"not a coverage table: {error}"
+        raise RecordError(what, where=path, remedy="delete it and run again") from error
+    return rows
 
 
 def counts(rows: Iterable[CoverageRow]) -> str:
     """One line in which the numbers add up."""
-    rows = list(rows)
-    decoys = [row for row in rows if row.status != Status.NO_DECOY]
-    labelled = [row for row in rows if row.dockq is not None]
-    with_graph = sum(row.status == Status.OK for row in labelled)
-    without = Counter(row.status for row in labelled if row.status != Status.OK)
+    decoys: Counter[str] = Counter()
+    labels: Counter[str] = Counter()
+    without_label = 0
+    for row in rows:
+        if row.status != Status.NO_DECOY:
+            decoys[row.status] += 1
+            without_label += row.dockq is None
+        if row.dockq is not None:
+            labels["with a graph" if row.status == Status.OK else row.status] += 1
     return (
-        f"{len(decoys)} decoys = {in_parts(Counter(row.status for row in decoys))}; "
-        f"{len(labelled)} labels = {in_parts(Counter({'with a graph': with_graph}) + without)}; "
-        f"{sum(row.dockq is None for row in decoys)} decoys without label"
+        f"{decoys.total()} decoys = {in_parts(decoys)}; "
+        f"{labels.total()} labels = {in_parts(labels)}; "
+        f"{without_label} decoys without label"
     )
 
 
@@ -242,26 +254,20 @@ def conflicting(rows: Iterable[CoverageRow]) -> str:
     """That copies of a model have other labels than the model itself, with the first such pair;
     empty if none has.
     """
-    rows = list(rows)
-    known = {(row.target, row.decoy): row for row in rows if row.dockq is not None}
-    pairs = [
-        (row, known.get((row.target, row.duplicate_of)))
-        for row in known.values()
-        if row.duplicate_of
-    ]
-    found = [
-        (copy, model)
-        for copy, model in pairs
-        if model and abs(copy.dockq - model.dockq) > SAME_LABEL
-    ]
-    if not found:
+    labelled = [row for row in rows if row.dockq is not None]
+    row_of = _by_key(labelled)
+    differing = []
+    for copy in labelled:
+        model = row_of.get((copy.target, copy.duplicate_of))
+        if model and abs(copy.dockq - model.dockq) > SAME_LABEL:
+            differing.append((copy, model))
+    if not differing:
         return ""
-    copy, model = found[0]
+    copy, model = differing[0]
+    number = "1 copy has" if len(differing) == 1 else f"{len(differing)} copies have"
     return (
-        f"{len(found)} cop{'y has' if len(found) == 1 else 'ies have'} another DockQ than the "
-        "same atoms under another"
-        f" name, such as {copy.target}/{copy.decoy} ({copy.dockq:g}) and {model.decoy} "
-        f"({model.dockq:g})"
+        f"{number} another DockQ than the same atoms under another name, such as "
+        f"{copy.target}/{copy.decoy} ({copy.dockq:g}) and {model.decoy} ({model.dockq:g})"
     )
 
 
@@ -279,27 +285,28 @@ class Coverage(Section):
 
 def check_policy(rows: Iterable[CoverageRow], policy: Coverage, dataset: str) -> None:
     """Raise ConfigError when too few labels of a data set have a graph to train on it."""
-    labels = [row.status for row in rows if row.dockq is not None]
-    labelled = [status for status in labels if status != Status.NOT_BUILT]
-    if labels and not labelled:
+    labels = Counter(row.status for row in rows if row.dockq is not None)
+    if set(labels) == {Status.NOT_BUILT}:
         return  # none of its targets is asked for
-    missing = [status for status in labelled if status != Status.OK]
-    percent = 100.0 * (len(labelled) - len(missing)) / len(labelled) if labelled else 0.0
+    del labels[Status.NOT_BUILT]
+    total, with_graph = labels.total(), labels.pop(Status.OK, 0)
+    percent = 100.0 * with_graph / total if total else 0.0
     if percent < policy.minimum_percent:
-        reasons = ", ".join(f"{n} {status}" for status, n in Counter(missing).most_common())
+        reasons = ", ".join(f"{n} {status}" for status, n in labels.most_common())
         raise ConfigError(
-            f"{len(labelled) - len(missing)} of {len(labelled)} labels ({percent:.1f} %) have a "
-            "graph, at least"
-            f" {policy.minimum_percent:g} % must (missing: {reasons or 'no labels at all'})",
+            f"{with_graph} of {total} labels ({percent:.1f} %) have a graph, at least "
+            f"{policy.minimum_percent:g} % must (missing: {reasons or 'no labels at all'})",
             where=f"dataset {dataset}",
             remedy=f"see {layout.COVERAGE.format(dataset=dataset)}, or change `coverage` in the "
             "configuration",
         )
 
 
+def most_frequent(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """What was counted and how often, most frequent first, then by name."""
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
 def in_parts(parts: Mapping[str, int]) -> str:
     """`3 ok + 1 failed`: most frequent first."""
-    return (
-        " + ".join(f"{n} {what}" for what, n in sorted(parts.items(), key=lambda p: (-p[1], p[0])))
-        or "0"
-    )
+    return " + ".join(f"{n} {what}" for what, n in most_frequent(parts)) or "0"

@@ -9,14 +9,13 @@ from typing import Any
 
 from toporank.building.coverage import in_parts
 from toporank.building.native_labels import IS_THE_NATIVE, LabelledDecoy
+from toporank.building.planning import recognised
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.labels import Label
-from toporank.inputs.natural_partners import lines_of_targets
 from toporank.metrics import CAPRI_NAMES, capri_class
-from toporank.structures.body_names import COUNTED_AS
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
-COLUMNS = ("Target", "Model", "Partners", *SCORES, "Mapping", "Status", "Reason")
+COLUMNS = ("Target", "Model", "Partners", *SCORES, "Mapping", "Status", "Reason", "Joined")
 INTERFACE_COLUMNS = ("Target", "Model", "Interface", "Native", *SCORES)
 
 
@@ -25,78 +24,75 @@ def write_tables(rows: Iterable[LabelledDecoy], decoys: Path, interfaces: Path) 
 
     fnat, iRMSD and LRMSD of a decoy are those of its interface if it has just one.
     """
-    rows = list(rows)
-    write_rows(decoys, COLUMNS, map(_row, rows))
-    measured = ((row.key, interface) for row in rows for interface in row.interfaces)
-    write_rows(
-        interfaces,
-        INTERFACE_COLUMNS,
-        ((*key, *one[:2], *_scores(*one[2:])) for key, one in measured),
-    )
+    of_decoys, of_interfaces = [], []
+    for row in rows:
+        others = row.interfaces[0][3:] if len(row.interfaces) == 1 else (None, None, None)
+        scores = _scores(row.dockq, *others)
+        of_decoys.append(
+            (*row.key, row.partners, *scores, row.mapping, row.status, row.reason, row.joined)
+        )
+        for interface, native, *values in row.interfaces:
+            of_interfaces.append((*row.key, interface, native, *_scores(*values)))
+    write_rows(decoys, COLUMNS, of_decoys)
+    write_rows(interfaces, INTERFACE_COLUMNS, of_interfaces)
 
 
-def _row(row: LabelledDecoy) -> tuple[Any, ...]:
-    single = row.interfaces[0][3:] if len(row.interfaces) == 1 else (None, None, None)
-    scores = _scores(row.dockq, *single) if row.dockq is not None else (None,) * len(SCORES)
-    return *row.key, row.partners, *scores, row.mapping, row.status, row.reason
-
-
-def _scores(dockq: float, *others: float | None) -> tuple[Any, ...]:
+def _scores(dockq: float | None, *others: float | None) -> tuple[Any, ...]:
+    """The cells of `SCORES`, empty without DockQ. others : fnat, iRMSD and LRMSD."""
+    if dockq is None:
+        return (None,) * len(SCORES)
     return dockq, CAPRI_NAMES[int(capri_class(dockq))], *others
 
 
 def labels(rows: Iterable[LabelledDecoy]) -> list[Label]:
-    """The labels of decoys and, of those with several interfaces, of each interface; they have no
-    split yet.
+    """The labels of decoys and, of those with several interfaces, of each interface.
+
+    They have no split yet.
     """
-    found = []
+    table = []
     for row in rows:
-        if row.dockq is not None:
-            found.append(Label(*row.key, row.dockq, "", partners=row.partners))
-            parts = row.interfaces if len(row.interfaces) > 1 else []
-            whose = {"split": "", "partners": row.partners}
-            found += [
-                Label(*row.key, part.dockq, interface=part.interface, **whose) for part in parts
-            ]
-    return found
+        if row.dockq is None:
+            continue
+        label = Label(
+            target=row.target, decoy=row.decoy, dockq=row.dockq, split="", partners=row.partners
+        )
+        table.append(label)
+        if len(row.interfaces) > 1:
+            for part in row.interfaces:
+                table.append(label._replace(dockq=part.dockq, interface=part.interface))
+    return table
 
 
 def read_decoys(path: Path) -> list[LabelledDecoy]:
     """The rows of decoys as `write_tables` wrote them, without their interfaces."""
-    return [
-        LabelledDecoy(
-            target=row["Target"],
-            decoy=row["Model"],
-            partners=row["Partners"],
-            dockq=float(row["DockQ"]) if row["DockQ"] else None,
-            mapping=row["Mapping"],
-            status=row["Status"],
-            reason=row["Reason"],
-            interfaces=[],
+    rows = []
+    for cells in read_rows(path):
+        row = LabelledDecoy(
+            target=cells["Target"],
+            decoy=cells["Model"],
+            partners=cells["Partners"],
+            dockq=float(cells["DockQ"]) if cells["DockQ"] else None,
+            mapping=cells["Mapping"],
+            status=cells["Status"],
+            reason=cells["Reason"],
+            joined=cells.get("Joined", ""),
         )
-        for row in read_rows(path)
-    ]
+        rows.append(row)
+    return rows
 
 
 def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
-    """How many were labelled, in numbers that add up, which chains of natives are one partner, and
-    which decoys are the native itself.
+    """How many decoys were labelled, which chains of natives are one partner, and which decoys are
+    the native itself.
     """
     rows = list(rows)
-    lines = [f"{len(rows)} decoys = {in_parts(Counter(row.status for row in rows))}"]
-    joined: dict[str, list[str]] = {}
-    for target, reasons in {
-        row.target: row.reason for row in rows if row.dockq is not None
-    }.items():
-        for sentence in reasons.split("; "):
-            if COUNTED_AS in sentence:
-                joined.setdefault(sentence, []).append(target)
-    lines += lines_of_targets(joined)
-    same = [row for row in rows if row.reason.startswith(IS_THE_NATIVE)]
-    if same:
-        one = f"{same[0].target}/{same[0].decoy}"
+    statuses = Counter(row.status for row in rows)
+    lines = [f"{len(rows)} decoys = {in_parts(statuses)}", *recognised(rows)]
+    natives = [row for row in rows if row.reason.startswith(IS_THE_NATIVE)]
+    if natives:
+        first = natives[0]
         lines.append(
-            f"{len(same)} of them are the native itself, such as {one}: take them out to train on "
-            "decoys only"
+            f"{len(natives)} of them are the native itself, such as {first.target}/{first.decoy}: "
+            "take them out to train on decoys only"
         )
     return lines

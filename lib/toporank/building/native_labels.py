@@ -18,6 +18,7 @@ from toporank.building.chunks.chunk import decoy_content, making
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import Making, code_digest, structure_digest
 from toporank.building.chunks.store import Entry, Store
+from toporank.building.placed_partners import sorted_text
 from toporank.comparing.native.label import Label, Native, label
 from toporank.comparing.native.mapping_text import mapping_text
 from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
@@ -26,8 +27,8 @@ from toporank.inputs.natives import natives_of
 from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
-from toporank.structures.immune import Pair, bodies_of, pairs_of_complex
-from toporank.structures.partners import Partners, given_partners, partners_text
+from toporank.structures.immune import bodies_of, pairs_of_complex
+from toporank.structures.partners import Partners, given_partners
 from toporank.structures.stored import atoms_digest, from_bytes
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,8 @@ class LabelledDecoy(NamedTuple):
 
     partners : of the native, empty when each chain is one. mapping : as from
     `native.mapping_text.mapping_text`. counterparts : SHA-256 of what `Labelling.counterparts`
-    gives; empty without a label.
+    gives; empty without a label. joined : which chains of the native are one partner by nature, in
+    a sentence; empty where partners are given.
     """
 
     target: str
@@ -73,8 +75,9 @@ class LabelledDecoy(NamedTuple):
     mapping: str
     status: str
     reason: str
-    interfaces: list[InterfaceLabel]
+    interfaces: tuple[InterfaceLabel, ...] = ()
     counterparts: str = ""
+    joined: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -92,14 +95,11 @@ def label_chunk(
     """
     labelling = Labelling(natives, store)
     rows = [labelling.label(member) for member in read_chunk(dataset, chunk)]
-    write_text(
-        layout.LABELLED.format(dataset=dataset, chunk=chunk), json.dumps(rows, indent=0) + "\n"
-    )
+    path = layout.LABELLED.format(dataset=dataset, chunk=chunk)
+    write_text(path, json.dumps(rows, indent=0) + "\n")
     labelled = sum(row.dockq is not None for row in rows)
-    log.info(
-        f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed "
-        f"{dict(store.computed) or 0}"
-    )
+    computed = dict(store.computed) or 0
+    log.info(f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed {computed}")
     return rows
 
 
@@ -111,15 +111,13 @@ def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
     for chunk in chunks:
         path = Path(layout.LABELLED.format(dataset=dataset, chunk=chunk))
         try:
-            found = [LabelledDecoy(*row) for row in json.loads(path.read_text(encoding="utf-8"))]
-            rows += [
-                row._replace(interfaces=[InterfaceLabel(*one) for one in row.interfaces])
-                for row in found
-            ]
+            for cells in json.loads(path.read_text(encoding="utf-8")):
+                row = LabelledDecoy(*cells)
+                interfaces = tuple(InterfaceLabel(*interface) for interface in row.interfaces)
+                rows.append(row._replace(interfaces=interfaces))
         except (ValueError, TypeError) as error:
-            raise RecordError(
-                f"not the labels of a chunk: {error}", where=path, remedy="delete it"
-            ) from error
+            what = f"not the labels of a chunk: {error}"
+            raise RecordError(what, where=path, remedy="delete it") from error
     return sorted(rows)
 
 
@@ -153,21 +151,18 @@ class _NativeFile:
 
     @functools.cached_property
     def entry(self) -> Entry:
+        """The atoms, as the reuse store has them. Raises NativeError."""
+        if self.unclear:
+            raise NativeError(self.unclear, remedy="name the right one after the target")
         if self.path is None:
-            what = self.unclear or "the target has no native"
-            remedy = (
-                "name the right one after the target"
-                if self.unclear
-                else "put one into the folder of natives"
-            )
-            raise NativeError(what, remedy=remedy)
+            remedy = "put one into the folder of natives"
+            raise NativeError("the target has no native", remedy=remedy)
         try:
             made = Making(self.path, structure_digest(self.path), None, (), {}, self.store)
             entry = made.complex
         except StructureError as error:
-            raise NativeError(
-                f"the native {self.path} cannot be read: {error.what}", remedy=error.remedy
-            ) from error
+            what = f"the native {self.path} cannot be read: {error.what}"
+            raise NativeError(what, remedy=error.remedy) from error
         made.save()
         return entry
 
@@ -176,29 +171,23 @@ class _NativeFile:
         return from_bytes(self.entry.content)
 
     @functools.cached_property
-    def partners(self) -> Partners:
-        """Empty when each chain is one."""
-        return partners_of_native(self.given, self.complex)
-
-    @functools.cached_property
-    def pairs(self) -> list[Pair]:
-        """Chains that belong together by nature."""
-        return pairs_of_complex(self.complex)
-
-    @functools.cached_property
     def native(self) -> Native:
+        partners = partners_of_native(self.given, self.complex)
         try:
-            return Native(self.complex, self.partners, are_given=bool(self.given))
+            return Native(self.complex, partners, are_given=bool(self.given))
         except NativeError as error:
             raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
 
     @functools.cached_property
-    def joined(self) -> list[str]:
-        """Which chains TopoRank takes for one partner, in a sentence; none where partners are
+    def joined(self) -> str:
+        """Which chains TopoRank takes for one partner, in a sentence; empty where partners are
         given.
         """
-        sentence = "" if self.given else sentence_of_pairs(self.partners, self.pairs)
-        return [f"in the native, {sentence}"] if sentence else []
+        if self.given:
+            return ""
+        partners = partners_of_native("", self.complex)
+        sentence = sentence_of_pairs(partners, pairs_of_complex(self.complex))
+        return sentence and f"in the native, {sentence}"
 
     @functools.cached_property
     def atoms(self) -> str:
@@ -213,34 +202,39 @@ class Labelling:
 
     def __init__(self, natives: Mapping[str, Path], store: Store):
         self._natives, self._store = natives, store
-        self._native = functools.lru_cache(maxsize=8)(
-            self._open
-        )  # the decoys of a target follow each other
+        # the decoys of a target follow each other
+        self._native = functools.lru_cache(maxsize=8)(self._open)
 
     def label(self, member: PlannedDecoy) -> LabelledDecoy:
         """The label of a decoy, or why it has none."""
         try:
             content = decoy_content(member)
-            entry, counterparts = self._entries(
-                member, hashlib.sha256(content).hexdigest(), content
-            )
+            digest = hashlib.sha256(content).hexdigest()
+            entry, counterparts = self._entries(member, digest, content)
         except tuple(STATUS_OF) as error:
             status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
             log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
             return LabelledDecoy(
-                *member.key, member.native_partners, None, "", status, error.reason, []
+                target=member.target,
+                decoy=member.decoy,
+                partners=member.native_partners,
+                dockq=None,
+                mapping="",
+                status=status,
+                reason=error.reason,
             )
-        dockq, mapping, reason, interfaces, partners = json.loads(entry.content)
+        label = json.loads(entry.content)
         return LabelledDecoy(
             target=member.target,
             decoy=member.decoy,
-            partners=member.native_partners or partners,
-            dockq=dockq,
-            mapping=mapping,
+            partners=member.native_partners or label["partners"],
+            dockq=label["dockq"],
+            mapping=label["mapping"],
             status=Status.OK,
-            reason=reason,
-            interfaces=[InterfaceLabel(*interface) for interface in interfaces],
+            reason=label["reason"],
+            interfaces=tuple(InterfaceLabel(*interface) for interface in label["interfaces"]),
             counterparts=counterparts.sha256,
+            joined=label["joined"],
         )
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
@@ -249,15 +243,16 @@ class Labelling:
 
         digest : of the decoy's file. Raises what keeps a decoy from being labelled.
         """
-        return np.frombuffer(self._entries(member, digest)[1].content, "<f4").reshape(-1, 3)
+        _, counterparts = self._entries(member, digest)
+        return np.frombuffer(counterparts.content, "<f4").reshape(-1, 3)
 
     def native(self, member: PlannedDecoy) -> Complex:
         """The native of a labelled decoy."""
         return self._native(member.target, member.native_partners).complex
 
     def _open(self, target: str, partners: str) -> _NativeFile:
-        found, unclear = natives_of(self._natives, [target])
-        return _NativeFile(found.get(target), partners, self._store, unclear.get(target, ""))
+        paths, unclear = natives_of(self._natives, [target])
+        return _NativeFile(paths.get(target), partners, self._store, unclear.get(target, ""))
 
     def _entries(
         self, member: PlannedDecoy, digest: str, content: bytes | None = None
@@ -273,46 +268,42 @@ class Labelling:
             return complex_, label(native.native, complex_)
 
         def make_label() -> tuple[bytes, dict[str, Any]]:
-            complex_, found = compared()
-            notes = [IS_THE_NATIVE] if atoms_digest(complex_) == native.atoms else []
-            notes += [*native.joined, *found.notes]
-            joined = any(len(partner) > 1 for partner in found.partners)
-            content = [
-                round(found.dockq, DECIMALS),
-                mapping_text(found.mapping),
-                "; ".join(notes),
-                _interfaces(found),
-                _text(found.partners) if joined else "",
-            ]
-            return json.dumps(content).encode(), {}
+            complex_, measured = compared()
+            is_the_native = atoms_digest(complex_) == native.atoms
+            notes = [IS_THE_NATIVE, *measured.notes] if is_the_native else measured.notes
+            joins_chains = any(len(partner) > 1 for partner in measured.partners)
+            record = {
+                "dockq": round(measured.dockq, DECIMALS),
+                "mapping": mapping_text(measured.mapping),
+                "reason": "; ".join(notes),
+                "joined": native.joined,
+                "interfaces": _interfaces(measured),
+                "partners": sorted_text(measured.partners) if joins_chains else "",
+            }
+            return json.dumps(record).encode(), {}
 
         def make_counterparts() -> tuple[bytes, dict[str, Any]]:
-            _, found = compared()
-            return found.counterparts.astype("<f4").tobytes(), {}
+            _, measured = compared()
+            return measured.counterparts.astype("<f4").tobytes(), {}
 
-        made_of = {"native": native.entry.sha256, "partners": member.native_partners}
-        depends_on = {**made_of, "code": code_digest("label", {})}
-        both = (
-            made.obtain("label", depends_on, make_label),
-            made.obtain("counterparts", depends_on, make_counterparts),
-        )
+        depends_on = {
+            "native": native.entry.sha256,
+            "partners": member.native_partners,
+            "code": code_digest("label", {}),
+        }
+        label_entry = made.obtain("label", depends_on, make_label)
+        counterparts = made.obtain("counterparts", depends_on, make_counterparts)
         made.save()
-        return both
+        return label_entry, counterparts
 
 
-def _interfaces(found: Label) -> list[InterfaceLabel]:
+def _interfaces(measured: Label) -> list[InterfaceLabel]:
     rows = []
-    for sides, scores in found.interfaces.items():
-        of_decoy = tuple(_counterparts(side, found.mapping) for side in sides)
+    for sides, scores in measured.interfaces.items():
+        of_decoy = []
+        for side in sides:
+            counterparts = [measured.mapping.get(name, ()) for name in side]
+            of_decoy.append(set().union(*counterparts))
         values = [round(value, DECIMALS) for value in scores]
-        rows.append(InterfaceLabel(_text(of_decoy), _text(sides), *values))
+        rows.append(InterfaceLabel(sorted_text(of_decoy), sorted_text(sides), *values))
     return rows
-
-
-def _counterparts(side: tuple[str, ...], mapping: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The chains of the decoy that a side of an interface consists of."""
-    return tuple({chain for name in side for chain in mapping.get(name, ())})
-
-
-def _text(partners: Partners) -> str:
-    return partners_text(tuple(sorted(tuple(sorted(partner)) for partner in partners)))

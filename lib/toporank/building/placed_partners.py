@@ -22,6 +22,8 @@ from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_te
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
 
+Key = tuple[str, str]
+"""Target and decoy."""
 Sequences = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain."""
 
@@ -32,8 +34,8 @@ class Natives(NamedTuple):
     chains : target → name and sequence of each chain of its native; None where the file cannot be
     read. bodies : target → the partners that the chains of its native are by nature, as text; empty
     where each is one. mapping : gives which chain is which, as `native.mapping_text.mapping_text`
-    writes it, of a decoy whose label has
-        to decide between copies of a chain; empty where it has none.
+    writes it, of a decoy whose label has to decide between copies of a chain; empty where it has
+    none.
     """
 
     chains: Mapping[str, Sequences | None]
@@ -44,8 +46,9 @@ class Natives(NamedTuple):
 def known_natives(
     sketches: Mapping[str, Sketch | None], mapping: Callable[[PlannedDecoy], str]
 ) -> Natives:
-    """What a look into the file of each native says. sketches : by target. mapping : as in
-    `Natives`.
+    """What a look into the file of each native says.
+
+    sketches : by target. mapping : as in `Natives`.
     """
     chains: dict[str, Sequences | None] = {}
     bodies: dict[str, str] = {}
@@ -58,7 +61,7 @@ def known_natives(
 
 
 def in_names_of_decoys(
-    rows: Iterable[PlannedDecoy], natives: Natives, chains: Mapping[tuple[str, str], Sequences]
+    rows: Iterable[PlannedDecoy], natives: Natives, chains: Mapping[Key, Sequences]
 ) -> list[PlannedDecoy]:
     """The planned decoys; those whose target has a native with their partners by their own chains.
 
@@ -69,43 +72,47 @@ def in_names_of_decoys(
 
     chains : target and decoy → its chains; decoys that cannot be read are left out.
     """
-    return [
-        _placed(row, natives, chains[row.key])
-        if row.target in natives.chains and row.key in chains
-        else row
-        for row in rows
-    ]
+    placed = []
+    for row in rows:
+        if row.target in natives.chains and row.key in chains:
+            if row.native_partners in ("", EACH_CHAIN):
+                row = _by_nature(row, natives, chains[row.key])
+            else:
+                row = _as_given(row, natives, chains[row.key])
+        placed.append(row)
+    return placed
 
 
-def _placed(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
-    native = natives.chains[row.target]
+def _as_given(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
+    """A decoy with the given partners of its native."""
     given = row.native_partners
-    if given in ("", EACH_CHAIN):
-        return _by_nature(row, natives, chains) if native else row
-    possible = ways(given, native or (), chains)
+    possible = ways(given, natives.chains[row.target] or (), chains)
     if len(possible) == 1:
-        (own,) = possible
+        (partners,) = possible
     else:
-        own = in_decoy(
-            given, read_mapping(natives.mapping(row._replace(partners=given, partners_given="")))
-        )
-    return row._replace(partners=own, partners_given=given if own != given else "")
+        mapping = natives.mapping(row._replace(partners=given, partners_given=""))
+        partners = in_decoy(given, read_mapping(mapping))
+    return row._replace(partners=partners, partners_given=given if partners != given else "")
 
 
 def _by_nature(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
     """A decoy without given partners, with those of its native."""
-    bodies = natives.bodies.get(row.target, "") if not row.native_partners else ""
-    possible = ways_by_nature(bodies, natives.chains[row.target], chains)
+    native = natives.chains[row.target]
+    if not native:
+        return row
+    keeps_chains_apart = row.native_partners == EACH_CHAIN
+    bodies = "" if keeps_chains_apart else natives.bodies.get(row.target, "")
+    possible = ways_by_nature(bodies, native, chains)
     if len(possible) == 1:
-        (own,) = possible
+        (partners,) = possible
     else:
         mapping = natives.mapping(row)
         if not mapping:  # no label, so there is nothing to agree with
             return row
-        own = bodies_in_decoy(bodies, read_mapping(mapping))
-    if row.native_partners:
-        return row._replace(partners=own)
-    return row._replace(partners=own, recognised="yes" if own else "")
+        partners = bodies_in_decoy(bodies, read_mapping(mapping))
+    if keeps_chains_apart:
+        return row._replace(partners=partners)
+    return row._replace(partners=partners, recognised="yes" if partners else "")
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -113,9 +120,9 @@ def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
     """What partners of a native may be in a decoy, as texts; none where there are too many ways to
     try.
     """
-    named = {chain for partner in parse_partners(partners) for chain in partner}
-    possible = _possible(tuple(chain for chain in native if chain[0] in named), decoy)
-    return frozenset(in_decoy(partners, there) for there in possible)
+    named = _names(partners)
+    chains = tuple(chain for chain in native if chain[0] in named)
+    return frozenset(in_decoy(partners, way) for way in _possible(chains, decoy))
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -130,7 +137,7 @@ def ways_by_nature(bodies: str, native: Sequences, decoy: Sequences) -> frozense
     possible = _possible(native, decoy)
     if not possible and not bodies:  # many copies of whole chains
         return frozenset({""})
-    return frozenset(bodies_in_decoy(bodies, there) for there in possible)
+    return frozenset(bodies_in_decoy(bodies, way) for way in possible)
 
 
 def bodies_in_decoy(bodies: str, counterparts: Counterparts) -> str:
@@ -144,76 +151,84 @@ def bodies_in_decoy(bodies: str, counterparts: Counterparts) -> str:
     >>> bodies_in_decoy("", {"A": ("B",), "B": ("A",)})
     ''
     """
-    of_native = parse_partners(bodies) if bodies else tuple((name,) for name in counterparts)
+    of_native = parse_partners(bodies) if bodies else [(name,) for name in counterparts]
     partners: list[set[str]] = []
     for body in of_native:
-        chains = {chain for name in body for chain in counterparts.get(name, ())}
-        shared = [partner for partner in partners if partner & chains]
-        partners = [partner for partner in partners if partner not in shared]
-        partners.append(chains.union(*shared))
-    partners = [partner for partner in partners if partner]
-    if len(partners) < 2 or all(len(partner) == 1 for partner in partners):
+        merged = set().union(*[counterparts.get(name, ()) for name in body])
+        apart = []
+        for partner in partners:
+            if partner & merged:
+                merged |= partner
+            else:
+                apart.append(partner)
+        partners = [*apart, merged] if merged else apart
+    if len(partners) < 2 or max(map(len, partners)) == 1:
         return ""
-    return partners_text(tuple(sorted(tuple(sorted(partner)) for partner in partners)))
+    return sorted_text(partners)
+
+
+def sorted_text(partners: Iterable[Iterable[str]]) -> str:
+    """Partners as text, in alphabetical order, whatever the order of their chains."""
+    of_chains = [tuple(sorted(chains)) for chains in partners]
+    return partners_text(tuple(sorted(of_chains)))
+
+
+def _names(partners: str) -> list[str]:
+    """The chains that a text of partners names."""
+    return [chain for partner in parse_partners(partners) for chain in partner]
 
 
 def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, ...]]]:
-    """The ways in which a decoy may have the chains of a native: of each that is there, which of
-    its chains hold it.
+    """The ways in which a decoy may have the chains of a native: chain of the native → its chains
+    in the decoy.
 
     Empty where there are too many ways to try.
     """
     of_native = {name: chain_without_atoms(name, sequence) for name, sequence in native}
     of_decoy = {name: chain_without_atoms(name, sequence) for name, sequence in decoy}
-    found = correspond(of_native, of_decoy)
-    if not found.mappings[0]:
+    alike = correspond(of_native, of_decoy)
+    if not alike.mappings[0]:
         return [] if any(counterparts(of_native, of_decoy).values()) else [{}]
-    return [counterparts_of_file(found, mapping) for mapping in found.mappings]
+    return [counterparts_of_file(alike, mapping) for mapping in alike.mappings]
 
 
-def check_named(partners: Mapping[tuple[str, str], str], natives: Natives, where: str) -> list[str]:
+def check_named(partners: Mapping[Key, str], natives: Natives, where: str) -> list[str]:
     """Where partners name chains that natives do not have, a sentence for the first.
 
     partners : target and decoy → as they were given. where : what messages call them. Raises
     ConfigError when they fit no native.
     """
-    known = set()
+    missing: dict[Key, list[str]] = {}
     for (target, _), text in partners.items():
-        if text != EACH_CHAIN and natives.chains.get(target):
-            known.add((target, text))
-    unfit = sorted(pair for pair in known if _lacking(*pair, natives))
+        native = dict(natives.chains.get(target) or ())
+        if native and text != EACH_CHAIN:
+            missing[target, text] = [name for name in _names(text) if name not in native]
+    unfit = sorted(key for key, names in missing.items() if names)
     if not unfit:
         return []
     target, text = unfit[0]
-    there = ", ".join(printable(name) for name, _ in natives.chains[target] or ())
-    missing = ", ".join(printable(name) for name in _lacking(target, text, natives))
+    of_native = ", ".join(printable(name) for name, _ in natives.chains[target])
+    of_partners = ", ".join(map(printable, missing[target, text]))
     what = (
         f"partners {text} are chains of the native, but that of {printable(target)} has no "
-        f"{missing}, only {there}"
+        f"{of_partners}, only {of_native}"
     )
     remedy = "name the chains as the natives do, not as the models do"
-    if len(unfit) == len(known):
+    if len(unfit) == len(missing):
         raise ConfigError(what, where=where, remedy=remedy)
-    return [f"{what} ({len(unfit)} of {len(known)} targets; {remedy})"]
-
-
-def _lacking(target: str, text: str, natives: Natives) -> list[str]:
-    """The chains of partners that the native of a target does not have."""
-    there = dict(natives.chains[target] or ())
-    return [chain for partner in parse_partners(text) for chain in partner if chain not in there]
+    return [f"{what} ({len(unfit)} of {len(missing)} targets; {remedy})"]
 
 
 def called_in_models(rows: Iterable[PlannedDecoy]) -> list[str]:
     """That models call the partners of their native otherwise, with an example; empty where none
     does.
     """
-    others = [row for row in rows if row.partners_given not in ("", EACH_CHAIN)]
-    if not others:
+    renamed = [row for row in rows if row.partners_given not in ("", EACH_CHAIN)]
+    if not renamed:
         return []
-    first = others[0]
-    number = "1 model calls" if len(others) == 1 else f"{len(others)} models call"
+    first = renamed[0]
+    number = "1 model calls" if len(renamed) == 1 else f"{len(renamed)} models call"
     return [
         f"partners {first.partners_given} are chains of the native: {number} them otherwise, such "
-        "as"
-        f" {printable(first.target)}/{printable(first.decoy)}, where they are {first.partners}"
+        f"as {printable(first.target)}/{printable(first.decoy)}, where they are {first.partners}"
     ]
