@@ -9,9 +9,10 @@ import hashlib
 import json
 import multiprocessing
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toporank.code import code_of
 from toporank.errors import StructureError, printable
@@ -24,9 +25,7 @@ from toporank.inputs.mutants import mutants
 from toporank.inputs.unpacked_jobs import jobs_of
 from toporank.structures.identity import INTERMEDIATE
 from toporank.structures.immune import Pair
-
-if TYPE_CHECKING:
-    from toporank.structures.sketch import Sketch
+from toporank.structures.sketch import Sketch
 
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
@@ -44,12 +43,8 @@ def decoys_of(
     """
     files = listed_folder(dataset, folder)
     decoys = find_decoys(dataset, folder, files)
-    to_look_at = [
-        decoy.path
-        for decoy in decoys
-        if not decoy.refused or decoy.refused.startswith(INTERMEDIATE)
-    ]
-    seen = sketches(to_look_at, store)
+    readable = [d.path for d in decoys if not d.refused or d.refused.startswith(INTERMEDIATE)]
+    seen = sketches(readable, store)
     grouped = group(decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys))
     pairs = {}
     chains = {}
@@ -57,13 +52,15 @@ def decoys_of(
         sketch = seen.get(decoy.path)
         if sketch:
             chains[decoy.key] = sketch.of_model(decoy.model)
-            pairs[decoy.key] = sketch.pairs_of_model(decoy.model)
+            of_model = sketch.pairs_of_model(decoy.model)
+            if of_model:
+                pairs[decoy.key] = of_model
     return grouped._replace(
         mutants=mutants(grouped, seen) if by == BY_SEQUENCE else [],
         molecules=_several_molecules(seen),
         contents={path: sketch.content for path, sketch in seen.items() if sketch},
         copies=copies_among(grouped.decoys, seen),
-        pairs={key: of_decoy for key, of_decoy in pairs.items() if of_decoy},
+        pairs=pairs,
         chains=chains,
         passed_over=passed_over(folder, decoys, files),
     )
@@ -76,9 +73,10 @@ def _several_molecules(sketches: Sketches) -> list[str]:
     files = [path for path, sketch in sketches.items() if sketch and sketch.notes]
     if not files:
         return []
-    first, n_others = files[0], len(files) - 1
+    n_others = len(files) - 1
     others = f" and {n_others:,} other file{'s' * (n_others > 1)}" if n_others else ""
-    return [f"in {printable(os.path.basename(first))}{others}: {'; '.join(sketches[first].notes)}"]
+    notes = "; ".join(sketches[files[0]].notes)
+    return [f"in {printable(os.path.basename(files[0]))}{others}: {notes}"]
 
 
 def sketches(paths: Iterable[str], store: Path) -> Sketches:
@@ -108,9 +106,8 @@ def _looked_into(paths: list[str]) -> list[Sketch | None]:
 
 
 def _look(path: str) -> Sketch | None:
-    from toporank.structures.read import (
-        StructureFile,
-    )  # imports gemmi, which is needed only to read a file
+    # imports gemmi, which is needed only to read a file
+    from toporank.structures.read import StructureFile
     from toporank.structures.text import read_content
 
     try:
@@ -122,70 +119,33 @@ def _look(path: str) -> Sketch | None:
 
 
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
-    """What was seen before: path → state of the file and its sketch; nothing where that cannot be
-    used.
+    """What was seen before: path → state of the file and its sketch; nothing where that is damaged
+    or of another version.
     """
+    cached = {}
     try:
         content = json.loads(path.read_bytes())
         if content["code"] != code_of("structures"):
             return {}
-        sequences = content["sequences"]
-        cached = {}
-        for name, (state, sketch) in content["files"].items():
-            cached[name] = FileState(*state), _sketch_of(sketch, sequences)
-        return cached
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-    ):  # none yet, or damaged: all is looked into again
+        for name, (state, fields) in content["files"].items():
+            sketch = Sketch(*_as_tuples(fields))
+            pairs = [tuple(map(Pair._make, of_model)) for of_model in sketch.pairs]
+            cached[name] = FileState(*state), sketch._replace(pairs=tuple(pairs))
+    except (OSError, ValueError, LookupError, TypeError):
         return {}
+    return cached
+
+
+def _as_tuples(value: Any) -> Any:
+    """What JSON holds, with tuples in place of lists; equal sequences are one object."""
+    if isinstance(value, list):
+        return tuple(_as_tuples(item) for item in value)
+    return sys.intern(value) if isinstance(value, str) else value
 
 
 def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
-    """Keep what was seen; files that cannot be read are looked into again. A sequence is written
-    once.
-    """
-    places: dict[str, int] = {}
-    files = {}
-    for name, (state, sketch) in cached.items():
-        if sketch:
-            files[name] = [state, _fields_of(sketch, places)]
-    content = {"code": code_of("structures"), "sequences": list(places), "files": files}
+    """Keep what was seen; files that cannot be read are looked into again."""
+    readable = {name: entry for name, entry in cached.items() if entry[1]}
+    content = {"code": code_of("structures"), "files": readable}
     with contextlib.suppress(OSError):  # then the next run looks again
         write_text(path, json.dumps(content))
-
-
-def _fields_of(sketch: Sketch, places: dict[str, int]) -> dict[str, Any]:
-    """A sketch for JSON, with the places of its sequences. places : of each sequence; new ones are
-    added.
-    """
-    of_models = []
-    for chains in (sketch.chains, *sketch.further):
-        of_models.append(
-            [(name, places.setdefault(sequence, len(places))) for name, sequence in chains]
-        )
-    return sketch._asdict() | {"chains": of_models[0], "further": of_models[1:]}
-
-
-def _sketch_of(fields: dict[str, Any], sequences: list[str]) -> Sketch:
-    """The inverse of `_fields_of`. sequences : by their places."""
-    from toporank.structures.sketch import Sketch
-
-    of_models = []
-    for chains in (fields["chains"], *fields["further"]):
-        of_models.append(tuple((name, sequences[place]) for name, place in chains))
-    pairs = []
-    for of_model in fields["pairs"]:
-        pairs.append(tuple(Pair(*pair) for pair in of_model))
-    return Sketch(
-        models=tuple(fields["models"]),
-        chains=of_models[0],
-        further=tuple(of_models[1:]),
-        content=fields["content"],
-        places=tuple(fields["places"]),
-        notes=tuple(fields["notes"]),
-        pairs=tuple(pairs),
-    )

@@ -5,6 +5,7 @@ residues.
 from __future__ import annotations
 
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def differing(of_file: np.ndarray, of_model: np.ndarray) -> float:
 
 
 def described(complex_: Complex) -> str:
-    """Say what the model has, such as `790 protein residues and 3 others`."""
+    """Return what the model has, such as `790 protein residues and 3 others`."""
     n_protein = int(np.count_nonzero(complex_.is_protein))
     n_others = len(complex_.is_protein) - n_protein
     text = f"{n_protein} protein residue{'s' * (n_protein != 1)}"
@@ -48,34 +49,42 @@ def described(complex_: Complex) -> str:
 def rows_by_numbers(
     complex_: Complex, output: PredictorOutput, n_rows: int, b_factors: np.ndarray | None
 ) -> np.ndarray:
-    """Return the row of each protein residue where there are more rows than residues; int, shape
-    (R,), -1 for none.
+    """Return the row of each protein residue where there are more rows than residues.
 
     A residue X has a row and no atoms: numbers that are left out say where. Rows at the ends of
     chains, and those that a model of fixed length appends, are recognised by pLDDT, or because they
-    all hold one number. Raises ConfidenceError when the residues could be in several places, or in
-    none.
+    all hold one number.
+
+    Parameters
+    ----------
+    complex_ : the model, with R residues
+    output : what its predictor says
+    n_rows : of the predictor's arrays
+    b_factors : of each residue, where they are pLDDT, shape (R,)
+
+    Returns
+    -------
+    int, shape (R,), -1 for other residues
+
+    Raises
+    ------
+    ConfidenceError
+        when the residues could be in several places, or in none
     """
     protein = np.flatnonzero(complex_.is_protein)
-    layouts = [chains for chains in _layouts(complex_, protein) if chains.n_rows <= n_rows]
-    candidates = [chains.rows_that_numbers_say(n_rows) for chains in layouts]
-    candidates = [rows for rows in candidates if rows is not None]
+    layouts = [layout for layout in _layouts(complex_, protein) if layout.n_rows <= n_rows]
+    candidates = []
+    for layout in layouts:
+        candidates += _rows_that_numbers_say(layout, n_rows)
     of_file = output.plddt if output.plddt is not None and len(output.plddt) == n_rows else None
-    of_model = None if b_factors is None else b_factors[protein]
-    comparable = (
-        of_file is not None
-        and of_model is not None
-        and len(protein) > 0
-        and not np.isnan(of_model).any()
-        and np.ptp(of_model) > 0
-    )
-    if comparable:
-        candidates = [rows for rows in candidates if not differing(of_file[rows], of_model)]
-        candidates = candidates or _rows_of_like_plddt(layouts, of_file, of_model)
+    of_model = None if b_factors is None or not len(protein) else b_factors[protein]
+    if of_file is not None and of_model is not None and np.ptp(of_model) > 0:
+        fitting = [rows for rows in candidates if not differing(of_file[rows], of_model)]
+        candidates = fitting or _rows_of_like_plddt(layouts, of_file, of_model)
     elif output.pae is not None and len(protein):
-        candidates += [
-            chains.rows_from_first() for chains in layouts if _is_padded(output.pae, chains.n_rows)
-        ]
+        for layout in layouts:
+            if _is_padded(output.pae, layout.n_rows):
+                candidates.append(np.concatenate(layout.chains))
     if len({rows.tobytes() for rows in candidates}) != 1:
         what = (
             f"the predictor's files describe {n_rows} tokens, but the model has "
@@ -87,101 +96,92 @@ def rows_by_numbers(
     return token
 
 
-class _Chains:
-    """Protein chains, each with the rows of its residues from that of its first residue on.
+class _Layout(NamedTuple):
+    """Rows of protein residues where each chain begins behind the one before.
 
-    Parameters
-    ----------
-    offsets : of each chain, int
-    first_numbers : of each chain, the number of its first residue
+    chains : the rows of each chain, int. before : residues that have numbers from 1 on and stand
+    before each chain. n_rows : of all chains.
     """
 
-    def __init__(self, offsets: list[np.ndarray], first_numbers: list[int]):
-        self.offsets = offsets
-        self.first_numbers = first_numbers
-        self.sizes = [int(of_chain[-1]) + 1 for of_chain in offsets]
-        self.starts = [0, *np.cumsum(self.sizes).tolist()][: len(offsets)]
-        self.n_rows = sum(self.sizes)
+    chains: list[np.ndarray]
+    before: list[int]
+    n_rows: int
 
-    def rows(self, shifts: list[int]) -> np.ndarray:
-        """The rows of all residues where the chains begin so much later."""
-        rows = []
-        for start, shift, offsets in zip(self.starts, shifts, self.offsets, strict=True):
-            rows.append(start + shift + offsets)
-        return np.concatenate(rows)
-
-    def rows_from_first(self) -> np.ndarray:
-        """The rows of all residues where no row stands before a chain."""
-        return self.rows([0] * len(self.offsets))
-
-    def rows_that_numbers_say(self, n_rows: int) -> np.ndarray | None:
-        """The rows where numbers fill all n rows, from the first residue of a chain or from 1 on;
-        None elsewhere.
-        """
-        if self.n_rows == n_rows:
-            return self.rows_from_first()
-        before = [number - 1 for number in self.first_numbers]
-        if min(before, default=-1) >= 0 and sum(before) == n_rows - self.n_rows:
-            return self.rows(np.cumsum(before).tolist())
-        return None
+    def shifted(self, shifts: list[int]) -> np.ndarray:
+        """Return the rows of all residues where the chains begin so much later."""
+        pairs = zip(self.chains, shifts, strict=True)
+        return np.concatenate([rows + shift for rows, shift in pairs])
 
 
-def _layouts(complex_: Complex, protein: np.ndarray) -> list[_Chains]:
-    """The chains with a row for each number that is left out and, if any number is, without such
+def _layouts(complex_: Complex, protein: np.ndarray) -> list[_Layout]:
+    """The chains without a row for numbers that are left out and, where numbers rise, with such
     rows.
     """
-    numbers_of_chains = []
-    for _, residues in groupby(
-        protein.tolist(), key=lambda residue: complex_.residues[residue].chain
-    ):
-        numbers_of_chains.append(
-            np.array([complex_.residues[residue].number for residue in residues])
-        )
-    first_numbers = [int(numbers[0]) for numbers in numbers_of_chains]
-    without_gaps = _Chains(
-        [np.arange(len(numbers)) for numbers in numbers_of_chains], first_numbers
-    )
-    if any((np.diff(numbers) < 1).any() for numbers in numbers_of_chains):
-        return [without_gaps]
-    with_gaps = _Chains([numbers - numbers[0] for numbers in numbers_of_chains], first_numbers)
-    return [without_gaps] if with_gaps.sizes == without_gaps.sizes else [with_gaps, without_gaps]
+    residues = [complex_.residues[i] for i in protein]
+    numbers = []
+    for _, chain in groupby(residues, key=lambda residue: residue.chain):
+        numbers.append(np.array([residue.number for residue in chain]))
+    before = [int(of_chain[0]) - 1 for of_chain in numbers]
+    layouts = [_layout([np.arange(len(of_chain)) for of_chain in numbers], before)]
+    if all((np.diff(of_chain) > 0).all() for of_chain in numbers):
+        layouts.append(_layout([of_chain - of_chain[0] for of_chain in numbers], before))
+    return layouts
+
+
+def _layout(offsets: list[np.ndarray], before: list[int]) -> _Layout:
+    """The chains one behind the other. offsets : rows of each chain from its first one on."""
+    chains = []
+    n_rows = 0
+    for of_chain in offsets:
+        chains.append(n_rows + of_chain)
+        n_rows += int(of_chain[-1]) + 1
+    return _Layout(chains=chains, before=before, n_rows=n_rows)
+
+
+def _rows_that_numbers_say(layout: _Layout, n_rows: int) -> list[np.ndarray]:
+    """The rows where numbers fill all n rows, from the first residue of a chain or from 1 on."""
+    if layout.n_rows == n_rows:
+        return [np.concatenate(layout.chains)]
+    before = layout.before
+    if min(before, default=-1) >= 0 and sum(before) == n_rows - layout.n_rows:
+        return [layout.shifted(np.cumsum(before).tolist())]
+    return []
 
 
 def _rows_of_like_plddt(
-    layouts: list[_Chains], of_file: np.ndarray, of_model: np.ndarray
+    layouts: list[_Layout], of_file: np.ndarray, of_model: np.ndarray
 ) -> list[np.ndarray]:
-    """The rows of the residues where pLDDT is that of the B factors; none where no place, or more
-    than one, fits.
+    """The rows of the residues where pLDDT is that of the B factors.
 
     of_file : pLDDT of rows. of_model : of residues.
     """
-    candidates = [_most_alike(chains, of_file, of_model) for chains in layouts]
-    candidates = [rows for rows in candidates if rows is not None]
-    errors = [np.abs(of_file[rows] - of_model).mean() for rows in candidates]
-    least = min(errors, default=0.0)
-    return [
-        rows for rows, error in zip(candidates, errors, strict=True) if error <= least + SAME_MEAN
-    ]
+    candidates = []
+    errors = []
+    for layout in layouts:
+        rows = _most_alike(layout, of_file, of_model)
+        if rows is not None:
+            candidates.append(rows)
+            errors.append(np.abs(of_file[rows] - of_model).mean())
+    largest = min(errors, default=0.0) + SAME_MEAN
+    return [rows for rows, error in zip(candidates, errors, strict=True) if error <= largest]
 
 
-def _most_alike(chains: _Chains, of_file: np.ndarray, of_model: np.ndarray) -> np.ndarray | None:
+def _most_alike(layout: _Layout, of_file: np.ndarray, of_model: np.ndarray) -> np.ndarray | None:
     """The rows where pLDDT of each chain is most alike; None where that is not alike, or so in
     several places.
     """
     shifts: list[int] = []
-    first = 0
-    for start, offsets in zip(chains.starts, chains.offsets, strict=True):
-        of_chain = of_model[first : first + len(offsets)]
-        first += len(offsets)
-        starts = start + np.arange(len(of_file) - chains.n_rows + 1)
-        errors = np.abs(of_file[starts[:, None] + offsets] - of_chain)
+    possible_shifts = np.arange(len(of_file) - layout.n_rows + 1)
+    ends = np.cumsum([len(rows) for rows in layout.chains])
+    for rows, of_chain in zip(layout.chains, np.split(of_model, ends[:-1]), strict=True):
+        errors = np.abs(of_file[rows + possible_shifts[:, None]] - of_chain)
         means = errors.mean(axis=1)
         best = int(means.argmin())
         several = np.count_nonzero(means <= means[best] + SAME_MEAN) > 1
         if several or (errors[best] > ALIKE).any():
             return None
         shifts.append(best)
-    return chains.rows(shifts) if shifts == sorted(shifts) else None
+    return layout.shifted(shifts) if shifts == sorted(shifts) else None
 
 
 def _is_padded(pae: np.ndarray, n_rows: int) -> bool:

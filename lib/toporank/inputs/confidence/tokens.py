@@ -8,7 +8,7 @@ pLDDT say must agree.
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
@@ -84,9 +84,7 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
             what = f"the predictor's files name {len(output.tokens)} tokens and have PAE of {n}"
             raise ConfidenceError(what, remedy="make or fetch them again")
         return _by_names(complex_, output, b_factors)
-    of_atoms = None
-    if output.atom_plddt is not None:
-        of_atoms = _mean_of_atoms(complex_, output.atom_plddt)
+    of_atoms = _mean_of_atoms(complex_, output.atom_plddt)
     if not n:
         if of_atoms is None and output.atom_plddt is not None:
             n_atoms = len(complex_.without_hydrogens().xyz)
@@ -97,25 +95,29 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
             raise ConfidenceError(what, remedy=WHOSE_FILES)
         return Placed(token=None, plddt=of_atoms)
     token = _by_order(complex_, n)
-    if token is None:
-        token = rows_by_numbers(
-            complex_, output, n, b_factors
-        )  # such as a residue X, which has a row and no atoms
-    atom_names = _run_names(output.atom_chains or [])
-    model_names = _run_names(_chain_names(complex_))
-    if atom_names and atom_names != model_names:
-        fit = _Fit(chains=[], token=token, plddt=of_atoms, whole=True)
-        if not fit.agrees(b_factors):
-            of_file = ", ".join(atom_names[:MOST_NAMED])
-            of_model = ", ".join(dict.fromkeys(model_names))
-            what = (
-                f"atom_chain_ids has chains {of_file}, and the model {of_model}: it is not known "
-                "which are the same"
-            )
-            raise ConfidenceError(what, remedy=WHOSE_FILES)
+    if token is None:  # such as a residue X, which has a row and no atoms
+        token = rows_by_numbers(complex_, output, n, b_factors)
+    _check_order_of_atoms(complex_, output, _agree(of_atoms, b_factors))
     if output.plddt is not None and len(output.plddt) == n:
-        return Placed(token=token, plddt=_of_residues(output.plddt, token))
+        of_tokens = np.where(token >= 0, output.plddt[token], np.nan)
+        return Placed(token=token, plddt=of_tokens.astype(float))
     return Placed(token=token, plddt=of_atoms)
+
+
+def _check_order_of_atoms(complex_: Complex, output: PredictorOutput, agree: bool | None) -> None:
+    """Raise ConfidenceError where atoms have other chains than the model. agree : pLDDT and B
+    factors, which would say that only the names differ.
+    """
+    atom_names = _run_names(output.atom_chains)
+    model_names = _run_names(_chain_names(complex_))
+    if atom_names and atom_names != model_names and not agree:
+        of_file = ", ".join(atom_names[:MOST_NAMED])
+        of_model = ", ".join(dict.fromkeys(model_names))
+        what = (
+            f"atom_chain_ids has chains {of_file}, and the model {of_model}: it is not known which "
+            "are the same"
+        )
+        raise ConfidenceError(what, remedy=WHOSE_FILES)
 
 
 def n_tokens(output: PredictorOutput) -> int:
@@ -140,23 +142,20 @@ def shifted_b_factors(
     plddt : of each token, 0 to 100, shape (T,)
     b_factors : of each residue, shape (R,), nan where unknown
     """
-    own = np.flatnonzero((token >= 0) & ~np.isnan(b_factors))
-    single = np.diff(np.append(token, len(plddt))) == 1
-    behind = np.cumsum(~single)[own]  # how many residues of several tokens stand before
-    if (
-        not behind.any()
-        or differing(plddt[token[own[behind == 0]]], b_factors[own[behind == 0]]) > MOST_DIFFERING
-    ):
+    residues = np.flatnonzero((token >= 0) & ~np.isnan(b_factors))
+    tokens = token[residues]
+    is_single = (np.diff(np.append(token, len(plddt))) == 1)[residues]
+    part = np.cumsum(~is_single)  # how many residues of several tokens stand before
+    of_model = b_factors[residues]
+    first = part == 0
+    if not part.any() or differing(plddt[tokens[first]], of_model[first]) > MOST_DIFFERING:
         return False
-    for part in range(1, behind.max() + 1):
-        residues = own[(behind == part) & single[own]]
-        if not len(residues):
-            continue
-        shifts = range(token[residues[0]] + 1)
-        if all(
-            differing(plddt[token[residues] - shift], b_factors[residues]) > MOST_DIFFERING
-            for shift in shifts
-        ):
+    for behind in range(1, part.max() + 1):
+        counted = (part == behind) & is_single
+        tokens_behind = tokens[counted]
+        shifts = range(tokens_behind[0] + 1) if len(tokens_behind) else [0]
+        shares = [differing(plddt[tokens_behind - shift], of_model[counted]) for shift in shifts]
+        if min(shares) > MOST_DIFFERING:
             return False
     return True
 
@@ -172,32 +171,39 @@ def _layouts(complex_: Complex) -> Iterator[np.ndarray]:
     yield np.where(complex_.is_protein, 1, 0)
 
 
+def _first_tokens(sizes: np.ndarray) -> np.ndarray:
+    """The first token of each residue, -1 for none. sizes : tokens of each residue."""
+    return np.where(sizes > 0, np.cumsum(sizes) - sizes, -1)
+
+
 def _by_order(complex_: Complex, n: int) -> np.ndarray | None:
     """The first of n tokens of each residue, -1 for none, in the order of the file; None where n
     does not fit.
     """
     for sizes in _layouts(complex_):
         if sizes.sum() == n:
-            return np.where(sizes > 0, np.cumsum(sizes) - sizes, -1)
+            return _first_tokens(sizes)
     return None
 
 
-def _of_residues(of_tokens: np.ndarray, token: np.ndarray) -> np.ndarray:
-    """The value of the first token of each residue, nan for none; float, shape (R,)."""
-    return np.where(token >= 0, of_tokens[token], np.nan).astype(float)
-
-
-def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray) -> np.ndarray | None:
+def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray | None) -> np.ndarray | None:
     """The mean over the heavy atoms of each residue, nan without any; None where there are more or
     fewer atoms.
     """
-    heavy = complex_.without_hydrogens()
-    if len(of_atoms) != len(heavy.xyz):
+    residue_of = complex_.without_hydrogens().residue_of
+    if of_atoms is None or len(of_atoms) != len(residue_of):
         return None
     n_residues = len(complex_.residues)
-    sums = np.bincount(heavy.residue_of, weights=of_atoms, minlength=n_residues)
+    sums = np.bincount(residue_of, weights=of_atoms, minlength=n_residues)
     with np.errstate(invalid="ignore"):
-        return sums / np.bincount(heavy.residue_of, minlength=n_residues)
+        return sums / np.bincount(residue_of, minlength=n_residues)
+
+
+def _agree(plddt: np.ndarray | None, b_factors: np.ndarray | None) -> bool | None:
+    """Whether pLDDT is that of the B factors; None where they cannot be compared."""
+    if plddt is None or b_factors is None or len(np.unique(b_factors[~np.isnan(b_factors)])) < 2:
+        return None
+    return differing(plddt, b_factors) <= MOST_DIFFERING
 
 
 # ---- named tokens --------------------------------------------------------------------------------
@@ -207,24 +213,15 @@ class _Fit(NamedTuple):
     """Chains of a predictor under names of the model, with what follows for the residues of the
     model.
 
-    chains : with their names in the model. token, plddt : as in `Placed`. whole : whether each
-    token is one of a residue of the model.
+    names : of the chains in the model. token, plddt : as in `Placed`. whole : whether each token is
+    one of a residue of the model. agree : as `_agree` returns it.
     """
 
-    chains: list[_Chain]
+    names: list[str]
     token: np.ndarray
     plddt: np.ndarray | None
     whole: bool
-
-    def agrees(self, b_factors: np.ndarray | None) -> bool | None:
-        """Whether pLDDT is that of the B factors; None where they cannot be compared."""
-        if (
-            self.plddt is None
-            or b_factors is None
-            or len(np.unique(b_factors[~np.isnan(b_factors)])) < 2
-        ):
-            return None
-        return differing(self.plddt, b_factors) <= MOST_DIFFERING
+    agree: bool | None
 
 
 def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None) -> Placed:
@@ -234,77 +231,69 @@ def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray 
     input; the names of the atoms' chains are right. People rename chains, too, put them in another
     order, and cut them.
     """
-    token_names = _run_names([chain for chain, _ in output.tokens])
-    atom_names = _run_names(output.atom_chains or [])
+    token_names = _run_names(chain for chain, _ in output.tokens)
+    atom_names = _run_names(output.atom_chains)
     model_names = _run_names(_chain_names(complex_))
-    lettered = token_names[: len(LETTERS)] == list(LETTERS[: len(token_names)])
-    named = [
-        _chains_called(names, output)
-        for names in (atom_names, token_names)
-        if len(names) == len(token_names)
-    ]
+    n_chains = len(token_names)
+    lettered = token_names[: len(LETTERS)] == list(LETTERS[:n_chains])
+    atoms_by_name = dict(_runs(output.atom_chains))
+    named = []
+    for names in (atom_names, token_names):
+        if len(names) == n_chains:
+            named.append(_chains(names, atoms_by_name, output))
+    fits = [_fitted(complex_, output, chains, b_factors) for chains in named]
     in_order = None
-    if len(model_names) == len(token_names):
-        in_order = _fitted(complex_, output, _chains_in_order(model_names, output))
-    fits = [_fitted(complex_, output, chains) for chains in named]
-    if lettered and not output.atom_chains:
-        fits.append(in_order)
-    fitting = [fit for fit in fits if fit is not None]
+    if len(model_names) == n_chains:
+        atoms_in_order = {}
+        if len(atom_names) == n_chains:
+            places = [places for _, places in _runs(output.atom_chains)]
+            atoms_in_order = dict(zip(model_names, places, strict=True))
+        chains = _chains(model_names, atoms_in_order, output)
+        in_order = _fitted(complex_, output, chains, b_factors)
+    fitting = [fit for fit in fits if fit]
+    if in_order and lettered and not output.atom_chains:
+        fitting.append(in_order)
     if not fitting:  # such as an antibody that was numbered by the scheme of IMGT
-        renumbered = [_fitted(complex_, output, chains, any_numbers=True) for chains in named]
-        fitting = [fit for fit in renumbered if fit is not None and fit.agrees(b_factors)]
+        fits = [_fitted(complex_, output, chains, b_factors, any_numbers=True) for chains in named]
+        fitting = [fit for fit in fits if fit and fit.agree]
     fitting = [fit for fit in fitting if fit.whole] or fitting
-    candidates = [fit for fit in fitting if fit.agrees(b_factors) is not False]
-    if not candidates and in_order is not None and in_order.agrees(b_factors):
+    candidates = [fit for fit in fitting if fit.agree is not False]
+    if not candidates and in_order and in_order.agree:
         candidates = [in_order]
     candidates = candidates or fitting
-    if (
-        lettered
-        and len(atom_names) == len(token_names) <= len(LETTERS)
-        and atom_names == model_names
-    ):
+    if lettered and atom_names == model_names and len(atom_names) == n_chains <= len(LETTERS):
         # as AlphaFold 3.0.0 writes them: the names of the atoms' chains are right
-        candidates = [fit for fit in candidates if fit.chains is named[0]] or candidates
+        candidates = [fit for fit in candidates if fit.names == atom_names] or candidates
     if len({fit.token.tobytes() for fit in candidates}) != 1:
         raise ConfidenceError(_disagreement(complex_, output), remedy=WHOSE_FILES)
     fit = candidates[0]
-    in_model = [chain.name for chain in fit.chains]
-    names = dict(zip(token_names, in_model, strict=True))
-    if len(atom_names) == len(in_model) and set(atom_names) != set(token_names):
-        names |= dict(
-            zip(atom_names, in_model, strict=True)
-        )  # where two lists differ, that of the atoms counts
-    return Placed(token=fit.token, plddt=fit.plddt, chains=in_model, names=names)
+    names = dict(zip(token_names, fit.names, strict=True))
+    if len(atom_names) == n_chains and set(atom_names) != set(token_names):
+        # where two lists differ, that of the atoms counts
+        names |= dict(zip(atom_names, fit.names, strict=True))
+    return Placed(token=fit.token, plddt=fit.plddt, chains=fit.names, names=names)
 
 
-def _chains_called(names: list[str], output: PredictorOutput) -> list[_Chain]:
-    """The chains of the tokens under these names, with the atoms of the chain of this name."""
-    atoms = dict(_runs(output.atom_chains or [])) if _atoms_have_plddt(output) else {}
-    tokens = _runs([chain for chain, _ in output.tokens])
+def _chains(
+    names: list[str], atoms: Mapping[str, np.ndarray], output: PredictorOutput
+) -> list[_Chain]:
+    """The chains of the tokens under these names. atoms : places of those of each chain."""
+    if output.atom_plddt is None or len(output.atom_plddt) != len(output.atom_chains or []):
+        atoms = {}
     chains = []
-    for name, (_, places) in zip(names, tokens, strict=True):
-        chains.append(_Chain(name=name, tokens=places, atoms=atoms.get(name)))
+    runs = _runs([chain for chain, _ in output.tokens])
+    for name, (_, tokens) in zip(names, runs, strict=True):
+        chains.append(_Chain(name=name, tokens=tokens, atoms=atoms.get(name)))
     return chains
-
-
-def _chains_in_order(names: list[str], output: PredictorOutput) -> list[_Chain]:
-    """The chains of the tokens under these names, with the atoms of the chain at the same place."""
-    atoms = _runs(output.atom_chains or [])
-    with_atoms = _atoms_have_plddt(output) and len(atoms) == len(names)
-    tokens = _runs([chain for chain, _ in output.tokens])
-    chains = []
-    for place, name in enumerate(names):
-        of_atoms = atoms[place][1] if with_atoms else None
-        chains.append(_Chain(name=name, tokens=tokens[place][1], atoms=of_atoms))
-    return chains
-
-
-def _atoms_have_plddt(output: PredictorOutput) -> bool:
-    return output.atom_plddt is not None and len(output.atom_plddt) == len(output.atom_chains or [])
 
 
 def _fitted(
-    complex_: Complex, output: PredictorOutput, chains: list[_Chain], *, any_numbers: bool = False
+    complex_: Complex,
+    output: PredictorOutput,
+    chains: list[_Chain],
+    b_factors: np.ndarray | None,
+    *,
+    any_numbers: bool = False,
 ) -> _Fit | None:
     """Tokens and pLDDT of the residues where chains with these names have as many; None where they
     do not fit.
@@ -318,8 +307,7 @@ def _fitted(
     n_residues = len(complex_.residues)
     token = np.full(n_residues, -1)
     plddt = np.full(n_residues, np.nan)
-    heavy = complex_.without_hydrogens()
-    n_atoms = np.bincount(heavy.residue_of, minlength=n_residues)
+    residue_of = complex_.without_hydrogens().residue_of
     chain_of = np.array(_chain_names(complex_))
     names = list(dict.fromkeys(chain_of.tolist()))
     whole = set(by_name) <= set(names)
@@ -338,12 +326,20 @@ def _fitted(
         token[residues] = of_residues
         n_numbers = len(set(numbers[chain.tokens].tolist()) - {NO_NUMBER})
         whole = whole and n_numbers in (0, np.count_nonzero(of_residues >= 0))
-        atoms_of_chain = heavy.residue_of[np.isin(heavy.residue_of, residues)]
-        if chain.atoms is not None and len(chain.atoms) == len(atoms_of_chain):
-            sums = np.bincount(atoms_of_chain, output.atom_plddt[chain.atoms], n_residues)
+        residue_of_atoms = residue_of[np.isin(residue_of, residues)]
+        if chain.atoms is not None and len(chain.atoms) == len(residue_of_atoms):
+            sums = np.bincount(residue_of_atoms, output.atom_plddt[chain.atoms], n_residues)
+            n_atoms = np.bincount(residue_of_atoms, minlength=n_residues)
             plddt[residues] = sums[residues] / n_atoms[residues]
-    is_unknown = np.isnan(plddt[complex_.is_protein]).any()
-    return _Fit(chains=chains, token=token, plddt=None if is_unknown else plddt, whole=whole)
+    if np.isnan(plddt[complex_.is_protein]).any():
+        plddt = None
+    return _Fit(
+        names=[chain.name for chain in chains],
+        token=token,
+        plddt=plddt,
+        whole=whole,
+        agree=_agree(plddt, b_factors),
+    )
 
 
 def _tokens_of_chain(
@@ -361,23 +357,22 @@ def _tokens_of_chain(
     numbers may leave out some and have insertion codes; otherwise all differ from the old ones by
     as much.
     """
-    first: dict[int, int] = {}
-    for place in tokens.tolist():
-        first.setdefault(int(numbers[place]), place)
-    found = np.array([first.get(complex_.residues[r].number, -1) for r in residues])
+    first_of_number: dict[int, int] = {}
+    for token in tokens.tolist():
+        first_of_number.setdefault(int(numbers[token]), token)
+    of_model = np.array([complex_.residues[residue].number for residue in residues])
+    by_number = np.array([first_of_number.get(number, -1) for number in of_model.tolist()])
     protein = complex_.is_protein[residues]
-    if (found[protein] >= 0).all() and (np.diff(found[protein]) > 0).all():
-        return found
-    of_model = np.array([complex_.residues[r].number for r in residues])
+    if (by_number[protein] >= 0).all() and (np.diff(by_number[protein]) > 0).all():
+        return by_number
     for sizes in _layouts(complex_):
-        own = sizes[residues]
-        if own.sum() != len(tokens):
+        if sizes[residues].sum() != len(tokens):
             continue
-        places = np.where(own > 0, np.cumsum(own) - own, -1)
+        places = _first_tokens(sizes[residues])
         of_file = numbers[tokens[places]]
-        steps = (of_model - of_file)[protein & (places >= 0)]
-        of_proteins = of_file[protein & (places >= 0)]
-        renumbered = any_numbers and (np.diff(of_proteins) > 0).all()
+        counted = protein & (places >= 0)
+        steps = (of_model - of_file)[counted]
+        renumbered = any_numbers and (np.diff(of_file[counted]) > 0).all()
         if len(steps) and (not np.ptp(steps) or (of_file == NO_NUMBER).all() or renumbered):
             return np.where(places >= 0, tokens[places], -1)
     return None
@@ -386,13 +381,12 @@ def _tokens_of_chain(
 def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
     """What the lists of the predictor and the model say of the chains."""
     of_tokens = _sizes([chain for chain, _ in output.tokens])
-    atom_names = _run_names(output.atom_chains or [])
+    atom_names = _run_names(output.atom_chains)
     of_atoms = f", atom_chain_ids {', '.join(atom_names[:MOST_NAMED])}" if atom_names else ""
     return (
         "the predictor's files do not say which tokens are those of the model: token_chain_ids has "
         f"{of_tokens}{of_atoms}, and the model {_sizes(_chain_names(complex_))}; TopoRank uses "
-        "neither PAE nor pLDDT"
-        " of these files"
+        "neither PAE nor pLDDT of these files"
     )
 
 
@@ -410,16 +404,16 @@ def _chain_names(complex_: Complex) -> list[str]:
     return [residue.chain for residue in complex_.residues]
 
 
-def _run_names(names: Sequence[str]) -> list[str]:
+def _run_names(names: Iterable[str] | None) -> list[str]:
     """Each name that follows itself, once."""
-    return [name for name, _ in groupby(names)]
+    return [name for name, _ in groupby(names or ())]
 
 
-def _runs(names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+def _runs(names: Sequence[str] | None) -> list[tuple[str, np.ndarray]]:
     """Each name that follows itself, and its places."""
     runs = []
     start = 0
-    for name, same in groupby(names):
+    for name, same in groupby(names or ()):
         stop = start + len(list(same))
         runs.append((name, np.arange(start, stop)))
         start = stop
