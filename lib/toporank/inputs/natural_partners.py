@@ -10,7 +10,7 @@ of an antibody may lie apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -48,42 +48,38 @@ def natural_partners(grouped: Grouped) -> dict[Key, str]:
         elif pairs:
             without_partner.append(key)
     for key in without_partner:  # a model of the antibody alone lacks what other models have
-        choices = sorted(of_target.get(key[0], ()))
-        if choices:
-            partners[key] = max(choices, key=lambda text: _n_named(text, grouped.kinds[key]))
+        n_chains = {}
+        for text in sorted(of_target.get(key[0], ())):
+            n_chains[text] = sum(name in grouped.kinds[key] for name in _chains(text))
+        if n_chains:
+            partners[key] = max(n_chains, key=n_chains.get)
     return partners
 
 
-def _n_named(partners: str, chains: Container[str]) -> int:
-    """How many of the chains that partners name a model has."""
-    named = chain.from_iterable(parse_partners(partners))
-    return sum(name in chains for name in named)
+def _chains(partners: str) -> list[str]:
+    """The chains that partners name."""
+    return list(chain.from_iterable(parse_partners(partners)))
 
 
 def _belonging(grouped: Grouped) -> dict[str, list[PairKinds]]:
     """Target → the kinds of chains that belong together in its models, sorted."""
-    n_together: dict[str, Counter[PairKinds]] = {}
+    n_together: Counter[tuple[str, PairKinds]] = Counter()
     for key, pairs in grouped.pairs.items():
-        seen = {_kinds(pair, grouped.kinds[key]) for pair in pairs}
-        n_together.setdefault(key[0], Counter()).update(seen)
-    n_with_both: dict[str, Counter[PairKinds]] = {}
+        n_together.update({(key[0], _kinds(pair, grouped.kinds[key])) for pair in pairs})
+    kinds_of_models: dict[str, list[set[int]]] = {}
     for (target, _), chains in grouped.kinds.items():
-        of_model = set(chains.values())
-        both = [kinds for kinds in n_together.get(target, ()) if of_model.issuperset(kinds[1:])]
-        n_with_both.setdefault(target, Counter()).update(both)
-    belonging = {}
-    for target, counts in n_together.items():
-        belonging[target] = sorted(
-            kinds for kinds, n in counts.items() if 2 * n >= n_with_both[target][kinds]
-        )
+        kinds_of_models.setdefault(target, []).append(set(chains.values()))
+    belonging: dict[str, list[PairKinds]] = {}
+    for (target, pair_kinds), n in sorted(n_together.items()):
+        n_with_both = sum(kinds.issuperset(pair_kinds[1:]) for kinds in kinds_of_models[target])
+        if 2 * n >= n_with_both:
+            belonging.setdefault(target, []).append(pair_kinds)
     return belonging
 
 
 def _kinds(pair: Pair, chains: Mapping[str, int]) -> PairKinds:
-    first, second = chains[pair.first], chains[pair.second]
-    if pair.what != PEPTIDE and first > second:
-        first, second = second, first
-    return pair.what, first, second
+    kinds = chains[pair.first], chains[pair.second]
+    return pair.what, *(kinds if pair.what == PEPTIDE else sorted(kinds))
 
 
 def _pairs(
@@ -99,33 +95,40 @@ def _pairs(
     for what, first, second in belonging:
         if first == second:  # nothing says which copies
             continue
-        paired = set()
+        free = dict(chains)
         for pair in pairs:
             if pair.what == what:
-                paired.update(pair[1:])
-        free = [name for name in chains if name not in paired]
-        firsts = [name for name in free if chains[name] == first]
-        seconds = [name for name in free if chains[name] == second]
-        pairs += [Pair(what, *both) for both in zip(firsts, seconds, strict=False)]
+                free.pop(pair.first, None)
+                free.pop(pair.second, None)
+        for of_first, of_second in zip(_copies(free, first), _copies(free, second), strict=False):
+            pairs.append(Pair(what=what, first=of_first, second=of_second))
     return pairs
 
 
+def _copies(chains: Mapping[str, int], kind: int) -> list[str]:
+    """The chains of a kind."""
+    return [name for name in chains if chains[name] == kind]
+
+
 def lines_of_targets(targets: Mapping[str, list[str]]) -> list[str]:
-    """A line for each of the first sentences, with the targets that it is about. targets : sentence
-    → its targets.
+    """Return a line for each of the first sentences, with the targets that it is about.
+
+    targets : sentence → its targets
 
     >>> lines_of_targets({"A and B are an antibody": ["T", "U", "V"]})
     ['T and 2 more: A and B are an antibody']
     """
     lines = []
+    n_further = 0
     for sentence, names in targets.items():
+        if len(lines) == MOST_SENTENCES:
+            n_further += len(names)
+            continue
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         lines.append(f"{names[0]}{more}: {sentence}")
-    further = sum(len(names) for names in list(targets.values())[MOST_SENTENCES:])
-    return [
-        *lines[:MOST_SENTENCES],
-        *([f"and {further} more targets in the same way"] if further else []),
-    ]
+    if n_further:
+        lines.append(f"and {n_further} more targets in the same way")
+    return lines
 
 
 # ---- partners that somebody names ----------------------------------------------------------------
@@ -139,7 +142,7 @@ class _NamedPartners(NamedTuple):
     """
 
     text: str
-    chains: tuple[str, ...]
+    chains: list[str]
     decoys: list[Key]
     able: list[Key]
     example: Key
@@ -155,7 +158,7 @@ def _named_partners(partners: Mapping[Key, str], grouped: Grouped) -> list[_Name
             together.setdefault((key[0], text), []).append(key)
     named = []
     for (_, text), keys in together.items():
-        chains = tuple(chain.from_iterable(parse_partners(text)))
+        chains = _chains(text)
         able = [key for key in keys if grouped.kinds.get(key, {}).keys() >= set(chains)]
         if able:
             example = min(
@@ -177,56 +180,51 @@ def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key,
     of_decoys = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
     for named in _named_partners(partners, grouped):
         for key in named.decoys:
-            of_decoys[key] = _translated(
-                named, grouped.kinds[named.example], grouped.kinds.get(key, {})
-            )
+            of_decoys[key] = _translated(named, grouped, key)
     return of_decoys
 
 
 def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]:
-    """Say where models have the names of partners for other chains, a sentence each. partners : as
-    they were given.
+    """Return where models have the names of partners for other chains, a sentence each. partners :
+    as they were given.
     """
-    kinds, notes = grouped.kinds, []
+    notes = []
     for named in _named_partners(partners, grouped):
-        others = [
-            key for key in named.able if not _same_kinds(named, kinds[named.example], kinds[key])
-        ]
+        others = [key for key in named.able if not _fits(named, grouped, key)]
         if not others:
             continue
         first = others[0]
-        many = (
-            f"{first[1]} has"
-            if len(others) == 1
-            else f"{len(others)} models, such as {first[1]}, have"
-        )
+        models = f"{first[1]} has"
+        if len(others) > 1:
+            models = f"{len(others)} models, such as {first[1]}, have"
         notes.append(
             f"partners {named.text} are chains of {printable(named.example[1])}; "
-            f"{printable(many)} these names for"
-            " other chains: there they are "
-            f"{_translated(named, kinds[named.example], kinds[first])}"
+            f"{printable(models)} these names for other chains: there they are "
+            f"{_translated(named, grouped, first)}"
         )
     return notes
 
 
-def _same_kinds(named: _NamedPartners, kinds: Mapping[str, int], other: Mapping[str, int]) -> bool:
-    return all(other.get(name) == kinds[name] for name in named.chains)
+def _fits(named: _NamedPartners, grouped: Grouped, key: Key) -> bool:
+    """Whether the chains of these names in a decoy are of the same kinds."""
+    chains = grouped.kinds.get(key, {})
+    example = grouped.kinds[named.example]
+    return all(chains.get(name) == example[name] for name in named.chains)
 
 
-def _translated(named: _NamedPartners, kinds: Mapping[str, int], other: Mapping[str, int]) -> str:
-    """Partners in the names of another model, whose chains are of these kinds; unchanged if that
-    lacks a chain.
-    """
-    if _same_kinds(named, kinds, other):
+def _translated(named: _NamedPartners, grouped: Grouped, key: Key) -> str:
+    """Partners in the names of another decoy; unchanged if that lacks a chain."""
+    if _fits(named, grouped, key):
         return named.text
+    example = grouped.kinds[named.example]
     counterparts: dict[str, str] = {}
     for name in named.chains:
-        copies_here = [copy for copy, kind in kinds.items() if kind == kinds[name]]
-        copies_there = [copy for copy, kind in other.items() if kind == kinds[name]]
-        place = copies_here.index(name)
-        if place >= len(copies_there):
+        kind = example[name]
+        place = _copies(example, kind).index(name)
+        copies = _copies(grouped.kinds.get(key, {}), kind)
+        if place >= len(copies):
             return named.text
-        counterparts[name] = copies_there[place]
+        counterparts[name] = copies[place]
     partners = []
     for partner in parse_partners(named.text):
         partners.append(tuple(sorted(counterparts[name] for name in partner)))
