@@ -7,7 +7,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -99,45 +99,51 @@ def pdb(atoms: Iterable[Atom]) -> str:
     return "".join(pdb_line(atom, serial % 100000) + "\n" for serial, atom in enumerate(atoms, 1))
 
 
+COLUMNS = (
+    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id "
+    "label_entity_id label_seq_id pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy "
+    "B_iso_or_equiv auth_seq_id auth_comp_id auth_asym_id auth_atom_id pdbx_PDB_model_num"
+)
+"""Columns of an _atom_site table."""
+
+
 def mmcif(
-    atoms: Iterable[Atom], *, without: Iterable[str] = (), order: Iterable[int] | None = None
+    atoms: Iterable[Atom],
+    *,
+    columns: str = COLUMNS,
+    without: Iterable[str] = (),
+    **special: Callable[[Atom], object],
 ) -> str:
-    """An _atom_site table. `without`: columns to leave out; `order`: the columns by position in
-    another order.
-    """
-    rows = [
-        {
-            "group_PDB": "HETATM" if a.het else "ATOM",
+    """An _atom_site table. `without`: columns to leave out; `special`: the values of columns."""
+    names = [column for column in columns.split() if column not in without]
+    lines = ["data_test", "#", "loop_", *(f"_atom_site.{column}" for column in names)]
+    for serial, atom in enumerate(atoms, 1):
+        values = {
+            "group_PDB": "HETATM" if atom.het else "ATOM",
             "id": serial,
-            "type_symbol": a.element or a.name[0],
-            "label_atom_id": f'"{a.name}"',
-            "label_alt_id": a.altloc or ".",
-            "label_comp_id": a.residue,
-            "label_asym_id": a.chain,
+            "type_symbol": atom.element or atom.name[0],
+            "atom_id": f'"{atom.name}"',
+            "label_alt_id": atom.altloc or ".",
+            "comp_id": atom.residue,
+            "asym_id": atom.chain,
             "label_entity_id": 1,
-            "label_seq_id": a.number,
-            "pdbx_PDB_ins_code": a.insertion_code or "?",
-            "Cartn_x": a.x,
-            "Cartn_y": a.y,
-            "Cartn_z": a.z,
-            "occupancy": a.occupancy,
+            "seq_id": atom.number,
+            "pdbx_PDB_ins_code": atom.insertion_code or "?",
+            "Cartn_x": atom.x,
+            "Cartn_y": atom.y,
+            "Cartn_z": atom.z,
+            "occupancy": atom.occupancy,
             "B_iso_or_equiv": 0.0,
-            "auth_seq_id": a.number,
-            "auth_comp_id": a.residue,
-            "auth_asym_id": a.chain,
-            "auth_atom_id": f'"{a.name}"',
-            "pdbx_PDB_model_num": a.model,
+            "pdbx_PDB_model_num": atom.model,
         }
-        for serial, a in enumerate(atoms, 1)
-    ]
-    columns = [column for column in rows[0] if column not in set(without)]
-    columns = [columns[i] for i in order] if order is not None else columns
-    head = "data_test\n#\nloop_\n" + "".join(f"_atom_site.{column}\n" for column in columns)
-    return (
-        head
-        + "".join(" ".join(str(row[column]) for column in columns) + "\n" for row in rows)
-        + "#\n"
-    )
+        words = []
+        for column in names:
+            if column in special:
+                words.append(special[column](atom))
+            else:
+                words.append(values.get(column, values.get(column.partition("_")[2])))
+        lines.append(" ".join(map(str, words)))
+    return "\n".join([*lines, "#", ""])
 
 
 def write(path: Path, text: str | bytes) -> Path:

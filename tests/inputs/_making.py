@@ -1,16 +1,21 @@
-"""Small files of every kind that people bring; what each is for is told in `_cases.py`."""
+"""Small files of every kind that people bring; cases.yaml says what each is for."""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable
+import lzma
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import zstandard
 
-from structures_text import EXAMPLES, Atom, changed, mmcif, pair, pdb, pdb_line, write
+from structures_text import EXAMPLES, Atom, changed, mmcif, pair, pdb, shifted, write
 from toporank.structures.text import MAX_BYTES
+
+SPECIAL = 210
+"""The residue of chain A that is made special."""
 
 
 def base() -> list[Atom]:
@@ -22,423 +27,391 @@ def base() -> list[Atom]:
         number = int(s[22:26]) if s.startswith("ATOM") else 0
         if (s[21:22] == "A" and 203 <= number <= 214) or (s[21:22] == "B" and 626 <= number <= 637):
             xyz = [float(s[i : i + 8]) for i in (30, 38, 46)]
-            atoms.append(
-                Atom(s[12:16].strip(), s[17:20], s[21], number, *xyz, element=s[76:78].strip())
-            )
+            name, element = s[12:16].strip(), s[76:78].strip()
+            atoms.append(Atom(name, s[17:20], s[21], number, *xyz, element=element))
     return atoms
 
 
-def chain(name: str) -> list[Atom]:
-    return [a for a in base() if a.chain == name]
+BASE = base()
+A = [atom for atom in BASE if atom.chain == "A"]
+B = [atom for atom in BASE if atom.chain == "B"]
+IN_MIDDLE = [atom for atom in BASE if atom.number == SPECIAL]
+PLAIN = pdb(BASE)
+LINES = PLAIN.splitlines()
+ZIPPED = gzip.compress(PLAIN.encode())
+B_AS_A = pdb(changed(B, chain="A"))
 
 
-def renamed(**names: str) -> list[Atom]:
-    """The atoms with other chain names."""
-    return [replace(a, chain=names[a.chain]) for a in base()]
+def named(first: str, second: str) -> list[Atom]:
+    """The chains under other names."""
+    return changed(A, chain=first) + changed(B, chain=second)
 
 
-def with_residue(which: int, **other) -> list[Atom]:
-    """The atoms, those of one residue with other values."""
-    return [replace(a, **other) if a.number == which else a for a in base()]
+def with_special(**other) -> list[Atom]:
+    """The atoms, those of the special residue with other values."""
+    return [replace(atom, **other) if atom in IN_MIDDLE else atom for atom in BASE]
 
 
-def with_atom(position: int, **other) -> list[Atom]:
-    atoms = base()
-    atoms[position] = replace(atoms[position], **other)
+def with_atom(**other) -> list[Atom]:
+    """The atoms, one of them with other values."""
+    return [*BASE[:50], replace(BASE[50], **other), *BASE[51:]]
+
+
+def without(name: str, residues: Iterable[int] = range(1000)) -> list[Atom]:
+    """The atoms but those of this name in some residues, or in all."""
+    return [atom for atom in BASE if atom.name != name or atom.number not in residues]
+
+
+def with_line(start: int, stop: int, new: str) -> str:
+    """The plain PDB file with other text in these columns of the 51st line."""
+    lines = [*LINES]
+    lines[50] = lines[50][:start] + new + lines[50][stop:]
+    return "\n".join([*lines, ""])
+
+
+def chains(first: str, between: str, second: str) -> str:
+    """Two parts of a PDB file with a record behind each."""
+    return f"{first}{between}\n{second}{between}\n"
+
+
+def models(*atoms: list[Atom]) -> str:
+    """A PDB file of several models."""
+    numbered = enumerate(map(pdb, atoms), 1)
+    return "".join(f"MODEL     {n:4d}\n{text}ENDMDL\n" for n, text in numbered) + "END\n"
+
+
+def three_chains() -> list[Atom]:
+    """A third chain on the other side of B."""
+    xyz_a = np.array([(atom.x, atom.y, atom.z) for atom in A])
+    xyz_b = np.array([(atom.x, atom.y, atom.z) for atom in B])
+    third = xyz_a + 2 * (xyz_b.mean(axis=0) - xyz_a.mean(axis=0))
+    return BASE + placed(changed(A, chain="C"), third)
+
+
+def placed(atoms: Iterable[Atom], positions: np.ndarray) -> list[Atom]:
+    """The atoms in other places."""
+    pairs = zip(atoms, positions.round(3).tolist(), strict=True)
+    return [replace(atom, x=x, y=y, z=z) for atom, (x, y, z) in pairs]
+
+
+def many_chains(copies: int, names: str = "") -> list[Atom]:
+    """Copies of the pair, 60 Å apart; names : of the chains, two for each copy."""
+    atoms = []
+    for i in range(copies):
+        pair_of_names = names[2 * i : 2 * i + 2] or (f"A{i}", f"B{i}")
+        atoms += shifted(named(*pair_of_names), 60.0 * i)
     return atoms
 
 
-def shifted(atoms: Iterable[Atom], x: float) -> list[Atom]:
-    return [replace(a, x=round(a.x + x, 3)) for a in atoms]
+def crowd(count: int) -> list[Atom]:
+    """Copies of the pair in one place, their atoms moved by some tenths of an Å."""
+    draw = np.random.default_rng(0)
+    xyz = np.array([(atom.x, atom.y, atom.z) for atom in BASE])
+    atoms = []
+    for i in range(count):
+        atoms += placed(named(f"A{i}", f"B{i}"), xyz + draw.normal(0, 0.2, xyz.shape))
+    return atoms
 
 
-def shifted_residue(which: int, **other) -> list[Atom]:
-    """`with_residue`, where this residue stands 9 Å aside."""
-    return [
-        a
-        for atom in with_residue(which, **other)
-        for a in shifted([atom], 9.0 * (atom.number == which))
-    ]
-
-
-def text(name: str, content: str | bytes | Callable[[], str | bytes]) -> Callable[[Path], Path]:
-    """Make a file of this name; gzipped when the name says so."""
-    return lambda folder: write(folder / name, content() if callable(content) else content)
-
-
-def raw(name: str, content: Callable[[], bytes]) -> Callable[[Path], Path]:
-    """Make a file of these very bytes, whatever its name says."""
-
-    def make(folder: Path) -> Path:
-        (folder / name).write_bytes(content())
-        return folder / name
-
-    return make
-
-
-def in_pdb(atoms: Callable[[], Iterable[Atom]]) -> Callable[[Path], Path]:
-    return text("d.pdb", lambda: pdb(atoms()))
-
-
-def in_mmcif(atoms: Callable[[], Iterable[Atom]]) -> Callable[[Path], Path]:
-    return text("d.cif", lambda: mmcif(atoms()))
-
-
-def zipped() -> bytes:
-    return gzip.compress(pdb(base()).encode())
-
-
-def flipped() -> bytes:
-    """A gzip file with one byte in its middle changed."""
-    data = zipped()
-    return data[:900] + bytes([data[900] ^ 255]) + data[901:]
-
-
-def in_parts() -> bytes:
-    """A gzip file of one part for each chain."""
-    return b"".join(gzip.compress(pdb(chain(c)).encode()) for c in "AB")
-
-
-def decorated() -> str:
-    """With everything that may stand around the atoms."""
-    cell = "CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1"
-    end = "TER\nCONECT    1    2\nMASTER\nEND\n"
-    return (
-        f"HEADER    X\n{cell}\n{pdb(chain('A'))}TER     999      ALA A 214\n{pdb(chain('B'))}{end}"
-    )
-
-
-def each_line(change: Callable[[str], str]) -> str:
-    return "".join(change(line) + "\n" for line in pdb(base()).splitlines())
-
-
-def two_blocks() -> str:
-    return mmcif(base()) + mmcif(pair()).replace("data_test", "data_two")
-
-
-def shared_name() -> list[Atom]:
-    """Chain B and, 30 Å away, another of that name."""
-    return base() + shifted(chain("B"), 30.0)
-
-
-def called_a() -> str:
-    """Chain B under the name of chain A."""
-    return pdb(changed(chain("B"), chain="A"))
-
-
-def one_name_of_three() -> str:
-    """Chains A and B, and behind TER a third, which is called B, too."""
-    third = [a for a in three_chains() if a.chain == "C"]
-    return f"{pdb(base())}TER\n{pdb(changed(third, chain='B'))}TER\n"
-
-
-def ter_at_gap() -> str:
-    """TER where chain B lacks three residues."""
-    before = [a for a in chain("B") if a.number < 631]
-    behind = [a for a in chain("B") if a.number > 633]
-    return f"{pdb(chain('A'))}TER\n{pdb(before)}TER\n{pdb(behind)}TER\n"
-
-
-def two_models() -> list[Atom]:
-    return [*base(), *changed(shifted(base(), 9.0), model=2)]
-
-
-def empty_authors() -> str:
-    return table(ALPHAFOLD3, base(), auth_seq_id=lambda a: "?", auth_asym_id=lambda a: ".")
-
-
-def long_everything() -> str:
-    return table(
-        ALPHAFOLD3,
-        with_residue(210, residue="MODIFIED_LYSINE"),
-        label_entity_id=lambda a: f"entity_{a.chain}_of_the_complex",
-    )
-
-
-def numberless() -> str:
-    return table(LABELS, base(), label_seq_id=lambda a: "." if a.number == 210 else a.number)
-
-
-def link(folder: Path) -> Path:
-    (folder / "d.pdb").symlink_to("gone.pdb")
-    return folder / "d.pdb"
-
-
-def directory(folder: Path) -> Path:
-    (folder / "d.pdb").mkdir()
-    return folder / "d.pdb"
-
-
-def device(folder: Path) -> Path:
-    (folder / "d.pdb").symlink_to("/dev/zero")
-    return folder / "d.pdb"
-
-
-def forbidden(folder: Path) -> Path:
-    path = write(folder / "d.pdb", pdb(base()))
-    path.chmod(0)
-    return path
-
-
-def bomb(folder: Path) -> Path:
-    """A file of a quarter of a megabyte that unpacks to more than is allowed."""
-    piece = gzip.compress(b" " * (MAX_BYTES // 64))
-    (folder / "d.pdb.gz").write_bytes(piece * 65)
-    return folder / "d.pdb.gz"
-
-
-def table(columns: str, atoms: Iterable[Atom], **other: Callable[[Atom], object]) -> str:
-    """An _atom_site table with exactly these columns; `other` gives the values of columns that are
-    special.
-    """
-    usual = {
-        "group_PDB": lambda a: "HETATM" if a.het else "ATOM", "type_symbol": lambda a: a.element,
-        "label_alt_id": lambda a: ".", "label_entity_id": lambda a: 1 + (a.chain == "B"),
-        "pdbx_PDB_ins_code": lambda a: a.insertion_code or "?",
-        "Cartn_x": lambda a: a.x, "Cartn_y": lambda a: a.y, "Cartn_z": lambda a: a.z,
-        "occupancy": lambda a: 1, "B_iso_or_equiv": lambda a: 74.41, "pdbx_PDB_model_num": lambda a: 1,
-    }  # fmt: skip
-    for side in ("label", "auth"):
-        fields = {"asym_id": "chain", "seq_id": "number", "comp_id": "residue", "atom_id": "name"}
-        for column, field in fields.items():
-            usual[f"{side}_{column}"] = lambda a, field=field: getattr(a, field)
-    values = {**usual, **other}
-    rows = [
-        " ".join(str(n) if c == "id" else str(values[c](a)) for c in columns.split())
-        for n, a in enumerate(atoms, 1)
-    ]
-    head = "".join(f"_atom_site.{c}\n" for c in columns.split())
-    return f"data_model\n_entry.id model\n#\nloop_\n{head}" + "\n".join(rows) + "\n#\n"
-
-
-ALPHAFOLD3 = (
-    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id "
-    "label_entity_id label_seq_id"
-    " pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy B_iso_or_equiv auth_seq_id auth_asym_id "
-    "pdbx_PDB_model_num"
-)
-BOLTZ = (
-    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_seq_id auth_seq_id "
-    "pdbx_PDB_ins_code"
-    " label_asym_id Cartn_x Cartn_y Cartn_z occupancy label_entity_id auth_asym_id auth_comp_id "
-    "B_iso_or_equiv"
-    " pdbx_PDB_model_num"
-)
-CHAI = BOLTZ.replace(" pdbx_PDB_ins_code", "")
-ARCHIVE = ALPHAFOLD3.replace("auth_seq_id", "auth_seq_id auth_comp_id").replace(
-    "auth_asym_id", "auth_asym_id auth_atom_id"
-)
-LABELS = " ".join(c for c in ALPHAFOLD3.split() if not c.startswith("auth"))
-
-
-def archive() -> str:
-    """As the PDB writes it: label names other than the author's, label numbers from 1."""
-    return table(
-        ARCHIVE,
-        base(),
-        label_asym_id=lambda a: {"A": "E", "B": "F"}[a.chain],
-        label_seq_id=lambda a: a.number - {"A": 202, "B": 625}[a.chain],
-    )
-
-
-def labels_with_ligands() -> str:
-    """No author's columns, a ligand and waters: these have no label number."""
-    atoms = [*base(), *(replace(a, chain="C") for a in ligands() if a.residue in ("ATP", "HOH"))]
-    return table(LABELS, atoms, label_seq_id=lambda a: "." if a.het else a.number)
-
-
-def ligands() -> list[Atom]:
+def ligands(x: float = BASE[0].x, y: float = BASE[0].y, z: float = BASE[0].z) -> list[Atom]:
     """A ligand, an ion and two waters of chain A, near the interface."""
-    near = base()[0]
-    place = {"y": near.y, "z": near.z, "het": True}
+    place = {"y": y, "z": z, "het": True}
     return [
-        Atom("PA", "ATP", "A", 901, near.x + 6, element="P", **place),
-        Atom("C1", "ATP", "A", 901, near.x + 7, element="C", **place),
-        Atom("CA", "CA", "A", 902, near.x + 9, element="CA", **place),
-        Atom("O", "HOH", "A", 903, near.x + 11, element="O", **place),
-        Atom("O", "HOH", "A", 904, near.x + 14, element="O", **place),
+        Atom("PA", "ATP", "A", 901, x + 6, element="P", **place),
+        Atom("C1", "ATP", "A", 901, x + 7, element="C", **place),
+        Atom("CA", "CA", "A", 902, x + 9, element="CA", **place),
+        Atom("O", "HOH", "A", 903, x + 11, element="O", **place),
+        Atom("O", "HOH", "A", 904, x + 14, element="O", **place),
     ]
 
 
-def touching_ligands() -> list[Atom]:
-    """The pair with the ligands moved to the middle of the interface, and the waters."""
-    middle = next(a for a in base() if a.number == 210)
-    first = base()[0]
-    return base() + [
-        replace(a, x=a.x - first.x + middle.x - 6, y=middle.y, z=middle.z) for a in ligands()
-    ]
-
-
-def dna() -> list[Atom]:
-    first = base()[0]
-    names = ("P", "C1'", "N1", "C2")
-    return [
-        Atom(
-            name,
-            "DA",
-            "D",
-            number,
-            first.x + 3 * number,
-            first.y + 12 + i,
-            first.z,
-            element=name[0],
-        )
-        for number in (1, 2)
-        for i, name in enumerate(names)
-    ]
+def dna(chain: str = "D") -> list[Atom]:
+    """Two nucleotides beside chain A."""
+    x, y, z = BASE[0].x, BASE[0].y + 12, BASE[0].z
+    atoms = []
+    for number in (1, 2):
+        for i, name in enumerate(("P", "C1'", "N1", "C2")):
+            place = x + 3 * number, y + i, z
+            atoms.append(Atom(name, "DA", chain, number, *place, element=name[0]))
+    return atoms
 
 
 def hydrogens() -> list[Atom]:
     """A hydrogen beside each N, under names of several dialects."""
     atoms = []
-    for i, a in enumerate(base()):
-        atoms.append(a)
-        if a.name == "N":
-            atoms.append(
-                replace(a, name=("H", "HN", "1H", "D")[i % 4], element="H", x=round(a.x + 0.9, 3))
-            )
+    for i, atom in enumerate(BASE):
+        atoms.append(atom)
+        if atom.name == "N":
+            name = ("H", "HN", "1H", "D")[i % 4]
+            atoms.append(replace(atom, name=name, element="H", x=round(atom.x + 0.9, 3)))
     return atoms
 
 
 def altlocs() -> list[Atom]:
     """Every side chain twice, the second place with the lower occupancy."""
     atoms = []
-    for a in base():
-        if a.name in ("N", "CA", "C", "O"):
-            atoms.append(a)
+    for atom in BASE:
+        if atom.name in ("N", "CA", "C", "O"):
+            atoms.append(atom)
         else:
-            atoms += [
-                replace(a, altloc="A", occupancy=0.6),
-                replace(a, altloc="B", occupancy=0.4, y=a.y + 0.5),
-            ]
+            atoms.append(replace(atom, altloc="A", occupancy=0.6))
+            atoms.append(replace(atom, altloc="B", occupancy=0.4, y=atom.y + 0.5))
     return atoms
 
 
 def chothia() -> list[Atom]:
-    """An antibody's numbering: 99, 100, 100A to 100D, 101 and so on."""
-    places = [
-        (98, ""),
-        (99, ""),
-        (100, ""),
-        *((100, c) for c in "ABCD"),
-        *((n, "") for n in range(101, 106)),
-    ]
-    place = {number: places[number - 203] for number in range(203, 215)}
-    return [
-        replace(a, number=place[a.number][0], insertion_code=place[a.number][1])
-        if a.chain == "A"
-        else a
-        for a in base()
-    ]
+    """Chain A in an antibody's numbering: 98 to 100, 100A to 100D, 101 to 105."""
+    codes = ["98", "99", "100", "100A", "100B", "100C", "100D", *map(str, range(101, 106))]
+    atoms = []
+    for atom in A:
+        code = codes[atom.number - 203]
+        letter = code.lstrip("0123456789")
+        number = int(code.removesuffix(letter))
+        atoms.append(replace(atom, number=number, insertion_code=letter))
+    return atoms + B
 
 
-def hybrid36() -> list[Atom]:
-    """Chain B numbered from 9995: 9999 is followed by A000."""
-    return [replace(a, number=a.number - 626 + 9995) if a.chain == "B" else a for a in base()]
+def numbered(numbers: Sequence[int | str]) -> list[Atom]:
+    """Chain B with other residue numbers."""
+    return A + [replace(atom, number=numbers[atom.number - 626]) for atom in B]
 
 
-def hybrid36_pdb() -> str:
-    return pdb(
-        replace(a, number=a.number if a.number < 10000 else f"A{a.number - 10000:03}")
-        for a in hybrid36()
-    )
-
-
-def ten_chains() -> list[Atom]:
-    """Five copies of the pair, 60 Å apart."""
-    pairs = ("AB", "CD", "EF", "GH", "IJ")
-    return [
-        replace(a, chain=names["AB".index(a.chain)])
-        for i, names in enumerate(pairs)
-        for a in shifted(base(), 60.0 * i)
-    ]
-
-
-def many_chains(copies: int) -> list[Atom]:
-    """Copies of the pair, 60 Å apart."""
-    return [
-        replace(a, chain=f"{a.chain}{i}") for i in range(copies) for a in shifted(base(), 60.0 * i)
-    ]
-
-
-def three_chains() -> list[Atom]:
-    """A third chain on the other side of B."""
-    a, b = (np.array([(x.x, x.y, x.z) for x in chain(c)]) for c in "AB")
-    across = 2 * (b.mean(axis=0) - a.mean(axis=0))
-    third = [
-        replace(
-            x,
-            chain="C",
-            x=round(x.x + across[0], 3),
-            y=round(x.y + across[1], 3),
-            z=round(x.z + across[2], 3),
-        )
-        for x in chain("A")
-    ]
-    return [*base(), *third]
-
-
-def models(*atoms: list[Atom]) -> str:
-    return (
-        "".join(f"MODEL     {n:4d}\n{pdb(part)}ENDMDL\n" for n, part in enumerate(atoms, 1))
-        + "END\n"
-    )
-
-
-def lines_changed(change: Callable[[str], str]) -> str:
-    """The plain PDB file, one atom line in the middle of it changed."""
-    lines = pdb(base()).splitlines(keepends=True)
-    lines[50] = change(lines[50])
-    return "".join(lines)
-
-
-def without_atoms(*names: str, numbers: Iterable[int] = ()) -> list[Atom]:
-    """The atoms without these of some residues, or of all."""
-    wanted = set(numbers)
-    return [a for a in base() if not (a.name in names and (not wanted or a.number in wanted))]
-
-
-def garbage() -> bytes:
-    return np.random.default_rng(0).bytes(5000)
-
-
-def charmm_blank() -> str:
-    """No chain names; what tells the molecules apart stands in columns 73 to 76."""
-    return "".join(f"{pdb_line(replace(a, chain=' '))[:72]}PRO{a.chain}\n" for a in base())
-
-
-def in_nanometres() -> list[Atom]:
-    return [
-        replace(a, x=round(a.x / 10, 3), y=round(a.y / 10, 3), z=round(a.z / 10, 3)) for a in base()
-    ]
-
-
-def copies(count: int) -> list[Atom]:
-    """Copies of the pair in one place, their atoms moved by some tenths of an Å, each with chains
-    of its own.
-    """
-    draw, moved = np.random.default_rng(0), []
-    for i in range(count):
-        for a in base():
-            x, y, z = (round(c + float(draw.normal(0, 0.2)), 3) for c in (a.x, a.y, a.z))
-            moved.append(replace(a, chain=f"{a.chain}{i}", x=x, y=y, z=z))
-    return moved
-
-
-def odd_occupancy() -> list[Atom]:
-    """A serine of occupancy `nan` in the place of an alanine or whatever stands there."""
-    serine = [
-        replace(a, residue="SER", altloc="B", occupancy="nan") for a in base() if a.number == 210
-    ]
-    return [
-        replace(a, altloc="A", occupancy=0.1) if a.number == 210 else a for a in base()
-    ] + serine
+ALPHAFOLD3 = (
+    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id "
+    "label_entity_id label_seq_id pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy "
+    "B_iso_or_equiv auth_seq_id auth_asym_id pdbx_PDB_model_num"
+)
+BOLTZ = (
+    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_seq_id auth_seq_id "
+    "pdbx_PDB_ins_code label_asym_id Cartn_x Cartn_y Cartn_z occupancy label_entity_id "
+    "auth_asym_id auth_comp_id B_iso_or_equiv pdbx_PDB_model_num"
+)
+LABELS = " ".join(column for column in ALPHAFOLD3.split() if not column.startswith("auth"))
 
 
 def oddly_named(column: str, name: str) -> str:
-    """The mmCIF file with this name in the column of one residue, quoted so that it may hold
+    """An mmCIF file with this name in the column of one residue, quoted so that it may hold
     anything.
     """
     field = {"label_comp_id": "residue", "auth_asym_id": "chain", "label_atom_id": "name"}[column]
-    value = {column: lambda a: f"\n;{name}\n;\n" if a.number == 210 else getattr(a, field)}
-    return table(ALPHAFOLD3, base(), **value)
+    special = {column: lambda a: f"\n;{name}\n;\n" if a.number == SPECIAL else getattr(a, field)}
+    return mmcif(BASE, columns=ALPHAFOLD3, **special)
+
+
+def unless(condition: bool, value: object) -> object:
+    """The value, or what mmCIF writes where there is none."""
+    return "." if condition else value
+
+
+THREE = three_chains()
+IN_MMCIF = mmcif(BASE)
+
+
+# ---- the files, by the name of the case ----------------------------------------------------------
+
+ATOMS_IN_PDB = {
+    "pdb": BASE,
+    "one": A,
+    "three": THREE,
+    "ten": many_chains(5, "ABCDEFGHIJ"),
+    "apart": A + shifted(B, 200.0),
+    "on_top": A + changed(A, chain="B"),
+    "written_twice": BASE + changed(B, chain="C"),
+    "two_letters": named("AA", "BA"),
+    "digits": named("1", "2"),
+    "blank": named(" ", "B"),
+    "shared_name": BASE + shifted(B, 30.0),
+    "dna": BASE + dna(),
+    "one_protein_and_dna": A + dna(),
+    "only_dna": dna() + dna("E"),
+    "partners_each": BASE,
+    "partners_joined": THREE,
+    "partners_left_out": THREE,
+    "partners_missing": BASE,
+    "partners_letters": THREE,
+    "partners_apart": A + shifted(B, 200.0),
+    "chothia": chothia(),
+    "negative": [replace(a, number=a.number - 210) for a in A] + B,
+    "jumps": [replace(a, number=a.number * 3) for a in BASE],
+    "hybrid36": numbered([*range(9995, 10000), *(f"A{i:03}" for i in range(7))]),
+    "hydrogens": hydrogens(),
+    "altlocs": altlocs(),
+    "ligands": BASE + ligands(),
+    "ligands_touching": BASE + ligands(IN_MIDDLE[0].x - 6, IN_MIDDLE[0].y, IN_MIDDLE[0].z),
+    "mse": with_special(residue="MSE", het=True),
+    "hetatm": with_special(het=True),
+    "free_amino_acid": BASE + changed(shifted(IN_MIDDLE, 90.0), chain="L", het=True),
+    "d_amino": with_special(residue="DAL", het=True),
+    "rare": with_special(residue="SEC"),
+    "oxygens": [replace(a, name="OT1") if (a.name, a.number) == ("O", 214) else a for a in BASE],
+    "no_side_chains": [a for a in BASE if a.name in ("N", "CA", "C", "O")],
+    "force_field": with_special(residue="HSD"),
+    "four_letters": with_special(residue="HIS", chain="EA"),
+    "unk": with_special(residue="UNK"),
+    "without_ca": without("CA", [SPECIAL]),
+    "without_n": without("N", [SPECIAL]),
+    "no_ca_at_all": without("CA"),
+    "ca_only": [a for a in BASE if a.name == "CA"],
+    "nanometres": placed(BASE, np.array([(a.x, a.y, a.z) for a in BASE]) / 10),
+    "coordinate_nan": with_atom(y="nan"),
+    "coordinate_stars": with_atom(y="********"),
+    "coordinate_comma": with_atom(y="12,345"),
+    "coordinate_two": with_atom(y="1.0 2.0"),
+    "unknown_place": with_atom(y=9999.0),
+    "zeros": changed(BASE, x=0.0, y=0.0, z=0.0),
+}
+ATOMS_IN_MMCIF = {
+    "cif": BASE,
+    "models_cif": BASE + changed(shifted(BASE, 9.0), model=2),
+    "long_names": named("Heavy", "Light"),
+    "very_long_names": named("ChainNumber1", "ChainNumber2"),
+    "twenty_eight": many_chains(14),
+    "chothia_cif": chothia(),
+    "beyond_cif": numbered(range(9995, 10007)),
+    "huge_number_cif": with_special(number=99999999999),
+    "odd_occupancy": [
+        *with_special(altloc="A", occupancy=0.1),
+        *changed(IN_MIDDLE, residue="SER", altloc="B", occupancy="nan"),
+    ],
+    "hetatm_chain": A + changed(B, het=True),
+    "sep": with_special(residue="SEP", het=True),
+    "unheard": with_special(residue="A1XYZ", het=True),
+    "crowd": crowd(20),
+    "four_copies": crowd(4),
+    "nan_cif": with_atom(y="nan"),
+    "absurd": with_atom(y="1e30"),
+    "far_off": shifted(BASE, 5000.0),
+}
+PDB = {
+    "crlf": PLAIN.replace("\n", "\r\n"),
+    "remark_latin1": b"REMARK Fa\xdf \xe9\n" + PLAIN.encode(),
+    "decorated": (
+        "HEADER    X\nCRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1\n"
+        f"{pdb(A)}TER     999      ALA A 214\n{pdb(B)}TER\nCONECT    1    2\nMASTER\nEND\n"
+    ),
+    "bare_ter": chains(pdb(A), "TER", pdb(B)),
+    "short_lines": "".join(f"{line[:54]}\n" for line in LINES),
+    "charges": "".join(f"{line[:78]}0.\n" for line in LINES),
+    "cif_in_remark": "REMARK converted from _atom_site.Cartn_x\n" + PLAIN,
+    "serials": "".join(f"{line[:6]}*****{line[11:]}\n" for line in LINES),
+    "end_inside": chains(pdb(A), "END", pdb(B)),
+    "cluspro": chains(f"HEADER rec.pdb\n{pdb(A)}", "END", f"HEADER lig.pdb\n{B_AS_A}"),
+    "end_models": chains(PLAIN, "END", pdb(shifted(BASE, 9.0))),
+    "models": models(BASE, shifted(BASE, 9.0)),
+    "assembly": models(A, B),
+    "ensemble": models(A, shifted(A, 9.0)),
+    # what tells the molecules apart stands in columns 73 to 76
+    "all_blank": "".join(f"{line[:21]} {line[22:72]}PRO{line[21]}\n" for line in LINES),
+    "one_name": chains(pdb(A), "TER", B_AS_A),
+    "one_name_of_three": chains(PLAIN, "TER", pdb(changed(THREE[len(BASE) :], chain="B"))),
+    "one_name_ter_at_gap": chains(
+        f"{pdb(A)}TER\n" + pdb(b for b in B if b.number < 631),
+        "TER",
+        pdb(b for b in B if b.number > 633),
+    ),
+    "five_digits": with_line(22, 27, "12345"),
+    "stars_number": with_line(22, 26, "****"),
+    "control_pdb": with_line(17, 20, "\x07\x07\x07"),
+    "too_wide": with_line(30, 38, "-1234.567"),
+    "four_letters_apart": pdb(
+        atom
+        for special, plain in zip(with_special(residue="HIS", chain="EA"), BASE, strict=True)
+        for atom in shifted([special], 9.0 * (special != plain))
+    ),
+    "empty": "",
+    "no_atoms": "<html><body>404 Not Found</body></html>\n",
+    "cut_pdb": PLAIN[:-40],
+    "is_gz": ZIPPED,
+    "is_xz": lzma.compress(PLAIN.encode()),
+    "cif_as_pdb": IN_MMCIF,
+    "garbage": np.random.default_rng(0).bytes(5000),
+    "utf16": PLAIN.encode("utf-16"),
+}
+MMCIF = {
+    "alphafold3": mmcif(BASE, columns=ALPHAFOLD3),
+    "boltz": mmcif(BASE, columns=BOLTZ),
+    "chai": mmcif(BASE, columns=BOLTZ, without=["pdbx_PDB_ins_code"]),
+    "archive": mmcif(
+        BASE,
+        label_asym_id=lambda a: {"A": "E", "B": "F"}[a.chain],
+        label_seq_id=lambda a: a.number - {"A": 202, "B": 625}[a.chain],
+    ),
+    "labels_only": mmcif(BASE, columns=LABELS),
+    "labels_ligands": mmcif(
+        BASE + changed((a for a in ligands() if a.residue != "CA"), chain="C"),
+        columns=LABELS,
+        label_seq_id=lambda a: unless(a.het, a.number),
+    ),
+    "auth_empty": mmcif(
+        BASE, columns=ALPHAFOLD3, auth_seq_id=lambda a: "?", auth_asym_id=lambda a: "."
+    ),
+    "column_order": mmcif(BASE, columns=" ".join(reversed(ALPHAFOLD3.split()))),
+    "blocks": IN_MMCIF + mmcif(pair()).replace("data_test", "data_two"),
+    "long_everything": mmcif(
+        with_special(residue="MODIFIED_LYSINE"),
+        label_entity_id=lambda a: f"entity_{a.chain}_of_the_complex",
+    ),
+    "no_number_cif": mmcif(
+        BASE, columns=LABELS, label_seq_id=lambda a: unless(a.number == SPECIAL, a.number)
+    ),
+    "residue_quotes": oddly_named("label_comp_id", "A\"B'C"),
+    "cut_cif": IN_MMCIF[:-60],
+    "pdb_as_cif": PLAIN,
+    "garbage_cif": np.random.default_rng(0).bytes(5000),
+    "no_table": "data_x\n_entry.id x\n",
+    "no_column": mmcif(BASE, without=["label_alt_id"]),
+}
+for what, column in (
+    ("residue", "label_comp_id"), ("chain", "auth_asym_id"), ("atom", "label_atom_id")
+):  # fmt: skip
+    MMCIF[f"{what}_tab"] = oddly_named(column, "A\tB")
+    MMCIF[f"{what}_break"] = oddly_named(column, "A\nB")
+    MMCIF[f"{what}_control"] = oddly_named(column, "\x07")
+    MMCIF[f"{what}_endless"] = oddly_named(column, "X" * 10_000)
+
+FILES = {
+    "ent": ("d.ENT", PLAIN),
+    "pdb_gz": ("d.pdb.gz", PLAIN),
+    "cif_bz2": ("d.cif.bz2", IN_MMCIF),
+    "cif_xz": ("d.cif.xz", IN_MMCIF),
+    "cif_zst": ("d.cif.zst", IN_MMCIF),
+    "mmcif_gz": ("d.mmcif.gz", IN_MMCIF),
+    "multimember": ("d.pdb.gz", b"".join(gzip.compress(pdb(part).encode()) for part in (A, B))),
+    "odd_path": ("Modell №1 (größer).pdb", PLAIN),
+    "empty_gz": ("d.pdb.gz", b""),
+    "cut_gz": ("d.pdb.gz", ZIPPED[:-200]),
+    "flipped_gz": ("d.pdb.gz", ZIPPED[:900] + bytes([ZIPPED[900] ^ 255]) + ZIPPED[901:]),
+    "not_gz": ("d.pdb.gz", PLAIN.encode()),
+    "cut_zst": ("d.cif.zst", zstandard.compress(IN_MMCIF.encode())[:-200]),
+    "twice_gz": ("d.pdb.gz", gzip.compress(ZIPPED)),
+    # small files that unpack to more than is allowed
+    "bomb": ("d.pdb.gz", gzip.compress(b" " * (MAX_BYTES // 64)) * 65),
+    "bomb_zst": ("d.pdb.zst", zstandard.compress(bytes(1 << 20), 19) * 300),
+    **{name: ("d.pdb", text) for name, text in PDB.items()},
+    **{name: ("d.cif", text) for name, text in MMCIF.items()},
+}
+"""Name and content of a file; bytes are written as they are, text is compressed where the name says
+so.
+"""
+LINKS = {"link": "gone.pdb", "device": "/dev/zero"}
+
+
+def make(case: str, folder: Path) -> Path:
+    """The file of a case in a folder."""
+    if case in ATOMS_IN_PDB:
+        return write(folder / "d.pdb", pdb(ATOMS_IN_PDB[case]))
+    if case in ATOMS_IN_MMCIF:
+        return write(folder / "d.cif", mmcif(ATOMS_IN_MMCIF[case]))
+    name, content = FILES.get(case, ("d.pdb", PLAIN))
+    path = folder / name
+    if case in LINKS:
+        path.symlink_to(LINKS[case])
+    elif case == "directory":
+        path.mkdir()
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        write(path, content)
+    if case == "forbidden":
+        path.chmod(0)
+    return path

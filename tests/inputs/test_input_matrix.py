@@ -14,12 +14,13 @@ from pathlib import Path
 import _cases
 import numpy as np
 import pytest
-from _cases import ALL, OK, Case, base
+from _cases import ALL, Case
+from _making import PLAIN, make
 
 from building import build as build_decoys
 from building import published_graph
 from dssp_agreement import compare, needs_mkdssp
-from structures_text import pdb, write
+from structures_text import write
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.store import Store
 from toporank.building.target_chains import sequences
@@ -27,7 +28,7 @@ from toporank.errors import ConfigError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.inputs.complexes import BY_FOLDER, group
 from toporank.structures.dssp import builtin_dssp, dssp_version, run_dssp
-from toporank.structures.identity import Decoy, split_suffix
+from toporank.structures.identity import Decoy, Status, split_suffix
 from toporank.structures.partners import parse_partners, partners_text
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
@@ -58,8 +59,8 @@ def build(path: Path, folder: Path, partners: str = "") -> tuple[LedgerRow, Path
 def plain_graph(folder: Path):
     """The graph of the plain PDB file."""
     folder.mkdir()
-    row, path = build(write(folder / "d.pdb", pdb(base())), folder)
-    assert (row.status, row.reason) == (OK, "")
+    row, path = build(write(folder / "d.pdb", PLAIN), folder)
+    assert (row.status, row.reason) == (Status.OK, "")
     return path.read_bytes(), published_graph(path)
 
 
@@ -80,7 +81,7 @@ def test_neither_hash_seed_nor_locale_nor_umask_changes_a_graph(plain, tmp_path)
         "import sys; from pathlib import Path; import test_input_matrix as t; t.build(*map(Path, "
         "sys.argv[1:]))"
     )
-    source = write(tmp_path / "d.pdb", pdb(base()))
+    source = write(tmp_path / "d.pdb", PLAIN)
     other_seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     settings = {
         "PYTHONHASHSEED": other_seed,
@@ -111,7 +112,7 @@ def test_a_file_without_permission_to_read_is_refused_with_the_reason():
     (case,) = [case for case in ALL if case.name == "forbidden"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source = case.make(folder)
+        source = make(case.name, folder)
         with as_an_ordinary_user(folder):
             row, _ = build(source, folder)
     assert row.status == case.status
@@ -124,11 +125,11 @@ AS_ANYONE = [case for case in ALL if case.name != "forbidden"]
 @pytest.mark.parametrize("case", AS_ANYONE, ids=[case.name for case in AS_ANYONE])
 def test_input(case: Case, plain, tmp_path):
     (tmp_path / "in").mkdir()
-    row, path = build(case.make(tmp_path / "in"), tmp_path, case.partners)
+    row, path = build(make(case.name, tmp_path / "in"), tmp_path, case.partners)
     assert row.status == case.status, row
     assert "unexpected" not in row.reason
-    assert path.exists() == (case.status == OK)
-    if case.status != OK:
+    assert path.exists() == (case.status == Status.OK)
+    if case.status != Status.OK:
         assert re.search(case.says, row.reason), row.reason
         return
     assert case.says == "..." or re.fullmatch(case.says, row.reason), row.reason
@@ -141,12 +142,14 @@ def test_input(case: Case, plain, tmp_path):
     if "byte for byte" in case.happens and "chothia" not in case.name:
         assert path.read_bytes() == plain[0]
     if case.chains:
-        assert {residue.split(":")[0] for residue in graph.metadata["residues"]} == set(case.chains)
+        assert {residue.split(":")[0] for residue in graph.metadata["residues"]} == set(
+            case.chains.split()
+        )
 
 
 @pytest.mark.parametrize("case", AS_ANYONE, ids=[case.name for case in AS_ANYONE])
 def test_a_quick_look_has_the_chains_and_sequences_of_the_reader(case: Case, tmp_path):
-    path = case.make(tmp_path)
+    path = make(case.name, tmp_path)
     try:
         complex_ = read_complex(path)
     except (StructureError, ConfigError):
@@ -163,16 +166,16 @@ def test_a_quick_look_has_the_chains_and_sequences_of_the_reader(case: Case, tmp
 def test_no_program_is_needed(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     dssp_version.cache_clear()
-    row, _ = build(write(tmp_path / "d.pdb", pdb(base())), tmp_path)
-    assert row.status == OK
+    row, _ = build(write(tmp_path / "d.pdb", PLAIN), tmp_path)
+    assert row.status == Status.OK
 
 
 @needs_mkdssp
 @pytest.mark.parametrize(
-    "case", [case for case in ALL if case.status == OK], ids=lambda case: case.name
+    "case", [case for case in ALL if case.status == Status.OK], ids=lambda case: case.name
 )
 def test_dssp_of_our_own_agrees_with_mkdssp(case: Case, tmp_path):
-    complex_ = read_complex(case.make(tmp_path))
+    complex_ = read_complex(make(case.name, tmp_path))
     differing = compare(
         builtin_dssp(complex_, np.arange(len(complex_.residues))), run_dssp(complex_)
     )
@@ -183,7 +186,7 @@ def test_dssp_of_our_own_agrees_with_mkdssp(case: Case, tmp_path):
 
 def test_names_are_unique_and_every_refusal_says_what_to_do():
     assert len({case.name for case in ALL}) == len(ALL)
-    refused = [case for case in ALL if case.status in (_cases.UNREADABLE, _cases.FAILED)]
+    refused = [case for case in ALL if case.status in (Status.UNREADABLE, Status.FAILED)]
     assert all(case.remedy != _cases.NOTHING for case in refused)
 
 

@@ -1,12 +1,13 @@
-"""The output folders of predictors, as they lie: see the table in `_layouts.py`."""
+"""The output folders of predictors, as they lie: see layouts.yaml."""
 
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from _layouts import LAYOUTS, PARTS, Layout
+from _cases import LAYOUTS, PARTS, Layout
 
 from structures_text import mmcif, pair, pdb
 from toporank.inputs.folders import find_decoys, no_decoys, part_to_score, passed_over
@@ -15,7 +16,7 @@ from toporank.structures.identity import INTERMEDIATE
 from toporank.structures.read import read_complex
 
 
-def laid(folder: Path, files: tuple[str, ...]) -> Path:
+def laid(folder: Path, files: Iterable[str]) -> Path:
     for file in files:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).touch()
@@ -29,9 +30,8 @@ def test_the_folder_of_a_predictor(tmp_path, layout: Layout):
     expected = {(target, name) for target, names in layout.decoys.items() for name in names}
     assert {decoy.key for decoy in decoys} == expected
     assert len(decoys) == len(expected)
-    assert [str(path.relative_to(folder)) for path in passed_over(folder, decoys)] == list(
-        layout.passed_over
-    )
+    names = [str(path.relative_to(folder)) for path in passed_over(folder, decoys)]
+    assert names == [*layout.passed_over]
 
 
 def test_early_alphafold_3_jobs_side_by_side_are_targets_too(tmp_path):
@@ -196,10 +196,10 @@ def test_a_model_in_the_folders_of_boltz_is_known_without_the_file_of_its_confid
     assert programs(find_decoys("set", folder / "predictions")) == f"Boltz and {PLAIN}"
 
 
-@pytest.mark.parametrize(("program", "files", "part"), PARTS)
-def test_the_part_of_an_output_folder_that_is_scored(tmp_path, program, files, part):
-    folder = laid(tmp_path / "given", files)
-    assert part_to_score(folder) == folder / part
+@pytest.mark.parametrize("row", PARTS, ids=lambda row: row["program"])
+def test_the_part_of_an_output_folder_that_is_scored(tmp_path, row):
+    folder = laid(tmp_path / "given", row["files"])
+    assert part_to_score(folder) == folder / row["part"]
 
 
 def test_several_runs_are_scored_together_and_targets_of_one_name_are_told_apart(tmp_path):

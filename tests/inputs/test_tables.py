@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
-from _tables import FILE_NAMES, LABEL_TABLES, FileName, LabelTable
+from _cases import FILE_NAMES, LABEL_TABLES, FileName, LabelTable
 from test_layouts import laid
 
 from structures_text import write
@@ -14,7 +16,7 @@ from toporank.inputs.labels import read_labels
 
 @pytest.mark.parametrize("names", FILE_NAMES, ids=lambda names: names.input)
 def test_names_of_files(tmp_path, names: FileName):
-    laid(tmp_path, names.files)
+    laid(tmp_path, [os.fsdecode(name.encode(names.encoding)) for name in names.files])
     if len([path for path in tmp_path.glob("*/*") if path.is_file()]) < len(names.files):
         pytest.skip("this file system does not tell capitals")
     decoys = find_decoys("set", tmp_path)
@@ -26,7 +28,7 @@ def test_names_of_files(tmp_path, names: FileName):
 
 @pytest.mark.parametrize("table", LABEL_TABLES, ids=lambda table: table.input)
 def test_label_tables(tmp_path, table: LabelTable):
-    path = write(tmp_path / "labels.csv", table.text)
+    path = write(tmp_path / "labels.csv", table.text.encode(table.encoding))
     if isinstance(table.gives, float):
         (label,) = read_labels(path, split_by="target", validation_percent=20.0, split_seed=0)
         assert label[:3] == ("T", "a", table.gives)
