@@ -84,8 +84,6 @@ CASES = {group: [Case(**row) for row in rows] for group, rows in read("cases.yam
 ALL = [case for cases in CASES.values() for case in cases]
 OF_PROGRAMS, TABLES = read("layouts.yaml"), read("tables.yaml")
 LAYOUTS = [Layout(**row) for row in OF_PROGRAMS["layouts"]]
-PARTS = OF_PROGRAMS["parts"]
-"""Program, files of its output folder, and the part that the command takes."""
 FILE_NAMES = [FileName(**row) for row in TABLES["file_names"]]
 LABEL_TABLES = [LabelTable(**row) for row in TABLES["label_tables"]]
 
