@@ -8,16 +8,18 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from textwrap import shorten
 from typing import NamedTuple
 
 from toporank import layout
-from toporank.building.chunks.ledger import Ledger, LedgerRow, Recipes, read_outcomes
+from toporank.building.chunks.ledger import LedgerRow, Recipes, read_outcomes
 from toporank.building.chunks.plan import Chunks, PlannedDecoy, chunk_names, read_chunk
 from toporank.building.chunks.published import Key
-from toporank.building.coverage import in_parts
+from toporank.building.coverage import in_parts, most_frequent
 from toporank.files.atomic import write_text_if_changed
+from toporank.files.records import to_lines
 from toporank.files.spreadsheets import defused
 from toporank.structures.identity import Status
 
@@ -35,7 +37,7 @@ class State:
     FAILED = "failed before"
 
 
-CARRIED_ON = (State.NEW, State.CHANGED, State.PARAMETER, State.CODE)
+CARRIED_ON = (State.NEW, State.CHANGED, State.PARAMETER, State.CODE, State.FAILED)
 """States that later stages share, because their input may change."""
 
 COLUMNS = ("target", "decoy", *layout.STAGES, "status", "reason")
@@ -54,8 +56,12 @@ class DecoyGap(NamedTuple):
     reason: str
 
 
-Fate = tuple[LedgerRow, Recipes, PlannedDecoy]
-"""What a ledger says of a decoy, by which recipes it was built, and what it was then."""
+class Fate(NamedTuple):
+    """What a ledger says of a decoy, by which recipes it was built, and what it was then."""
+
+    row: LedgerRow
+    recipes: Recipes
+    planned: PlannedDecoy
 
 
 def survey(
@@ -66,108 +72,115 @@ def survey(
     dealt : by `plan.deal`. recipes : the current ones. damaged : published artefacts that differ
     from what was built.
     """
-    ledgers = {chunk: _ledger(dataset, chunk, members) for chunk, members in dealt.items()}
-    own = {
-        row.key: (row, ledger.recipes)
-        for ledger in ledgers.values()
-        if ledger
-        for row in ledger.rows
-    }
-    earlier = _earlier(dataset) if None in ledgers.values() else {}
+    fates: dict[tuple[str, str], Fate] = {}
+    are_built = True
+    for chunk, members in dealt.items():
+        try:
+            fates |= _fates(dataset, chunk, members)
+        except FileNotFoundError:
+            are_built = False
+    if not are_built:
+        fates = _earlier(dataset) | fates
     rows = []
-    for member in (member for members in dealt.values() for member in members):
-        fate = (*own[member.key], member) if member.key in own else earlier.get(member.key)
-        if fate is None:
-            rows.append(DecoyGap(*member.key, ALL_NEW, NOT_BUILT, ""))
-            continue
-        states: list[str] = []
-        for stage in layout.STAGES:
-            state = _state(stage, member, fate, recipes)
-            if state == State.UP_TO_DATE and (stage, *member.key) in damaged:
-                state = State.DAMAGED
-            before = states[-1] if states else State.UP_TO_DATE
-            states.append(before if before == State.FAILED or before in CARRIED_ON else state)
-        rows.append(DecoyGap(*member.key, tuple(states), fate[0].status, fate[0].reason))
+    for members in dealt.values():
+        for member in members:
+            fate = fates.get(member.key)
+            if fate is None:
+                rows.append(DecoyGap(*member.key, ALL_NEW, NOT_BUILT, ""))
+            else:
+                states = _states(member, fate, recipes, damaged)
+                rows.append(DecoyGap(*member.key, states, fate.row.status, fate.row.reason))
     return sorted(rows)
 
 
-def _ledger(dataset: str, chunk: str, members: Iterable[PlannedDecoy]) -> Ledger | None:
-    """None where there is none."""
-    try:
-        return read_outcomes(dataset, chunk, (member.key for member in members))
-    except FileNotFoundError:
-        return None
+def _fates(
+    dataset: str, chunk: str, members: Iterable[PlannedDecoy]
+) -> dict[tuple[str, str], Fate]:
+    """What the ledger of a chunk says of its decoys. Raises FileNotFoundError without one."""
+    planned = {member.key: member for member in members}
+    ledger = read_outcomes(dataset, chunk, planned)
+    return {row.key: Fate(row, ledger.recipes, planned[row.key]) for row in ledger.rows}
 
 
 def _earlier(dataset: str) -> dict[tuple[str, str], Fate]:
     """What the latest earlier build recorded for each decoy, in whichever chunk it was."""
     fates: dict[tuple[str, str], Fate] = {}
     for chunk in chunk_names(Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent):
-        with contextlib.suppress(
-            FileNotFoundError
-        ):  # no plan, one of another version, or just removed
-            members = {member.key: member for member in read_chunk(dataset, chunk)}
-            ledger = read_outcomes(dataset, chunk, members)
-            fates |= {row.key: (row, ledger.recipes, members[row.key]) for row in ledger.rows}
+        # no plan, one of another version, or just removed
+        with contextlib.suppress(FileNotFoundError):
+            fates |= _fates(dataset, chunk, read_chunk(dataset, chunk))
     return fates
 
 
-def _state(stage: str, now: PlannedDecoy, fate: Fate, recipes: Recipes) -> str:
-    """What a stage has to do for a decoy by itself, if its artefact is what the ledger says."""
-    row, built_by, then = fate
-    if (then.size, then.version) != (now.size, now.version):
+def _states(
+    member: PlannedDecoy, fate: Fate, recipes: Recipes, damaged: Set[Key]
+) -> tuple[str, ...]:
+    """What each stage has to do for a decoy."""
+    states: list[str] = []
+    for stage in layout.STAGES:
+        if states and states[-1] in CARRIED_ON:
+            states.append(states[-1])
+            continue
+        state = _state(stage, member, fate, recipes)
+        if state == State.UP_TO_DATE and (stage, *member.key) in damaged:
+            state = State.DAMAGED
+        states.append(state)
+    return tuple(states)
+
+
+def _state(stage: str, member: PlannedDecoy, fate: Fate, recipes: Recipes) -> str:
+    """What a stage has to do for a decoy if the stages before have nothing to do, and its artefact
+    is what the ledger says.
+    """
+    row, built_by, before = fate
+    if (before.size, before.version) != (member.size, member.version):
         return State.CHANGED
-    if stage == layout.STAGES[-1] and then.dockq != now.dockq:
+    if stage == layout.STAGES[-1] and before.dockq != member.dockq:
         return State.RELABELLED
     if built_by.get(stage) != recipes[stage]:
-        return (
-            State.CODE if built_by.get(stage, ["", ""])[1] == recipes[stage][1] else State.PARAMETER
-        )
-    failed = row.status != Status.OK and layout.STAGES.index(row.stage) <= layout.STAGES.index(
-        stage
-    )
-    return State.FAILED if failed else State.UP_TO_DATE
+        _, parameters = built_by.get(stage, ("", ""))
+        return State.CODE if parameters == recipes[stage][1] else State.PARAMETER
+    stages = layout.STAGES
+    has_failed = row.status != Status.OK and stages.index(row.stage) <= stages.index(stage)
+    return State.FAILED if has_failed else State.UP_TO_DATE
 
 
 def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
     """Write the list of every decoy where it changed."""
-    lines = [
-        "\t".join(map(defused, (r.target, r.decoy, *r.states, r.status, r.reason))) for r in rows
-    ]
-    write_text_if_changed(
-        layout.GAP.format(dataset=dataset), "\n".join(["\t".join(COLUMNS), *lines, ""])
-    )
+    lines = []
+    for row in rows:
+        cells = (row.target, row.decoy, *row.states, row.status, row.reason)
+        lines.append([defused(cell) for cell in cells])
+    write_text_if_changed(layout.GAP.format(dataset=dataset), to_lines(COLUMNS, lines))
 
 
 def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
     """One line for each run of stages with equal numbers, such as `topology, nodes: 9 up to date +
     1 new`.
     """
-    alike, counted = Counter((row.states, row.status) for row in rows), []
+    counted = []
     for i, stage in enumerate(layout.STAGES):
-        now, failed = Counter(), Counter()
-        for (states, status), n in alike.items():
-            now[states[i]] += n
-            if states[i] == State.FAILED:
-                failed[status] += n
+        n_of_state = Counter(row.states[i] for row in rows)
+        failed = Counter(row.status for row in rows if row.states[i] == State.FAILED)
         if failed:
-            why = ", ".join(f"{n} {status}" for status, n in sorted(failed.items()))
-            now[f"{State.FAILED} ({why})"] = now.pop(State.FAILED)
-        counted.append((stage, in_parts(now)))
-    return [
-        f"{', '.join(s for s, _ in same)}: {text}"
-        for text, same in groupby(counted, key=lambda pair: pair[1])
-    ]
+            statuses = ", ".join(f"{n} {status}" for status, n in sorted(failed.items()))
+            n_of_state[f"{State.FAILED} ({statuses})"] = n_of_state.pop(State.FAILED)
+        counted.append((stage, in_parts(n_of_state)))
+    lines = []
+    for text, same in groupby(counted, key=itemgetter(1)):
+        stages = ", ".join(stage for stage, _ in same)
+        lines.append(f"{stages}: {text}")
+    return lines
 
 
 def describe_reasons(rows: Sequence[DecoyGap]) -> list[str]:
     """The two most frequent reasons of decoys that failed before, a line each."""
     reasons = Counter(row.reason for row in rows if State.FAILED in row.states and row.reason)
-    frequent = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
-    return [
-        f"{State.FAILED}, {n} of {reasons.total()}: {shorten(why, 70, placeholder=' …')}"
-        for why, n in frequent
-    ]
+    lines = []
+    for reason, n in most_frequent(reasons)[:2]:
+        short = shorten(reason, 70, placeholder=" …")
+        lines.append(f"{State.FAILED}, {n} of {reasons.total()}: {short}")
+    return lines
 
 
 def describe_fates(rows: Sequence[DecoyGap]) -> str:

@@ -15,6 +15,7 @@ from toporank.building.chunks.store import Entry
 from toporank.errors import RecordError
 from toporank.features.interface import Meeting
 from toporank.files.atomic import write_text
+from toporank.files.records import from_lines, to_lines
 
 
 class LedgerRow(NamedTuple):
@@ -58,7 +59,7 @@ class LedgerRow(NamedTuple):
     @property
     def artefacts(self) -> dict[str, str]:
         """Stage → checksum of its artefact."""
-        return {stage: digest for stage in layout.STAGES if (digest := getattr(self, stage))}
+        return {stage: getattr(self, stage) for stage in layout.STAGES if getattr(self, stage)}
 
 
 Recipes = Mapping[str, list[str]]
@@ -80,23 +81,21 @@ def read_ledger(path: Path) -> Ledger:
     """
     fields = list(LedgerRow._fields)
     try:
-        recipes, header, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-        columns = header.split("\t")
+        recipes, _, table = path.read_text(encoding="utf-8").partition("\n")
+        columns, *lines = from_lines(table)
         if columns[:3] != fields[:3]:
             raise ValueError("other columns")
         if columns != fields:
             what = "another version of TopoRank wrote this ledger, so run that one again"
             raise FileNotFoundError(errno.ENOENT, what, str(path))
-        return Ledger(json.loads(recipes), [_row(line.split("\t")) for line in lines])
-    except (ValueError, TypeError, AttributeError) as error:
-        raise RecordError(
-            f"not a ledger: {error}", where=path, remedy="delete it and run again"
-        ) from error
-
-
-def _row(cells: list[str]) -> LedgerRow:
-    target, decoy, status, stage, reason, chains, residues, *others = cells
-    return LedgerRow(target, decoy, status, stage, reason, int(chains), int(residues), *others)
+        rows = [LedgerRow(*cells) for cells in lines]
+        for i, row in enumerate(rows):
+            n_chains, n_residues = int(row.n_chains), int(row.n_interface_residues)
+            rows[i] = row._replace(n_chains=n_chains, n_interface_residues=n_residues)
+        return Ledger(json.loads(recipes), rows)
+    except (ValueError, TypeError) as error:
+        what = f"not a ledger: {error}"
+        raise RecordError(what, where=path, remedy="delete it and run again") from error
 
 
 def meetings_text(meetings: Iterable[Meeting]) -> str:
@@ -119,37 +118,27 @@ def read_outcomes(dataset: str, chunk: str, keys: Iterable[tuple[str, str]]) -> 
     path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
     ledger = read_ledger(path)
     if {row.key for row in ledger.rows} != set(keys):
-        raise RecordError(
-            "other decoys than in the plan of its chunk",
-            where=path,
-            remedy="delete it and run again",
-        )
+        what = "other decoys than in the plan of its chunk"
+        raise RecordError(what, where=path, remedy="delete it and run again")
     return ledger
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:
     """Write a ledger in one step: the recipes, the names of the columns, a line for each decoy."""
     recipes = json.dumps(ledger.recipes, separators=(",", ":"))
-    lines = [
-        recipes,
-        "\t".join(LedgerRow._fields),
-        *("\t".join(map(str, row)) for row in ledger.rows),
-    ]
-    write_text(path, "\n".join([*lines, ""]))
+    write_text(path, f"{recipes}\n{to_lines(LedgerRow._fields, ledger.rows)}")
 
 
 def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRow]:
     """What became of every decoy: in this run or, outside a partial build, in an earlier one."""
     folder = Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent
-    rows: dict[tuple[str, str], LedgerRow] = {}
+    rows: list[LedgerRow] = []
     for chunk in chunk_names(folder) if current.chunks != current.of_all else []:
         with contextlib.suppress(FileNotFoundError):  # of another version
-            rows |= {row.key: row for row in read_ledger(folder / f"{chunk}.tsv").rows}
-    return rows | {
-        row.key: row
-        for chunk in current.chunks
-        for row in read_ledger(folder / f"{chunk}.tsv").rows
-    }
+            rows += read_ledger(folder / f"{chunk}.tsv").rows
+    for chunk in current.chunks:
+        rows += read_ledger(folder / f"{chunk}.tsv").rows
+    return {row.key: row for row in rows}  # the latest of each
 
 
 def remove_old(dataset: str, current: Current) -> None:

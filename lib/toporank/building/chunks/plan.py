@@ -25,6 +25,7 @@ from typing import NamedTuple
 from toporank import layout
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text, write_text_if_changed
+from toporank.files.records import from_lines, to_lines
 from toporank.files.state import state_if_there
 from toporank.structures.identity import Decoy
 
@@ -90,20 +91,30 @@ def planned(
     own : partners by the chains of each decoy's own file; as `partners` by default. contents : path
     → SHA-256 of the file, where it is known. recognised : decoys whose partners nobody gave.
     """
+    partners, of_files, contents = partners or {}, own or {}, contents or {}
     rows = []
     for decoy in decoys:
+        state = state_if_there(decoy.path, contents.get(decoy.path, ""))
         dockq = labels.get(decoy.key)
-        label = "" if dockq is None else repr(float(dockq))
-        path = "" if decoy.refused else decoy.path
-        given = (partners or {}).get(decoy.key, "")
-        of_file = (own or {}).get(decoy.key, given)
-        state = path, *state_if_there(decoy.path, (contents or {}).get(decoy.path, "")), label
-        known = decoy.refused, of_file, decoy.model, decoy.lacks, decoy.spare
-        row = PlannedDecoy(decoy.target, decoy.name, *state, *known)
-        if decoy.key in recognised:
-            rows.append(row._replace(recognised="yes"))
-        else:
-            rows.append(row._replace(partners_given=given if given != of_file else ""))
+        given = partners.get(decoy.key, "")
+        of_file = of_files.get(decoy.key, given)
+        is_recognised = decoy.key in recognised
+        row = PlannedDecoy(
+            target=decoy.target,
+            decoy=decoy.name,
+            path="" if decoy.refused else decoy.path,
+            size=state.size,
+            version=state.version,
+            dockq="" if dockq is None else repr(float(dockq)),
+            refused=decoy.refused,
+            partners=of_file,
+            model=decoy.model,
+            lacks=decoy.lacks,
+            spare=decoy.spare,
+            partners_given="" if is_recognised or given == of_file else given,
+            recognised="yes" if is_recognised else "",
+        )
+        rows.append(row)
     return rows
 
 
@@ -135,12 +146,11 @@ def part_of(plan: Iterable[PlannedDecoy], part: str) -> list[list[PlannedDecoy]]
     part : number of the part, from 1, and of all parts, such as "3-of-7"
     """
     number, n_parts = map(int, part.split("-of-"))
-    targets = [list(decoys) for _, decoys in groupby(sorted(plan), key=attrgetter("target"))]
-    return [
-        decoys
-        for decoys in targets
-        if zlib.crc32(decoys[0].target.encode()) % n_parts == number - 1
-    ]
+    targets = []
+    for target, decoys in groupby(sorted(plan), key=attrgetter("target")):
+        if zlib.crc32(target.encode()) % n_parts == number - 1:
+            targets.append(list(decoys))
+    return targets
 
 
 def _digest(members: list[PlannedDecoy]) -> str:
@@ -152,7 +162,8 @@ def chunk_names(folder: Path) -> list[str]:
     changed: dict[str, int] = {}
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(folder):
-            if NAME.fullmatch(name := entry.name.removesuffix(".tsv")):
+            name = entry.name.removesuffix(".tsv")
+            if NAME.fullmatch(name):
                 with contextlib.suppress(FileNotFoundError):  # a build beside this run removed it
                     changed[name] = entry.stat().st_mtime_ns
     return sorted(changed, key=lambda name: (changed[name], name))
@@ -178,16 +189,16 @@ def write_plans(dataset: str, chunks: Chunks) -> None:
 
 def write_current(dataset: str, current: Current) -> None:
     """Record what this run builds, for its jobs. Call it only under the lock of the data set."""
-    write_text(
-        layout.CURRENT.format(dataset=dataset), json.dumps(current._asdict(), indent=1) + "\n"
-    )
+    text = json.dumps(current._asdict(), indent=1) + "\n"
+    write_text(layout.CURRENT.format(dataset=dataset), text)
 
 
 def read_current(dataset: str) -> Current | None:
     """What the last run built; None if there was none or its record cannot be read."""
     try:
-        found = json.loads(Path(layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8"))
-        return Current(tuple(found["folder"]), found["chunks"], found["of_all"])
+        text = Path(layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8")
+        record = json.loads(text)
+        return Current(tuple(record["folder"]), record["chunks"], record["of_all"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 
@@ -199,29 +210,24 @@ def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
     wrote it.
     """
     path = Path(layout.PLAN.format(dataset=dataset, chunk=chunk))
+    fields = list(PlannedDecoy._fields)
     try:
-        columns, *lines = (
-            line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1]
-        )
-        if columns != [*PlannedDecoy._fields] and columns[:3] == [*PlannedDecoy._fields[:3]]:
+        columns, *lines = from_lines(path.read_text(encoding="utf-8"))
+        if columns != fields and columns[:3] == fields[:3]:
             raise FileNotFoundError(errno.ENOENT, "a plan of another version", str(path))
-        members = [_planned(cells) for cells in lines]
-    except (ValueError, TypeError, IndexError) as error:
+        members = [_from_cells(cells) for cells in lines]
+    except (ValueError, TypeError) as error:
         raise RecordError("not a plan", where=path, remedy="delete it and run again") from error
     if _digest(members) not in chunk:
         raise RecordError("the plan was changed", where=path, remedy="delete it and run again")
     return members
 
 
-def _planned(cells: list[str]) -> PlannedDecoy:
-    """A line of a plan. Raises ValueError, TypeError or IndexError where it is something else."""
-    numbers = {
-        name: int(cells[PlannedDecoy._fields.index(name)]) for name in ("size", "version", "model")
-    }
-    return PlannedDecoy(*cells)._replace(**numbers)
+def _from_cells(cells: list[str]) -> PlannedDecoy:
+    """A line of a plan. Raises ValueError or TypeError where it is something else."""
+    row = PlannedDecoy(*cells)
+    return row._replace(size=int(row.size), version=int(row.version), model=int(row.model))
 
 
 def _text(members: list[PlannedDecoy]) -> str:
-    return "\n".join(
-        ["\t".join(PlannedDecoy._fields), *("\t".join(map(str, row)) for row in members), ""]
-    )
+    return to_lines(PlannedDecoy._fields, members)

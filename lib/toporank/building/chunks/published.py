@@ -21,6 +21,7 @@ from toporank.building.chunks.store import Store
 from toporank.errors import RecordError
 from toporank.features.registry import Choice
 from toporank.files.atomic import sha256, write_bytes, write_text
+from toporank.files.records import from_lines, to_lines
 
 Key = tuple[str, str, str]
 """Stage, target and decoy."""
@@ -43,9 +44,8 @@ class Published(NamedTuple):
 
 def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
     """Where an artefact is published."""
-    return Path(
-        layout.ARTEFACTS.format(dataset=dataset, stage=stage), target, decoy + layout.SUFFIX[stage]
-    )
+    folder = layout.ARTEFACTS.format(dataset=dataset, stage=stage)
+    return Path(folder, target, decoy + layout.SUFFIX[stage])
 
 
 def publish(
@@ -58,38 +58,35 @@ def publish(
     the place of one.
     """
     current = read_current(dataset)
-    members = {
-        member.key: member for chunk in current.chunks for member in read_chunk(dataset, chunk)
-    }
-    rows = last_fates(dataset, current)
-    table, there, written = read_published(dataset), _look(dataset), 0
-    wanted = {
-        (stage, *row.key): digest
-        for row in rows.values()
-        for stage, digest in row.artefacts.items()
-    }
-    kept = {key: known for key, known in table.items() if key in wanted and key[1:] not in members}
-    for key, digest in wanted.items():
-        if key[1:] not in members:
-            continue
-        path, known = place(dataset, *key), table.get(key)
-        is_there = known is not None and (there.get(key) == known.state or _is(path, known.file))
-        if is_there and known.artefact == digest:
-            file_digest = known.file
-        else:
-            content = as_file(
-                key[0], artefact(key[0], digest, members[key[1:]], rows[key[1:]], choices, store)
+    members = {}
+    for chunk in current.chunks:
+        members |= {member.key: member for member in read_chunk(dataset, chunk)}
+    before, states, table = read_published(dataset), _states(dataset), {}
+    n_written, stale = 0, set(states)
+    for row in last_fates(dataset, current).values():
+        for stage, digest in row.artefacts.items():
+            key = stage, *row.key
+            stale.discard(key)
+            path, published = place(dataset, *key), before.get(key)
+            if row.key not in members:
+                if published:
+                    table[key] = published
+                continue
+            is_there = published and (
+                states.get(key) == published.state or _has_content(path, published.file)
             )
-            _write(path, content)
-            file_digest = hashlib.sha256(content).hexdigest()
-            written += 1
-        stat = path.lstat()
-        kept[key] = Published(
-            artefact=digest, file=file_digest, state=(stat.st_size, stat.st_mtime_ns)
-        )
-    removed = sum(_remove(place(dataset, *key)) for key in there.keys() - wanted.keys())
-    write_published(dataset, kept)
-    return written, removed
+            if is_there and published.artefact == digest:
+                file_digest = published.file
+            else:
+                member = members[row.key]
+                content = as_file(stage, artefact(stage, digest, member, row, choices, store))
+                _write(path, content)
+                file_digest = hashlib.sha256(content).hexdigest()
+                n_written += 1
+            table[key] = Published(artefact=digest, file=file_digest, state=_state(path.lstat()))
+    n_removed = sum(_remove(place(dataset, *key)) for key in stale)
+    write_published(dataset, table)
+    return n_written, n_removed
 
 
 def publish_decoy(
@@ -106,30 +103,22 @@ def publish_decoy(
 
 def write_published(dataset: str, table: Mapping[Key, Published]) -> None:
     """Write what is published."""
-    lines = [
-        "\t".join((*key, row.artefact, row.file, *map(str, row.state)))
-        for key, row in sorted(table.items())
-    ]
-    write_text(
-        layout.PUBLISHED.format(dataset=dataset), "\n".join(["\t".join(COLUMNS), *lines, ""])
-    )
+    rows = [(*key, row.artefact, row.file, *row.state) for key, row in sorted(table.items())]
+    write_text(layout.PUBLISHED.format(dataset=dataset), to_lines(COLUMNS, rows))
 
 
 def read_published(dataset: str) -> dict[Key, Published]:
     """What is published of a data set; nothing if its table is not there or is something else."""
+    table = {}
     try:
-        _, *lines = (
-            Path(layout.PUBLISHED.format(dataset=dataset))
-            .read_text(encoding="utf-8")
-            .split("\n")[:-1]
-        )
-        rows = [line.split("\t") for line in lines]
-        return {
-            (stage, target, decoy): Published(artefact, file, (int(size), int(mtime)))
-            for stage, target, decoy, artefact, file, size, mtime in rows
-        }
+        text = Path(layout.PUBLISHED.format(dataset=dataset)).read_text(encoding="utf-8")
+        _, *lines = from_lines(text)
+        for stage, target, decoy, artefact_digest, file_digest, size, mtime in lines:
+            state = int(size), int(mtime)
+            table[stage, target, decoy] = Published(artefact_digest, file_digest, state)
     except (FileNotFoundError, ValueError):
         return {}
+    return table
 
 
 def damaged(dataset: str) -> set[Key]:
@@ -137,28 +126,27 @@ def damaged(dataset: str) -> set[Key]:
     differs.
     """
     table = read_published(dataset)
-    there = _look(dataset) if table else {}
-    differing = [key for key, known in table.items() if there.get(key) != known.state]
-    return {key for key in differing if not _is(place(dataset, *key), table[key].file)}
+    states = _states(dataset) if table else {}
+    differing = [key for key, published in table.items() if states.get(key) != published.state]
+    return {key for key in differing if not _has_content(place(dataset, *key), table[key].file)}
 
 
-def _look(dataset: str) -> dict[Key, State]:
-    """Every artefact that is there."""
-    seen: dict[Key, State] = {}
+def _states(dataset: str) -> dict[Key, State]:
+    """Every artefact that is published, with the state of its file."""
+    states: dict[Key, State] = {}
     for stage in layout.STAGES:
         suffix = layout.SUFFIX[stage]
         for target in _entries(layout.ARTEFACTS.format(dataset=dataset, stage=stage)):
             for file in _entries(target.path):
                 if file.name.endswith(suffix):
-                    with contextlib.suppress(
-                        FileNotFoundError
-                    ):  # a build beside this run removed it
-                        stat = file.stat(follow_symlinks=False)
-                        seen[stage, target.name, file.name.removesuffix(suffix)] = (
-                            stat.st_size,
-                            stat.st_mtime_ns,
-                        )
-    return seen
+                    key = stage, target.name, file.name.removesuffix(suffix)
+                    with contextlib.suppress(FileNotFoundError):  # a build beside this removed it
+                        states[key] = _state(file.stat(follow_symlinks=False))
+    return states
+
+
+def _state(status: os.stat_result) -> State:
+    return status.st_size, status.st_mtime_ns
 
 
 def _entries(folder: str) -> list[os.DirEntry]:
@@ -168,7 +156,7 @@ def _entries(folder: str) -> list[os.DirEntry]:
         return []
 
 
-def _is(path: Path, digest: str) -> bool:
+def _has_content(path: Path, digest: str) -> bool:
     try:
         return sha256(path) == digest
     except OSError:
@@ -179,9 +167,8 @@ def _write(path: Path, content: bytes) -> None:
     try:
         write_bytes(path, content)
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise RecordError(
-            "something else is in the place of a result", where=path, remedy="remove it"
-        ) from error
+        what = "something else is in the place of a result"
+        raise RecordError(what, where=path, remedy="remove it") from error
 
 
 def _remove(path: Path) -> bool:
