@@ -74,7 +74,8 @@ def main() -> None:
         )
         for fold in args.folds:
             out = args.out / kind / f"fold{fold}"
-            train.train_run(run, packs, 1, out, args.out / f"store_{kind}", splits=table, fold=fold)
+            source = train.TrainingGraphs(packs, splits=table, fold=fold)
+            train.train_run(run, source, 1, out, args.out / f"store_{kind}")
             network, _ = load_weights(out / "best_loss.ckpt")
             for name, share in judged_at.items():
                 store = GraphStore.of(with_plddt(original(packs, packs), plddt, share))

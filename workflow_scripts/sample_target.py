@@ -3,12 +3,13 @@
 
 import argparse
 import logging
+from functools import partial
 from pathlib import Path
 
 from toporank import layout
 from toporank.files.atomic import note_progress
 from toporank_sampling.rows import write_rows
-from toporank_sampling.target import sample
+from toporank_sampling.target import Sampled, Sampling, sample
 
 
 def main() -> None:
@@ -29,17 +30,9 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
     noting = layout.PROGRESS.format(dataset=layout.SAMPLING, chunk=args.target)
-    rows = sample(
-        args.target,
-        args.native,
-        args.unbound,
-        args.partners,
-        args.output,
-        decoys=args.decoys,
-        n_rotations=args.rotations,
-        seed=args.seed,
-        note=lambda done, failed: note_progress(noting, done, failed),
-    )
+    source = Sampled(args.target, args.native, args.unbound, args.partners)
+    settings = Sampling(args.decoys, args.rotations, args.seed)
+    rows = sample(source, args.output, settings, partial(note_progress, noting))
     write_rows(args.output / layout.POSES, rows)
 
 

@@ -5,13 +5,14 @@ chains.
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 
 from toporank import layout
 from toporank.comparing.homology.chain_tables import compared, read_chains, write_splits
 from toporank.errors import ConfigError, TopoRankError
-from toporank.inputs.labels import read_split_labels
-from toporank.learning.assignment import assign, describe_leaks, leaks
+from toporank.inputs.labels import SPLITS, read_split_labels
+from toporank.learning.assignment import SplitRules, assign, describe_leaks, leaks
 
 
 def main() -> None:
@@ -33,22 +34,19 @@ def main() -> None:
     args = parser.parse_args()
 
     try:
-        labels = {
-            name: read_split_labels(Path(layout.LABELS.format(dataset=name)))
-            for name in args.datasets
-        }
-        given = {
-            (name, label.target): label.split for name, rows in labels.items() for label in rows
-        }
+        label_splits = {}
+        for name in args.datasets:
+            for label in read_split_labels(Path(layout.LABELS.format(dataset=name))):
+                label_splits[name, label.target] = label.split
         chains = compared(row for path in args.chains for row in read_chains(path))
-        how = {
-            "split_by": args.split_by,
-            "percent": args.validation_percent,
-            "seed": args.seed,
-            "folds": args.folds,
-        }
-        how |= {"align": args.similarity == "mmseqs2", "finetuned": args.finetune}
-        table = assign(given, chains, **how)
+        rules = SplitRules(
+            split_by=args.split_by,
+            percent=args.validation_percent,
+            seed=args.seed,
+            folds=args.folds,
+            align=args.similarity == "mmseqs2",
+        )
+        table = assign(label_splits, chains, rules, finetuned=args.finetune)
         leaking = leaks(table)
         if leaking and args.leakage == "refuse":
             remedy = (
@@ -58,11 +56,8 @@ def main() -> None:
     except TopoRankError as error:
         sys.exit(str(error))
     write_splits(args.table, table)
-    sides = ", ".join(
-        f"{n} {split}"
-        for split in ("train", "val", "test")
-        if (n := sum(r.split == split for r in table))
-    )
+    n_of_split = Counter(row.split for row in table)
+    sides = ", ".join(f"{n_of_split[split]} {split}" for split in SPLITS if split in n_of_split)
     print(f"{len(table)} targets in {len({row.cluster for row in table})} clusters: {sides}")
     if leaking:
         print(f"warning: the splits leak: {describe_leaks(leaking)}; see {args.table}")

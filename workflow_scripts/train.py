@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toporank.errors import TopoRankError
 from toporank.learning.run import Run
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 
 
 def main() -> None:
@@ -51,8 +51,8 @@ def main() -> None:
 
     try:
         run = Run.parse(args.name, json.loads(args.parameters), args.parent)
-        given = {name: getattr(args, name) for name in ("validation", "splits", "fold", "chains")}
-        train_run(run, args.packs, args.threads, args.output, args.store, **given)
+        source = TrainingGraphs(args.packs, args.validation, args.splits, args.fold, args.chains)
+        train_run(run, source, args.threads, args.output, args.store)
     except TopoRankError as error:
         sys.exit(str(error))
 

@@ -69,19 +69,16 @@ def matched(
     wanted : number of poses
     """
     class_of = classes(dockq)
-    pools = np.unique(pool)
-    groups = []
-    for number in range(len(SHARES)):
-        for name in pools:
-            groups.append(np.flatnonzero((class_of == number) & (pool == name)))
-    taken = quotas([len(group) for group in groups], wanted, np.repeat(SHARES, len(pools)))
-    large_classes = [number for number, share in enumerate(SHARES) if share > RARE]
-    smallest, largest = _common_sizes(
-        [size[class_of == number] for number in large_classes], native
-    )
+    pools, pool_of = np.unique(pool, return_inverse=True)
+    group_of = class_of * len(pools) + pool_of
+    shares = np.repeat(SHARES, len(pools))
+    taken = quotas(np.bincount(group_of, minlength=len(shares)), wanted, shares)
+    large_classes = np.flatnonzero(np.array(SHARES) > RARE)
+    sizes = [size[class_of == number] for number in large_classes]
+    smallest, largest = _common_sizes(sizes, native)
     chosen: list[int] = []
-    for group, n in zip(groups, taken, strict=True):
-        left = group.tolist()
+    for group, n in enumerate(taken):
+        left = np.flatnonzero(group_of == group).tolist()
         for _ in range(n):
             goal = rng.uniform(smallest, largest)
             chosen.append(left.pop(int(np.abs(size[left] - goal).argmin())))
@@ -119,14 +116,15 @@ def balanced(
     wanted : number of poses
     """
     class_of = classes(dockq)
-    members = [np.flatnonzero(class_of == number) for number in range(len(SHARES))]
-    taken = quotas([len(poses) for poses in members], wanted, SHARES)
-    ranks = np.array([_ranks(values) for values in (dockq, *properties)])
+    taken = quotas(np.bincount(class_of, minlength=len(SHARES)), wanted, SHARES)
+    ranks = _ranks(np.vstack([dockq, properties]))
     coarse = np.digitize(dockq, COARSE)
     best, least = np.arange(0), np.inf
     for _ in range(STARTS):
-        drawn = [rng.permutation(poses)[:n] for poses, n in zip(members, taken, strict=True)]
-        inside = np.concatenate(drawn).astype(np.intp)
+        drawn = []
+        for number, n in enumerate(taken):
+            drawn.append(rng.permutation(np.flatnonzero(class_of == number))[:n])
+        inside = np.concatenate(drawn)
         disagreement = _disagreement(ranks[:, inside])
         while True:
             exchanged, after = _best_exchange(ranks, coarse, inside)
@@ -218,12 +216,16 @@ def _correlations(rows: np.ndarray) -> np.ndarray:
 
 def spearman(x: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """Rank correlation of x, (n,), with each row of ys, (k, n); 0 where one side is constant."""
-    return _correlations(np.array([_ranks(values) for values in (x, *ys)]))
+    return _correlations(_ranks(np.vstack([x, ys])))
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks of values, (n,); equal ones share the mean of theirs. SciPy's are slow to import and to
-    call.
+def _ranks(rows: np.ndarray) -> np.ndarray:
+    """Ranks of the values of each row, (k, n); equal ones share the mean of theirs.
+
+    SciPy's are slow to import and to call.
     """
-    ordered = np.sort(values)
-    return (np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")) / 2
+    ranks = np.empty(rows.shape)
+    for row, values in zip(ranks, rows, strict=True):
+        ordered = np.sort(values)
+        row[:] = np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")
+    return ranks / 2

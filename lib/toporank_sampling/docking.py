@@ -67,10 +67,11 @@ def channels(partner: Complex) -> np.ndarray:
     parents = np.array(partner.parents)[partner.residue_of]
     names = partner.atom_names
     of_side_chain = ~np.isin(names, [b"N", b"CA", b"C", b"O"])
-    apolar = (
-        np.isin(parents, list(APOLAR)) & np.isin(partner.elements, [b"C", b"S"]) & of_side_chain
-    )
-    charge = [CHARGED.get(key, 0.0) for key in zip(parents.tolist(), names.tolist(), strict=True)]
+    is_carbon_or_sulphur = np.isin(partner.elements, [b"C", b"S"])
+    apolar = np.isin(parents, list(APOLAR)) & is_carbon_or_sulphur & of_side_chain
+    charge = np.zeros(len(names))
+    for (parent, name), value in CHARGED.items():
+        charge[(parents == parent) & (names == name)] = value
     return np.array([np.ones(len(names)), apolar, charge])
 
 
@@ -98,15 +99,15 @@ class Docking:
         reach = np.linalg.norm(self._ligand - self.centre, axis=1).max()
         self._origin = xyz.min(axis=0)
         size = np.ptp(xyz, axis=0)
-        periods = (
-            size + 2 * reach + CHARGES
-        )  # beyond it nothing of a touching ligand meets the next period
-        self.shape = tuple(
-            fft.next_fast_len(int(np.ceil(period / SPACING)) + 3, real=True) for period in periods
-        )
-        self._places = [_unwrapped(self.shape[axis], size[axis]) for axis in range(3)]
-        steps = [np.minimum(np.arange(n), n - np.arange(n)) * SPACING for n in self.shape]
-        distance = np.sqrt(sum(np.square(step) for step in np.ix_(*steps)))
+        # beyond its period nothing of a touching ligand meets the next one
+        n_points = np.ceil((size + 2 * reach + CHARGES) / SPACING).astype(int) + 3
+        self.shape = tuple(fft.next_fast_len(int(n), real=True) for n in n_points)
+        self._places, squares = [], []
+        for n, length in zip(self.shape, size, strict=True):
+            points = np.arange(n)
+            self._places.append(_unwrapped(n, length))
+            squares.append(np.square(np.minimum(points, n - points) * SPACING))
+        distance = np.sqrt(sum(np.ix_(*squares)))
         kernel = fft.rfftn(pair_scores(distance).astype(np.float32), axes=(1, 2, 3))
         field = fft.rfftn(self._grid(self._points(xyz - self._origin), weights), axes=(1, 2, 3))
         self._field = (kernel * field).astype(np.complex64)
@@ -119,9 +120,8 @@ class Docking:
         """Sums of weights on the grid: float32, shape (3, *shape)."""
         at = np.ravel_multi_index(points.T, self.shape, mode="wrap")
         size = int(np.prod(self.shape))
-        return np.array([np.bincount(at, w, size) for w in weights], dtype=np.float32).reshape(
-            -1, *self.shape
-        )
+        sums = [np.bincount(at, weight, size) for weight in weights]
+        return np.array(sums, dtype=np.float32).reshape(-1, *self.shape)
 
     def scores(self, rotation: np.ndarray) -> np.ndarray:
         """Score of the ligand in this rotation for every translation: float32, shape `shape`.
@@ -134,7 +134,7 @@ class Docking:
 
     def mean_at(self, element: tuple[int, ...]) -> np.ndarray:
         """Where the ligand's mean is for an element of `scores`: Å, shape (3,)."""
-        places = [self._places[axis][element[axis]] for axis in range(3)]
+        places = [place[i] for place, i in zip(self._places, element, strict=True)]
         return self._origin + places
 
     def poses(
@@ -145,9 +145,7 @@ class Docking:
         near : only those with the ligand's mean within a distance (Å) of a point (3,).
         """
         scores = self.scores(rotation)
-        within = [
-            np.arange(length) for length in self.shape
-        ]  # the points of each axis that are looked at
+        within = [np.arange(n) for n in self.shape]  # the points of each axis that are looked at
         if near:
             point, distance = near
             within, squares = [], []
@@ -166,9 +164,8 @@ class Docking:
                 break
             element = tuple(within[axis][best[axis]] for axis in range(3))
             translation = self.mean_at(element) - self.centre
-            poses.append(
-                Pose(rotation=rotation, translation=translation, score=float(scores[best]))
-            )
+            pose = Pose(rotation=rotation, translation=translation, score=float(scores[best]))
+            poses.append(pose)
             around = np.array(best)[:, None] + np.arange(1 - APART, APART)
             size = np.array(scores.shape)[:, None]
             around = around.clip(0, size - 1) if near else around % size
@@ -191,9 +188,9 @@ def eased(receptor: cKDTree, ligand: np.ndarray) -> np.ndarray:
     Atoms nearer than `OVERLAP` push one another apart, in `EASINGS` steps; the shift with the least
     overlap is taken. receptor : of its heavy atoms. ligand : coordinates of heavy atoms, (A, 3).
     """
-    ligand = ligand[
-        receptor.query(ligand, distance_upper_bound=OVERLAP + EASING * EASINGS)[0] < np.inf
-    ]
+    farthest = OVERLAP + EASING * EASINGS
+    distance, _ = receptor.query(ligand, distance_upper_bound=farthest)
+    ligand = ligand[distance < np.inf]
     shift, best, least = np.zeros(3), np.zeros(3), np.inf
     for _ in range(EASINGS):
         distance, nearest = receptor.query(ligand + shift, distance_upper_bound=OVERLAP)

@@ -49,9 +49,10 @@ class DockingCase:
             self._references.append(Reference(native, (receptor, ligand), chain_pairs))
         covered = self._references[0].covered
         if covered < COVERED:
-            raise StructureError(
+            what = (
                 f"the {form} partners have the residues of {covered:.0%} of the native's contacts"
             )
+            raise StructureError(what)
 
     def ligand_in(self, pose: Pose) -> np.ndarray:
         """Coordinates of the ligand in a pose: Å, shape (A, 3)."""

@@ -78,9 +78,7 @@ def dock(case: DockingCase, n_rotations: int, rng: np.random.Generator) -> list[
         ligand_ca = cKDTree(ligand_xyz[case.ligand.ca] + shift)
         size = int(receptor_ca.count_neighbors(ligand_ca, INTERFACE))
         if size >= FEWEST_DOCKED_PAIRS:
-            docked = DockedPose(
-                case=case, pose=moved, docking=docking, dockq=case.dockq(moved), size=size
-            )
+            docked = DockedPose(case, moved, docking, dockq=case.dockq(moved), size=size)
             large_enough.append(docked)
     return large_enough
 
@@ -111,9 +109,8 @@ def labelled(docked: DockedPose) -> LabelledPose:
     ligand_atoms = cKDTree(ligand_xyz)
     overlaps = int(receptor_atoms.count_neighbors(ligand_atoms, OVERLAP))
     if overlaps > MOST_OVERLAPS:
-        raise DockingError(
-            f"{overlaps} pairs of heavy atoms of both partners are nearer than {OVERLAP:g} Å"
-        )
+        what = f"{overlaps} pairs of heavy atoms of both partners are nearer than {OVERLAP:g} Å"
+        raise DockingError(what)
     pairs = ca_pairs(case.receptor.xyz[case.receptor.ca], ligand_xyz[case.ligand.ca])
     if len(pairs) < FEWEST_PAIRS:
         raise DockingError(f"{len(pairs)} pairs of CA atoms lie within {INTERFACE:g} Å, too few")
@@ -128,8 +125,7 @@ def ca_pairs(receptor: np.ndarray, ligand: np.ndarray) -> np.ndarray:
     """Pairs of CA atoms within `INTERFACE`: int, shape (m, 2). receptor, ligand : coordinates, Å,
     shape (n, 3).
     """
-    neighbours = cKDTree(receptor).query_ball_tree(cKDTree(ligand), INTERFACE)
-    pairs = []
-    for i, near in enumerate(neighbours):
-        pairs += [(i, j) for j in near]
-    return np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    near = cKDTree(receptor).sparse_distance_matrix(
+        cKDTree(ligand), INTERFACE, output_type="ndarray"
+    )
+    return np.column_stack([near["i"], near["j"]])

@@ -37,9 +37,9 @@ class Reference:
     @property
     def covered(self) -> float:
         """Share of the native's contacts between residues that the partners have, too."""
-        there = [~np.isnan(side.atoms).all(axis=(1, 2)) for side in self._sides]
+        has_first, has_second = (~np.isnan(side.atoms).all(axis=(1, 2)) for side in self._sides)
         first, second = self._native.pairs[self._native.contact].T
-        return float(np.mean(there[0][first] & there[1][second]))
+        return float(np.mean(has_first[first] & has_second[second]))
 
     def dockq(self, place: Callable[[np.ndarray], np.ndarray]) -> float:
         """DockQ once the ligand is moved; 0 where too little is there to compare.
@@ -48,8 +48,8 @@ class Reference:
         """
         sides = list(self._sides)
         sides[self._ligand] = Side(*map(place, sides[self._ligand]))
-        found = score(self._native, tuple(sides))
-        return found.dockq if found else 0.0
+        scores = score(self._native, tuple(sides))
+        return scores.dockq if scores else 0.0
 
 
 def _in_residues_of(
@@ -60,16 +60,16 @@ def _in_residues_of(
     """
     chains = chains_of(partner)
     width = next(iter(chains.values())).atoms.shape[1]
-    parts = []
+    atoms, backbones = [], []
     for name in names:
         sequence, chain = native.chains[name].sequence, chains.get(other.get(name, name))
-        atoms, backbone = (
-            np.full((len(sequence), width, 3), np.nan),
-            np.full((len(sequence), 4, 3), np.nan),
-        )
+        of_chain = np.full((len(sequence), width, 3), np.nan)
+        backbone = np.full((len(sequence), 4, 3), np.nan)
         if chain:
             residue = align(sequence, chain.sequence).residue
-            atoms[residue >= 0] = chain.atoms[residue[residue >= 0]]
-            backbone[residue >= 0] = chain.backbone[residue[residue >= 0]]
-        parts.append((atoms, backbone))
-    return Side(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+            is_there = residue >= 0
+            of_chain[is_there] = chain.atoms[residue[is_there]]
+            backbone[is_there] = chain.backbone[residue[is_there]]
+        atoms.append(of_chain)
+        backbones.append(backbone)
+    return Side(np.concatenate(atoms), np.concatenate(backbones))

@@ -19,13 +19,9 @@ def even(n: int, rng: np.random.Generator) -> np.ndarray:
     s = np.arange(n) + 0.5
     inner, outer = np.sqrt(s / n), np.sqrt(1 - s / n)
     alpha, beta = 2 * np.pi * s / PHI, 2 * np.pi * s / PSI
-    spiral = [
-        inner * np.sin(alpha),
-        inner * np.cos(alpha),
-        outer * np.sin(beta),
-        outer * np.cos(beta),
-    ]
-    return of_quaternions(np.column_stack(spiral)) @ uniform(rng)
+    ring = inner * [np.sin(alpha), np.cos(alpha)]
+    other_ring = outer * [np.sin(beta), np.cos(beta)]
+    return of_quaternions(np.vstack([ring, other_ring]).T) @ uniform(rng)
 
 
 def uniform(rng: np.random.Generator) -> np.ndarray:

@@ -31,11 +31,8 @@ def two_partners(partners: str, chains: list[str]) -> Partners:
     """
     parts = parse_partners(partners) if partners else tuple((chain,) for chain in chains)
     if len(parts) != 2:
-        what = (
-            f"{len(parts)} partners, two can be docked"
-            if partners
-            else f"{len(parts)} chains, and no partners given"
-        )
+        of_chains = f"{len(parts)} chains, and no partners given"
+        what = f"{len(parts)} partners, two can be docked" if partners else of_chains
         raise NativeError(what, remedy="name two partners, such as H+L:A, in `sampling.partners`")
     return parts
 
@@ -58,11 +55,9 @@ def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
     side = heavy.only(np.flatnonzero(of_chains & standard & has_backbone))
     long_pieces = [piece for piece in pieces(side) if len(piece) > 1]
     side = side.only(np.concatenate([np.zeros(0, int), *long_pieces]))
-    if len(side.residues) < FEWEST_RESIDUES:
-        what = (
-            f"chains {', '.join(chains)} have {len(side.residues)} amino acids with all of N, CA "
-            "and C"
-        )
+    n_residues = len(side.residues)
+    if n_residues < FEWEST_RESIDUES:
+        what = f"chains {', '.join(chains)} have {n_residues} amino acids with all of N, CA and C"
         raise StructureError(what, remedy=f"at least {FEWEST_RESIDUES} are needed")
     return replace(side, names=side.parents, hetero=frozenset(), notes=(), labels=())
 
@@ -113,9 +108,7 @@ def matching(model: Complex, native: Complex, names: dict[str, str] | None = Non
         sequence, residues = _sequence(model, chain)
         native_sequence, native_residues = _sequence(native, (names or {}).get(chain, chain))
         if sequence and native_sequence:
-            place = align(
-                native_sequence, sequence
-            ).residue  # of each residue of the native, -1 for none
+            place = align(native_sequence, sequence).residue  # of each residue of the native, or -1
             aligned = place >= 0
             pairs.append(np.column_stack([residues[place[aligned]], native_residues[aligned]]))
     return np.concatenate(pairs)
@@ -148,33 +141,24 @@ def superposed(model: Complex, native: Complex) -> Complex:
     pairs = matching(model, native)
     if len(pairs) < max(FEWEST_RESIDUES, len(native.residues) / 2):
         what = f"{len(pairs)} residues in common with {len(native.residues)} of the native"
-        raise StructureError(
-            what, remedy="give the unbound partner the chain names of the bound one"
-        )
-    turn, shift = superposition(
-        model.xyz[model.ca[pairs[:, 0]]], native.xyz[native.ca[pairs[:, 1]]]
-    )
+        remedy = "give the unbound partner the chain names of the bound one"
+        raise StructureError(what, remedy=remedy)
+    of_model, of_native = pairs.T
+    turn, shift = superposition(model.xyz[model.ca[of_model]], native.xyz[native.ca[of_native]])
     return replace(model, xyz=model.xyz @ turn + shift)
 
 
 def joined(partners: Iterable[Complex]) -> Complex:
     """The complex of all partners, in their order."""
-    parts = list(partners)
-    residues, names, parents, residue_of, ca = [], [], [], [], []
-    n_atoms = 0
-    for part in parts:
-        residue_of.append(part.residue_of + len(residues))
-        ca.append(part.ca + n_atoms)
-        residues += part.residues
-        names += part.names
-        parents += part.parents
-        n_atoms += len(part.xyz)
-    return Complex(
-        residues=tuple(residues),
-        names=tuple(names),
-        parents=tuple(parents),
-        xyz=np.concatenate([part.xyz for part in parts]),
-        atom_names=np.concatenate([part.atom_names for part in parts]),
-        residue_of=np.concatenate(residue_of),
-        ca=np.concatenate(ca),
-    )
+    whole, *others = partners
+    for part in others:
+        whole = Complex(
+            residues=whole.residues + part.residues,
+            names=whole.names + part.names,
+            parents=whole.parents + part.parents,
+            xyz=np.concatenate([whole.xyz, part.xyz]),
+            atom_names=np.concatenate([whole.atom_names, part.atom_names]),
+            residue_of=np.append(whole.residue_of, part.residue_of + len(whole.residues)),
+            ca=np.append(whole.ca, part.ca + len(whole.xyz)),
+        )
+    return whole

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,29 +57,37 @@ Note = Callable[[int, int], None]
 """Takes the number of decoys for which there are poses enough, and of poses that failed."""
 
 
-def sample(
-    target: str,
-    native: Path,
-    unbound: list[Path],
-    partners: str,
-    folder: Path,
-    *,
-    decoys: int,
-    n_rotations: int,
-    seed: int,
-    note: Note,
-) -> list[Row]:
+class Sampled(NamedTuple):
+    """What decoys are made of.
+
+    native : structure of the complex. unbound : structures of single partners. partners : see
+    `sides.two_partners`.
+    """
+
+    target: str
+    native: Path
+    unbound: list[Path]
+    partners: str
+
+
+class Sampling(NamedTuple):
+    """How decoys are made. decoys : how many. n_rotations : of global docking."""
+
+    decoys: int
+    n_rotations: int
+    seed: int
+
+
+def sample(source: Sampled, folder: Path, settings: Sampling, note: Note) -> list[Row]:
     """Write the decoys of a target into a folder.
 
     The same arguments give the same decoys on one machine.
 
     Parameters
     ----------
-    native : structure of the complex
-    unbound : structures of single partners
-    partners : see `sides.two_partners`
-    decoys : how many to make
-    n_rotations : of global docking
+    source : what the decoys are made of
+    folder : where they are written
+    settings : how they are made
     note : is called with the progress
 
     Returns
@@ -86,16 +95,18 @@ def sample(
     A row for each decoy, for a native or unbound partners that cannot be used, and for each pose
     that failed.
     """
-    rng = np.random.default_rng([seed, int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)])
+    target = source.target
+    number_of_target = int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)
+    rng = np.random.default_rng([settings.seed, number_of_target])
     failures: list[Row] = []
     rows: list[Row] = []
     try:
-        cases = _docking_cases(target, native, unbound, partners, failures)
-        n_labelled = PER_DECOY * decoys
-        chosen = _docked_poses(cases, n_rotations, TRIED * n_labelled, rng)
-        poses = _labelled_poses(chosen, n_labelled, target, failures, note)
+        cases = _docking_cases(source, failures)
+        n_labelled = PER_DECOY * settings.decoys
+        docked = _docked_poses(cases, settings.n_rotations, TRIED * n_labelled, rng)
+        poses = _labelled_poses(docked, n_labelled, target, failures, note)
         if poses:
-            rows = _written(target, _last_choice(poses, decoys, rng), folder, rng)
+            rows = _written(target, _last_choice(poses, settings.decoys, rng), folder, rng)
     except tuple(STATUS_OF) as error:
         failures.append(_failure(target, error))
     log.info(
@@ -110,23 +121,23 @@ def _failure(target: str, error: TopoRankError, **columns: str) -> Row:
     return Row(target, Status=status, Reason=error.reason, **columns)
 
 
-def _docking_cases(
-    target: str, path: Path, unbound: list[Path], partners: str, failures: list[Row]
-) -> list[DockingCase]:
+def _docking_cases(source: Sampled, failures: list[Row]) -> list[DockingCase]:
     """The bound partners and, where there are any, the unbound ones, or a row that says why they
     cannot be used.
     """
-    complex_ = read_complex(path)
-    chains = two_partners(partners, complex_.chains)
-    sides = [partner(complex_, side) for side in chains]
-    receptor, ligand = sorted(sides, key=lambda side: -len(side.residues))
+    complex_ = read_complex(source.native)
+    one, other = two_partners(source.partners, complex_.chains)
+    ligand, receptor = partner(complex_, one), partner(complex_, other)
+    if len(ligand.residues) >= len(receptor.residues):
+        receptor, ligand = ligand, receptor
     native = Native(complex_, (tuple(receptor.chains), tuple(ligand.chains)))
     cases = [DockingCase("bound", native, (receptor, ligand))]
-    if unbound:
+    if source.unbound:
         try:
-            cases.append(DockingCase("unbound", native, _unbound(unbound, receptor, ligand)))
+            partners = _unbound(source.unbound, receptor, ligand)
+            cases.append(DockingCase("unbound", native, partners))
         except StructureError as error:
-            failures.append(_failure(target, error, Form="unbound"))
+            failures.append(_failure(source.target, error, Form="unbound"))
     return cases
 
 
@@ -141,10 +152,8 @@ def _unbound(files: list[Path], receptor: Complex, ligand: Complex) -> tuple[Com
         side = 0 if set(alone.chains) & set(receptor.chains) else 1
         chains = [chain for chain in alone.chains if chain in bound[side].chains]
         if not chains:
-            what = (
-                f"{file.name} has chains {', '.join(alone.chains)}, none of them of the native's "
-                "partners"
-            )
+            names = ", ".join(alone.chains)
+            what = f"{file.name} has chains {names}, none of them of the native's partners"
             raise StructureError(what, remedy="name its chains as in the native")
         free[side] = superposed(partner(alone, chains), bound[side])
     return free[0], free[1]
@@ -161,15 +170,10 @@ def _docked_poses(
             pool.append(pose)
             origin.append(2 * number + (pose.docking == "local"))
     if not pool:
-        what = (
-            f"docking found no pose with {FEWEST_DOCKED_PAIRS} pairs of CA atoms within "
-            f"{INTERFACE:g} Å"
-        )
-        raise DockingError(what)
-    bound = cases[0]
-    native_size = len(
-        ca_pairs(bound.receptor.xyz[bound.receptor.ca], bound.ligand.xyz[bound.ligand.ca])
-    )
+        smallest = f"{FEWEST_DOCKED_PAIRS} pairs of CA atoms within {INTERFACE:g} Å"
+        raise DockingError(f"docking found no pose with {smallest}")
+    receptor, ligand = cases[0].receptor, cases[0].ligand
+    native_size = len(ca_pairs(receptor.xyz[receptor.ca], ligand.xyz[ligand.ca]))
     dockq = np.array([pose.dockq for pose in pool])
     size = np.array([pose.size for pose in pool])
     chosen = matched(dockq, size, np.array(origin), native_size, wanted, rng)
@@ -204,10 +208,8 @@ def _last_choice(
     chosen = balanced(dockq, properties, decoys, rng)
     telling = float(spearman(dockq[chosen], properties[:1, chosen])[0])
     if abs(telling) >= TELLING and len(chosen) >= FEWEST_TELLING:
-        what = (
-            f"the size of the interface would tell DockQ, with a rank correlation of {telling:.2f}"
-        )
-        raise DockingError(f"{what}, in every choice of poses")
+        what = f"tell DockQ, with a rank correlation of {telling:.2f}, in every choice of poses"
+        raise DockingError(f"the size of the interface would {what}")
     return [poses[i] for i in rng.permutation(chosen)]
 
 
@@ -221,9 +223,8 @@ def _written(
         case = pose.docked.case
         model = case.complex_of(pose.ligand_xyz)
         turn = rotations.uniform(rng)
-        write_structure(
-            folder / name, replace(model, xyz=(model.xyz - model.xyz.mean(axis=0)) @ turn.T)
-        )
+        xyz = (model.xyz - model.xyz.mean(axis=0)) @ turn.T
+        write_structure(folder / name, replace(model, xyz=xyz))
         scores = pose.scores
         row = Row(
             Target=target,

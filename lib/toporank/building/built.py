@@ -53,7 +53,9 @@ def read_built(dataset: str, *, fates: bool = True) -> Built:
     Raises RecordError when a record is damaged.
     """
     current = read_current(dataset)
-    plan = (decoy for chunk in current.of_all for decoy in read_chunk(dataset, chunk))
+    plan: list[PlannedDecoy] = []
+    for chunk in current.of_all:
+        plan += read_chunk(dataset, chunk)
     return Built.of(plan, last_fates(dataset, current).values() if fates else ())
 
 
@@ -67,16 +69,14 @@ def confidence_requests(
         if row.status in (Status.NO_DECOY, Status.NOT_BUILT):
             continue
         decoy = built.plan[row.target, row.decoy]
-        partners = parse_partners(decoy.partners) if decoy.partners else ()
         fate = built.fates.get(decoy.key)
         digest = fate.structure_sha256 if fate else ""
-        atoms = functools.partial(_atoms, built, decoy.key, store) if digest else None
         yield DecoyFile(
             *decoy.key,
             Path(decoy.path) if decoy.path else None,
-            partners,
+            parse_partners(decoy.partners) if decoy.partners else (),
             digest,
-            atoms,
+            functools.partial(_atoms, built, decoy.key, store) if digest else None,
             decoy.model,
         )
 
@@ -87,8 +87,10 @@ def _atoms(built: Built, key: Key, store: Store) -> Complex:
 
 
 class GraphsToPack(NamedTuple):
-    """decoys : the graph of each good decoy. interfaces : those of the interfaces of decoys that
-    have several, or that are not good as a whole. joined : in how many of the first a partner has
+    """The members of the packs of a data set.
+
+    decoys : the graph of each good decoy. interfaces : those of the interfaces of decoys that have
+    several, or that are not good as a whole. joined : in how many of the first a partner has
     several chains.
     """
 
@@ -110,35 +112,39 @@ def graphs_to_pack(
     whole : without those of interfaces, which nobody learns from. Raises RecordError when a graph
     is not in the store and cannot be made as it was.
     """
-    members, several, joined = [], [], 0
+    pack = Packing(choices, store)
+    members, parts, n_joined = [], [], 0
     for row in coverage:
         fate = built.fates.get((row.target, row.decoy))
-        meetings = read_meetings(fate) if fate else []
+        if fate is None:
+            continue
+        decoy, meetings = built.plan[fate.key], read_meetings(fate)
         if row.status == Status.OK:
-            joined += any("+" in name for meeting in meetings for name in meeting[:2])
-            members.append(
-                _member(built.plan[fate.key], fate, row.split, fate.graphs, choices, store)
-            )
-        if fate and fate.status == Status.OK and row.status != Status.ONE_BODY:
-            touching = sum(meeting.contacts > 0 for meeting in meetings)
-            if (
-                touching > 1 or row.status != Status.OK
-            ):  # otherwise the graph of the decoy is that of its one interface
-                several.append((built.plan[fate.key], fate))
-    parts = () if whole else interface_graphs(sorted(several))
-    return GraphsToPack(members, [_member(*part, choices, store) for part in parts], joined)
+            n_joined += any("+" in meeting.interface for meeting in meetings)
+            members.append(pack.member(decoy, fate, row.split, fate.graphs))
+        n_touching = sum(meeting.contacts > 0 for meeting in meetings)
+        # the graph of a good decoy with one interface is that of the interface
+        is_one = n_touching <= 1 and row.status == Status.OK
+        if fate.status == Status.OK and row.status != Status.ONE_BODY and not is_one:
+            parts.append((decoy, fate))
+    interfaces = []
+    for part in () if whole else interface_graphs(sorted(parts)):
+        interfaces.append(pack.member(*part))
+    return GraphsToPack(members, interfaces, n_joined)
 
 
-def _member(
-    decoy: PlannedDecoy,
-    fate: LedgerRow,
-    split: str,
-    digest: str,
-    choices: dict[str, Choice],
-    store: Store,
-) -> Member:
-    """A graph in the store as a member of a pack. split : of the decoy, or the name of an
-    interface.
-    """
-    content = functools.partial(artefact, layout.STAGES[-1], digest, decoy, fate, choices, store)
-    return Member(*decoy.key, split, Path(*decoy.key), digest, content)
+class Packing(NamedTuple):
+    """What makes graphs that are not in the store."""
+
+    choices: dict[str, Choice]
+    store: Store
+
+    def member(self, decoy: PlannedDecoy, fate: LedgerRow, split: str, digest: str) -> Member:
+        """A graph as a member of a pack.
+
+        split : of the decoy, or the name of an interface. digest : of the graph.
+        """
+        content = functools.partial(
+            artefact, layout.STAGES[-1], digest, decoy, fate, self.choices, self.store
+        )
+        return Member(*decoy.key, split, Path(*decoy.key), digest, content)

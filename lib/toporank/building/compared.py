@@ -42,18 +42,16 @@ def comparison_table(
     contacts : (target, decoy) → what it is compared by.
     """
     table = []
-    good = (row for row in coverage if row.status == Status.OK)
+    good = [row for row in coverage if row.status == Status.OK]
     for target, rows in groupby(good, key=attrgetter("target")):
         decoys = list(rows)
-        distinct = (row.decoy for row in decoys if not row.duplicate_of)
-        found = compare(contacts((target, decoy)) for decoy in distinct)
+        originals = [row.decoy for row in decoys if not row.duplicate_of]
+        comparisons = compare(contacts((target, decoy)) for decoy in originals)
         for row in decoys:
-            same = found[row.duplicate_of or row.decoy]
-            table.append(
-                ComparedDecoy(
-                    target, row.decoy, *(same._replace(twin_of="") if row.duplicate_of else same)
-                )
-            )
+            comparison = comparisons[row.duplicate_of or row.decoy]
+            if row.duplicate_of:
+                comparison = comparison._replace(twin_of="")
+            table.append(ComparedDecoy(target, row.decoy, *comparison))
     return table
 
 

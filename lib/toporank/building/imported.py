@@ -7,12 +7,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from itertools import pairwise
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.building.coverage import SAME_LABEL, CoverageRow
+from toporank.building.coverage import SAME_LABEL, WITHOUT_FILE, CoverageRow
 from toporank.building.packing import Member
 from toporank.comparing.homology.chain_tables import UNKNOWN, Chain
 from toporank.errors import ConfigError, printable
@@ -23,8 +23,7 @@ from toporank.structures.identity import Decoy, Status
 
 NO_TARGET = (
     "put it into a folder that is named after its target, give the file the text `target`, or "
-    "name target and file in"
-    " the labels"
+    "name target and file in the labels"
 )
 TWO_TARGETS = (
     "the labels name this file for several targets: put the files into a folder for each target"
@@ -77,30 +76,34 @@ def import_graphs(
     targets_of: dict[str, set[str]] = {}
     for label in table:
         targets_of.setdefault(label.decoy, set()).add(label.target)
-    files = sorted((_as_labelled(file, targets_of) for file in files), key=lambda file: file.key)
+    files = [_as_labelled(file, targets_of) for file in files]
+    files.sort(key=attrgetter("key"))
     _check_names(dataset, files)
     decoys = [Decoy(dataset, file.target, file.decoy, str(file.path)) for file in files]
     if problem := mismatch(table, decoys):
         raise ConfigError(problem, where=f"dataset {dataset}")
-    of_table = {label[:2]: label for label in table}
+    without_file = {label[:2]: label for label in table}
     split_of = {label.target: label.split for label in table}
-    labels, coverage, members = [], [], []
+    labels, coverage, members, differing = [], [], [], []
     for file in files:
-        label = _label_of(file, of_table.get(file.key), split_of.get(file.target, ""))
+        in_table = without_file.pop(file.key, None)
+        label = _label_of(file, in_table, split_of.get(file.target, ""))
         if label is not None:
             labels.append(label)
-        coverage.append(_coverage_row(file, label))
+        if in_table and abs(in_table.dockq - label.dockq) > SAME_LABEL:
+            differing.append((in_table, label))
+        coverage.append(_coverage_row(label, Status.OK, file))
         members.append(_member(file, label, read))
-    without_file = [
-        label for key, label in of_table.items() if key not in {file.key for file in files}
-    ]
-    coverage += [_row_without_graph(label) for label in without_file]
+    notes = _notes(files, labels, differing)
+    for label in without_file.values():
+        labels.append(label)
+        coverage.append(_coverage_row(label, Status.NO_DECOY))
     return ImportedGraphs(
-        coverage=sorted(coverage, key=lambda row: (row.target, row.decoy)),
-        labels=sorted([*labels, *without_file], key=lambda label: label[:2]),
+        coverage=sorted(coverage, key=itemgetter(0, 1)),
+        labels=sorted(labels, key=itemgetter(0, 1)),
         chains=_chains(files),
         members=members,
-        notes=_notes(files, of_table, labels),
+        notes=notes,
     )
 
 
@@ -130,8 +133,7 @@ def _check_names(dataset: str, files: list[GraphFile]) -> None:
         if first.key == second.key:
             raise ConfigError(
                 f"{printable(str(first.path))} and {printable(str(second.path))} are both graph "
-                f"{second.decoy!r} of"
-                f" target {second.target!r}",
+                f"{second.decoy!r} of target {second.target!r}",
                 where=f"dataset {dataset}",
                 remedy="rename or remove one of them",
             )
@@ -146,34 +148,13 @@ def _label_of(file: GraphFile, in_table: Label | None, split: str) -> Label | No
     return in_table._replace(dockq=file.dockq)
 
 
-def _coverage_row(file: GraphFile, label: Label | None) -> CoverageRow:
-    return CoverageRow(
-        target=file.target,
-        decoy=file.decoy,
-        status=Status.OK,
-        stage="",
-        reason="",
-        dockq=None if label is None else label.dockq,
-        split="" if label is None else label.split,
-        n_chains=None,
-        n_interface_residues=None,
-        path=str(file.path),
-    )
-
-
-def _row_without_graph(label: Label) -> CoverageRow:
-    return CoverageRow(
-        target=label.target,
-        decoy=label.decoy,
-        status=Status.NO_DECOY,
-        stage="",
-        reason="the label table names it, but there is no such file",
-        dockq=label.dockq,
-        split=label.split,
-        n_chains=None,
-        n_interface_residues=None,
-        path="",
-    )
+def _coverage_row(label: Label | None, status: str, file: GraphFile | None = None) -> CoverageRow:
+    """What became of a graph, or of a label without graph."""
+    target, decoy = file.key if file else label[:2]
+    row = CoverageRow(target=target, decoy=decoy, status=status)
+    if label:
+        row = row._replace(dockq=label.dockq, split=label.split)
+    return row._replace(path=str(file.path)) if file else row._replace(reason=WITHOUT_FILE)
 
 
 def _member(file: GraphFile, label: Label | None, read: Callable[[Path], Graph]) -> Member:
@@ -185,63 +166,52 @@ def _member(file: GraphFile, label: Label | None, read: Callable[[Path], Graph])
         graph=file.path,
         sha256=hashlib.sha256(f"{file.sha256} {dockq!r}".encode()).hexdigest(),
         content=None,
-        read=partial(_read_labelled, read, file.path, dockq),
+        read=lambda: read(file.path)._replace(y=dockq),
     )
-
-
-def _read_labelled(read: Callable[[Path], Graph], path: Path, dockq: float) -> Graph:
-    return read(path)._replace(y=dockq)
 
 
 def _chains(files: list[GraphFile]) -> list[Chain]:
     """A row for each target, which says that nothing is known of its chains."""
-    first = {file.target: file for file in reversed(files)}
-    return [
-        Chain(
-            target=target,
+    rows: dict[str, Chain] = {}
+    for file in files:
+        row = Chain(
+            target=file.target,
             decoy=file.decoy,
             structure_sha256=file.sha256,
             chains="",
             kind=UNKNOWN,
             sequence="",
         )
-        for target, file in sorted(first.items())
-    ]
+        rows.setdefault(file.target, row)
+    return list(rows.values())
 
 
 def _notes(
-    files: list[GraphFile], table: dict[tuple[str, str], Label], labels: list[Label]
+    files: list[GraphFile], labels: list[Label], differing: list[tuple[Label, Label]]
 ) -> list[str]:
+    """What the user should know. differing : labels of the table and of files that contradict each
+    other.
+    """
     notes = []
     if not all(file.names_features for file in files):
         notes.append(
             "the files do not say which feature modules made the graphs, so TopoRank cannot name "
-            "the features: a scorer"
-            " that is trained on these graphs can score such graphs alone, and no structures"
+            "the features: a scorer that is trained on these graphs can score such graphs alone, "
+            "and no structures"
         )
     notes.append(
         "the graphs have no sequences, so there are no clusters: each target is split by itself, "
-        "and similar targets"
-        " can be on both sides"
+        "and similar targets can be on both sides"
     )
     if not labels:
         notes.append(
             "no graph has a label, so these graphs are only scored: name the data sets to train "
-            "on under"
-            " training.datasets"
+            "on under training.datasets"
         )
-    differing = [
-        file
-        for file in files
-        if not math.isnan(file.dockq)
-        and file.key in table
-        and abs(table[file.key].dockq - file.dockq) > SAME_LABEL
-    ]
     if differing:
-        example = differing[0]
+        in_table, label = differing[0]
         notes.append(
             f"warning: `y` and the label table differ for {len(differing)} graphs, such as "
-            f"{example.target}/"
-            f"{example.decoy} ({example.dockq:g} and {table[example.key].dockq:g}): `y` counts"
+            f"{label.target}/{label.decoy} ({label.dockq:g} and {in_table.dockq:g}): `y` counts"
         )
     return notes

@@ -39,11 +39,13 @@ class LocalQualities:
         store: Store,
     ):
         labelled = list(chunks) if natives else []
-        self._plan = {
-            member.key: member for chunk in labelled for member in read_chunk(dataset, chunk)
-        }
+        self._plan = {}
+        for chunk in labelled:
+            self._plan |= {member.key: member for member in read_chunk(dataset, chunk)}
         self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
-        self._fates, self._labelling, self._store = fates, Labelling(natives, store), store
+        self._fates = fates
+        self._labelling = Labelling(natives, store)
+        self._store = store
         self._code = code_of("structures", "comparing", "building/local_quality.py")
 
     def digest(self, key: tuple[str, str]) -> str:
@@ -51,19 +53,17 @@ class LocalQualities:
         says nothing.
         """
         counterparts = self._counterparts.get(key)
-        return (
-            hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest()
-            if counterparts
-            else ""
-        )
+        if not counterparts:
+            return ""
+        return hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest()
 
     def of(self, key: tuple[str, str], graph: Graph) -> np.ndarray:
         """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it
         is unknown.
         """
         complex_, expected = self._compared(key)
-        place = {str(residue): i for residue, i in complex_.index().items()}
-        nodes = np.array([place[residue] for residue in graph.metadata["residues"]])
+        place_of = {str(residue): place for residue, place in complex_.index().items()}
+        nodes = np.array([place_of[name] for name in graph.metadata["residues"]])
         return local_quality(complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index)
 
     def truth(
@@ -79,10 +79,10 @@ class LocalQualities:
         complex_, expected = self._compared(key)
         contacts = native_contacts(complex_, expected, self._labelling.native(self._plan[key]))
         names = [*map(str, complex_.residues)]
-        residues = {
-            names[r]: right for r, right in right_residues(complex_, expected, contacts).items()
-        }
-        return residues, frozenset(pair_named(names[i], names[j]) for i, j in contacts.tolist())
+        is_right = right_residues(complex_, expected, contacts)
+        residues = {names[place]: right for place, right in is_right.items()}
+        pairs = [pair_named(names[i], names[j]) for i, j in contacts.tolist()]
+        return residues, frozenset(pairs)
 
     def _compared(self, key: tuple[str, str]) -> tuple[Complex, np.ndarray]:
         """A decoy with its partners, and where its residues are in the native."""

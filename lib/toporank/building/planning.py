@@ -5,6 +5,7 @@ label.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.building.coverage import CoverageRow
@@ -15,6 +16,9 @@ from toporank.inputs.labels import Label, check_unambiguous, of_decoys
 from toporank.inputs.natural_partners import lines_of_targets, natural_partners, partners_of_each
 from toporank.structures.body_names import sentence_of_a_body_alone, sentence_of_pairs
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_of
+
+if TYPE_CHECKING:
+    from toporank.building.native_labels import LabelledDecoy
 
 
 def plan_of(
@@ -34,42 +38,40 @@ def plan_of(
     contradict each other, or a label may mean several files.
     """
     labels = list(labels)
+    of_decoys_labels = of_decoys(labels)
     check_unambiguous(labels, grouped.ambiguous)
     partners = partners_given(grouped, for_all, of_targets, labels)
-    dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
+    dockq = {label[:2]: label.dockq for label in of_decoys_labels}
     of_target = {}
     for key, text in partners.items():
-        if text == EACH_CHAIN or not (natives and key[0] in natives.chains):
+        has_native = natives and key[0] in natives.chains
+        if text == EACH_CHAIN or not has_native:
             of_target[key] = text
-    own = partners | partners_of_each(of_target, grouped)
-    for label in of_decoys(labels):
-        if label.mapping and label.partners != EACH_CHAIN and label[:2] in of_target:
-            own[label[:2]] = in_decoy(label.partners, read_mapping(label.mapping))
+    of_files = partners | partners_of_each(of_target, grouped)
+    for label in of_decoys_labels:
+        key = label[:2]
+        if label.mapping and label.partners != EACH_CHAIN and key in of_target:
+            of_files[key] = in_decoy(label.partners, read_mapping(label.mapping))
     natural = {key: text for key, text in natural_partners(grouped).items() if key not in partners}
-    rows = planned(grouped.decoys, dockq, partners, own | natural, grouped.contents, natural)
+    rows = planned(grouped.decoys, dockq, partners, of_files | natural, grouped.contents, natural)
     if natives:
         rows = in_names_of_decoys(rows, natives, grouped.chains)
-    return [_with_sentence(row, grouped) for row in rows]
+    for i, row in enumerate(rows):
+        pairs = grouped.pairs.get(row.key)
+        if row.recognised and pairs is not None:
+            sentence = sentence_of_pairs(parse_partners(row.partners), pairs)
+            rows[i] = row._replace(joined=sentence)
+    return rows
 
 
-def _with_sentence(decoy: PlannedDecoy, grouped: Grouped) -> PlannedDecoy:
-    """A decoy with the sentence on chains that are one partner by nature, where its own chains show
-    that.
-    """
-    if not decoy.recognised or decoy.key not in grouped.pairs:
-        return decoy
-    sentence = sentence_of_pairs(parse_partners(decoy.partners), grouped.pairs[decoy.key])
-    return decoy._replace(joined=sentence)
-
-
-def recognised(plan: Iterable[PlannedDecoy | CoverageRow]) -> list[str]:
+def recognised(rows: Iterable[PlannedDecoy | CoverageRow | LabelledDecoy]) -> list[str]:
     """Which chains TopoRank takes for one partner, a sentence for each way, with the targets that
     it is about.
     """
     sentence_of_target: dict[str, str] = {}
-    for decoy in plan:
-        if decoy.joined:
-            sentence_of_target.setdefault(decoy.target, decoy.joined)
+    for row in rows:
+        if row.joined:
+            sentence_of_target.setdefault(row.target, row.joined)
     targets: dict[str, list[str]] = {}
     for target, sentence in sentence_of_target.items():
         targets.setdefault(sentence, []).append(target)
@@ -80,13 +82,15 @@ def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
     """Which targets are one body by nature, such as an antibody without antigen: a sentence for
     each kind of them.
     """
-    targets: dict[str, dict[str, None]] = {}
+    targets: dict[str, list[str]] = {}
     for decoy in plan:
-        if decoy.key in grouped.pairs and not decoy.partners:
-            sentence = sentence_of_a_body_alone(grouped.kinds[decoy.key], grouped.pairs[decoy.key])
-            if sentence:
-                targets.setdefault(sentence, {})[decoy.target] = None
-    return lines_of_targets({sentence: list(names) for sentence, names in targets.items()})
+        pairs = grouped.pairs.get(decoy.key)
+        if pairs is None or decoy.partners:
+            continue
+        sentence = sentence_of_a_body_alone(grouped.kinds[decoy.key], pairs)
+        if sentence and decoy.target not in targets.setdefault(sentence, []):
+            targets[sentence].append(decoy.target)
+    return lines_of_targets(targets)
 
 
 def partners_given(
@@ -96,11 +100,9 @@ def partners_given(
     as for `plan_of`.
     """
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
-    own = {
-        decoy.target: of_targets[decoy.folder]
-        for decoy in grouped.decoys
-        if decoy.folder in of_targets
-    }
-    return partners_of(
-        [decoy.key for decoy in grouped.decoys], for_all, {**own, **of_targets}, of_labels
-    )
+    by_target = {}
+    for decoy in grouped.decoys:
+        if decoy.folder in of_targets:
+            by_target[decoy.target] = of_targets[decoy.folder]
+    keys = [decoy.key for decoy in grouped.decoys]
+    return partners_of(keys, for_all, by_target | dict(of_targets), of_labels)

@@ -25,13 +25,12 @@ from toporank.structures.stored import from_bytes
 
 def sequences(complex_: Complex) -> dict[str, str]:
     """One-letter codes of the protein residues of each chain, in the order of the file."""
-    found: dict[str, list[str]] = {}
-    for residue, parent, letter in zip(
-        complex_.residues, complex_.parents, complex_.letters, strict=True
-    ):
+    letters_of: dict[str, list[str]] = {}
+    residues = zip(complex_.residues, complex_.parents, complex_.letters, strict=True)
+    for residue, parent, letter in residues:
         if parent:
-            found.setdefault(residue.chain, []).append(letter)
-    return {chain: "".join(letters) for chain, letters in sorted(found.items())}
+            letters_of.setdefault(residue.chain, []).append(letter)
+    return {chain: "".join(letters) for chain, letters in sorted(letters_of.items())}
 
 
 def target_chains(
@@ -48,20 +47,18 @@ def target_chains(
     """
     chosen: dict[str, PlannedDecoy] = {}
     for decoy in sorted(plan):
-        fate, best = fates.get(decoy.key), chosen.get(decoy.target)
-        if (
-            fate
-            and fate.status == Status.OK
-            and (best is None or fate.n_chains > fates[best.key].n_chains)
-        ):
+        fate, first = fates.get(decoy.key), chosen.get(decoy.target)
+        if fate is None or fate.status != Status.OK:
+            continue
+        if first is None or fate.n_chains > fates[first.key].n_chains:
             chosen[decoy.target] = decoy
-    known: dict[tuple[str, str, str], list[Chain]] = {}
+    rows_of_file: dict[tuple[str, str, str], list[Chain]] = {}
     for row in earlier:
-        known.setdefault(row[:3], []).append(row)
+        rows_of_file.setdefault((row.target, row.decoy, row.structure_sha256), []).append(row)
     rows = []
-    for target, decoy in chosen.items():
+    for decoy in chosen.values():
         digest = fates[decoy.key].structure_sha256
-        rows += known.get((*decoy.key, digest)) or _read(target, decoy, digest, store)
+        rows += rows_of_file.get((*decoy.key, digest)) or _read(decoy, digest, store)
     return rows
 
 
@@ -84,34 +81,49 @@ def correspondence_of(
     """How the decoys of a plan correspond. Raises StructureError when a file is no longer what was
     built.
     """
-    chains: dict[tuple[str, str], str] = {}
-    moved: dict[tuple[str, str], int] = {}
-    built = (
-        decoy for decoy in sorted(plan) if (fate := fates.get(decoy.key)) and fate.atoms_sha256
-    )
+    correspondence = Correspondence({}, {})
+    built = []
+    for decoy in sorted(plan):
+        fate = fates.get(decoy.key)
+        if fate and fate.atoms_sha256:
+            built.append(decoy)
     for target, decoys in groupby(built, key=attrgetter("target")):
-        known = {d: fates[d.key] for d in decoys}
-        made = {d: making(d, row.structure_sha256, {}, store) for d, row in known.items()}
-        contents = {d.decoy: of_decoy.contacts.content for d, of_decoy in made.items()}
+        contents, atoms_of = {}, {}
+        for decoy in decoys:
+            fate = fates[decoy.key]
+            made = making(decoy, fate.structure_sha256, {}, store)
+            contents[decoy.decoy] = made.contacts.content
+            if fate.status == Status.OK:
+                atoms_of[decoy.decoy] = fate.atoms_sha256
         for name, chain_map in maps_of_target(contents.items()).items():
-            chains[target, name] = chain_map_text(chain_map)
-        scored = {d.decoy: row.atoms_sha256 for d, row in known.items() if row.status == Status.OK}
-        of_atoms = {atoms: name for name, atoms in reversed(scored.items())}  # copies count once
-        bodies = moved_as_whole({name: contents[name] for name in sorted(of_atoms.values())})
-        of_bodies = {scored[name] for name in bodies}
-        moved.update(
-            {(target, name): len(bodies) for name, atoms in scored.items() if atoms in of_bodies}
-        )
-    return Correspondence(chains, moved)
+            correspondence.chains[target, name] = chain_map_text(chain_map)
+        first_with = {atoms: name for name, atoms in reversed(atoms_of.items())}
+        originals = sorted(first_with.values())  # copies count once
+        bodies = moved_as_whole({name: contents[name] for name in originals})
+        moved_atoms = {atoms_of[name] for name in bodies}
+        for name, atoms in atoms_of.items():
+            if atoms in moved_atoms:
+                correspondence.moved[target, name] = len(bodies)
+    return correspondence
 
 
-def _read(target: str, decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:
+def _read(decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:
+    """The chains of a decoy. digest : of its file."""
     made = making(decoy, digest, {}, store)
     complex_ = from_bytes(made.complex.content)
     made.save()
     names: dict[str, list[str]] = {}
-    for chain, sequence in sequences(complex_).items():
-        names.setdefault(sequence, []).append(chain)
-    return [
-        Chain(target, decoy.decoy, digest, " ".join(of), kind_of(s), s) for s, of in names.items()
-    ]
+    for name, sequence in sequences(complex_).items():
+        names.setdefault(sequence, []).append(name)
+    rows = []
+    for sequence, of_sequence in names.items():
+        row = Chain(
+            target=decoy.target,
+            decoy=decoy.decoy,
+            structure_sha256=digest,
+            chains=" ".join(of_sequence),
+            kind=kind_of(sequence),
+            sequence=sequence,
+        )
+        rows.append(row)
+    return rows

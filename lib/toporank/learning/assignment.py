@@ -26,22 +26,32 @@ MOST_NAMED = 10
 """Pairs of targets that a message names at most."""
 
 
+class SplitRules(NamedTuple):
+    """How targets are dealt out.
+
+    split_by : `cluster` or `target`, what stays together in folds. percent : share of the targets
+    that validate, in percent. seed : of the draws. folds : parts of a cross-validation. align :
+    whether MMseqs2 compares the chains, too.
+    """
+
+    split_by: str
+    percent: float
+    seed: int
+    folds: int
+    align: bool = False
+
+
 def assign(
     label_splits: Mapping[tuple[str, str], str],
     chains: Chains,
-    *,
-    split_by: str,
-    percent: float,
-    seed: int,
-    folds: int,
-    align: bool = False,
+    rules: SplitRules,
     finetuned: Collection[str] = (),
 ) -> list[TargetSplit]:
     """Return where each target belongs, sorted by data set and target.
 
     A target without a split goes where the labels put targets of its cluster: to training rather
     than validation, and to validation rather than test, so that nothing that is held out is spoilt.
-    Of the other clusters about `percent` of the targets are set aside for validation.
+    Of the other clusters about `rules.percent` of the targets are set aside for validation.
 
     Parameters
     ----------
@@ -50,16 +60,8 @@ def assign(
     chains : mapping
         The sequences of each target that are compared; only of targets with a graph. Targets of the
         same name are one.
-    split_by : str
-        `cluster` or `target`: what stays together in folds.
-    percent : float
-        Share of the targets that validate, in percent.
-    seed : int
-        Of the draws.
-    folds : int
-        Parts of a cross-validation.
-    align : bool
-        Whether MMseqs2 compares the chains, too.
+    rules : SplitRules
+        How targets are dealt out.
     finetuned : collection of str
         The data sets that only fine-tuning learns from. None of their targets is set aside or dealt
         into folds.
@@ -72,56 +74,49 @@ def assign(
     table = pd.DataFrame([*label_splits], columns=["dataset", "target"])
     table["label_split"] = [*label_splits.values()]
     table = table.sort_values(["dataset", "target"], ignore_index=True)
-    cluster_of = clusters(
-        {target: chains.get(target, ()) for target in sorted(set(table["target"]))}, align=align
-    )
-    table["cluster"] = table["target"].map(cluster_of)
+    sequences = {target: chains.get(target, ()) for target in sorted(set(table["target"]))}
+    table["cluster"] = table["target"].map(clusters(sequences, align=rules.align))
     table["has_graph"] = table["target"].isin([*chains])
     table["in_study"] = ~table["dataset"].isin([*finetuned])
-    table["split"] = _splits(table, percent, seed)
+    table["split"] = _splits(table, rules)
     _check_sides(table)
-    in_folds = table[table["in_study"] & table["has_graph"]]
-    group_of = dict(
-        zip(
-            in_folds["target"],
-            in_folds["cluster" if split_by == "cluster" else "target"],
-            strict=True,
-        )
-    )
-    fold_of = deal_folds(group_of, folds, seed) if len(set(group_of.values())) >= folds else {}
-    return _rows(table, fold_of, _nearest_training_targets(table, chains))
-
-
-def _rows(
-    table: pd.DataFrame, fold_of: dict[str, int], nearest_of: dict[str, tuple[str, float] | None]
-) -> list[TargetSplit]:
+    table["fold"] = table["target"].map(_folds(table, rules))
+    nearest_of = _nearest_training_targets(table, chains)
     rows = []
     for row in table.itertuples():
-        training_target, containment = "", None
-        if row.split != "train" and nearest_of.get(row.target) is not None:
-            training_target, containment = nearest_of[row.target]
-        rows.append(
-            TargetSplit(
-                dataset=row.dataset,
-                target=row.target,
-                cluster=row.cluster,
-                split=row.split,
-                fold=fold_of.get(row.target),
-                nearest_training_target=training_target,
-                containment=containment,
-            )
+        nearest_training = nearest_of.get(row.target) if row.split != "train" else None
+        training_target, containment = nearest_training or ("", None)
+        split = TargetSplit(
+            dataset=row.dataset,
+            target=row.target,
+            cluster=row.cluster,
+            split=row.split,
+            fold=None if pd.isna(row.fold) else int(row.fold),
+            nearest_training_target=training_target,
+            containment=containment,
         )
+        rows.append(split)
     return rows
 
 
-def _splits(table: pd.DataFrame, percent: float, seed: int) -> pd.Series:
+def _folds(table: pd.DataFrame, rules: SplitRules) -> dict[str, int]:
+    """Return the fold of each target of the study with a graph; nothing where there are too few."""
+    in_folds = table[table["in_study"] & table["has_graph"]]
+    groups = in_folds["cluster" if rules.split_by == "cluster" else "target"]
+    group_of = dict(zip(in_folds["target"], groups, strict=True))
+    enough = groups.nunique() >= rules.folds
+    return deal_folds(group_of, rules.folds, rules.seed) if enough else {}
+
+
+def _splits(table: pd.DataFrame, rules: SplitRules) -> pd.Series:
     """Return the split of each target: its own, that of its cluster, or a drawn one."""
     with_split = table[table["label_split"] != ""]
     places = with_split["label_split"].map(SPLITS.index)  # train before val before test
     of_cluster = places.groupby(with_split["cluster"]).min().map(SPLITS.__getitem__)
     is_free = table["in_study"] & table["has_graph"] & ~table["cluster"].isin(of_cluster.index)
     free = dict(zip(table["target"][is_free], table["cluster"][is_free], strict=True))
-    drawn = hold_out(free, percent, seed) if len(set(free.values())) > 1 else set()
+    several = len(set(free.values())) > 1
+    drawn = hold_out(free, rules.percent, rules.seed) if several else set()
     held_out = {free[target] for target in drawn}
     by_draw = table["cluster"].isin(held_out).map({True: "val", False: "train"})
     by_cluster = table["cluster"].map(of_cluster).fillna(by_draw)
@@ -132,28 +127,32 @@ def _check_sides(table: pd.DataFrame) -> None:
     """Raise ConfigError unless there are targets with a graph to train on and to validate on, and
     to fine-tune on.
     """
-    with_graph = table[table["has_graph"]]
     remedy = "label decoys of other targets, give the labels a split, or set split_by: target"
     study = table[table["in_study"]]
-    sides = set(study["split"][study["has_graph"]])
-    if sides and not sides >= {"train", "val"} and not (study["label_split"] != "").all():
-        several = with_graph["target"].nunique() > 1
-        why = (
+    if _lacks(study, {"train", "val"}):
+        several = table["target"][table["has_graph"]].nunique() > 1
+        reason = (
             "the targets with a graph share chains with each other"
             if several
             else "one target has graphs"
         )
-        raise ConfigError(
-            f"{why}: none can be set aside for validation", where="training.split_by", remedy=remedy
-        )
+        what = f"{reason}: none can be set aside for validation"
+        raise ConfigError(what, where="training.split_by", remedy=remedy)
     for dataset, rows in table[~table["in_study"]].groupby("dataset"):
-        sides = set(rows["split"][rows["has_graph"]])
-        if sides and "train" not in sides and not (rows["label_split"] != "").all():
+        if _lacks(rows, {"train"}):
             what = (
                 "its targets with a graph share chains with those that are held out: none is left "
                 "to fine-tune on"
             )
             raise ConfigError(what, where=f"data set {dataset!r}", remedy=remedy)
+
+
+def _lacks(rows: pd.DataFrame, splits: set[str]) -> bool:
+    """Return whether targets with graphs lack one of these splits, though the labels do not decide
+    on all.
+    """
+    sides = set(rows["split"][rows["has_graph"]])
+    return bool(sides) and not sides >= splits and bool((rows["label_split"] == "").any())
 
 
 def _nearest_training_targets(
@@ -165,10 +164,8 @@ def _nearest_training_targets(
     is_training = table["split"] == "train"
     training = set(table["target"][is_training & table["has_graph"]])
     held_out = set(table["target"][~is_training & table["has_graph"]])
-    return nearest(
-        {target: chains[target] for target in held_out},
-        references({t: chains[t] for t in training}),
-    )
+    of_training = references({target: chains[target] for target in training})
+    return nearest({target: chains[target] for target in held_out}, of_training)
 
 
 def leaks(rows: Iterable[TargetSplit]) -> list[TargetSplit]:
@@ -180,14 +177,14 @@ def describe_leaks(rows: list[TargetSplit]) -> str:
     """Return what leaks, with the pairs named, in one line. rows : as from `leaks`, at least
     one.
     """
-    pairs = []
-    for row in rows[:MOST_NAMED]:
-        pairs.append(
-            f"{row.target} ({row.split}) and {row.nearest_training_target} ({row.containment:.0%})"
-        )
-    more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
-    n_of_split = pd.Series([row.split for row in rows]).value_counts().sort_index()
+    table = pd.DataFrame(rows)
+    n_of_split = table["split"].value_counts().sort_index()
     counts = " and ".join(f"{n} of split {split}" for split, n in n_of_split.items())
+    pairs = [
+        f"{row.target} ({row.split}) and {row.nearest_training_target} ({row.containment:.0%})"
+        for row in rows[:MOST_NAMED]
+    ]
+    more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
     return (
         f"targets that share a chain with a training target: {counts}, such as "
         f"{', '.join(pairs)}{more}"
@@ -204,6 +201,8 @@ def decided(
     """Return rows with a split: their own, or that of `split_of`; `test` in a data set that is
     never trained on.
     """
-    return [
-        row._replace(split=row.split or split_of.get((dataset, row.target), "test")) for row in rows
-    ]
+    table = []
+    for row in rows:
+        split = row.split or split_of.get((dataset, row.target), "test")
+        table.append(row._replace(split=split))
+    return table

@@ -54,17 +54,13 @@ class GraphStore(PackedGraphs):
     parts: list[dict[str, Tensor]]
 
     @classmethod
-    def open(
-        cls, paths: list[Path], *, in_memory: bool = False, verify: bool = False
-    ) -> GraphStore:
+    def open(cls, paths: list[Path], *, verify: bool = False) -> GraphStore:
         """Open packs and check that they hold the same kind of graphs; an empty one fits any other.
 
         Parameters
         ----------
         paths : list of Path
             The packs.
-        in_memory : bool
-            Whether to read all of them now.
         verify : bool
             Whether to check all numbers.
 
@@ -73,22 +69,18 @@ class GraphStore(PackedGraphs):
         GraphError
             When a pack is damaged, or the packs differ in kind.
         """
-        return cls.of(PackedGraphs.open(paths, verify=verify), in_memory=in_memory)
+        return cls.of(PackedGraphs.open(paths, verify=verify))
 
     @classmethod
-    def of(cls, graphs: PackedGraphs, *, in_memory: bool = False) -> GraphStore:
-        """Return the same graphs in tensors, mapped or in memory."""
+    def of(cls, graphs: PackedGraphs) -> GraphStore:
+        """Return the same graphs in mapped tensors."""
         fields = {field.name: getattr(graphs, field.name) for field in dataclasses.fields(graphs)}
         fields["parts"] = []
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*not writable.*")
             for part in graphs.parts:
-                arrays = {
-                    name: np.array(values) if in_memory else values for name, values in part.items()
-                }
-                fields["parts"].append(
-                    {name: torch.from_numpy(values) for name, values in arrays.items()}
-                )
+                tensors = {name: torch.from_numpy(values) for name, values in part.items()}
+                fields["parts"].append(tensors)
         return cls(**fields)
 
     def batch(self, indices: list[int]) -> GraphBatch:
@@ -101,10 +93,10 @@ class GraphStore(PackedGraphs):
         edge_graph = graph.repeat_interleave(torch.from_numpy(n_edges))
         nodes_before = torch.from_numpy(n_nodes.cumsum() - n_nodes)
         of_nodes, of_edges = part[node_graph.numpy()], part[edge_graph.numpy()]
+        edge_index = self._take("edge_index", of_edges, edges, dim=1).long()
         return GraphBatch(
             x=self._take("x", of_nodes, nodes),
-            edge_index=self._take("edge_index", of_edges, edges, dim=1).long()
-            + nodes_before[edge_graph],
+            edge_index=edge_index + nodes_before[edge_graph],
             edge_attr=self._take("edge_attr", of_edges, edges),
             node_graph=node_graph,
             edge_graph=edge_graph,
@@ -141,12 +133,13 @@ class GraphStore(PackedGraphs):
         if len(present) <= 1:
             only = self.parts[present[0] if len(present) else 0][name]
             return only.index_select(dim, torch.from_numpy(rows))
-        by_part = np.argsort(part, kind="stable")  # part after part, and then back again
-        pieces = [
-            self.parts[p][name].index_select(dim, torch.from_numpy(rows[part == p]))
-            for p in present
-        ]
-        return torch.cat(pieces, dim=dim).index_select(dim, torch.from_numpy(np.argsort(by_part)))
+        pieces = []
+        for p in present:
+            of_part = torch.from_numpy(rows[part == p])
+            pieces.append(self.parts[p][name].index_select(dim, of_part))
+        by_part = np.argsort(part, kind="stable")
+        in_order = torch.from_numpy(np.argsort(by_part))  # back from part after part
+        return torch.cat(pieces, dim=dim).index_select(dim, in_order)
 
 
 # ---- the order of an epoch -----------------------------------------------------------------------
@@ -164,15 +157,13 @@ def loader(
     sampler = None
     if n_devices > 1:  # Lightning would shuffle
         sampler = DistributedSampler(positions, n_devices, device, shuffle=False)
-    generator = (
-        torch.Generator()
-    )  # otherwise each pass over the data would advance the random numbers of dropout
     return DataLoader(
         positions,
         batch_size=batch_size,
         sampler=sampler,
         collate_fn=store.batch,
-        generator=generator,
+        # otherwise each pass over the data would advance the random numbers of dropout
+        generator=torch.Generator(),
     )
 
 
@@ -219,7 +210,9 @@ def _share_out(rows: Ints, size: int, levels: Sequence[Ints], draw: np.random.Ge
         return np.concatenate([rows[:0], *rounds])[:size]
     group_of = levels[0][rows]
     groups = np.unique(group_of)
-    sizes = draw.permutation([len(share) for share in np.array_split(np.arange(size), len(groups))])
+    shares = np.full(len(groups), size // len(groups))
+    shares[: size % len(groups)] += 1
+    sizes = draw.permutation(shares)
     draws = []
     for group, group_size in zip(groups, sizes, strict=True):
         draws.append(_share_out(rows[group_of == group], group_size, levels[1:], draw))
@@ -263,9 +256,8 @@ def set_statistics(network: nn.Module, store: GraphStore, indices: Sequence[int]
     """
     for scale, name in ((network.scale_nodes, "x"), (network.scale_edges, "edge_attr")):
         if isinstance(scale, Standardise):
-            scale.mean, scale.sd = statistics(
-                getattr(batch, name) for batch in loader(store, np.array(indices), 64)
-            )
+            batches = loader(store, np.array(indices), 64)
+            scale.mean, scale.sd = statistics(getattr(batch, name) for batch in batches)
 
 
 def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
@@ -279,16 +271,13 @@ def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
     count, mean, squares, yes_or_no = 0, 0.0, 0.0, True
     for table in tables:
         values = table.double()
-        if len(values) == 0:
+        n = len(values)
+        if n == 0:
             continue
-        total = count + len(values)
+        total = count + n
         step = values.mean(0) - mean
-        mean = mean + step * len(values) / total
-        squares = (
-            squares
-            + values.var(0, correction=0) * len(values)
-            + step**2 * count * len(values) / total
-        )
+        mean = mean + step * n / total
+        squares = squares + values.var(0, correction=0) * n + step**2 * count * n / total
         yes_or_no = yes_or_no & ((values == 0) | (values == 1)).all(0)
         count = total
     sd = (squares / count).sqrt()

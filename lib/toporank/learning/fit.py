@@ -38,6 +38,15 @@ NOT_FINITE_REMEDY = (
     "look at the features of these decoys, lower learning_rate or set trainer: "
     "{gradient_clip_val: 1}"
 )
+HARMLESS_WARNINGS = (
+    "does not have many workers",
+    "is not empty",
+    "number of training batches",
+    "LeafSpec",
+    "`srun`",
+    "sync_dist=True",
+)
+"""Parts of warnings of Lightning."""
 LOGS = "logs"
 """Folder of the tables that Lightning writes, one each time that a run starts or goes on."""
 
@@ -94,9 +103,8 @@ def fit(
         raise TrainingError(what, where=f"run {run.name}", remedy=remedy)
     ranked = {}
     for name, callback in best.items():
-        ranked[name] = [
-            Path(path) for path in sorted(callback.best_k_models, key=callback.best_k_models.get)
-        ]
+        losses = callback.best_k_models
+        ranked[name] = [Path(path) for path in sorted(losses, key=losses.get)]
     return ranked, stopped
 
 
@@ -121,9 +129,8 @@ def seed_everything(seed: int, threads: int) -> None:
     """One seed for weights, dropout and order; a fixed number of threads, since sums depend on
     it.
     """
-    os.environ.setdefault(
-        "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
-    )  # what deterministic algorithms need on a GPU
+    # what deterministic algorithms need on a GPU
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.manual_seed(seed)
     np.random.seed(seed % 2**32)
     torch.set_num_threads(threads)
@@ -145,9 +152,8 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
         return network
     parent, description = load_weights(run.parent)
     if description.get("features") != features:
-        raise CheckpointError(
-            "was trained on other features than these graphs have", where=run.parent
-        )
+        what = "was trained on other features than these graphs have"
+        raise CheckpointError(what, where=run.parent)
     check_fits(description, store, run.parent)
     network.load_state_dict(parent.state_dict())
     return network
@@ -157,22 +163,19 @@ def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
     """Train nothing of these parts. Raises ConfigError when one does not exist or nothing is left
     to train.
     """
-    names = [name for name, _ in network.named_parameters()]
+    names = [f"{name}." for name, _ in network.named_parameters()]
     for part in parts:
-        if not any(name == part or name.startswith(f"{part}.") for name in names):
-            first_level = ", ".join(dict.fromkeys(name.split(".")[0] for name in names))
-            raise ConfigError(
+        if not any(name.startswith(f"{part}.") for name in names):
+            first_level = dict.fromkeys(name.partition(".")[0] for name in names)
+            what, remedy = (
                 f"the network has no part {part!r}",
-                where="freeze",
-                remedy=f"its parts are {first_level}",
+                f"its parts are {', '.join(first_level)}",
             )
+            raise ConfigError(what, where="freeze", remedy=remedy)
         network.get_submodule(part).requires_grad_(False)
     if not any(weight.requires_grad for weight in network.parameters()):
-        raise ConfigError(
-            "every part of the network is frozen",
-            where="freeze",
-            remedy="leave one out, such as head",
-        )
+        what, remedy = "every part of the network is frozen", "leave one out, such as head"
+        raise ConfigError(what, where="freeze", remedy=remedy)
 
 
 def _last_epoch(folder: Path) -> Path | None:
@@ -207,14 +210,7 @@ def _keeps_best(folder: Path, name: str, metric: str) -> ModelCheckpoint:
 
 def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
-    for message in (
-        "does not have many workers",
-        "is not empty",
-        "number of training batches",
-        "LeafSpec",
-        "`srun`",
-        "sync_dist=True",
-    ):
+    for message in HARMLESS_WARNINGS:
         warnings.filterwarnings("ignore", message=f".*{message}.*")
     hp = run.hyperparameters
     of_last_epoch = ModelCheckpoint(
@@ -232,9 +228,7 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
         "enable_model_summary": False,
         "num_sanity_val_steps": 0,
         "default_root_dir": folder,
-        "plugins": [
-            LightningEnvironment()
-        ],  # the tasks of a cluster allocation are not Lightning's
+        "plugins": [LightningEnvironment()],  # a cluster's tasks are not Lightning's
     }
     try:
         return pl.Trainer(**{**settings, **run.hardware.trainer})
@@ -261,14 +255,11 @@ def epoch_table(folder: Path) -> pd.DataFrame:
     A run that was interrupted has several tables; an epoch that was trained again counts as in the
     later one.
     """
-    files = sorted(
-        (folder / LOGS).glob("version_*/metrics.csv"),
-        key=lambda path: int(path.parent.name.split("_")[1]),
-    )
-    rows = pd.concat([pd.read_csv(path) for path in files], ignore_index=True)
+    paths = list((folder / LOGS).glob("version_*/metrics.csv"))
+    paths.sort(key=lambda path: int(path.parent.name.removeprefix("version_")))
+    rows = pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
     table = rows.drop_duplicates("epoch", keep="last").sort_values("epoch", ignore_index=True)
-    table["learning_rate"] = [
-        float(str(np.float32(rate))) for rate in table["learning_rate"]
-    ]  # Lightning's precision
-    first = ["epoch", "learning_rate", "train_loss"]
-    return table[[*first, *sorted(name for name in table if name.startswith("val_"))]]
+    rates = [np.float32(rate) for rate in table["learning_rate"]]  # Lightning's precision
+    table["learning_rate"] = [float(str(rate)) for rate in rates]
+    measured = sorted(name for name in table if name.startswith("val_"))
+    return table[["epoch", "learning_rate", "train_loss", *measured]]

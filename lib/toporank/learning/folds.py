@@ -48,28 +48,28 @@ def out_of_fold(
         By configuration, then in the order of the labels.
     """
     store = GraphStore.open(packs)
-    dataset = np.array([path.parent.name for path in packs], dtype=object)[store.part_of]
     split_of = {(row.dataset, row.target): row for row in splits}
-    keys = zip(dataset, store.target, strict=True)
-    fold = np.array([split_of[key].fold if key in split_of else -1 for key in keys])
+    decoys = store.decoys[["target", "decoy"]]
+    decoys.insert(0, "dataset", np.array([path.parent.name for path in packs])[store.part_of])
+    fold_of = {key: row.fold for key, row in split_of.items()}
+    fold = pd.MultiIndex.from_frame(decoys[["dataset", "target"]]).map(fold_of)
     tables = []
     for path in summaries:
         summary = json.loads(path.read_text(encoding="utf-8"))
         chosen = np.flatnonzero(fold == int(path.parent.parent.name.removeprefix("fold")))
         network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
-        graphs = store.some(chosen)
-        (predicted,) = predict_all([network], graphs)
-        names = {"dataset": dataset[chosen], "target": graphs.target, "decoy": graphs.decoy}
-        table = pd.DataFrame(names, dtype=str)
+        (predicted,) = predict_all([network], store.some(chosen))
+        table = decoys.iloc[chosen].copy()
         table["config"] = summary["run"].removesuffix(f"_seed{summary['seed']}")
         table["score"] = predicted.score.double().numpy()
         table["local"] = np.nan if predicted.local is None else predicted.local.double().numpy()
         tables.append(table)
-    by_decoy = pd.concat(tables).groupby(["config", *DECOY])
+    predictions = pd.concat(tables)
+    by_decoy = predictions.groupby(["config", *DECOY])
     means = by_decoy[["score", "local"]].mean().round(7)
     means["sd"] = by_decoy["score"].std().round(7)
     rows = []
-    for config in dict.fromkeys(name for table in tables for name in table["config"]):
+    for config in predictions["config"].unique():
         mean_of = means.loc[config].to_dict("index")
         for name, labels_of_dataset in labels.items():
             for label in labels_of_dataset:

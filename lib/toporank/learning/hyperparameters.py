@@ -12,6 +12,8 @@ from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, dis
 
 SHAPE_KEYS = ("hidden", "heads", "layers", "readout", "local")
 """Hyper-parameters that decide which weights a network has."""
+EPOCHS = {"unit": "epochs"}
+"""Of a field that counts epochs."""
 ON_ONE_CPU = {"accelerator": "cpu", "devices": 1}
 """What Lightning's `Trainer` gets unless the configuration says otherwise."""
 
@@ -52,17 +54,17 @@ class Schedule(Section):
     plateau_patience: int = Field(
         6,
         ge=0,
-        json_schema_extra={"unit": "epochs"},
+        json_schema_extra=EPOCHS,
         description="Epochs without a lower `val_loss` before the learning rate falls to a fifth.",
     )
     early_stop_patience: int = Field(
         45,
         ge=1,
-        json_schema_extra={"unit": "epochs"},
+        json_schema_extra=EPOCHS,
         description="Epochs without a lower `val_loss` before stopping.",
     )
     max_epochs: int = Field(
-        260, ge=1, json_schema_extra={"unit": "epochs"}, description="Most epochs of a run."
+        260, ge=1, json_schema_extra=EPOCHS, description="Most epochs of a run."
     )
     attention_dropout: float = Field(
         0.25, ge=0, lt=1, description="Dropout on attention weights during training."
@@ -77,21 +79,19 @@ class Schedule(Section):
     )
     loss: Literal["mse", "bce"] = Field(
         "mse",
-        description="What is minimised: squared error, or cross-entropy with DockQ as a probability."
-        " `val_loss` is always the mean squared error, so that runs can be compared.",
+        description="What is minimised: squared error, or cross-entropy with DockQ as a probability. "
+        "`val_loss` is always the mean squared error, so that runs can be compared.",
     )
     local_weight: float = Field(
         0.0,
         ge=0,
-        description="Weight of the cross-entropy between true and predicted local quality of contacts, "
-        "which data sets"
-        " with `natives` have. Above 0 it switches `local` on.",
+        description="Weight of the cross-entropy between true and predicted local quality of "
+        "contacts, which data sets with `natives` have. Above 0 it switches `local` on.",
     )
     sampling: Literal["shuffle", "cluster_balanced"] = Field(
         "shuffle",
-        description="What an epoch sees: every decoy once, or as many draws with every cluster of targets "
-        "that share a"
-        " chain drawn equally often, and every target in it.",
+        description="What an epoch sees: every decoy once, or as many draws with every cluster of "
+        "targets that share a chain drawn equally often, and every target in it.",
     )
 
 
@@ -194,10 +194,9 @@ class Selection(Section):
 
     rule: Literal["val_loss", "val_selection", "val_ranking_loss"] = Field(
         "val_loss",
-        description="`val_loss`: lowest validation loss. `val_selection`: lowest"
-        " `val_loss − spearman_weight · Spearman`. `val_ranking_loss`: lowest mean ranking loss "
-        "of the validation"
-        " targets. All are tracked and shown; this one chooses.",
+        description="`val_loss`: lowest validation loss. `val_selection`: lowest `val_loss − "
+        "spearman_weight · Spearman`. `val_ranking_loss`: lowest mean ranking loss of the "
+        "validation targets. All are tracked and shown; this one chooses.",
     )
     spearman_weight: float = Field(
         1.0, ge=0, description="Weight of the Spearman of all validation decoys in `val_selection`."
@@ -209,21 +208,18 @@ class Making(Section):
 
     config: Name | None = Field(
         None,
-        description="Configuration of the sweep whose networks, one of each fold with the first seed, the "
-        "scorer has;"
-        " the first by default.",
+        description="Configuration of the sweep whose networks, one of each fold with the first seed, "
+        "the scorer has; the first by default.",
     )
     made: list[str] = Field(
         [],
-        description="Groups of decoys that were made around natives, which weigh less. A group is that of "
-        "the labels,"
-        " or the data set.",
+        description="Groups of decoys that were made around natives, which weigh less. A group is "
+        "that of the labels, or the data set.",
     )
     quality_of: list[str] = Field(
         [],
-        description="Groups from which the quality of residues and contacts is learned, such as will be "
-        "scored; all but"
-        " `made` if empty.",
+        description="Groups from which the quality of residues and contacts is learned, such as will "
+        "be scored; all but `made` if empty.",
     )
 
 
@@ -239,8 +235,8 @@ class Final(Section):
         ge=2,
         json_schema_extra={"unit": "runs"},
         description=(
-            "The ensemble, which gives `pred_sd`: the top N runs of the final leaderboard; unset "
-            "means all."
+            "The ensemble, which gives `pred_sd`: the top N runs of the final leaderboard; "
+            "unset means all."
         ),
     )
 
@@ -268,8 +264,8 @@ class Phase(Schedule):
     datasets: list[Name] = Field(
         [],
         description="Data sets whose training targets this phase learns from; empty for those of the "
-        "study."
-        " Validation is always that of the study, so that a phase can be compared with its parent.",
+        "study. Validation is always that of the study, so that a phase can be compared "
+        "with its parent.",
     )
 
     @model_validator(mode="after")
@@ -323,20 +319,19 @@ class Hardware(Section):
     trainer: dict[str, Any] = Field(
         ON_ONE_CPU,
         description="Entries for Lightning's `Trainer`, as they are: accelerator, devices, strategy, "
-        "precision,"
-        " gradient_clip_val, …; see docs/training.md.",
+        "precision, gradient_clip_val, …; see docs/training.md.",
     )
     compile: bool = Field(
         False,
         description=(
-            "Compile the network with `torch.compile`: minutes at the beginning, for long runs on "
-            "a GPU."
+            "Compile the network with `torch.compile`: minutes at the beginning, for long "
+            "runs on a GPU."
         ),
     )
     activation_checkpointing: bool = Field(
         False,
-        description="Recompute layers in the backward pass instead of keeping their results: less memory,"
-        " more time, identical results.",
+        description="Recompute layers in the backward pass instead of keeping their results: less "
+        "memory, more time, identical results.",
     )
     fused_optimizer: bool = Field(
         False, description="Run each step of Adam as one fused operation."
@@ -381,16 +376,14 @@ class Training(Hardware):
     )
     split_by: Literal["cluster", "target"] = Field(
         "cluster",
-        description="What stays on one side there. `cluster`: all targets that share a chain, antibodies "
-        "excepted;"
-        " `target`: the decoys of a target.",
+        description="What stays on one side there. `cluster`: all targets that share a chain, "
+        "antibodies excepted; `target`: the decoys of a target.",
     )
     similarity: Literal["kmers", "mmseqs2"] = Field(
         "kmers",
-        description="Which chains count as the same when targets are clustered. `kmers`: those that share "
-        "40 % of their"
-        " 5-mers. `mmseqs2`: also those that MMseqs2, which must be installed, aligns with 30 % "
-        "identity.",
+        description="Which chains count as the same when targets are clustered. `kmers`: those that "
+        "share 40 % of their 5-mers. `mmseqs2`: also those that MMseqs2, which must be "
+        "installed, aligns with 30 % identity.",
     )
     split_seed: int = Field(0, description="Seed of that choice, and of the folds.")
     leakage: Literal["warn", "refuse"] = Field(
@@ -403,15 +396,14 @@ class Training(Hardware):
         5,
         ge=3,
         description=(
-            "Parts of the targets in a cross-validation: one is judged, one validates, the others "
-            "train."
+            "Parts of the targets in a cross-validation: one is judged, one validates, the "
+            "others train."
         ),
     )
     cross_validate: bool = Field(
         False,
         description="Whether the study has a cross-validation, which its report shows. The target "
-        "`cross_validate`"
-        " makes one without this, too.",
+        "`cross_validate` makes one without this, too.",
     )
     threads: int = Field(1, ge=1, description="CPU threads of a run on each of its devices.")
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")

@@ -72,9 +72,8 @@ class ScorerTraining(pl.LightningModule):
         self.description = description
         self.training_graphs = split_indices(store, "train")
         self.validation_graphs = split_indices(store, "val")
-        self.levels = (
-            cluster_levels(store.target[self.training_graphs], cluster_of) if cluster_of else []
-        )
+        targets = store.target[self.training_graphs]
+        self.levels = cluster_levels(targets, cluster_of) if cluster_of else []
         self.target_codes = np.unique(store.target, return_inverse=True)[1]
         self._losses: list[Tensor] = []
         self._validated: list[Tensor] = []
@@ -86,20 +85,14 @@ class ScorerTraining(pl.LightningModule):
     def train_dataloader(self) -> DataLoader:
         """Return the batches of this epoch."""
         order = epoch_order(self.training_graphs, self.levels, self.run.seed, self.current_epoch)
-        return loader(
-            self.store, order, self.hp.batch_size, self.global_rank, self.trainer.world_size
-        )
+        return self._loader(order, self.hp.batch_size)
 
     def val_dataloader(self) -> DataLoader:
         """Return the batches that judge an epoch, always the same."""
-        batch_size = 4 * self.hp.batch_size
-        return loader(
-            self.store,
-            self.validation_graphs,
-            batch_size,
-            self.global_rank,
-            self.trainer.world_size,
-        )
+        return self._loader(self.validation_graphs, 4 * self.hp.batch_size)
+
+    def _loader(self, order: np.ndarray, batch_size: int) -> DataLoader:
+        return loader(self.store, order, batch_size, self.global_rank, self.trainer.world_size)
 
     # ---- training ----
 
@@ -107,17 +100,15 @@ class ScorerTraining(pl.LightningModule):
         """Train no further epoch where a run was killed after its last one."""
         self.started, self.first_epoch = time.monotonic(), self.current_epoch
         stopping = self.trainer.early_stopping_callback
-        self.trainer.should_stop |= (
-            stopping is not None and stopping.wait_count >= stopping.patience
-        )
+        if stopping is not None and stopping.wait_count >= stopping.patience:
+            self.trainer.should_stop = True
 
     def on_train_epoch_start(self) -> None:
         """Dropout depends on seed and epoch alone, so that a resumed run continues as it would
         have.
         """
-        torch.manual_seed(
-            self.run.seed * 100_003 + self.current_epoch + self.global_rank * 1_000_003
-        )
+        of_device = self.global_rank * 1_000_003
+        torch.manual_seed(self.run.seed * 100_003 + self.current_epoch + of_device)
         self._losses.clear()
 
     def training_step(self, batch: GraphBatch, number: int) -> Tensor:
@@ -172,8 +163,8 @@ class ScorerTraining(pl.LightningModule):
 
     def validation_step(self, batch: GraphBatch, number: int) -> None:
         """Predict a batch."""
-        columns = (batch.index, batch.y, self.network(batch))
-        self._validated.append(torch.stack([column.double() for column in columns], dim=1))
+        columns = (batch.index.double(), batch.y.double(), self.network(batch).double())
+        self._validated.append(torch.stack(columns, dim=1))
 
     def on_validation_epoch_end(self) -> None:
         """Measure the loss and how well decoys are ranked, over the whole validation set."""
@@ -215,24 +206,22 @@ class ScorerTraining(pl.LightningModule):
         epochs_done = self.current_epoch + 1
         seconds_an_epoch = (time.monotonic() - self.started) / (epochs_done - self.first_epoch)
         minutes_left = (self.hp.max_epochs - epochs_done) * seconds_an_epoch / 60
-        best = min(
-            float(self.trainer.early_stopping_callback.best_score), float(values["val_loss"])
-        )
+        best = min(self.trainer.early_stopping_callback.best_score, values["val_loss"])
         return (
-            f"epoch {epochs_done} of at most {self.hp.max_epochs}, step {self.global_step}:"
-            f" train_loss {values['train_loss']:.4f}, val_loss {values['val_loss']:.4f} (best "
-            f"{best:.4f}),"
-            f" Spearman {values['val_spearman']:.3f}; at most {minutes_left:.1f} min left"
+            f"epoch {epochs_done} of at most {self.hp.max_epochs}, step {self.global_step}: "
+            f"train_loss {values['train_loss']:.4f}, val_loss {values['val_loss']:.4f} (best "
+            f"{best:.4f}), Spearman {values['val_spearman']:.3f}; at most {minutes_left:.1f} min "
+            "left"
         )
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Write the description into a checkpoint."""
-        metrics = {
-            k: float(v) for k, v in self.trainer.callback_metrics.items() if k.startswith("val_")
-        }
-        checkpoint[KEY] = describe(
-            {**self.description, "epoch": self.current_epoch, "metrics": metrics}
-        )
+        metrics = {}
+        for name, value in self.trainer.callback_metrics.items():
+            if name.startswith("val_"):
+                metrics[name] = float(value)
+        description = {**self.description, "epoch": self.current_epoch, "metrics": metrics}
+        checkpoint[KEY] = describe(description)
 
 
 # ---- losses --------------------------------------------------------------------------------------

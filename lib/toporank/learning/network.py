@@ -112,6 +112,25 @@ class NetworkOutput(NamedTuple):
     pooled: Tensor
 
 
+class Architecture(NamedTuple):
+    """What a network is made of.
+
+    hidden : width of the vectors of nodes and edges. heads, layers : attention heads of a layer,
+    and layers. readout : width of the head. attention_dropout : share of attention weights that are
+    dropped during training. dropout : share of the inputs of each layer of the head likewise. local
+    : whether the network also predicts the local quality of edges. The head then sees its mean over
+    all edges, and that over the edges in contact.
+    """
+
+    hidden: int
+    heads: int
+    layers: int
+    readout: int
+    attention_dropout: float = 0.0
+    dropout: float = 0.0
+    local: bool = False
+
+
 class DockQNet(nn.Module):
     """Predicts DockQ of interface graphs (Han et al. 2025).
 
@@ -119,19 +138,8 @@ class DockQNet(nn.Module):
     ----------
     node_width, edge_width : int
         Columns of `x` and `edge_attr`.
-    hidden : int
-        Width of the vectors of nodes and edges.
-    heads, layers : int
-        Attention heads of a layer, and layers.
-    attention_dropout : float
-        Share of attention weights that are dropped during training.
-    readout : int
-        Width of the head.
-    dropout : float
-        Share of the inputs of each layer of the head that are dropped during training.
-    local : bool
-        Whether it also predicts the local quality of edges. The head then sees its mean over all
-        edges, and that over the edges in contact.
+    architecture : Architecture
+        What it is made of.
     contact : int, optional
         The edge column that is 1 for residues in contact and otherwise 0.
     """
@@ -140,29 +148,26 @@ class DockQNet(nn.Module):
         self,
         node_width: int,
         edge_width: int,
-        *,
-        hidden: int,
-        heads: int,
-        layers: int,
-        attention_dropout: float,
-        readout: int,
-        dropout: float = 0.0,
-        local: bool = False,
+        architecture: Architecture,
         contact: int | None = None,
     ):
+        hidden, readout = architecture.hidden, architecture.readout
         super().__init__()
         self.recompute = False  # of layers in the backward pass, instead of keeping their results
         self.scale_nodes: nn.Module = nn.Identity()
         self.scale_edges: nn.Module = nn.Identity()
-        self.dropout = dropout
+        self.dropout = architecture.dropout
         self.contact = contact
         self.embed_nodes = nn.Linear(node_width, hidden)
         self.embed_edges = nn.Linear(edge_width, hidden)
-        self.layers = nn.ModuleList(
-            EdgeAwareGATv2(hidden, heads, attention_dropout) for _ in range(layers)
-        )
+        self.layers = nn.ModuleList()
+        for _ in range(architecture.layers):
+            layer = EdgeAwareGATv2(hidden, architecture.heads, architecture.attention_dropout)
+            self.layers.append(layer)
         self.pooled_edges = nn.Linear(hidden, hidden // 2)
-        n_local = 0 if not local else 1 if contact is None else 2
+        n_local = 0
+        if architecture.local:
+            n_local = 1 if contact is None else 2
         self.head = nn.Sequential(
             nn.Linear(hidden + hidden // 2 + n_local, readout),
             nn.ReLU(),
@@ -170,7 +175,7 @@ class DockQNet(nn.Module):
             nn.ReLU(),
             nn.Linear(readout, 1),
         )
-        self.local_head = LocalHead(hidden) if local else None
+        self.local_head = LocalHead(hidden) if architecture.local else None
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """Return the predicted DockQ of each graph: (B,), between 0 and 1."""
@@ -255,9 +260,8 @@ def graph_means(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
     """
     values = at_least_single(values)
     if n_graphs == 1 and len(values):
-        return values.mean(
-            dim=0, keepdim=True
-        )  # ten times as fast, and scoring computes one graph at a time
+        # ten times as fast, and scoring computes one graph at a time
+        return values.mean(dim=0, keepdim=True)
     total = values.new_zeros(n_graphs, values.shape[1]).index_add(0, graph, values)
     count = values.new_zeros(n_graphs).index_add(0, graph, values.new_ones(len(graph)))
     return total / count.clamp(min=1).unsqueeze(1)

@@ -15,20 +15,9 @@ from toporank import plugins
 from toporank.code import code_of
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
-PACKAGES = (
-    "torch",
-    "torch-geometric",
-    "pytorch-lightning",
-    "gudhi",
-    "numba",
-    "gemmi",
-    "numpy",
-    "scipy",
-    "snakemake",
-)
-
 TRAINING_PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "numba", "numpy")
 """The packages whose version decides the result of a training run."""
+PACKAGES = (*TRAINING_PACKAGES, "gudhi", "gemmi", "scipy", "snakemake")
 
 
 def provenance() -> dict[str, Any]:
@@ -54,18 +43,10 @@ def git_state() -> str:
     `not a clone`.
     """
     here = Path(toporank.__file__).parent
-    describe = [
-        "git",
-        "-C",
-        str(here),
-        "describe",
-        "--always",
-        "--abbrev=12",
-        "--dirty=+changes",
-        "--exclude=*",
-    ]
+    describe = "describe --always --abbrev=12 --dirty=+changes --exclude=*"
+    command = ["git", "-C", str(here), *describe.split()]
     try:
-        answer = subprocess.run(describe, capture_output=True, text=True, timeout=30, check=False)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return "git is not available"
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
@@ -76,6 +57,5 @@ def training_code() -> str:
     computes with.
     """
     packages = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    return hashlib.sha256(f"{code_of('learning', 'metrics.py')} {packages}".encode()).hexdigest()[
-        :16
-    ]
+    text = f"{code_of('learning', 'metrics.py')} {packages}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -73,16 +73,13 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
     Raises CheckpointError when the network takes other columns than the features of TopoQA have.
     """
     tensors = state if isinstance(state, dict) else {}
-    shapes = {
-        name: tuple(tensor.shape) for name, tensor in tensors.items() if hasattr(tensor, "shape")
-    }
-    if not set(shapes) >= TENSORS or any(
-        len(shapes[name]) != dimensions for name, dimensions in DIMENSIONS.items()
-    ):
+    shapes = {name: tuple(getattr(tensor, "shape", ())) for name, tensor in tensors.items()}
+    if not set(shapes) >= TENSORS:
         return None
-    from toporank.features.presets import (
-        PRESETS,  # with all feature modules, which other checkpoints do not need
-    )
+    if any(len(shapes[name]) != n for name, n in DIMENSIONS.items()):
+        return None
+    # with all feature modules, which other checkpoints do not need
+    from toporank.features.presets import PRESETS
     from toporank.features.registry import node_columns, records, resolve_recorded
 
     choices = resolve_recorded(PRESETS[FEATURES])

@@ -67,10 +67,10 @@ def as_file(stage: str, artefact: bytes) -> bytes:
 def csv_bytes(artefact: bytes) -> bytes:
     """Return a table of residues as CSV. Its numbers have all their digits."""
     table = read_table(artefact)
-    columns = [
-        column.tolist() if isinstance(column, np.ndarray) else column for column in table.values()
-    ]
-    return table_text([*table], zip(*columns, strict=True)).encode()
+    for name, column in table.items():
+        if isinstance(column, np.ndarray):
+            table[name] = column.tolist()
+    return table_text([*table], zip(*table.values(), strict=True)).encode()
 
 
 def pt_bytes(artefact: bytes) -> bytes:
@@ -109,12 +109,9 @@ def read_pt(path: Path | str) -> Data:
     except OSError as error:
         raise GraphError(f"cannot be read: {error.strerror}", where=path) from error
     except ValueError as error:
-        remedy = (
-            "save a Data of tensors, numbers and texts alone with torch.save, or remove the file"
-        )
-        raise GraphError(
-            f"not a readable graph file: {error}", where=path, remedy=remedy
-        ) from error
+        what = f"not a readable graph file: {error}"
+        remedy = "save a Data of tensors, numbers and texts alone with torch.save, or remove it"
+        raise GraphError(what, where=path, remedy=remedy) from error
     if not isinstance(data, Data):
         raise GraphError(f"holds a {type(data).__name__}, not a Data", where=path, remedy=EXPECTED)
     return data
@@ -145,31 +142,29 @@ def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
         Naming the file, when one cannot be read, lacks a tensor, or has another number of columns
         than the first.
     """
-    files = []
-    first, expected = None, {}
+    files: list[GraphFile] = []
+    expected = {}
     for path in paths:
         saved = read_pt(path).to_dict()
         graph = _graph(path, saved)
         widths = {"x": graph.x.shape[1], "edge_attr": graph.edge_attr.shape[1]}
-        if first is None:
-            first, expected = path, widths
+        expected = expected or widths
         for tensor, width in widths.items():
             if width != expected[tensor]:
                 raise GraphError(
-                    f"{tensor} has {width} columns, in {first} it has {expected[tensor]}",
+                    f"{tensor} has {width} columns, in {files[0].path} it has {expected[tensor]}",
                     where=path,
-                    remedy=(
-                        "all graphs of a data set need the same columns: remove those of another "
-                        "kind"
-                    ),
+                    remedy="all graphs of a data set need the same columns: remove those of "
+                    "another kind",
                 )
+        target = _without_folder_and_ending(_text(saved, NAMES_OF_TARGET))
+        decoy = _without_folder_and_ending(_text(saved, NAMES_OF_DECOY))
         sub_folder = path.parent.name if path.parent != folder else ""
         file_name = _without_folder_and_ending(path.stem)
         graph_file = GraphFile(
             path=path,
-            target=_without_folder_and_ending(_text(saved, NAMES_OF_TARGET))
-            or table_name(sub_folder),
-            decoy=_without_folder_and_ending(_text(saved, NAMES_OF_DECOY)) or file_name,
+            target=target or table_name(sub_folder),
+            decoy=decoy or file_name,
             file_name=file_name,
             dockq=graph.y,
             sha256=sha256(path),
@@ -205,60 +200,53 @@ def read_pyg_graph(path: Path) -> Graph:
 def _graph(path: Path, saved: dict[str, Any]) -> Graph:
     missing = [name for name in TENSORS if not isinstance(saved.get(name), torch.Tensor)]
     if missing:
-        raise GraphError(
-            f"has no tensor {' and no tensor '.join(missing)}",
-            where=path,
-            remedy=f"every graph needs {', '.join(TENSORS)}: write the file again with them, or "
-            "remove it",
-        )
+        what = f"has no tensor {' and no tensor '.join(missing)}"
+        needed = ", ".join(TENSORS)
+        remedy = f"every graph needs {needed}: write the file again with them, or remove it"
+        raise GraphError(what, where=path, remedy=remedy)
     edge_attr = saved["edge_attr"]
     columns = edge_attr.unsqueeze(1) if edge_attr.dim() == 1 else edge_attr
-    x, attributes = _features(path, "x", saved["x"]), _features(path, "edge_attr", columns)
-    edge_index = _edge_index(path, saved["edge_index"], n_nodes=len(x), n_edges=len(attributes))
-    metadata = _metadata(
-        saved.get("metadata"), node_width=x.shape[1], edge_width=attributes.shape[1]
+    x = _features(path, "x", saved["x"])
+    attributes = _features(path, "edge_attr", columns)
+    return Graph(
+        x=x,
+        edge_index=_edge_index(path, saved["edge_index"], len(x), len(attributes)),
+        edge_attr=attributes,
+        y=_label(path, saved.get("y")),
+        metadata=_metadata(saved.get("metadata"), x.shape[1], attributes.shape[1]),
+        residues=BETWEEN.join(map(str, range(1, len(x) + 1))),
     )
-    names = BETWEEN.join(str(place) for place in range(1, len(x) + 1))
-    return Graph(x, edge_index, attributes, _label(path, saved.get("y")), metadata, residues=names)
 
 
 def _features(path: Path, name: str, values: torch.Tensor) -> np.ndarray:
     """Return a table of features in single precision, shape (rows, columns)."""
-    if (
-        values.layout != torch.strided
-        or values.is_complex()
-        or values.dim() != 2
-        or 0 in values.shape
-    ):
-        shape = tuple(values.shape)
+    is_dense = values.layout == torch.strided and not values.is_complex()
+    if not is_dense or values.dim() != 2 or 0 in values.shape:
+        what = f"{name} has the shape {tuple(values.shape)} and the type {values.dtype}"
         remedy = "it must be a dense table of numbers: one row a node or edge, one column a feature"
-        raise GraphError(
-            f"{name} has the shape {shape} and the type {values.dtype}", where=path, remedy=remedy
-        )
+        raise GraphError(what, where=path, remedy=remedy)
     table = values.detach().float()
     if not torch.isfinite(table).all():
+        what = f"{name} has values that are not finite numbers"
         remedy = "replace missing values before you save the graph"
-        raise GraphError(
-            f"{name} has values that are not finite numbers", where=path, remedy=remedy
-        )
+        raise GraphError(what, where=path, remedy=remedy)
     return table.contiguous().numpy()
 
 
-def _edge_index(path: Path, values: torch.Tensor, *, n_nodes: int, n_edges: int) -> np.ndarray:
+def _edge_index(path: Path, values: torch.Tensor, n_nodes: int, n_edges: int) -> np.ndarray:
     """Return the nodes that edges join, shape (2, E)."""
     whole = not (values.is_floating_point() or values.is_complex() or values.dtype == torch.bool)
     if not whole or tuple(values.shape) != (2, n_edges):
         what = f"edge_index has the shape {tuple(values.shape)} and the type {values.dtype}"
-        remedy = (
-            f"edge_attr has {n_edges} rows, so it must be whole numbers of shape (2, {n_edges})"
-        )
+        wanted = f"whole numbers of shape (2, {n_edges})"
+        remedy = f"edge_attr has {n_edges} rows, so it must be {wanted}"
         raise GraphError(what, where=path, remedy=remedy)
     index = values.detach().long().contiguous().numpy()
-    if index.min() < 0 or index.max() >= n_nodes:
-        what = f"edge_index names node {index.max() if index.max() >= n_nodes else index.min()}"
-        raise GraphError(
-            what, where=path, remedy=f"x has {n_nodes} rows, so nodes are 0 to {n_nodes - 1}"
-        )
+    smallest, largest = index.min(), index.max()
+    if smallest < 0 or largest >= n_nodes:
+        what = f"edge_index names node {largest if largest >= n_nodes else smallest}"
+        remedy = f"x has {n_nodes} rows, so nodes are 0 to {n_nodes - 1}"
+        raise GraphError(what, where=path, remedy=remedy)
     return index
 
 
@@ -266,9 +254,8 @@ def _label(path: Path, y: Any) -> float:
     """Return the DockQ of a graph, nan without."""
     if y is None:
         return math.nan
-    values = (
-        torch.as_tensor(y).reshape(-1).tolist() if isinstance(y, torch.Tensor | int | float) else []
-    )
+    is_number = isinstance(y, torch.Tensor | int | float)
+    values = torch.as_tensor(y).reshape(-1).tolist() if is_number else []
     remedy = (
         "y is the DockQ of the whole graph, one number from 0 to 1; leave it out where it is "
         "unknown"
@@ -281,25 +268,21 @@ def _label(path: Path, y: Any) -> float:
     return dockq
 
 
-def _metadata(metadata: Any, *, node_width: int, edge_width: int) -> dict[str, Any]:
+def _metadata(metadata: Any, node_width: int, edge_width: int) -> dict[str, Any]:
     """Return what a pack keeps of the metadata of a graph: what TopoRank understands of it."""
     metadata = metadata if isinstance(metadata, dict) else {}
     understood: dict[str, Any] = {}
     features = metadata.get("features")
-    if isinstance(features, dict) and all(
-        _is_record(features.get(stage)) for stage in DEFAULT_MODULES
-    ):
-        understood["features"] = {stage: features[stage] for stage in DEFAULT_MODULES}
-        understood["format"] = (
-            metadata.get("format") if isinstance(metadata.get("format"), int) else None
-        )
+    if isinstance(features, dict):
+        records = {stage: features.get(stage) for stage in DEFAULT_MODULES}
+        if all(_is_record(record) for record in records.values()):
+            version = metadata.get("format")
+            understood["features"] = records
+            understood["format"] = version if isinstance(version, int) else None
     for name, width in (("node_columns", node_width), ("edge_columns", edge_width)):
         columns = metadata.get(name)
-        if (
-            isinstance(columns, list)
-            and len(columns) == width
-            and all(isinstance(column, str) for column in columns)
-        ):
+        is_complete = isinstance(columns, list) and len(columns) == width
+        if is_complete and all(isinstance(column, str) for column in columns):
             understood[name] = columns
     return understood
 

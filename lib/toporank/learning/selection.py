@@ -69,10 +69,11 @@ def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:
 def _row(path: Path) -> dict[str, Any]:
     """Return the row of a run on the leaderboard. path : of its summary.json."""
     summary = json.loads(path.read_text())
+    name, seed = summary["run"], summary["seed"]
     row = {
-        "run": summary["run"],
-        "config": summary["run"].removesuffix(f"_seed{summary['seed']}"),
-        "seed": summary["seed"],
+        "run": name,
+        "config": name.removesuffix(f"_seed{seed}"),
+        "seed": seed,
         "epochs": summary["epochs"],
         "parent": summary["parent"]["run"] if summary["parent"] else "",
         "stopped": summary["stopped"],

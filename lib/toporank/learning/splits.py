@@ -40,12 +40,10 @@ def open_graphs(
     split = graphs.split
     if splits:
         split_of = split_of_targets(read_splits(splits), fold)
-        datasets = np.array([path.parent.name for path in paths], dtype=object)[graphs.part_of]
-        keys = zip(datasets, graphs.target, strict=True)
-        split = np.array(
-            [split_of.get(key, before) for key, before in zip(keys, split, strict=True)],
-            dtype=object,
-        )
+        of_pack = np.array([path.parent.name for path in paths], dtype=object)
+        rows = zip(of_pack[graphs.part_of], graphs.target, split, strict=True)
+        decided = [split_of.get((dataset, target), in_pack) for dataset, target, in_pack in rows]
+        split = np.array(decided, dtype=object)
     for name, used in (("train", packs), ("val", validation)):
         is_used = np.isin(graphs.part_of, [paths.index(path) for path in used])
         split = np.where((split == name) & ~is_used, "", split)
@@ -60,8 +58,7 @@ def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
     if not len(chosen):
         remedy = "see the labels and coverage.tsv"
         raise ConfigError(f"no labelled decoy with a graph in split {split!r}", remedy=remedy)
-    names = list(zip(graphs.target[chosen], graphs.decoy[chosen], strict=True))
-    return chosen[sorted(range(len(chosen)), key=names.__getitem__)]
+    return chosen[np.lexsort([graphs.decoy[chosen], graphs.target[chosen]])]
 
 
 def check_trainable(graphs: PackedGraphs, *, learns_local: bool) -> None:

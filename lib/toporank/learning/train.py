@@ -11,14 +11,14 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from filelock import FileLock
 
-from toporank.comparing.homology.chain_tables import compared, read_chains, read_splits
+from toporank.comparing.homology.chain_tables import Chain, compared, read_chains, read_splits
 from toporank.comparing.homology.remembered import merged, remember
 from toporank.errors import ConfigError
 from toporank.features.registry import canonical
@@ -41,17 +41,24 @@ log = logging.getLogger(__name__)
 CHECKSUMS = "checksums.json"
 
 
+class TrainingGraphs(NamedTuple):
+    """The packs that a run learns from, and what says how they are split.
+
+    packs : their `train` splits are learned from. validation : packs whose `val` splits judge;
+    `packs` where it is None. splits, fold : as in `splits.open_graphs`; `splits` also says which
+    targets are one cluster. chains : chains.csv of the training data sets; without them the
+    checkpoint does not know what it was trained on.
+    """
+
+    packs: list[Path]
+    validation: list[Path] | None = None
+    splits: Path | None = None
+    fold: int | None = None
+    chains: Sequence[Path] = ()
+
+
 def train_run(
-    run: Run,
-    packs: list[Path],
-    threads: int,
-    output: Path,
-    store: Path,
-    *,
-    validation: list[Path] | None = None,
-    splits: Path | None = None,
-    fold: int | None = None,
-    chains: Iterable[Path] = (),
+    run: Run, source: TrainingGraphs, threads: int, output: Path, store: Path
 ) -> dict[str, Any]:
     """Train one network and write `layout.RUN_FILES` and the second and third best checkpoints.
 
@@ -62,19 +69,12 @@ def train_run(
     ----------
     run : Run
         What is trained.
-    packs : list of Path
-        Their `train` splits are learned from.
+    source : TrainingGraphs
+        What it learns from.
     threads : int
         CPU threads of all devices together.
     output, store : Path
         Folder of the results, and the reuse store.
-    validation : list of Path, optional
-        Packs whose `val` splits judge; `packs` by default.
-    splits, fold : optional
-        As in `splits.open_graphs`; `splits` also says which targets are one cluster.
-    chains : iterable of Path
-        chains.csv of the training data sets; without them the checkpoint does not know what it was
-        trained on.
 
     Returns
     -------
@@ -87,18 +87,18 @@ def train_run(
         Where the labels or splits cannot be trained on, or the configuration cannot be followed.
     """
     threads = max(1, threads // run.hardware.devices)
-    graphs = open_graphs(packs, packs if validation is None else validation, splits, fold)
+    validation = source.packs if source.validation is None else source.validation
+    graphs = open_graphs(source.packs, validation, source.splits, source.fold)
     check_trainable(graphs, learns_local=run.hyperparameters.local_weight > 0)
     training_set = {
         **_counts(graphs),
-        **_remembered(run, graphs, chains),
-        **_clusters(run, graphs, splits),
+        **_remembered(run, graphs, source.chains),
+        **_clusters(run, graphs, source.splits),
     }
     folder = store / "runs" / _key(run, training_set)
     folder.mkdir(parents=True, exist_ok=True)
-    if (
-        os.environ.get("LOCAL_RANK", "0") != "0"
-    ):  # a process that Lightning started for another device of a run
+    # Lightning starts a process for each further device of a run
+    if os.environ.get("LOCAL_RANK", "0") != "0":
         _fit(run, graphs, training_set, folder, threads)
         return {}
     with FileLock(folder / "lock"):  # the store may be shared
@@ -134,9 +134,11 @@ def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[
     """Return the chains of the training targets and of the parent's, under `chains`; nothing where
     some are unknown.
     """
-    rows = [row for table in tables for row in read_chains(table)]
+    rows: list[Chain] = []
+    for table in tables:
+        rows += read_chains(table)
     sequences = compared(rows)
-    targets = sorted(set(graphs.target[split_indices(graphs, "train")]))
+    targets = _training_targets(graphs)
     if not set(targets) <= set(sequences):
         return {}
     record = remember({target: sequences[target] for target in targets})
@@ -161,19 +163,21 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
     if run.hyperparameters.sampling != "cluster_balanced":
         return {}
     cluster_of = {row.target: row.cluster for row in read_splits(splits)} if splits else {}
-    targets = sorted(set(graphs.target[split_indices(graphs, "train")]))
+    targets = _training_targets(graphs)
     unknown = [target for target in targets if target not in cluster_of]
     if unknown:
         raise ConfigError(
             f"nothing says to which cluster {len(unknown)} training targets belong, such as "
             f"{unknown[0]}",
             where="sampling: cluster_balanced",
-            remedy=(
-                "give --splits with the splits.csv of the training data sets, or leave `sampling` "
-                "out"
-            ),
+            remedy="give --splits with the splits.csv of the training data sets, or leave "
+            "`sampling` out",
         )
     return {"clusters": {target: cluster_of[target] for target in targets}}
+
+
+def _training_targets(graphs: PackedGraphs) -> list[str]:
+    return sorted(set(graphs.target[split_indices(graphs, "train")]))
 
 
 def _key(run: Run, training_set: dict[str, Any]) -> str:
@@ -195,10 +199,8 @@ def _is_finished(folder: Path) -> bool:
     if not (folder / CHECKSUMS).exists():
         return False
     checksums = json.loads((folder / CHECKSUMS).read_text())
-    if all(
-        (folder / name).exists() and sha256(folder / name) == checksum
-        for name, checksum in checksums.items()
-    ):
+    paths = {folder / name: checksum for name, checksum in checksums.items()}
+    if all(path.exists() and sha256(path) == checksum for path, checksum in paths.items()):
         return True
     log.warning("the kept run is damaged and is trained again")
     for path in folder.rglob("*"):
@@ -224,9 +226,8 @@ def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -
     }
     files = list(RUN_FILES)
     for rule, checkpoints in best.items():
-        names = [f"{rule}.ckpt"] + [
-            f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, N_BEST + 1)
-        ]
+        runners_up = [f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, N_BEST + 1)]
+        names = [f"{rule}.ckpt", *runners_up]
         for name, checkpoint in zip(names, checkpoints, strict=False):
             link_or_copy(checkpoint, folder / name)
         files += names[1 : len(checkpoints)]

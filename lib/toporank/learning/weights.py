@@ -22,7 +22,7 @@ from toporank.learning.checkpoint import (
 )
 from toporank.learning.data import GraphBatch, GraphStore, Standardise, is_scaled
 from toporank.learning.hyperparameters import shape_of
-from toporank.learning.network import DockQNet, by_destination
+from toporank.learning.network import Architecture, DockQNet, by_destination
 
 PREFIX = "network."
 """Of the names of weights in a file of Lightning."""
@@ -55,14 +55,13 @@ def build_network(
     edge_columns : sequence of str, optional
         Names of the edge columns.
     """
-    network = DockQNet(
-        node_width,
-        edge_width,
+    architecture = Architecture(
         **shape_of(hyperparameters),
         attention_dropout=hyperparameters.get("attention_dropout", 0.0),
         dropout=hyperparameters.get("dropout", 0.0),
-        contact=list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None,
     )
+    contact = list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
+    network = DockQNet(node_width, edge_width, architecture, contact)
     if is_scaled(features, "nodes"):
         network.scale_nodes = Standardise(node_width)
     if is_scaled(features, "edges"):
@@ -96,10 +95,9 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
         saved = _saved_tensors(path)
     try:
         if description.get("origin") == published_checkpoint.ORIGIN:
-            theirs = _checked(
-                saved, published_checkpoint.published_shapes(shapes, hyperparameters["heads"])
-            )
-            state = published_checkpoint.network_weights(theirs, hyperparameters["heads"])
+            heads = hyperparameters["heads"]
+            theirs = published_checkpoint.published_shapes(shapes, heads)
+            state = published_checkpoint.network_weights(_checked(saved, theirs), heads)
         else:
             state = _checked(saved, shapes)
     except ValueError as error:
@@ -131,9 +129,8 @@ def _checked(saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[
             raise ValueError(
                 f"{name} has the shape {tuple(tensor.shape)}, the network needs {shape}"
             )
-        if (
-            tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize
-        ):  # some numbers stand for many
+        # a file may repeat one number without storing it often
+        if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
             raise ValueError(f"{name} has fewer numbers than its shape {shape} asks for")
         if not tensor.is_floating_point():
             raise ValueError(f"{name} has numbers of type {tensor.dtype}, not float32")
@@ -158,9 +155,8 @@ def network_bytes(path: Path | str) -> bytes:
     CheckpointError : as `load_weights`
     """
     network, description = load_weights(path)
-    provenance = {
-        name: value for name, value in description.get("provenance", {}).items() if name != "git"
-    }
+    provenance = dict(description.get("provenance", {}))
+    provenance.pop("git", None)
     return save(network.state_dict(), {KEY: describe({**description, "provenance": provenance})})
 
 
@@ -175,9 +171,8 @@ def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str)
     }
     theirs = {name: description.get(name) for name in ours}
     if theirs != ours:
-        raise CheckpointError(
-            f"was trained on other graphs: {theirs}, these have {ours}", where=path
-        )
+        what = f"was trained on other graphs: {theirs}, these have {ours}"
+        raise CheckpointError(what, where=path)
 
 
 class Predicted(NamedTuple):

@@ -31,7 +31,7 @@ from toporank.building.packing import Member, write_pack
 from toporank.errors import ConfigError
 from toporank.features import registry
 from toporank.learning.checkpoint import read_description
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 from toporank.structures.identity import Decoy
 from toporank.structures.read import read_complex
 
@@ -241,7 +241,8 @@ def train_and_score(choices: dict[str, registry.Choice]) -> Path:
             )
         )
     write_pack(Path("pack"), members)
-    train_run(small_run(batch_size=2, max_epochs=2), [Path("pack")], 1, Path("run"), Path("store"))
+    source = TrainingGraphs([Path("pack")])
+    train_run(small_run(batch_size=2, max_epochs=2), source, 1, Path("run"), Path("store"))
     checkpoint = Path("run/best_loss.ckpt")
     scores = score_pack(checkpoint, [], Path("pack"))
     assert [score.target for score in scores] == [target for target, _ in DECOYS]

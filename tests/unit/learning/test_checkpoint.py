@@ -26,7 +26,7 @@ from toporank.errors import CheckpointError
 from toporank.learning.checkpoint import KEY, describe, read_description, toy
 from toporank.learning.data import GraphStore
 from toporank.learning.splits import fingerprint
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import build_network, load_weights, network_bytes
 
 pytestmark = [
@@ -40,9 +40,8 @@ def trained(tmp_path_factory) -> Path:
     """The folder of a run of two epochs."""
     folder = tmp_path_factory.mktemp("trained")
     pack = training_pack(folder / "pack.safetensors")
-    train_run(
-        small_run("Größe_1", seed=7, max_epochs=2), [pack], 1, folder / "run", folder / "store"
-    )
+    run = small_run("Größe_1", seed=7, max_epochs=2)
+    train_run(run, TrainingGraphs([pack]), 1, folder / "run", folder / "store")
     return folder
 
 

@@ -23,7 +23,7 @@ from toporank.learning.out_of_fold import (
     write_predictions,
 )
 from toporank.learning.splits import open_graphs, split_indices
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights
 
 SPLITS = [TargetSplit("set", f"T{i}", f"T{i}", "train", i % 3, "", None) for i in range(4)] + [
@@ -44,7 +44,8 @@ def crossed(tmp_path_factory) -> Path:
             small_run(f"tiny_seed{seed}", seed, max_epochs=1),
             folder / f"fold{fold}" / f"tiny_seed{seed}",
         )
-        train_run(run, [pack], 1, output, folder / "store", splits=folder / "splits.csv", fold=fold)
+        source = TrainingGraphs([pack], splits=folder / "splits.csv", fold=fold)
+        train_run(run, source, 1, output, folder / "store")
     return folder
 
 
@@ -109,14 +110,15 @@ def test_clusters_are_balanced_as_the_table_of_splits_says_and_not_without_it(cr
         [row._replace(cluster="T0") if row.target == "T0" else row for row in rows],
     )
     run = small_run("balanced", sampling="cluster_balanced", max_epochs=1)
-    train_run(run, [pack], 1, tmp_path / "run", crossed / "store", splits=tmp_path / "splits.csv")
+    source = TrainingGraphs([pack], splits=tmp_path / "splits.csv")
+    train_run(run, source, 1, tmp_path / "run", crossed / "store")
     known = read_description(tmp_path / "run" / "last.ckpt")["training_set"]["clusters"]
     assert known == {"T0": "T0", "T1": "T", "T2": "T", "T3": "T"}
     with pytest.raises(
         ConfigError,
         match=r"cluster_balanced: .*4 training targets belong, such as T0 \(give",
     ):
-        train_run(run, [pack], 1, tmp_path / "run", crossed / "store")
+        train_run(run, TrainingGraphs([pack]), 1, tmp_path / "run", crossed / "store")
 
 
 def predictions() -> list[Prediction]:

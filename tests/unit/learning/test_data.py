@@ -37,7 +37,7 @@ from toporank.learning.data import (
 )
 from toporank.learning.hyperparameters import Hyperparameters, SweepConfig
 from toporank.learning.lightning import dockq_loss, local_loss
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights
 from toporank.settings import checked
 
@@ -203,7 +203,7 @@ def pack(path: Path, metadata, seed: int = 0) -> Path:
 def train(folder: Path, *packs: Path, parent: Path | None = None, **other) -> Path:
     train_run(
         small_run(parent=parent, max_epochs=2, **other),
-        list(packs),
+        TrainingGraphs(list(packs)),
         1,
         folder,
         folder.parent / "store",

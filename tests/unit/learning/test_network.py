@@ -17,11 +17,11 @@ from torch_geometric.nn import GATv2Conv, MessagePassing
 from toporank.learning.data import GraphBatch
 from toporank.learning.kernels import attention
 from toporank.learning.message_passing import FusedGATv2Conv, PublishedNetwork, with_message_passing
-from toporank.learning.network import DockQNet, EdgeAwareGATv2
+from toporank.learning.network import Architecture, DockQNet, EdgeAwareGATv2
 
 WIDTHS = (5, 3)
-SHAPE = {"hidden": 8, "heads": 2, "layers": 2, "attention_dropout": 0.25, "readout": 8}
-PUBLISHED = {"hidden": 32, "heads": 8, "layers": 2, "attention_dropout": 0.25, "readout": 64}
+SHAPE = Architecture(hidden=8, heads=2, layers=2, readout=8, attention_dropout=0.25)
+PUBLISHED = Architecture(hidden=32, heads=8, layers=2, readout=64, attention_dropout=0.25)
 
 
 def batch_of(graphs: list[Data]) -> GraphBatch:
@@ -45,7 +45,7 @@ def batch_of(graphs: list[Data]) -> GraphBatch:
 @pytest.fixture
 def network() -> DockQNet:
     torch.manual_seed(0)
-    return DockQNet(*WIDTHS, **SHAPE).eval()
+    return DockQNet(*WIDTHS, SHAPE).eval()
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_a_layer_is_the_published_formula():
 @torch.no_grad()
 def test_the_network_is_its_layers_then_means_then_the_head():
     torch.manual_seed(2)
-    network = DockQNet(*WIDTHS, **SHAPE).double().eval()
+    network = DockQNet(*WIDTHS, SHAPE).double().eval()
     graph = random_graph(4, nodes=5, edges=9)
     graph.x, graph.edge_attr = graph.x.double(), graph.edge_attr.double()
     x = graph.x @ network.embed_nodes.weight.T + network.embed_nodes.bias
@@ -234,7 +234,7 @@ def filled(module: nn.Module) -> nn.Module:
 
 
 def new_network(dropout: float = 0.0) -> DockQNet:
-    return filled(DockQNet(*WIDTHS, **{**SHAPE, "heads": HEADS, "attention_dropout": dropout}))
+    return filled(DockQNet(*WIDTHS, SHAPE._replace(heads=HEADS, attention_dropout=dropout)))
 
 
 def outcome(network: nn.Module, batch: GraphBatch) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
@@ -247,7 +247,7 @@ def outcome(network: nn.Module, batch: GraphBatch) -> tuple[torch.Tensor, dict[s
         gradient, name = parameter.grad, name.removeprefix("network.")
         if gradient is not None:
             # The published network has an edge update for each head; ours is their mean.
-            published = ".edge_update." in name and len(gradient) == HEADS * SHAPE["hidden"]
+            published = ".edge_update." in name and len(gradient) == HEADS * SHAPE.hidden
             gradients[name] = gradient.unflatten(0, (HEADS, -1)).sum(0) if published else gradient
     return scores.detach(), gradients
 
@@ -410,7 +410,7 @@ def test_layers_that_are_computed_again_give_the_same_bits_and_keep_less():
 def local() -> DockQNet:
     """With a column that says which edges are contacts."""
     torch.manual_seed(0)
-    return DockQNet(*WIDTHS, **SHAPE, local=True, contact=1).eval()
+    return DockQNet(*WIDTHS, SHAPE._replace(local=True), contact=1).eval()
 
 
 @torch.no_grad()
@@ -456,7 +456,7 @@ def test_local_quality_follows_the_order_of_nodes_and_edges(local, graphs):
 
 def test_dropout_of_the_head_is_for_training_alone(network, graphs):
     batch = batch_of(graphs)
-    dropping = DockQNet(*WIDTHS, **{**SHAPE, "attention_dropout": 0.0}, dropout=0.5)
+    dropping = DockQNet(*WIDTHS, SHAPE._replace(attention_dropout=0.0, dropout=0.5))
     dropping.load_state_dict(network.state_dict())
     with torch.no_grad():
         assert not close(dropping(batch), network(batch))
@@ -468,12 +468,12 @@ def test_dropout_of_the_head_is_for_training_alone(network, graphs):
 
 @pytest.mark.parametrize("widths", [(172, 11), (172, 24), (1, 1), (40, 2)])
 def test_input_widths_come_from_the_data(widths):
-    network = DockQNet(*widths, **SHAPE).eval()
+    network = DockQNet(*widths, SHAPE).eval()
     assert scores(network, random_graph(0, widths=widths)).shape == (1,)
 
 
 def test_the_published_shape_has_70769_parameters():
-    network = DockQNet(172, 11, **PUBLISHED)
+    network = DockQNet(172, 11, PUBLISHED)
     embeddings = (172 + 1) * 32 + (11 + 1) * 32
     attention = (
         2 * (32 + 1) * 256 + 32 * 256 + 8 * 32 + 32
@@ -502,7 +502,7 @@ def test_it_learns_eight_random_graphs_by_heart():
     torch.manual_seed(0)
     graphs = [random_graph(seed, nodes=6, edges=14) for seed in range(8)]
     batch, labels = batch_of(graphs), torch.tensor([0.9, 0.1, 0.5, 0.3, 0.7, 0.05, 0.6, 0.2])
-    network = DockQNet(*WIDTHS, hidden=16, heads=4, layers=2, attention_dropout=0.0, readout=16)
+    network = DockQNet(*WIDTHS, Architecture(hidden=16, heads=4, layers=2, readout=16))
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
     losses = []
     for _ in range(300):

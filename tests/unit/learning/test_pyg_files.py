@@ -21,7 +21,7 @@ from toporank.inputs.graph_files import find_graph_files
 from toporank.inputs.labels import Label
 from toporank.learning.checkpoint import read_description
 from toporank.learning.pyg_files import examine_graph_files, read_pyg_graph
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 from toporank.ranking.packed_scores import score_pack
 from toporank.scorer.scorer import Scorer
 
@@ -253,7 +253,8 @@ def test_a_network_of_their_widths_scores_such_graphs_and_no_others(tmp_path):
     data, pack = imported(tmp_path / "graphs", labels), tmp_path / "theirs/graphs.safetensors"
     pack.parent.mkdir()
     write_pack(pack, data.members)
-    train_run(small_run(max_epochs=2), [pack], 1, tmp_path / "run", tmp_path / "store")
+    source = TrainingGraphs([pack])
+    train_run(small_run(max_epochs=2), source, 1, tmp_path / "run", tmp_path / "store")
     checkpoint = tmp_path / "run/best_loss.ckpt"
     description = read_description(checkpoint)
     assert (description["node_width"], description["edge_width"]) == (7, 4)

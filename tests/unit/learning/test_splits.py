@@ -22,9 +22,16 @@ from toporank.comparing.homology.chain_tables import (
 )
 from toporank.errors import ConfigError, RecordError
 from toporank.inputs.labels import SPLITS, Label, write_labels
-from toporank.learning.assignment import MOST_NAMED, assign, decided, describe_leaks, leaks
+from toporank.learning.assignment import (
+    MOST_NAMED,
+    SplitRules,
+    assign,
+    decided,
+    describe_leaks,
+    leaks,
+)
 
-HOW = {"split_by": "cluster", "percent": 20.0, "seed": 0, "folds": 3}
+RULES = SplitRules(split_by="cluster", percent=20.0, seed=0, folds=3)
 CHAINS = {
     "a": [chain(1)],
     "b": [chain(1), chain(2)],
@@ -38,10 +45,8 @@ CHAINS = {
 
 def table(given: dict[str, str], **how) -> dict[str, TargetSplit]:
     """The assignment of the targets of one data set."""
-    return {
-        row.target: row
-        for row in assign({("set", t): s for t, s in given.items()}, CHAINS, **{**HOW, **how})
-    }
+    label_splits = {("set", target): split for target, split in given.items()}
+    return {row.target: row for row in assign(label_splits, CHAINS, RULES._replace(**how))}
 
 
 def splits(given: dict[str, str], **how) -> dict[str, str]:
@@ -99,7 +104,7 @@ def test_a_target_without_a_graph_takes_no_place_in_the_folds():
 def test_the_same_name_in_two_data_sets_is_one_target():
     given = {("one", "a"): "", ("two", "a"): "", ("one", "d"): "", ("two", "e"): ""}
     for seed in range(5):
-        rows = {row[:2]: row.split for row in assign(given, CHAINS, **{**HOW, "seed": seed})}
+        rows = {row[:2]: row.split for row in assign(given, CHAINS, RULES._replace(seed=seed))}
         assert rows["one", "a"] == rows["two", "a"]
 
 
@@ -117,11 +122,9 @@ def test_what_is_set_aside_and_dealt_into_folds_is_of_the_study_however_much_is_
     )
     chains = {**CHAINS, **{f"m{i}": [chain(10 + i)] for i in range(30)}}
     for seed in range(6):
-        how = {**HOW, "seed": seed}
-        rows = {
-            row[:2]: row for row in assign({**study, **more}, chains, **how, finetuned=["more"])
-        }
-        alone = {row[:2]: row[2:5] for row in assign(study, CHAINS, **how)}
+        rules = RULES._replace(seed=seed)
+        rows = {row[:2]: row for row in assign(study | more, chains, rules, finetuned=["more"])}
+        alone = {row[:2]: row[2:5] for row in assign(study, CHAINS, rules)}
         assert {key: rows[key][2:5] for key in study} == alone  # cluster, split and fold
         with_a, *others = (rows[key] for key in more)
         assert with_a.split == rows["set", "a"].split
@@ -134,10 +137,10 @@ def test_a_side_that_the_study_or_fine_tuning_lacks_is_not_made_up_for_by_the_ot
     with pytest.raises(
         ConfigError, match=r"split_by: the targets .* none can be set aside for validation"
     ):
-        assign({("set", "a"): "", ("set", "b"): "", **more}, CHAINS, **HOW, finetuned=["more"])
+        assign({("set", "a"): "", ("set", "b"): "", **more}, CHAINS, RULES, finetuned=["more"])
     given = {("set", "a"): "val", ("set", "d"): "train", ("more", "b"): "", ("more", "c"): ""}
     with pytest.raises(ConfigError, match=r"data set 'more': .* none is left to fine-tune on"):
-        assign(given, CHAINS, **HOW, finetuned=["more"])
+        assign(given, CHAINS, RULES, finetuned=["more"])
 
 
 def test_few_clusters_have_no_folds():
@@ -154,7 +157,7 @@ def test_few_clusters_have_no_folds():
 
 def test_splits_that_leak_are_named_with_the_pair():
     given = {"a": "train", "b": "val", "c": "test", "d": "train", "e": "test", "f": "test"}
-    rows = assign({("set", t): s for t, s in given.items()}, CHAINS, **HOW)
+    rows = assign({("set", t): s for t, s in given.items()}, CHAINS, RULES)
     found = leaks(rows)
     assert [(row.target, row.nearest_training_target, row.containment) for row in found] == [
         ("b", "a", 1.0)

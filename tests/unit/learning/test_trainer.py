@@ -19,7 +19,7 @@ from _synthetic import small_run, training_pack
 from toporank.errors import ConfigError, TrainingError
 from toporank.learning.checkpoint import read_description
 from toporank.learning.hyperparameters import Hardware
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def pack(tmp_path_factory) -> Path:
 def trained(folder: Path, pack: Path, run, **hardware) -> pd.DataFrame:
     """The metrics of a run with some hardware."""
     run = dataclasses.replace(run, hardware=Hardware(**hardware))
-    train_run(run, [pack], 1, folder, folder.parent / "store")
+    train_run(run, TrainingGraphs([pack]), 1, folder, folder.parent / "store")
     assert read_description(folder / "last.ckpt")["hardware"] == run.hardware.model_dump()
     return pd.read_csv(folder / "metrics.csv")
 

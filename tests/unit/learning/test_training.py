@@ -43,7 +43,7 @@ from toporank.learning.data import GraphStore
 from toporank.learning.lightning import ScorerTraining
 from toporank.learning.run import CHECKPOINT_OF, Run
 from toporank.learning.splits import fingerprint, open_graphs, split_indices
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights, predict_all
 
 METRIC_OF = {name: metric for metric, name in CHECKPOINT_OF.items()}
@@ -86,7 +86,7 @@ def finished(tmp_path_factory, pack) -> Path:
 def train(run: Run, *packs: Path, output: str | None = None, **other) -> Path:
     """Train below the working directory; the folder of the run."""
     folder = Path(output or run.name)
-    train_run(run, list(packs), 1, folder, STORE, **other)
+    train_run(run, TrainingGraphs(list(packs), **other), 1, folder, STORE)
     return folder
 
 
@@ -369,7 +369,7 @@ def test_another_number_of_threads_gives_the_same_metrics_within_a_thousandth(pa
         for threads in (1, 2):
             train_run(
                 small_run(max_epochs=4),
-                [pack],
+                TrainingGraphs([pack]),
                 threads,
                 Path(f"t{threads}"),
                 Path(f"store{threads}"),
@@ -468,7 +468,7 @@ def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_another_network(pack):
     for place in ("here", "there"):
-        train_run(small_run(), [pack], 1, Path(place), Path(f"store_{place}"))
+        train_run(small_run(), TrainingGraphs([pack]), 1, Path(place), Path(f"store_{place}"))
     for name in FILES:
         if name != "last.ckpt":
             assert Path("here", name).read_bytes() == Path("there", name).read_bytes(), name
@@ -610,7 +610,7 @@ def test_a_run_whose_folder_was_moved_begins_again(pack, interrupt, seen):
         train(run, pack)
     STORE.rename("moved")
     seen.clear()
-    train_run(run, [pack], 1, Path("run"), Path("moved"))
+    train_run(run, TrainingGraphs([pack]), 1, Path("run"), Path("moved"))
     assert seen[0][0] == 0
     assert_same_run(Path("run"), whole)
 
@@ -646,7 +646,8 @@ def test_graphs_that_nobody_learns_from_or_is_judged_by_do_not_make_it_another_t
     assert digest_of(tmp_path, renamed) == digest
     for place, these in enumerate((graphs, among)):  # so the digest leaves out nothing that counts
         path = packed(tmp_path / f"pack{place}", these)
-        train_run(small_run(max_epochs=2), [path], 1, Path(f"run{place}"), Path(f"store{place}"))
+        run, source = small_run(max_epochs=2), TrainingGraphs([path])
+        train_run(run, source, 1, Path(f"run{place}"), Path(f"store{place}"))
     assert_same_run(Path("run0"), Path("run1"))
 
 

@@ -27,7 +27,7 @@ from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, GraphError
 from toporank.learning.data import GraphStore
 from toporank.learning.selection import write_ensemble, write_selection
-from toporank.learning.train import train_run
+from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights, predict_all
 from toporank.scorer import networks
 from toporank.scorer.manifest import seal
@@ -49,7 +49,7 @@ def trained(tmp_path_factory) -> tuple[Path, list[Path]]:
     for seed in (1, 2, 3):
         train_run(
             small_run(f"s{seed}", seed, max_epochs=1),
-            [pack],
+            TrainingGraphs([pack]),
             1,
             folder / f"s{seed}",
             folder / "store",
@@ -83,7 +83,7 @@ def test_the_numbers_of_a_decoy_do_not_depend_on_which_others_are_scored_with_it
     """
     run = small_run("wide", 1, max_epochs=1, hidden=32, heads=4, local_weight=1.0)
     pack = local_pack(tmp_path / "train", training_graphs(decoys=4))
-    train_run(run, [pack], 1, tmp_path / "wide", tmp_path / "store")
+    train_run(run, TrainingGraphs([pack]), 1, tmp_path / "wide", tmp_path / "store")
     network = load_weights(tmp_path / "wide/last.ckpt")[0]
     graphs = {
         ("T", f"d{i}", "val"): random_graph(i, nodes=20 + 7 * i, edges=90 + 31 * i)
@@ -172,9 +172,8 @@ def test_all_members_have_the_same_features(trained, tmp_path):
     graphs = {(target, f"d{i}", split): labelled(i, metadata=OTHER) for i in range(4)
               for target, split in (("A", "train"), ("B", "val"))}  # fmt: skip
     write_pack(tmp_path / "other", members(tmp_path / "graphs", graphs))
-    train_run(
-        small_run(max_epochs=1), [tmp_path / "other"], 1, tmp_path / "run", tmp_path / "store"
-    )
+    other = TrainingGraphs([tmp_path / "other"])
+    train_run(small_run(max_epochs=1), other, 1, tmp_path / "run", tmp_path / "store")
     with pytest.raises(
         CheckpointError, match=r"run/last\.ckpt: was trained on other features .* interface differ"
     ):
@@ -279,7 +278,8 @@ def test_graphs_of_another_format_are_an_error_that_names_the_checkpoint(trained
 
 def test_graphs_of_other_widths_are_an_error_that_names_the_checkpoint(tmp_path):
     narrow = training_pack(tmp_path / "narrow.safetensors", metadata=None)
-    train_run(small_run(max_epochs=1), [narrow], 1, tmp_path / "run", tmp_path / "store")
+    source = TrainingGraphs([narrow])
+    train_run(small_run(max_epochs=1), source, 1, tmp_path / "run", tmp_path / "store")
     wide = training_pack(tmp_path / "wide.safetensors", metadata=None, widths=(6, 3))
     with pytest.raises(CheckpointError, match=r"last\.ckpt"):
         score_pack(tmp_path / "run" / "last.ckpt", [], wide)

@@ -30,8 +30,8 @@ from toporank.building.packing import write_pack
 from toporank.comparing.decoys import Compared
 from toporank.errors import GraphError
 from toporank.learning.data import GraphStore
-from toporank.learning.network import DockQNet
-from toporank.learning.train import train_run
+from toporank.learning.network import Architecture, DockQNet
+from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights, predict_all
 from toporank.ranking.models import MANY, write_models
 from toporank.ranking.residues import (
@@ -74,8 +74,8 @@ def packed(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:
 
 def test_the_quality_of_a_residue_is_the_mean_over_the_contacts_that_point_to_it(tmp_path):
     torch.manual_seed(3)
-    shape = {"hidden": 8, "heads": 2, "layers": 1, "attention_dropout": 0.0, "readout": 8}
-    network = DockQNet(5, 3, **shape, local=True).eval()
+    architecture = Architecture(hidden=8, heads=2, layers=1, readout=8, local=True)
+    network = DockQNet(5, 3, architecture).eval()
     graphs = {("T", f"d{i}", ""): chain_graph(i, ["A:1", "A:2", "B:1", "B:2"]) for i in range(3)}
     store = GraphStore.open([packed(tmp_path / "pack", graphs)])
     found = predict_all([network], store)[0].residues.reshape(3, 4)
@@ -97,7 +97,7 @@ def scorers(tmp_path_factory) -> tuple[Path, list[Path]]:
     pack = local_pack(folder / "local", graphs)
     runs = [small_run(f"s{i}", i, max_epochs=1, local_weight=float(i < 2)) for i in range(3)]
     for run in runs:
-        train_run(run, [pack], 1, folder / run.name, folder / "store")
+        train_run(run, TrainingGraphs([pack]), 1, folder / run.name, folder / "store")
     return pack, [folder / run.name / "last.ckpt" for run in runs]
 
 
@@ -278,7 +278,7 @@ def contacts_in(pack: Path) -> tuple[GraphStore, list[np.ndarray], list[np.ndarr
     """
     torch.manual_seed(5)
     network = DockQNet(
-        5, 5, hidden=8, heads=2, layers=1, attention_dropout=0.0, readout=8, local=True
+        5, 5, Architecture(hidden=8, heads=2, layers=1, readout=8, local=True)
     ).eval()
     store = GraphStore.open([pack])
     predicted = [predict_all([network], store)[0].contacts.numpy()]

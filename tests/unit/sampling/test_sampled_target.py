@@ -162,13 +162,9 @@ def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
 def sampled(
     native: Path, unbound: tuple[Path, ...] = (), partners: str = "", decoys=2, n_rotations=10
 ) -> list[Row]:
-    settings = {
-        "decoys": decoys,
-        "n_rotations": n_rotations,
-        "seed": 7,
-        "note": lambda *counts: None,
-    }
-    return target.sample("T", native, list(unbound), partners, Path("out"), **settings)
+    source = target.Sampled("T", native, list(unbound), partners)
+    settings = target.Sampling(decoys, n_rotations, seed=7)
+    return target.sample(source, Path("out"), settings, lambda *counts: None)
 
 
 def test_a_native_that_cannot_be_used_is_a_row_with_the_reason():

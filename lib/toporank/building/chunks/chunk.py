@@ -85,14 +85,13 @@ def run_chunk(
             first_done = cpu_seconds()  # the first decoy also loads libraries and compiled code
         rows.append(row)
     note_progress(progress, len(members), n_failed)
-    write_ledger(
-        Path(layout.LEDGER.format(dataset=dataset, chunk=chunk)), Ledger(recipes(choices), rows)
-    )
+    ledger = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
+    write_ledger(ledger, Ledger(recipes(choices), rows))
+    seconds = cpu_seconds()
     log.info(
         f"{dataset} {chunk}: {len(rows)} decoys, {len(rows) - n_failed} good, {n_failed} without "
-        "result;"
-        f" {cpu_seconds():.2f} CPU s, {cpu_seconds() - first_done:.2f} of them in features;"
-        f" computed {dict(store.computed) or 0}, reused {dict(store.reused) or 0}"
+        f"result; {seconds:.2f} CPU s, {seconds - first_done:.2f} of them in features; "
+        f"computed {dict(store.computed) or 0}, reused {dict(store.reused) or 0}"
     )
     return rows
 
@@ -111,9 +110,9 @@ def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) ->
         return row._replace(status=status, reason=reason)
     made = making(member, hashlib.sha256(content).hexdigest(), choices, store, content)
     key = _key_of_row(member, choices, store)
-    known = made.scope.lookup(key)
-    if known is not None:
-        return row._replace(**known.facts)
+    stored = made.scope.lookup(key)
+    if stored is not None:
+        return row._replace(**stored.facts)
     row = _through_all_stages(row, made)
     if row.status == Status.OK:
         facts = row._asdict()
@@ -150,16 +149,17 @@ def _through_all_stages(row: LedgerRow, made: Making) -> LedgerRow:
         raise
     except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
         status, reason = _verdict(error)
-        if bare := [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]:
-            reason = "; ".join([reason, *bare])
-        known = _facts(error.facts) if isinstance(error, TopoRankError) else {}
-        return row._replace(status=status, reason=reason, **known)
+        notes = [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]
+        facts = _facts(error.facts) if isinstance(error, TopoRankError) else {}
+        return row._replace(status=status, reason="; ".join([reason, *notes]), **facts)
 
 
-def _facts(found: dict[str, Any]) -> dict[str, Any]:
+def _facts(of_artefact: dict[str, Any]) -> dict[str, Any]:
     """What a ledger keeps of the facts about an artefact."""
-    facts = {name: found[name] for name in FACTS if name in found}
-    return {**facts, "meetings": meetings_text(facts["meetings"])} if "meetings" in facts else facts
+    facts = {name: of_artefact[name] for name in FACTS if name in of_artefact}
+    if "meetings" in facts:
+        facts["meetings"] = meetings_text(facts["meetings"])
+    return facts
 
 
 def making(
@@ -173,19 +173,16 @@ def making(
 
     digest : of its file. content : of its file, where it was read before.
     """
-    partners = parse_partners(member.partners) if member.partners else ()
-    dockq = float(member.dockq) if member.dockq else None
-    path = Path(member.path)
     return Making(
-        path, digest, dockq, partners, choices, store, model=member.model, content=content
+        Path(member.path),
+        digest,
+        float(member.dockq) if member.dockq else None,
+        parse_partners(member.partners) if member.partners else (),
+        choices,
+        store,
+        model=member.model,
+        content=content,
     )
-
-
-def made_again(
-    member: PlannedDecoy, row: LedgerRow, choices: dict[str, Choice], store: Store
-) -> Making:
-    """The artefacts of a decoy with the label that it had when it was built."""
-    return making(member._replace(dockq=row.dockq), row.structure_sha256, choices, store)
 
 
 def artefact(
@@ -204,17 +201,18 @@ def artefact(
     scope = scope_of(Path(member.path), row.structure_sha256, member.model)
     content = store.find(scope, stage, digest)
     if content is None:
-        made = made_again(member, row, choices, store)
+        labelled_as_then = member._replace(dockq=row.dockq)
+        made = making(labelled_as_then, row.structure_sha256, choices, store)
         for each in layout.STAGES[: layout.STAGES.index(stage) + 1]:
             entry = made.finish(each)
         parts = made.interfaces.values() if stage == layout.STAGES[-1] else ()
-        content = next((each.content for each in (entry, *parts) if each.sha256 == digest), None)
+        content_of = {each.sha256: each.content for each in (entry, *parts)}
+        content = content_of.get(digest)
         made.save()
     if content is None:
+        what = "is not in the store, and comes out differently now"
         where = f"{member.target}/{member.decoy}, {stage}"
-        raise RecordError(
-            "is not in the store, and comes out differently now", where=where, remedy=BUILD_AGAIN
-        )
+        raise RecordError(what, where=where, remedy=BUILD_AGAIN)
     return content
 
 
