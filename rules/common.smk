@@ -55,7 +55,7 @@ SCORER_CONTENT = JOBS.scorer_content(REPOSITORY) if workflow.is_main_process els
 def make_again(pattern, wildcards):
     """Have Snakemake make a file that it takes for finished, if the preflight says so; no input."""
     path = pattern.format(**wildcards)
-    if CHECK and path in CHECK.again:
+    if CHECK and path in CHECK.of(wildcards.dataset).again:
         workflow.dag.forcefiles.add(path)
     return []
 

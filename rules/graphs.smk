@@ -19,7 +19,7 @@ rule import_graphs:
     params:
         folder=lambda wildcards: data_sets.graphs_of(CONFIG, wildcards.dataset, REPOSITORY),
         tables=lambda wildcards: data_sets.label_tables(CONFIG, wildcards.dataset, REPOSITORY),
-        files=lambda wildcards: CHECK.graph_files.get(wildcards.dataset, "") if CHECK else "",
+        files=lambda wildcards: CHECK.of(wildcards.dataset).graph_files if CHECK else "",
         code=jobs.step_code(REPOSITORY, "import_graphs.py"),
     shell:
         "import_graphs.py --dataset {wildcards.dataset} --graphs {params.folder:q} --label-tables {params.tables:q}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.app.commands.given import (
+from toporank.app.commands.running import claimed
+from toporank.app.commands.score import settings_of
+from toporank.app.commands.scoring_input import (
     INPUT,
     STORE,
     chains_of_decoys,
@@ -14,8 +16,6 @@ from toporank.app.commands.given import (
     folder_to_score,
     name_of,
 )
-from toporank.app.commands.running import claimed
-from toporank.app.commands.score import settings_of
 from toporank.app.config import load_config
 from toporank.app.score_folder import find_models
 

@@ -15,14 +15,14 @@ from typing import Any
 import pandas as pd
 
 from toporank import layout
-from toporank.app.commands.given import (
+from toporank.app.commands.score import settings_of
+from toporank.app.commands.scoring_input import (
     INPUT,
     chains_of_decoys,
     check_partners,
     folder_to_score,
     name_of,
 )
-from toporank.app.commands.score import settings_of
 from toporank.app.config import load_config
 from toporank.app.score_folder import Results, ScoringInput, find_models, score_folder
 from toporank.app.workflow.preflight import check_writable

@@ -24,7 +24,6 @@ from replacing import copied_there, moved_there, written_over
 from structures_text import mmcif, pair, pdb, shifted
 from toporank.__main__ import main
 from toporank.app.commands import doctor, score, train_and_label
-from toporank.app.commands.given import name_of
 from toporank.app.commands.running import (
     SETTINGS,
     claimed,
@@ -34,6 +33,7 @@ from toporank.app.commands.running import (
     snakemake_arguments,
     why_it_failed,
 )
+from toporank.app.commands.scoring_input import name_of
 from toporank.app.config import load_config
 from toporank.building.label_tables import write_tables
 from toporank.building.native_labels import LabelledDecoy

@@ -16,7 +16,7 @@ from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
 from toporank.app.config import Config, load_config
 from toporank.app.workflow.jobs import Jobs, default_config, one_of, raised
-from toporank.app.workflow.preflight import Preflight
+from toporank.app.workflow.preflight import PlannedDataset, Preflight
 from toporank.building.chunks.plan import Current, PlannedDecoy, write_current
 from toporank.errors import ConfigError
 from toporank.learning.hyperparameters import Hyperparameters
@@ -47,8 +47,9 @@ STUDY = {
     },
 }
 CHUNKS = {"one": ["001-aa", "002-bb"], "two": ["001-cc"], "bare": ["001-dd"]}
+CURRENT = {name: Current(("in", "/in"), chunks, chunks) for name, chunks in CHUNKS.items()}
 CHECK = Preflight(
-    current={name: Current(("in", "/in"), chunks, chunks) for name, chunks in CHUNKS.items()}
+    datasets={name: PlannedDataset(current=current) for name, current in CURRENT.items()}
 )
 
 
@@ -74,7 +75,7 @@ def test_a_data_set_has_a_ledger_for_each_chunk_also_in_the_process_of_a_job(rul
     assert rules.ledgers(wildcards(dataset="one")) == ledgers
     job = Jobs(rules.config)
     assert job.ledgers(wildcards(dataset="one")) == []
-    write_current("one", CHECK.current["one"])
+    write_current("one", CURRENT["one"])
     assert job.ledgers(wildcards(dataset="one")) == ledgers
 
 
@@ -136,11 +137,12 @@ def by_natives() -> Jobs:
     study = json.loads(json.dumps(STUDY))
     for dataset in study["datasets"][1:]:
         dataset["natives"] = "natives"
-    natives = {"bare": {"T": ("natives/T.pdb", 5, 6), "U": ("natives/U.pdb", 7, 8)}}
-    chunks = {"bare": {"001-dd": [PlannedDecoy("T", "d", "path", 1, 2, "")]}}
-    return Jobs(
-        load_config(study), Preflight(current=CHECK.current, natives=natives, chunks=chunks)
+    bare = PlannedDataset(
+        current=CURRENT["bare"],
+        natives={"T": ("natives/T.pdb", 5, 6), "U": ("natives/U.pdb", 7, 8)},
+        chunks={"001-dd": [PlannedDecoy("T", "d", "path", 1, 2, "")]},
     )
+    return Jobs(load_config(study), Preflight(datasets={**CHECK.datasets, "bare": bare}))
 
 
 def test_a_data_set_with_natives_alone_is_labelled_before_training(by_natives):
@@ -160,7 +162,7 @@ def test_a_data_set_with_natives_alone_is_labelled_before_training(by_natives):
 def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_other(by_natives):
     chunk = wildcards(dataset="bare", chunk="001-dd")
     before = by_natives.natives_state(chunk)
-    natives = by_natives.check.natives["bare"]
+    natives = by_natives.check.datasets["bare"].natives
     natives["U"] = ("natives/U.pdb", 7, 9)
     assert by_natives.natives_state(chunk) == before
     natives["T"] = ("natives/T.pdb", 5, 9)

@@ -54,7 +54,7 @@ def check(*datasets: dict, dssp: bool = False, **other) -> Preflight:
 
 
 def chunk_of(result: Preflight, dataset: str = "good") -> str:
-    (name,) = result.chunks[dataset]
+    (name,) = result.datasets[dataset].chunks
     return name
 
 
@@ -77,8 +77,8 @@ def test_what_the_run_builds_is_written_down_for_its_jobs_once_it_holds_the_lock
     result = check(GOOD)
     assert read_current("good") is None
     assert not Path("results/good/labels.csv").exists()
-    result.write(result.current)
-    assert read_current("good") == result.current["good"]
+    result.write(result.datasets)
+    assert read_current("good") == result.datasets["good"].current
     assert [label[:4] for label in read_split_labels(Path("results/good/labels.csv"))] == [
         ("A", "d1", 0.9, "train"), ("A", "d2", 0.1, "train"), ("B", "d1", 0.5, "val"), ("B", "gone", 0.5, "val"),
     ]  # fmt: skip
@@ -115,7 +115,7 @@ def test_a_data_set_without_labels_is_planned_too():
     result = check({"name": "bare", "decoys": "decoys"})
     assert result.problems == []
     assert result.summary["bare"].endswith("; 0 labels, 0 of them without decoy")
-    result.write(result.current)
+    result.write(result.datasets)
     kept = Path("results/bare/labels.csv").read_text()
     assert kept == "target,decoy,dockq,split,group,partners,interface\n"
 
@@ -141,10 +141,14 @@ def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_n
 def test_of_some_targets_these_are_built_and_all_decoys_are_known():
     result = check(GOOD, only=["A"], workflow={"chunk_size": 1})
     built = [
-        row.target for chunk in result.current["good"].chunks for row in read_chunk("good", chunk)
+        row.target
+        for chunk in result.datasets["good"].current.chunks
+        for row in read_chunk("good", chunk)
     ]
     known = [
-        row.target for chunk in result.current["good"].of_all for row in read_chunk("good", chunk)
+        row.target
+        for chunk in result.datasets["good"].current.of_all
+        for row in read_chunk("good", chunk)
     ]
     assert (built, sorted(known)) == (["A", "A"], ["A", "A", "B"])
 
@@ -162,7 +166,7 @@ def test_files_of_one_name_are_two_decoys():
         Path("decoys/A", name).write_text("atoms")
     result = check(GOOD)
     assert not result.problems
-    assert {row.decoy for rows in result.chunks["good"].values() for row in rows} >= {
+    assert {row.decoy for rows in result.datasets["good"].chunks.values() for row in rows} >= {
         "d",
         "d_cif_gz",
     }
@@ -269,7 +273,7 @@ def test_a_problem_is_told_and_does_not_raise(trouble):
     result = check(dataset)
     assert len(result.problems) == 1, result.problems
     assert told in result.problems[0]
-    assert result.chunks == {"bad": {}}
+    assert result.datasets == {}
     assert result.summary == {}
 
 
@@ -278,7 +282,7 @@ def test_a_problem_of_one_data_set_does_not_keep_another_from_being_planned(trou
     dataset, _ = trouble()
     result = check(dataset, GOOD)
     assert len(result.problems) == 1
-    assert len(result.chunks["good"]) == 1
+    assert len(result.datasets["good"].chunks) == 1
     assert "good" in result.summary
 
 
@@ -461,7 +465,7 @@ def scored(folder: str, name: str = "models") -> list[str]:
     settings = load_config({"score_decoys": folder, "score_name": name})
     result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
     if not result.problems:
-        result.write(result.current)
+        result.write(result.datasets)
     return result.problems
 
 
@@ -558,7 +562,7 @@ def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_o
     assert result.summary == {
         "good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"
     }
-    result.write(result.current)
+    result.write(result.datasets)
     path = Path("results/good/labels.csv")
     assert [label.interface for label in read_split_labels(path, interfaces=True)] == [
         "",
@@ -614,12 +618,12 @@ def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
     result = with_natives("A.pdb", "B/native.cif.gz")
     assert (result.problems, result.untrainable) == ([], [])
     assert result.summary["good"] == "3 decoys = 3 not built yet; labels from natives"
-    assert {(label.target, label.split) for label in result.labels["good"]} == {
+    assert {(label.target, label.split) for label in result.datasets["good"].labels} == {
         ("A", ""),
         ("B", ""),
     }
     assert {row.dockq for row in read_chunk("good", chunk_of(result))} == {""}
-    result.write(result.current)
+    result.write(result.datasets)
     assert not Path("results/good/labels.csv").exists(), "a job writes it"
 
 
@@ -627,9 +631,11 @@ def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
     "way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__
 )
 def test_a_native_of_the_same_size_and_time_is_another_native(way):
-    before = with_natives("A.pdb", "B.pdb").natives["good"]
+    before = with_natives("A.pdb", "B.pdb").datasets["good"].natives
     way(Path("natives/A.pdb"), b"other")
-    after = check({"name": "good", "decoys": "decoys", "natives": "natives"}).natives["good"]
+    after = (
+        check({"name": "good", "decoys": "decoys", "natives": "natives"}).datasets["good"].natives
+    )
     assert after["A"] != before["A"]
     assert after["B"] == before["B"]
 
@@ -637,7 +643,7 @@ def test_a_native_of_the_same_size_and_time_is_another_native(way):
 def test_given_labels_are_used_before_natives():
     result = with_natives("A.pdb", labels="labels.csv")
     assert result.summary["good"].endswith("4 labels, 1 of them without decoy")
-    result.write(result.current)
+    result.write(result.datasets)
     assert len(read_split_labels(Path("results/good/labels.csv"))) == 4
 
 

@@ -118,7 +118,7 @@ def check(**dataset) -> Preflight:
 
 def rows(result: Preflight) -> list[PlannedDecoy]:
     assert result.problems == []
-    (members,) = result.chunks["d"].values()
+    (members,) = result.datasets["d"].chunks.values()
     return members
 
 
@@ -171,7 +171,7 @@ def test_a_native_is_known_by_the_name_that_the_wwpdb_gives_it(target, native):
     put("1KTZ/near1", f"natives/{native}")
     put("1KTZ/mid2", f"decoys/{target}/m.pdb")
     result = check(natives="natives")
-    assert list(result.natives["d"]) == [target]
+    assert list(result.datasets["d"].natives) == [target]
     assert not any("belongs to no target" in line for line in result.gap["d"])
 
 

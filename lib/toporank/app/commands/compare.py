@@ -22,9 +22,7 @@ def add(commands: Any) -> None:
         help="the first run, A: a folder that `toporank score` wrote",
     )
     parser.add_argument("b", metavar="RUN_B", type=Path, help="the second run, B")
-    where = (
-        "folder for the table and the scatter (toporank_compare_<A>_<B> in the working directory)"
-    )
+    where = "folder for table and scatter (toporank_compare_<A>_<B> in the working directory)"
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
     parser.set_defaults(run=compare_runs)
 
@@ -36,12 +34,10 @@ def compare_runs(args: argparse.Namespace) -> int:
     ------
     TopoRankError : a folder has no answer, or the runs share no target
     """
+    # pandas, for which --help need not wait
     from toporank.app.commands.running import claimed
     from toporank.ranking.frames import write_frame
-    from toporank.report.compare import (
-        compare,
-        differences_of_runs,
-    )  # pandas, for which --help need not wait
+    from toporank.report.compare import compare, differences_of_runs
     from toporank.report.results import open_answer
 
     a, b = open_answer(args.a), open_answer(args.b)
@@ -55,14 +51,11 @@ def compare_runs(args: argparse.Namespace) -> int:
     write_frame(out / "compare.csv", table)
     for reason in differences_of_runs(a, b):
         print(f"WARNING: the scores of A and B cannot be compared: {reason}")
-    print(
-        f"{len(shared):,} targets in both runs:", _counts(shared["trust"].replace("", "not scored"))
-    )
-    if len(shared) < len(table):
-        print(
-            "further targets:",
-            _counts(table["status"].drop(shared.index).replace("_", " ", regex=True)),
-        )
+    trust = shared["trust"].replace("", "not scored")
+    print(f"{len(shared):,} targets in both runs:", _counts(trust))
+    others = table["status"].drop(shared.index).str.replace("_", " ")
+    if len(others):
+        print("further targets:", _counts(others))
     for row in shared[shared["difference"].notna()].head(LISTED).itertuples():
         dockq = f"DockQ {row.dockq_a:.2f} in A and {row.dockq_b:.2f} in B"
         print(f"  {row.target}: {dockq} ({row.verdict_a}, {row.verdict_b}); trust {row.trust}")

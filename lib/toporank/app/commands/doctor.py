@@ -1,4 +1,4 @@
-"""`toporank doctor`: is everything there that scoring needs, and what else could be."""
+"""`toporank doctor`: whether all that scoring needs is installed, and which optional programs are."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ WORKFLOW = (
 )
 SCRIPT = "workflow_scripts/score_targets.py"
 PROGRAMS = {
-    "mkdssp": "only for `nodes: {dssp: mkdssp}` and checkpoints of TopoQA: workflow_scripts/install_dssp.sh",
+    "mkdssp": "only for `nodes: {dssp: mkdssp}` and checkpoints of TopoQA: "
+    "workflow_scripts/install_dssp.sh",
     "mmseqs": "only for `training.similarity: mmseqs2`: install MMseqs2",
     "chromium": "only for the tests of the report page",
     "sbatch": "only for --slurm: start on a login node of a cluster",
 }
-"""Programs that few need, and what for."""
+"""Programs that few need, and their purpose."""
 MODULES = {
-    "matplotlib": (
-        "only for the figures on the page of a study: pip install -r requirements-train.txt"
-    ),
+    "matplotlib": "only for the figures on the page of a study: "
+    "pip install -r requirements-train.txt",
     "teddympnn": "only for features of inverse folding: pip install --no-deps teddympnn==0.1.0",
 }
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at. state : `OK`, `MISSING` where nothing works without it,
+    """One part of the installation. state : `OK`, `MISSING` where nothing works without it,
     `OPTIONAL`.
     """
 
@@ -63,44 +63,43 @@ def add(commands: Any) -> None:
 
 def examine(_: argparse.Namespace) -> int:
     """Print all findings; 1 if something is missing that is needed."""
-    findings = []
+    n_missing = 0
     for check in CHECKS:
         for finding in check():
-            findings.append(finding)
+            n_missing += finding.state == MISSING
             print(f"{finding.state:8}{finding.what}", flush=True)
-    missing = sum(finding.state == MISSING for finding in findings)
-    print(f"{missing} missing" if missing else "Everything that is needed is there.")
-    return 1 if missing else 0
+    print(f"{n_missing} missing" if n_missing else "Everything that is needed is there.")
+    return 1 if n_missing else 0
 
 
 def _python() -> Iterator[Finding]:
-    state = OK if sys.version_info >= OLDEST_PYTHON else MISSING
-    yield Finding(
-        state, f"TopoRank {__version__}, Python {platform.python_version()} in {sys.prefix}"
-    )
+    python = f"Python {platform.python_version()} in {sys.prefix}"
+    is_new = sys.version_info >= OLDEST_PYTHON
+    yield Finding(OK if is_new else MISSING, f"TopoRank {__version__}, {python}")
     if sys.platform != "linux":
-        yield Finding(
-            MISSING, f"Linux: this is {sys.platform} (use a Linux machine, or WSL on Windows)"
-        )
+        what = f"Linux: this is {sys.platform} (use a Linux machine, or WSL on Windows)"
+        yield Finding(MISSING, what)
     if not shutil.which("bash"):
         yield Finding(MISSING, "bash, in which Snakemake runs the jobs (install it)")
 
 
 def _packages() -> Iterator[Finding]:
-    """Packages that are not there or too old, and how many are as they should be."""
-    fine, needed = 0, [line for line in _required() if "extra ==" not in line]
-    for requirement in needed:
+    """Packages that are missing or too old, and how many are as they should be."""
+    n_good = 0
+    requirements = [line for line in _required() if "extra ==" not in line]
+    for requirement in requirements:
         name, _, oldest = requirement.partition(">=")
         try:
             version = metadata.version(name)
         except metadata.PackageNotFoundError:
             version = ""
         if version and _numbers(version) >= _numbers(oldest):
-            fine += 1
+            n_good += 1
         else:
             there_is = f", there is {version}" if version else ""
-            yield Finding(MISSING, f"package {requirement}{there_is} (pip install '{requirement}')")
-    yield Finding(OK, f"{fine} of {len(needed)} packages in the versions that are needed")
+            what = f"package {requirement}{there_is} (pip install '{requirement}')"
+            yield Finding(MISSING, what)
+    yield Finding(OK, f"{n_good} of {len(requirements)} packages in the versions that are needed")
 
 
 def _numbers(version: str) -> list[int]:
@@ -109,13 +108,12 @@ def _numbers(version: str) -> list[int]:
     >>> _numbers("2.13.0+cpu") >= _numbers("2.6")
     True
     """
-    return [int(number) for number in re.match(r"[\d.]*\d", version + ".0")[0].split(".")]
+    release = re.match(r"[\d.]*\d", version + ".0")[0]
+    return list(map(int, release.split(".")))
 
 
 def _required() -> list[str]:
-    """What pyproject.toml of a clone, or the metadata of an installed package, asks for, each as
-    `name>=version`.
-    """
+    """The requirements in pyproject.toml of a clone, or in the metadata of an installed package."""
     project = repository() / "pyproject.toml"
     if project.is_file():
         return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["dependencies"]
@@ -123,40 +121,35 @@ def _required() -> list[str]:
 
 
 def _workflow() -> Iterator[Finding]:
-    missing = [name for name in (*WORKFLOW, SCRIPT) if not (repository() / name).is_file()]
-    script = repository() / SCRIPT
+    folder = repository()
+    missing = [name for name in (*WORKFLOW, SCRIPT) if not (folder / name).is_file()]
+    script = folder / SCRIPT
     if missing:
-        yield Finding(MISSING, f"{missing[0]} of the workflow in {repository()} ({REINSTALL})")
+        yield Finding(MISSING, f"{missing[0]} of the workflow in {folder} ({REINSTALL})")
     elif not os.access(script, os.X_OK):
         yield Finding(MISSING, f"permission to run {script} (chmod +x {script.parent}/*)")
     else:
-        yield Finding(OK, f"workflow in {repository()}")
+        yield Finding(OK, f"workflow in {folder}")
 
 
 def _computing() -> Iterator[Finding]:
     """Whether what is compiled can be imported, is compiled, and fits the scorer that ships."""
     try:
-        installation = importlib.import_module(
-            "toporank.app.installation"
-        )  # imports torch and numba
+        installation = importlib.import_module("toporank.app.installation")  # with torch and numba
     except (ImportError, OSError) as error:
         yield Finding(MISSING, f"PyTorch or Numba, which cannot be imported: {error} ({REINSTALL})")
         return
     folders = installation.cache_folders()
-    bare = [folder for folder in folders if not any(folder.rglob("*.nbi"))]
-    temporary = [folder for folder in folders if folder.is_relative_to(tempfile.gettempdir())]
-    if temporary and not PACKAGE.is_relative_to(tempfile.gettempdir()):
-        yield Finding(
-            OPTIONAL,
-            "no folder for compiled code: every job compiles (set NUMBA_CACHE_DIR to one that you "
-            "can write)",
-        )
-    elif bare:
-        yield Finding(
-            OPTIONAL, "not compiled yet: the first run takes a minute longer (toporank compile)"
-        )
-    else:
+    temporary = tempfile.gettempdir()
+    is_lost = any(folder.is_relative_to(temporary) for folder in folders)
+    if is_lost and not PACKAGE.is_relative_to(temporary):
+        what = "no folder for compiled code: every job compiles"
+        yield Finding(OPTIONAL, f"{what} (set NUMBA_CACHE_DIR to one that you can write)")
+    elif all(any(folder.rglob("*.nbi")) for folder in folders):
         yield Finding(OK, f"compiled, in {folders[0].parent}")
+    else:
+        what = "not compiled yet: the first run takes a minute longer (toporank compile)"
+        yield Finding(OPTIONAL, what)
     yield from _scorer()
 
 
@@ -168,12 +161,10 @@ def _scorer() -> Iterator[Finding]:
         damaged = Scorer.open(folder).missing
     except TopoRankError as error:
         damaged = str(error)
-    remedy = f"restore the folder {folder}"
-    yield (
-        Finding(MISSING, f"scorer: {damaged} ({remedy})")
-        if damaged
-        else Finding(OK, f"scorer in {folder}, whole")
-    )
+    if damaged:
+        yield Finding(MISSING, f"scorer: {damaged} (restore the folder {folder})")
+    else:
+        yield Finding(OK, f"scorer in {folder}, whole")
 
 
 def _places() -> Iterator[Finding]:
@@ -183,23 +174,22 @@ def _places() -> Iterator[Finding]:
             free = shutil.disk_usage(".").free / 2**30
             yield Finding(OK, f"the working directory can be written, {free:,.0f} GB free")
     except OSError as error:
-        yield Finding(
-            OPTIONAL,
-            f"the working directory cannot be written: {error.strerror} (write elsewhere with -o)",
-        )
+        what = f"the working directory cannot be written: {error.strerror}"
+        yield Finding(OPTIONAL, f"{what} (write elsewhere with -o)")
 
 
 def _optional() -> Iterator[Finding]:
-    for program, what_for in PROGRAMS.items():
+    for program, purpose in PROGRAMS.items():
         path = shutil.which(program)
-        yield (
-            Finding(OK, f"{program}: {path}")
-            if path
-            else Finding(OPTIONAL, f"no {program} ({what_for})")
-        )
-    for module, what_for in MODULES.items():
-        known = importlib.util.find_spec(module)
-        yield Finding(OK, module) if known else Finding(OPTIONAL, f"no {module} ({what_for})")
+        if path:
+            yield Finding(OK, f"{program}: {path}")
+        else:
+            yield Finding(OPTIONAL, f"no {program} ({purpose})")
+    for module, purpose in MODULES.items():
+        if importlib.util.find_spec(module):
+            yield Finding(OK, module)
+        else:
+            yield Finding(OPTIONAL, f"no {module} ({purpose})")
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (

@@ -31,9 +31,8 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--kind", choices=KINDS, help=what)
     parser.add_argument("--format", choices=FORMATS, default="png", help="of the files (png)")
-    parser.add_argument(
-        "-o", "--out", type=Path, metavar="FOLDER", default=Path(), help="where to write (here)"
-    )
+    where = "where to write (here)"
+    parser.add_argument("-o", "--out", type=Path, metavar="FOLDER", default=Path(), help=where)
     parser.set_defaults(run=figure)
 
 
@@ -69,7 +68,8 @@ def figure(args: argparse.Namespace) -> int:
     from toporank.app.commands.running import out_folder
 
     choice = _choice(args)
-    for kind in [args.kind] if args.kind else KINDS:
+    kinds = [args.kind] if args.kind else KINDS
+    for kind in kinds:
         try:
             for name, drawing in DRAWN[kind](choice):
                 plain = re.sub(r"[^\w.+-]+", "_", name)
@@ -124,9 +124,9 @@ def _pae(choice: Choice) -> Iterator[tuple[str, Any]]:
     if not Path(model.path).is_file():
         what = "the file of the model is gone, and so is its PAE"
         raise ConfigError(what, where=model.path, remedy="put both back where they were scored")
-    stated = choice.scored.confidence.get(choice.key)
-    if stated and NOT_OF_THIS_MODEL in stated.reason:
-        raise ConfidenceError(stated.reason, where=model.path)
+    confidence = choice.scored.confidence.get(choice.key)
+    if confidence and NOT_OF_THIS_MODEL in confidence.reason:
+        raise ConfidenceError(confidence.reason, where=model.path)
     pae = pae_of_model(model, choice.scored.partners.get(choice.key, ()))
     yield f"{'_'.join(choice.key)}_pae", pae_figure(pae, _title(choice))
 
@@ -147,8 +147,8 @@ def _contacts(choice: Choice) -> Iterator[tuple[str, Any]]:
 
 def _title(choice: Choice) -> str:
     model = choice.model
-    known = f": DockQ {model.dockq:.2f}, {model.verdict}" if model.verdict else ""
-    return f"{model.target}, {model.decoy}{known}"
+    score = f": DockQ {model.dockq:.2f}, {model.verdict}" if model.verdict else ""
+    return f"{model.target}, {model.decoy}{score}"
 
 
 DRAWN = {"ranking": _ranking, "pae": _pae, "contacts": _contacts}

@@ -5,11 +5,12 @@ it is.
 from __future__ import annotations
 
 import argparse
+import itertools
 import multiprocessing
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from tqdm import tqdm
@@ -74,11 +75,9 @@ def out_folder(folder: Path) -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError as error:
-        raise ConfigError(
-            f"cannot be written: {error.strerror}",
-            where=folder.absolute(),
-            remedy="choose another folder with -o",
-        ) from error
+        what = f"cannot be written: {error.strerror}"
+        remedy = "choose another folder with -o"
+        raise ConfigError(what, where=folder.absolute(), remedy=remedy) from error
 
 
 def claimed(folder: Path) -> Path:
@@ -139,18 +138,14 @@ def snakemake_arguments(
     and ours end with their process.
     """
     arguments = ["--snakefile", str(repository() / "Snakefile"), "--directory", str(out)]
-    arguments += ["--profile", str(repository() / "slurm")] if args.slurm else []
+    if args.slurm:
+        arguments += ["--profile", str(repository() / "slurm")]
     if args.cores or not args.slurm:
         arguments += ["--cores", str(args.cores or len(os.sched_getaffinity(0)))]
     if not args.slurm and not args.snakemake_args:
         arguments.append("--nolock")
-    return [
-        *arguments,
-        *target.split(),
-        "--configfile",
-        str(config.absolute()),
-        *args.snakemake_args,
-    ]
+    configuration = ["--configfile", str(config.absolute())]
+    return [*arguments, *target.split(), *configuration, *args.snakemake_args]
 
 
 def _run(arguments: list[str], out: Path) -> list[str]:
@@ -213,9 +208,9 @@ def announce_compilation() -> None:
 
     Looking closer than for files would mean to import numba, which takes a second.
     """
-    places = {Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE): "**/toporank-*/**/*.nbi"}
-    places[user_cache()] = "toporank-*/**/*.nbi"
-    if not any(next(place.glob(pattern), None) for place, pattern in places.items()):
+    in_package = Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE).glob("**/toporank-*/**/*.nbi")
+    in_cache = user_cache().glob("toporank-*/**/*.nbi")
+    if not any(in_package) and not any(in_cache):
         print("Compiling (once, about a minute).", flush=True)
 
 
@@ -223,23 +218,16 @@ def why_it_failed(lines: list[str]) -> list[str]:
     """The lines that tell a person why: the end of the logs of jobs that failed, or else what
     Snakemake reports.
     """
-    reasons = []
-    for number, line in enumerate(lines):
-        if _FAILED_JOB.match(line):
-            reasons += [
-                line,
-                *_until(lines[number + 1 :], lambda below: not below.startswith("  ")),
-            ]
+    reasons: list[str] = []
+    is_log = False
+    for line in lines:
+        is_log = bool(_FAILED_JOB.match(line)) or (is_log and line.startswith("  "))
+        if is_log:
+            reasons.append(line)
     errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
     if not reasons and errors:
-        last = errors[-1]
-        below = _until(lines[last + 1 :], _TRACEBACK.match)
-        is_place = ' in file "' in lines[last] and below
-        reasons = below if is_place else [lines[last], *below]
+        error, *below = lines[errors[-1] :]
+        reasons = list(itertools.takewhile(lambda line: not _TRACEBACK.match(line), below))
+        if ' in file "' not in error or not reasons:
+            reasons.insert(0, error)
     return (reasons or lines)[-MOST_LINES:]
-
-
-def _until(lines: list[str], is_end: Callable[[str], object]) -> list[str]:
-    """The lines before the first that is an end."""
-    end = next((number for number, line in enumerate(lines) if is_end(line)), len(lines))
-    return lines[:end]

@@ -10,7 +10,8 @@ from typing import Any, get_args
 
 from tqdm import tqdm
 
-from toporank.app.commands.given import (
+from toporank.app.commands.running import SETTINGS, announce_compilation, claimed, make, only_shows
+from toporank.app.commands.scoring_input import (
     INPUT,
     PARTNERS,
     STORE,
@@ -21,7 +22,6 @@ from toporank.app.commands.given import (
     name_of,
     partners_setting,
 )
-from toporank.app.commands.running import SETTINGS, announce_compilation, claimed, make, only_shows
 from toporank.app.config import RankBy, load_config
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
@@ -32,14 +32,13 @@ from toporank.structures.identity import free_name
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
     """The command and its arguments. running : those of all commands that run the workflow."""
-    said = "score and rank the models of a folder"
-    parser = commands.add_parser("score", help=said, description=said, parents=[running])
+    summary = "score and rank the models of a folder"
+    parser = commands.add_parser("score", help=summary, description=summary, parents=[running])
     what = "what a predictor wrote, <target>/<model> files, an archive of them, or a single file"
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
     where = (
         "folder for everything that is written (toporank_<name of FOLDER> in the working "
-        "directory; with a number"
-        " where that has the results of another folder)"
+        "directory; with a number where that has the results of another folder)"
     )
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help=where)
     parser.add_argument("--partners", help=PARTNERS)
@@ -80,25 +79,30 @@ def settings_of(
     whether the predictor's own counts. plddt, rank_by : as in the configuration.
     """
     settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
-    settings |= {"targets": targets} if targets != BY_SEQUENCE else {}
-    settings |= {} if confidence else {"confidence": False}
-    settings |= {key: value for key, value in {"plddt": plddt, "rank_by": rank_by}.items() if value}
-    return settings | ({"scorer": str(scorer.resolve())} if scorer else {})
+    if targets != BY_SEQUENCE:
+        settings["targets"] = targets
+    if not confidence:
+        settings["confidence"] = False
+    if plddt:
+        settings["plddt"] = plddt
+    if rank_by:
+        settings["rank_by"] = rank_by
+    if scorer:
+        settings["scorer"] = str(scorer.resolve())
+    return settings
 
 
 def out_of(folder: Path) -> Path:
-    """The folder for results where none was given: that of the last run of this folder or archive,
-    or a new one.
+    """The folder for results by default: that of the last run of this folder or archive, or a new
+    one.
     """
     name = f"toporank_{name_of(folder)}"
-    there = {path.name for path in Path().glob(f"{name}*") if _is_of_another(path, folder)}
-    chosen = free_name(name, there)
-    if chosen != name:
-        print(
-            f"{name} has the results of another folder of this name: these are written to {chosen}",
-            flush=True,
-        )
-    return Path(chosen)
+    taken = {path.name for path in Path().glob(f"{name}*") if _is_of_another(path, folder)}
+    free = free_name(name, taken)
+    if free != name:
+        what = f"{name} has the results of another folder of this name"
+        print(f"{what}: these are written to {free}", flush=True)
+    return Path(free)
 
 
 def _is_of_another(out: Path, folder: Path) -> bool:
@@ -110,10 +114,8 @@ def _is_of_another(out: Path, folder: Path) -> bool:
         scored = Path(settings["score_decoys"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    if scored.is_relative_to(
-        out.resolve()
-    ):  # of an archive or a file, which is compared when it is unpacked
-        return folder.is_dir()
+    if scored.is_relative_to(out.resolve()):
+        return folder.is_dir()  # an archive or a file is compared when it is unpacked
     return not scored.is_relative_to(folder.resolve())
 
 
@@ -121,16 +123,13 @@ def score(args: argparse.Namespace) -> int:
     """Score and print the answer; 1 if no model has a score. Raises TopoRankError when it cannot be
     done.
     """
-    from toporank.app.commands.shown import (
-        about_scorer,
-        answer,
-    )  # imports numpy, for which --help need not wait
+    # numpy and pandas, for which --help need not wait
+    from toporank.app.commands.shown import about_scorer, answer
     from toporank.app.score_folder import find_models, score_folder
 
     if not args.folder.exists():
-        raise ConfigError(
-            "there is no such folder or file", where=args.folder, remedy="is it spelled right?"
-        )
+        what = "there is no such folder or file"
+        raise ConfigError(what, where=args.folder, remedy="is it spelled right?")
     out = args.out or out_of(args.folder)
     folder, of_archives = folder_to_score(args.folder, lambda: claimed(out).resolve() / INPUT)
     claimed(out)

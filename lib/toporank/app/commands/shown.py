@@ -1,6 +1,4 @@
-"""The answer in a few lines: the best model of each target, the verdict on it, and what changes
-what one does.
-"""
+"""The answer in a few lines: the best model of each target, the verdict on it, and its caveats."""
 
 from __future__ import annotations
 
@@ -19,14 +17,12 @@ from toporank.report.results import ScoredFolder
 from toporank.scorer.scorer import Scorer
 
 IN_DETAIL, LISTED = 2, 10
-"""Targets up to which each has several lines, and how many have one line where there are more: the
-most promising.
-"""
+"""Targets up to which each has several lines; of more, those that have one line each."""
 
 
 def about_scorer(path: Path | None) -> list[str]:
-    """Return lines that say what a scorer lacks, and whether it is a toy. path : None for the one
-    that ships.
+    """Return lines on what a scorer lacks, and whether it is a toy. path : None for the one that
+    ships.
     """
     if path is None:
         return []
@@ -50,10 +46,8 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
         for row in targets.itertuples():
             lines += _in_detail(row, best.loc[row.target])
     else:
-        lines += [
-            f"{row.target}: {_in_short(row, best.loc[row.target])}"
-            for row in targets.head(LISTED).itertuples()
-        ]
+        for row in targets.head(LISTED).itertuples():
+            lines.append(f"{row.target}: {_in_short(row, best.loc[row.target])}")
         lines += _unread(scored)
         lines += _about_all(targets)
     if targets["p_acceptable"].isna().all() and targets["dockq"].notna().any():
@@ -90,18 +84,19 @@ def _in_short(row: Any, best: pd.Series) -> str:
 
 def _about_all(targets: pd.DataFrame) -> list[str]:
     counts = targets["verdict"].value_counts()
-    kinds = [f"{verdict} {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts]
-    lines = [
-        f"verdict on the best model of {len(targets):,} targets: "
-        f"{', '.join(kinds) or 'none was scored'}"
-    ]
-    seen = int((targets["seen_in_training"] == SEEN).sum())
-    warned = int((targets["caveats"] != "").sum())
-    further = (
-        [f"{len(targets) - LISTED:,} more targets in targets.csv"] if len(targets) > LISTED else []
-    )
-    further += [f"{warned:,} with something to mind"] if warned else []
-    further += [f"{seen:,} seen in training"] if seen else []
+    verdicts = [f"{verdict} {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts]
+    of_all = ", ".join(verdicts) or "none was scored"
+    n_more = max(len(targets) - LISTED, 0)
+    n_warned = (targets["caveats"] != "").sum()
+    n_seen = (targets["seen_in_training"] == SEEN).sum()
+    further = []
+    if n_more:
+        further.append(f"{n_more:,} more targets in targets.csv")
+    if n_warned:
+        further.append(f"{n_warned:,} with something to mind")
+    if n_seen:
+        further.append(f"{n_seen:,} seen in training")
+    lines = [f"verdict on the best model of {len(targets):,} targets: {of_all}"]
     return [*lines, "; ".join(further)] if further else lines
 
 
@@ -122,13 +117,9 @@ def _unread(scored: ScoredFolder) -> list[str]:
     """
     sentences = []
     for row in scored.confidence.values():
-        sentences += [
-            sentence for sentence in row.reason.split("; ") if sentence.startswith(UNREAD)
-        ]
-    lines = list(dict.fromkeys(sentences))
-    more = (
-        [f"so it is in {len(lines) - LISTED:,} more folders (confidence.csv)"]
-        if len(lines) > LISTED
-        else []
-    )
-    return [*lines[:LISTED], *more]
+        sentences += row.reason.split("; ")
+    unread = [text for text in dict.fromkeys(sentences) if text.startswith(UNREAD)]
+    n_more = len(unread) - LISTED
+    if n_more <= 0:
+        return unread
+    return [*unread[:LISTED], f"so it is in {n_more:,} more folders (confidence.csv)"]

@@ -13,14 +13,14 @@ from typing import Any
 import yaml
 
 from toporank import layout
-from toporank.app.commands.given import (
+from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
+from toporank.app.commands.scoring_input import (
     PARTNERS,
     chains_of_natives,
     check_partners,
     name_of,
     partners_setting,
 )
-from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
 from toporank.app.commands.shown import about_scorer
 from toporank.app.config import Dataset, load_config
 from toporank.building.coverage import conflicting, counts, read_coverage
@@ -35,88 +35,94 @@ from toporank.learning.assignment import describe_leaks, leaks
 from toporank.learning.conclusion import conclusion
 from toporank.structures.identity import Status
 
-OWN_CONFIG = Path("config/config.yaml")
-OF_STUDY = layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT
-COMMANDS = {
-    "train": (
-        "all make_scorer",
-        OF_STUDY,
-        "the study of a configuration, from models to report and scorer",
-    ),
-    "label": ("label_decoys", (layout.DOCKQ,), "DockQ of models whose natives are known"),
+DEFAULT_CONFIG = Path("config/config.yaml")
+RESULTS = {
+    "train": (layout.FINAL_SCORER, layout.MADE_SCORER, layout.REPORT),
+    "label": (layout.DOCKQ,),
 }
-"""Command → targets of the workflow, the results that are named at the end, and help."""
+"""Command → the results that are named at the end."""
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
     """The two commands and their arguments. running : those of all commands that run the
     workflow.
     """
-    for name, (_, _, help_) in COMMANDS.items():
-        parser = commands.add_parser(name, help=help_, description=help_, parents=[running])
-        what = (
-            "configuration, or a folder of decoys with --natives"
-            if name == "label"
-            else "configuration"
-        )
-        parser.add_argument(
-            "config", metavar="CONFIG", type=Path, nargs="?", default=OWN_CONFIG, help=what
-        )
-        where = (
-            "folder for results and logs, in which relative paths of CONFIG begin (the working "
-            "directory)"
-        )
-        parser.add_argument("-o", "--out", type=Path, metavar="OUT", default=Path(), help=where)
-        if name == "label":
-            parser.add_argument(
-                "--natives", type=Path, metavar="FOLDER", help="<target>.pdb or <target>/native.pdb"
-            )
-            parser.add_argument("--partners", help=PARTNERS)
-        parser.set_defaults(run=run)
+    summary = "the study of a configuration, from models to report and scorer"
+    train = commands.add_parser("train", help=summary, description=summary, parents=[running])
+    _add_arguments(train, "configuration")
+    summary = "DockQ of models whose natives are known"
+    label = commands.add_parser("label", help=summary, description=summary, parents=[running])
+    _add_arguments(label, "configuration, or a folder of decoys with --natives")
+    what = "<target>.pdb or <target>/native.pdb"
+    label.add_argument("--natives", type=Path, metavar="FOLDER", help=what)
+    label.add_argument("--partners", help=PARTNERS)
+
+
+def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
+    config = parser.add_argument("config", metavar="CONFIG", type=Path, nargs="?", help=what)
+    config.default = DEFAULT_CONFIG
+    where = (
+        "folder for results and logs, in which relative paths of CONFIG begin (the working "
+        "directory)"
+    )
+    parser.add_argument("-o", "--out", type=Path, metavar="OUT", default=Path(), help=where)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the workflow and say where the results are. Raises TopoRankError when it cannot be
     done.
     """
-    target, results, _ = COMMANDS[args.command]
-    if not args.config.exists():
-        remedy = f"give a file, such as a copy of {repository() / OWN_CONFIG}"
-        raise ConfigError("there is no such configuration", where=args.config, remedy=remedy)
-    if args.command == "label" and not args.config.is_dir() and (args.natives or args.partners):
-        remedy = "say both for its data sets in the file"
-        raise ConfigError(
-            "--natives and --partners are for a folder of decoys", where=args.config, remedy=remedy
-        )
-    folder = args.config.is_dir()
-    if folder and getattr(args, "natives", None) is None:
-        remedy = "give a file; `toporank label` takes a folder together with --natives"
-        raise ConfigError("a folder is no configuration", where=args.config, remedy=remedy)
+    _check_arguments(args)
+    config = args.config
     out = claimed(args.out)
-    if folder and not only_shows(args.snakemake_args):
-        check_partners(args.partners, "native", chains_of_natives(args.natives, out))
-    config = _for_natives(args, out) if folder else args.config
-    if args.command == "train" and _has_graphs(config):
+    if config.is_dir():
+        if not only_shows(args.snakemake_args):
+            check_partners(args.partners, "native", chains_of_natives(args.natives, out))
+        config = _for_natives(args, out)
+    if args.command == "label":
+        target = "label_decoys"
+    elif _has_graphs(config):
         target = "all"  # the scorer of a cross-validation needs structures
-    if make(target, config, out, args):
-        datasets = data_sets(config)
-        names = [dataset.name for dataset in datasets]
-        files = [str(path) for pattern in results for path in _of_each(out, pattern, names)]
-        lines = labelled(out, datasets) if args.command == "label" else learned(out, names)
-        print("\n".join([*lines, *files]))
+    else:
+        target = "all make_scorer"
+    if not make(target, config, out, args):
+        return 0
+    datasets = data_sets(config)
+    names = [dataset.name for dataset in datasets]
+    lines = labelled(out, datasets) if args.command == "label" else learned(out, names)
+    for pattern in RESULTS[args.command]:
+        lines += map(str, _of_each(out, pattern, names))
+    print("\n".join(lines))
     return 0
 
 
+def _check_arguments(args: argparse.Namespace) -> None:
+    """Raise ConfigError unless there is a configuration, or a folder together with natives."""
+    natives, partners = getattr(args, "natives", None), getattr(args, "partners", None)
+    if not args.config.exists():
+        what = "there is no such configuration"
+        remedy = f"give a file, such as a copy of {repository() / DEFAULT_CONFIG}"
+    elif args.config.is_dir() and natives is None:
+        what = "a folder is no configuration"
+        remedy = "give a file; `toporank label` takes a folder together with --natives"
+    elif not args.config.is_dir() and (natives or partners):
+        what = "--natives and --partners are for a folder of decoys"
+        remedy = "say both for its data sets in the file"
+    else:
+        return
+    raise ConfigError(what, where=args.config, remedy=remedy)
+
+
 def _has_graphs(config: Path) -> bool:
-    """Whether a data set of a configuration is graphs of another pipeline; what is wrong with it,
-    the workflow says.
+    """Whether a data set of a configuration is graphs of another pipeline; the workflow says what is
+    wrong with the configuration.
     """
     try:
-        settings = yaml.safe_load(config.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
+        datasets = yaml.safe_load(config.read_text(encoding="utf-8"))["datasets"]
+        return any(dataset.get("graphs") for dataset in datasets)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
         return False
-    datasets = settings.get("datasets") if isinstance(settings, dict) else None
-    return any(isinstance(each, dict) and each.get("graphs") for each in datasets or ())
 
 
 def data_sets(config: Path) -> list[Dataset]:
@@ -126,15 +132,13 @@ def data_sets(config: Path) -> list[Dataset]:
 
 
 def _of_each(out: Path, pattern: str, names: Iterable[str]) -> list[Path]:
-    """The files of a pattern with `{dataset}` that are there, one for each data set; or its only
-    file.
-    """
+    """The existing files of a pattern with `{dataset}`, one for each data set; or its only file."""
     paths = dict.fromkeys(out / pattern.format(dataset=name) for name in names)
     return [path for path in paths if path.exists()]
 
 
 def labelled(out: Path, datasets: Iterable[Dataset]) -> list[str]:
-    """What became of the decoys of each data set, in numbers that add up, and which are the native
+    """The fates of the decoys of each data set, in numbers that add up, and which are the native
     itself.
 
     Where targets have no native, files of natives that belong to no target are named.
@@ -160,32 +164,37 @@ def _natives_folder(out: Path, dataset: Dataset) -> Path:
 
 
 def learned(out: Path, names: Iterable[str]) -> list[str]:
-    """What became of decoys and labels of each data set, which splits leak, and what the scorer
+    """The fates of decoys and labels of each data set, which splits leak, and what the scorer
     lacks.
     """
     lines = []
     for path in _of_each(out, layout.COVERAGE, names):
+        dataset = path.parent.name
         rows = read_coverage(path)
-        lines.append(f"{path.parent.name}: {counts(rows)}")
-        lines += [f"{path.parent.name}: {line}" for line in recognised(rows)]
-        lines += (
-            [f"warning: {path.parent.name}: {warning}; see {path}"]
-            if (warning := conflicting(rows))
-            else []
-        )
+        lines.append(f"{dataset}: {counts(rows)}")
+        lines += [f"{dataset}: {line}" for line in recognised(rows)]
+        warning = conflicting(rows)
+        if warning:
+            lines.append(f"warning: {dataset}: {warning}; see {path}")
     splits = out / layout.SPLITS
-    if splits.exists() and (leaking := leaks(read_splits(splits))):
+    leaking = leaks(read_splits(splits)) if splits.exists() else None
+    if leaking:
         lines.append(f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}")
-    made = next(
-        (path for path in (out / layout.MADE_SCORER, out / layout.FINAL_SCORER) if path.exists()),
-        None,
-    )
-    return [*lines, *about_scorer(made), *conclusion(out, names, made)]
+    scorers = [
+        *_of_each(out, layout.MADE_SCORER, names),
+        *_of_each(out, layout.FINAL_SCORER, names),
+    ]
+    scorer = scorers[0] if scorers else None
+    return [*lines, *about_scorer(scorer), *conclusion(out, names, scorer)]
 
 
 def _for_natives(args: argparse.Namespace, out: Path) -> Path:
     """A configuration that labels the decoys of a folder."""
-    folders = {"decoys": str(args.config.resolve()), "natives": str(args.natives.resolve())}
-    datasets = [{"name": name_of(args.config), **folders, **partners_setting(args.partners)}]
-    write_text_if_changed(out / SETTINGS, json.dumps({"datasets": datasets}, indent=1) + "\n")
+    dataset = {
+        "name": name_of(args.config),
+        "decoys": str(args.config.resolve()),
+        "natives": str(args.natives.resolve()),
+        **partners_setting(args.partners),
+    }
+    write_text_if_changed(out / SETTINGS, json.dumps({"datasets": [dataset]}, indent=1) + "\n")
     return out / SETTINGS

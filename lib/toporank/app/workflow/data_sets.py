@@ -11,10 +11,8 @@ from typing import Any
 
 from toporank import layout
 from toporank.app.config import Config, Dataset, check_is_there, locate
-from toporank.building.chunks.plan import Current
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, canonical, resolve_recorded
-from toporank.inputs.graph_files import find_graph_files, state_of_files
 from toporank.inputs.labels import Label, read_labels
 from toporank.inputs.natives import EXPECTED, find_natives
 from toporank.inputs.unbound import unbound_files
@@ -46,8 +44,8 @@ def open_scorer(config: Config, repository: Path) -> Scorer:
         raise CheckpointError(
             "the scorer that ships with TopoRank is not there",
             where=path,
-            remedy="restore the folder resources/scorer, or say which scorer to use, such as"
-            f" scorer={layout.FINAL_SCORER} of a study in this folder",
+            remedy="restore the folder resources/scorer, or say which scorer to use, such as "
+            f"scorer={layout.FINAL_SCORER} of a study in this folder",
         )
     return Scorer.open(path)
 
@@ -76,8 +74,8 @@ def scorer_of(config: Config, repository: Path) -> str:
 def said_partners(
     config: Config, dataset: Dataset, folder: Path, repository: Path
 ) -> tuple[str, dict[str, str]]:
-    """The partners of all targets of a data set, if anything says so, and those of single targets
-    by name.
+    """The partners of all targets of a data set, or an empty text, and those of single targets by
+    name.
 
     The setting of the data set overrides the general one. A table in the folder of decoys counts
     unless the setting is a table itself.
@@ -86,7 +84,8 @@ def said_partners(
     if is_file(setting):
         check_is_there(setting, repository, f"dataset {dataset.name}, partners")
         return "", read_partners(locate(setting, repository))
-    return setting, read_partners(folder / FILE) if (folder / FILE).exists() else {}
+    table = folder / FILE
+    return setting, read_partners(table) if table.exists() else {}
 
 
 def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
@@ -105,9 +104,9 @@ def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
 
 def _located_labels(config: Config, dataset: str, repository: Path) -> dict[str, Path]:
     """The label table of each split of a data set, or of all splits under an empty name."""
-    tables = config.dataset(dataset).labels or {}
-    of_splits = tables if isinstance(tables, dict) else {"": tables}
-    return {split: locate(path, repository) for split, path in of_splits.items()}
+    labels = config.dataset(dataset).labels or {}
+    tables = labels if isinstance(labels, dict) else {"": labels}
+    return {split: locate(path, repository) for split, path in tables.items()}
 
 
 def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
@@ -123,45 +122,14 @@ def label_tables(config: Config, dataset: str, repository: Path) -> str:
     return canonical({split: str(path) for split, path in tables.items()})
 
 
-def plan_graphs(dataset: Dataset, repository: Path) -> dict[str, Any]:
-    """Return what a run builds of graphs of another pipeline: no chunks, since a single job reads
-    the files.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With `graphs`.
-    repository : Path
-        Where relative paths may begin, too.
-
-    Returns
-    -------
-    dict
-        `current`, `graph_files` (the state of the files) and `summary` (a line for the user).
-
-    Raises
-    ------
-    ConfigError
-        When there is no such folder, or no file in it.
-    """
-    folder = locate(dataset.graphs, repository)
-    check_is_there(dataset.graphs, repository, f"dataset {dataset.name}, graphs")
-    paths = find_graph_files(folder, dataset.name)
-    return {
-        "current": Current((dataset.graphs, str(folder.resolve())), [], []),
-        "graph_files": state_of_files(paths),
-        "summary": f"{len(paths)} graphs of another pipeline",
-    }
-
-
 @dataclass(frozen=True)
 class Sampling:
-    """Natives by target, and the partners where a setting or table names them; empty where nothing
+    """Natives and, where a setting or table names them, partners, by target; empty where nothing
     can be sampled.
     """
 
     natives: Mapping[str, Path] = field(default_factory=dict)
-    said: Mapping[str, str] = field(default_factory=dict)
+    partners_of: Mapping[str, str] = field(default_factory=dict)
 
     def native(self, wildcards: Any) -> str:
         """The file of a target's native."""
@@ -172,19 +140,21 @@ class Sampling:
         return list(map(str, unbound_files(self.natives[wildcards.target])))
 
     def partners(self, wildcards: Any) -> str:
-        """Its partners; empty where nothing is said of them."""
-        return self.said.get(wildcards.target, "")
+        """Its partners; empty where nothing names them."""
+        return self.partners_of.get(wildcards.target, "")
 
     def folders(self) -> list[str]:
         """Where the decoys of each target will lie."""
         return [layout.SAMPLED.format(target=target) for target in self.natives]
 
     def collected(self) -> list[str]:
-        """Those, and the folders of targets that were sampled before: their decoys are there, and
-        keep their labels.
+        """Those, and the folders of targets that were sampled before, whose decoys keep their
+        labels.
         """
-        before = Path(layout.SAMPLED.format(target="")).glob(f"*/{layout.POSES}")
-        return sorted({*self.folders(), *(str(poses.parent) for poses in before)})
+        folders = set(self.folders())
+        for poses in Path(layout.SAMPLED.format(target="")).glob(f"*/{layout.POSES}"):
+            folders.add(str(poses.parent))
+        return sorted(folders)
 
 
 def natives_to_sample(config: Config, repository: Path) -> Sampling:
@@ -193,21 +163,21 @@ def natives_to_sample(config: Config, repository: Path) -> Sampling:
     """
     if config.sampling.natives is None:
         return Sampling()
-    where, partners = "sampling.natives", config.sampling.partners or ""
-    check_is_there(config.sampling.natives, repository, where)
+    check_is_there(config.sampling.natives, repository, "sampling.natives")
     folder = locate(config.sampling.natives, repository)
-    found = find_natives(folder)
-    if not found:
-        raise ConfigError(f"no natives in {folder}", where=where, remedy=EXPECTED)
-    for target in sorted(set(config.only) - found.keys()):
-        raise ConfigError(f"no native {target!r}", where="only", remedy=did_you_mean(target, found))
-    chosen = {
-        target: path for target, path in found.items() if not config.only or target in config.only
-    }
+    natives = find_natives(folder)
+    if not natives:
+        raise ConfigError(f"no natives in {folder}", where="sampling.natives", remedy=EXPECTED)
+    for target in sorted(set(config.only) - natives.keys()):
+        remedy = did_you_mean(target, natives)
+        raise ConfigError(f"no native {target!r}", where="only", remedy=remedy)
+    if config.only:
+        natives = {target: natives[target] for target in config.only}
+    partners = config.sampling.partners or ""
     if not is_file(partners):
-        return Sampling(chosen, dict.fromkeys(chosen, partners))
+        return Sampling(natives, dict.fromkeys(natives, partners))
     check_is_there(partners, repository, "sampling.partners")
-    return Sampling(chosen, read_partners(locate(partners, repository)))
+    return Sampling(natives, read_partners(locate(partners, repository)))
 
 
 def sampling_problems(config: Config, repository: Path) -> list[str]:

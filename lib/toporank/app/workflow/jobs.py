@@ -137,7 +137,7 @@ class Jobs:
 
     def current(self, dataset: str) -> Current | None:
         """What this run builds of a data set."""
-        return self.check.current.get(dataset) if self.check else read_current(dataset)
+        return self.check.of(dataset).current if self.check else read_current(dataset)
 
     def ledgers(self, wildcards: Any) -> list[str]:
         """Ledgers of all chunks that are built of a data set."""
@@ -184,8 +184,9 @@ class Jobs:
         for job in dag.needrun_jobs():
             rule, wildcards = job.rule.name, job.wildcards
             if rule == "build_chunk":
-                chunk = self.check.chunks[wildcards.dataset][wildcards.chunk]
-                parts[Part(wildcards.dataset, wildcards.chunk)] = len(chunk)
+                chunks = self.check.of(wildcards.dataset).chunks
+                part = Part(wildcards.dataset, wildcards.chunk)
+                parts[part] = len(chunks[wildcards.chunk])
             elif rule == "sample_target":
                 parts[Part(layout.SAMPLING, wildcards.target)] = self.config.sampling.decoys
             elif rule == "score_targets":
@@ -198,7 +199,10 @@ class Jobs:
         current = self.current(dataset)
         plan = []
         for name in current.of_all if current else []:
-            plan += self.check.chunks[dataset][name] if self.check else read_chunk(dataset, name)
+            if self.check:
+                plan += self.check.of(dataset).chunks[name]
+            else:
+                plan += read_chunk(dataset, name)
         return plan
 
     # ---- what jobs depend on beside files --------------------------------------------------------
@@ -219,14 +223,14 @@ class Jobs:
         for name in datasets:
             current = self.current(name)
             contents.append(current and current.of_all)
-            contents.append(self.check.labels.get(name) if self.check else None)
+            contents.append(self.check.of(name).labels if self.check else None)
         return _digest(tuple(contents))
 
     def confidence_state(self, wildcards: Any) -> str:
         """The state of all files in which predictors may speak of the decoys of a data set, as a
         digest.
         """
-        decoys = self.check.decoys.get(wildcards.dataset, []) if self.check else []
+        decoys = self.check.of(wildcards.dataset).decoys if self.check else []
         folders = set()
         for decoy in decoys:
             folders.add(Path(decoy.path).parent)
@@ -241,10 +245,10 @@ class Jobs:
         """
         if not self.check:
             return ""
-        natives = self.check.natives.get(wildcards.dataset, {})
-        members = self.check.chunks[wildcards.dataset].get(wildcards.chunk, ())
-        targets = sorted({member.target for member in members})
-        return _digest([(target, natives.get(target)) for target in targets])
+        planned = self.check.of(wildcards.dataset)
+        decoys = planned.chunks.get(wildcards.chunk, ())
+        targets = sorted({decoy.target for decoy in decoys})
+        return _digest([(target, planned.natives.get(target)) for target in targets])
 
     # ---- labels ----------------------------------------------------------------------------------
 

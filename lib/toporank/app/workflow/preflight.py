@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import math
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from toporank.app.config import Config, Dataset, check_is_there, locate
 from toporank.app.workflow.data_sets import (
     NO_SCORER,
     labels_of,
-    plan_graphs,
     said_partners,
     sampling_problems,
 )
@@ -45,6 +45,7 @@ from toporank.features.registry import Choice
 from toporank.files.state import state_if_there
 from toporank.inputs.discovery import decoys_of, sketches
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys
+from toporank.inputs.graph_files import find_graph_files, state_of_files
 from toporank.inputs.labels import (
     Label,
     label_problems,
@@ -67,62 +68,80 @@ GARBAGE = 100_000
 """Objects after which Python looks for garbage: of 100,000 decoys it would look through everything
 again and again.
 """
+NO_DATASETS = (
+    "datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)"
+)
+NO_NATIVES = "no data set has natives to label its decoys by (give `natives: FOLDER`)"
+
+
+@dataclass
+class PlannedDataset:
+    """A data set that can be built.
+
+    current : what `onstart` records for the jobs. labels_expected : a job computes the labels;
+    `labels` then has those that it can, with DockQ nan. natives : the file of each target.
+    graph_files : the state of the graphs of another pipeline. again : published files that differ
+    now, although Snakemake takes them for finished.
+    """
+
+    current: Current | None = None
+    chunks: Chunks = field(default_factory=dict)
+    decoys: list[Decoy] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+    labels_expected: bool = False
+    natives: dict[str, NativeFile] = field(default_factory=dict)
+    graph_files: str = ""
+    again: set[str] = field(default_factory=set)
 
 
 @dataclass
 class Preflight:
-    """Problems, one line each with its remedy; for every data set its chunks, a summary and what
-    has to be done.
+    """Problems, one line each with its remedy; for every data set its plan, a summary and notes.
 
     untrainable, unsampled, unlabelled, unmakeable : problems only where something is trained, or
-    decoys are sampled, or all that have natives are labelled, or a scorer is made. decoys, labels :
-    of each data set. natives : of each data set, by target. labelled_by_natives : data sets whose
-    labels a job computes; `labels` then has those that it can, with DockQ nan. targets : all of
-    them, if only some are asked for. graph_files : of each data set of graphs of another pipeline,
-    the state of its files. current : what `onstart` records for the jobs. again : what was
-    published and differs now, although Snakemake takes it for finished.
+    decoys are sampled, or all that have natives are labelled, or a scorer is made. datasets,
+    summary, gap : by name, without the data sets that have a problem.
     """
 
     problems: list[str] = field(default_factory=list)
-    chunks: dict[str, Chunks] = field(default_factory=dict)
-    summary: dict[str, str] = field(default_factory=dict)
-    gap: dict[str, list[str]] = field(default_factory=dict)
     untrainable: list[str] = field(default_factory=list)
     unsampled: list[str] = field(default_factory=list)
     unlabelled: list[str] = field(default_factory=list)
     unmakeable: list[str] = field(default_factory=list)
-    targets: set[str] = field(default_factory=set)
-    current: dict[str, Current] = field(default_factory=dict)
-    labels: dict[str, list[Label]] = field(default_factory=dict)
-    natives: dict[str, dict[str, NativeFile]] = field(default_factory=dict)
-    decoys: dict[str, list[Decoy]] = field(default_factory=dict)
-    labelled_by_natives: set[str] = field(default_factory=set)
-    graph_files: dict[str, str] = field(default_factory=dict)
-    again: set[str] = field(default_factory=set)
+    datasets: dict[str, PlannedDataset] = field(default_factory=dict)
+    summary: dict[str, str] = field(default_factory=dict)
+    gap: dict[str, list[str]] = field(default_factory=dict)
+
+    def of(self, dataset: str) -> PlannedDataset:
+        """Return the plan of a data set, which is empty where it has a problem."""
+        return self.datasets.get(dataset, PlannedDataset())
 
     def write(self, names: Iterable[str]) -> None:
         """Record what this run builds of these data sets. Call it only under their locks."""
         for name in names:
-            write_current(name, self.current[name])
-            if name not in self.labelled_by_natives and name not in self.graph_files:
-                write_labels(Path(layout.LABELS.format(dataset=name)), self.labels[name])
+            dataset = self.datasets[name]
+            write_current(name, dataset.current)
+            if not dataset.labels_expected and not dataset.graph_files:
+                write_labels(Path(layout.LABELS.format(dataset=name)), dataset.labels)
 
     def chunk_of_decoy(self, dataset: str, target: str, decoy: str) -> str:
-        """Plan one decoy by itself; returns the name of its chunk. Raises ConfigError when there is
-        no such decoy.
+        """Plan one decoy alone and return the name of its chunk.
+
+        Raises
+        ------
+        ConfigError
+            There is no such decoy.
         """
-        known = {
-            row.key: row
-            for name in self.current[dataset].of_all
-            for row in self.chunks[dataset][name]
-        }
-        if (target, decoy) not in known:
-            remedy = did_you_mean(f"{target}/{decoy}", ("/".join(key) for key in known))
-            raise ConfigError(
-                f"no decoy {target}/{decoy}", where=f"dataset {dataset}", remedy=remedy
-            )
-        chunks = deal([known[target, decoy]], 1)
-        self.chunks[dataset] |= chunks
+        planned = self.of(dataset)
+        decoys = {}
+        for name in planned.current.of_all if planned.current else []:
+            decoys |= {row.key: row for row in planned.chunks[name]}
+        if (target, decoy) not in decoys:
+            remedy = did_you_mean(f"{target}/{decoy}", map("/".join, decoys))
+            where = f"dataset {dataset}"
+            raise ConfigError(f"no decoy {target}/{decoy}", where=where, remedy=remedy)
+        chunks = deal([decoys[target, decoy]], 1)
+        planned.chunks |= chunks
         write_plans(dataset, chunks)
         return next(iter(chunks))
 
@@ -138,65 +157,66 @@ def preflight(
     """Check everything the workflow will need and plan the feature jobs; a running build is not
     disturbed.
 
-    check_dssp : whether mkdssp is needed here. check_installed : whether jobs run with the packages
-    installed here. Nothing raises: every problem is listed, so that a user fixes them all at once.
+    Parameters
+    ----------
+    config, repository
+        The configuration, and where relative paths may begin, too.
+    choices
+        The feature module of each stage.
+    check_dssp
+        Whether mkdssp is needed here.
+    check_installed
+        Whether jobs run with the packages installed here.
+
+    Returns
+    -------
+    Preflight
+        Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
     gc.set_threshold(GARBAGE)
-    result = Preflight()
+    result = Preflight(unsampled=sampling_problems(config, repository))
+    problems = result.problems
     if check_dssp:
-        _noting(result, dssp_version)
-    for ready in [
-        choice.module.ready
-        for choice in choices.values()
-        if choice.module.ready and check_installed
-    ]:
-        _noting(result, ready)
+        with _noting(problems):
+            dssp_version()
+    for choice in choices.values():
+        if choice.module.ready and check_installed:
+            with _noting(problems):
+                choice.module.ready()
     if config.training.similarity == "mmseqs2":
-        _noting(result, mmseqs.check_installed)
+        with _noting(problems):
+            mmseqs.check_installed()
     if any(dataset.graphs is not None for dataset in config.datasets):
         result.unmakeable.append(NO_SCORER)
-    result.unsampled = sampling_problems(config, repository)
     if all(dataset.natives is None for dataset in config.datasets):
-        result.unlabelled.append(
-            "no data set has natives to label its decoys by (give `natives: FOLDER`)"
-        )
+        result.unlabelled.append(NO_NATIVES)
     for folder in ("results", "logs"):
-        _noting(result, lambda folder=folder: check_writable(Path(folder)))
-    _noting(
-        result,
-        lambda: check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store"),
-    )
+        with _noting(problems):
+            check_writable(Path(folder))
+    with _noting(problems):
+        check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store")
     if not config.datasets:
-        result.problems.append(
-            "datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)"
-        )
+        problems.append(NO_DATASETS)
     for dataset in config.datasets:
-        result.chunks[dataset.name] = {}
-        if dataset.graphs is None:
-            _noting(
-                result,
-                lambda dataset=dataset: _prepare(result, config, dataset, repository, choices),
-            )
-        else:
-            _noting(
-                result, lambda dataset=dataset: _prepare_graphs(result, config, dataset, repository)
-            )
+        with _noting(problems):
+            if dataset.graphs is None:
+                _plan_decoys(result, config, dataset, repository, choices)
+            else:
+                _plan_graphs(result, config, dataset, repository)
     if not config.score_decoys:
         _check_labels(result, config)
-    for target in sorted(set(config.only) - result.targets):
-        result.problems.append(
-            f"targets: no target {target!r} ({did_you_mean(target, result.targets)})"
-        )
+    _check_targets(result, config)
     gc.freeze()  # all this lives as long as the process: Python need not look through it again
     return result
 
 
-def _noting(result: Preflight, step: Callable[[], object]) -> None:
-    """Run a step; its TopoRankError becomes a problem."""
+@contextlib.contextmanager
+def _noting(problems: list[str]) -> Iterator[None]:
+    """Make a problem of a TopoRankError."""
     try:
-        step()
+        yield
     except TopoRankError as error:
-        result.problems.append(str(error))
+        problems.append(str(error))
 
 
 def check_writable(folder: Path, remedy: str = "choose another place with --directory") -> None:
@@ -206,12 +226,11 @@ def check_writable(folder: Path, remedy: str = "choose another place with --dire
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise ConfigError(
-            f"cannot be written: {error.strerror}", where=folder.resolve(), remedy=remedy
-        ) from error
+        what = f"cannot be written: {error.strerror}"
+        raise ConfigError(what, where=folder.resolve(), remedy=remedy) from error
 
 
-def _prepare(
+def _plan_decoys(
     result: Preflight,
     config: Config,
     dataset: Dataset,
@@ -219,127 +238,152 @@ def _prepare(
     choices: dict[str, Choice],
 ) -> None:
     """Find the decoys and labels of a data set and plan its jobs."""
-    name, folder = dataset.name, locate(dataset.decoys, repository)
+    name = dataset.name
+    where = f"dataset {name}"
+    folder = locate(dataset.decoys, repository)
     if not str(folder).isprintable():
-        raise ConfigError(
-            f"unprintable character in the path {str(folder)!r}", where=f"dataset {name}"
-        )
-    check_is_there(dataset.decoys, repository, f"dataset {name}")
+        raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=where)
+    check_is_there(dataset.decoys, repository, where)
     for_all, of_targets = said_partners(config, dataset, folder, repository)
     store = Path(config.workflow.reuse_store)
     grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
     decoys = grouped.decoys
-    notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
-    skipped = grouped.passed_over
     if not decoys:
-        raise no_decoys(name, folder, skipped)
+        raise no_decoys(name, folder, grouped.passed_over)
     labels = labels_of(config, name, repository)
-    natives = None
+    natives, native_files, notes_on_natives = None, {}, []
     if dataset.natives is not None:
-        natives, lines = _find_natives(result, dataset, decoys, repository, store)
-        notes += lines
+        natives, native_files, notes_on_natives = _find_natives(dataset, decoys, repository, store)
     check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
-    size = config.workflow.chunk_size
-    given = partners_given(grouped, for_all, of_targets, labels)
+
+    partners = partners_given(grouped, for_all, of_targets, labels)
+    notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
     if natives:
-        notes += check_named(given, natives, f"dataset {name}, partners")
+        notes += notes_on_natives
+        notes += check_named(partners, natives, f"{where}, partners")
     rows = plan_of(grouped, for_all, of_targets, labels, natives)
-    whole = part = deal(rows, size)
-    if config.only:
-        result.targets |= {decoy.target for decoy in decoys}
-        wanted = [row for row in rows if row.target in config.only]
-        part = deal(wanted, size) if wanted else {}
-    result.chunks[name], result.labels[name], result.decoys[name] = whole | part, labels, decoys
-    _writing(name, lambda: write_plans(name, result.chunks[name]))
-    result.current[name] = Current((dataset.decoys, str(folder.resolve())), list(part), list(whole))
-    differing = damaged(name)
-    gap = survey(name, part, recipes(choices), differing)
-    _writing(name, lambda: write_gap(name, gap))
-    if differing:
-        result.again |= {
-            layout.PUBLISHED.format(dataset=name),
-            *(str(place(name, *key)) for key in differing),
-        }
-    labelled = {label[:2] for label in of_decoys(labels)}
-    unknown = len(labelled - {decoy.key for decoy in decoys})
-    said = f"{len(labelled)} labels, {unknown} of them without decoy"
-    if dataset.labels_from_natives:
-        said = "labels from natives"
-        expected = [
-            Label(*decoy.key, math.nan, "")
-            for decoy in decoys
-            if decoy.target in result.natives[name]
-        ]
-        training = config.training
-        if training.split_by == "target":
-            expected = split_by_target(expected, training.validation_percent, training.split_seed)
-        result.labels[name] = expected
-        result.labelled_by_natives.add(name)
-    result.summary[name] = f"{describe_fates(gap)}; {said}"
-    every = f"every decoy: {layout.GAP.format(dataset=name)}"
     notes += [f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)]
-    of_target = {
-        key: text for key, text in given.items() if not (natives and key[0] in natives.chains)
-    }
-    notes += [*called_otherwise(of_target, grouped), *(called_in_models(rows) if natives else [])]
-    notes = [*notes, *(f"{line} ({EXPECTED})" for line in describe_passed_over(folder, skipped))]
-    if stray := sorted(
-        of_targets.keys() - {name for decoy in decoys for name in (decoy.target, decoy.folder)}
-    ):
-        notes.append(
-            f"partners are given for targets without decoys, {len(stray)} in all, such as "
-            f"{stray[0]}"
-        )
+    if natives:
+        partners = {key: text for key, text in partners.items() if key[0] not in natives.chains}
+    notes += called_otherwise(partners, grouped)
+    if natives:
+        notes += called_in_models(rows)
+    unread = describe_passed_over(folder, grouped.passed_over)
+    notes += [f"{line} ({EXPECTED})" for line in unread]
+    notes += _stray_partners(of_targets, decoys)
+
+    size = config.workflow.chunk_size
+    all_chunks = chunks = deal(rows, size)
+    if config.only:
+        wanted = [row for row in rows if row.target in config.only]
+        chunks = deal(wanted, size) if wanted else {}
+    planned = PlannedDataset(
+        current=Current((dataset.decoys, str(folder.resolve())), list(chunks), list(all_chunks)),
+        chunks=all_chunks | chunks,
+        decoys=decoys,
+        labels=labels,
+        labels_expected=dataset.labels_from_natives,
+        natives=native_files,
+    )
+    differing = damaged(name)
+    if differing:
+        planned.again = {str(place(name, *key)) for key in differing}
+        planned.again.add(layout.PUBLISHED.format(dataset=name))
+    gap = survey(name, chunks, recipes(choices), differing)
+    try:
+        write_plans(name, planned.chunks)
+        write_gap(name, gap)
+    except OSError as error:
+        raise ConfigError(f"the plans cannot be written: {error}", where=where) from error
+
+    about_labels = _describe_labels(labels, decoys)
+    if dataset.labels_from_natives:
+        about_labels = "labels from natives"
+        planned.labels = _expected_labels(config, decoys, planned.natives)
+    every = f"every decoy: {layout.GAP.format(dataset=name)}"
+    result.datasets[name] = planned
+    result.summary[name] = f"{describe_fates(gap)}; {about_labels}"
     result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
 
 
-def _prepare_graphs(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]:
+    """A note on partners of targets that have no decoys, if there are any."""
+    names = {decoy.target for decoy in decoys} | {decoy.folder for decoy in decoys}
+    stray = sorted(set(of_targets) - names)
+    if not stray:
+        return []
+    what = "partners are given for targets without decoys"
+    return [f"{what}, {len(stray)} in all, such as {stray[0]}"]
+
+
+def _describe_labels(labels: list[Label], decoys: list[Decoy]) -> str:
+    labelled = {label[:2] for label in of_decoys(labels)}
+    without_decoy = labelled - {decoy.key for decoy in decoys}
+    return f"{len(labelled)} labels, {len(without_decoy)} of them without decoy"
+
+
+def _expected_labels(config: Config, decoys: list[Decoy], natives: Iterable[str]) -> list[Label]:
+    """The labels that a job can compute: those of targets with a native."""
+    training = config.training
+    labels = [Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in natives]
+    if training.split_by == "target":
+        return split_by_target(labels, training.validation_percent, training.split_seed)
+    return labels
+
+
+def _plan_graphs(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
     """Find the graphs of another pipeline and check the label table; a job reads the graphs."""
-    name, plan = dataset.name, plan_graphs(dataset, repository)
-    result.current[name], result.graph_files[name] = plan["current"], plan["graph_files"]
-    result.labels[name], result.decoys[name], result.gap[name] = (
-        labels_of(config, name, repository),
-        [],
-        [],
+    name = dataset.name
+    folder = locate(dataset.graphs, repository)
+    check_is_there(dataset.graphs, repository, f"dataset {name}, graphs")
+    paths = find_graph_files(folder, name)
+    labels = labels_of(config, name, repository)
+    result.datasets[name] = PlannedDataset(
+        current=Current(folder=(dataset.graphs, str(folder.resolve())), chunks=[], of_all=[]),
+        labels=labels,
+        graph_files=state_of_files(paths),
     )
-    result.summary[name] = f"{plan['summary']}; {len(result.labels[name])} labels in the table"
+    result.summary[name] = (
+        f"{len(paths)} graphs of another pipeline; {len(labels)} labels in the table"
+    )
+    result.gap[name] = []
     check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
 
 
 def _find_natives(
-    result: Preflight, dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path
-) -> tuple[Natives, list[str]]:
-    """Find the natives of a data set; returns their chains, and which are missing or belong to no
-    target, in lines.
+    dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path
+) -> tuple[Natives, dict[str, NativeFile], list[str]]:
+    """Find the natives of a data set: their chains, the file of each target, and notes.
+
+    Raises ConfigError when no target has one.
     """
-    where, folder = f"dataset {dataset.name}, natives", locate(dataset.natives, repository)
+    where = f"dataset {dataset.name}, natives"
+    folder = locate(dataset.natives, repository)
     check_is_there(dataset.natives, repository, where)
-    natives, targets = find_natives(folder), sorted({decoy.target for decoy in decoys})
+    natives = find_natives(folder)
+    targets = sorted({decoy.target for decoy in decoys})
     paths, _ = natives_of(natives, targets)
     if not paths:
-        there = min(natives) if natives else "none"
+        first_native = printable(min(natives)) if natives else "none"
+        first_target = printable(targets[0])
         what = (
-            f"no target has a native: there is {printable(there)}, but for example target "
-            f"{printable(targets[0])}"
+            f"no target has a native: there is {first_native}, but for example target "
+            f"{first_target} in {printable(str(folder))}"
         )
-        raise ConfigError(
-            f"{what} in {printable(str(folder))}", where=where, remedy=NATIVES_EXPECTED
-        )
-    seen = sketches(map(str, paths.values()), store)
-    result.natives[dataset.name] = {
-        target: (
-            str(path),
-            *state_if_there(path, sketch.content if (sketch := seen[str(path)]) else ""),
-        )
-        for target, path in paths.items()
-    }
+        raise ConfigError(what, where=where, remedy=NATIVES_EXPECTED)
+    of_files = sketches(map(str, paths.values()), store)
+    files = {}
+    of_targets = {}
+    for target, path in paths.items():
+        sketch = of_files[str(path)]
+        state = state_if_there(path, sketch.content if sketch else "")
+        files[target] = (str(path), state.size, state.version)
+        of_targets[target] = sketch
     labelling = Labelling(natives, Store(store))
-    looks = {target: seen[str(path)] for target, path in paths.items()}
-    return known_natives(looks, lambda decoy: labelling.label(decoy).mapping), unmatched(
-        natives, targets
-    )
+    chains = known_natives(of_targets, lambda decoy: labelling.label(decoy).mapping)
+    return chains, files, unmatched(natives, targets)
 
 
 def _check_labels(result: Preflight, config: Config) -> None:
@@ -347,35 +391,43 @@ def _check_labels(result: Preflight, config: Config) -> None:
     problems.
     """
     names = config.training_datasets
-    if not all(name in result.labels for name in names):
+    if not all(name in result.datasets for name in names):
         return
-    labels = {name: of_decoys(result.labels[name]) for name in names}
-    stray = {name: mismatch(labels[name], result.decoys[name]) for name in names}
-    result.problems += [f"dataset {name}: {line}" for name, line in stray.items() if line]
-    if not any(stray.values()):
-        together = (
-            [row for name in names for row in table[name]] for table in (labels, result.decoys)
-        )
-        result.untrainable = [f"training: {line}" for line in label_problems(*together)]
+    labels = []
+    decoys = []
+    fits = True
+    for name in names:
+        of_dataset = of_decoys(result.datasets[name].labels)
+        problem = mismatch(of_dataset, result.datasets[name].decoys)
+        if problem:
+            result.problems.append(f"dataset {name}: {problem}")
+            fits = False
+        labels += of_dataset
+        decoys += result.datasets[name].decoys
+    if fits:
+        result.untrainable = [f"training: {line}" for line in label_problems(labels, decoys)]
 
 
-def _writing(dataset: str, step: Callable[[], object]) -> None:
-    try:
-        step()
-    except OSError as error:
-        raise ConfigError(
-            f"the plans cannot be written: {error}", where=f"dataset {dataset}"
-        ) from error
+def _check_targets(result: Preflight, config: Config) -> None:
+    """Record which targets of `only` no data set has."""
+    if not config.only:
+        return
+    targets = set()
+    for dataset in result.datasets.values():
+        targets |= {decoy.target for decoy in dataset.decoys}
+    for target in sorted(set(config.only) - targets):
+        remedy = did_you_mean(target, targets)
+        result.problems.append(f"targets: no target {target!r} ({remedy})")
 
 
-def _check_name(name: str, given: str, folder: Path) -> None:
+def _check_name(name: str, decoys: str, folder: Path) -> None:
     """Raise ConfigError when results/<name>/ holds the decoys of another folder."""
     before = read_current(name)
-    if before and given != before.folder[0] and str(folder.resolve()) != before.folder[1]:
-        raise ConfigError(
-            f"results/{name}/ holds the decoys of {before.folder[1]}, not those of "
-            f"{folder.resolve()}",
-            where="score_decoys",
-            remedy="give another name (score_name=NAME) or folder (toporank -o), or delete "
-            f"results/{name}/",
-        )
+    if before is None or decoys == before.folder[0] or str(folder.resolve()) == before.folder[1]:
+        return
+    raise ConfigError(
+        f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
+        where="score_decoys",
+        remedy="give another name (score_name=NAME) or folder (toporank -o), or delete "
+        f"results/{name}/",
+    )

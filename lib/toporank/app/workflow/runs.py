@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 TRAINING = "training"
 """The name under which sweep and fine-tuning are locked; no data set may have it."""
-_OF_TRAINING = (
-    *(layout.SWEEP_RUN, layout.FINETUNE_RUN, layout.FOLD_RUN),
-    *(layout.FINAL_CHECKPOINT, layout.MADE_MANIFEST, layout.SPLITS),
-)
-ROOMS = {Path(path).parts[1]: TRAINING for path in _OF_TRAINING} | {
-    Path(layout.SAMPLED).parts[1]: layout.SAMPLING
+ROOMS = {
+    "training": TRAINING,
+    "finetune": TRAINING,
+    "cross_validation": TRAINING,
+    "final": TRAINING,
+    "scorer": TRAINING,
+    "splits.csv": TRAINING,
+    "sampling": layout.SAMPLING,
 }
 """What is locked for work on each part of `results/` that belongs to no data set."""
 LAST_LINES = 15
@@ -78,25 +80,29 @@ def problems(dag: Any, check: Preflight) -> list[str]:
     """What keeps a run from its work. Decoys can be sampled before there is anything in the data
     sets they are for.
     """
-    rules = [job.rule.name for job in dag.needrun_jobs()]
-    samples = [rule.startswith("sample_") for rule in rules]
-    found = [] if samples and all(samples) else [*check.problems]
-    found += check.unlabelled if "label_decoys" in rules else []
-    found += check.unmakeable if "make_scorer" in rules else []
-    return (
-        found
-        + (check.untrainable if trains(dag) else [])
-        + (check.unsampled if any(samples) else [])
-    )
+    rules = {job.rule.name for job in dag.needrun_jobs()}
+    sampling = {rule for rule in rules if rule.startswith("sample_")}
+    faults = []
+    if not sampling or rules > sampling:
+        faults += check.problems
+    if "label_decoys" in rules:
+        faults += check.unlabelled
+    if "make_scorer" in rules:
+        faults += check.unmakeable
+    if trains(dag):
+        faults += check.untrainable
+    if sampling:
+        faults += check.unsampled
+    return faults
 
 
-def warn(logger: Any, found: Iterable[str]) -> list[str]:
+def warn(logger: Any, faults: Iterable[str]) -> list[str]:
     """Show problems that `problems` will refuse to run with; returns no files, for use in the input
     of a rule.
 
     Snakemake would show an error there with a traceback.
     """
-    for problem in found:
+    for problem in faults:
         logger.warning(f"Preflight: {problem}")
     return []
 
@@ -110,12 +116,16 @@ def claimed(dag: Any) -> set[str]:
     """
     claims = set()
     for job in dag.needrun_jobs():
-        names = set(job.wildcards.keys())
-        if "dataset" not in names:
-            rooms = {part for path in job.output for part in Path(path).parts[1:2]}
-            claims |= {ROOMS[room] for room in rooms if room in ROOMS}
-        elif not names & {"chunk", "decoy"}:
+        wildcards = set(job.wildcards.keys())
+        if wildcards & {"chunk", "decoy"}:
+            continue
+        if "dataset" in wildcards:
             claims.add(job.wildcards.dataset)
+            continue
+        for path in job.output:
+            room = Path(path).parts[1:2]
+            if room and room[0] in ROOMS:
+                claims.add(ROOMS[room[0]])
     return claims
 
 
@@ -123,12 +133,16 @@ def failures(dag: Any, since: float) -> list[str]:
     """The end of the log of every job that began after a time (s) and did not finish, under the
     log's path.
     """
-    logs = {Path(log) for job in dag.needrun_jobs() if not dag.finished(job) for log in job.log}
-    fresh = sorted(log for log in logs if log.exists() and log.stat().st_mtime >= since)
-    return [
-        "\n  ".join([f"{log}:", *log.read_text(errors="replace").splitlines()[-LAST_LINES:]])
-        for log in fresh
-    ]
+    logs = set()
+    for job in dag.needrun_jobs():
+        if not dag.finished(job):
+            logs.update(map(Path, job.log))
+    ends = []
+    for log in sorted(logs):
+        if log.exists() and log.stat().st_mtime >= since:
+            last = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+            ends.append("\n  ".join([f"{log}:", *last]))
+    return ends
 
 
 def use_this_environment(repository: Path, reuse_store: str) -> None:
@@ -149,7 +163,7 @@ def use_this_environment(repository: Path, reuse_store: str) -> None:
 def _before(path: str, front: list[str]) -> str:
     """A search path with these folders first, and once."""
     behind = path.split(os.pathsep) if path else []  # an empty entry would be the working directory
-    return os.pathsep.join([*front, *(entry for entry in behind if entry not in front)])
+    return os.pathsep.join(dict.fromkeys([*front, *behind]))
 
 
 def submission_problems(executor: str, python: str) -> list[str]:

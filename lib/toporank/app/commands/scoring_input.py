@@ -1,0 +1,257 @@
+"""The input of scoring as a folder of decoys, whether it is a folder, the output of a predictor,
+an archive or a single file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from toporank.app.config import RESERVED
+from toporank.errors import ConfigError, printable
+from toporank.files.archives import UNKNOWN, archive_name, unpacked
+from toporank.inputs.complexes import Grouped
+from toporank.inputs.discovery import sketches
+from toporank.inputs.folders import part_to_score
+from toporank.inputs.listing import is_model
+from toporank.inputs.natives import find_natives
+from toporank.inputs.predictors import programs
+from toporank.inputs.unpacked_jobs import Gathered, gathered
+from toporank.structures.identity import INTERMEDIATE, split_suffix
+from toporank.structures.partners import (
+    EACH_CHAIN,
+    is_file,
+    parse_partners,
+    partner_name,
+    read_partners,
+)
+
+if TYPE_CHECKING:
+    from toporank.app.score_folder import ScoringInput
+
+INPUT = "input"
+"""Folder in OUT for what is unpacked or linked."""
+RELAXED = re.compile(r"(^|_)relaxed_")
+"""In the name of a model that AlphaFold 2 or ColabFold relaxed."""
+STORE = ".toporank/store"
+"""The reuse store, in OUT."""
+PARTNERS = (
+    "which chains are one partner, such as H+L:A, or a CSV file that says so; by default those of "
+    "an antibody, T-cell receptor or MHC molecule are one, and every other chain; chains keeps "
+    "each chain apart"
+)
+"""Help of `--partners`."""
+
+
+def name_of(source: Path) -> str:
+    """The name of the results: that of the input, in letters that every path may have.
+
+    >>> name_of(Path("out/my run")), name_of(Path("fold_x.zip")), name_of(Path("model.cif.gz"))
+    ('my_run', 'fold_x', 'model')
+    """
+    name = archive_name(source)
+    stem = split_suffix(source.name)
+    if not name and stem and not source.is_dir():
+        name = stem[0]
+    name = name or source.resolve().name
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("_.-") or "decoys"
+    return f"{plain}_decoys" if plain in RESERVED else plain
+
+
+def described(models: ScoringInput, source: Path, folder: Path) -> list[str]:
+    """What the models of a folder are, and what TopoRank decided about them, in lines.
+
+    source : what the user named. folder : where its models lie, which for archives in it is
+    elsewhere.
+    """
+    if source.is_dir() and not folder.is_relative_to(source.resolve()):
+        folder = source.resolve()
+    grouped = models.grouped
+    what = f"{programs(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
+    return [what, *(f"  {note}" for note in models.notes)]
+
+
+def describe_models(grouped: Grouped) -> str:
+    """`5 models of 1 target and 5 copies of them`: copies and intermediate states are no models of
+    their own.
+    """
+    decoys = grouped.decoys
+    n_intermediate = sum(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys)
+    n_copies = len(grouped.copies)
+    n_targets = len({decoy.target for decoy in decoys})
+    n_models = len(decoys) - n_copies - n_intermediate
+    text = f"{_several(n_models, 'model')} of {_several(n_targets, 'target')}"
+    n_relaxed = _relaxed(grouped)
+    if n_relaxed:
+        text += f" ({n_relaxed:,} of them relaxed from another)"
+    if n_copies:
+        text += ", " if n_intermediate else " and "
+        text += "1 copy of them" if n_copies == 1 else f"{n_copies:,} copies of them"
+    if n_intermediate:
+        states = _several(n_intermediate, "intermediate state")
+        text += f" and {states} that TopoRank does not score"
+    return text
+
+
+def _relaxed(grouped: Grouped) -> int:
+    """The number of models that a predictor relaxed and whose unrelaxed state is a model, too."""
+    models = {decoy.key: grouped.copies.get(decoy.key, decoy.name) for decoy in grouped.decoys}
+    relaxed = set()
+    for (target, name), model in models.items():
+        unrelaxed = models.get((target, RELAXED.sub(r"\1unrelaxed_", name)))
+        if unrelaxed not in (None, model):
+            relaxed.add((target, model))
+    return len(relaxed)
+
+
+def folder_to_score(source: Path, inputs: Callable[[], Path]) -> Gathered:
+    """The folder with the decoys of a folder, an archive or a single file, and notes on archives in
+    it.
+
+    Parameters
+    ----------
+    source
+        The input.
+    inputs
+        Returns the folder for what is unpacked or linked; called only if anything is.
+
+    Raises
+    ------
+    ConfigError
+        There are no decoys.
+    """
+    if not source.exists():
+        what = "there is no such folder or file"
+        raise ConfigError(what, where=source, remedy="is it spelled right?")
+    if source.is_dir():
+        folder, notes = gathered(source.resolve(), lambda: inputs() / name_of(source))
+        try:
+            return Gathered(part_to_score(folder), notes)
+        except ConfigError as error:
+            what = "; ".join([error.what, *notes])
+            raise ConfigError(what, where=error.where, remedy=error.remedy) from error
+    if archive_name(source):
+        return Gathered(part_to_score(unpacked(source, inputs())), [])
+    if is_model(source):
+        return Gathered(_linked(source, inputs()), [])
+    remedy = "give the folder it lies in"
+    if source.suffix.lower() in UNKNOWN:
+        remedy = "unpack it and give the folder"
+    what = "neither a structure nor an archive that is read"
+    raise ConfigError(what, where=source, remedy=remedy)
+
+
+def _linked(file: Path, inputs: Path) -> Path:
+    """A folder with a link to a single file."""
+    folder = inputs / name_of(file)
+    folder.mkdir(parents=True, exist_ok=True)
+    for before in folder.iterdir():
+        if not before.is_symlink() or before.readlink().parent != file.absolute().parent:
+            what = (
+                f"holds results of the same name, of {before.resolve()}, not of {file.absolute()}"
+            )
+            remedy = f"choose another folder with -o, or delete {folder}"
+            raise ConfigError(what, where=inputs.parent, remedy=remedy)
+        before.unlink()
+    (folder / file.name).symlink_to(file.absolute())
+    return folder
+
+
+def partners_setting(partners: str | None) -> dict[str, str]:
+    """What `--partners` is in a configuration: a file by its whole path, since paths there begin
+    elsewhere.
+    """
+    if not partners:
+        return {}
+    return {"partners": str(Path(partners).resolve()) if is_file(partners) else partners}
+
+
+class Chains(NamedTuple):
+    """The chains of a model or native.
+
+    targets : names that a table of partners may have for it. file : its name. names : of chains.
+    """
+
+    targets: set[str]
+    file: str
+    names: set[str]
+
+
+def chains_of_decoys(grouped: Grouped) -> list[Chains]:
+    """The chains of decoys that can be read."""
+    of_decoys = []
+    for decoy in grouped.decoys:
+        kinds = grouped.kinds[decoy.key]
+        if kinds:
+            targets = {decoy.target, decoy.folder}
+            of_decoys.append(Chains(targets, file=Path(decoy.path).name, names=set(kinds)))
+    return of_decoys
+
+
+def chains_of_natives(folder: Path, out: Path) -> list[Chains]:
+    """The chains of the natives in a folder. out : has the reuse store."""
+    natives = find_natives(folder)
+    of_files = sketches(map(str, natives.values()), out / STORE)
+    of_natives = []
+    for target, path in natives.items():
+        sketch = of_files[str(path)]
+        if sketch:
+            of_natives.append(Chains({target}, file=path.name, names=set(dict(sketch.chains))))
+    return of_natives
+
+
+def check_partners(
+    partners: str | None, what: str, chains: Iterable[Chains], where: str = "--partners"
+) -> None:
+    """Raise ConfigError when partners name chains that nothing has together, before results are
+    replaced.
+
+    Parameters
+    ----------
+    partners
+        As `--partners` takes them. A table may have targets that the input lacks.
+    what
+        `model` or `native`.
+    chains
+        Of the models or natives.
+    where
+        The name of the setting in the message.
+    """
+    if not partners:
+        return
+    rows = read_partners(Path(partners)) if is_file(partners) else {"": partners}
+    chains = list(chains)
+    for target, text in rows.items():
+        if text.strip() == EACH_CHAIN:
+            continue
+        names = set(itertools.chain.from_iterable(parse_partners(text, where)))
+        of_target = [each for each in chains if not target or target in each.targets]
+        if of_target and not any(names <= each.names for each in of_target):
+            nearest = max(of_target, key=lambda each: len(each.names & names))
+            kind = f"{what} of {target}" if target else what
+            raise ConfigError(
+                f"no {kind} has the chains {_written(names)}; "
+                f"{printable(nearest.file)} has {_written(nearest.names)}",
+                where=f"{where} {text}",
+                remedy=f"{_spelling(text, names, nearest)} Nothing was changed",
+            )
+
+
+def _spelling(text: str, names: set[str], nearest: Chains) -> str:
+    """Advice on partners such as `HL:A`, where H and L are chains."""
+    for name in sorted(names - nearest.names):
+        if set(name) <= nearest.names:
+            return f"join chains by +, such as {text.replace(name, '+'.join(name))};"
+    return "is a name misspelled?"
+
+
+def _written(chains: Iterable[str]) -> str:
+    """Names of chains as `--partners` takes them."""
+    return ", ".join(printable(partner_name((chain,))) for chain in sorted(chains))
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
