@@ -54,7 +54,7 @@ CONFIG = {
         "finetune": {
             "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 2, "learning_rate": 0.001},
             "phases": [
-                {"name": "phase1", "seed": 3},
+                {"name": "phase1", "seeds": [3]},
                 {"name": "phase2", "parent": "phase1", "seeds": [4]},
             ],
         },

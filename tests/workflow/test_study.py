@@ -23,7 +23,7 @@ PROMISED = [
         "config.yaml")),
     "training/tiny_seed1/runners_up/best_loss_2.ckpt", "training/winners.csv", "training/configs.csv",
     "training/leaderboard.csv", "training/best.ckpt", "training/best.json",
-    "finetune/phase1/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
+    "finetune/phase1_seed3/best_loss.ckpt", "finetune/phase2_seed4/best_loss.ckpt",
     "final/best.ckpt", "final/best.json", "final/scorer.json", "scores/mini/models.csv",
     "scores/mini/details.csv", "scores/mini/targets.csv",
     "scores/mini/residues.csv", "scores/mini/contacts.csv",
@@ -113,7 +113,7 @@ def test_decoys_are_scored_by_the_mean_of_the_best_two_runs(finished):
 
 def test_the_best_checkpoint_is_the_best_of_the_leaderboard(finished):
     leaderboard = pd.read_csv(finished.results / "final/leaderboard.csv")
-    assert set(leaderboard["run"]) == {"tiny_seed1", "tiny_seed2", "phase1", "phase2_seed4"}
+    assert set(leaderboard["run"]) == {"tiny_seed1", "tiny_seed2", "phase1_seed3", "phase2_seed4"}
     best = json.loads(finished.text("final/best.json"))
     assert best["val_loss"] == pytest.approx(leaderboard["best_loss.val_loss"].min())
     chosen = leaderboard[leaderboard["chosen"]].iloc[0]
@@ -124,8 +124,8 @@ def test_the_best_checkpoint_is_the_best_of_the_leaderboard(finished):
 
 def test_fine_tuning_starts_from_its_parent(finished):
     sweep = json.loads(finished.text("training/best.json"))
-    assert f"run: {sweep['run']}" in finished.text("finetune/phase1/config.yaml")
-    assert "run: phase1" in finished.text("finetune/phase2_seed4/config.yaml")
+    assert f"run: {sweep['run']}" in finished.text("finetune/phase1_seed3/config.yaml")
+    assert "run: phase1_seed3" in finished.text("finetune/phase2_seed4/config.yaml")
 
 
 def test_what_training_has_seen_of_each_target_is_told(finished):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -32,20 +33,10 @@ def _partners(value: Any) -> Any:
     return value
 
 
-RESERVED = {
-    "training",
-    "finetune",
-    "final",
-    "scores",
-    "evaluation",
-    "cross_validation",
-    "sampling",
-    "scorer",
-}
+RESERVED = {"training", "finetune", "final", "scorer", "scores", "evaluation"}
+RESERVED |= {"cross_validation", "sampling"}
 """Names that no data set can have: folders in `results/`."""
 PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
-
-
 Targets = Literal["sequence", "folder"] | None
 RankBy = Literal["complex", "min_interface", "mean_interface"]
 
@@ -61,19 +52,18 @@ class Dataset(Section):
     )
     graphs: str | None = Field(
         None,
-        description="Folder of PyTorch Geometric `Data` files, `<target>/<decoy>.pt`, in the place of "
-        "`decoys`; see"
-        " docs/training-your-own.md.",
+        description="Folder of PyTorch Geometric `Data` files, `<target>/<decoy>.pt`, in the place "
+        "of `decoys`; see docs/training-your-own.md.",
     )
     labels: str | dict[Literal["train", "val", "test"], str] | None = Field(
         None,
-        description="CSV with `Target,Model,DockQ[,CAPRI][,split][,group]`, or one such file per split;"
-        " unset for a data set that is only scored.",
+        description="CSV with `Target,Model,DockQ[,CAPRI][,split][,group]`, or one such file per "
+        "split; unset for a data set that is only scored.",
     )
     natives: str | None = Field(
         None,
-        description="Folder of the natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`, from which labels are"
-        " computed where `labels` gives none.",
+        description="Folder of the natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`, from "
+        "which labels are computed where `labels` gives none.",
     )
     partners: PartnersSetting = Field(
         None, description="Overrides the top-level `partners` for this data set."
@@ -87,15 +77,12 @@ class Dataset(Section):
 
     @model_validator(mode="after")
     def _decoys_or_graphs(self) -> Dataset:
+        where = f"data set {self.name!r}"
         if (self.decoys is None) == (self.graphs is None):
-            raise ValueError(f"data set {self.name!r}: give either `decoys` or `graphs`")
-        if self.graphs is not None:
-            of_structures = ("natives", "partners", "plddt", "targets")
-            useless = [key for key in of_structures if getattr(self, key) is not None]
-            if useless:
-                raise ValueError(
-                    f"data set {self.name!r}: `{useless[0]}` needs structures, and it has `graphs`"
-                )
+            raise ValueError(f"{where}: give either `decoys` or `graphs`")
+        for key in ("natives", "partners", "plddt", "targets"):
+            if self.graphs is not None and getattr(self, key) is not None:
+                raise ValueError(f"{where}: `{key}` needs structures, and it has `graphs`")
         return self
 
     @property
@@ -118,9 +105,7 @@ Stage = Annotated[dict[str, Any], BeforeValidator(_module_by_name)]
 
 
 class Features(Section):
-    """For each stage `module: ID` and its parameters, or the ID alone; what is left out has its
-    default.
-    """
+    """For each stage `module: ID` and its parameters, or the ID alone; all else has its default."""
 
     interface: Stage = Field({}, description="Which residues form the interface.")
     topology: Stage = Field({}, description="Persistent homology around each interface residue.")
@@ -129,7 +114,7 @@ class Features(Section):
 
 
 def _preset(section: Any) -> Any:
-    """The mapping that the name of a preset stands for."""
+    """The features of a preset that is given by its name."""
     if not isinstance(section, str):
         return section
     if section not in PRESETS:
@@ -141,7 +126,8 @@ def _names(value: Any) -> Any:
     """`A,B` as a list."""
     if not isinstance(value, str):
         return value
-    return [name for part in value.split(",") if (name := part.strip())]
+    names = [part.strip() for part in value.split(",")]
+    return list(filter(None, names))
 
 
 class Workflow(Section):
@@ -155,9 +141,8 @@ class Workflow(Section):
     )
     reuse_store: str = Field(
         ".toporank/store",
-        description=(
-            "Folder of finished artefacts by content; may be shared between working directories."
-        ),
+        description="Folder of finished artefacts by content; may be shared between working "
+        "directories.",
     )
 
 
@@ -166,14 +151,13 @@ class Sampling(Section):
 
     natives: str | None = Field(
         None,
-        description="Folder of natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`; files `unbound_*` beside the"
-        " latter hold one partner alone.",
+        description="Folder of natives, `<target>.{pdb,cif}[.gz]` or `<target>/native.*`; files "
+        "`unbound_*` beside the latter hold one partner alone.",
     )
     partners: PartnersSetting = Field(
         None,
-        description="The two partners, such as `H+L:A`, or a CSV file with columns `target,partners`; a "
-        "complex of two"
-        " chains needs none.",
+        description="The two partners, such as `H+L:A`, or a CSV file with columns "
+        "`target,partners`; a complex of two chains needs none.",
     )
     decoys: int = Field(60, ge=1, le=1_000, description="Decoys of each native.")
     rotations: int = Field(
@@ -191,7 +175,8 @@ class Config(Section):
     datasets: list[Dataset] = Field([], description="The data sets.")
     features: Annotated[Features, BeforeValidator(_preset)] = Field(
         Features(),
-        description=f"Feature module and parameters of each stage, or the name of a preset: `{'`, `'.join(PRESETS)}`.",
+        description="Feature module and parameters of each stage, or the name of a preset: "
+        f"`{'`, `'.join(PRESETS)}`.",
     )
     coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
     training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
@@ -203,117 +188,105 @@ class Config(Section):
     partners: PartnersSetting = Field(
         None,
         description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns "
-        "`target,partners`;"
-        " see docs/partners.md. They are chains of the native where a target has one. By default the chains of an"
-        " antibody, T-cell receptor or MHC molecule are one, and"
-        " every other chain; `chains` keeps each chain apart.",
+        "`target,partners`; see docs/partners.md. They are chains of the native where a target has "
+        "one. By default the chains of an antibody, T-cell receptor or MHC molecule are one, and "
+        "every other chain; `chains` keeps each chain apart.",
     )
     targets: Targets = Field(
         None,
-        description="How decoys are grouped into targets: by `sequence`, their chains are the same, "
-        "wherever the files"
-        " lie, or by `folder`. By default `folder` where there are labels or natives, which name targets, and"
-        " `sequence` elsewhere; see docs/inputs.md.",
+        description="How decoys are grouped into targets: by `sequence`, their chains are the "
+        "same, wherever the files lie, or by `folder`. By default `folder` where there are labels "
+        "or natives, which name targets, and `sequence` elsewhere; see docs/inputs.md.",
     )
     plddt: Plddt = Field(
         AUTO,
         description="Whether the B factors of models are pLDDT: where a predictor says so or their "
-        "numbers look like"
-        " it (`auto`), always (`b_factor`), or never (`none`); see docs/confidence.md.",
+        "numbers look like it (`auto`), always (`b_factor`), or never (`none`); see "
+        "docs/confidence.md.",
     )
     confidence: bool = Field(
         True,
-        description="Whether the predictor's own confidence counts in the score, where there is any and "
-        "the scorer"
-        " knows what it is worth; see docs/confidence.md.",
+        description="Whether the predictor's own confidence counts in the score, where there is "
+        "any and the scorer was trained with it; see docs/confidence.md.",
     )
     rank_by: RankBy = Field(
         "complex",
-        description="What decides on the ranking: the score of the whole complex, of its worst interface, "
-        "or the mean"
-        " of its interfaces. docs/partners.md says when which is right.",
+        description="What decides on the ranking: the score of the whole complex, of its worst "
+        "interface, or the mean of its interfaces. docs/partners.md says when which is right.",
     )
     score_decoys: str | None = Field(
         None,
-        description=(
-            "Folder of decoys to score instead of the data sets (`--config score_decoys=…`)."
-        ),
+        description="Folder of decoys to score instead of the data sets "
+        "(`--config score_decoys=…`).",
     )
     score_name: Name | None = Field(
         None, description="Data-set name for `score_decoys`; the folder's name by default."
     )
     scorer: str | None = Field(
         None,
-        description="What to score `score_decoys` with: the folder of a scorer, such as `results/final` "
-        "of a study of"
-        " your own, or a single checkpoint; the scorer that ships with TopoRank by default.",
+        description="What to score `score_decoys` with: the folder of a scorer, such as "
+        "`results/final` of a study of your own, or a single checkpoint; the scorer that ships with "
+        "TopoRank by default.",
     )
 
     @model_validator(mode="after")
     def _references(self) -> Config:
-        names = [d.name for d in self.datasets]
+        names = [dataset.name for dataset in self.datasets]
         distinct(names, "data set name")
-        for reserved in sorted(RESERVED & set(names)):
-            raise ValueError(
-                f"a data set cannot be called {reserved!r}: results/{reserved}/ is taken"
-            )
-        used = {"training.datasets": self.training.datasets}
-        used |= {
-            f"training.finetune.phases, {p.name}: datasets": p.datasets
-            for p in self.training.finetune.phases
-        }
-        for key, name in [(key, name) for key, chosen in used.items() for name in chosen]:
-            if name not in names:
-                raise ValueError(
-                    f"{key}: no data set {name!r}; there is {', '.join(names) or 'none'}"
-                )
-            if not self.dataset(name).is_labelled:
-                raise ValueError(f"{key}: data set {name!r} has neither labels nor natives")
+        for name in names:
+            if name in RESERVED:
+                what = f"a data set cannot be called {name!r}: results/{name}/ is taken"
+                raise ValueError(what)
+        self._check_learned(self.training.datasets, "training.datasets")
+        for phase in self.training.finetune.phases:
+            self._check_learned(phase.datasets, f"training.finetune.phases, {phase.name}: datasets")
         return self
+
+    def _check_learned(self, names: list[str], key: str) -> None:
+        """Raise ValueError unless these data sets can be trained on."""
+        datasets = {dataset.name: dataset for dataset in self.datasets}
+        for name in names:
+            if name not in datasets:
+                known = ", ".join(datasets) or "none"
+                raise ValueError(f"{key}: no data set {name!r}; there is {known}")
+            if not datasets[name].is_labelled:
+                raise ValueError(f"{key}: data set {name!r} has neither labels nor natives")
 
     @model_validator(mode="after")
     def _one_kind_of_graphs(self) -> Config:
-        of_decoys = [d.name for d in self.datasets if d.graphs is None]
-        of_graphs = [d.name for d in self.datasets if d.graphs is not None]
+        of_decoys = [dataset.name for dataset in self.datasets if dataset.graphs is None]
+        of_graphs = [dataset.name for dataset in self.datasets if dataset.graphs is not None]
         if of_decoys and of_graphs:
             raise ValueError(
-                f"data set {of_graphs[0]!r} has `graphs` and {of_decoys[0]!r} has `decoys`: no scorer takes both, so"
-                " give each a configuration and a folder of its own"
+                f"data set {of_graphs[0]!r} has `graphs` and {of_decoys[0]!r} has `decoys`: no "
+                "scorer takes both, so give each a configuration and a folder of its own"
             )
         return self
 
     @model_validator(mode="after")
     def _runs(self) -> Config:
         distinct([*self.sweep_runs(), *self.finetune_runs()], "run name")
-        return self
-
-    @model_validator(mode="after")
-    def _networks_of_the_scorer(self) -> Config:
-        chosen, names = (
-            self.training.scorer.config,
-            [entry.name for entry in self.training.sweep.configs],
-        )
-        if chosen is not None and chosen not in names:
-            raise ValueError(
-                f"training.scorer.config: no configuration {chosen!r}; there is {', '.join(names)}"
-            )
+        config = self.training.scorer.config
+        names = [entry.name for entry in self.training.sweep.configs]
+        if config is not None and config not in names:
+            where = "training.scorer.config"
+            raise ValueError(f"{where}: no configuration {config!r}; there is {', '.join(names)}")
         return self
 
     @model_validator(mode="after")
     def _local_quality(self) -> Config:
-        known = {d.name for d in self.datasets if d.natives is not None}
+        with_natives = {dataset.name for dataset in self.datasets if dataset.natives is not None}
         for run, (entry, _) in {**self.sweep_runs(), **self.finetune_runs()}.items():
-            learned = (entry.datasets if isinstance(entry, Phase) else []) or self.training_datasets
-            if entry.local_weight > 0 and learned and not known & set(learned):
-                raise ValueError(
-                    f"run {run!r} has a local_weight, but no data set that it learns from has "
-                    "`natives`"
-                )
+            learned = entry.datasets if isinstance(entry, Phase) else []
+            learned = set(learned or self.training_datasets)
+            if entry.local_weight > 0 and learned and not learned & with_natives:
+                what = f"run {run!r} has a local_weight"
+                raise ValueError(f"{what}, but no data set that it learns from has `natives`")
         return self
 
     def dataset(self, name: str) -> Dataset:
         """The data set of that name."""
-        return next(d for d in self.datasets if d.name == name)
+        return next(dataset for dataset in self.datasets if dataset.name == name)
 
     def plddt_of(self, dataset: str) -> Plddt:
         """Whether the B factors of a data set are pLDDT."""
@@ -322,13 +295,16 @@ class Config(Section):
     @property
     def training_datasets(self) -> list[str]:
         """Names of the data sets that are trained on."""
-        return self.training.datasets or [d.name for d in self.datasets if d.is_labelled]
+        labelled = [dataset.name for dataset in self.datasets if dataset.is_labelled]
+        return self.training.datasets or labelled
 
     @property
     def learned_datasets(self) -> list[str]:
         """Those, and the ones that fine-tune phases learn from."""
-        phases = [name for phase in self.training.finetune.phases for name in phase.datasets]
-        return list(dict.fromkeys([*self.training_datasets, *phases]))
+        names = list(self.training_datasets)
+        for phase in self.training.finetune.phases:
+            names += phase.datasets
+        return list(dict.fromkeys(names))
 
     def grouped_by(self, dataset: Dataset) -> str:
         """What makes the decoys of a data set a target."""
@@ -340,25 +316,23 @@ class Config(Section):
 
     def sweep_runs(self) -> dict[str, tuple[SweepConfig, int]]:
         """Run name `<config>_seed<seed>` to its configuration and seed."""
-        return {
-            f"{c.name}_seed{s}": (c, s)
-            for c in self.training.sweep.configs
-            for s in self.training.sweep.seeds
-        }
+        sweep = self.training.sweep
+        runs = itertools.product(sweep.configs, sweep.seeds)
+        return {f"{config.name}_seed{seed}": (config, seed) for config, seed in runs}
 
     @property
     def scorer_run(self) -> str:
         """The run whose networks, one of each fold, `make_scorer` takes."""
-        chosen = self.training.scorer.config or self.training.sweep.configs[0].name
-        return f"{chosen}_seed{self.training.sweep.seeds[0]}"
+        sweep = self.training.sweep
+        config = self.training.scorer.config or sweep.configs[0].name
+        return f"{config}_seed{sweep.seeds[0]}"
 
     def finetune_runs(self) -> dict[str, tuple[Phase, int]]:
-        """Run name to its phase and seed."""
-        return {
-            run: (phase, seed)
-            for phase in self.training.finetune.phases
-            for run, seed in phase.runs().items()
-        }
+        """Run name `<phase>_seed<seed>` to its phase and seed."""
+        runs = {}
+        for phase in self.training.finetune.phases:
+            runs |= {f"{phase.name}_seed{seed}": (phase, seed) for seed in phase.seeds}
+        return runs
 
 
 def load_config(values: dict[str, Any]) -> Config:
@@ -367,53 +341,44 @@ def load_config(values: dict[str, Any]) -> Config:
     config.choices()
     if config.score_decoys is None:
         if config.scorer or config.score_name:
-            raise ConfigError(
-                "`scorer` and `score_name` go with `score_decoys`",
-                remedy="give score_decoys=FOLDER too",
-            )
+            what = "`scorer` and `score_name` go with `score_decoys`"
+            raise ConfigError(what, remedy="give score_decoys=FOLDER too")
         return config
-    name = config.score_name or re.sub(
-        r"[^A-Za-z0-9_.-]", "_", Path(config.score_decoys).resolve().name
-    )
-    if name in [dataset.name for dataset in config.datasets]:
-        raise ConfigError(
-            f"score_decoys: results/{name}/ belongs to the data set {name!r}",
-            remedy="give another name with score_name=NAME",
-        )
+    folder = Path(config.score_decoys).resolve()
+    name = config.score_name or re.sub(r"[^A-Za-z0-9_.-]", "_", folder.name)
+    remedy = "give another name with score_name=NAME"
+    if any(dataset.name == name for dataset in config.datasets):
+        what = f"score_decoys: results/{name}/ belongs to the data set {name!r}"
+        raise ConfigError(what, remedy=remedy)
     try:
-        scored = checked(
-            Dataset, {"name": name, "decoys": config.score_decoys}, where="score_decoys"
-        )
-        return checked(
-            Config, {**values, "datasets": [scored.model_dump()], "training": {}}, where=""
-        )
+        settings = {"name": name, "decoys": config.score_decoys}
+        dataset = checked(Dataset, settings, where="score_decoys").model_dump()
+        return checked(Config, {**values, "datasets": [dataset], "training": {}}, where="")
     except ConfigError as error:
-        raise ConfigError(error.what, remedy="give another name with score_name=NAME") from error
+        raise ConfigError(error.what, remedy=remedy) from error
 
 
 def locate(path: str, repository: Path) -> Path:
     """A path of the configuration: as given from the working directory or, if not there, in the
     repository.
     """
-    return (
-        Path(path) if Path(path).exists() or not (repository / path).exists() else repository / path
-    )
+    in_repository = repository / path
+    if Path(path).exists() or not in_repository.exists():
+        return Path(path)
+    return in_repository
 
 
 def check_is_there(path: str, repository: Path, where: str) -> None:
     """Raise ConfigError, with all places `locate` looks in, unless the path is in one of them."""
     if locate(path, repository).exists():
         return
-    places = dict.fromkeys(
-        printable(str(place.absolute())) for place in (Path(path), repository / path)
-    )
+    first, second = str(Path(path).absolute()), str((repository / path).absolute())
+    if first == second:
+        what = f"there is no {printable(first)}"
+        raise ConfigError(what, where=where, remedy="is it spelled right?")
     raise ConfigError(
-        f"there is no {' and no '.join(places)}",
+        f"there is no {printable(first)} and no {printable(second)}",
         where=where,
-        remedy=(
-            "relative paths start in the working directory, which --directory changes, or in the "
-            "repository"
-        )
-        if len(places) > 1
-        else "is it spelled right?",
+        remedy="relative paths start in the working directory, which --directory changes, or in "
+        "the repository",
     )

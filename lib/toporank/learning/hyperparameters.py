@@ -244,15 +244,17 @@ class Final(Section):
 class Phase(Schedule):
     """One fine-tune phase: its parent's network and weights with a fresh optimiser and schedule."""
 
+    FORMER: ClassVar[dict[str, str]] = {
+        **Schedule.FORMER,
+        "seed": "now `seeds: [N]`; the run is called <name>_seed<N>",
+    }
+
     name: Name = Field(description="Name of the phase.")
     parent: Name = Field(
         "sweep", description="`sweep`, or the name of an earlier phase with a single seed."
     )
-    seed: Seed | None = Field(
-        None, description="Seed of a phase with one run, which then has the name of the phase."
-    )
-    seeds: list[Seed] | None = Field(
-        None, min_length=1, description="Seeds of a phase with runs `<name>_seed<seed>`."
+    seeds: list[Seed] = Field(
+        min_length=1, description="Seeds of the phase, whose runs are `<name>_seed<seed>`."
     )
     freeze: list[str] = Field(
         [],
@@ -269,19 +271,11 @@ class Phase(Schedule):
     )
 
     @model_validator(mode="after")
-    def _one_kind_of_seed(self) -> Phase:
-        if (self.seed is None) == (self.seeds is None):
-            raise ValueError(f"phase {self.name!r} needs either `seed` or `seeds`")
+    def _names(self) -> Phase:
         if self.name == "sweep":
             raise ValueError("a phase cannot be called 'sweep': as a parent that means the sweep")
-        distinct([str(seed) for seed in self.seeds or []], "seed")
+        distinct(list(map(str, self.seeds)), "seed")
         return self
-
-    def runs(self) -> dict[str, int]:
-        """Run name to seed."""
-        if self.seeds is None:
-            return {self.name: self.seed}
-        return {f"{self.name}_seed{seed}": seed for seed in self.seeds}
 
 
 class Finetune(Section):
@@ -300,7 +294,7 @@ class Finetune(Section):
 
     @model_validator(mode="after")
     def _chain(self) -> Finetune:
-        distinct([run for phase in self.phases for run in phase.runs()], "run name")
+        distinct([phase.name for phase in self.phases], "phase name")
         parents = {"sweep"}
         for phase in self.phases:
             if phase.parent not in parents:
@@ -308,7 +302,7 @@ class Finetune(Section):
                     f"parent {phase.parent!r} is neither `sweep` nor an earlier phase with one seed"
                 )
                 raise ValueError(f"phase {phase.name!r}: {wrong}")
-            if phase.seed is not None:
+            if len(phase.seeds) == 1:
                 parents.add(phase.name)
         return self
 

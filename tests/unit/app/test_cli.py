@@ -12,7 +12,8 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from toporank.__main__ import config_markdown, main
+from toporank.__main__ import main
+from toporank.app.commands.config_reference import config_markdown
 from toporank.app.config import Config, load_config
 from toporank.features.registry import modules
 from toporank.learning.hyperparameters import Hyperparameters

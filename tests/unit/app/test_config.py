@@ -153,8 +153,8 @@ def test_a_configuration_does_not_change():
             "training.sweep.configs[1].lerning_rate: unknown key (did you mean 'learning_rate'?)",
         ),
         (
-            {"training": {"finetune": {"phases": [{"name": "p", "sead": 1}]}}},
-            "training.finetune.phases[0].sead: unknown key (did you mean 'seed'?)",
+            {"training": {"finetune": {"phases": [{"name": "p", "sead": [1]}]}}},
+            "training.finetune.phases[0].sead: unknown key (did you mean 'seeds'?)",
         ),
         (
             {"training": {"sweep": {"defaults": {"batchsize": 2}, "configs": [{"name": "a"}]}}},
@@ -349,41 +349,43 @@ def test_phases_take_the_defaults_and_are_named_by_their_seeds():
     config = finetune(
         defaults={"learning_rate": 0.001, "batch_size": 48},
         phases=[
-            {"name": "first", "seed": 222},
+            {"name": "first", "seeds": [222]},
             {"name": "second", "seeds": [101, 555], "parent": "first", "batch_size": 16},
         ],
     )
     runs = config.finetune_runs()
     assert {run: seed for run, (_, seed) in runs.items()} == {
-        "first": 222,
+        "first_seed222": 222,
         "second_seed101": 101,
         "second_seed555": 555,
     }
-    assert [runs[run][0].batch_size for run in ("first", "second_seed101")] == [48, 16]
+    assert [runs[run][0].batch_size for run in ("first_seed222", "second_seed101")] == [48, 16]
     assert runs["second_seed555"][0].learning_rate == 0.001
-    assert [runs[run][0].parent for run in ("first", "second_seed101")] == ["sweep", "first"]
+    assert [runs[run][0].parent for run in ("first_seed222", "second_seed101")] == [
+        "sweep",
+        "first",
+    ]
 
 
 @pytest.mark.parametrize(
     ("phases", "says"),
     [
-        ([{"name": "p"}], "phase 'p' needs either `seed` or `seeds`"),
-        ([{"name": "p", "seed": 1, "seeds": [2]}], "phase 'p' needs either `seed` or `seeds`"),
+        ([{"name": "p"}], "phases[0].seeds: required, but not given"),
+        ([{"name": "p", "seed": 1, "seeds": [2]}], "seed: unknown key (now `seeds: [N]`"),
         ([{"name": "p", "seeds": []}], "phases[0].seeds"),
-        ([{"name": "p", "seed": 1, "parent": "q"}], "phase 'p': parent 'q'"),
-        ([{"name": "p", "seed": 1, "parent": "p"}], "phase 'p': parent 'p'"),
+        ([{"name": "p", "seeds": [1], "parent": "q"}], "phase 'p': parent 'q'"),
+        ([{"name": "p", "seeds": [1], "parent": "p"}], "phase 'p': parent 'p'"),
         (
-            [{"name": "p", "seed": 1, "parent": "q"}, {"name": "q", "seed": 1}],
+            [{"name": "p", "seeds": [1], "parent": "q"}, {"name": "q", "seeds": [1]}],
             "phase 'p': parent 'q'",
         ),
         (
-            [{"name": "p", "seeds": [1, 2]}, {"name": "q", "seed": 1, "parent": "p"}],
+            [{"name": "p", "seeds": [1, 2]}, {"name": "q", "seeds": [1], "parent": "p"}],
             "phase 'q': parent 'p'",
         ),
-        ([{"name": "p", "seed": 1}, {"name": "p", "seed": 2}], "run name used more than once: p"),
         (
-            [{"name": "p", "seeds": [1]}, {"name": "p_seed1", "seed": 2}],
-            "run name used more than once: p_seed1",
+            [{"name": "p", "seeds": [1]}, {"name": "p", "seeds": [2]}],
+            "phase name used more than once: p",
         ),
     ],
 )
@@ -399,7 +401,7 @@ def test_a_seed_given_twice_to_a_phase_is_an_error():
 
 def test_a_phase_cannot_be_called_sweep():
     assert "sweep" in message(
-        {"training": {"finetune": {"phases": [{"name": "sweep", "seed": 1}]}}}
+        {"training": {"finetune": {"phases": [{"name": "sweep", "seeds": [1]}]}}}
     )
 
 

@@ -40,7 +40,7 @@ STUDY = {
         "finetune": {
             "defaults": {"max_epochs": 15},
             "phases": [
-                {"name": "phase1", "seed": 5},
+                {"name": "phase1", "seeds": [5]},
                 {"name": "phase2", "parent": "phase1", "seeds": [6, 7]},
             ],
         },
@@ -97,18 +97,23 @@ def test_every_configuration_is_trained_with_every_seed(rules):
 
 def test_every_phase_is_trained_with_its_seeds(rules):
     assert rules.finetune_summaries() == [
-        f"results/finetune/{run}/summary.json" for run in ("phase1", "phase2_seed6", "phase2_seed7")
+        f"results/finetune/{run}/summary.json"
+        for run in ("phase1_seed5", "phase2_seed6", "phase2_seed7")
     ]
 
 
 def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_rule(rules):
-    assert rules.parent(wildcards(run="phase1")) == "results/training/best.ckpt"
+    assert rules.parent(wildcards(run="phase1_seed5")) == "results/training/best.ckpt"
     assert (
-        rules.parent(wildcards(run="phase2_seed6")) == "results/finetune/phase1/best_selection.ckpt"
+        rules.parent(wildcards(run="phase2_seed6"))
+        == "results/finetune/phase1_seed5/best_selection.ckpt"
     )
     study = {**STUDY, "training": {**STUDY["training"], "selection": {"rule": "val_loss"}}}
     by_loss = Jobs(load_config(study), CHECK)
-    assert by_loss.parent(wildcards(run="phase2_seed7")) == "results/finetune/phase1/best_loss.ckpt"
+    assert (
+        by_loss.parent(wildcards(run="phase2_seed7"))
+        == "results/finetune/phase1_seed5/best_loss.ckpt"
+    )
 
 
 def test_every_data_set_is_ranked_and_every_labelled_one_evaluated(rules):
@@ -206,7 +211,7 @@ def test_equal_configurations_give_equal_parameters(rules):
     study["training"]["sweep"] = dict(reversed(study["training"]["sweep"].items()))
     study["training"]["sweep"]["configs"][0] = {"hidden": 16.0, "name": "small", "max_epochs": 30}
     other = Jobs(load_config(study), CHECK)
-    for run in ("small_seed222", "standard_seed777", "phase1"):
+    for run in ("small_seed222", "standard_seed777", "phase1_seed5"):
         assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(
             wildcards(run=run)
         )
@@ -227,7 +232,7 @@ def test_a_seed_no_generator_takes_is_a_config_error(part):
     if part == "sweep":
         study["training"]["sweep"]["seeds"] = [-5]
     else:
-        study["training"]["finetune"]["phases"][0]["seed"] = -5
+        study["training"]["finetune"]["phases"][0]["seeds"] = [-5]
     with pytest.raises(ConfigError, match="seed"):
         load_config(study)
 
@@ -338,27 +343,29 @@ def test_a_configuration_in_the_working_directory_goes_before_the_example(tmp_pa
 def test_a_phase_learns_from_its_own_data_sets_and_freezes_what_it_says():
     tuned = {
         "phases": [
-            {"name": "p", "seed": 1, "datasets": ["two"], "freeze": ["embed_nodes"]},
-            {"name": "q", "seed": 1},
+            {"name": "p", "seeds": [1], "datasets": ["two"], "freeze": ["embed_nodes"]},
+            {"name": "q", "seeds": [1]},
         ]
     }
     rules = Jobs(
         load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHECK
     )
     inputs = rules.finetune_inputs("{dataset}")
-    assert inputs(wildcards(run="p")) == ["two"]
-    assert inputs(wildcards(run="q")) == ["one", "two"]
+    assert inputs(wildcards(run="p_seed1")) == ["two"]
+    assert inputs(wildcards(run="q_seed1")) == ["one", "two"]
     assert "--finetune" not in rules.split_options()
     of_one = Jobs(
         load_config({**STUDY, "training": {"datasets": ["one"], "finetune": tuned}}), CHECK
     )
     assert of_one.split_options().endswith(" --similarity kmers --finetune two")
-    assert json.loads(rules.training_parameters(wildcards(run="p")))["freeze"] == ["embed_nodes"]
+    assert json.loads(rules.training_parameters(wildcards(run="p_seed1")))["freeze"] == [
+        "embed_nodes"
+    ]
     assert "freeze" not in json.loads(rules.training_parameters(wildcards(run="small_seed222")))
 
 
 def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
-    tuned = {"phases": [{"name": "p", "seed": 1, "datasets": ["three"]}]}
+    tuned = {"phases": [{"name": "p", "seeds": [1], "datasets": ["three"]}]}
     with pytest.raises(ConfigError, match=r"phases, p: datasets: no data set 'three'"):
         load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}})
 

@@ -345,11 +345,13 @@ class Jobs:
 
     def parent(self, wildcards: Any) -> str:
         """Checkpoint a fine-tune run starts from."""
-        phase, _ = self.config.finetune_runs()[wildcards.run]
+        runs = self.config.finetune_runs()
+        phase, _ = runs[wildcards.run]
         if phase.parent == "sweep":
             return layout.SWEEP_CHECKPOINT
+        (parent,) = [run for run, (other, _) in runs.items() if other.name == phase.parent]
         best = CHECKPOINT_OF[self.config.training.selection.rule]
-        return f"{layout.FINETUNE_RUN.format(run=phase.parent)}/{best}.ckpt"
+        return f"{layout.FINETUNE_RUN.format(run=parent)}/{best}.ckpt"
 
     def sweep_summaries(self) -> list[str]:
         """summary.json of every sweep run."""
