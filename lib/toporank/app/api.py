@@ -72,39 +72,36 @@ def score(
     cache: PathLike | None = None,
     workers: int = 1,
 ) -> Results:
-    """Score and rank models, as the command `toporank score` does.
+    """Return the scored and ranked models, as the command `toporank score` does.
 
     Parameters
     ----------
-    models : what a predictor wrote, a folder of models, an archive or a single file; a list of
-        files; or structures in
-        memory of Biopython, biotite or gemmi: one, a list, or a dictionary by name
-    partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so; by
-    default the chains of an
-        antibody, T-cell receptor or MHC molecule are one, and every other chain; `"chains"` keeps
-        each chain apart
+    models : what a predictor wrote: a folder of models, an archive or a single file; a list of
+        files; or structures in memory of Biopython, biotite or gemmi (one, a list, or a dictionary
+        by name)
+    partners : which chains are one partner, such as `"H+L:A"`, or a CSV file that says so. By
+        default the chains of an antibody, T-cell receptor or MHC molecule are one partner, and
+        every other chain is one; `"chains"` keeps each chain apart
     scorer : its folder, a single checkpoint or an open `Scorer`; by default the one that ships
-    confidence : whether the predictor's own confidence counts in the score targets : `"sequence"`,
-    models with the same chains are a target, or `"folder"`, those in one folder plddt : whether the
-    B factors of the models are pLDDT: `"b_factor"`, they are, or `"none"`; by default the files and
-        their numbers decide
-    rank_by : what the ranking goes by: `"complex"`, by default, `"min_interface"` or
-    `"mean_interface"` cache : folder that keeps what was computed, so that the same models cost
-    little the next time; the
-        `.toporank/store` of an earlier command will do. By default nothing is kept
-    workers : processes
+    confidence : whether the predictor's own confidence counts in the score
+    targets : `"sequence"`: models with the same chains are a target; `"folder"`: those in one
+        folder
+    plddt : whether the B factors of the models are pLDDT: `"b_factor"`, they are, or `"none"`; by
+        default the files and their numbers decide
+    rank_by : order of the models: by the score of the `"complex"` (default), of its worst interface
+        (`"min_interface"`), or by the mean of its interfaces (`"mean_interface"`)
+    cache : folder that keeps results, so that the same models cost little the next time, such as
+        the `.toporank/store` of an earlier command. By default nothing is kept
+    workers : number of processes
 
     Returns
     -------
-    Results with DataFrames, each with the rows and columns of a table that docs/results.md
-    describes: `models`, one
-    row for every model, best first within each target; `targets`, `interfaces`, `residues`,
-    `contacts` and
-    `confidence`. DockQ is between 0 and 1. A model that cannot be scored is a row of `models`, too,
-    and `status` says
-    what became of it. `notes` are sentences: why a model has no score, what was passed over, how
-    far to trust the
-    scores. `write(folder)` writes the tables and the page.
+    results : DataFrames with the columns of docs/results.md: `models`, one row for every model,
+        best first within each target; `targets`, `details`, `interfaces`, `residues`, `contacts`
+        and `confidence`. DockQ and probabilities lie between 0 and 1. A model that cannot be scored
+        has a row in `models`; its `status` and `reason` say why. `notes` are sentences about what
+        TopoRank decided. `write(folder)` writes the tables and the page, `show(target)` shows the
+        page in a notebook
 
     Raises
     ------
@@ -134,24 +131,29 @@ def embed(
     targets: str = BY_SEQUENCE,
     cache: PathLike | None = None,
 ) -> pd.DataFrame:
-    """What the first network of a scorer sees in each model, as a vector, such as for a map or a
-    search of neighbours.
+    """Return what the first network of a scorer sees in each model: a vector, such as for a map
+    or a search of neighbours.
 
     Parameters
     ----------
-    models, partners, scorer, targets, cache : as for `score`
+    models : as for `score`
+    partners : as for `score`
+    scorer : as for `score`
+    targets : as for `score`
+    cache : as for `score`
 
     Returns
     -------
-    DataFrame with the rows and columns of embeddings.csv: `target`, `decoy`, and the k entries
-    `v0`, `v1` … of the
-    vector, float32, without units. Models without a score have no row; `attrs["notes"]` says why,
-    as for `score`.
-    Vectors of different scorers cannot be compared.
+    table : a row for each scored model, the columns of embeddings.csv: `target`, `decoy`, and the k
+        entries `v0`, `v1` … of its vector (float32, no units; k is 50 in the scorer that ships).
+        Models without a score have no row; `attrs["notes"]` says why. Vectors of different scorers
+        cannot be compared
 
     Raises
     ------
-    ConfigError, CheckpointError, RecordError : as for `score`
+    ConfigError : there are no models, or an argument is impossible
+    CheckpointError : the scorer cannot be used
+    RecordError : the cache or the scorer is damaged
 
     Examples
     --------
@@ -165,29 +167,28 @@ def embed(
 
 
 def features(path: PathLike | Structure, partners: str | None = None) -> pd.DataFrame:
-    """The features of the interface residues of a model, those that the scorer that ships looks at.
+    """Return the features of the interface residues of a model, those that the scorer that ships
+    reads.
 
     Parameters
     ----------
-    path : PDB or mmCIF file, or a structure in memory of Biopython, biotite or gemmi; of several
-        models the first
-        counts
+    path : PDB or mmCIF file, or a structure in memory of Biopython, biotite or gemmi. Of several
+        models the first counts
     partners : which chains are one partner, such as `"H+L:A"`, or `"chains"`; by default as for
-    `score`
+        `score`
 
     Returns
     -------
-    DataFrame with a row for each of N interface residues, in order of chain and number: `chain`,
-    `number`,
-    `insertion_code`, `residue`, the k node columns, unscaled (docs/features.md has their units),
-    and `lost`: why the
-    residue is no node, with zeros for its features, or an empty text. `attrs["notes"]` says what
-    was left out.
+    table : a row for each of N interface residues, in order of chain and number: `chain`, `number`,
+        `insertion_code`, `residue`, the k node columns, unscaled (docs/features.md has their
+        units), and `lost`: why the residue is no node (its features are 0), or an empty text.
+        `attrs["notes"]` says what was left out
 
     Raises
     ------
     StructureError : the file cannot be read as a complex
-    ChainMissingError, NoInterfaceError : it lacks a chain of a partner, or no two partners touch
+    ChainMissingError : the model lacks a chain of a partner
+    NoInterfaceError : no two partners touch
     FeatureError : a feature cannot be computed
 
     Examples
@@ -210,24 +211,24 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
 
 
 def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.DataFrame:
-    """How the partners of a model meet.
+    """Return which partners of a model touch, and how much.
 
     Parameters
     ----------
-    path, partners : as for `features`
+    path : as for `features`
+    partners : as for `features`
 
     Returns
     -------
-    DataFrame with a row for every two partners: `interface`, such as `A:H+L`; its partners `first`
-    and `second`;
-    `n_residues`, its residues with a CA within 10 Å of a CA of the other partner; `n_contacts`, the
-    pairs of these;
-    `closest`, the smallest distance between CA atoms, in Å. Partners that do not touch have 0
-    residues.
+    table : a row for every two partners: `interface`, such as `A:H+L`; the partners `first` and
+        `second`; `n_residues`, the residues whose CA is within 10 Å of a CA of the other partner;
+        `n_contacts`, the pairs of such residues; `closest`, the smallest distance of CA atoms in Å.
+        Partners that do not touch have 0 residues
 
     Raises
     ------
-    StructureError, ChainMissingError : as for `features`
+    StructureError : the file cannot be read as a complex
+    ChainMissingError : the model lacks a chain of a partner
 
     Examples
     --------
@@ -248,23 +249,22 @@ def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.Da
 def dockq(
     model: PathLike | Structure, native: PathLike | Structure, partners: str | None = None
 ) -> dict[str, Any]:
-    """DockQ of a model against its native, as docs/labels.md defines it.
+    """Return DockQ of a model against its native, as docs/labels.md defines it.
 
     Parameters
     ----------
-    model, native : PDB or mmCIF files, or structures in memory; sequences say which chain of the
-        model is which of the
-        native
+    model : PDB or mmCIF file, or a structure in memory. Sequences say which of its chains is which
+        of the native
+    native : the same of the native complex
     partners : which chains of the native are one partner, such as `"H+L:A"`, or `"chains"`; by
-    default as for `score`
+        default as for `score`
 
     Returns
     -------
-    dict : `dockq`, `fnat` (shares from 0 to 1), `irmsd` and `lrmsd` (Å), each the mean over all
-        interfaces;
-    `interfaces`, the same four numbers of each, by its name; `mapping`, chain of the native to
-    chain of the model, or
-    to several, such as `"A+B"`; `notes`, what was joined or left out.
+    answer : `dockq` and `fnat` (0 to 1), `irmsd` and `lrmsd` (Å), each the mean over all
+        interfaces; `interfaces`, the same four numbers of each interface, by its name; `mapping`,
+        chain of the native to chain of the model, or to several, such as `"A+B"`; `notes`, what was
+        joined or left out
 
     Raises
     ------

@@ -54,9 +54,15 @@ class Results(ScoredModels):
     """What scoring a folder found out: the tables, and the page made from them."""
 
     def write(self, out: Path) -> None:
-        """Write all tables, the best models and the page below a folder, where `layout` says.
+        """Write all tables, the best models and the page.
 
-        Raises OSError where they cannot be written.
+        Parameters
+        ----------
+        out : folder for `results/scores/NAME/`; made where it is missing
+
+        Raises
+        ------
+        OSError : the folder cannot be written
         """
         self.write_tables(out)
         write_page(self, out)
@@ -68,6 +74,10 @@ class Results(ScoredModels):
         ----------
         target : whose row is open, by default the most promising one
         height : of the page in the notebook, in pixels
+
+        Returns
+        -------
+        page : what the notebook shows; `page.html` is its text
 
         Raises
         ------

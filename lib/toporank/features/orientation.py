@@ -77,10 +77,9 @@ class Poses:
     ----------
     ca : shape (n, 3), Å
     frame : shape (n, 3, 3); rows are unit vectors: from CA to C, towards N at right angles to that,
-        and the third
-        of a right-handed system. Zeros where N or C is missing or in line with CA.
+        and the third of a right-handed system. Zeros where N or C is missing or in line with CA
     side_chain : shape (n, 3), Å, from CA to the mean of the side chain's heavy atoms; zeros where
-    there are none
+        there are none
     """
 
     ca: np.ndarray

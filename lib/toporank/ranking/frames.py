@@ -44,13 +44,17 @@ def write_frame(path: Path | str, frame: pd.DataFrame) -> None:
 def read_frame(
     path: Path | str, numbers: Sequence[str] = (), whole_numbers: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Read a table that `write_frame` wrote.
+    """Return a table that `write_frame` wrote.
 
     Parameters
     ----------
     path : CSV file
-    numbers : columns of floating-point numbers; whole_numbers : those of integers. All others are
-        text
+    numbers : columns of floating-point numbers
+    whole_numbers : columns of integers; all others are text
+
+    Returns
+    -------
+    table : with the columns of the file; unknown numbers are nan or NA
 
     Raises
     ------

@@ -33,6 +33,12 @@ def verdict_of(p_acceptable: float | None, dockq: float | None) -> str:
     dockq : expected DockQ, in [0, 1], which decides where the probability is unknown: such a model
         is never believed
 
+    Returns
+    -------
+    verdict : `believe`, `check`, `do not believe`, or an empty text
+
+    Examples
+    --------
     >>> verdict_of(0.9, 0.7), verdict_of(None, 0.7), verdict_of(0.1, 0.1)
     ('believe', 'check', 'do not believe')
     """

@@ -34,15 +34,17 @@ class Scorer:
 
     Attributes
     ----------
-    path : as it was given.
-    checkpoint : gives the pooled vectors, the description and, unless `mean`, the score of the
-        networks.
-    members : the checkpoints whose spread is reported. mean : whether their mean is the score of
-        the networks.
-    judge, vectors : its further files, None for a scorer without.
-    digests : SHA-256 by file.
-    n_targets : that all its networks together learned from, None where scorer.json does not say it.
-    graphs : records of the features that scorer.json names, None without one.
+    path : as the caller named it
+    checkpoint : file that gives the pooled vectors, the description and, unless `mean`, the score
+        of the networks
+    members : checkpoints whose spread is reported
+    mean : whether the mean of the members is the score of the networks
+    digests : SHA-256 by file
+    judge : file of the trees and the calibration, None for a scorer without
+    vectors : file of the networks' vectors of the training set, None for a scorer without
+    n_targets : number of targets that all networks together learned from, None where scorer.json
+        does not say it
+    graphs : records of the features that scorer.json names, None without one
     """
 
     path: Path
@@ -57,11 +59,27 @@ class Scorer:
 
     @classmethod
     def open(cls, path: Path | str) -> Scorer:
-        """The scorer in a folder or an archive of one, or that of a single checkpoint, of this
-        workflow or of TopoQA.
+        """Return the scorer of a folder, after comparing every file with scorer.json.
 
-        Reads every file once to compare it with scorer.json. Raises CheckpointError, naming the
-        file, when there is no scorer, one of its files is missing, or a byte has changed.
+        Parameters
+        ----------
+        path : folder of a scorer, an archive of one, or a single checkpoint, of this workflow or
+            of TopoQA
+
+        Returns
+        -------
+        scorer : for `toporank.score(models, scorer=scorer)`
+
+        Raises
+        ------
+        CheckpointError : there is no scorer, one of its files is missing, or a byte has changed;
+            the message names the file
+
+        Examples
+        --------
+        >>> from toporank.layout import SHIPPED_SCORER, repository
+        >>> Scorer.open(repository() / SHIPPED_SCORER).mean
+        True
         """
         parts = parts_of(Path(path))
         digests = digests_of(parts)

@@ -46,12 +46,14 @@ class Complex:
     names : residue names as in the file; length R
     parents : the standard residue a protein residue counts as (`MSE` → `MET`), `UNK` where there is
         none, and `""` for what is not protein; length R
-    xyz : float64, shape (A, 3) atom_names : bytes, shape (A,) residue_of : int, shape (A,), the
-    index of each atom's residue, in rising order ca : int, shape (R,), the index of each protein
-    residue's CA atom, -1 where there is none hetero : indices of the residues that the file writes
-    as HETATM notes : what the reader decided on the user's behalf, one sentence each labels : of an
-    mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where it has none;
-        empty for a PDB file, which knows the author's numbers only
+    xyz : coordinates in Å, float64, shape (A, 3)
+    atom_names : bytes, shape (A,)
+    residue_of : int, shape (A,), the index of each atom's residue, in rising order
+    ca : int, shape (R,), the index of each protein residue's CA atom, -1 where there is none
+    hetero : indices of the residues that the file writes as HETATM
+    notes : what the reader decided on the user's behalf, one sentence each
+    labels : of an mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where
+        it has none; empty for a PDB file, which knows the author's numbers only
     partners : which chains are one body; empty when each protein chain is one
     """
 
