@@ -60,14 +60,16 @@ const COLUMNS = [
 
 const table = document.getElementById("targets"), body = table.tBodies[0];
 const find = document.getElementById("find"), only = document.getElementById("only");
-const rows = [], state = { by: null, descending: false, open: -1 };
+const rows = [], state = { by: null, descending: false, open: -1 };  // rows: made when they first come near the window
+let order = T.target.map((_, i) => i), matching = order, drawn = 0;
 const classes = ({ kind, further, narrow }) => [kind, further && "further", narrow && "narrow"].filter(Boolean).join(" ");
 const searched = Array.from({ length: N }, (_, i) =>
   [T.target[i], T.best?.[i], T.verdict?.[i], T.caveats?.[i], T.notes?.[i], T.partners?.[i], ...data.models[i].decoy].join("\n").toLowerCase());
 
 const MANY = 200;  // rows from which columns have fixed widths, so that filtering stays quick
+const BATCH = 100;  // rows that are drawn at once; the next ones follow when the reader comes near their end
 
-function drawTable() {
+function drawHead() {
   table.classList.toggle("many", N > MANY);
   const heads = COLUMNS.map(column => {
     const button = make("button", { type: "button" }, column.head);
@@ -78,12 +80,29 @@ function drawTable() {
     return head;
   });
   table.tHead.replaceChildren(make("tr", {}, ...heads));
-  const tags = COLUMNS.map(column => `<td class="${classes(column)}">`);
-  const html = [];
-  for (let i = 0; i < N; i++)
-    html.push(`<tr class="row" data-i="${i}">${COLUMNS.map((column, k) => tags[k] + column.cell(i)).join("</td>")}</td></tr>`);
-  body.innerHTML = html.join("");
-  rows.push(...body.rows);
+}
+
+const TAGS = COLUMNS.map(column => `<td class="${classes(column)}">`);
+const rowText = i => `<tr class="row" data-i="${i}">${COLUMNS.map((column, k) => TAGS[k] + column.cell(i)).join("</td>")}</td></tr>`;
+
+function rowsOf(targets) {
+  const missing = targets.filter(i => !rows[i]), template = make("template");
+  template.innerHTML = missing.map(rowText).join("");
+  missing.forEach((i, k) => { rows[i] = template.content.children[k]; });
+  return targets.map(i => rows[i]);
+}
+
+// Draw the matching rows up to a number; the open panel stays below its row.
+function draw(most) {
+  const start = most > drawn ? drawn : 0, panel = document.getElementById("panel");
+  if (!start) body.replaceChildren();
+  body.append(...rowsOf(matching.slice(start, most)));
+  drawn = Math.min(most, matching.length);
+  if (panel && rows[state.open].parentNode) rows[state.open].after(panel);
+}
+
+function drawFurther() {
+  while (drawn < matching.length && table.getBoundingClientRect().bottom < 2 * innerHeight) draw(drawn + BATCH);
 }
 
 function sortBy(column) {
@@ -95,24 +114,21 @@ function sortBy(column) {
   const value = column.order ?? (i => T[column.key][i]), missing = v => v == null || v === "" ? 1 : 0;
   const sign = state.descending ? -1 : 1;
   const compare = column.number || column.order ? (a, b) => a - b : (a, b) => names.compare(a, b);
-  const order = [...rows].sort((x, y) => {
-    const a = value(+x.dataset.i), b = value(+y.dataset.i);
-    return missing(a) - missing(b) || (missing(a) ? 0 : sign * compare(a, b)) || x.dataset.i - y.dataset.i;
+  order = T.target.map((_, i) => i).sort((x, y) => {
+    const a = value(x), b = value(y);
+    return missing(a) - missing(b) || (missing(a) ? 0 : sign * compare(a, b)) || x - y;
   });
   close();
-  body.append(...order);
+  filter();
 }
 
 function filter() {
   const query = find.value.trim().toLowerCase();
-  let n = 0;
-  for (const row of rows) {
-    const i = +row.dataset.i;
-    const wanted = (!query || searched[i].includes(query)) && (!only.value || T.verdict[i] === only.value);
-    if (row.hidden === wanted) row.hidden = !wanted;
-    n += wanted;
-    if (!wanted && state.open === i) close();
-  }
+  matching = order.filter(i => (!query || searched[i].includes(query)) && (!only.value || T.verdict[i] === only.value));
+  if (!matching.includes(state.open)) close();
+  drawn = 0;
+  draw(Math.max(BATCH, matching.indexOf(state.open) + 1));
+  const n = matching.length;
   document.getElementById("count").textContent = N > 1 ? `${n.toLocaleString("en")} of ${N.toLocaleString("en")} targets, the most promising first; open a row to see its models.` : "";
 }
 
@@ -137,7 +153,8 @@ function open(i) {
   const again = state.open === i;
   close();
   if (again) return;
-  const row = rows[i];
+  if (matching.indexOf(i) >= drawn) draw(matching.indexOf(i) + 1);
+  const [row] = rowsOf([i]);
   row.classList.add("opened");
   row.querySelector(".open").setAttribute("aria-expanded", "true");
   const cell = make("td", { colspan: nVisible() }, panelOf(i));
@@ -155,7 +172,7 @@ function quotedCell(value) {
 
 function saveCsv() {
   const keys = Object.keys(T), lines = [keys.join(",")];
-  for (const row of body.querySelectorAll("tr.row:not([hidden])")) lines.push(keys.map(key => quotedCell(T[key][row.dataset.i])).join(","));
+  for (const i of matching) lines.push(keys.map(key => quotedCell(T[key][i])).join(","));
   download("targets.csv", `data:text/csv;charset=utf-8,${encodeURIComponent(lines.join("\n") + "\n")}`);
 }
 
@@ -178,7 +195,7 @@ function drawMap() {
 
 function start() {
   for (const node of $("[data-wrap]")) node.innerHTML = wrapped(node.textContent);
-  drawTable();
+  drawHead();
   for (const verdict of data.verdicts) if (T.verdict?.includes(verdict)) only.append(make("option", { value: verdict }, verdict));
   document.getElementById("tools").hidden = false;
   if (N === 1) for (const node of [find.parentNode, only.parentNode]) node.hidden = true;
@@ -199,6 +216,9 @@ function start() {
   });
   filter();
   addEventListener("resize", fit);
+  addEventListener("scroll", drawFurther, { passive: true });
+  addEventListener("resize", drawFurther);
+  addEventListener("beforeprint", () => draw(N));
   if (N) open(data.open);
   const map = document.getElementById("map-of-models");
   if (data.map.x) map.addEventListener("toggle", () => map.open && drawMap());

@@ -114,7 +114,7 @@ function tableOf(i, most = MOST_ROWS) {
   for (let k = 0; k < Math.min(n, most); k++)
     lines.push(`<tr>${columns.map(column => `<td class="${classes(column)}">${column.cell ? column.cell(m, k) : fixed(m[column.key][k], column.digits ?? 2)}</td>`).join("")}</tr>`);
   const box = make("div", { class: "wide models" });
-  box.innerHTML = `<h4>${n.toLocaleString("en")} model${n === 1 ? "" : "s"} of ${wrapped(T.target[i])}, best first</h4><div class="scroll"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
+  box.innerHTML = `<h4>${n.toLocaleString("en")} model${n === 1 ? "" : "s"} of ${wrapped(T.target[i])}${n === 1 ? "" : ", best first"}</h4><div class="scroll"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
   if (n > most) {
     const button = make("button", { type: "button" }, `Show all ${n.toLocaleString("en")} models`);
     button.addEventListener("click", event => { event.stopPropagation(); box.replaceWith(tableOf(i, Infinity)); });

@@ -33,7 +33,7 @@ MOST = 5
 """Decoys of a target that are embedded."""
 MANY_TARGETS = 100
 """With this many targets, only the best model of each is embedded."""
-BUDGET = 1_000_000
+BUDGET = 2_500_000
 """Characters of structures in a page."""
 LEVEL = 6
 """Of compression: the highest takes twice the time and saves a hundredth."""

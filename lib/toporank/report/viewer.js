@@ -36,7 +36,7 @@ function load() {
 }
 
 const numbers = text => text ? text.split(" ").map(value => value === "-" ? null : Number(value)) : [];
-const residueName = atom => `${atom.resn} ${atom.resi}${(atom.icode ?? "").trim()} of ${atom.chain}`;
+const residueName = atom => `${atom.resn} ${atom.resi}${(atom.icode ?? "").trim()} of chain ${atom.chain}`;
 
 function painted() {
   const partner = new Map(shown.p.flatMap((chains, k) => chains.map(chain => [chain, PARTNERS[k % PARTNERS.length]])));

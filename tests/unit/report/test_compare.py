@@ -115,7 +115,10 @@ def test_the_command_writes_a_table_and_a_scatter_and_says_what_differs(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 targets in both runs: A 1, either 1"
     assert lines[1] == "further targets: only a 1"
-    assert lines[2] == "  T: DockQ 0.90 in A and 0.30 in B (believe, check); trust A"
+    assert lines[2] == (
+        "  T: DockQ 0.90 in A and 0.30 in B (believe, check); "
+        "trust A: A is better, and the intervals do not overlap"
+    )
     assert "'=1+1" in (tmp_path / "toporank_compare_a_b/compare.csv").read_text()
     assert (tmp_path / "toporank_compare_a_b/compare.png").stat().st_size > 5000
 

@@ -272,7 +272,7 @@ def texts(page: Browser, selector: str) -> list[str]:
 
 
 def shown_targets(page: Browser) -> list[str]:
-    return texts(page, "#targets tr.row:not([hidden]) .open")
+    return texts(page, "#targets tr.row .open")
 
 
 def set_value(page: Browser, control: str, value: str, event: str = "input") -> None:
@@ -348,6 +348,22 @@ def test_the_table_is_sorted_searched_filtered_and_saved(browser, tmp_path):
     assert_quiet(page)
 
 
+def test_rows_of_a_large_table_follow_when_they_are_needed(browser, tmp_path):
+    models = {f"T{i:03}": {"m": 0.9 - i / 1000} for i in range(250)}
+    page = opened(browser, write_answer(tmp_path, models))
+    assert 100 <= len(shown_targets(page)) < 250
+    set_value(page, "find", "t24")
+    assert shown_targets(page) == [f"T{i}" for i in range(240, 250)]
+    set_value(page, "find", "")
+    page.run("open(180)")
+    assert shown_targets(page)[-1] == "T180"
+    for _ in range(5):
+        page.run("scrollTo(0, document.body.scrollHeight)")
+        page.run("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    assert shown_targets(page) == [f"T{i:03}" for i in range(250)]
+    assert texts(page, "#panel .eyebrow") == ["T180"]
+
+
 def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
     root = write_answer(tmp_path, MANY)
     frame = Page(render(open_folder(root), "T4", linked=False), 700)._repr_html_()
@@ -418,7 +434,7 @@ def test_structures_turn_are_coloured_and_change_with_the_model(browser, with_pa
     assert "Predicted aligned error" in page.run(
         "document.querySelector('#pictures canvas').getAttribute('aria-label')"
     )
-    assert "ALA 83 of A (0.85)" in texts(page, "#weak")[0]
+    assert "ALA 83 of chain A (0.85)" in texts(page, "#weak")[0]
     set_value(page, "shown", "1", "change")
     wait_for(page, "document.getElementById('canvas').dataset.drawn === 'mid1'")
     assert len(texts(page, "#pictures figure")) == 1, "it has no PAE"

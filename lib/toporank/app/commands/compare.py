@@ -58,7 +58,9 @@ def compare_runs(args: argparse.Namespace) -> int:
         print("further targets:", _counts(others))
     for row in shared[shared["difference"].notna()].head(LISTED).itertuples():
         dockq = f"DockQ {row.dockq_a:.2f} in A and {row.dockq_b:.2f} in B"
-        print(f"  {row.target}: {dockq} ({row.verdict_a}, {row.verdict_b}); trust {row.trust}")
+        print(
+            f"  {row.target}: {dockq} ({row.verdict_a}, {row.verdict_b}); trust {row.trust}: {row.why}"
+        )
     print(f"table:   {out / 'compare.csv'}")
     try:
         print(f"scatter: {_scatter(table, out / 'compare.png')}")
