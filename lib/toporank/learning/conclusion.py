@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,9 @@ def conclusion(out: Path, datasets: Iterable[str], scorer: Path | None) -> list[
     measured = _cross_validated(out) or _validated(out, datasets)
     if scorer is None or not measured:
         return []
+    folder = shlex.quote(str(scorer))
     return [
-        f"{measured} The scorer is in {scorer}. Use it: toporank score FOLDER --scorer {scorer}"
+        f"{measured} The scorer is in {folder}. Use it: toporank score FOLDER --scorer {folder}"
     ]
 
 

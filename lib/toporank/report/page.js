@@ -67,7 +67,7 @@ const searched = Array.from({ length: N }, (_, i) =>
   [T.target[i], T.best?.[i], T.verdict?.[i], T.caveats?.[i], T.notes?.[i], T.partners?.[i], ...data.models[i].decoy].join("\n").toLowerCase());
 
 const MANY = 200;  // rows from which columns have fixed widths, so that filtering stays quick
-const BATCH = 100;  // rows that are drawn at once; the next ones follow when the reader comes near their end
+const BATCH = 60;  // rows that are drawn at once; the next ones follow when the reader comes near their end
 
 function drawHead() {
   table.classList.toggle("many", N > MANY);

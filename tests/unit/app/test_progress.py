@@ -26,41 +26,39 @@ def note(part: Part, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("notes", "seconds", "is_finished", "counts"),
+    ("notes", "seconds", "finished", "counts"),
     [
-        ([], 10, False, "0/1,000 decoys, 0 without result, 0% done"),
+        ([], 10, 0, "0/1,000 decoys, 0 without result, 0% done"),
         (
             ["200\t3\n", "50\t1\n"],
             10,
-            False,
+            250,
             "250/1,000 decoys, 4 without result, 25% done, 25/s, 00:30 left",
         ),
         (
             ["half a f", "500\t0\n"],
             5,
-            False,
+            500,
             "500/1,000 decoys, 0 without result, 50% done, 1e+02/s, 00:05 left",
         ),
         (
             ["500\t0\n", "500\t3\n"],
             40,
-            True,
+            1000,
             "1,000/1,000 decoys, 3 without result, 100% done, 25/s, 00:00 left",
         ),
     ],
     ids=["not started", "a quarter", "a damaged note", "done"],
 )
-def test_the_share_of_the_decoys_gives_rate_and_time_left(notes, seconds, is_finished, counts):
+def test_the_share_of_the_decoys_gives_rate_and_time_left(notes, seconds, finished, counts):
     parts = {Part("mini", f"00{n}-of-002"): 500 for n in (1, 2)}
     for part, text in zip(parts, notes, strict=False):
         note(part, text)
-    assert line("mini", parts, seconds) == (f"mini: {counts}", is_finished)
+    assert line("mini", parts, seconds) == (f"mini: {counts}", finished)
 
 
-def test_a_line_for_each_data_set_until_it_is_through_and_what_an_earlier_run_left_does_not_count(
-    caplog,
-):
-    first, second = Part("a", "001"), Part("b", "001")
+def test_a_line_for_each_step_when_it_advances_and_what_an_earlier_run_left_does_not_count(caplog):
+    first, second = Part("a", "001", "features"), Part("a", "001-of-001", "scores")
     note(first, "2\t0\n")
     scenes = iter(
         [lambda: None, lambda: note(first, "2\t0\n"), lambda: note(second, "2\t1\n"), lambda: None]
@@ -70,7 +68,8 @@ def test_a_line_for_each_data_set_until_it_is_through_and_what_an_earlier_run_le
             {first: 2, second: 2}, logging.getLogger("told"), sleep=lambda seconds: next(scenes)()
         ).join(20)
     assert [record.message.partition(" without")[0] for record in caplog.records] == [
-        "a: 0/2 decoys, 0", "b: 0/2 decoys, 0", "a: 2/2 decoys, 0", "b: 0/2 decoys, 0", "b: 2/2 decoys, 1",
+        "a, features: 0/2 decoys, 0", "a, scores: 0/2 decoys, 0", "a, features: 2/2 decoys, 0",
+        "a, scores: 2/2 decoys, 1",
     ]  # fmt: skip
 
 

@@ -349,11 +349,13 @@ def test_the_table_is_sorted_searched_filtered_and_saved(browser, tmp_path):
 
 
 def test_rows_of_a_large_table_follow_when_they_are_needed(browser, tmp_path):
+    """How long that takes is measured by benchmarks/bench_page.py."""
     models = {f"T{i:03}": {"m": 0.9 - i / 1000} for i in range(250)}
     page = opened(browser, write_answer(tmp_path, models))
-    assert 100 <= len(shown_targets(page)) < 250
-    set_value(page, "find", "t24")
-    assert shown_targets(page) == [f"T{i}" for i in range(240, 250)]
+    assert 0 < len(shown_targets(page)) < 250
+    for text in ("t24", "7", "77", "t249"):
+        set_value(page, "find", text)
+        assert shown_targets(page) == [name for name in models if text in name.lower()]
     set_value(page, "find", "")
     page.run("open(180)")
     assert shown_targets(page)[-1] == "T180"
@@ -500,18 +502,3 @@ def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(
     finally:
         browser._call("Emulation.clearDeviceMetricsOverride")
         browser._call("Emulation.setEmulatedMedia", features=[])
-
-
-def test_a_thousand_targets_are_all_there_and_the_filter_finds_those_asked_for(browser, tmp_path):
-    """How long both take is measured by benchmarks/bench_page.py."""
-    page = opened(
-        browser,
-        write_answer(
-            tmp_path, {f"pair_{i:04}": {"m1": i / 1000, "m2": i / 2000} for i in range(1000)}
-        ),
-    )
-    names = [f"pair_{i:04}" for i in range(999, -1, -1)]
-    assert shown_targets(page) == names
-    for text in ("pair_09", "pair_1", "9", "pair", "77"):
-        page.run(f'document.getElementById("find").value = "{text}"; filter();')
-        assert shown_targets(page) == [name for name in names if text in name]

@@ -37,7 +37,7 @@ to see.
 """
 MOST_LINES = 20
 """Lines of an error that are shown; the log has them all."""
-_DECOYS = re.compile(r"^\S+: [\d,]+/[\d,]+ decoys, ")
+_DECOYS = re.compile(r"^\S+(, \w+)?: [\d,]+/[\d,]+ decoys, ")
 _EPOCH = re.compile(r"^\S+: epoch \d+ of at most .* left$")
 _STEPS = re.compile(r"^\d+ of \d+ steps \((\d+)%\) done")
 _FAILED_JOB = re.compile(r"^logs/\S.*\.log:$")

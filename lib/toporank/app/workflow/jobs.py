@@ -185,13 +185,14 @@ class Jobs:
             rule, wildcards = job.rule.name, job.wildcards
             if rule == "build_chunk":
                 chunks = self.check.of(wildcards.dataset).chunks
-                part = Part(wildcards.dataset, wildcards.chunk)
+                part = Part(wildcards.dataset, wildcards.chunk, "features")
                 parts[part] = len(chunks[wildcards.chunk])
             elif rule == "sample_target":
                 parts[Part(layout.SAMPLING, wildcards.target)] = self.config.sampling.decoys
             elif rule == "score_targets":
                 targets = part_of(self._plan(wildcards.dataset), wildcards.part)
-                parts[Part(wildcards.dataset, wildcards.part)] = sum(map(len, targets))
+                part = Part(wildcards.dataset, wildcards.part, "scores")
+                parts[part] = sum(map(len, targets))
         return {part: n_decoys for part, n_decoys in parts.items() if n_decoys}
 
     def _plan(self, dataset: str) -> list[PlannedDecoy]:

@@ -24,10 +24,16 @@ FIRST, LONGEST = 2.0, 30.0
 
 @dataclass(frozen=True)
 class Part:
-    """One job: a chunk of a data set, or a part of its targets."""
+    """One job: a chunk of a data set, or a part of its targets. step : what it makes."""
 
     dataset: str
     chunk: str
+    step: str = ""
+
+    @property
+    def title(self) -> str:
+        """What its line begins with."""
+        return f"{self.dataset}, {self.step}" if self.step else self.dataset
 
     @property
     def path(self) -> Path:
@@ -43,34 +49,39 @@ class Part:
         return int(done), int(failed)
 
 
-def line(dataset: str, decoys: Mapping[Part, int], seconds: float) -> tuple[str, bool]:
-    """The line of a data set, and whether all of its decoys are finished.
+def line(title: str, decoys: Mapping[Part, int], seconds: float) -> tuple[str, int]:
+    """Return the line of a step of a data set, and how many of its decoys are finished.
 
     Parameters
     ----------
-    dataset : its name
+    title : what the line begins with
     decoys : their number in each job
-    seconds : since the run began
+    seconds : since the step began
+
+    Returns
+    -------
+    text : the line
+    finished : number of decoys
     """
     counts = [part.counts() for part in decoys]
     finished = sum(done for done, _ in counts)
     failed = sum(failed for _, failed in counts)
     total = sum(decoys.values())
     text = (
-        f"{dataset}: {finished:,}/{total:,} decoys, {failed:,} without result, "
+        f"{title}: {finished:,}/{total:,} decoys, {failed:,} without result, "
         f"{finished / total:.0%} done"
     )
     if finished and seconds:
         rate = finished / seconds
         text += f", {rate:.2g}/s, {tqdm.format_interval((total - finished) / rate)} left"
-    return text, finished >= total
+    return text, finished
 
 
 def watch(
     parts: Mapping[Part, int], logger: logging.Logger, sleep: Callable[[float], None] = time.sleep
 ) -> threading.Thread:
-    """Report the progress of each data set, in a thread that ends with its jobs or with the
-    process.
+    """Report the progress of each step of each data set whenever there is some, in a thread that
+    ends with its jobs or with the process.
 
     parts : the jobs of this run and how many decoys each has; counts that earlier runs left are
     removed.
@@ -78,17 +89,24 @@ def watch(
     running: dict[str, dict[Part, int]] = defaultdict(dict)
     for part, n in parts.items():
         part.path.unlink(missing_ok=True)
-        running[part.dataset][part] = n
+        running[part.title][part] = n
 
     def report() -> None:
-        began, wait = time.monotonic(), FIRST
+        began = dict.fromkeys(running, time.monotonic())
+        finished = dict.fromkeys(running, -1)
+        wait = FIRST
         sleep(wait)
         while running:
-            for dataset in sorted(running):
-                text, is_finished = line(dataset, running[dataset], time.monotonic() - began)
-                logger.info(text)
-                if is_finished:
-                    del running[dataset]
+            for title in sorted(running):
+                decoys = running[title]
+                text, n_finished = line(title, decoys, time.monotonic() - began[title])
+                if n_finished != finished[title]:
+                    logger.info(text)
+                finished[title] = n_finished
+                if not n_finished:
+                    began[title] = time.monotonic()
+                if n_finished >= sum(decoys.values()):
+                    del running[title]
             wait = min(2 * wait, LONGEST)
             sleep(wait)
 
