@@ -53,7 +53,7 @@ class Page:
 class Results(ScoredModels):
     """What scoring a folder found out: the tables, and the page made from them."""
 
-    def write(self, out: Path) -> None:
+    def write(self, out: Path | str) -> None:
         """Write all tables, the best models and the page.
 
         Parameters
@@ -64,8 +64,9 @@ class Results(ScoredModels):
         ------
         OSError : the folder cannot be written
         """
-        self.write_tables(out)
-        write_page(self, out)
+        folder = Path(out)
+        self.write_tables(folder)
+        write_page(self, folder)
 
     def show(self, target: str = "", height: int = 900) -> Page:
         """Return the page for a notebook: structure in 3-D, contact map, PAE and the tables.

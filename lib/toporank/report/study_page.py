@@ -48,6 +48,13 @@ BOARD = {
     "stopped": "ended early",
 }
 """Columns of the leaderboard, each metric of the checkpoint that is best under its rule."""
+VALIDATION = {
+    "val_loss": "validation loss",
+    "val_spearman_per_target": "Spearman per target",
+    "val_spearman": "Spearman pooled",
+    "val_ranking_loss": "ranking loss",
+}
+"""Metrics of the tables below the leaderboard."""
 OF_FOLDS = (
     "ranking_loss",
     "random_pick_loss",
@@ -99,21 +106,31 @@ def leaderboard_html(board: pd.DataFrame) -> Markup:
     """
     if board.empty:
         return Markup("")
+    runs = board.reindex(columns=list(BOARD)).rename(columns=BOARD)
+    runs["chosen"] = runs["chosen"].map({True: "yes", False: ""})
+    best = winners(board)[["run", "rule", "epoch", *VALIDATION]]
+    best["rule"] = best["rule"].str.removeprefix("val_").str.replace("_", " ")
     parts = [
-        table_html(board.reindex(columns=list(BOARD)).rename(columns=BOARD), "All runs, best first")
+        table_html(runs, "All runs, best first"),
+        table_html(best.rename(columns=VALIDATION), "The best run by each rule of selection"),
     ]
-    parts.append(
-        table_html(
-            winners(board).drop(columns="checkpoint"), "The winner under each rule, and its regret"
-        )
-    )
     by_seed = by_config(board, "val_loss")
     if (by_seed["seeds"] > 1).any():
-        parts.append(table_html(by_seed, "Mean and deviation over seeds"))
+        parts.append(table_html(_over_seeds(by_seed), "Mean and deviation over seeds"))
     fine_tuning = verdict(board)
     if fine_tuning:
         parts.append(Markup("<p>{}</p>").format(fine_tuning))
     return Markup("").join(parts)
+
+
+def _over_seeds(by_seed: pd.DataFrame) -> pd.DataFrame:
+    """Each metric as its mean and deviation over the seeds of a configuration."""
+    table = by_seed[["config", "parent", "seeds"]].rename(columns={"parent": "fine-tuned from"})
+    for metric, title in VALIDATION.items():
+        means = by_seed[f"{metric}.mean"].map("{:.3f}".format)
+        deviations = by_seed[f"{metric}.sd"].map(" ± {:.3f}".format)
+        table[title] = means + deviations.where(by_seed["seeds"] > 1, "")
+    return table
 
 
 def learning_curves(board: pd.DataFrame) -> Markup:
@@ -140,6 +157,7 @@ def _curve(run: str, metrics: pd.DataFrame) -> Markup:
     )
     axes.plot(validated["epoch"], validated["val_loss"], color="#1f7fc4", label="validation loss")
     axes.set(xlabel="epoch", ylabel="loss", title=run)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylim(bottom=0)
     right = axes.twinx()
     right.plot(

@@ -146,7 +146,7 @@ def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
 
 
 def test_results_are_written_as_the_command_writes_them(mixed, of_command, tmp_path):
-    toporank.score(mixed, workers=2).write(tmp_path)
+    toporank.score(mixed, workers=2).write(str(tmp_path))
     for pattern in (layout.MODEL_TABLE, layout.RESIDUES, layout.SCORED_INTERFACES):
         path = pattern.format(dataset=mixed.name)
         assert (tmp_path / path).read_bytes() == (of_command[1] / path).read_bytes()
