@@ -32,22 +32,11 @@ BY_SEQUENCE, BY_FOLDER = "sequence", "folder"
 """What decides which decoys form a target."""
 EXAMPLES = 3
 """Names in a note."""
-GENERIC = {
-    *(
-        "model",
-        "models",
-        "rank",
-        "ranked",
-        "relaxed",
-        "unrelaxed",
-        "pred",
-        "predictions",
-        "best",
-        "top",
-        "seed",
-    ),
-    *("sample", "idx", "run", "complex", "cluster", "rigidbody", "flexref", "emref", "mdref"),
-}
+GENERIC = re.compile(
+    r"models?|(un)?relaxed|rank(ed)?|pred|predictions|best|top|seed|sample|idx|run|complex|cluster"
+    r"|rigidbody|flexref|emref|mdref",
+    re.IGNORECASE,
+)
 """Parts of file names that name no complex."""
 
 
@@ -109,18 +98,20 @@ def group(
         single += _models(decoy, sketches.get(decoy.path))
     sequences: set[str] = set()
     for decoy in single:
-        sequences.update(dict(_chains(decoy, sketches)).values())
+        sequences.update(_chains(decoy, sketches).values())
     kinds = kinds_of(sequences)
     of_folders: dict[str, list[Model]] = {}
     for decoy in single:
-        kind_of_chain = {name: kinds[sequence] for name, sequence in _chains(decoy, sketches)}
+        chains = _chains(decoy, sketches)
+        kind_of_chain = {name: kinds[sequence] for name, sequence in chains.items()}
         of_folders.setdefault(decoy.target, []).append(Model(decoy, decoy.target, kind_of_chain))
     if by == BY_FOLDER:
         return _grouped(of_folders, [], sketches)
-    complexes = {folder: complexes_of(models) for folder, models in of_folders.items()}
-    separate = {
-        folder: ((partners or {}).get(folder), (jobs or {}).get(folder)) for folder in complexes
-    }
+    complexes = {}
+    separate = {}
+    for folder, models in of_folders.items():
+        complexes[folder] = complexes_of(models)
+        separate[folder] = (partners or {}).get(folder), (jobs or {}).get(folder)
     joined = _joined(complexes, sketches, separate)
     return _grouped(_with_names(joined, given), _notes(complexes, joined), sketches)
 
@@ -134,14 +125,16 @@ def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
     numbers = sketch.models
     if len(set(numbers)) < len(numbers):
         numbers = range(1, len(numbers) + 1)
-    return [
-        decoy._replace(name=f"{decoy.name}#{k}", model=place) for place, k in enumerate(numbers, 1)
-    ]
+    models = []
+    for place, number in enumerate(numbers, 1):
+        models.append(decoy._replace(name=f"{decoy.name}#{number}", model=place))
+    return models
 
 
-def _chains(decoy: Decoy, sketches: Sketches) -> tuple[tuple[str, str], ...]:
+def _chains(decoy: Decoy, sketches: Sketches) -> dict[str, str]:
+    """Name → sequence of the chains of a decoy; none where it cannot be read."""
     sketch = sketches.get(decoy.path)
-    return sketch.of_model(decoy.model) if sketch else ()
+    return dict(sketch.of_model(decoy.model)) if sketch else {}
 
 
 def _joined(
@@ -155,14 +148,12 @@ def _joined(
         for models in of_folder:
             usual = usual_chains(models)
             others = alike.setdefault((tuple(sorted(usual.items())), separate[folder]), [])
-            same = next(
-                (other for other in others if usual and _same_proteins(other, models, sketches)),
-                None,
-            )
-            if same is None:
-                others.append(list(models))
+            for other in others if usual else ():
+                if _same_proteins(other, models, sketches):
+                    other += models
+                    break
             else:
-                same += models
+                others.append(list(models))
     return list(chain.from_iterable(alike.values()))
 
 
@@ -181,7 +172,7 @@ def _longest(models: list[Model], sketches: Sketches) -> dict[int, str]:
     """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
     longest: dict[int, str] = {}
     for model in models:
-        for name, sequence in _chains(model.decoy, sketches):
+        for name, sequence in _chains(model.decoy, sketches).items():
             kind = model.kinds[name]
             longest[kind] = max(longest.get(kind, ""), sequence, key=lambda s: (len(s), s))
     return longest
@@ -198,12 +189,8 @@ def _with_names(complexes: list[list[Model]], given: str) -> dict[str, list[Mode
     n_complexes = Counter(chain.from_iterable(folders_of))
     short_names, long_names = [], []
     for folders, models in zip(folders_of, complexes, strict=True):
-        alone = [folder for folder in folders if n_complexes[folder] == 1]
-        name = longer = ""
-        if len(folders) == 1 and alone:
-            name = longer = folders[0]
-        elif alone == folders:
-            name = longer = common_name(folders)
+        is_alone = all(n_complexes[folder] == 1 for folder in folders)
+        name = longer = common_name(folders) if is_alone else ""
         if not name:
             files = sorted({model.decoy.name.partition("#")[0] for model in models})
             name = common_name(files)
@@ -229,10 +216,12 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     if len(names) == 1:
         return names[0]
     first, *others = [re.split(r"[_.\s-]+", name) for name in names]
+    shared = dict.fromkeys(first)
+    for other in others:
+        shared = {part: None for part in shared if part in other}
     telling = []
-    for part in dict.fromkeys(first):
-        is_shared = part and all(part in other for other in others)
-        if is_shared and part.lower() not in GENERIC and (numbers or not part.isdecimal()):
+    for part in shared:
+        if part and not GENERIC.fullmatch(part) and (numbers or not part.isdecimal()):
             telling.append(part)
     return "_".join(telling)
 
@@ -257,9 +246,7 @@ def _grouped(targets: Mapping[str, list[Model]], notes: list[str], sketches: Ske
             )
             decoys.append(decoy)
             kinds[decoy.key] = model.kinds
-            residues[decoy.key] = sum(
-                len(sequence) for _, sequence in _chains(model.decoy, sketches)
-            )
+            residues[decoy.key] = sum(map(len, _chains(model.decoy, sketches).values()))
             if place in wanted_names:
                 renamed[decoy.key] = wanted_names[place]
     differing = not_copies(decoys, renamed, sketches) if renamed else []
@@ -273,7 +260,7 @@ def _grouped(targets: Mapping[str, list[Model]], notes: list[str], sketches: Ske
     )
 
 
-def _names_of(models: Iterable[Model]) -> dict[int, list[str]]:
+def _names_of(models: Iterable[Model]) -> dict[int, tuple[str, ...]]:
     """Kind → what its chains are called in most of the models that have most of them."""
     counts: dict[int, Counter[tuple[str, ...]]] = {}
     for model in models:
@@ -283,27 +270,25 @@ def _names_of(models: Iterable[Model]) -> dict[int, list[str]]:
         for kind, names in of_kind.items():
             counts.setdefault(kind, Counter())[tuple(names)] += 1
     usual = {}
-    for kind, of_names in counts.items():
-        usual[kind] = list(max(of_names, key=lambda names: (len(names), of_names[names], names)))
+    for kind, n_models in counts.items():
+        usual[kind] = max(n_models, key=lambda names: (len(names), n_models[names], names))
     return usual
 
 
-def _lacking(model: Model, usual: Mapping[int, int], names: Mapping[int, list[str]]) -> str:
+def _lacking(model: Model, usual: Mapping[int, int], names: Mapping[int, tuple[str, ...]]) -> str:
     """Which chains a model lacks that most models of its target have, in words; empty if it has
     them all.
     """
     copies = Counter(model.kinds.values())
     lost: list[str] = []
     for kind, n in usual.items():
-        if copies[kind] < n:
-            lost += names[kind][copies[kind] - n :]
+        lost += names[kind][len(names[kind]) - max(n - copies[kind], 0) :]
     if not lost or not copies:
         return ""
-    n_here = sum(min(copies[kind], n) for kind, n in usual.items())
     n_usual = sum(usual.values())
     return (
-        f"of {n_usual} protein chains that most models of the target have, {n_here}: no "
-        f"{', '.join(sorted(lost))}"
+        f"of {n_usual} protein chains that most models of the target have, {n_usual - len(lost)}: "
+        f"no {', '.join(sorted(lost))}"
     )
 
 
@@ -312,49 +297,41 @@ def _spare(model: Model, usual: Mapping[int, int]) -> str:
     writes them.
     """
     copies = Counter(model.kinds.values())
-    return partner_name(
-        name for name, kind in model.kinds.items() if copies[kind] > usual.get(kind, math.inf)
-    )
+    spare = {kind for kind, n in copies.items() if n > usual.get(kind, math.inf)}
+    return partner_name(name for name, kind in model.kinds.items() if kind in spare)
 
 
 def _notes(complexes: Mapping[str, list[list[Model]]], joined: list[list[Model]]) -> list[str]:
     """Where folders and sequences do not say the same."""
     notes = []
     several = []
+    differ_in_copies = False
     for folder, of_folder in complexes.items():
-        if sum(bool(models[0].kinds) for models in of_folder) > 1:
+        kinds = [frozenset(models[0].kinds.values()) for models in of_folder if models[0].kinds]
+        if len(kinds) > 1:
             several.append(folder)
+            differ_in_copies = differ_in_copies or len(set(kinds)) < len(kinds)
+    together: list[set[str]] = []
+    n_complexes = 0
+    for models in joined:
+        folders = {model.folder for model in models}
+        if len(folders) > 1:
+            together.append(folders)
+        n_complexes += not folders.isdisjoint(several) and bool(models[0].kinds)
     if several:
-        n = sum(
-            any(model.kinds and model.folder in several for model in models) for models in joined
-        )
-        numbers = any(_has_stoichiometries(complexes[folder]) for folder in several)
+        numbers = " (some differ in the number of copies of a chain)" if differ_in_copies else ""
         notes.append(
-            f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of {n} "
-            "different complexes, as their"
-            " sequences "
-            f"say{' (some differ in the number of copies of a chain)' if numbers else ''}: each "
-            "complex is a"
-            " target"
+            f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of "
+            f"{n_complexes} different complexes, as their sequences say{numbers}: each complex is "
+            "a target"
         )
-    folders_of = [{model.folder for model in models} for models in joined]
-    together = [folders for folders in folders_of if len(folders) > 1]
     if together:
         targets = "one target" if len(together) == 1 else f"{len(together)} targets"
-        folders = sorted(set().union(*together))
         notes.append(
-            f"{_listed(folders)} hold models of the same complexes, as their sequences say: "
-            f"{targets}"
+            f"{_listed(sorted(set().union(*together)))} hold models of the same complexes, as "
+            f"their sequences say: {targets}"
         )
     return notes
-
-
-def _has_stoichiometries(complexes: list[list[Model]]) -> bool:
-    """Whether two complexes have the same kinds of chains, so that only the numbers of copies
-    differ.
-    """
-    kinds = [frozenset(models[0].kinds.values()) for models in complexes if models[0].kinds]
-    return len(set(kinds)) < len(kinds)
 
 
 def _listed(folders: list[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from toporank.errors import printable
+from toporank.files.compressed import without_compression
 from toporank.inputs.stoichiometry import Model
 from toporank.structures.identity import FORMATS, Decoy, free_name, split_suffix, table_name
 
@@ -27,41 +28,49 @@ def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
     still called alike, the first keeps the name: a whole file before a model of one, PDB before
     mmCIF. The ending comes behind the name of others, then a number.
     """
-    of_name: dict[str, set[str]] = {}
+    folders_of_name: dict[str, set[str]] = {}
     for model in models:
-        of_name.setdefault(model.decoy.name, set()).add(model.folder)
+        folders_of_name.setdefault(model.decoy.name, set()).add(model.folder)
     wanted = []
     for model in models:
         name = model.decoy.name
-        wanted.append(table_name(f"{model.folder}_{name}" if len(of_name[name]) > 1 else name))
+        if len(folders_of_name[name]) > 1:
+            name = f"{model.folder}_{name}"
+        wanted.append(table_name(name))
     names = list(wanted)
-    reserved, given = set(wanted), set()
+    reserved, taken = set(wanted), set()
     renamed: dict[int, str] = {}
     for place in sorted(range(len(models)), key=lambda place: _precedence(models[place].decoy)):
-        if wanted[place] in given:
-            longer = _with_ending(wanted[place], models[place].decoy)
-            names[place] = table_name(free_name(table_name(longer), reserved))
+        if wanted[place] in taken:
+            longer = table_name(_with_ending(wanted[place], models[place].decoy))
+            names[place] = table_name(free_name(longer, reserved))
             reserved.add(names[place])
             renamed[place] = wanted[place]
-        given.add(names[place])
+        taken.add(names[place])
     return names, renamed
+
+
+def _suffix(decoy: Decoy) -> str:
+    """The ending of the file of a decoy, such as `.pdb.gz`; empty without any."""
+    _, suffix = split_suffix(os.path.basename(decoy.path)) or ("", "")
+    return suffix.lower()
 
 
 def _precedence(decoy: Decoy) -> tuple:
     """Sorts decoys of one name: the first keeps it."""
-    suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1].lower()
-    order = [suffix == ending or suffix.startswith(f"{ending}.") for ending in FORMATS]
-    place = order.index(True) if any(order) else len(order)
-    return decoy.model > 0, place, suffix not in FORMATS, decoy.path, decoy.model
+    suffix = _suffix(decoy)
+    endings = list(FORMATS)
+    ending = without_compression(suffix)
+    place = endings.index(ending) if ending in endings else len(endings)
+    return decoy.model > 0, place, suffix not in endings, decoy.path, decoy.model
 
 
 def _with_ending(name: str, decoy: Decoy) -> str:
     """`ranked_0_cif` of the decoy `ranked_0` in `ranked_0.cif`, `wt_pdb#1` of the first model of
     `wt.pdb`.
     """
-    suffix = (split_suffix(os.path.basename(decoy.path)) or ("", ""))[1]
     stem, hash_sign, number = name.rpartition("#") if decoy.model else (name, "", "")
-    return f"{stem}{suffix.lower().replace('.', '_')}{hash_sign}{number}"
+    return f"{stem}{_suffix(decoy).replace('.', '_')}{hash_sign}{number}"
 
 
 def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
@@ -71,24 +80,24 @@ def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
     first: dict[tuple, str] = {}
     copies: dict[Key, str] = {}
     for decoy in decoys:
-        seen = sketches.get(decoy.path)
-        atoms = seen.atoms_of(decoy.model) if seen and not decoy.refused else ""
-        if not atoms:
-            continue
-        original = first.setdefault((decoy.target, atoms, seen.of_model(decoy.model)), decoy.name)
-        if original != decoy.name:
-            copies[decoy.key] = original
+        sketch = sketches.get(decoy.path)
+        atoms = sketch.atoms_of(decoy.model) if sketch and not decoy.refused else ""
+        if atoms:
+            content = decoy.target, atoms, sketch.of_model(decoy.model)
+            original = first.setdefault(content, decoy.name)
+            if original != decoy.name:
+                copies[decoy.key] = original
     return copies
 
 
 def not_copies(decoys: list[Decoy], renamed: Mapping[Key, str], sketches: Sketches) -> list[Decoy]:
-    """The decoys that got another name and are no copies. renamed : target and decoy → the name it
-    should have.
+    """Return the decoys that got another name and are no copies. renamed : target and decoy → the
+    name it should have.
     """
     copies = copies_among(sorted(decoys), sketches)
     originals = {(target, original) for (target, _), original in copies.items()}
-    of_copies = copies.keys() | originals
-    return [decoy for decoy in decoys if decoy.key in renamed and decoy.key not in of_copies]
+    unique = renamed.keys() - copies.keys() - originals
+    return [decoy for decoy in decoys if decoy.key in unique]
 
 
 def renamed_note(models: list[Decoy]) -> list[str]:
@@ -96,10 +105,10 @@ def renamed_note(models: list[Decoy]) -> list[str]:
     if not models:
         return []
     first = models[0]
-    file = printable(os.path.basename(first.path)) + (
-        f", model {first.model}," if first.model else ""
-    )
+    file = printable(os.path.basename(first.path))
+    of_file = f", model {first.model}," if first.model else ""
     more = f"; {len(models) - 1} more have other names, too" if len(models) > 1 else ""
     return [
-        f"TopoRank calls {file} {printable(first.name)}, since another model has its name{more}"
+        f"TopoRank calls {file}{of_file} {printable(first.name)}, since another model has its name"
+        f"{more}"
     ]

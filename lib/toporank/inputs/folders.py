@@ -47,27 +47,24 @@ class _Place(NamedTuple):
     file: os.DirEntry
 
 
-def _place(folders: tuple[str, ...], file: os.DirEntry) -> _Place:
+def _place(folders: tuple[str, ...], file: os.DirEntry | None) -> _Place:
     """The place of a structure: samples of a predictor lie in folders of their own, but are of one
     target.
     """
     above = folders[:-1] if folders[-1:] == ("predictions",) and len(folders) > 1 else folders
     if above and SAMPLE_FOLDER.fullmatch(above[-1]):
-        return _Place(above[:-1], above[-1:], file)
-    return _Place(folders, (), file)
+        return _Place(holder=above[:-1], sample=above[-1:], file=file)
+    return _Place(holder=folders, sample=(), file=file)
 
 
-def _claims(holders: set[tuple[str, ...]]) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Holder → the highest folder around it with structures of its own, but for the folder that was
+def _claim(holder: tuple[str, ...], holders: set[tuple[str, ...]]) -> tuple[str, ...]:
+    """The highest folder around a holder with structures of its own, but for the folder that was
     given.
     """
-    claims = {}
-    for holder in holders:
-        depth = 1
-        while holder[:depth] not in holders:
-            depth += 1
-        claims[holder] = holder[:depth]
-    return claims
+    depth = 1
+    while holder[:depth] not in holders:
+        depth += 1
+    return holder[:depth]
 
 
 def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
@@ -86,9 +83,9 @@ def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
         for claim in folders:
             if len(folders) == 1 or len(claim) == 1:
                 labels[claim] = last
-                continue
-            labels[claim] = free_name("_".join([*_telling(claim, folders), last]), taken)
-            taken.add(labels[claim])
+            else:
+                labels[claim] = free_name("_".join([*_telling(claim, folders), last]), taken)
+                taken.add(labels[claim])
     return dict(sorted(labels.items()))
 
 
@@ -96,24 +93,26 @@ def _telling(claim: tuple[str, ...], folders: list[tuple[str, ...]]) -> list[str
     """The folders above a target that tell it from others; all, where the others are not equally
     deep.
     """
-    above = list(claim[:-1])
-    if any(len(other) != len(claim) for other in folders):
-        return above
-    return [
-        name for depth, name in enumerate(above) if any(other[depth] != name for other in folders)
-    ]
+    if len({len(other) for other in folders}) > 1:
+        return list(claim[:-1])
+    by_depth = list(zip(*folders, strict=True))[:-1]
+    return [name for name, names in zip(claim, by_depth, strict=False) if len(set(names)) > 1]
 
 
 def _named_models(
     root: Path, models: Iterable[tuple[tuple[str, ...], os.DirEntry]]
 ) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every structure, in order of the files."""
-    name_of_root = root.resolve().name
     places = [_place(folders, file) for folders, file in models]
-    claims = _claims({place.holder for place in places if place.holder})
+    name_of_root = root.resolve().name
+    holders = {place.holder for place in places} - {()}
+    claims = {holder: _claim(holder, holders) for holder in holders}
     labels = _labels(claims.values())
-    jobs_at_top = [SERVER_MODEL.fullmatch(place.file.name) for place in places if not place.holder]
-    several_jobs = len({job[1] for job in jobs_at_top if job}) > 1
+    jobs_at_top = set()
+    for place in places:
+        job = SERVER_MODEL.fullmatch(place.file.name)
+        if job and not place.holder:
+            jobs_at_top.add(job[1])
     for holder, sample, file in places:
         name = model_name(file.name)
         if sample and sample[0] not in name:
@@ -125,7 +124,7 @@ def _named_models(
             name = "_".join([*holder[len(claim) :], name])
         else:
             query = None if sample else COLABFOLD.match(file.name)
-            if query is None and several_jobs:
+            if query is None and len(jobs_at_top) > 1:
                 query = SERVER_MODEL.fullmatch(file.name)
             target = query[1] if query else target
         yield target, name, file.path.removeprefix("./")
@@ -149,7 +148,7 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     Where the model itself is not there, because its program was stopped, the last recycle stands
     for it.
     """
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     names: set[tuple[str, str]] = set()
     recycles: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for target, name, path in models:
@@ -157,21 +156,18 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
         recycle = RECYCLE.fullmatch(name) if ".r" in name or "recycle" in name else None
         if recycle:
             recycles.setdefault((target, recycle[1]), []).append((int(recycle[3]), path))
-        if name.endswith("_traj") and TRAJECTORY.fullmatch(name):
-            found[path] = "the steps of a trajectory"
+        if TRAJECTORY.fullmatch(name):
+            reasons[path] = "the steps of a trajectory"
     for (target, name), states in recycles.items():
-        last = max(states)
+        last, _ = max(states)
         # the final model may be there as its relaxed form alone
-        is_final_there = (target, name) in names or (
-            target,
-            name.replace("_unrelaxed_", "_relaxed_"),
-        ) in names
+        final_names = {(target, name), (target, name.replace("_unrelaxed_", "_relaxed_"))}
         for number, path in states:
-            if is_final_there:
-                found[path] = f"recycle {number} of {name}"
-            elif number != last[0]:
-                found[path] = f"recycle {number} of {name}, whose last one here is {last[0]}"
-    return found
+            if final_names & names:
+                reasons[path] = f"recycle {number} of {name}"
+            elif number != last:
+                reasons[path] = f"recycle {number} of {name}, whose last one here is {last}"
+    return reasons
 
 
 # ---- what is not read ----------------------------------------------------------------------------
@@ -184,10 +180,9 @@ def passed_over(folder: Path, decoys: Iterable[Decoy], files: Listing | None = N
     files : what is in the folder, where it was listed before
     """
     files = files or listing(folder)
-    of_decoys = {decoy.path for decoy in decoys}
-    models = [entry.path.removeprefix("./") for _, entry in files.models]
-    paths = [*models, *map(os.fspath, files.unread)]
-    return sorted(Path(path) for path in paths if path not in of_decoys)
+    of_decoys = {Path(decoy.path) for decoy in decoys}
+    models = {Path(entry.path) for _, entry in files.models}
+    return sorted((models - of_decoys).union(files.unread))
 
 
 def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
@@ -196,8 +191,8 @@ def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
     """
     if not files:
         return []
-    are = "1 file is" if len(files) == 1 else f"{len(files)} files are"
-    return [f"{are} not read, such as {printable(str(files[0].relative_to(folder)))}"]
+    n = "1 file is" if len(files) == 1 else f"{len(files)} files are"
+    return [f"{n} not read, such as {printable(str(files[0].relative_to(folder)))}"]
 
 
 def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
@@ -296,8 +291,6 @@ def listed_folder(dataset: str, folder: Path) -> Listing:
 def _decoy(dataset: str, target: str, name: str, path: str, intermediate: str) -> Decoy:
     """The decoy of these names, refused where they are of no use, or where it is no model."""
     refused = name_problem(target, of="folder") or name_problem(name)
-    if refused:
-        return Decoy(dataset, table_name(target), table_name(name), path, refused)
-    return Decoy(
-        dataset, target, name, path, f"{INTERMEDIATE}{intermediate}" if intermediate else ""
-    )
+    if not refused and intermediate:
+        refused = f"{INTERMEDIATE}{intermediate}"
+    return Decoy(dataset, table_name(target), table_name(name), path, refused)

@@ -42,13 +42,12 @@ def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
     kinds = _kinds_of_proteins(sequence for sequence in ordered if len(sequence) > PEPTIDE)
     peptides: dict[str, int] = {}
     for sequence in sorted(ordered, key=lambda s: s.count(UNKNOWN)):
-        if len(sequence) > PEPTIDE:
-            continue
-        kind = len(ordered) + len(peptides)
-        if UNKNOWN in sequence:
-            same = [peptides[peptide] for peptide in peptides if same_kind(peptide, sequence)]
-            kind = same[0] if same else kind
-        peptides[sequence] = kind
+        if len(sequence) <= PEPTIDE:
+            kind = len(ordered) + len(peptides)
+            if UNKNOWN in sequence:
+                same = [peptides[other] for other in peptides if same_kind(other, sequence)]
+                kind = same[0] if same else kind
+            peptides[sequence] = kind
     return kinds | peptides
 
 
@@ -62,13 +61,12 @@ def _kinds_of_proteins(sequences: Iterable[str]) -> dict[str, int]:
         n_shared: Counter[int] = Counter()
         for kmer in kmers.hashes.tolist():
             n_shared.update(kinds_with_kmer.get(kmer, ()))
-        kind = len(firsts)
-        for candidate, n in n_shared.most_common():
-            first, kmers_of_first = firsts[candidate]
+        for kind, n in n_shared.most_common():
+            first, kmers_of_first = firsts[kind]
             if _share(n, kmers, kmers_of_first) >= LEAST_KMERS and same_kind(first, sequence):
-                kind = candidate
                 break
-        if kind == len(firsts):
+        else:
+            kind = len(firsts)
             indexed = kmers.hashes[:INDEXED]
             firsts.append((sequence, kmers._replace(hashes=indexed)))
             for kmer in indexed.tolist():

@@ -6,8 +6,8 @@ import difflib
 import math
 import random
 import re
-from collections import Counter
 from collections.abc import Container, Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,9 +45,7 @@ class Label(NamedTuple):
 SPLITS = ("train", "val", "test")
 COLUMNS = tuple(name for name in Label._fields if name != "mapping")
 """Of the table that jobs read: partners are in the plan by then."""
-_NAMES = {"target": "target", "model": "decoy", "decoy": "decoy", "dockq": "dockq"} | {
-    name: name for name in ("split", "group", "partners", "interface", "mapping", "status")
-}
+_NAMES = {name: name for name in (*Label._fields, "status")} | {"model": "decoy"}
 _REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -71,12 +69,17 @@ def read_labels(
     labels: list[Label] = []
     have_splits = True
     for split, path in files.items():
-        of_file, has_split = _read(path, split)
-        labels += of_file
-        have_splits = have_splits and has_split
-    places = Counter((label.target, label.decoy, label.interface) for label in labels)
-    for (target, decoy, interface), n in places.items():
-        if n > 1:
+        table = read_table(path, _NAMES, _REQUIRED, "the labels")
+        have_splits = have_splits and (bool(split) or "split" in table.header)
+        for line, row in table.rows:
+            # a row of our dockq.csv that says why a decoy has no label
+            without_label = row.get("status", "").lower() not in ("", "ok")
+            if row.get("dockq") or not without_label:
+                labels.append(_label(row, split, line))
+    labels.sort(key=_place)
+    for place, same in groupby(labels, key=_place):
+        if len(list(same)) > 1:
+            target, decoy, interface = place
             what = f"interface {interface} of decoy" if interface else "decoy"
             raise ConfigError(
                 f"{what} {decoy!r} of target {target!r} is labelled twice", where=where
@@ -85,7 +88,12 @@ def read_labels(
         _check_splits(labels, where)
     elif split_by == "target":
         labels = split_by_target(labels, validation_percent, split_seed)
-    return sorted(labels, key=lambda label: (label.target, label.decoy, label.interface))
+    return labels
+
+
+def _place(label: Label) -> tuple[str, str, str]:
+    """What is labelled, by which labels are sorted."""
+    return label.target, label.decoy, label.interface
 
 
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
@@ -107,20 +115,6 @@ def of_decoys(labels: Iterable[Label]) -> list[Label]:
     return [label for label in labels if not label.interface]
 
 
-def _read(path: Path, split: str = "") -> tuple[list[Label], bool]:
-    """The labels of one file, checked, and whether they have a split: that of the file, or of a
-    column.
-    """
-    table = read_table(path, _NAMES, _REQUIRED, "the labels")
-    labels = [_label(row, split, where) for where, row in table.rows if not _without_label(row)]
-    return labels, bool(split) or "split" in table.header
-
-
-def _without_label(row: dict[str, str]) -> bool:
-    """Whether it is a row of our dockq.csv that says why a decoy has no label."""
-    return not row.get("dockq") and row.get("status", "").lower() not in ("", "ok")
-
-
 def _label(row: dict[str, str], split: str, where: str) -> Label:
     """The label in a row."""
     target, decoy, dockq = row.get("target", ""), row.get("decoy", ""), row.get("dockq", "")
@@ -128,11 +122,8 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
         raise ConfigError("a row without target or decoy", where=where)
     number = dockq.replace(",", ".")  # half of Europe writes `T;model;0,5`
     if not (_NUMBER.fullmatch(number) and 0.0 <= float(number) <= 1.0):
-        what = (
-            f"DockQ of {table_name(target)}/{table_name(decoy)} is {dockq!r}, not a number from 0 "
-            "to 1"
-        )
-        raise ConfigError(what, where=where)
+        name = f"{table_name(target)}/{table_name(decoy)}"
+        raise ConfigError(f"DockQ of {name} is {dockq!r}, not a number from 0 to 1", where=where)
     stem = (split_suffix(decoy) or (decoy,))[0]
     label = Label(
         target=table_name(restored(target)),
@@ -166,31 +157,25 @@ def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Labe
     """Split whole targets into train and val, at least one each."""
     targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)
-    held_out = set(targets[: max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))])
-    return [
-        label._replace(split="val" if label.target in held_out else "train") for label in labels
-    ]
+    n_held_out = max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))
+    split_of = dict.fromkeys(targets, "train") | dict.fromkeys(targets[:n_held_out], "val")
+    return [label._replace(split=split_of[label.target]) for label in labels]
 
 
 def _check_splits(labels: list[Label], where: object) -> None:
-    """Splits have known names, and no target is in two."""
-    unknown = sorted({label.split for label in labels} - set(SPLITS))
+    """Raise ConfigError where a split has another name, or a target is in two."""
+    unknown = sorted({label.split for label in labels}.difference(SPLITS))
     if unknown:
-        raise ConfigError(
-            f"unknown split {unknown[0]!r}", where=where, remedy=f"use {', '.join(SPLITS)}"
-        )
+        remedy = f"use {', '.join(SPLITS)}"
+        raise ConfigError(f"unknown split {unknown[0]!r}", where=where, remedy=remedy)
     split_of: dict[str, str] = {}
-    both = [
-        label.target
-        for label in labels
-        if split_of.setdefault(label.target, label.split) != label.split
-    ]
-    if both:
-        raise ConfigError(
-            f"target {min(both)!r} is in more than one split",
-            where=where,
-            remedy="split by whole targets",
-        )
+    for label in labels:
+        if split_of.setdefault(label.target, label.split) != label.split:
+            raise ConfigError(
+                f"target {label.target!r} is in more than one split",
+                where=where,
+                remedy="split by whole targets",
+            )
 
 
 def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
@@ -202,19 +187,18 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
     stray = mismatch(labels, decoys)
     if stray:
         return [stray]
-    known = {decoy.key for decoy in decoys}
-    matched = [label for label in labels if label[:2] in known]
+    keys = {decoy.key for decoy in decoys}
+    matched = [label for label in labels if label[:2] in keys]
     targets = {label.target for label in matched if label.split != "test"}
     if len(targets) == 1:
         return [
             f"only one target with decoys, {targets.pop()!r}, is labelled for training: at least "
-            "two are needed, one to"
-            " train on and one to validate on (label decoys of more targets)"
+            "two are needed, one to train on and one to validate on (label decoys of more targets)"
         ]
-    splits = {label.split for label in matched}
     problems = _equal_labels(matched)
-    if matched and "" not in splits:
-        for split in sorted({"train", "val"} - splits):
+    splits = {label.split for label in matched}
+    for split in ("train", "val"):
+        if matched and "" not in splits and split not in splits:
             problems.append(
                 f"no label of split {split!r} has a decoy (give some target that split, or leave "
                 "the column split out)"
@@ -228,9 +212,8 @@ def _equal_labels(labels: Iterable[Label]) -> list[str]:
     """
     of_split: dict[str, list[float]] = {}
     for label in labels:
-        if label.split != "test" and not math.isnan(
-            label.dockq
-        ):  # not known yet where natives give them
+        is_known = not math.isnan(label.dockq)  # not yet where natives give them
+        if label.split != "test" and is_known:
             of_split.setdefault(label.split, []).append(label.dockq)
     problems = []
     for split, values in sorted(of_split.items()):
@@ -238,8 +221,7 @@ def _equal_labels(labels: Iterable[Label]) -> list[str]:
             of = f" of split {split!r}" if split else ""
             problems.append(
                 f"all {len(values)} labels{of} are {values[0]:g} (nothing can be learned or "
-                "selected from equal labels;"
-                " look at the label table)"
+                "selected from equal labels; look at the label table)"
             )
     return problems
 
@@ -260,18 +242,18 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
                 meant = f"did you mean {decoy.target}/{decoy.name}?"
                 return f"{what}: there is no {label.target}/{label.decoy}, {meant} ({advice})"
     label = labels[0]
-    target = _nearest(label.target, [decoy.target for decoy in decoys])
-    name = _nearest(label.decoy, [decoy.name for decoy in decoys if decoy.target == target])
+    target = _nearest(label.target, {decoy.target for decoy in decoys})
+    name = _nearest(label.decoy, {decoy.name for decoy in decoys if decoy.target == target})
     return (
         f"{what}: there is no {label.target}/{label.decoy}, but for example {target}/{name}"
         " (name targets and decoys in the labels as folders and files are named)"
     )
 
 
-def _nearest(name: str, names: list[str]) -> str:
+def _nearest(name: str, names: set[str]) -> str:
     """The name that is most like another, or the first."""
-    names = sorted(set(names))
-    return (difflib.get_close_matches(name, names, n=1) or names)[0]
+    near = difflib.get_close_matches(name, sorted(names), n=1)
+    return near[0] if near else min(names)
 
 
 def _in_small_letters(target: str, name: str) -> tuple[str, str]:

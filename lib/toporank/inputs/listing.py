@@ -20,20 +20,18 @@ from toporank.structures.identity import (
 )
 
 SERVER_MODEL = re.compile(r"(fold_.+)_model_\d+\.cif(?:\.gz)?")
-"""A model of the AlphaFold Server, called after its job; its `templates` lie beside it, which are
-no decoys.
-"""
+"""A model of the AlphaFold Server, called after its job."""
 
-INPUT_FOLDER = re.compile(r"templates|templates_\d+|processed|msas?|.+_env")
-"""Folders of what a predictor was given, beside what it wrote."""
+INPUT_FOLDER = re.compile(r"templates(_\d+)?|processed|msas?|.+_env")
+"""Folders of what a predictor was given, such as templates, beside what it wrote."""
 
 STEP = re.compile(
-    r"(\d+)_(rigidbody|flexref|emref|mdref|emscoring|mdscoring|seletop|seletopclusts|clustfcc|clustrmsd|caprieval"
-    r"|rmsdmatrix|ilrmsdmatrix|contactmap|alascan|openmm|filter)"
+    r"(\d+)_(rigidbody|(em|md)(ref|scoring)|flexref|seletop(clusts)?|clust(fcc|rmsd)|caprieval"
+    r"|(il)?rmsdmatrix|contactmap|alascan|openmm|filter)"
 )
 """What HADDOCK3 calls the folder of a step of a run, but for the first, which has no complexes."""
-OLD_STEPS = ("structures/it1/water", "structures/it1")
-"""Where HADDOCK 2 leaves its models, the last step first."""
+OLD_STEPS = {"structures/it1": -2, "structures/it1/water": -1}
+"""Where HADDOCK 2 leaves its models, in their order."""
 
 RESULTS = ".toporank"
 """A folder in which this one lies holds results of TopoRank, which are no input."""
@@ -63,7 +61,7 @@ class _Walk:
     """Goes through a folder once. Links to folders are followed, but none leads in circles."""
 
     def __init__(self, root: Path) -> None:
-        self.listing = Listing([], [], [])
+        self.listing = Listing(models=[], archives=[], unread=[])
         self._root = os.path.realpath(root)
         self._visited = {self._root}
         self._folder(os.fspath(root), (), read=True)
@@ -80,24 +78,21 @@ class _Walk:
             self.listing.unread.append(Path(folder.path))
             return
         names = {entry.name for entry in entries}
-        if RESULTS in names and folders:
+        has_results = RESULTS in names
+        if has_results and folders:
             return
-        entries = [
-            entry for entry in entries if not (RESULTS in names and entry.name in OWN_FOLDERS)
-        ]
-        of_server = any(name.startswith("fold_") and SERVER_MODEL.fullmatch(name) for name in names)
-        step = _step_among(entries) if read else None
+        step = _last_step(Path(folder), names) if read else None
         for entry in entries:
-            if entry.name.startswith("."):
+            name = entry.name
+            if name.startswith(".") or (has_results and name in OWN_FOLDERS):
                 continue
             if not _is_folder(entry):
                 self._file(entry, folders, read)
             elif self._is_new(entry, folders):
-                given = INPUT_FOLDER.fullmatch(entry.name) or (
-                    of_server and entry.name == "templates"
-                )
-                earlier = step is not None and entry.name != step.partition("/")[0]
-                self._folder(entry, (*folders, entry.name), read and not given and not earlier)
+                is_input = INPUT_FOLDER.fullmatch(name)
+                is_earlier = step is not None and name != step.partition("/")[0]
+                of_decoys = read and not is_input and not is_earlier
+                self._folder(entry, (*folders, name), of_decoys)
 
     def _is_new(self, entry: os.DirEntry, folders: tuple[str, ...]) -> bool:
         """Whether a folder was not visited yet and is not around the given one; links at the first
@@ -111,20 +106,18 @@ class _Walk:
         return new or not folders
 
     def _file(self, entry: os.DirEntry, folders: tuple[str, ...], read: bool) -> None:
-        if entry.name.endswith(OF_PREDICTORS):
+        name = entry.name
+        path = Path(entry.path)
+        if name.endswith(OF_PREDICTORS):
             return
         if read and is_model(entry):
             self.listing.models.append((folders, entry))
-            return
-        path = entry.path.removeprefix("./")  # as `Path` writes it
-        if read and archive_name(Path(entry.name)):
-            if may_hold(Path(path), _may_be_model):
-                self.listing.archives.append(Path(path))
-                self.listing.unread.append(Path(path))
-        elif STRUCTURE_LIKE.search(entry.name) or (
-            read and entry.name.lower().endswith(UNREADABLE_ARCHIVES)
-        ):
-            self.listing.unread.append(Path(path))
+        elif read and archive_name(path):
+            if may_hold(path, _may_be_model):
+                self.listing.archives.append(path)
+                self.listing.unread.append(path)
+        elif STRUCTURE_LIKE.search(name) or (read and name.lower().endswith(UNREADABLE_ARCHIVES)):
+            self.listing.unread.append(path)
 
 
 def _may_be_model(filename: str) -> bool:
@@ -164,21 +157,21 @@ def listing(folder: Path) -> Listing:
     return _Walk(folder).listing
 
 
-def _step_among(entries: Iterable[os.DirEntry]) -> str | None:
+def _last_step(run: Path, names: Iterable[str]) -> str | None:
     """The last step of a run of HADDOCK that has models, as a path below the run; None in any other
-    folder.
+    folder. names : of what is in it.
     """
-    subfolders = (entry for entry in entries if _is_folder(entry))
-    folders = {
-        entry.name: entry
-        for entry in subfolders
-        if STEP.fullmatch(entry.name) or entry.name == "structures"
-    }
-    old = folders.pop("structures", None)
-    numbered = sorted(((int(STEP.fullmatch(name)[1]), name) for name in folders), reverse=True)
-    places = {name: Path(folders[name].path) for _, name in numbered}
-    places |= {name: Path(old.path).parent / name for name in OLD_STEPS if old is not None}
-    return next((name for name, place in places.items() if _has_models(place)), None)
+    numbers = {}
+    for name in names:
+        step = STEP.fullmatch(name)
+        if step:
+            numbers[name] = int(step[1])
+        elif name == "structures":
+            numbers |= OLD_STEPS
+    for name in sorted(numbers, key=lambda name: (numbers[name], name), reverse=True):
+        if _has_models(run / name):
+            return name
+    return None
 
 
 def _has_models(folder: Path) -> bool:
@@ -186,8 +179,8 @@ def _has_models(folder: Path) -> bool:
 
 
 def last_step(run: Path) -> Path | None:
-    """The last step of a run of HADDOCK that has models; None if the folder is no run of
+    """Return the last step of a run of HADDOCK that has models; None if the folder is no run of
     HADDOCK.
     """
-    step = _step_among(_listed(os.fspath(run)))
+    step = _last_step(run, os.listdir(run))
     return run / step if step else None

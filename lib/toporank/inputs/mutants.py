@@ -32,24 +32,21 @@ def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
                 names_of_kind.setdefault(kind, Counter())[chain] += 1
                 sequences.setdefault(kind, {}).setdefault(decoy.name, set()).add(sequence)
         for kind in sorted(sequences):
-            chain = names_of_kind[kind].most_common(1)[0][0]
+            [(chain, _)] = names_of_kind[kind].most_common(1)
             sentence = _variants(chain, sequences[kind])
             if sentence:
                 variants[target] = sentence
                 break
     if not variants:
         return []
-    target, *more = variants
-    others = ""
-    if more:
-        others = (
-            f"; so it is with {len(more)} more target{'s' * (len(more) > 1)}, such as "
-            f"{printable(more[0])}"
-        )
+    target, *others = variants
+    more = ""
+    if others:
+        targets = f"{len(others)} more target{'s' * (len(others) > 1)}"
+        more = f"; so it is with {targets}, such as {printable(others[0])}"
     return [
         f"models of {printable(target)} have {variants[target]} and are compared as one complex: "
-        "put those of each"
-        f" sequence into a folder of its own to score them apart{others}"
+        f"put those of each sequence into a folder of its own to score them apart{more}"
     ]
 
 
@@ -62,27 +59,27 @@ def _variants(chain: str, of_models: Mapping[str, set[str]]) -> str:
     proteins: list[str] = []
     protein_of: dict[str, int] = {}
     for sequence in sorted(set().union(*of_models.values()), key=lambda s: (-len(s), s)):
-        same = (place for place, protein in enumerate(proteins) if not exchanges(protein, sequence))
-        protein_of[sequence] = next(same, len(proteins))
-        if protein_of[sequence] == len(proteins):
+        for place, protein in enumerate(proteins):
+            if not exchanges(protein, sequence):
+                protein_of[sequence] = place
+                break
+        else:
+            protein_of[sequence] = len(proteins)
             proteins.append(sequence)
         if len(proteins) == MOST:
             break
     model_of: dict[frozenset[int], str] = {}
     for model in sorted(of_models):
-        of_model = frozenset(
-            protein_of[sequence] for sequence in of_models[model] if sequence in protein_of
-        )
-        if of_model:
-            model_of.setdefault(of_model, model)
+        counted = of_models[model] & protein_of.keys()
+        if counted:
+            model_of.setdefault(frozenset(map(protein_of.get, counted)), model)
     for one, other in combinations(model_of, 2):
         if one & other:
             continue
         n = exchanges(proteins[min(one)], proteins[min(other)])
-        many = f"{MOST} or more" if len(proteins) == MOST else str(len(proteins))
+        many = f"{MOST} or more" if len(proteins) == MOST else len(proteins)
         return (
             f"{many} different sequences of chain {printable(chain)} ({printable(model_of[one])} "
-            "and"
-            f" {printable(model_of[other])} differ in {n} residue{'s' * (n > 1)})"
+            f"and {printable(model_of[other])} differ in {n} residue{'s' * (n > 1)})"
         )
     return ""

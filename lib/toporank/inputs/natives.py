@@ -15,8 +15,7 @@ STEM = "native"
 """Name, without suffix, of a native in the folder of its target."""
 EXPECTED = (
     "expected <target>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst), or "
-    "<target>/native.pdb and"
-    " so on"
+    "<target>/native.pdb and so on"
 )
 _OF_WWPDB = re.compile(r"(?:pdb_0000|pdb)?([1-9][a-z0-9]{3})(?:-assembly\d+|_xyz)?")
 """How the wwPDB and the RCSB name the file of an entry, in small letters and without ending:
@@ -35,16 +34,15 @@ def find_natives(folder: Path) -> dict[str, Path]:
     """
     natives: dict[str, Path] = {}
     try:
-        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        for entry in sorted(folder.iterdir()):
             if entry.name.startswith("."):
                 continue
-            names = sorted(os.listdir(entry.path)) if entry.is_dir() else [entry.name]
-            for name in names:
-                stem = (split_suffix(name) or ("",))[0]
-                path = Path(entry.path, name) if entry.is_dir() else Path(entry.path)
-                target = entry.name if entry.is_dir() else stem
+            files = sorted(entry.iterdir()) if entry.is_dir() else [entry]
+            for path in files:
+                stem, _ = split_suffix(path.name) or ("", "")
                 if not stem or (entry.is_dir() and stem != STEM):
                     continue
+                target = entry.name if entry.is_dir() else stem
                 other = natives.setdefault(table_name(target), path)
                 if other != path:
                     raise ConfigError(
@@ -53,10 +51,9 @@ def find_natives(folder: Path) -> dict[str, Path]:
                         remedy="remove one of them",
                     )
     except OSError as error:
+        where = printable(os.fspath(error.filename or folder))
         what = f"the folder of natives cannot be listed: {error.strerror}"
-        raise ConfigError(
-            what, where=printable(os.fspath(error.filename or folder)), remedy=EXPECTED
-        ) from error
+        raise ConfigError(what, where=where, remedy=EXPECTED) from error
     return natives
 
 
@@ -72,34 +69,32 @@ def natives_of(
     natives : as `find_natives` finds them.
     """
     alike: dict[str, list[str]] = {}
+    of_entry: dict[str, list[str]] = {}
     for name in natives:
-        for key in {name.casefold(), _entry(name)}:
-            alike.setdefault(key, []).append(name)
-    found: dict[str, Path] = {}
+        alike.setdefault(name.casefold(), []).append(name)
+        of_entry.setdefault(_entry(name), []).append(name)
+    matched: dict[str, Path] = {}
     unclear: dict[str, str] = {}
     for target in targets:
-        same_letters = [
-            name
-            for name in alike.get(target.casefold(), [])
-            if name.casefold() == target.casefold()
-        ]
-        candidates = (
-            [target] if target in natives else same_letters or alike.get(_entry(target), [])
-        )
+        candidates = alike.get(target.casefold()) or of_entry.get(_entry(target), [])
+        candidates = [target] if target in natives else sorted(candidates)
         if len(candidates) == 1:
-            found[target] = natives[candidates[0]]
+            matched[target] = natives[candidates[0]]
         elif candidates:
-            files = " and ".join(printable(natives[name].name) for name in sorted(candidates)[:2])
-            unclear[target] = f"{files} could both be the native of {printable(target)}"
-    return found, unclear
+            first = printable(natives[candidates[0]].name)
+            second = printable(natives[candidates[1]].name)
+            unclear[target] = (
+                f"{first} and {second} could both be the native of {printable(target)}"
+            )
+    return matched, unclear
 
 
 def _entry(name: str) -> str:
     """The entry of the PDB that a file or target is named after, in small letters; or its whole
     name.
     """
-    known = _OF_WWPDB.fullmatch(name.casefold())
-    return known[1] if known else name.casefold()
+    entry = _OF_WWPDB.fullmatch(name.casefold())
+    return entry[1] if entry else name.casefold()
 
 
 def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
@@ -117,16 +112,13 @@ def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
         )
     used = set(of_targets.values())
     stray = sorted(name for name, path in natives.items() if path not in used)
-    if not stray:
-        return lines
-    name, hint = stray[0], ""
-    for other in stray:
-        nearest = _nearest(other, without)
-        if nearest:
-            name, hint = other, f", did you mean {printable(nearest)}?"
-            break
-    n = f" ({len(stray)} natives without target in all)" if len(stray) > 1 else ""
-    return [*lines, f"{printable(natives[name].name)} belongs to no target{hint}{n}"]
+    if stray:
+        nearest = {name: _nearest(name, without) for name in stray}
+        name = next(filter(nearest.get, stray), stray[0])
+        hint = f", did you mean {printable(nearest[name])}?" if nearest[name] else ""
+        n = f" ({len(stray)} natives without target in all)" if len(stray) > 1 else ""
+        lines.append(f"{printable(natives[name].name)} belongs to no target{hint}{n}")
+    return lines
 
 
 def _nearest(name: str, targets: Iterable[str]) -> str:

@@ -4,8 +4,10 @@ copies of each.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from statistics import median_low
 from typing import NamedTuple
 
 from toporank.structures.identity import Decoy
@@ -39,49 +41,43 @@ def complexes_of(models: list[Model]) -> list[list[Model]]:
     """
     parts: dict[Copies, list[Model]] = {}
     for model in models:
-        parts.setdefault(tuple(sorted(Counter(model.kinds.values()).items())), []).append(model)
+        copies = Counter(model.kinds.values())
+        parts.setdefault(tuple(sorted(copies.items())), []).append(model)
     unknown = parts.pop((), [])
     _join_single_chains(parts)
-    whole: list[Copies] = []
+    whole: dict[Copies, list[Model]] = {}
     having: dict[int, list[Copies]] = {}
     for copies in sorted(parts, key=lambda copies: (-len(parts[copies]), -len(copies), copies)):
-        others = min((having.get(kind, []) for kind, _ in copies), key=len)
-        n = len(parts[copies])
-        home = next(
-            (
-                other
-                for other in others
-                if _is_broken(dict(copies), n, dict(other), len(parts[other]))
-            ),
-            None,
-        )
-        if home is not None:
-            parts[home] += parts.pop(copies)
-            continue
-        whole.append(copies)
-        for kind, _ in copies:
-            having.setdefault(kind, []).append(copies)
-    found = [parts[copies] for copies in whole]
-    if len(found) < 2:
-        return [[model for own in found for model in own] + unknown]
-    return [*found, *([model] for model in unknown)]
+        others_with_kind = [having.setdefault(kind, []) for kind, _ in copies]
+        for other in min(others_with_kind, key=len):
+            n, n_other = len(parts[copies]), len(whole[other])
+            if _is_broken(Counter(dict(copies)), n, Counter(dict(other)), n_other):
+                whole[other] += parts[copies]
+                break
+        else:
+            whole[copies] = parts[copies]
+            for others in others_with_kind:
+                others.append(copies)
+    if len(whole) < 2:
+        return [[*itertools.chain(*whole.values()), *unknown]]
+    return [*whole.values(), *([model] for model in unknown)]
 
 
 def _join_single_chains(parts: dict[Copies, list[Model]]) -> None:
     """Models of one chain by itself are of the most frequent complex of copies of it, if there is
     one.
     """
-    for copies in [copies for copies in parts if sum(n for _, n in copies) == 1]:
-        kind = copies[0][0]
-        oligomers = [
-            other for other in parts if other != copies and [k for k, _ in other] == [kind]
-        ]
-        if oligomers:
-            home = max(oligomers, key=lambda other: (len(parts[other]), other))
-            parts[home] += parts.pop(copies)
+    oligomers: dict[int, list[Copies]] = {}
+    for copies in parts:
+        kind, n = copies[0]
+        if len(copies) == 1 and n > 1:
+            oligomers.setdefault(kind, []).append(copies)
+    for kind, others in oligomers.items():
+        home = max(others, key=lambda other: (len(parts[other]), other))
+        parts[home] += parts.pop(((kind, 1),), [])
 
 
-def _is_broken(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_usual: int) -> bool:
+def _is_broken(counts: Counter[int], n: int, usual: Counter[int], n_usual: int) -> bool:
     """Whether n models are of a complex of n_usual models, without some of its chains or with
     further copies.
 
@@ -90,32 +86,32 @@ def _is_broken(own: Mapping[int, int], n: int, usual: Mapping[int, int], n_usual
     two copies beside four, but not three beside four: whoever compares stoichiometries predicts
     both.
 
-    own, usual : their chains, kind → number of copies.
+    counts, usual : their chains, kind → number of copies.
     """
-    lacks = own.keys() <= usual.keys() and all(own[kind] <= usual[kind] for kind in own)
-    has_more = own.keys() == usual.keys() and all(own[kind] >= usual[kind] for kind in own)
-    if lacks and sum(own.values()) == 1:
+    same_kinds = counts.keys() == usual.keys()
+    if counts <= usual and counts.total() == 1:
         return True
-    if not (lacks or has_more) or FLAT * n > n_usual:
+    if not (counts <= usual or (same_kinds and counts >= usual)) or FLAT * n > n_usual:
         return False
-    if own.keys() != usual.keys():
+    if not same_kinds:
         return True
-    ratios = {max(own[kind], usual[kind]) / min(own[kind], usual[kind]) for kind in own}
-    in_proportion = len(ratios) == 1 and (len(own) > 1 or max(ratios).is_integer())
+    sizes = [sorted((counts[kind], usual[kind])) for kind in counts]
+    ratios = {larger / smaller for smaller, larger in sizes}
+    in_proportion = len(ratios) == 1 and (len(counts) > 1 or max(ratios).is_integer())
     return not in_proportion
 
 
 def usual_chains(models: Iterable[Model]) -> dict[int, int]:
-    """Kind → copies that more than half of the models have; kinds that fewer models have are left
-    out.
+    """Return kind → copies that more than half of the models have; kinds that fewer models have are
+    left out.
 
     Models of a single chain count only where there are no others: a single chain is no complex.
     """
     counts = [Counter(model.kinds.values()) for model in models if model.kinds]
     counts = [count for count in counts if count.total() > 1] or counts
-    kinds = {kind for count in counts for kind in count}
-    usual = {
-        kind: sorted((count[kind] for count in counts), reverse=True)[len(counts) // 2]
-        for kind in kinds
-    }
-    return {kind: n for kind, n in usual.items() if n}
+    usual = {}
+    for kind in set().union(*counts):
+        n = median_low(count[kind] for count in counts)
+        if n:
+            usual[kind] = n
+    return usual

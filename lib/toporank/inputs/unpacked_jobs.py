@@ -4,6 +4,7 @@ rest are links.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -56,39 +57,39 @@ def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
         files = listing(given)
     except OSError as error:
         raise ConfigError(f"the folder cannot be listed: {error.strerror}", where=given) from error
-    archives = files.archives
     by_name: dict[str, list[Path]] = {}
     for _, entry in files.models:
         by_name.setdefault(entry.name, []).append(Path(entry.path))
-    beside = [archive for archive in archives if by_name and _lies_beside(archive, by_name)]
-    notes = [f"{_named(beside, given)} not unpacked: the same files lie beside"] if beside else []
-    wanted = {archive for archive in archives if archive not in beside}
+    beside = []
+    wanted = []
+    for archive in files.archives:
+        (beside if by_name and _lies_beside(archive, by_name) else wanted).append(archive)
+    notes = []
+    if beside:
+        notes.append(f"{_named(beside, given)} not unpacked: the same files lie beside")
     if not wanted:
-        return Gathered(given, notes)
+        return Gathered(folder=given, notes=notes)
     to = place()
     _prepare(to, given)
-    failed = _gather(given, to, wanted, to.parent.parent)
-    done = [archive for archive in archives if archive in wanted and archive not in failed]
+    failed = _gather(given, to, set(wanted), to.parent.parent)
+    done = [archive for archive in wanted if archive not in failed]
     if done:
         notes.append(f"{_named(done, given)} unpacked into {printable(str(to))}")
-    notes += [
-        f"{printable(str(archive.relative_to(given)))} {why}"
-        for archive, why in sorted(failed.items())
-    ]
-    return Gathered(to if done else given, notes)
+    for archive, why in sorted(failed.items()):
+        notes.append(f"{printable(str(archive.relative_to(given)))} {why}")
+    return Gathered(folder=to if done else given, notes=notes)
 
 
 def _named(archives: list[Path], given: Path) -> str:
     """The number of some archives, with one by name."""
     first = printable(str(archives[0].relative_to(given)))
-    return (
-        f"{first} is" if len(archives) == 1 else f"{len(archives)} archives, such as {first}, are"
-    )
+    n = len(archives)
+    return f"{first} is" if n == 1 else f"{n} archives, such as {first}, are"
 
 
 def _lies_beside(archive: Path, structures: Mapping[str, list[Path]]) -> bool:
-    """Whether each structure in an archive lies in the folder, too, wherever it is. structures :
-    there, by name.
+    """Whether each structure in an archive lies in the folder, too, wherever it is. structures : in
+    the folder, by name.
     """
     try:
         return holds_only(archive, _is_structure, structures)
@@ -104,29 +105,28 @@ def _prepare(to: Path, given: Path) -> None:
     """Make the folder, or see that it stands for the same one and take out its links. Raises
     ConfigError.
     """
-    stands_for = {"folder": str(given.absolute())}
+    about = {"folder": str(given.absolute())}
     if os.path.lexists(to):
         try:
             before = json.loads((to / GATHERED).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             before = {}
-        if before != stands_for:
-            what = (
-                f"{to} is in the way: it was made for {before.get('folder', 'something else')}, "
-                f"not for {given}"
-            )
+        if before != about:
+            made_for = before.get("folder", "something else")
             raise ConfigError(
-                what,
+                f"{to} is in the way: it was made for {made_for}, not for {given}",
                 where=to.parent.parent,
                 remedy=f"choose another folder with -o, or move {to} away",
             )
     to.mkdir(parents=True, exist_ok=True)
-    (to / GATHERED).write_text(json.dumps(stands_for), encoding="utf-8")
+    (to / GATHERED).write_text(json.dumps(about), encoding="utf-8")
     for parent, folders, files in os.walk(to):
-        folders[:] = [name for name in folders if not Path(parent, name, MARK).exists()]
-        for link in (Path(parent, name) for name in (*folders, *files)):
-            if link.is_symlink():
-                link.unlink()
+        for name in (*folders, *files):
+            path = Path(parent, name)
+            if path.is_symlink():
+                path.unlink()
+            if (path / MARK).exists():
+                folders.remove(name)
 
 
 def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path, str]:
@@ -136,30 +136,28 @@ def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path
     unpacked → why.
     """
     failed: dict[Path, str] = {}
-    here = {archive for archive in archives if archive.parent == source}
     for entry in sorted(source.iterdir()):
-        deeper = {archive for archive in archives if entry in archive.parents}
-        around = entry.is_symlink() and source.is_relative_to(entry.resolve())
-        if entry.name.startswith(".") or (entry / RESULTS).is_dir() or entry == out or around:
+        leads_around = entry.is_symlink() and source.is_relative_to(entry.resolve())
+        has_results = (entry / RESULTS).is_dir() or entry == out
+        if entry.name.startswith(".") or has_results or leads_around:
             continue
+        deeper = {archive for archive in archives if entry in archive.parents}
         if deeper or entry in out.parents:
             (to / entry.name).mkdir(exist_ok=True)
             failed |= _gather(entry, to / entry.name, deeper, out)
-        elif entry not in here:
+        elif entry not in archives:
             (to / entry.name).symlink_to(entry.absolute())
     unpacked_here: set[str] = set()
-    for archive in sorted(here):
-        try:
-            unpacked_here.add(_unpack_into(to, archive).name)
-        except ConfigError as error:
-            failed[archive] = error.reason
-            (to / archive.name).symlink_to(archive.absolute())
-    for folder in (*to.iterdir(), *(to / SINGLE).glob("*")):
-        if (
-            (folder / MARK).exists()
-            and not folder.is_symlink()
-            and folder.name not in unpacked_here
-        ):
+    for archive in sorted(archives):
+        if archive.parent == source:
+            try:
+                unpacked_here.add(_unpack_into(to, archive).name)
+            except ConfigError as error:
+                failed[archive] = error.reason
+                (to / archive.name).symlink_to(archive.absolute())
+    for mark in (*to.glob(f"*/{MARK}"), *to.glob(f"{SINGLE}/*/{MARK}")):
+        folder = mark.parent
+        if not folder.is_symlink() and folder.name not in unpacked_here:
             shutil.rmtree(folder)  # its archive is gone
     return failed
 
@@ -172,10 +170,9 @@ def _unpack_into(to: Path, archive: Path) -> Path:
     """
     if STRUCTURE_LIKE.search(archive.name):
         folder = unpacked(archive, to / SINGLE, archive.name)
-        for file in sorted(
-            path for path in folder.rglob("*") if path.is_file() and path.name != MARK
-        ):
-            (to / free_folder(file.name, to)).symlink_to(file)
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and file.name != MARK:
+                (to / free_folder(file.name, to)).symlink_to(file)
         return folder
     name = job_name(archive)
     if os.path.lexists(to / name) and not (to / name / MARK).exists():
@@ -189,22 +186,20 @@ def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
 
     folder : in one that `gathered` made, or that was unpacked; in others nothing is looked for
     """
-    places = [folder, *folder.parents]
-    marks = [*(place / GATHERED for place in places), *(place / MARK for place in places)]
-    if not any(mark.is_file() for mark in marks):
+    places = (folder, *folder.parents)
+    if not any((place / GATHERED).is_file() or (place / MARK).is_file() for place in places):
         return {}
-    archive_of: dict[Path, str] = {}
-    jobs: dict[str, set[str]] = {}
+    archive_of_folder = functools.cache(lambda place: _unpacked_place(place, folder))
+    archives_of: dict[str, set[str]] = {}
     for decoy in decoys:
-        parent = Path(decoy.path).parent
-        if parent not in archive_of:
-            archive_of[parent] = _unpacked_place(parent, folder)
-        jobs.setdefault(decoy.target, set()).add(archive_of[parent])
-    return {
-        target: min(archives)
-        for target, archives in jobs.items()
-        if len(archives) == 1 and "" not in archives
-    }
+        archive = archive_of_folder(Path(decoy.path).parent)
+        archives_of.setdefault(decoy.target, set()).add(archive)
+    jobs = {}
+    for target, archives in archives_of.items():
+        archive = archives.pop()
+        if archive and not archives:
+            jobs[target] = archive
+    return jobs
 
 
 def _unpacked_place(place: Path, folder: Path) -> str:

@@ -6,11 +6,8 @@ from __future__ import annotations
 
 import io
 import json
-import lzma
 import pickle
-import tokenize
 import zipfile
-import zlib
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +16,7 @@ import numpy as np
 
 from toporank.errors import ConfidenceError
 from toporank.files import state as files_state
-from toporank.files.compressed import DAMAGED as DAMAGED_COMPRESSION
-from toporank.files.compressed import compression_of, unpacked, without_compression
+from toporank.files.compressed import DAMAGED, compression_of, unpacked, without_compression
 
 MAX_BYTES = 1 << 30
 """Of a file, unpacked: the PAE of 5,000 residues has half of this as JSON. Also of one array as
@@ -34,35 +30,14 @@ MOST_PAE = 100.0
 """Å. Predictors write up to 32."""
 ARRAY = "array"
 """What the array of a `.npy` file is called, which has no name."""
-OF_NUMPY = {
-    ("numpy", "dtype"),
-    ("numpy", "ndarray"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "scalar"),
-}
+OF_NUMPY = (
+    "numpy.dtype",
+    "numpy.ndarray",
+    "numpy._core.multiarray._reconstruct",
+    "numpy._core.multiarray.scalar",
+)
 """What a pickle may name: the functions that make arrays and numbers of NumPy."""
 WRONG_FILE = "is it the right file?"
-DAMAGED = (
-    ValueError,
-    TypeError,
-    LookupError,
-    OverflowError,
-    SyntaxError,
-    RuntimeError,
-    NotImplementedError,
-    AttributeError,
-    MemoryError,
-    OSError,
-    EOFError,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    tokenize.TokenError,
-    pickle.UnpicklingError,
-)
-"""What the parsers of JSON, of NumPy's files and of pickles raise on damaged content."""
 
 
 class State(NamedTuple):
@@ -103,7 +78,7 @@ def read_bytes(path: Path) -> bytes:
         content = path.read_bytes()
         if compression:
             content = unpacked(content, compression, MAX_BYTES)
-    except DAMAGED_COMPRESSION as error:
+    except DAMAGED as error:
         raise unreadable(path, error) from error
     if compression and len(content) > MAX_BYTES:
         raise too_large
@@ -147,10 +122,9 @@ def _values_of(path: Path) -> dict[str, Any]:
         values = parsers.get(kind, json.loads)(content)
     except ConfidenceError as error:
         raise ConfidenceError(f"{name}: {error.what}", remedy=error.remedy) from error
-    except DAMAGED as error:
-        raise ConfidenceError(
-            f"{name} is no readable {kind[1:]} file", remedy="make or fetch it again"
-        ) from error
+    except Exception as error:  # whatever parsers of JSON, NumPy's files and pickles raise
+        what = f"{name} is no readable {kind[1:]} file"
+        raise ConfidenceError(what, remedy="make or fetch it again") from error
     if isinstance(values, list) and len(values) == 1:
         values = values[0]
     if not isinstance(values, dict):
@@ -172,32 +146,34 @@ def _compact(value: Any) -> Any:
 
 def _read_numpy(content: bytes) -> dict[str, np.ndarray]:
     """The arrays of an npz archive or of a `.npy` file; sizes count before anything is unpacked."""
-    if zipfile.is_zipfile(io.BytesIO(content)):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    file = io.BytesIO(content)
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > MAX_BYTES:
-            raise ConfidenceError(
-                f"it unpacks to more than {MAX_BYTES >> 20} MiB", remedy=WRONG_FILE
-            )
-    arrays = np.load(io.BytesIO(content), allow_pickle=False)
-    if isinstance(arrays, np.ndarray):
-        arrays = {ARRAY: arrays}
-    values = dict(arrays)
-    if any(
-        not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub"
-        for value in values.values()
-    ):
+            what = f"it unpacks to more than {MAX_BYTES >> 20} MiB"
+            raise ConfidenceError(what, remedy=WRONG_FILE)
+    file.seek(0)
+    arrays = np.load(file, allow_pickle=False)
+    values = {ARRAY: arrays} if isinstance(arrays, np.ndarray) else dict(arrays)
+    if not all(_is_numeric(value) for value in values.values()):
         raise ConfidenceError("an array does not hold numbers", remedy=WRONG_FILE)
     return values
+
+
+def _is_numeric(value: Any) -> bool:
+    """Whether it is an array, or a number of NumPy."""
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub"
 
 
 class _NumbersOnly(pickle.Unpickler):
     """Makes arrays and numbers of NumPy, and refuses whatever else a pickle names."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in OF_NUMPY:
+        current = module.replace("numpy.core", "numpy._core")  # before NumPy 2
+        if f"{current}.{name}" not in OF_NUMPY:
             raise _not_read(f"it asks for {module}.{name}, which is not run")
-        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+        return super().find_class(current, name)
 
 
 def read_pickle(content: bytes) -> dict[str, Any]:
@@ -217,8 +193,7 @@ def read_pickle(content: bytes) -> dict[str, Any]:
         raise ConfidenceError("it holds no values by name", remedy=WRONG_FILE)
     numbers: dict[str, Any] = {}
     for name, value in values.items():
-        is_array = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub"
-        if isinstance(name, str) and (is_array or isinstance(value, int | float)):
+        if isinstance(name, str) and (_is_numeric(value) or isinstance(value, int | float)):
             numbers[name] = value
     return numbers
 

@@ -34,39 +34,31 @@ def confidences(decoys: Iterable[DecoyFile], choice: Choice = AUTO) -> list[Conf
     look_anew()
     unread_files = functools.cache(unread)
     rows = []
-    for _, members in groupby(decoys, key=attrgetter("target")):
-        members = list(members)
+    for _, of_target in groupby(decoys, key=attrgetter("target")):
+        members = list(of_target)
         examined = [_examined(decoy, choice) for decoy in members]
         without_plddt = _no_plddt(members, examined)
         for i, decoy in enumerate(members):
             row = Confidence(decoy.target, decoy.decoy) if i in without_plddt else examined[i].row
             if decoy.path:
                 place = place_of(decoy.path)
-                row = _with_unread(row, unread_files(place.parent).about(place))
+                sentence = unread_files(place.parent).about(place)
+                if sentence:
+                    reason = f"{row.reason}; {sentence}" if row.reason else sentence
+                    row = row._replace(status=INCOMPLETE, reason=reason)
             rows.append(row)
     return rows
 
 
-def _with_unread(row: Confidence, sentence: str) -> Confidence:
-    """The row with a sentence on files that are not read, if there are any."""
-    if not sentence:
-        return row
-    reason = f"{row.reason}; {sentence}" if row.reason else sentence
-    return row._replace(status=INCOMPLETE, reason=reason)
-
-
 def _examined(decoy: DecoyFile, choice: Choice) -> Examined:
     """One decoy; whatever it raises becomes the reason in its row."""
+    name = f"{decoy.target}/{decoy.decoy}"
     try:
         return examine(decoy, choice)
     except TopoRankError as error:
         reason = error.reason
-    except (
-        Exception
-    ) as error:  # the job boundary: what the files of a decoy raise costs its own row only
-        log.exception(
-            "%s/%s: unexpected error, please report it with the files", decoy.target, decoy.decoy
-        )
+    except Exception as error:  # what the files of a decoy raise costs its own row only
+        log.exception("%s: unexpected error, please report it with the files", name)
         reason = printable(f"unexpected {type(error).__name__}: {error}")
     return Examined(Confidence(decoy.target, decoy.decoy, status=INCOMPLETE, reason=reason))
 
@@ -78,30 +70,30 @@ def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
     These are all, where they do not rise into the core on the whole; and the poses that share them
     with another pose.
     """
-    by_numbers = [i for i, each in enumerate(examined) if each.profiles]
+    sharing: dict[bytes, set[int]] = {}
+    for i, each in enumerate(examined):
+        for profile in each.profiles:
+            sharing.setdefault(profile, set()).add(i)
+    by_numbers = set().union(*sharing.values())
     rises = [each.rise for each in examined if each.rise is not None]
     if by_numbers and np.mean(rises) <= 0:
-        return set(by_numbers)
-    sharing: dict[bytes, list[int]] = {}
-    for i in by_numbers:
-        for profile in set(examined[i].profiles):
-            sharing.setdefault(profile, []).append(i)
+        return by_numbers
     without_plddt: set[int] = set()
     for places in sharing.values():
-        if _several_poses([members[i] for i in places]):
-            without_plddt.update(places)
+        if _several_poses([members[i] for i in sorted(places)]):
+            without_plddt |= places
     return without_plddt
 
 
-def _several_poses(sharing: list[DecoyFile]) -> bool:
+def _several_poses(decoys: list[DecoyFile]) -> bool:
     """Whether models with the same B factors differ in more than a relaxation does, or cannot be
     compared any more.
     """
-    if len(sharing) < 2:
+    if len(decoys) < 2:
         return False
     try:
-        first = sharing[0].complex()
-        return any(displacement(first, other.complex()) > OTHER_POSE for other in sharing[1:])
+        first = decoys[0].complex()
+        return any(displacement(first, other.complex()) > OTHER_POSE for other in decoys[1:])
     except TopoRankError:
         return True
 
@@ -116,19 +108,20 @@ def displacement(first: Complex, second: Complex) -> float:
     ca_of_first = _ca_by_residue(first)
     ca_of_second = _ca_by_residue(second)
     common = [residue for residue in ca_of_first if residue in ca_of_second]
-    chain = np.array([residue.chain for residue in common])
-    names, sizes = np.unique(chain, return_counts=True)
+    _, chain_of, sizes = np.unique(
+        [residue.chain for residue in common], return_inverse=True, return_counts=True
+    )
     if max(sizes, default=0) < FEWEST:
         return float("inf")
     moving = np.array([ca_of_first[residue] for residue in common])
     fixed = np.array([ca_of_second[residue] for residue in common])
-    largest = chain == names[sizes.argmax()]
-    turn, shift = superposition(moving[largest], fixed[largest])
+    is_largest = chain_of == sizes.argmax()
+    turn, shift = superposition(moving[is_largest], fixed[is_largest])
     squares = np.square(moving @ turn + shift - fixed).sum(axis=1)
-    return float(np.sqrt(max(squares[chain == name].mean() for name in names)))
+    of_chains = np.bincount(chain_of, weights=squares) / sizes
+    return float(np.sqrt(of_chains.max()))
 
 
 def _ca_by_residue(complex_: Complex) -> dict:
-    return {
-        complex_.residues[i]: complex_.xyz[complex_.ca[i]] for i in np.flatnonzero(complex_.ca >= 0)
-    }
+    places = np.flatnonzero(complex_.ca >= 0)
+    return {complex_.residues[i]: complex_.xyz[complex_.ca[i]] for i in places}

@@ -36,13 +36,14 @@ UNUSED = re.compile(
     r"|(?:labels|dockq)\.(?:csv|tsv)"
 )
 """Names of files whose content TopoRank leaves out on purpose."""
-COPIES = re.compile(r".+_predicted_aligned_error_v\d+\.json")
+COPIES = r".+_predicted_aligned_error_v\d+\.json"
 """Files of ColabFold with what its other files have, too."""
 UNREAD = "TopoRank does not read"
 """How the sentence begins."""
 SCORES = "scores"
 KINDS_OF_FILES = (SCORES, "pae", "plddt")
 """Fields of `predictors.Predictor`."""
+NONE = re.compile(r"(?!)")
 NAMED = 3
 """Files that a message names."""
 
@@ -76,17 +77,17 @@ def unread(folder: Path) -> Unread:
     """
     names = names_in(folder)
     models = {stem_of(name) for name in names if split_suffix(name)}
-    left = [name for name in sorted(names) if _looks_like(name, models)]
-    plain_names = {without_compression(name) for name in names} if left else set()
-    for kind in KINDS_OF_FILES if left else ():
+    left = [name for name in sorted(names) if _looks_like(without_compression(name), models)]
+    if not left:
+        return Unread()
+    plain_names = {without_compression(name) for name in names}
+    for kind in KINDS_OF_FILES:
         read: set[str] = set()
         for stem in models:
             read |= _files_of(stem, kind)
         all_have_one = all(_has(stem, kind, plain_names) for stem in models)
-        of_others = _patterns(models, kind) if all_have_one else []
-        left = [
-            name for name in left if not _is_explained(without_compression(name), read, of_others)
-        ]
+        of_others = _pattern(models, kind) if all_have_one else NONE
+        left = [name for name in left if not _is_explained(name, read, of_others)]
     if not left:
         return Unread()
     more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
@@ -96,34 +97,37 @@ def unread(folder: Path) -> Unread:
         f"{UNREAD} {examples}{more} in folder {printable(folder.name)}, which {like}"
         " (docs/confidence.md lists the names that it reads)"
     )
-    of_models = {_called_after(Path(without_compression(name)).stem, models) for name in left}
-    return Unread(sentence=sentence, models=frozenset(of_models - {None}), of_all=None in of_models)
+    of_models = {_called_after(without_compression(name), models) for name in left}
+    return Unread(sentence=sentence, models=frozenset(of_models - {""}), of_all="" in of_models)
 
 
-def _is_explained(name: str, read: set[str], of_others: Iterable[re.Pattern[str]]) -> bool:
+def _is_explained(name: str, read: set[str], of_others: re.Pattern[str]) -> bool:
     """Whether TopoRank reads a file, or it is that of a model that is not there. of_others : names
     of such files.
     """
-    return name in read or any(pattern.fullmatch(name) for pattern in of_others)
-
-
-def _looks_like(name: str, models: Iterable[str]) -> bool:
-    """Whether a file may say something of models, by its name. models : theirs, without endings."""
     plain = without_compression(name)
-    low = plain.lower()
-    if not low.endswith(KINDS) or UNUSED.fullmatch(low):
+    return plain in read or of_others.fullmatch(plain) is not None
+
+
+def _looks_like(plain: str, models: Iterable[str]) -> bool:
+    """Whether a file may say something of models. plain : its name without compression. models :
+    their names, without endings.
+    """
+    name = plain.lower()
+    if not name.endswith(KINDS) or UNUSED.fullmatch(name):
         return False
-    if OF_CONFIDENCE.search(low):
+    if OF_CONFIDENCE.search(name):
         return True
-    return low.endswith(OF_MODEL) and _called_after(Path(plain).stem, models) is not None
+    return name.endswith(OF_MODEL) and bool(_called_after(plain, models))
 
 
-def _called_after(stem: str, models: Iterable[str]) -> str | None:
-    """The model whose name a name begins or ends with, the longest of several; None without any."""
+def _called_after(plain: str, models: Iterable[str]) -> str:
+    """The model whose name a name begins or ends with, the longest of several; empty without any."""
+    stem = Path(plain).stem
     parts = {stem}
     for separator in re.finditer(r"[_.-]", stem):
         parts.update((stem[: separator.start()], stem[separator.end() :]))
-    return max(parts.intersection(models), key=len, default=None)
+    return max(parts.intersection(models), key=len, default="")
 
 
 def _files_of(stem: str, kind: str) -> set[str]:
@@ -143,18 +147,16 @@ def _has(stem: str, kind: str, names: set[str]) -> bool:
     files = _files_of(stem, kind)
     if names & files:
         return True
-    in_scores = not files or RANKED.fullmatch(stem)
-    return bool(in_scores) and kind != SCORES and _has(stem, SCORES, names)
+    is_in_scores = not files or RANKED.fullmatch(stem)
+    return bool(is_in_scores) and kind != SCORES and _has(stem, SCORES, names)
 
 
-def _patterns(models: Iterable[str], kind: str) -> list[re.Pattern[str]]:
+def _pattern(models: Iterable[str], kind: str) -> re.Pattern[str]:
     """What all files of a kind are called by the predictors of these models."""
     patterns = [COPIES]
     for predictor in PREDICTORS:
-        if not any(predictor.model.fullmatch(stem) for stem in models):
-            continue
-        for name in getattr(predictor, kind):
-            if not name.startswith("{stem}"):  # anything could be called so
-                fixed = [re.escape(text) for text in re.split(r"\{\w+\}", name)]
-                patterns.append(re.compile(".*".join(fixed)))
-    return patterns
+        if any(predictor.model.fullmatch(stem) for stem in models):
+            for name in getattr(predictor, kind):
+                if not name.startswith("{stem}"):  # anything could be called so
+                    patterns.append(re.sub(r"\\\{\w+\\\}", ".*", re.escape(name)))
+    return re.compile("|".join(patterns))
