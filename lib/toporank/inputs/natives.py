@@ -13,6 +13,8 @@ from toporank.structures.identity import split_suffix, table_name
 
 STEM = "native"
 """Name, without suffix, of a native in the folder of its target."""
+UNBOUND = "unbound_"
+"""How the names of files begin that hold one partner alone, beside `<target>/native.pdb`."""
 EXPECTED = (
     "expected <target>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst), or "
     "<target>/native.pdb and so on"
@@ -129,3 +131,10 @@ def _nearest(name: str, targets: Iterable[str]) -> str:
         name.casefold(), by_letters, n=1
     )
     return by_letters[near[0]] if near else ""
+
+
+def unbound_files(native: Path) -> list[Path]:
+    """Return structures of single partners that lie beside a native; none beside `<target>.pdb`."""
+    if (split_suffix(native.name) or ("",))[0] != STEM:
+        return []
+    return sorted(path for path in native.parent.glob(f"{UNBOUND}*") if split_suffix(path.name))

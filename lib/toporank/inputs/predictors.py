@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.files.compressed import ENDINGS
 from toporank.inputs.confidence import readers
 from toporank.inputs.confidence.readers import PredictorOutput, Reader, read_output
 from toporank.inputs.confidence.side_files import SideFiles, file_called, stem_of
@@ -277,15 +276,14 @@ def program_of(path: str | os.PathLike) -> str:
     ('Chai-1', 'Plain structure files')
     """
     folder, file = os.path.split(os.fspath(path))
-    stem = (split_suffix(file) or (file,))[0]
-    for ending in ("", *ENDINGS):
-        if os.path.exists(os.path.join(folder, f"confidence_{stem}.json{ending}")):
-            return "Boltz"
-    for program, layout in LAYOUTS.items():
-        if layout.fullmatch(os.path.join(folder, stem)):
-            return program
+    stem = os.path.join(folder, (split_suffix(file) or (file,))[0])
     files = files_of_model(Path(path))
-    return files.predictor if files else PLAIN
+    predictor = files.predictor if files else PLAIN
+    if predictor != "Boltz":
+        for program, layout in LAYOUTS.items():
+            if layout.fullmatch(stem):
+                return program
+    return predictor
 
 
 def programs(decoys: Iterable[Decoy]) -> str:
@@ -298,4 +296,4 @@ def programs(decoys: Iterable[Decoy]) -> str:
     counts = Counter(program_of(os.path.realpath(decoy.path)) for decoy in list(decoys)[:LOOKED_AT])
     if "AlphaFold 3" in counts:
         del counts[PLAIN]
-    return " and ".join(name for name, _ in counts.most_common()) or PLAIN
+    return " and ".join(dict(counts.most_common())) or PLAIN

@@ -14,8 +14,7 @@ from toporank.app.config import Config, Dataset, check_is_there, locate
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import Choice, canonical, resolve_recorded
 from toporank.inputs.labels import Label, read_labels
-from toporank.inputs.natives import EXPECTED, find_natives
-from toporank.inputs.unbound import unbound_files
+from toporank.inputs.natives import EXPECTED, find_natives, unbound_files
 from toporank.scorer.scorer import Scorer
 from toporank.settings import did_you_mean
 from toporank.structures.partners import FILE, is_file, read_partners

@@ -9,7 +9,6 @@ target together (`job`). A file that names an experiment, a crystal's cell or HA
 from __future__ import annotations
 
 import hashlib
-import itertools
 import re
 from typing import NamedTuple
 
@@ -76,9 +75,8 @@ class BFactors(NamedTuple):
         """The B factor of each residue of a complex, shape (R,); NaN for residues that the file
         lacks.
         """
-        return np.array(
-            [self.of_residues.get(residue, np.nan) for residue in complex_.residues], dtype=float
-        )
+        values = [self.of_residues.get(residue, np.nan) for residue in complex_.residues]
+        return np.array(values, dtype=float)
 
 
 def b_factors(
@@ -91,38 +89,41 @@ def b_factors(
     `choice` says that they are pLDDT. Amino acids decide: ions and ligands may have anything. model
     : its place in the file, from 0, if there are several.
     """
-    always = choice == ALWAYS
     if choice == NEVER:
         return None
     declared = False
     if file.block is None:
-        if not always and (NO_PREDICTION.search(file.text) or _all_alike(file.text)):
-            return None
+        is_experiment = NO_PREDICTION.search(file.text) or _all_alike(file.text)
     else:
-        declared = "plddt" in " ".join([*file.block.find_values("_ma_qa_metric.name")]).lower()
-        if not always and any(
-            method[:1] not in ".?" for method in file.block.find_values("_exptl.method")
-        ):
-            return None
+        declared = "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
+        methods = "".join(file.block.find_values("_exptl.method"))
+        is_experiment = methods.strip(".?")
+    if choice != ALWAYS and is_experiment:
+        return None
     parsed = file.parsed(model)
-    if file.is_crystal and not always:
+    if choice != ALWAYS and file.is_crystal:
         return None
     ids = []
     values = []
+    sizes = []
     for residue in parsed.residues:
         of_atoms = [atom.b_iso for atom in residue.residue]
         if residue.parent and of_atoms:
             ids.append(ResidueId(residue.chain, residue.number, residue.code))
-            values.append(of_atoms)
-    sizes = np.array([len(of_residue) for of_residue in values])
-    values = np.array(list(itertools.chain.from_iterable(values)))
+            values += of_atoms
+            sizes.append(len(of_atoms))
+    values = np.array(values)
     if not len(values) or not (values.min() >= 0 and values.min() < values.max() <= 100):
         return None
     scale = 100.0 if values.max() <= 1 else 1.0
     starts = np.cumsum(sizes) - sizes
     means = scale * np.add.reduceat(values, starts) / sizes
     same = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
-    return BFactors(dict(zip(ids, means.tolist(), strict=True)), declared, float(same.mean()))
+    return BFactors(
+        of_residues=dict(zip(ids, means.tolist(), strict=True)),
+        declared=declared,
+        same_in_residue=float(same.mean()),
+    )
 
 
 def written_by_toporank(text: str, file_format: str) -> bool:
@@ -142,35 +143,31 @@ def _all_alike(text: str) -> bool:
     """Whether all atoms of a PDB file have one B factor, which is so in most docked poses and seen
     without parsing.
     """
-    return (
-        len({line[60:66] for line in text.splitlines() if line.startswith(("ATOM", "HETATM"))}) < 2
-    )
+    atoms = [line for line in text.splitlines() if line.startswith(("ATOM", "HETATM"))]
+    return len({line[60:66] for line in atoms}) < 2
 
 
-def rise_into_core(found: BFactors, complex_: Complex) -> float | None:
-    """Spearman's correlation of numbers that nothing else explains with the neighbours of a residue
-    in space.
+def rise_into_core(b_factors: BFactors, complex_: Complex) -> float | None:
+    """Return Spearman's correlation of numbers that nothing else explains with the neighbours of a
+    residue in space.
 
     It is above 0 for pLDDT and below for B factors of crystals. None where they are neither one
     value for all atoms of a residue nor alike in residues that follow one another, as pLDDT is.
     """
-    own = np.flatnonzero(complex_.ca >= 0)
-    values = found.of(complex_)[own]
-    if (
-        found.same_in_residue < SAME_IN_RESIDUE
-        or len(own) < FEWEST
-        or not values.max() >= SURE
-        or not np.ptp(values)
-    ):
+    residues = np.flatnonzero(complex_.ca >= 0)
+    values = b_factors.of(complex_)[residues]
+    if b_factors.same_in_residue < SAME_IN_RESIDUE or len(residues) < FEWEST:
         return None
-    chains = np.array([complex_.residues[i].chain for i in own])
+    if not values.max() >= SURE or not np.ptp(values):
+        return None
+    chains = np.array([complex_.residues[i].chain for i in residues])
     steps = np.diff(values)[chains[1:] == chains[:-1]]
     if not len(steps) or 1 - (steps**2).mean() / (2 * values.var()) < SMOOTH:
         return None
-    neighbours = _neighbours(complex_.xyz[complex_.ca[own]])
-    return (
-        float(np.corrcoef(_ranks(values), _ranks(neighbours))[0, 1]) if np.ptp(neighbours) else None
-    )
+    neighbours = _neighbours(complex_.xyz[complex_.ca[residues]])
+    if not np.ptp(neighbours):
+        return None
+    return float(np.corrcoef(_ranks(values), _ranks(neighbours))[0, 1])
 
 
 def _neighbours(ca: np.ndarray) -> np.ndarray:
@@ -195,13 +192,12 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return (np.cumsum(count) - (count - 1) / 2)[place]
 
 
-def profiles(found: BFactors, complex_: Complex) -> tuple[bytes, ...]:
-    """A digest of the numbers of each chain, by which copies of them are recognised in other
+def profiles(b_factors: BFactors, complex_: Complex) -> tuple[bytes, ...]:
+    """Return a digest of the numbers of each chain, by which copies of them are recognised in other
     models.
     """
-    own = np.flatnonzero(complex_.ca >= 0)
-    values = np.round(found.of(complex_), 2)
-    of_chain: dict[str, list[int]] = {}
-    for i in own:
-        of_chain.setdefault(complex_.residues[i].chain, []).append(i)
-    return tuple(hashlib.sha256(values[places].tobytes()).digest() for places in of_chain.values())
+    values = np.round(b_factors.of(complex_), 2)
+    of_chain: dict[str, list[float]] = {}
+    for i in np.flatnonzero(complex_.ca >= 0):
+        of_chain.setdefault(complex_.residues[i].chain, []).append(values[i])
+    return tuple(hashlib.sha256(np.array(v).tobytes()).digest() for v in of_chain.values())

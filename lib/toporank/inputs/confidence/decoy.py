@@ -28,7 +28,11 @@ from toporank.inputs.confidence.missing_residues import (
     described,
     differing,
 )
-from toporank.inputs.confidence.of_interfaces import iptm_between_partners, measured
+from toporank.inputs.confidence.of_interfaces import (
+    iptm_between_partners,
+    measured,
+    residues_of_partners,
+)
 from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.inputs.confidence.table import (
     ALWAYS,
@@ -55,8 +59,8 @@ WHOLE = 1e-3
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
 NO_FILE_OF_BOLTZ = (
     "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and "
-    "its plddt_….npz does"
-    " not lie beside this model: TopoRank uses no pLDDT (put that file beside the model)"
+    "its plddt_….npz does not lie beside this model: TopoRank uses no pLDDT (put that file beside "
+    "the model)"
 )
 CHANGED = "the model's file is not the one that was scored: it was changed since (run again)"
 
@@ -217,7 +221,7 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
         token = placed(complex_, output, values.of(complex_) if values else None).token
     except ConfidenceError as error:
         raise ConfidenceError(error.what, where=path, remedy=error.remedy) from error
-    residues = _residues_of_partners(complex_)
+    residues = residues_of_partners(complex_)
     rows = token[residues]
     if (rows < 0).any():
         what = (
@@ -228,11 +232,6 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     return Pae(
         output.pae[np.ix_(rows, rows)], tuple(complex_.residues[residue] for residue in residues)
     )
-
-
-def _residues_of_partners(complex_: Complex) -> np.ndarray:
-    """The residues of partners that have a CA atom; int."""
-    return np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
 
 
 def file_digest(path: Path) -> str:
@@ -248,19 +247,17 @@ def _with_haddock(row: Confidence, header: haddock.Haddock, path: Path) -> tuple
     """The row with what the header of a model says or, before that, the tables of HADDOCK3; and a
     problem, if any.
     """
-    values, problem = header, ""
+    problem = ""
     try:
-        table = haddock.of_tables(path)
+        table = haddock.of_tables(path) or haddock.Haddock()
+        for name, value in table._asdict().items():
+            if value is not None:
+                header = header._replace(**{name: value})
     except ConfidenceError as error:
         problem = error.reason
-        values = header._replace(
-            score=None
-        )  # it may have other weights than those of the other models
-    else:
-        if table:
-            in_table = {name: value for name, value in table._asdict().items() if value is not None}
-            values = header._replace(**in_table)
-    terms = {f"haddock_{name}": value for name, value in values._asdict().items()}
+        # it may have other weights than those of the other models
+        header = header._replace(score=None)
+    terms = {f"haddock_{name}": value for name, value in header._asdict().items()}
     return row._replace(**terms), problem
 
 
@@ -295,11 +292,11 @@ def _of_model(
     except ConfidenceError as error:
         result.problems.append(error.reason)
     if output.iptm is not None:
-        of_pairs, unknown = iptm_between_partners(
+        of_pairs, problems = iptm_between_partners(
             complex_, decoy.partners, output, place, predictor
         )
         result.values |= of_pairs
-        result.problems += unknown
+        result.problems += problems
     n = n_tokens(output)
     if output.plddt is not None and len(output.plddt) != n:
         result.problems.append(
@@ -309,8 +306,8 @@ def _of_model(
         complex_ = complex_.with_partners(decoy.partners)
     except TopoRankError as error:
         result.problems.append(error.reason)
-        return result
-    _add_structure(result, complex_, output, place, values, predictor)
+    else:
+        _add_structure(result, complex_, output, place, values, predictor)
     return result
 
 
@@ -323,7 +320,7 @@ def _add_structure(
     predictor: str,
 ) -> None:
     """Add the measures from pLDDT and PAE, where files and B factors agree."""
-    residues = _residues_of_partners(complex_)
+    residues = residues_of_partners(complex_)
     of_model = values.of(complex_) if values else None
     token, of_file = place.token, place.plddt
     if token is not None and (token[residues] < 0).any():
@@ -332,41 +329,42 @@ def _add_structure(
     share = 0.0
     if of_file is not None and of_model is not None:
         share = differing(of_file[residues], of_model[residues])
-    boltz = predictor == "Boltz"
-    boltz_has_file = boltz and output.plddt is not None and token is not None
+    is_boltz = predictor == "Boltz"
+    boltz_has_file = is_boltz and output.plddt is not None and token is not None
+    boltz_lacks_file = is_boltz and output.plddt is None and of_file is None
     if share > MOST_DIFFERING:
         if boltz_has_file and shifted_b_factors(complex_, token, output.plddt, of_model):
             result.notes.append(
                 f"the B factors are not the pLDDT of {output.plddt_file} for {share:.0%} of the "
-                "residues: behind a"
-                " modified residue or a ligand Boltz writes that of other residues into them, so "
-                "TopoRank uses the file"
+                "residues: behind a modified residue or a ligand Boltz writes that of other "
+                "residues into them, so TopoRank uses the file"
             )
         else:
             token = of_file = None
-            result.problems.append(_of_another(share, output.plddt_file))
+            result.problems.append(
+                f"{share:.0%} {NOT_OF_THIS_MODEL} {output.plddt_file} than in the B factors of the "
+                "model, so TopoRank uses neither that pLDDT nor PAE (were the files written for "
+                "this model, with its chains in this order? `--plddt none` says that the B factors "
+                "are something else)"
+            )
             if not values.declared and (rise_into_core(values, complex_) or 0) <= 0:
                 of_model = None
-    elif (
-        boltz and values and of_file is None and output.plddt is None and _behind_modified(complex_)
-    ):
+    elif boltz_lacks_file and values and _behind_modified(complex_):
         of_model = None
         result.problems.append(NO_FILE_OF_BOLTZ)
-    plddt, source = None, OF_FILE
-    if of_file is not None and not (
-        of_model is not None and _is_coarse(output, of_model[residues])
-    ):
-        plddt = of_file[residues]
-    elif of_model is not None:
-        plddt, source = of_model[residues], OF_B_FACTORS
-    if plddt is not None and (not len(plddt) or np.isnan(plddt).any()):
-        plddt = None
+    if of_file is not None and of_model is not None and _is_coarse(output, of_model[residues]):
+        of_file = None
+    plddt, source = (of_model, OF_B_FACTORS) if of_file is None else (of_file, OF_FILE)
+    if plddt is not None:
+        plddt = plddt[residues]
+        if not len(plddt) or np.isnan(plddt).any():
+            plddt = None
+        else:
+            result.values["plddt_source"] = source
     pae = None
     if token is not None and output.pae is not None:
         pae = output.pae[np.ix_(token[residues], token[residues])].astype(float)
     result.values |= measured(complex_, residues, plddt, pae)
-    if plddt is not None:
-        result.values["plddt_source"] = source
 
 
 def _is_coarse(output: PredictorOutput, of_model: np.ndarray) -> bool:
@@ -387,13 +385,3 @@ def _behind_modified(complex_: Complex) -> bool:
     atom.
     """
     return complex_.is_modified[: np.flatnonzero(complex_.is_protein).max(initial=0)].any()
-
-
-def _of_another(share: float, file: str) -> str:
-    return (
-        f"{share:.0%} {NOT_OF_THIS_MODEL} {file} than in the B factors of the model, so TopoRank "
-        "uses neither that "
-        "pLDDT nor PAE (were the files written for this model, with its chains in this order? "
-        "`--plddt none` says that "
-        "the B factors are something else)"
-    )

@@ -34,8 +34,7 @@ def measured(
     values: dict[str, float] = {}
     if plddt is not None:
         values["plddt"] = float(plddt.mean())
-    body = complex_.body_of[residues]
-    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[residues]], body, INTERFACE)
+    body, near = _touching(complex_, residues)
     if not len(near):
         return values
     contacts, _ = pairs_between_groups(_cb(complex_)[residues], body, measures.CONTACT)
@@ -46,28 +45,41 @@ def measured(
         values["contact_plddt"] = measures.contact_plddt(plddt, contacts, interface)
     if pae is not None:
         values["interface_pae"] = measures.interface_pae(pae, near)
-    bodies_in_contact = np.sort(body[contacts], axis=1)
-    of_pairs: dict[str, list[float]] = {}
-    for first, second in np.unique(np.sort(body[near], axis=1), axis=0):
-        touching = contacts[(bodies_in_contact == (first, second)).all(axis=1)]
+    of_pairs: dict[str, list[float]] = {"pdockq": [], "pdockq2": [], "ipsae": [], "lis": []}
+    for first, second in _pairs_of_bodies(body, near):
+        touching = contacts[(np.sort(body[contacts], axis=1) == (first, second)).all(axis=1)]
         if plddt is not None:
-            of_pairs.setdefault("pdockq", []).append(measures.pdockq(plddt, touching))
+            of_pairs["pdockq"].append(measures.pdockq(plddt, touching))
         if pae is not None:
             of_first = np.flatnonzero(body == first)
             of_second = np.flatnonzero(body == second)
-            of_pairs.setdefault("ipsae", []).append(measures.ipsae(pae, of_first, of_second))
-            of_pairs.setdefault("lis", []).append(measures.lis(pae, of_first, of_second))
+            of_pairs["ipsae"].append(measures.ipsae(pae, of_first, of_second))
+            of_pairs["lis"].append(measures.lis(pae, of_first, of_second))
         if plddt is not None and pae is not None:
-            from_first = _from_first(touching, body, first)
-            of_pairs.setdefault("pdockq2", []).append(measures.pdockq2(plddt, pae, from_first))
+            is_first = body[touching[:, :1]] == first
+            from_first = np.where(is_first, touching, touching[:, ::-1])
+            of_pairs["pdockq2"].append(measures.pdockq2(plddt, pae, from_first))
     for name, of_interfaces in of_pairs.items():
-        values[name] = float(np.mean(of_interfaces))
+        if of_interfaces:
+            values[name] = float(np.mean(of_interfaces))
     return values
 
 
-def _from_first(pairs: np.ndarray, body: np.ndarray, first: int) -> np.ndarray:
-    """The pairs, each with the residue of the first body in front."""
-    return np.where((body[pairs[:, :1]] == first), pairs, pairs[:, ::-1])
+def residues_of_partners(complex_: Complex) -> np.ndarray:
+    """Return the residues of partners that have a CA atom; int."""
+    return np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+
+
+def _touching(complex_: Complex, residues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The body of each of these residues, and the pairs of them at an interface, (P, 2)."""
+    body = complex_.body_of[residues]
+    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[residues]], body, INTERFACE)
+    return body, near
+
+
+def _pairs_of_bodies(body: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """The bodies that touch, each pair once; int, (P, 2)."""
+    return np.unique(np.sort(body[near], axis=1), axis=0)
 
 
 def _cb(complex_: Complex) -> np.ndarray:
@@ -99,27 +111,20 @@ def iptm_between_partners(
     if output.pair_iptm is None:
         return values, []
     order = _chains_of_pairs(output, place, chains)
-    in_bodies = {chain for body in complex_.bodies for chain in body}
-    if len(order) != len(output.pair_iptm) or not in_bodies <= set(order):
-        names = (
-            ", ".join(output.pair_chains)
-            if output.pair_chains
-            else f"{len(output.pair_iptm)} chains"
-        )
+    n_chains = len(output.pair_iptm)
+    if len(order) != n_chains or not set().union(*complex_.bodies) <= set(order):
+        names = ", ".join(output.pair_chains or []) or f"{n_chains} chains"
         what = (
             f"ipTM of pairs of chains is of {names}, but the model has {', '.join(chains)}: "
             "TopoRank does not use it"
         )
         return values, [what]
-    residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
-    body = complex_.body_of[residues]
-    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[residues]], body, INTERFACE)
+    body, near = _touching(complex_, residues_of_partners(complex_))
     both_ways = np.fmax(output.pair_iptm, output.pair_iptm.T)
+    places = [list(map(order.index, chains_of_body)) for chains_of_body in complex_.bodies]
     best_of_pairs = []
-    for first, second in np.unique(np.sort(body[near], axis=1), axis=0):
-        rows = [order.index(chain) for chain in complex_.bodies[first]]
-        columns = [order.index(chain) for chain in complex_.bodies[second]]
-        best = np.fmax.reduce(both_ways[np.ix_(rows, columns)], axis=None)
+    for first, second in _pairs_of_bodies(body, near):
+        best = np.fmax.reduce(both_ways[np.ix_(places[first], places[second])], axis=None)
         if not np.isnan(best):
             best_of_pairs.append(float(best))
     if best_of_pairs:

@@ -7,6 +7,7 @@ A reader takes the files beside a model and puts what they say into a `Predictor
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -98,6 +99,11 @@ class PredictorOutput:
             self.plddt_file = path.name
             self.put(of, plddt, values, name)
 
+    def put_pae(self, values: dict[str, Any], name: str) -> None:
+        """Set PAE from values of a file, if they have this name."""
+        if name in values:
+            self.put("pae", square, values, name)
+
     def add_problem(self, error: ConfidenceError) -> None:
         """Remember once that something could not be used."""
         if error.reason not in self.problems:
@@ -148,22 +154,20 @@ def pae_matrix(name: str) -> Reader:
     """Make a reader of PAE of this name, and of the tokens that it is of if they are named."""
 
     def read(files: SideFiles, output: PredictorOutput) -> None:
-        if files.pae:
-            _put_pae(files.pae, name, output)
+        _read_pae(files.pae, name, output)
 
     return read
 
 
-def _put_pae(path: Path, name: str, output: PredictorOutput) -> None:
-    values = read_values(path)
+def _read_pae(path: Path | None, name: str, output: PredictorOutput) -> None:
+    values = _values(path)
     name = ARRAY if ARRAY in values else name
-    if name not in values:
+    if path and name not in values:
         raise ConfidenceError(f"{path.name} has no {name}", remedy=WRONG_FILE)
     output.atom_chains = _names(values, "atom_chain_ids")
-    output.tokens = _tokens(
-        values
-    )  # without the tokens that the file names it is not known whose rows these are
-    output.put("pae", square, values, name)
+    # without the tokens that the file names it is not known whose rows these are
+    output.tokens = _tokens(values)
+    output.put_pae(values, name)
 
 
 def atom_plddt(name: str) -> Reader:
@@ -199,8 +203,8 @@ def _pair_iptm(table: Any) -> tuple[np.ndarray | None, list[str] | None]:
         return _matrix_of_pairs(table), None
     if not any(isinstance(value, dict) for value in table.values()):
         return _iptm_by_pair_names(table)
-    names = [str(name) for name in table]
-    places = [str(place) for place in range(len(names))]
+    names = list(map(str, table))
+    places = list(map(str, range(len(names))))
     by_place = set(names) == set(places)
     order = places if by_place else names
     rows = []
@@ -214,19 +218,18 @@ def _pair_iptm(table: Any) -> tuple[np.ndarray | None, list[str] | None]:
 
 def _iptm_by_pair_names(table: dict[str, Any]) -> tuple[np.ndarray | None, list[str] | None]:
     """As `_pair_iptm`, of a table such as `{"(A, B)": 0.9}`."""
-    pairs = [PAIR_OF_NAMES.fullmatch(str(key)) for key in table]
-    if not pairs or not all(pairs):
-        return None, None
-    names: list[str] = []
-    for pair in pairs:
-        names += [name for name in pair.groups() if name not in names]
-    rows: list[list[Any]] = [[np.nan] * len(names) for _ in names]
-    for pair, value in zip(pairs, table.values(), strict=True):
-        first = names.index(pair[1])
-        second = names.index(pair[2])
-        rows[first][second] = value
-        rows[second][first] = value
-    return _matrix_of_pairs(rows), names
+    values: dict[tuple[str, str], Any] = {}
+    for key, value in table.items():
+        pair = PAIR_OF_NAMES.fullmatch(str(key))
+        if not pair:
+            return None, None
+        first, second = pair.groups()
+        values[first, second] = values[second, first] = value
+    names = list(dict.fromkeys(itertools.chain.from_iterable(values)))
+    rows = []
+    for first in names:
+        rows.append([values.get((first, second), np.nan) for second in names])
+    return (_matrix_of_pairs(rows), names) if names else (None, None)
 
 
 def _matrix_of_pairs(rows: Any) -> np.ndarray | None:
@@ -237,14 +240,8 @@ def _matrix_of_pairs(rows: Any) -> np.ndarray | None:
         return None
     if matrix.ndim == 3 and len(matrix) == 1:
         matrix = matrix[0]
-    if (
-        matrix.ndim != 2
-        or matrix.shape[0] != matrix.shape[1]
-        or (matrix < 0).any()
-        or (matrix > 1).any()
-    ):
-        return None
-    return matrix
+    is_square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+    return None if not is_square or (matrix < 0).any() or (matrix > 1).any() else matrix
 
 
 def _names(values: dict[str, Any], key: str) -> list[str] | None:
@@ -252,7 +249,7 @@ def _names(values: dict[str, Any], key: str) -> list[str] | None:
     them.
     """
     names = values.get(key)
-    return [str(name) for name in names] if isinstance(names, list) and names else None
+    return list(map(str, names)) if isinstance(names, list) and names else None
 
 
 def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
@@ -262,7 +259,7 @@ def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
     if "token_chain_ids" not in values:
         return None
     try:
-        chains = [str(chain) for chain in values["token_chain_ids"]]
+        chains = list(map(str, values["token_chain_ids"]))
         numbers = values.get("token_res_ids") or [NO_NUMBER] * len(chains)
         return list(zip(chains, map(int, numbers), strict=True))
     except (TypeError, ValueError, OverflowError) as error:
@@ -281,15 +278,12 @@ def colabfold(files: SideFiles, output: PredictorOutput) -> None:
     if output.ptm is not None and output.iptm is not None:
         output.ranking_score = 0.8 * output.iptm + 0.2 * output.ptm
     output.put_plddt(values, files.scores, "plddt")
-    if "pae" in values:
-        output.put("pae", square, values, "pae")
+    output.put_pae(values, "pae")
 
 
 def openfold3_pae(files: SideFiles, output: PredictorOutput) -> None:
     """Read PAE of OpenFold3, which most runs do not write."""
-    values = _values(files.pae)
-    if "pae" in values:
-        output.put("pae", square, values, "pae")
+    output.put_pae(_values(files.pae), "pae")
 
 
 def boltz_service(files: SideFiles, output: PredictorOutput) -> None:
@@ -298,26 +292,24 @@ def boltz_service(files: SideFiles, output: PredictorOutput) -> None:
         return
     values = read_values(files.scores)
     metrics = _metrics_of_sample(values, int(files.names["sample"]))
-    if metrics is None:
+    if not metrics:
         raise ConfidenceError(
             f"{files.scores.name} has no sample {files.names['sample']}", remedy=WRONG_FILE
         )
     output.put_numbers(metrics, ptm="ptm", iptm="iptm", ranking_score="structure_confidence")
 
 
-def _metrics_of_sample(values: dict[str, Any], sample: int) -> dict[str, Any] | None:
+def _metrics_of_sample(values: dict[str, Any], sample: int) -> dict[str, Any]:
+    """The metrics of a sample, which the service writes in three ways; empty where it has none."""
     results = values.get("all_sample_results")
     if not isinstance(results, list):
         results = [values.get("best_sample")]
     for result in results:
-        if (
-            isinstance(result, dict)
-            and result.get("sample") == sample
-            and isinstance(result.get("metrics"), dict)
-        ):
-            return result["metrics"]
-    metrics = _table(values, "sample_results").get(f"sample_{sample}")
-    return metrics if isinstance(metrics, dict) else None
+        if isinstance(result, dict) and result.get("sample") == sample:
+            metrics = _table(result, "metrics")
+            if metrics:
+                return metrics
+    return _table(_table(values, "sample_results"), f"sample_{sample}")
 
 
 def _table(values: dict[str, Any], key: str) -> dict[str, Any]:
@@ -351,11 +343,9 @@ def _model_of_alphafold2(files: SideFiles) -> str:
     runs = ranked_runs(files.folder)
     if files.names["prefix"] and len(runs) > 1:
         several = " and ".join(f"{run}ranked" for run in sorted(runs)[:2])
-        what = (
-            f"ranking_debug.json ranks the models of one run, and here are models called {several}"
-        )
         raise ConfidenceError(
-            what, remedy="put the models of each run into a folder with its ranking_debug.json"
+            f"ranking_debug.json ranks the models of one run, and here are models called {several}",
+            remedy="put the models of each run into a folder with its ranking_debug.json",
         )
     if rank >= len(order):
         raise ConfidenceError(
@@ -377,15 +367,13 @@ def alphafold2_result(files: SideFiles, output: PredictorOutput) -> None:
     values = _values(path)
     output.put_numbers(values, ptm="ptm", iptm="iptm", ranking_score="ranking_confidence")
     output.put_plddt(values, path, "plddt")
-    if "predicted_aligned_error" in values:
-        output.put("pae", square, values, "predicted_aligned_error")
+    output.put_pae(values, "predicted_aligned_error")
 
 
 def alphafold2_pae(files: SideFiles, output: PredictorOutput) -> None:
     """Read `pae_<name>.json`, of AlphaFold 2.3.2 and later."""
     path = file_called(files.folder, f"pae_{_model_of_alphafold2(files)}.json")
-    if path:
-        _put_pae(path, "predicted_aligned_error", output)
+    _read_pae(path, "predicted_aligned_error", output)
 
 
 def alphafold2_plddt(files: SideFiles, output: PredictorOutput) -> None:

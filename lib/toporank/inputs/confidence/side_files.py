@@ -78,8 +78,12 @@ def ranked_runs(folder: Path) -> frozenset[str]:
     """Return what stands before `ranked_N` in the names of the models in a folder: each of several
     runs has its own.
     """
-    matches = [RANKED.fullmatch(stem_of(name)) for name in names_in(folder)]
-    return frozenset(match["prefix"] or "" for match in matches if match)
+    runs = set()
+    for name in names_in(folder):
+        match = RANKED.fullmatch(stem_of(name))
+        if match:
+            runs.add(match["prefix"] or "")
+    return frozenset(runs)
 
 
 def haddock_tables(folder: Path) -> list[Path]:
@@ -96,9 +100,8 @@ def _caprieval_steps(run: Path) -> list[Path]:
     """The `caprieval` steps of a run of HADDOCK3 in their order, such as `2_caprieval` and
     `10_caprieval`.
     """
-    return sorted(
-        run.glob("[0-9]*_caprieval"), key=lambda path: (int(path.name.partition("_")[0]), path.name)
-    )
+    steps = run.glob("[0-9]*_caprieval")
+    return sorted(steps, key=lambda path: (int(path.name.partition("_")[0]), path.name))
 
 
 def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
@@ -113,13 +116,12 @@ def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
             if without_compression(name).endswith(KINDS) or RANKED.fullmatch(stem_of(name)):
                 paths.add(folder / name)
         paths.update(folder / LIGHT_PICKLES / name for name in names_in(folder / LIGHT_PICKLES))
-    found = []
+    states_of_files = []
     for path in sorted(paths):
-        with contextlib.suppress(
-            OSError
-        ):  # it has just gone; where it cannot be read, the row of its model says so
-            found.append((str(path), state_of(path)))
-    return found
+        # it has just gone; where it cannot be read, the row of its model says so
+        with contextlib.suppress(OSError):
+            states_of_files.append((str(path), state_of(path)))
+    return states_of_files
 
 
 def state_below(folder: Path) -> str:

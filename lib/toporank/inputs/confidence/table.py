@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -90,9 +91,10 @@ def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
     rows = spoken(rows)
     columns = []
     for column in Confidence._fields:
-        if column in ALWAYS_WRITTEN or any(getattr(row, column) not in (None, "") for row in rows):
+        values = {getattr(row, column) for row in rows} - {None, ""}
+        if values or column in ALWAYS_WRITTEN:
             columns.append(column)
-    write_rows(path, columns, ([getattr(row, column) for column in columns] for row in rows))
+    write_rows(path, columns, map(attrgetter(*columns), rows))
 
 
 def read_confidence(path: Path | str) -> list[Confidence]:
@@ -116,14 +118,15 @@ def of_copies(
     of.
     """
     rows = list(rows)
-    originals = [(row.target, copy_of.get((row.target, row.decoy), row.decoy)) for row in rows]
     most: dict[tuple[str, str], Confidence] = {}
-    for original, row in zip(originals, rows, strict=True):
-        if original not in most or _n_known(row) > _n_known(most[original]):
+    for row in rows:
+        original = row.target, copy_of.get((row.target, row.decoy), row.decoy)
+        if original not in most or _n_measures(row) > _n_measures(most[original]):
             most[original] = row
     copied = []
-    for original, row in zip(originals, rows, strict=True):
-        copied.append(most[original]._replace(target=row.target, decoy=row.decoy))
+    for row in rows:
+        best = most[row.target, copy_of.get((row.target, row.decoy), row.decoy)]
+        copied.append(best._replace(target=row.target, decoy=row.decoy))
     return copied
 
 
@@ -142,23 +145,22 @@ def best_measured(
     The same with other originals, for all decoys but these; of equally known ones the first by name
     stays
     """
-    n_measures = {(row.target, row.decoy): _n_known(row) for row in rows}
+    n_measures = {(row.target, row.decoy): _n_measures(row) for row in rows}
     groups: dict[tuple[str, str], list[str]] = {}
     for (target, decoy), original in copy_of.items():
         groups.setdefault((target, original), [original]).append(decoy)
     best_of_copies: dict[tuple[str, str], str] = {}
-    for (target, original), decoys in groups.items():
-        ordered = [original, *sorted(decoys)]
-        best = max(
-            ordered, key=lambda decoy: n_measures.get((target, decoy), 0)
-        )  # of equal ones the first
+    for (target, _), decoys in groups.items():
+        decoys[1:] = sorted(decoys[1:])
+        n_of_decoys = [n_measures.get((target, decoy), 0) for decoy in decoys]
+        best = decoys[n_of_decoys.index(max(n_of_decoys))]
         for decoy in decoys:
             if decoy != best:
                 best_of_copies[target, decoy] = best
     return best_of_copies
 
 
-def _n_known(row: Confidence) -> int:
+def _n_measures(row: Confidence) -> int:
     return sum(getattr(row, measure) is not None for measure in MEASURES)
 
 
