@@ -36,15 +36,16 @@ def find_natives(folder: Path) -> dict[str, Path]:
     """
     natives: dict[str, Path] = {}
     try:
-        for entry in sorted(folder.iterdir()):
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
             if entry.name.startswith("."):
                 continue
-            files = sorted(entry.iterdir()) if entry.is_dir() else [entry]
+            is_folder = entry.is_dir()
+            files = sorted(Path(entry).iterdir()) if is_folder else [Path(entry)]
             for path in files:
                 stem, _ = split_suffix(path.name) or ("", "")
-                if not stem or (entry.is_dir() and stem != STEM):
+                if not stem or (is_folder and stem != STEM):
                     continue
-                target = entry.name if entry.is_dir() else stem
+                target = entry.name if is_folder else stem
                 other = natives.setdefault(table_name(target), path)
                 if other != path:
                     raise ConfigError(
