@@ -43,19 +43,20 @@ PAE = [[0.0, 1.0, 2.0], [1.0, 0.0, 4.0], [3.0, 5.0, 0.0]]
 IPTM_PTM = {"ptm": 0.75, "iptm": 0.5}
 
 
-def confidence_of(target: str, decoy: str, path: Path) -> Confidence:
+def confidence_of(path: Path, partners: tuple = (), **about: object) -> Confidence:
     """The row of a decoy by itself."""
-    (row,) = confidences([DecoyFile(target, decoy, path)])
+    (row,) = confidences([DecoyFile("T", "d", path, partners, **about)])
     return row
 
 
 def with_b(values: list[float], atoms=ATOMS) -> str:
     """PDB text in which the residues have these B-factors."""
-    places = list(dict.fromkeys((a.chain, a.number) for a in atoms))
-    lines = zip(atoms, pdb(atoms).splitlines(), strict=True)
-    return "".join(
-        f"{t[:60]}{values[places.index((a.chain, a.number))]:6.2f}{t[66:]}\n" for a, t in lines
-    )
+    residues = list(dict.fromkeys((atom.chain, atom.number) for atom in atoms))
+    lines = []
+    for atom, line in zip(atoms, pdb(atoms).splitlines(), strict=True):
+        value = values[residues.index((atom.chain, atom.number))]
+        lines.append(f"{line[:60]}{value:6.2f}{line[66:]}\n")
+    return "".join(lines)
 
 
 def laid(folder: Path, model: str, beside: dict[str, object], text: str | None = None) -> Path:
@@ -65,23 +66,20 @@ def laid(folder: Path, model: str, beside: dict[str, object], text: str | None =
     for name, values in beside.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
-        plain = without_compression(name)
-        if plain.endswith(".npz"):
+        kind = Path(without_compression(name)).suffix
+        if kind == ".npz":
             np.savez(path, **values)
-        elif plain.endswith(".npy"):
+        elif kind == ".npy":
             np.save(path, values)
+        elif kind == ".pkl":
+            write(path, pickle.dumps(values, protocol=4))
         else:
-            as_json = (
-                values
-                if isinstance(values, str)
-                else json.dumps(values, default=lambda value: value.tolist())
-            )
-            write(path, pickle.dumps(values, protocol=4) if plain.endswith(".pkl") else as_json)
-    return write(
-        folder / model, text or (mmcif(ATOMS) if ".cif" in model else with_b([90.0, 80.0, 70.0]))
-    )
+            is_text = isinstance(values, str)
+            write(path, values if is_text else json.dumps(values, default=np.ndarray.tolist))
+    return write(folder / model, text or (mmcif(ATOMS) if ".cif" in model else PLDDT))
 
 
+PLDDT = with_b([90.0, 80.0, 70.0])
 TAG = "rank_001_alphafold2_multimer_v3_model_1_seed_000"
 ORDER = {
     "iptm+ptm": {"model_2_pred_0": 0.6, "model_1_pred_0": 0.4},
@@ -96,93 +94,73 @@ RESULT = {
     "distogram": {"logits": np.zeros((3, 3, 2))},
 }
 OF_TOKENS = {"token_chain_ids": ["A", "A", "B"], "token_res_ids": [1, 2, 1]}
+SCORES = {**IPTM_PTM, "ranking_score": 0.55}
+OF_NAMED = {"pae": PAE, **OF_TOKENS}
+OF_COLABFOLD = {**IPTM_PTM, "pae": PAE}
 LAYOUTS = {
-    "ColabFold": (f"q_relaxed_{TAG}.pdb", {f"q_scores_{TAG}.json": {**IPTM_PTM, "pae": PAE}}, 0.55),
+    "ColabFold": (f"q_relaxed_{TAG}.pdb", {f"q_scores_{TAG}.json": OF_COLABFOLD}),
     "ColabFold, early": (
-        "q_unrelaxed_rank_1_model_3.pdb", {"q_unrelaxed_rank_1_model_3_scores.json": {**IPTM_PTM, "pae": PAE}}, 0.55,
-    ),
+        "q_unrelaxed_rank_1_model_3.pdb", {"q_unrelaxed_rank_1_model_3_scores.json": OF_COLABFOLD}),
     "ColabFold, stopped before it ranked": (
-        f"q_unrelaxed_{TAG[9:]}.pdb", {f"q_scores_{TAG[9:]}.json.bz2": {**IPTM_PTM, "pae": PAE}}, 0.55,
-    ),
-    "AlphaFold-Multimer": ("ranked_0.pdb", {"ranking_debug.json": ORDER, "result_model_2_pred_0.pkl": RESULT}, 0.55),
-    "AlphaFold-Multimer, one of its own": ("relaxed_model_1_pred_0.pdb", {"result_model_1_pred_0.pkl": RESULT}, 0.55),
+        f"q_unrelaxed_{TAG[9:]}.pdb", {f"q_scores_{TAG[9:]}.json.bz2": OF_COLABFOLD}),
+    "AlphaFold-Multimer": ("ranked_0.pdb", {"ranking_debug.json": ORDER, "result_model_2_pred_0.pkl": RESULT}),
+    "AlphaFold-Multimer, one of its own": ("relaxed_model_1_pred_0.pdb", {"result_model_1_pred_0.pkl": RESULT}),
     "AlphaFold-Multimer, MassiveFold": (
         "ranked_3_unrelaxed_model_2_pred_0.pdb",
-        {"ranking_debug.json": ORDER, "light_pkl/result_model_2_pred_0.pkl": RESULT},
-        0.55,
-    ),
+        {"ranking_debug.json": ORDER, "light_pkl/result_model_2_pred_0.pkl": RESULT}),
     "AlphaFold-Multimer, several runs of MassiveFold": (
         "ranked_0_afm_basic_model_2_pred_0.pdb",
         {
             "ranking_debug.json": {"iptm+ptm": {"afm_basic_model_2_pred_0": 0.1}},
             "ranked_0_afm_basic_model_2_pred_0.pkl": RESULT,
-        },
-        0.55,
-    ),
+        }),
     "AlphaFold-Multimer, another order of words": (
-        "unrelaxed_multimer_v3_model_1_pred_0.pdb", {"result_multimer_v3_model_1_pred_0.pkl.xz": RESULT}, 0.55,
-    ),
+        "unrelaxed_multimer_v3_model_1_pred_0.pdb", {"result_multimer_v3_model_1_pred_0.pkl.xz": RESULT}),
     "AlphaFold 3": (
         "job_seed-1_sample-0_model.cif",
         {
-            "job_seed-1_sample-0_summary_confidences.json": {**IPTM_PTM, "ranking_score": 0.55},
-            "job_seed-1_sample-0_confidences.json": {"pae": PAE, **OF_TOKENS},
-        },
-        0.55,
-    ),
+            "job_seed-1_sample-0_summary_confidences.json": SCORES,
+            "job_seed-1_sample-0_confidences.json": OF_NAMED,
+        }),
     "AlphaFold 3, early": (
         "model.cif",
         {
-            "summary_confidences.json": {**IPTM_PTM, "ranking_score": 0.55},
-            "confidences.json.gz": {"pae": PAE, **OF_TOKENS},
-        },
-        0.55,
-    ),
+            "summary_confidences.json": SCORES,
+            "confidences.json.gz": OF_NAMED,
+        }),
     "AlphaFold 3, compressed": (
         "job_model.cif.zst",
         {
-            "job_summary_confidences.json": {**IPTM_PTM, "ranking_score": 0.55},
-            "job_confidences.json.zst": {"pae": PAE, **OF_TOKENS},
-        },
-        0.55,
-    ),
+            "job_summary_confidences.json": SCORES,
+            "job_confidences.json.zst": OF_NAMED,
+        }),
     "AlphaFold 3, slim AlphaPulldown": (
         "model.cif",
         {
-            "summary_confidences.json": {**IPTM_PTM, "ranking_score": 0.55},
-            "confidences.json.xz": {"pae": PAE, **OF_TOKENS},
-        },
-        0.55,
-    ),
+            "summary_confidences.json": SCORES,
+            "confidences.json.xz": OF_NAMED,
+        }),
     "OpenFold3": (
         "q_seed_42_sample_1_model.cif",
         {
             "q_seed_42_sample_1_confidences_aggregated.json": {**IPTM_PTM, "sample_ranking_score": 0.55},
             "q_seed_42_sample_1_confidences.json": {"pae": PAE, "pde": PAE, "plddt": [90.0] * 15},
-        },
-        0.55,
-    ),
+        }),
     "OpenFold3, renamed": (
         "best_model.cif",
         {
             "best_confidences_aggregated.json": {**IPTM_PTM, "sample_ranking_score": 0.55},
             "best_confidences.npz": {"pae": PAE, "plddt": [0.9] * 15},
-        },
-        0.55,
-    ),
+        }),
     "AlphaFold 3, server": (
         "fold_x_model_2.cif",
         {
-            "fold_x_summary_confidences_2.json": {**IPTM_PTM, "ranking_score": 0.55},
-            "fold_x_full_data_2.json": {"pae": PAE, **OF_TOKENS},
-        },
-        0.55,
-    ),
+            "fold_x_summary_confidences_2.json": SCORES,
+            "fold_x_full_data_2.json": OF_NAMED,
+        }),
     "Boltz": (
         "x_model_0.cif",
-        {"confidence_x_model_0.json": {**IPTM_PTM, "confidence_score": 0.9}, "pae_x_model_0.npz": {"pae": PAE}},
-        0.9,
-    ),
+        {"confidence_x_model_0.json": {**IPTM_PTM, "confidence_score": 0.55}, "pae_x_model_0.npz": {"pae": PAE}}),
     "Boltz, service": (
         "sample_1_predicted_structure.cif",
         {
@@ -194,56 +172,43 @@ LAYOUTS = {
                 ],
             },
             "sample_1_pae.npz": {"pae": PAE},
-        },
-        0.55,
-    ),
+        }),
     "Boltz, service by names": (
         "sample_0_predicted_structure.cif",
         {
             "metrics.json": {"sample_results": {"sample_0": {**IPTM_PTM, "structure_confidence": 0.55}}},
             "sample_0_pae.npz": {"pae": PAE},
-        },
-        0.55,
-    ),
+        }),
     "Chai-1, server": (
         "pred.rank_2.cif",
-        {"scores.rank_2.json": {**IPTM_PTM, "aggregate_score": 0.55}, "pae.rank_2.npy": PAE},
-        0.55,
-    ),
+        {"scores.rank_2.json": {**IPTM_PTM, "aggregate_score": 0.55}, "pae.rank_2.npy": PAE}),
     "Chai-1, server before": (
         "pred.model_idx_3.rank_2.cif",
         {
             "scores.model_idx_3.rank_2.json": {**IPTM_PTM, "aggregate_score": [0.55]},
             "pae.model_idx_3.rank_2.npy": PAE,
-        },
-        0.55,
-    ),
+        }),
     "Chai-1": (
         "pred.model_idx_0.cif",
         {
             "scores.model_idx_0.npz": {"ptm": [0.75], "iptm": [0.5], "aggregate_score": [0.55]},
             "pae.model_idx_0.npz": {"pae": PAE},
-        },
-        0.55,
-    ),
+        }),
     "Protenix": (
         "x_sample_0.cif",
         {
-            "x_summary_confidence_sample_0.json": {**IPTM_PTM, "ranking_score": 0.55},
+            "x_summary_confidence_sample_0.json": SCORES,
             "x_full_data_sample_0.json": {"token_pair_pae": PAE},
-        },
-        0.55,
-    ),
+        }),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("program", LAYOUTS)
 def test_what_a_predictor_writes_is_found_by_its_names(tmp_path, program):
-    model, beside, score = LAYOUTS[program]
-    row = confidence_of("T", "d", laid(tmp_path, model, beside))
+    row = confidence_of(laid(tmp_path, *LAYOUTS[program]))
     assert (row.predictor, row.status, row.reason) == (program.partition(",")[0], "ok", "")
-    assert (row.ptm, row.iptm, row.ranking_score) == (0.75, 0.5, pytest.approx(score))
-    assert row.interface_pae == pytest.approx((2 + 4 + 3 + 5) / 4)
+    assert (row.ptm, row.iptm, row.ranking_score) == (0.75, 0.5, 0.55)
+    assert row.interface_pae == (2 + 4 + 3 + 5) / 4
 
 
 def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
@@ -291,7 +256,7 @@ def of_three(
     """The row of a model of three chains, with an ipTM of 0.72."""
     model, file, pairs = OF_PAIRS_OF_CHAINS[program]
     path = laid(folder, model, {file: {"iptm": 0.72, **pairs, **other}}, mmcif(atoms))
-    (row,) = confidences([DecoyFile("T", "d", path, partners)])
+    row = confidence_of(path, partners)
     assert (row.predictor, row.iptm) == (program, 0.72)
     return row
 
@@ -335,7 +300,7 @@ def test_alphafold_2_predicts_proteins_so_its_iptm_is_of_all_partners_beside_an_
     beside = {f"q_scores_{TAG}.json": IPTM_PTM}
     path = laid(tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, pdb([*THREE, ion]))
     for partners, expected in ((EACH, ""), (JOINED, ALL_CHAINS)):
-        (row,) = confidences([DecoyFile("T", "d", path, partners)])
+        row = confidence_of(path, partners)
         assert (row.iptm, row.iptm_of, row.interface_iptm) == (0.5, expected, None)
 
 
@@ -365,7 +330,7 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
     model = laid(
         tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, with_b(b_factors.tolist(), FIVE_RESIDUES)
     )
-    row = confidence_of("T", "d", model)
+    row = confidence_of(model)
     assert (row.status, row.iptm) == ("incomplete" if reason else "ok", 0.5)
     assert row.reason[: len(reason)] == reason
     used = (row.interface_pae, row.plddt, row.plddt_source)
@@ -376,110 +341,59 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
     assert (row.status, row.interface_pae) == ("ok", 4.0)
 
 
-def test_also_where_alphafold_2_wrote_them(tmp_path):
-    names = {
-        "confidence_model_2_pred_0.json": {"confidenceScore": SURE.tolist()},
-        "ranking_debug.json": ORDER,
-    }
-    pae = {"pae_model_2_pred_0.json": [{"predicted_aligned_error": np.full((5, 5), 4.0).tolist()}]}
-    other = with_b(SURE[[3, 4, 0, 1, 2]].tolist(), FIVE_RESIDUES)
-    row = confidence_of("T", "d", laid(tmp_path, "ranked_0.pdb", {**names, **pae}, other))
-    assert (row.status, row.interface_pae, row.plddt) == ("incomplete", None, None)
-    assert "in confidence_model_2_pred_0.json" in row.reason
-
-
-def test_the_ranked_models_of_alphafold_2_take_their_scores_by_the_order(tmp_path):
-    pae = {
-        f"pae_model_{n}_pred_0.json": [{"predicted_aligned_error": [[n] * 3] * 3}] for n in (1, 2)
-    }
-    first, second = (
-        confidence_of(
-            "T", name, laid(tmp_path, f"{name}.pdb", {"ranking_debug.json": ORDER, **pae})
-        )
-        for name in ("ranked_0", "ranked_1")
-    )
-    assert (first.ranking_score, first.interface_pae) == (0.6, 2)
-    assert (second.ranking_score, second.interface_pae) == (0.4, 1)
-
-
 def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named(tmp_path):
     atoms = [*ATOMS[:5], *changed(ATOMS[5:10], residue="MSE"), *ATOMS[10:]]
-    by_atom = np.zeros((7, 7))
-    by_atom[0, 6], by_atom[1, 6], by_atom[6, :2] = (
-        2,
-        4,
-        (3, 5),
-    )  # the first token of the residue counts
-    by_atom[2:6, 6] = by_atom[6, 2:6] = 30
+    by_atom = np.full((7, 7), 30.0)
+    by_atom[:2, 6] = 2, 4
+    by_atom[6, :2] = 3, 5  # the first token of the residue counts
     beside = {"pae_x_model_0.npz": {"pae": by_atom}}
-    assert (
-        confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", beside, mmcif(atoms))).interface_pae
-        == 3.5
-    )
+    assert confidence_of(laid(tmp_path, "x_model_0.cif", beside, mmcif(atoms))).interface_pae == 3.5
 
 
 @pytest.mark.parametrize(
-    ("beside", "reason"),
+    ("values", "reason"),
     [
-        (
-            {"confidence_x_model_0.json": '{"ptm": 0.7'},
-            "confidence_x_model_0.json is no readable json file",
-        ),
-        (
-            {"confidence_x_model_0.json": "[1, 2]"},
-            "confidence_x_model_0.json holds no values by name",
-        ),
-        ({"confidence_x_model_0.json": {"iptm": "high"}}, "iptm is no array of numbers"),
-        ({"confidence_x_model_0.json": {"iptm": [0.1, 0.2]}}, "iptm is not one number"),
-        (
-            {"pae_x_model_0.npz": {"pae": np.zeros((4, 4))}},
-            "describe 4 tokens, but the model has 3 protein residues",
-        ),
-        ({"pae_x_model_0.npz": {"plddt": [0.9] * 3}}, "pae_x_model_0.npz has no pae"),
-        (
-            {"pae_x_model_0.npz": {"pae": np.zeros((3, 2))}},
-            "pae is no square matrix, but of shape (3, 2)",
-        ),
-        (
-            {"pae_x_model_0.npz": {"pae": np.full((3, 3), -1)}},
-            "pae holds negative numbers, or none",
-        ),
-        (
-            {"pae_x_model_0.npz": {"pae": np.array([object()])}},
-            "pae_x_model_0.npz is no readable npz file",
-        ),
+        ('{"ptm": 0.7', "confidence_x_model_0.json is no readable json file"),
+        ("[1, 2]", "confidence_x_model_0.json holds no values by name"),
+        ({"iptm": "high"}, "iptm is no array of numbers"),
+        ({"iptm": [0.1, 0.2]}, "iptm is not one number"),
+        ({"ptm": -3}, "ptm is -3, not a number from 0 to 1"),
+        ({"ptm": float("nan")}, "ptm is nan, not a number from 0 to 1"),
+        ({"iptm": float("inf")}, "iptm is inf, not a number from 0 to 1"),
+        ({"confidence_score": 1e6}, "confidence_score is 1e+06, not a number from -101 to 101"),
+        (np.zeros((4, 4)), "describe 4 tokens, but the model has 3 protein residues"),
+        (np.zeros((3, 2)), "pae is no square matrix, but of shape (3, 2)"),
+        (np.full((3, 3), -1), "pae holds negative numbers, or none"),
+        (np.full((3, 3), 1e9), "pae holds 1e+09 Å; predictors write up to 32"),
+        (np.array([object()]), "pae_x_model_0.npz is no readable npz file"),
+        (None, "pae_x_model_0.npz has no pae"),
     ],
 )
-def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, beside, reason):
-    whole = {"confidence_x_model_0.json": IPTM_PTM, **beside}
-    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", whole))
+def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, values, reason):
+    beside = {"confidence_x_model_0.json": values}
+    if values is None:
+        beside = {"pae_x_model_0.npz": {"plddt": [0.9] * 3}}
+    elif isinstance(values, np.ndarray):
+        beside = {"pae_x_model_0.npz": {"pae": values}}
+    row = confidence_of(laid(tmp_path, "x_model_0.cif", beside))
     assert row.status == "incomplete"
     assert reason in row.reason
-    assert row.interface_pae is None
-    assert row.plddt is None
+    assert (row.ptm, row.iptm, row.interface_pae, row.plddt) == (None,) * 4
 
 
 @pytest.mark.parametrize(
     "program", ["ColabFold", "AlphaFold 3", "Boltz", "AlphaFold-Multimer, one of its own"]
 )
 def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, program):
-    model, beside, score = LAYOUTS[program]
+    model, beside = LAYOUTS[program]
     bad = {
         name: {**values, "ptm": np.array([0.6, 0.7])} if "ptm" in values else values
         for name, values in beside.items()
     }
-    bad = {
-        name: {k: v if name[-3:] == "pkl" else np.asarray(v).tolist() for k, v in of.items()}
-        for name, of in bad.items()
-    }
-    row = confidence_of("T", "d", laid(tmp_path, model, bad))
-    assert (row.status, row.reason, row.ptm, row.iptm) == (
-        "incomplete",
-        "ptm is not one number",
-        None,
-        0.5,
-    )
-    assert row.ranking_score == (None if program == "ColabFold" else score)
+    row = confidence_of(laid(tmp_path, model, bad))
+    assert (row.status, row.reason) == ("incomplete", "ptm is not one number")
+    assert (row.ptm, row.iptm) == (None, 0.5)
+    assert row.ranking_score == (None if program == "ColabFold" else 0.55)
     assert row.interface_pae == 3.5
 
 
@@ -489,14 +403,14 @@ def test_a_model_that_is_odd_and_can_be_read_is_as_any_other(tmp_path, odd):
     name, text = (
         ("pred.model_idx_1.cif", mmcif(ATOMS)) if odd == "mark" else ("ranked_0.pdb", PLDDT)
     )
-    expected = confidence_of("T", "d", laid(tmp_path, name, {}, text))
+    expected = confidence_of(laid(tmp_path, name, {}, text))
     if odd == "charge":
         text = "".join(f"{line[:78]:78}A1\n" for line in text.splitlines())
     (tmp_path / name).write_text("\ufeff" * (odd == "mark") + text)
     if odd == "suffix":
         name += ".GZ"
         (tmp_path / name).write_bytes(gzip.compress(text.encode()))
-    assert confidence_of("T", "d", tmp_path / name) == expected
+    assert confidence_of(tmp_path / name) == expected
 
 
 def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
@@ -507,7 +421,7 @@ def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
     )
     with zipfile.ZipFile(tmp_path / "pae_x_model_0.npz", "w") as archive:
         archive.writestr("pae.npy", claim.getvalue() + bytes(72))
-    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", {}))
+    row = confidence_of(laid(tmp_path, "x_model_0.cif", {}))
     assert (row.status, row.reason) == (
         "incomplete",
         "pae_x_model_0.npz is no readable npz file (make or fetch it again)",
@@ -597,7 +511,7 @@ def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(
 
 
 def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
-    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    model = laid(tmp_path, *LAYOUTS["Boltz"])
     for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
     side_files.names_in.cache_clear()
@@ -609,7 +523,7 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
     )
     assert [row.status for row in rows] == ["ok", "none", "none"]
     (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
-    assert "cannot be read" in confidence_of("T", "d", tmp_path / "ranked_0.pdb").reason
+    assert "cannot be read" in confidence_of(tmp_path / "ranked_0.pdb").reason
     assert side_files.states({tmp_path})
 
 
@@ -644,32 +558,6 @@ def test_a_file_larger_than_the_bound_is_refused(tmp_path, monkeypatch, name):
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("ptm", -3),
-        ("ptm", float("nan")),
-        ("iptm", 1e10),
-        ("iptm", float("inf")),
-        ("confidence_score", 1e6),
-    ],
-)
-def test_a_number_out_of_its_range_is_unknown_and_the_row_says_so(tmp_path, field, value):
-    scores = {**IPTM_PTM, "confidence_score": 0.9, field: value}
-    row = confidence_of(
-        "T", "d", laid(tmp_path, "x_model_0.cif", {"confidence_x_model_0.json": scores})
-    )
-    expected = {
-        "ptm": 0.75,
-        "iptm": 0.5,
-        "ranking_score": 0.9,
-        {"confidence_score": "ranking_score"}.get(field, field): None,
-    }
-    assert {name: getattr(row, name) for name in expected} == expected
-    assert row.status == "incomplete"
-    assert row.reason.startswith(f"{field} is {value:g}, not a number from")
-
-
-@pytest.mark.parametrize(
     ("plddt", "reason"),
     [
         ([90.0, 80.0, 170.0], "plddt holds other numbers than those from 0 to 100"),
@@ -680,19 +568,10 @@ def test_a_number_out_of_its_range_is_unknown_and_the_row_says_so(tmp_path, fiel
 )
 def test_plddt_out_of_its_range_or_of_another_length_is_unknown(tmp_path, plddt, reason):
     beside = {f"q_scores_{TAG}.json": {**IPTM_PTM, "pae": PAE, "plddt": plddt}}
-    row = confidence_of("T", "d", laid(tmp_path, f"q_relaxed_{TAG}.pdb", beside))
+    row = confidence_of(laid(tmp_path, f"q_relaxed_{TAG}.pdb", beside))
     assert (row.status, row.ptm, row.interface_pae) == ("incomplete", 0.75, 3.5)
     assert reason in row.reason
     assert (row.plddt, row.plddt_source) == (80, "b_factor")
-
-
-def test_pae_that_no_predictor_writes_is_unknown(tmp_path):
-    row = confidence_of(
-        "T",
-        "d",
-        laid(tmp_path, "x_model_0.cif", {"pae_x_model_0.npz": {"pae": np.full((3, 3), 1e9)}}),
-    )
-    assert row.reason == "pae holds 1e+09 Å; predictors write up to 32"
 
 
 # ---- each file once ------------------------------------------------------------------------------
@@ -758,7 +637,7 @@ def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(
     tmp_path, table, score, reason
 ):
     (tmp_path / "capri_ss.tsv").write_text(table, newline="")
-    row = confidence_of("T", "m", laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT))
+    row = confidence_of(laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT))
     assert (row.haddock_score, row.haddock_vdw) == (score, -24.865)
     assert reason in row.reason
     assert row.status == ("incomplete" if reason else "ok")
@@ -778,9 +657,7 @@ def test_a_model_that_the_table_of_haddock_lacks_has_no_score_to_be_compared_wit
         laid(tmp_path / "1_emref", f"{name}.pdb", {}, HEADER.format(module="emref") + PLDDT)
         for name in names
     ]
-    known, missing = (
-        confidence_of("T", name, path) for name, path in zip(names, paths, strict=True)
-    )
+    known, missing = (confidence_of(path) for name, path in zip(names, paths, strict=True))
     assert (known.haddock_score, known.status) == (-7, "ok")
     assert (missing.haddock_score, missing.haddock_vdw, missing.status) == (
         None,
@@ -813,7 +690,7 @@ def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path,
     laid_out = [
         laid(tmp_path, f"{name}.pdb", beside, text) for name, text in zip(names, texts, strict=True)
     ]
-    rows = [confidence_of("T", path.stem, path) for path in laid_out]
+    rows = [confidence_of(path) for path in laid_out]
     assert [row.iptm for row in rows] == [0.7, 0.3, 0.3, 0.7, None]
     assert [row.ranking_score for row in rows] == [0.6, 0.4, 0.4, 0.6, None]
     assert [row.plddt for row in rows] == [40, 20, 20, 40, 80]
@@ -854,7 +731,7 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
 
 
 def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says_why(tmp_path):
-    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    model = laid(tmp_path, *LAYOUTS["Boltz"])
     built = DecoyFile(
         "T", "d", model, sha256=decoy.file_digest(model), atoms=lambda: read_complex(model)
     )
@@ -865,7 +742,7 @@ def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says
 
 
 def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
-    model = laid(tmp_path, *LAYOUTS["Boltz"][:2])
+    model = laid(tmp_path, *LAYOUTS["Boltz"])
     apart = write(
         tmp_path / "apart.cif",
         mmcif(alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)),
@@ -875,12 +752,12 @@ def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
 
 
 def test_tokens_of_another_model_are_noticed(tmp_path):
-    model, beside, _ = LAYOUTS["AlphaFold 3, early"]
+    model, beside = LAYOUTS["AlphaFold 3, early"]
     other = {
         **beside,
         "confidences.json.gz": {"pae": PAE, **OF_TOKENS, "token_chain_ids": ["A", "A", "C"]},
     }
-    row = confidence_of("T", "d", laid(tmp_path, model, other))
+    row = confidence_of(laid(tmp_path, model, other))
     assert row.reason.startswith(
         "the predictor's files do not say which tokens are those of the model"
     )
@@ -889,7 +766,7 @@ def test_tokens_of_another_model_are_noticed(tmp_path):
 
 
 def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
-    row = confidence_of("T", "d", laid(tmp_path, "d.pdb", {"notes.json": {"iptm": 1}}))
+    row = confidence_of(laid(tmp_path, "d.pdb", {"notes.json": {"iptm": 1}}))
     assert row == Confidence("T", "d")
     write_confidence(tmp_path / "c.csv", [row])
     assert (tmp_path / "c.csv").read_text() == "target,decoy,predictor,status,reason\n"
@@ -897,11 +774,11 @@ def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
 
 def test_a_model_that_cannot_be_read_is_named_where_its_predictor_says_something_of_it(tmp_path):
     beside = {"confidence_x_model_0.json": IPTM_PTM}
-    row = confidence_of("T", "d", laid(tmp_path, "x_model_0.cif", beside, "no structure"))
+    row = confidence_of(laid(tmp_path, "x_model_0.cif", beside, "no structure"))
     assert (row.status, row.iptm) == ("incomplete", None)
     assert row.reason.startswith("not a readable mmcif file")
     os.mkfifo(tmp_path / "waits_for_ever.pdb")
-    assert confidence_of("T", "d", tmp_path / "waits_for_ever.pdb") == Confidence("T", "d")
+    assert confidence_of(tmp_path / "waits_for_ever.pdb") == Confidence("T", "d")
 
 
 def test_a_table_has_the_columns_that_have_a_value_and_is_read_back(tmp_path):
@@ -915,7 +792,6 @@ def test_a_table_has_the_columns_that_have_a_value_and_is_read_back(tmp_path):
     assert read_confidence(tmp_path / "c.csv") == rows
 
 
-PLDDT = with_b([90.0, 80.0, 70.0])
 WITHIN = PLDDT[:60] + " 12.00" + PLDDT[66:]
 """The first atom has another B-factor than its residue."""
 
@@ -941,7 +817,7 @@ WITHIN = PLDDT[:60] + " 12.00" + PLDDT[66:]
     ],
 )
 def test_b_factors_are_plddt_only_where_something_says_so(tmp_path, name, text, expected):
-    row = confidence_of("T", "d", laid(tmp_path, name, {}, text))
+    row = confidence_of(laid(tmp_path, name, {}, text))
     assert (row.plddt, row.interface_plddt) == (
         pytest.approx(expected, abs=1e-4) if expected else None,
     ) * 2
@@ -953,13 +829,11 @@ def test_an_mmcif_file_that_declares_plddt_has_it_unless_it_names_an_experiment(
     column = block.find_loop("_atom_site.B_iso_or_equiv")
     for k in range(len(column)):
         column[k] = str(10 + k)
-    row = confidence_of("T", "d", laid(tmp_path, "any.cif", {}, block.as_string()))
+    row = confidence_of(laid(tmp_path, "any.cif", {}, block.as_string()))
     assert row.plddt == pytest.approx(np.mean(range(10, 25)))
     assert row.predictor == ""
     block.set_pair("_exptl.method", "'X-RAY DIFFRACTION'")
-    assert confidence_of("T", "d", laid(tmp_path, "any.cif", {}, block.as_string())) == Confidence(
-        "T", "d"
-    )
+    assert confidence_of(laid(tmp_path, "any.cif", {}, block.as_string())) == Confidence("T", "d")
 
 
 HEADER = """\
@@ -993,7 +867,7 @@ def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_othe
         (tmp_path / step).mkdir()
         table = f"model\tscore\tvdw\n../4_seletopclusts/other.pdb\t-9\t1\n../4_seletopclusts/m.pdb\t{score}\t-\n"
         (tmp_path / step / "capri_ss.tsv").write_text(table)
-    row = confidence_of("T", "m", write(models / "m.pdb.gz", text))
+    row = confidence_of(write(models / "m.pdb.gz", text))
     assert (row.predictor, row.status, row.haddock_score, row.haddock_vdw) == (
         "HADDOCK",
         "ok",
@@ -1004,7 +878,7 @@ def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_othe
     (tmp_path / "10_caprieval" / "capri_ss.tsv").write_text(
         "model\tscore\n../4_seletopclusts/m.pdb\t-1.2.3\n"
     )
-    row = confidence_of("T", "m", models / "m.pdb.gz")
+    row = confidence_of(models / "m.pdb.gz")
     assert row.status == "incomplete"
     assert "capri_ss.tsv: score is '-1.2.3', not a number" in row.reason
 
@@ -1063,7 +937,7 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
         return side_files.states({tmp_path / "models"})
 
     (tmp_path / "models").mkdir()
-    model = laid(tmp_path / "models", *LAYOUTS["Boltz"][:2])
+    model = laid(tmp_path / "models", *LAYOUTS["Boltz"])
     before = state()
     assert [Path(path).name for path, *_ in before] == [
         "confidence_x_model_0.json",
@@ -1082,7 +956,7 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(tmp_path, way):
     (tmp_path / "models").mkdir()
-    model = laid(tmp_path / "models", *LAYOUTS["Boltz"][:2])
+    model = laid(tmp_path / "models", *LAYOUTS["Boltz"])
     path = model.parent / "confidence_x_model_0.json"
     path.write_text('{"iptm": 0.1}')
     assert read_values(path) == {"iptm": 0.1}
@@ -1147,7 +1021,7 @@ def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpect
     haddock3 = write(folder / "m.pdb", HEADER.format(module="emref") + PLDDT)
     table = "model\tscore\tvdw\telec\n../4_emref/m.pdb\t-1.5\t2\t3\n"
     asked = [DecoyFile("T", "haddock", haddock3)]
-    for program, (model, beside, _) in LAYOUTS.items():
+    for program, (model, beside) in LAYOUTS.items():
         inner = tmp_path / program.replace(", ", "_")
         inner.mkdir()
         asked.append(DecoyFile("T", program, laid(inner, model, beside)))
