@@ -17,7 +17,6 @@ from toporank.inputs.complexes import (
     BY_FOLDER,
     BY_SEQUENCE,
     Grouped,
-    common_name,
     group,
 )
 from toporank.inputs.decoy_names import copies_among
@@ -68,6 +67,57 @@ def targets(found: Grouped) -> dict[str, list[str]]:
     return known
 
 
+# ---- which files are of one target ---------------------------------------------------------------
+
+MUTANT = exchanged(A, 70)
+AB, CD = (("A", A), ("B", B)), (("A", C), ("B", D))
+FILES = {
+    "called after what names share": (
+        {"x/af2_7ACV_m_0": [A, B], "x/boltz_7ACV_m_1": [A, B], "x/af2_7XYZ_0": [C, D], "x/boltz_7XYZ_1": [C, D]},
+        {"7ACV_m": ["af2_7ACV_m_0", "boltz_7ACV_m_1"], "7XYZ": ["af2_7XYZ_0", "boltz_7XYZ_1"]},
+    ),
+    "numbered where no name tells them apart": (
+        {"x/model_0": [A, B], "x/model_1": [A, B], "x/rank_2": [C, D], "x/best_3": [C, D]},
+        {"given": ["model_0", "model_1"], "given_2": ["best_3", "rank_2"]},
+    ),
+    "jobs that differ by a number": (
+        {f"x/{job}_model_{n}": [A, B if job == "fold_a" else C] for job in ("fold_a", "fold_a_1") for n in (0, 1)},
+        {job: [f"{job}_model_0", f"{job}_model_1"] for job in ("fold_a", "fold_a_1")},
+    ),
+    "homodimers and a heterodimer": (
+        {"x/aa": [A, A], "x/ab": [A, B], "x/bb": [B, B]}, {"aa": ["aa"], "ab": ["ab"], "bb": ["bb"]},
+    ),
+    "mutants in one folder": ({"T/wild": [A, B], "T/mutant": [MUTANT, B]}, {"T": ["mutant", "wild"]}),
+    "mutants in folders": (
+        {"wild/a": [A, B], "wild/b": [A, B], "E70W/a": [MUTANT, B], "E70W/b": [MUTANT, B]},
+        {"E70W": ["a", "b"], "wild": ["a", "b"]},
+    ),
+    "folders named alike": (
+        {"af2_7ACV/model_0": [A, B], "boltz_7ACV/model_1": [A, B], "af2_7XYZ/m": [C, D]},
+        {"7ACV": ["model_0", "model_1"], "af2_7XYZ": ["m"]},
+    ),
+    "files of one name": (
+        {"af2/m_0": [A, B], "af2/m_1": [A, B], "boltz/m_0": [A, B]}, {"m": ["af2_m_0", "boltz_m_0", "m_1"]},
+    ),
+    "other numbers of copies": ({"dimer/a": [A, A], "trimer/a": [A, A, A]}, {"dimer": ["a"], "trimer": ["a"]}),
+    "one that cannot be read": ({"T/a": [A, B], "T/bad": None}, {"T": ["a", "bad"]}),
+    "none that can be read": ({"T/bad": None, "T/worse": None, "U/bad": None}, {"T": ["bad", "worse"], "U": ["bad"]}),
+    "one of several that cannot": (
+        {"T/ab": [A, B], "T/cd": [C, D], "T/bad": None}, {"ab": ["ab"], "cd": ["cd"], "bad": ["bad"]},
+    ),
+    "complexes in one file": (
+        {"T/best": Sketch((1, 2, 3), AB, (CD, AB))}, {"best": ["best#1", "best#3"], "best_2": ["best#2"]},
+    ),
+    "models numbered alike": ({"T/a": Sketch((1, 1, 1), AB)}, {"T": ["a#1", "a#2", "a#3"]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_files_of_one_complex_are_a_target(case):
+    files, expected = FILES[case]
+    assert targets(grouped(files)) == expected
+
+
 # ---- one folder ----------------------------------------------------------------------------------
 
 
@@ -81,31 +131,10 @@ def test_the_best_models_of_pairs_in_one_folder_are_targets_called_after_their_f
     assert {decoy.folder for decoy in found.decoys} == {"best"}
 
 
-def test_two_models_of_each_pair_are_called_after_what_their_names_share():
-    files = {f"best/{program}_{pair}_model_{n}": seen for n, program in enumerate(("af2", "boltz"))
-             for pair, seen in (("7ACV", [A, B]), ("7XYZ", [C, D]))}  # fmt: skip
-    assert targets(grouped(files)) == {
-        "7ACV": ["af2_7ACV_model_0", "boltz_7ACV_model_1"], "7XYZ": ["af2_7XYZ_model_0", "boltz_7XYZ_model_1"],
-    }  # fmt: skip
-
-
-def test_complexes_that_no_name_tells_apart_are_numbered():
-    found = grouped(
-        {"x/model_0": [A, B], "x/model_1": [A, B], "x/rank_2": [C, D], "x/best_3": [C, D]}
-    )
-    assert targets(found) == {"given": ["model_0", "model_1"], "given_2": ["best_3", "rank_2"]}
-
-
 def test_a_folder_of_one_complex_is_a_target_of_its_own_name_and_says_nothing():
     found = grouped({"T/a": [A, B], "T/b": [("7", B), ("6", A)]})
     assert (targets(found), found.notes) == ({"T": ["a", "b"]}, [])
     assert {decoy.folder for decoy in found.decoys} == {""}
-
-
-def test_a_homodimer_and_a_heterodimer_with_the_same_chain_are_two_complexes():
-    assert targets(grouped({"x/aa": [A, A], "x/ab": [A, B], "x/bb": [B, B]})) == {
-        k: [k] for k in ("aa", "ab", "bb")
-    }
 
 
 def test_of_models_with_and_without_a_chain_a_large_majority_says_that_it_is_missing():
@@ -189,15 +218,6 @@ def test_names_of_chains_and_their_order_do_not_tell_complexes_apart():
 
 
 # ---- the same protein ----------------------------------------------------------------------------
-
-
-def test_mutants_in_one_folder_are_one_target_and_in_folders_of_their_own_two():
-    mutant = exchanged(A, 70)
-    assert targets(grouped({"T/wild": [A, B], "T/mutant": [mutant, B]})) == {
-        "T": ["mutant", "wild"]
-    }
-    apart = {"wild/a": [A, B], "wild/b": [A, B], "E70W/a": [mutant, B], "E70W/b": [mutant, B]}
-    assert targets(grouped(apart)) == {"E70W": ["a", "b"], "wild": ["a", "b"]}
 
 
 @pytest.mark.parametrize(
@@ -304,32 +324,6 @@ def test_one_complex_from_four_predictors_is_one_target_in_one_folder_or_in_four
     assert {decoy.folder for decoy in apart.decoys} == set(PREDICTORS)
 
 
-def test_folders_named_alike_name_their_complex():
-    found = grouped(
-        {"af2_7ACV/model_0": [A, B], "boltz_7ACV/model_1": [A, B], "af2_7XYZ/m": [C, D]}
-    )
-    assert targets(found) == {"7ACV": ["model_0", "model_1"], "af2_7XYZ": ["m"]}
-
-
-def test_files_of_one_name_in_two_folders_are_told_apart_by_their_folder():
-    found = grouped(
-        {
-            f"{program}/{name}": [A, B]
-            for program in ("af2", "boltz")
-            for name in ("model_0", "model_1")
-        }
-    )
-    (names,) = targets(found).values()
-    assert names == ["af2_model_0", "af2_model_1", "boltz_model_0", "boltz_model_1"]
-
-
-def test_complexes_with_other_numbers_of_copies_in_folders_of_their_own_stay_apart():
-    assert targets(grouped({"dimer/a": [A, A], "trimer/a": [A, A, A]})) == {
-        "dimer": ["a"],
-        "trimer": ["a"],
-    }
-
-
 def test_a_table_of_partners_keeps_folders_with_other_partners_apart():
     files = {"one/a": [A, B, C], "two/b": [A, B, C]}
     assert len(targets(grouped(files, partners={"one": "A:B+C"}))) == 2
@@ -346,33 +340,12 @@ def test_who_wants_it_keeps_to_the_folders():
 # ---- files that are no usual models --------------------------------------------------------------
 
 
-def test_a_file_that_cannot_be_read_keeps_its_row():
-    assert targets(grouped({"T/a": [A, B], "T/bad": None})) == {"T": ["a", "bad"]}
-    assert targets(grouped({"T/bad": None, "T/worse": None, "U/bad": None})) == {
-        "T": ["bad", "worse"],
-        "U": ["bad"],
-    }
-    several = grouped({"T/ab": [A, B], "T/cd": [C, D], "T/bad": None})
-    assert targets(several) == {"ab": ["ab"], "cd": ["cd"], "bad": ["bad"]}
-
-
 def test_each_model_of_a_file_is_a_decoy_and_an_ensemble_of_a_single_chain_is_one():
     two = Sketch((1, 5), (("A", A), ("B", B)))
     found = grouped({"T/a": two, "T/b": [A, B], "T/nmr": Sketch(tuple(range(1, 21)), (("A", A),))})
     assert [(d.name, d.model, d.path) for d in found.decoys] == [
         ("a#1", 1, "in/T/a.pdb"), ("a#5", 2, "in/T/a.pdb"), ("b", 0, "in/T/b.pdb"), ("nmr", 0, "in/T/nmr.pdb"),
     ]  # fmt: skip
-
-
-def test_models_of_one_file_that_are_of_different_complexes_are_different_targets():
-    first, second = (("A", A), ("B", B)), (("A", C), ("B", D))
-    found = grouped({"T/best": Sketch((1, 2, 3), first, (second, first))})
-    assert targets(found) == {"best": ["best#1", "best#3"], "best_2": ["best#2"]}
-
-
-def test_models_numbered_alike_are_numbered_by_their_place():
-    found = grouped({"T/a": Sketch((1, 1, 1), (("A", A), ("B", B)))})
-    assert targets(found) == {"T": ["a#1", "a#2", "a#3"]}
 
 
 def test_a_refused_name_keeps_its_row_and_its_reason():
@@ -546,24 +519,6 @@ def test_complexes_that_lie_in_two_folders_are_counted_once():
 # ---- names, order, time --------------------------------------------------------------------------
 
 
-def test_the_name_of_several_is_what_all_of_them_share():
-    assert common_name(["af2_7ACV", "boltz_7ACV_model_0"]) == "7ACV"
-    assert common_name(["one_two_1", "two_one_2"]) == "one_two"
-    assert common_name(["model_1", "model_2"]) == common_name(["a", "b"]) == ""
-
-
-def test_jobs_that_differ_by_a_number_keep_their_names():
-    """As AlphaFold Server calls the second job of a name: fold_a_1_model_0 is no model of
-    fold_a.
-    """
-    files = {f"{job}_model_{n}": chains for job, chains in JOBS.items() for n in range(2)}
-    found = grouped({f"flat/{name}": chains for name, chains in files.items()})
-    assert {(decoy.target, decoy.name.partition("_model")[0]) for decoy in found.decoys} == {
-        (job, job) for job in JOBS
-    }
-
-
-JOBS = {"fold_a": [("A", A), ("B", B)], "fold_a_1": [("A", A), ("B", C)]}
 POOL = {"A": A, "B": B, "C": C, "mutant": exchanged(A, 50), "cut": A[9:]}
 MODELS = st.dictionaries(
     st.tuples(

@@ -47,6 +47,11 @@ def far() -> Complex:
     return read_complex(FAR)
 
 
+def sources(folder: Path, *texts: str, **how: object) -> list[str]:
+    """Where the pLDDT of models of one target comes from."""
+    return [row.plddt_source for row in rows_of(folder, *texts, **how)]
+
+
 def rows_of(
     folder: Path, *texts: str, names: tuple[str, ...] = (), choice: str = "auto"
 ) -> list[Confidence]:
@@ -76,38 +81,23 @@ def test_an_atom_without_plddt_at_the_end_of_a_chain_changes_nothing(tmp_path, n
     assert row.plddt_source == "b_factor"
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        "within residues",
-        "at the surface",
-        "rough",
-        "low",
-        "above 100",
-        "header",
-        "cell",
-        "resolution",
-    ],
-)
+NO_PLDDT = {
+    "within residues": {"within": 2.0},
+    "at the surface": {"change": lambda values: 127 - values},  # as in a crystal
+    "rough": {"change": np.random.default_rng(1).permutation},
+    "low": {"change": lambda values: values * 0.45},
+    "above 100": {"change": lambda values: values + 5},
+    "header": {"before": "EXPDTA    X-RAY DIFFRACTION\n"},
+    "cell": {"before": "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n"},
+    "resolution": {"before": "REMARK   2 RESOLUTION.    2.10 ANGSTROMS.\n"},
+}
+
+
+@pytest.mark.parametrize("what", NO_PLDDT)
 def test_other_numbers_are_no_plddt(tmp_path, near, what):
-    values, before, within = core(near), "", 0.0
-    if what == "within residues":
-        within = 2.0
-    if what == "at the surface":
-        values = 127 - values  # as in a crystal, refined with one B factor for each residue
-    if what == "rough":
-        values = np.random.default_rng(1).permutation(values)
-    if what == "low":
-        values = values * 0.45
-    if what == "above 100":
-        values = values + 5
-    if what == "header":
-        before = "EXPDTA    X-RAY DIFFRACTION\n"
-    if what == "cell":
-        before = "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n"
-    if what == "resolution":
-        before = "REMARK   2 RESOLUTION.    2.10 ANGSTROMS.\n"
-    assert rows_of(tmp_path, before + pdb_with(NEAR, values, within)) == [Confidence("T", "mine_0")]
+    case = {"before": "", "change": np.array, "within": 0.0} | NO_PLDDT[what]
+    text = case["before"] + pdb_with(NEAR, case["change"](core(near)), case["within"])
+    assert rows_of(tmp_path, text) == [Confidence("T", "mine_0")]
 
 
 def test_docked_poses_with_the_b_factors_of_their_partners_have_no_plddt(tmp_path, near, far):
@@ -121,40 +111,36 @@ def test_docked_poses_with_the_b_factors_of_their_partners_have_no_plddt(tmp_pat
 def test_also_where_a_small_ligand_moves_little_beside_a_large_receptor(tmp_path, near):
     """Over all residues these poses are less than 2 Å apart."""
     receptor, ligand = near.chains
-    few = [residue for residue in near.residues if residue.chain == ligand][:8]
-    kept = {
-        f"{residue.chain}{residue.number:>4}"
-        for residue in near.residues
-        if residue.chain == receptor or residue in few
-    }
+    few = [residue.number for residue in near.residues if residue.chain == ligand][:8]
+    atoms = []
+    for line in pdb_with(NEAR, core(near)).splitlines():
+        if line[:4] == "ATOM" and (line[21] == receptor or int(line[22:26]) in few):
+            atoms.append(line)
     poses = []
     for moved in (0.0, 4.0):
-        lines = [
-            line
-            for line in pdb_with(NEAR, core(near)).splitlines()
-            if line[:4] == "ATOM" and line[21:26] in kept
-        ]
-        shifted = (f"{line[:30]}{float(line[30:38]) + moved:8.3f}{line[38:]}" for line in lines)
-        poses.append(
-            "".join(
-                f"{new if line[21] == ligand else line}\n"
-                for line, new in zip(lines, shifted, strict=True)
-            )
-        )
-    assert [row.plddt_source for row in rows_of(tmp_path, poses[0])] == ["b_factor"]
-    assert [row.plddt_source for row in rows_of(tmp_path, *poses)] == ["", ""]
+        pose = ""
+        for line in atoms:
+            x = float(line[30:38]) + moved * (line[21] == ligand)
+            pose += f"{line[:30]}{x:8.3f}{line[38:]}\n"
+        poses.append(pose)
+    assert sources(tmp_path, poses[0]) == ["b_factor"]
+    assert sources(tmp_path, *poses) == ["", ""]
 
 
 def test_also_where_only_one_partner_was_copied(tmp_path, near):
     one, other = core(near), core(near, seed=1)
     first = np.array([residue.chain == near.chains[0] for residue in near.residues])
-    rows = rows_of(tmp_path, pdb_with(NEAR, one), pdb_with(FAR, np.where(first, one, other)))
-    assert [row.plddt_source for row in rows] == ["", ""]
+    assert sources(tmp_path, pdb_with(NEAR, one), pdb_with(FAR, np.where(first, one, other))) == [
+        "",
+        "",
+    ]
 
 
 def test_a_relaxed_model_keeps_the_plddt_that_it_shares_with_the_unrelaxed_one(tmp_path, near):
-    rows = rows_of(tmp_path, pdb_with(NEAR, core(near)), pdb_with(NEAR, core(near), jitter=0.3))
-    assert [row.plddt_source for row in rows] == ["b_factor"] * 2
+    assert (
+        sources(tmp_path, pdb_with(NEAR, core(near)), pdb_with(NEAR, core(near), jitter=0.3))
+        == ["b_factor"] * 2
+    )
 
 
 def test_models_of_a_target_are_judged_together(tmp_path, near):
@@ -162,12 +148,14 @@ def test_models_of_a_target_are_judged_together(tmp_path, near):
     way round.
     """
     rising, falling = pdb_with(NEAR, core(near)), pdb_with(NEAR, 127 - core(near, seed=1))
-    rows = rows_of(tmp_path, rising, falling, pdb_with(NEAR, 127 - core(near, seed=3)))
-    assert [row.plddt_source for row in rows] == [""] * 3
-    rows = rows_of(tmp_path, rising, pdb_with(NEAR, core(near, seed=4)), falling)
-    assert [row.plddt_source for row in rows] == ["b_factor"] * 3
-    rows = rows_of(tmp_path, rising, falling, rising, names=("ranked_0", "mine", "ranked_1"))
-    assert [row.plddt_source for row in rows] == ["b_factor"] * 3
+    assert sources(tmp_path, rising, falling, pdb_with(NEAR, 127 - core(near, seed=3))) == [""] * 3
+    assert (
+        sources(tmp_path, rising, pdb_with(NEAR, core(near, seed=4)), falling) == ["b_factor"] * 3
+    )
+    assert (
+        sources(tmp_path, rising, falling, rising, names=("ranked_0", "mine", "ranked_1"))
+        == ["b_factor"] * 3
+    )
 
 
 def test_the_user_may_say_that_b_factors_are_plddt_or_are_not(tmp_path, near):
@@ -176,8 +164,10 @@ def test_the_user_may_say_that_b_factors_are_plddt_or_are_not(tmp_path, near):
     for text in (crystal, predicted):
         assert rows_of(tmp_path, text, choice="b_factor")[0].plddt_source == "b_factor"
         assert rows_of(tmp_path, text, choice="none") == [Confidence("T", "mine_0")]
-    rows = rows_of(tmp_path, predicted, pdb_with(FAR, core(near)), choice="b_factor")
-    assert [row.plddt_source for row in rows] == ["b_factor"] * 2
+    assert (
+        sources(tmp_path, predicted, pdb_with(FAR, core(near)), choice="b_factor")
+        == ["b_factor"] * 2
+    )
     assert rows_of(tmp_path, predicted, names=("ranked_0",), choice="none")[0].plddt is None
 
 
@@ -210,13 +200,11 @@ def test_the_atoms_of_amino_acids_alone_say_whether_b_factors_are_plddt(
     tmp_path, of_protein, of_ion, expected
 ):
     """And on which scale. A predictor's ions and ligands may have anything."""
-    atoms = [alanine("A", 1, 0.0), alanine("A", 2, 0.0, 4.0), alanine("B", 1, 5.0)]
-    atoms += [[Atom("CA", "CA", "C", 1, 9.0, 9.0, 9.0, het=True)]]
-    values = np.repeat([*of_protein, of_ion], [len(each) for each in atoms])
-    lines = pdb([atom for each in atoms for atom in each]).splitlines()
-    text = "".join(
-        f"{line[:60]}{b:6.2f}{line[66:]}\n" for line, b in zip(lines, values, strict=True)
-    )
+    atoms = alanine("A", 1, 0.0) + alanine("A", 2, 0.0, 4.0) + alanine("B", 1, 5.0)
+    atoms.append(Atom("CA", "CA", "C", 1, 9.0, 9.0, 9.0, het=True))
+    text = ""
+    for i, line in enumerate(pdb(atoms).splitlines()):
+        text += f"{line[:60]}{[*of_protein, of_ion][i // 5]:6.2f}{line[66:]}\n"
     (row,) = rows_of(tmp_path, text, names=("ranked_0",))
     assert row.plddt == (expected and pytest.approx(expected, abs=1e-3))
 
