@@ -40,6 +40,10 @@ GENERIC = re.compile(
 """Parts of file names that name no complex."""
 
 
+Models = list[Model]
+"""Those of one complex."""
+
+
 class Grouped(NamedTuple):
     """Decoys with their targets. notes : where the folders say something else than the sequences, a
     sentence each.
@@ -100,7 +104,7 @@ def group(
     for decoy in single:
         sequences.update(_chains(decoy, sketches).values())
     kinds = kinds_of(sequences)
-    of_folders: dict[str, list[Model]] = {}
+    of_folders: dict[str, Models] = {}
     for decoy in single:
         chains = _chains(decoy, sketches)
         kind_of_chain = {name: kinds[sequence] for name, sequence in chains.items()}
@@ -138,12 +142,12 @@ def _chains(decoy: Decoy, sketches: Sketches) -> dict[str, str]:
 
 
 def _joined(
-    complexes: Mapping[str, list[list[Model]]], sketches: Sketches, separate: Mapping[str, tuple]
-) -> list[list[Model]]:
+    complexes: Mapping[str, list[Models]], sketches: Sketches, separate: Mapping[str, tuple]
+) -> list[Models]:
     """The complexes of all folders; the same complex of several folders is one, unless these differ
     in `separate`.
     """
-    alike: dict[tuple, list[list[Model]]] = {}
+    alike: dict[tuple, list[Models]] = {}
     for folder, of_folder in complexes.items():
         for models in of_folder:
             usual = usual_chains(models)
@@ -157,7 +161,7 @@ def _joined(
     return list(chain.from_iterable(alike.values()))
 
 
-def _same_proteins(first: list[Model], second: list[Model], sketches: Sketches) -> bool:
+def _same_proteins(first: Models, second: Models, sketches: Sketches) -> bool:
     """Whether each chain of one complex has a chain of the other without a single exchange: no
     mutant.
     """
@@ -168,7 +172,7 @@ def _same_proteins(first: list[Model], second: list[Model], sketches: Sketches) 
     return all(same_protein(of_first[kind], of_second[kind]) for kind in of_first)
 
 
-def _longest(models: list[Model], sketches: Sketches) -> dict[int, str]:
+def _longest(models: Models, sketches: Sketches) -> dict[int, str]:
     """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
     longest: dict[int, str] = {}
     for model in models:
@@ -178,17 +182,17 @@ def _longest(models: list[Model], sketches: Sketches) -> dict[int, str]:
     return longest
 
 
-def _with_names(complexes: list[list[Model]], given: str) -> dict[str, list[Model]]:
+def _with_names(complexes: list[Models], given: str) -> dict[str, Models]:
     """Name of each target → its models.
 
     A complex is called after its folder if nothing else is in it, otherwise after what its folders
     or its files have in common, if anything, with numbers where two would be called alike, or after
     the folder that was given.
     """
-    folders_of = [sorted({model.folder for model in models}) for models in complexes]
-    n_complexes = Counter(chain.from_iterable(folders_of))
+    n_complexes = Counter(chain.from_iterable(map(_folders, complexes)))
     short_names, long_names = [], []
-    for folders, models in zip(folders_of, complexes, strict=True):
+    for models in complexes:
+        folders = _folders(models)
         is_alone = all(n_complexes[folder] == 1 for folder in folders)
         name = longer = common_name(folders) if is_alone else ""
         if not name:
@@ -197,11 +201,16 @@ def _with_names(complexes: list[list[Model]], given: str) -> dict[str, list[Mode
             longer = common_name(files, numbers=True)
         short_names.append(name or given)
         long_names.append(longer or given)
-    targets: dict[str, list[Model]] = {}
+    targets: dict[str, Models] = {}
     for short, longer, models in zip(short_names, long_names, complexes, strict=True):
         name = table_name(short if short_names.count(short) == 1 else longer)
         targets[table_name(free_name(name, targets))] = models
     return targets
+
+
+def _folders(models: Iterable[Model]) -> list[str]:
+    """The folders of models, in order."""
+    return sorted({model.folder for model in models})
 
 
 def common_name(names: list[str], numbers: bool = False) -> str:
@@ -215,18 +224,16 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     """
     if len(names) == 1:
         return names[0]
-    first, *others = [re.split(r"[_.\s-]+", name) for name in names]
-    shared = dict.fromkeys(first)
-    for other in others:
-        shared = {part: None for part in shared if part in other}
+    parts = [re.split(r"[_.\s-]+", name) for name in names]
+    shared = set(parts[0]).intersection(*parts) - {""}
     telling = []
-    for part in shared:
-        if part and not GENERIC.fullmatch(part) and (numbers or not part.isdecimal()):
+    for part in sorted(shared, key=parts[0].index):
+        if not GENERIC.fullmatch(part) and (numbers or not part.isdecimal()):
             telling.append(part)
     return "_".join(telling)
 
 
-def _grouped(targets: Mapping[str, list[Model]], notes: list[str], sketches: Sketches) -> Grouped:
+def _grouped(targets: Mapping[str, Models], notes: list[str], sketches: Sketches) -> Grouped:
     """The decoys with target, name, and what they lack or have more than the others; sorted."""
     decoys: list[Decoy] = []
     kinds: dict[Key, dict[str, int]] = {}
@@ -297,11 +304,14 @@ def _spare(model: Model, usual: Mapping[int, int]) -> str:
     writes them.
     """
     copies = Counter(model.kinds.values())
-    spare = {kind for kind, n in copies.items() if n > usual.get(kind, math.inf)}
-    return partner_name(name for name, kind in model.kinds.items() if kind in spare)
+    spare = []
+    for name, kind in model.kinds.items():
+        if copies[kind] > usual.get(kind, math.inf):
+            spare.append(name)
+    return partner_name(spare)
 
 
-def _notes(complexes: Mapping[str, list[list[Model]]], joined: list[list[Model]]) -> list[str]:
+def _notes(complexes: Mapping[str, list[Models]], joined: list[Models]) -> list[str]:
     """Where folders and sequences do not say the same."""
     notes = []
     several = []
@@ -311,13 +321,14 @@ def _notes(complexes: Mapping[str, list[list[Model]]], joined: list[list[Model]]
         if len(kinds) > 1:
             several.append(folder)
             differ_in_copies = differ_in_copies or len(set(kinds)) < len(kinds)
-    together: list[set[str]] = []
+    together: list[list[str]] = []
     n_complexes = 0
     for models in joined:
-        folders = {model.folder for model in models}
+        folders = _folders(models)
         if len(folders) > 1:
             together.append(folders)
-        n_complexes += not folders.isdisjoint(several) and bool(models[0].kinds)
+        if models[0].kinds and not set(several).isdisjoint(folders):
+            n_complexes += 1
     if several:
         numbers = " (some differ in the number of copies of a chain)" if differ_in_copies else ""
         notes.append(

@@ -43,11 +43,18 @@ def decoys_of(
     """
     files = listed_folder(dataset, folder)
     decoys = find_decoys(dataset, folder, files)
-    readable = [d.path for d in decoys if not d.refused or d.refused.startswith(INTERMEDIATE)]
+    readable = []
+    for decoy in decoys:
+        if not decoy.refused or decoy.refused.startswith(INTERMEDIATE):
+            readable.append(decoy.path)
     seen = sketches(readable, store)
     grouped = group(decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys))
     pairs = {}
     chains = {}
+    contents = {}
+    for path, sketch in seen.items():
+        if sketch:
+            contents[path] = sketch.content
     for decoy in grouped.decoys:
         sketch = seen.get(decoy.path)
         if sketch:
@@ -58,7 +65,7 @@ def decoys_of(
     return grouped._replace(
         mutants=mutants(grouped, seen) if by == BY_SEQUENCE else [],
         molecules=_several_molecules(seen),
-        contents={path: sketch.content for path, sketch in seen.items() if sketch},
+        contents=contents,
         copies=copies_among(grouped.decoys, seen),
         pairs=pairs,
         chains=chains,

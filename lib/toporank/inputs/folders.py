@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.inputs.listing import SERVER_MODEL, Listing, last_step, listing
+from toporank.inputs.listing import SERVER_MODEL, Folders, Listing, last_step, listing
 from toporank.structures.identity import (
     INTERMEDIATE,
     Decoy,
@@ -42,12 +42,12 @@ class _Place(NamedTuple):
     below, if any.
     """
 
-    holder: tuple[str, ...]
-    sample: tuple[str, ...]
+    holder: Folders
+    sample: Folders
     file: os.DirEntry
 
 
-def _place(folders: tuple[str, ...], file: os.DirEntry | None) -> _Place:
+def _place(folders: Folders, file: os.DirEntry | None) -> _Place:
     """The place of a structure: samples of a predictor lie in folders of their own, but are of one
     target.
     """
@@ -57,7 +57,7 @@ def _place(folders: tuple[str, ...], file: os.DirEntry | None) -> _Place:
     return _Place(holder=folders, sample=(), file=file)
 
 
-def _claim(holder: tuple[str, ...], holders: set[tuple[str, ...]]) -> tuple[str, ...]:
+def _claim(holder: Folders, holders: set[Folders]) -> Folders:
     """The highest folder around a holder with structures of its own, but for the folder that was
     given.
     """
@@ -67,17 +67,17 @@ def _claim(holder: tuple[str, ...], holders: set[tuple[str, ...]]) -> tuple[str,
     return holder[:depth]
 
 
-def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+def _labels(claims: Iterable[Folders]) -> dict[Folders, str]:
     """Folders of a target → what it is called: the last of them, and before it what tells it from
     others.
 
     >>> _labels([("a", "out", "one"), ("b", "out", "one"), ("b", "out", "two")])
     {('a', 'out', 'one'): 'a_one', ('b', 'out', 'one'): 'b_one', ('b', 'out', 'two'): 'two'}
     """
-    alike: dict[str, list[tuple[str, ...]]] = {}
+    alike: dict[str, list[Folders]] = {}
     for claim in sorted(set(claims)):
         alike.setdefault(claim[-1], []).append(claim)
-    labels: dict[tuple[str, ...], str] = {}
+    labels: dict[Folders, str] = {}
     taken: set[str] = set(alike)
     for last, folders in alike.items():
         for claim in folders:
@@ -89,18 +89,19 @@ def _labels(claims: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     return dict(sorted(labels.items()))
 
 
-def _telling(claim: tuple[str, ...], folders: list[tuple[str, ...]]) -> list[str]:
+def _telling(claim: Folders, folders: list[Folders]) -> list[str]:
     """The folders above a target that tell it from others; all, where the others are not equally
     deep.
     """
-    if len({len(other) for other in folders}) > 1:
-        return list(claim[:-1])
-    by_depth = list(zip(*folders, strict=True))[:-1]
-    return [name for name, names in zip(claim, by_depth, strict=False) if len(set(names)) > 1]
+    above = claim[:-1]
+    if len(set(map(len, folders))) > 1:
+        return list(above)
+    names_at_depth = zip(*folders, strict=True)
+    return [name for name, names in zip(above, names_at_depth, strict=False) if {*names} > {name}]
 
 
 def _named_models(
-    root: Path, models: Iterable[tuple[tuple[str, ...], os.DirEntry]]
+    root: Path, models: Iterable[tuple[Folders, os.DirEntry]]
 ) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every structure, in order of the files."""
     places = [_place(folders, file) for folders, file in models]

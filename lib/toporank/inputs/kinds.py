@@ -102,7 +102,8 @@ def same_protein(one: str, other: str) -> bool:
     """Whether two sequences of one kind have no exchange: ends and loops may be missing of
     either.
     """
-    return all(not (a and b) for a, b in _between(*sorted((one, other), key=len)))
+    between = _between(*sorted((one, other), key=len))
+    return not any(a and b for a, b in between)
 
 
 def exchanges(one: str, other: str) -> int:

@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Container, Iterable
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,9 +44,12 @@ class Label(NamedTuple):
 
 
 SPLITS = ("train", "val", "test")
-COLUMNS = tuple(name for name in Label._fields if name != "mapping")
+COLUMNS = Label._fields[: Label._fields.index("mapping")]
 """Of the table that jobs read: partners are in the plan by then."""
-_NAMES = {name: name for name in (*Label._fields, "status")} | {"model": "decoy"}
+_NAMES = dict(zip(Label._fields, Label._fields, strict=True)) | {
+    "status": "status",
+    "model": "decoy",
+}
 _REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -100,7 +104,7 @@ def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     """Write labels for `read_split_labels`, if they differ from what is there; returns whether they
     did.
     """
-    rows = ([getattr(label, name) for name in COLUMNS] for label in labels)
+    rows = map(attrgetter(*COLUMNS), labels)
     return write_text_if_changed(path, table_text(COLUMNS, rows))
 
 
@@ -231,7 +235,7 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
     none.
     """
     keys = {decoy.key for decoy in decoys}
-    if not labels or not decoys or any(label[:2] in keys for label in labels):
+    if not labels or not decoys or not keys.isdisjoint(label[:2] for label in labels):
         return ""
     what = f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
     for simplified, advice in LIKENESSES.items():

@@ -42,6 +42,10 @@ OF_PREDICTORS = (".json", ".json.gz", ".npz", ".pkl", ".a3m", ".png", ".csv", ".
 """Endings of most files beside models, which are no structures."""
 
 
+Folders = tuple[str, ...]
+"""Names of the folders between the given one and a file."""
+
+
 class Listing(NamedTuple):
     """The files below a folder that matter.
 
@@ -52,7 +56,7 @@ class Listing(NamedTuple):
     unread : what looks like a structure and is not read, the archives among it
     """
 
-    models: list[tuple[tuple[str, ...], os.DirEntry]]
+    models: list[tuple[Folders, os.DirEntry]]
     archives: list[Path]
     unread: list[Path]
 
@@ -66,7 +70,7 @@ class _Walk:
         self._visited = {self._root}
         self._folder(os.fspath(root), (), read=True)
 
-    def _folder(self, folder: str | os.DirEntry, folders: tuple[str, ...], read: bool) -> None:
+    def _folder(self, folder: str | os.DirEntry, folders: Folders, read: bool) -> None:
         """Look at the files of a folder and at the folders in it. read : whether its structures are
         decoys.
         """
@@ -94,7 +98,7 @@ class _Walk:
                 of_decoys = read and not is_input and not is_earlier
                 self._folder(entry, (*folders, name), of_decoys)
 
-    def _is_new(self, entry: os.DirEntry, folders: tuple[str, ...]) -> bool:
+    def _is_new(self, entry: os.DirEntry, folders: Folders) -> bool:
         """Whether a folder was not visited yet and is not around the given one; links at the first
         level may repeat.
         """
@@ -105,7 +109,7 @@ class _Walk:
         self._visited.add(place)
         return new or not folders
 
-    def _file(self, entry: os.DirEntry, folders: tuple[str, ...], read: bool) -> None:
+    def _file(self, entry: os.DirEntry, folders: Folders, read: bool) -> None:
         name = entry.name
         path = Path(entry.path)
         if name.endswith(OF_PREDICTORS):

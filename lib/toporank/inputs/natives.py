@@ -106,8 +106,10 @@ def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
     """
     targets = sorted(targets)
     of_targets, unclear = natives_of(natives, targets)
-    lines = [f"{line} (name the right one after the target)" for line in list(unclear.values())[:1]]
-    without = [target for target in targets if target not in of_targets]
+    lines = []
+    if unclear:
+        lines.append(f"{next(iter(unclear.values()))} (name the right one after the target)")
+    without = sorted(set(targets).difference(of_targets))
     if without:
         lines.append(
             f"targets without native: {len(without)} of {len(targets)}, such as "
@@ -124,9 +126,9 @@ def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
     return lines
 
 
-def _nearest(name: str, targets: Iterable[str]) -> str:
+def _nearest(name: str, targets: list[str]) -> str:
     """The target whose name is in that of a native, or else most like it; empty without any."""
-    by_letters = {target.casefold(): target for target in targets}
+    by_letters = dict(zip(map(str.casefold, targets), targets, strict=True))
     within = [letters for letters in by_letters if letters in name.casefold()]
     near = sorted(within, key=len, reverse=True) or difflib.get_close_matches(
         name.casefold(), by_letters, n=1

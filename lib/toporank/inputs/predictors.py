@@ -6,6 +6,7 @@ To add a predictor, write a reader in `confidence.readers` where none fits, and 
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections import Counter
@@ -178,8 +179,8 @@ LAYOUTS = {
         r"(?:.*/)?(?:ranked_\d+|(?:ranked_\d+_)?(?:un)?relaxed_(?:[^/]*_)?model_\d+_[^/]+)"
     ),
     "HADDOCK": re.compile(
-        r"(?:.*/)?(?:(?:rigidbody|flexref|emref|mdref|emscoring|mdscoring)_\d+|cluster_?\d+_(?:model_)?\d+"
-        r"|complex_(?:it[01]_)?\d+w?)"
+        r"(?:.*/)?(?:(?:rigidbody|flexref|(?:em|md)(?:ref|scoring))_\d+"
+        r"|cluster_?\d+_(?:model_)?\d+|complex_(?:it[01]_)?\d+w?)"
     ),
 }
 """Program → the path of its models, without suffix; the first that fits counts."""
@@ -249,9 +250,9 @@ def place_of(model: Path) -> Path:
     """Return the model, or the file that it is a link to, if no predictor's files lie beside the
     link.
     """
-    return (
-        model if files_of_model(model) else Path(os.path.realpath(model))
-    )  # of a link to itself, the link
+    if files_of_model(model):
+        return model
+    return Path(os.path.realpath(model))  # of a link to itself, the link
 
 
 def named_by(model: Path) -> str:
@@ -293,7 +294,9 @@ def programs(decoys: Iterable[Decoy]) -> str:
     `<job>_model.cif`, which AlphaFold 3 copies from its best sample, is called after the samples
     beside it.
     """
-    counts = Counter(program_of(os.path.realpath(decoy.path)) for decoy in list(decoys)[:LOOKED_AT])
+    counts = Counter()
+    for decoy in itertools.islice(decoys, LOOKED_AT):
+        counts[program_of(os.path.realpath(decoy.path))] += 1
     if "AlphaFold 3" in counts:
         del counts[PLAIN]
     return " and ".join(dict(counts.most_common())) or PLAIN

@@ -95,8 +95,10 @@ def _is_broken(counts: Counter[int], n: int, usual: Counter[int], n_usual: int) 
         return False
     if not same_kinds:
         return True
-    sizes = [sorted((counts[kind], usual[kind])) for kind in counts]
-    ratios = {larger / smaller for smaller, larger in sizes}
+    ratios = set()
+    for kind in counts:
+        smaller, larger = sorted((counts[kind], usual[kind]))
+        ratios.add(larger / smaller)
     in_proportion = len(ratios) == 1 and (len(counts) > 1 or max(ratios).is_integer())
     return not in_proportion
 

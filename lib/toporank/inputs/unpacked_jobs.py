@@ -186,8 +186,7 @@ def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
 
     folder : in one that `gathered` made, or that was unpacked; in others nothing is looked for
     """
-    places = (folder, *folder.parents)
-    if not any((place / GATHERED).is_file() or (place / MARK).is_file() for place in places):
+    if not (_around(folder, GATHERED) or _around(folder, MARK)):
         return {}
     archive_of_folder = functools.cache(lambda place: _unpacked_place(place, folder))
     archives_of: dict[str, set[str]] = {}
@@ -200,6 +199,15 @@ def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
         if archive and not archives:
             jobs[target] = archive
     return jobs
+
+
+def _around(place: Path, name: str) -> bool:
+    """Whether a file of this name lies in a folder or in one around it."""
+    while not (place / name).is_file():
+        if place == place.parent:
+            return False
+        place = place.parent
+    return True
 
 
 def _unpacked_place(place: Path, folder: Path) -> str:

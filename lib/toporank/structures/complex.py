@@ -116,12 +116,20 @@ class Complex:
             ca=new_index[self.ca],
         )
 
+    @cached_property
+    def chain_of(self) -> np.ndarray:
+        """Name of the chain of each residue, shape (R,)."""
+        return np.array([residue.chain for residue in self.residues], dtype=str)
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """Number of each residue; int, shape (R,)."""
+        return np.array([residue.number for residue in self.residues], dtype=int)
+
     @property
     def chains(self) -> list[str]:
         """Names of the chains that hold protein, sorted."""
-        return sorted(
-            {r.chain for r, parent in zip(self.residues, self.parents, strict=True) if parent}
-        )
+        return sorted(set(self.chain_of[self.is_protein].tolist()))
 
     @cached_property
     def bodies(self) -> Partners:

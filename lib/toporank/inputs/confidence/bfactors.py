@@ -143,8 +143,11 @@ def _all_alike(text: str) -> bool:
     """Whether all atoms of a PDB file have one B factor, which is so in most docked poses and seen
     without parsing.
     """
-    atoms = [line for line in text.splitlines() if line.startswith(("ATOM", "HETATM"))]
-    return len({line[60:66] for line in atoms}) < 2
+    values = set()
+    for line in text.splitlines():
+        if line.startswith(("ATOM", "HETATM")):
+            values.add(line[60:66])
+    return len(values) < 2
 
 
 def rise_into_core(b_factors: BFactors, complex_: Complex) -> float | None:
@@ -160,8 +163,8 @@ def rise_into_core(b_factors: BFactors, complex_: Complex) -> float | None:
         return None
     if not values.max() >= SURE or not np.ptp(values):
         return None
-    chains = np.array([complex_.residues[i].chain for i in residues])
-    steps = np.diff(values)[chains[1:] == chains[:-1]]
+    chain_of = complex_.chain_of[residues]
+    steps = np.diff(values)[chain_of[1:] == chain_of[:-1]]
     if not len(steps) or 1 - (steps**2).mean() / (2 * values.var()) < SMOOTH:
         return None
     neighbours = _neighbours(complex_.xyz[complex_.ca[residues]])
@@ -197,7 +200,9 @@ def profiles(b_factors: BFactors, complex_: Complex) -> tuple[bytes, ...]:
     models.
     """
     values = np.round(b_factors.of(complex_), 2)
-    of_chain: dict[str, list[float]] = {}
-    for i in np.flatnonzero(complex_.ca >= 0):
-        of_chain.setdefault(complex_.residues[i].chain, []).append(values[i])
-    return tuple(hashlib.sha256(np.array(v).tobytes()).digest() for v in of_chain.values())
+    has_ca = complex_.ca >= 0
+    digests = []
+    for chain in dict.fromkeys(complex_.chain_of[has_ca].tolist()):
+        of_chain = values[has_ca & (complex_.chain_of == chain)]
+        digests.append(hashlib.sha256(of_chain.tobytes()).digest())
+    return tuple(digests)

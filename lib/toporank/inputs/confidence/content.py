@@ -40,6 +40,10 @@ OF_NUMPY = (
 WRONG_FILE = "is it the right file?"
 
 
+Values = dict[str, Any]
+"""What a file holds, by name."""
+
+
 class State(NamedTuple):
     """Which content a file has: it is parsed again when this changes. size, version : as in
     `files.state.FileState`.
@@ -85,7 +89,7 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def read_values(path: Path) -> dict[str, Any]:
+def read_values(path: Path) -> Values:
     """Return what a JSON file, an npz archive or the pickle of an AlphaFold 2 result holds, by
     name; do not change it.
 
@@ -109,11 +113,11 @@ def read_values(path: Path) -> dict[str, Any]:
     return values
 
 
-_parsed: OrderedDict[State, dict[str, Any] | ConfidenceError] = OrderedDict()
+_parsed: OrderedDict[State, Values | ConfidenceError] = OrderedDict()
 """What files hold, or why they cannot be used, those that were used last at the end."""
 
 
-def _values_of(path: Path) -> dict[str, Any]:
+def _values_of(path: Path) -> Values:
     name = path.name
     content = read_bytes(path)
     kind = Path(without_compression(name)).suffix.lower()
@@ -176,7 +180,7 @@ class _NumbersOnly(pickle.Unpickler):
         return super().find_class(current, name)
 
 
-def read_pickle(content: bytes) -> dict[str, Any]:
+def read_pickle(content: bytes) -> Values:
     """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results;
     without other values.
 
@@ -191,7 +195,7 @@ def read_pickle(content: bytes) -> dict[str, Any]:
         raise _not_read(f"it is damaged: {error}") from error
     if not isinstance(values, dict):
         raise ConfidenceError("it holds no values by name", remedy=WRONG_FILE)
-    numbers: dict[str, Any] = {}
+    numbers: Values = {}
     for name, value in values.items():
         if isinstance(name, str) and (_is_numeric(value) or isinstance(value, int | float)):
             numbers[name] = value
@@ -203,7 +207,7 @@ def _not_read(why: str) -> ConfidenceError:
     return ConfidenceError(f"it is not read: {why}", remedy=remedy)
 
 
-def number(values: dict[str, Any], name: str, low: float, high: float) -> float | None:
+def number(values: Values, name: str, low: float, high: float) -> float | None:
     """Return a single number from low to high; None where there is none of this name. Raises
     ConfidenceError.
     """
@@ -218,7 +222,7 @@ def number(values: dict[str, Any], name: str, low: float, high: float) -> float 
     return value
 
 
-def array(values: dict[str, Any], name: str) -> np.ndarray:
+def array(values: Values, name: str) -> np.ndarray:
     """Return numbers as float32, in the shape they have. Raises ConfidenceError."""
     value = values[name]
     if isinstance(value, np.ndarray) and 4 * value.size > MAX_BYTES:
@@ -230,7 +234,7 @@ def array(values: dict[str, Any], name: str) -> np.ndarray:
         raise ConfidenceError(f"{name} is no array of numbers") from error
 
 
-def plddt(values: dict[str, Any], name: str) -> np.ndarray:
+def plddt(values: Values, name: str) -> np.ndarray:
     """Return pLDDT from 0 to 100, shape (T,), of a list from 0 to 1 or from 0 to 100. Raises
     ConfidenceError.
     """
@@ -242,7 +246,7 @@ def plddt(values: dict[str, Any], name: str) -> np.ndarray:
     return numbers * 100 if numbers.max() <= 1 else numbers
 
 
-def square(values: dict[str, Any], name: str) -> np.ndarray:
+def square(values: Values, name: str) -> np.ndarray:
     """Return PAE in Å, shape (T, T); what is no number counts as the largest. Raises
     ConfidenceError.
     """

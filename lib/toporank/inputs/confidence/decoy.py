@@ -131,15 +131,17 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
         if values and not trusted and values.same_in_residue < SAME_IN_RESIDUE:
             values = None
         if header is None and not predictor and values is None:
-            return Examined(
-                row._replace(status=INCOMPLETE, reason=OF_TOPORANK) if by_toporank else row
-            )
+            if by_toporank:
+                row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
+            return Examined(row)
         if decoy.sha256 and file_digest(path) != decoy.sha256:
             return Examined(row._replace(status=INCOMPLETE, reason=CHANGED))
         if predictor or values:
             complex_ = decoy.complex()
     except TopoRankError as error:
-        return Examined(row._replace(status=INCOMPLETE, reason=error.reason) if predictor else row)
+        if predictor:
+            row = row._replace(status=INCOMPLETE, reason=error.reason)
+        return Examined(row)
     rise = rise_into_core(values, complex_) if values else None
     by_numbers = values is not None and not trusted and not predictor
     if by_numbers and rise is None:
@@ -153,7 +155,10 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
     elif side_files is None and values is None:
         predictor = ""
     row = row._replace(
-        predictor=predictor, ptm=output.ptm, iptm=output.iptm, ranking_score=output.ranking_score
+        predictor=predictor,
+        ptm=output.ptm,
+        iptm=output.iptm,
+        ranking_score=output.ranking_score,
     )
     notes: list[str] = []
     if complex_:
@@ -177,9 +182,9 @@ def _finished(row: Confidence, problems: list[str], notes: list[str]) -> Confide
         if value is not None:
             numbers[name] = round(value, DECIMALS)
     status = OK if numbers else NOTHING
-    return row._replace(
-        **numbers, status=INCOMPLETE if problems else status, reason="; ".join([*problems, *notes])
-    )
+    if problems:
+        status = INCOMPLETE
+    return row._replace(**numbers, status=status, reason="; ".join([*problems, *notes]))
 
 
 class Pae(NamedTuple):
@@ -230,7 +235,8 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
         )
         raise ConfidenceError(what, where=path, remedy=WHOSE_FILES)
     return Pae(
-        output.pae[np.ix_(rows, rows)], tuple(complex_.residues[residue] for residue in residues)
+        values=output.pae[np.ix_(rows, rows)],
+        residues=tuple(complex_.residues[residue] for residue in residues),
     )
 
 
@@ -373,7 +379,8 @@ def _is_coarse(output: PredictorOutput, of_model: np.ndarray) -> bool:
     """
     if output.atom_plddt is None:
         return False
-    return _has_decimals(of_model[~np.isnan(of_model)]) and not _has_decimals(output.atom_plddt)
+    values = of_model[~np.isnan(of_model)]
+    return _has_decimals(values) and not _has_decimals(output.atom_plddt)
 
 
 def _has_decimals(values: np.ndarray) -> bool:
@@ -384,4 +391,5 @@ def _behind_modified(complex_: Complex) -> bool:
     """Whether a protein residue stands behind a modified one, for which Boltz has a token for each
     atom.
     """
-    return complex_.is_modified[: np.flatnonzero(complex_.is_protein).max(initial=0)].any()
+    last = np.flatnonzero(complex_.is_protein).max(initial=0)
+    return complex_.is_modified[:last].any()

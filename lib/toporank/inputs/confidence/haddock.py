@@ -102,12 +102,13 @@ def _rows(table: State) -> dict[str, dict[str, str]] | ConfidenceError:
         text = read_bytes(table.path).decode("utf-8", errors="replace")
     except ConfidenceError as error:
         return error
-    names, *lines = (line.split("\t") for line in re.split("\r\n|\r|\n", text))
+    header, *lines = re.split("\r\n|\r|\n", text)
+    names = header.split("\t")
     if "model" not in names:
         return ConfidenceError(f"{table.path.name} has no column `model`", remedy=AGAIN)
     rows: dict[str, dict[str, str]] = {}
-    for cells in lines:
-        row = dict(zip(names, cells, strict=False))
+    for line in lines:
+        row = dict(zip(names, line.split("\t"), strict=False))
         if row.get("model"):
             path = _plain(table.path.parent / row["model"])
             rows[path] = row

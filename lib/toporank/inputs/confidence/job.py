@@ -39,7 +39,9 @@ def confidences(decoys: Iterable[DecoyFile], choice: Choice = AUTO) -> list[Conf
         examined = [_examined(decoy, choice) for decoy in members]
         without_plddt = _no_plddt(members, examined)
         for i, decoy in enumerate(members):
-            row = Confidence(decoy.target, decoy.decoy) if i in without_plddt else examined[i].row
+            row = examined[i].row
+            if i in without_plddt:
+                row = Confidence(decoy.target, decoy.decoy)
             if decoy.path:
                 place = place_of(decoy.path)
                 sentence = unread_files(place.parent).about(place)
@@ -105,23 +107,23 @@ def displacement(first: Complex, second: Complex) -> float:
     Over all chains it would be small where a small ligand moved on a large receptor. Infinite if
     the largest chain in common has fewer than three residues.
     """
-    ca_of_first = _ca_by_residue(first)
-    ca_of_second = _ca_by_residue(second)
-    common = [residue for residue in ca_of_first if residue in ca_of_second]
-    _, chain_of, sizes = np.unique(
-        [residue.chain for residue in common], return_inverse=True, return_counts=True
-    )
+    places_in_second = second.index()
+    moving = []
+    fixed = []
+    chain_of = []
+    for i in np.flatnonzero(first.ca >= 0):
+        place = places_in_second.get(first.residues[i], -1)
+        if place >= 0 and second.ca[place] >= 0:
+            moving.append(first.xyz[first.ca[i]])
+            fixed.append(second.xyz[second.ca[place]])
+            chain_of.append(first.residues[i].chain)
+    _, chain_of, sizes = np.unique(chain_of, return_inverse=True, return_counts=True)
     if max(sizes, default=0) < FEWEST:
         return float("inf")
-    moving = np.array([ca_of_first[residue] for residue in common])
-    fixed = np.array([ca_of_second[residue] for residue in common])
+    moving = np.array(moving)
+    fixed = np.array(fixed)
     is_largest = chain_of == sizes.argmax()
     turn, shift = superposition(moving[is_largest], fixed[is_largest])
     squares = np.square(moving @ turn + shift - fixed).sum(axis=1)
     of_chains = np.bincount(chain_of, weights=squares) / sizes
     return float(np.sqrt(of_chains.max()))
-
-
-def _ca_by_residue(complex_: Complex) -> dict:
-    places = np.flatnonzero(complex_.ca >= 0)
-    return {complex_.residues[i]: complex_.xyz[complex_.ca[i]] for i in places}

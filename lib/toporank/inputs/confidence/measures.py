@@ -46,7 +46,9 @@ def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
     if not len(pairs):
         return 0.0
     first, second = pairs.T
-    trust = max(tm_term(pae[first, second], 10.0).mean(), tm_term(pae[second, first], 10.0).mean())
+    forwards = tm_term(pae[first, second], 10.0).mean()
+    backwards = tm_term(pae[second, first], 10.0).mean()
+    trust = max(forwards, backwards)
     x = plddt[np.unique(pairs)].mean() * trust
     return float(1.31 / (1 + np.exp(-0.075 * (x - 84.733))) + 0.005)
 
@@ -58,14 +60,17 @@ def ipsae(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     PAE below 10 Å, d0 being that of a protein of their number; the best residue counts. first,
     second : indices of the bodies' residues.
     """
-    return max(_best_aligned(pae[np.ix_(first, second)]), _best_aligned(pae[np.ix_(second, first)]))
+    forwards = _best_aligned(pae[np.ix_(first, second)])
+    backwards = _best_aligned(pae[np.ix_(second, first)])
+    return max(forwards, backwards)
 
 
 def _best_aligned(pae: np.ndarray) -> float:
     near = pae < IPSAE_CUTOFF
     n = near.sum(axis=1)
-    terms = np.where(near, tm_term(pae, tm_length(n)[:, None]), 0.0).sum(axis=1) / np.maximum(n, 1)
-    return float(terms.max(initial=0.0))
+    terms = tm_term(pae, tm_length(n)[:, None])
+    means = np.where(near, terms, 0.0).sum(axis=1) / np.maximum(n, 1)
+    return float(means.max(initial=0.0))
 
 
 def tm_term(error: np.ndarray, d0: np.ndarray | float) -> np.ndarray:
@@ -87,7 +92,9 @@ def lis(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     (12 Å − PAE) / 12 Å averaged over the pairs of residues with PAE below 12 Å; 0 if there are
     none.
     """
-    return (_local(pae[np.ix_(first, second)]) + _local(pae[np.ix_(second, first)])) / 2
+    forwards = _local(pae[np.ix_(first, second)])
+    backwards = _local(pae[np.ix_(second, first)])
+    return (forwards + backwards) / 2
 
 
 def _local(pae: np.ndarray) -> float:

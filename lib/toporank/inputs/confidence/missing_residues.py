@@ -4,7 +4,6 @@ residues.
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -117,14 +116,21 @@ def _layouts(complex_: Complex, protein: np.ndarray) -> list[_Layout]:
     """The chains without a row for numbers that are left out and, where numbers rise, with such
     rows.
     """
-    residues = [complex_.residues[i] for i in protein]
-    numbers = []
-    for _, chain in groupby(residues, key=lambda residue: residue.chain):
-        numbers.append(np.array([residue.number for residue in chain]))
-    before = [int(of_chain[0]) - 1 for of_chain in numbers]
-    layouts = [_layout([np.arange(len(of_chain)) for of_chain in numbers], before)]
-    if all((np.diff(of_chain) > 0).all() for of_chain in numbers):
-        layouts.append(_layout([of_chain - of_chain[0] for of_chain in numbers], before))
+    chain_of = complex_.chain_of[protein]
+    starts = np.flatnonzero(chain_of[1:] != chain_of[:-1]) + 1
+    numbers = np.split(complex_.numbers[protein], starts) if len(protein) else []
+    by_place = []
+    by_number = []
+    before = []
+    rising = True
+    for of_chain in numbers:
+        by_place.append(np.arange(len(of_chain)))
+        by_number.append(of_chain - of_chain[0])
+        before.append(int(of_chain[0]) - 1)
+        rising = rising and (np.diff(of_chain) > 0).all()
+    layouts = [_layout(by_place, before)]
+    if rising:
+        layouts.append(_layout(by_number, before))
     return layouts
 
 
@@ -172,7 +178,7 @@ def _most_alike(layout: _Layout, of_file: np.ndarray, of_model: np.ndarray) -> n
     """
     shifts: list[int] = []
     possible_shifts = np.arange(len(of_file) - layout.n_rows + 1)
-    ends = np.cumsum([len(rows) for rows in layout.chains])
+    ends = np.cumsum(list(map(len, layout.chains)))
     for rows, of_chain in zip(layout.chains, np.split(of_model, ends[:-1]), strict=True):
         errors = np.abs(of_file[rows + possible_shifts[:, None]] - of_chain)
         means = errors.mean(axis=1)

@@ -103,9 +103,9 @@ def iptm_between_partners(
         complex_ = complex_.with_partners(partners)
     except TopoRankError:  # the measures of the structure say so
         return {}, []
-    chains = list(dict.fromkeys(residue.chain for residue in complex_.residues))
+    chains = list(dict.fromkeys(complex_.chain_of.tolist()))
     predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
-    if sorted((chain,) for chain in predicted) == sorted(complex_.bodies):
+    if sorted(zip(predicted, strict=True)) == sorted(complex_.bodies):  # each chain by itself
         return {}, []
     values: dict[str, float | str] = {"iptm_of": ALL_CHAINS}
     if output.pair_iptm is None:
@@ -139,5 +139,5 @@ def _chains_of_pairs(output: PredictorOutput, place: Placed, chains: list[str]) 
     if output.pair_chains is None:
         return chains if place.chains is None else place.chains
     if {*output.pair_chains} <= {*place.names}:
-        return [place.names[name] for name in output.pair_chains]
+        return list(map(place.names.get, output.pair_chains))
     return output.pair_chains

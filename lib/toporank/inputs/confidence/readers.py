@@ -20,6 +20,7 @@ from toporank.errors import ConfidenceError
 from toporank.inputs.confidence.content import (
     ARRAY,
     WRONG_FILE,
+    Values,
     array,
     number,
     plddt,
@@ -34,6 +35,8 @@ RANGES = {"ptm": (0.0, 1.0), "iptm": (0.0, 1.0), "ranking_score": (-101.0, 101.0
 """What single numbers can be. AlphaFold 3 takes 100 from the ranking score of a model that clashes;
 AlphaFold 2 ranks models without ipTM by pLDDT.
 """
+IptmOfPairs = tuple[np.ndarray | None, list[str] | None]
+"""ipTM of pairs of chains, (C, C), and the names of these chains; None where not known."""
 PAIR_OF_NAMES = re.compile(r"\(\s*'?([^,']+?)'?\s*,\s*'?([^,']+?)'?\s*\)")
 """Such as `(A, B)`, by which OpenFold3 names a pair of chains."""
 
@@ -52,7 +55,7 @@ class PredictorOutput:
     atom_plddt : of each atom, 0 to 100, shape (A,)
     plddt_file : the name of the file that has pLDDT
     pae : Å, shape (T, T)
-    tokens : chain and residue number of each token
+    token_chains, token_numbers : the name of the chain and the residue number of each token
     atom_chains : the name of the chain of each atom
     problems : files that could not be used, and why
     """
@@ -66,7 +69,8 @@ class PredictorOutput:
     atom_plddt: np.ndarray | None = None
     plddt_file: str = ""
     pae: np.ndarray | None = None
-    tokens: list[tuple[str, int]] | None = None
+    token_chains: list[str] | None = None
+    token_numbers: list[int] | None = None
     atom_chains: list[str] | None = None
     problems: list[str] = field(default_factory=list)
 
@@ -82,16 +86,14 @@ class PredictorOutput:
         if value is not None:
             setattr(self, name, value)
 
-    def put_numbers(self, values: dict[str, Any], **names: str) -> None:
+    def put_numbers(self, values: Values, **names: str) -> None:
         """Set pTM, ipTM or ranking score from values of a file. names : field → name in the
         file.
         """
         for name, name_in_file in names.items():
             self.put(name, number, values, name_in_file, *RANGES[name])
 
-    def put_plddt(
-        self, values: dict[str, Any], path: Path | None, name: str, of: str = "plddt"
-    ) -> None:
+    def put_plddt(self, values: Values, path: Path | None, name: str, of: str = "plddt") -> None:
         """Set pLDDT from values of a file, if they have this name. of : the field, `plddt` or
         `atom_plddt`.
         """
@@ -99,7 +101,7 @@ class PredictorOutput:
             self.plddt_file = path.name
             self.put(of, plddt, values, name)
 
-    def put_pae(self, values: dict[str, Any], name: str) -> None:
+    def put_pae(self, values: Values, name: str) -> None:
         """Set PAE from values of a file, if they have this name."""
         if name in values:
             self.put("pae", square, values, name)
@@ -129,7 +131,7 @@ def read_output(files: SideFiles, readers: tuple[Reader, ...]) -> PredictorOutpu
     return output
 
 
-def _values(path: Path | None) -> dict[str, Any]:
+def _values(path: Path | None) -> Values:
     return read_values(path) if path else {}
 
 
@@ -166,7 +168,8 @@ def _read_pae(path: Path | None, name: str, output: PredictorOutput) -> None:
         raise ConfidenceError(f"{path.name} has no {name}", remedy=WRONG_FILE)
     output.atom_chains = _names(values, "atom_chain_ids")
     # without the tokens that the file names it is not known whose rows these are
-    output.tokens = _tokens(values)
+    output.token_chains = _names(values, "token_chain_ids")
+    output.token_numbers = _numbers_of_tokens(values)
     output.put_pae(values, name)
 
 
@@ -192,7 +195,7 @@ def token_plddt(files: SideFiles, output: PredictorOutput) -> None:
         output.plddt = output.plddt.astype(float).round(3)
 
 
-def _pair_iptm(table: Any) -> tuple[np.ndarray | None, list[str] | None]:
+def _pair_iptm(table: Any) -> IptmOfPairs:
     """ipTM of pairs of chains, (C, C), nan where unknown, and the names of these chains where they
     are given.
 
@@ -216,7 +219,7 @@ def _pair_iptm(table: Any) -> tuple[np.ndarray | None, list[str] | None]:
     return _matrix_of_pairs(rows), None if by_place else names
 
 
-def _iptm_by_pair_names(table: dict[str, Any]) -> tuple[np.ndarray | None, list[str] | None]:
+def _iptm_by_pair_names(table: Values) -> IptmOfPairs:
     """As `_pair_iptm`, of a table such as `{"(A, B)": 0.9}`."""
     values: dict[tuple[str, str], Any] = {}
     for key, value in table.items():
@@ -244,7 +247,7 @@ def _matrix_of_pairs(rows: Any) -> np.ndarray | None:
     return None if not is_square or (matrix < 0).any() or (matrix > 1).any() else matrix
 
 
-def _names(values: dict[str, Any], key: str) -> list[str] | None:
+def _names(values: Values, key: str) -> list[str] | None:
     """The names of chains in the order of the other values of a file of AlphaFold 3, where it has
     them.
     """
@@ -252,18 +255,20 @@ def _names(values: dict[str, Any], key: str) -> list[str] | None:
     return list(map(str, names)) if isinstance(names, list) and names else None
 
 
-def _tokens(values: dict[str, Any]) -> list[tuple[str, int]] | None:
-    """Chain and residue number of each token, as AlphaFold 3 writes them; `NO_NUMBER` where it
-    writes chains alone.
+def _numbers_of_tokens(values: Values) -> list[int] | None:
+    """The residue number of each token, as AlphaFold 3 writes it; `NO_NUMBER` where it writes
+    chains alone.
     """
     if "token_chain_ids" not in values:
         return None
+    chains = _names(values, "token_chain_ids") or []
     try:
-        chains = list(map(str, values["token_chain_ids"]))
-        numbers = values.get("token_res_ids") or [NO_NUMBER] * len(chains)
-        return list(zip(chains, map(int, numbers), strict=True))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ConfidenceError("token_chain_ids and token_res_ids do not belong together") from error
+        numbers = list(map(int, values.get("token_res_ids") or [NO_NUMBER] * len(chains)))
+    except (TypeError, ValueError, OverflowError):
+        numbers = []
+    if not chains or len(numbers) != len(chains):
+        raise ConfidenceError("token_chain_ids and token_res_ids do not belong together")
+    return numbers
 
 
 # ---- what one predictor writes -------------------------------------------------------------------
@@ -299,7 +304,7 @@ def boltz_service(files: SideFiles, output: PredictorOutput) -> None:
     output.put_numbers(metrics, ptm="ptm", iptm="iptm", ranking_score="structure_confidence")
 
 
-def _metrics_of_sample(values: dict[str, Any], sample: int) -> dict[str, Any]:
+def _metrics_of_sample(values: Values, sample: int) -> Values:
     """The metrics of a sample, which the service writes in three ways; empty where it has none."""
     results = values.get("all_sample_results")
     if not isinstance(results, list):
@@ -312,7 +317,7 @@ def _metrics_of_sample(values: dict[str, Any], sample: int) -> dict[str, Any]:
     return _table(_table(values, "sample_results"), f"sample_{sample}")
 
 
-def _table(values: dict[str, Any], key: str) -> dict[str, Any]:
+def _table(values: Values, key: str) -> Values:
     table = values.get(key)
     return table if isinstance(table, dict) else {}
 

@@ -90,9 +90,12 @@ def haddock_tables(folder: Path) -> list[Path]:
     """Return the tables of HADDOCK3 that may have the models in a folder, those of later steps
     last.
     """
-    places = [*_caprieval_steps(folder.parent), folder]
-    tables = [file_called(place, HADDOCK_TABLE) for place in places]
-    return [table for table in tables if table]
+    tables = []
+    for place in (*_caprieval_steps(folder.parent), folder):
+        table = file_called(place, HADDOCK_TABLE)
+        if table:
+            tables.append(table)
+    return tables
 
 
 @functools.lru_cache(maxsize=64)

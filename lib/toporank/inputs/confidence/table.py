@@ -55,7 +55,8 @@ class Confidence(NamedTuple):
     reason: str = ""
 
 
-NUMBERS = Confidence._fields[Confidence._fields.index("plddt") : Confidence._fields.index("status")]
+FIELDS = Confidence._fields
+NUMBERS = FIELDS[FIELDS.index("plddt") : FIELDS.index("status")]
 MEASURES = {
     "plddt": "pLDDT",
     "interface_plddt": "interface pLDDT",
@@ -172,4 +173,6 @@ def oriented(row: Confidence, measure: str) -> float | None:
 
 def counted(row: Confidence, measure: str) -> float | None:
     """A measure as it counts in the score: ipTM only as far as it is between partners."""
-    return getattr(row, "interface_iptm" if measure == "iptm" and row.iptm_of else measure)
+    if measure == "iptm" and row.iptm_of:
+        return row.interface_iptm
+    return getattr(row, measure)

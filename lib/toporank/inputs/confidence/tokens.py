@@ -8,8 +8,7 @@ pLDDT say must agree.
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -79,9 +78,10 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
         when names, numbers, order and pLDDT do not agree, so that nothing can be used
     """
     n = n_tokens(output)
-    if n and output.tokens is not None:
-        if len(output.tokens) != n:
-            what = f"the predictor's files name {len(output.tokens)} tokens and have PAE of {n}"
+    if n and output.token_chains is not None:
+        n_named = len(output.token_chains)
+        if n_named != n:
+            what = f"the predictor's files name {n_named} tokens and have PAE of {n}"
             raise ConfidenceError(what, remedy="make or fetch them again")
         return _by_names(complex_, output, b_factors)
     of_atoms = _mean_of_atoms(complex_, output.atom_plddt)
@@ -109,7 +109,7 @@ def _check_order_of_atoms(complex_: Complex, output: PredictorOutput, agree: boo
     factors, which would say that only the names differ.
     """
     atom_names = _run_names(output.atom_chains)
-    model_names = _run_names(_chain_names(complex_))
+    model_names = _run_names(complex_.chain_of)
     if atom_names and atom_names != model_names and not agree:
         of_file = ", ".join(atom_names[:MOST_NAMED])
         of_model = ", ".join(dict.fromkeys(model_names))
@@ -122,8 +122,8 @@ def _check_order_of_atoms(complex_: Complex, output: PredictorOutput, agree: boo
 
 def n_tokens(output: PredictorOutput) -> int:
     """The number of tokens of PAE or, without it, of pLDDT; 0 without either."""
-    sizes = [len(values) for values in (output.pae, output.plddt) if values is not None]
-    return sizes[0] if sizes else 0
+    values = output.plddt if output.pae is None else output.pae
+    return 0 if values is None else len(values)
 
 
 def shifted_b_factors(
@@ -148,7 +148,9 @@ def shifted_b_factors(
     part = np.cumsum(~is_single)  # how many residues of several tokens stand before
     of_model = b_factors[residues]
     first = part == 0
-    if not part.any() or differing(plddt[tokens[first]], of_model[first]) > MOST_DIFFERING:
+    if not part.any():
+        return False
+    if differing(plddt[tokens[first]], of_model[first]) > MOST_DIFFERING:
         return False
     for behind in range(1, part.max() + 1):
         counted = (part == behind) & is_single
@@ -201,7 +203,9 @@ def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray | None) -> np.ndarray
 
 def _agree(plddt: np.ndarray | None, b_factors: np.ndarray | None) -> bool | None:
     """Whether pLDDT is that of the B factors; None where they cannot be compared."""
-    if plddt is None or b_factors is None or len(np.unique(b_factors[~np.isnan(b_factors)])) < 2:
+    if plddt is None or b_factors is None:
+        return None
+    if len(np.unique(b_factors[~np.isnan(b_factors)])) < 2:
         return None
     return differing(plddt, b_factors) <= MOST_DIFFERING
 
@@ -231,9 +235,9 @@ def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray 
     input; the names of the atoms' chains are right. People rename chains, too, put them in another
     order, and cut them.
     """
-    token_names = _run_names(chain for chain, _ in output.tokens)
+    token_names = _run_names(output.token_chains)
     atom_names = _run_names(output.atom_chains)
-    model_names = _run_names(_chain_names(complex_))
+    model_names = _run_names(complex_.chain_of)
     n_chains = len(token_names)
     lettered = token_names[: len(LETTERS)] == list(LETTERS[:n_chains])
     atoms_by_name = dict(_runs(output.atom_chains))
@@ -278,11 +282,11 @@ def _chains(
     names: list[str], atoms: Mapping[str, np.ndarray], output: PredictorOutput
 ) -> list[_Chain]:
     """The chains of the tokens under these names. atoms : places of those of each chain."""
-    if output.atom_plddt is None or len(output.atom_plddt) != len(output.atom_chains or []):
+    n_atoms = len(output.atom_chains or [])
+    if output.atom_plddt is None or len(output.atom_plddt) != n_atoms:
         atoms = {}
     chains = []
-    runs = _runs([chain for chain, _ in output.tokens])
-    for name, (_, tokens) in zip(names, runs, strict=True):
+    for name, (_, tokens) in zip(names, _runs(output.token_chains), strict=True):
         chains.append(_Chain(name=name, tokens=tokens, atoms=atoms.get(name)))
     return chains
 
@@ -303,16 +307,15 @@ def _fitted(
     by_name = {chain.name: chain for chain in chains}
     if len(by_name) < len(chains):
         return None
-    numbers = np.array([number for _, number in output.tokens])
+    numbers = np.array(output.token_numbers)
     n_residues = len(complex_.residues)
     token = np.full(n_residues, -1)
     plddt = np.full(n_residues, np.nan)
     residue_of = complex_.without_hydrogens().residue_of
-    chain_of = np.array(_chain_names(complex_))
-    names = list(dict.fromkeys(chain_of.tolist()))
+    names = list(dict.fromkeys(complex_.chain_of.tolist()))
     whole = set(by_name) <= set(names)
     for name in names:
-        residues = np.flatnonzero(chain_of == name)
+        residues = np.flatnonzero(complex_.chain_of == name)
         chain = by_name.get(name)
         if chain is None:
             if complex_.is_protein[residues].any():
@@ -360,7 +363,7 @@ def _tokens_of_chain(
     first_of_number: dict[int, int] = {}
     for token in tokens.tolist():
         first_of_number.setdefault(int(numbers[token]), token)
-    of_model = np.array([complex_.residues[residue].number for residue in residues])
+    of_model = complex_.numbers[residues]
     by_number = np.array([first_of_number.get(number, -1) for number in of_model.tolist()])
     protein = complex_.is_protein[residues]
     if (by_number[protein] >= 0).all() and (np.diff(by_number[protein]) > 0).all():
@@ -380,12 +383,13 @@ def _tokens_of_chain(
 
 def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
     """What the lists of the predictor and the model say of the chains."""
-    of_tokens = _sizes([chain for chain, _ in output.tokens])
+    of_tokens = _sizes(output.token_chains)
     atom_names = _run_names(output.atom_chains)
     of_atoms = f", atom_chain_ids {', '.join(atom_names[:MOST_NAMED])}" if atom_names else ""
+    of_model = _sizes(complex_.chain_of.tolist())
     return (
         "the predictor's files do not say which tokens are those of the model: token_chain_ids has "
-        f"{of_tokens}{of_atoms}, and the model {_sizes(_chain_names(complex_))}; TopoRank uses "
+        f"{of_tokens}{of_atoms}, and the model {of_model}; TopoRank uses "
         "neither PAE nor pLDDT of these files"
     )
 
@@ -399,22 +403,18 @@ def _sizes(chains: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-def _chain_names(complex_: Complex) -> list[str]:
-    """The name of the chain of each residue."""
-    return [residue.chain for residue in complex_.residues]
-
-
-def _run_names(names: Iterable[str] | None) -> list[str]:
+def _run_names(names: Sequence[str] | None) -> list[str]:
     """Each name that follows itself, once."""
-    return [name for name, _ in groupby(names or ())]
+    return [name for name, _ in _runs(names)]
 
 
 def _runs(names: Sequence[str] | None) -> list[tuple[str, np.ndarray]]:
     """Each name that follows itself, and its places."""
+    if names is None or not len(names):
+        return []
+    names = np.array(names)
+    starts = np.flatnonzero(names[1:] != names[:-1]) + 1
     runs = []
-    start = 0
-    for name, same in groupby(names or ()):
-        stop = start + len(list(same))
-        runs.append((name, np.arange(start, stop)))
-        start = stop
+    for places in np.split(np.arange(len(names)), starts):
+        runs.append((str(names[places[0]]), places))
     return runs

@@ -16,8 +16,8 @@ from toporank.inputs.predictors import PREDICTORS, names_of
 from toporank.structures.identity import split_suffix
 
 OF_CONFIDENCE = re.compile(
-    r"(?<![a-z])(scores?|confidences?|pae|plddts?|i?ptm|ranking|summary|metrics|full_data|predicted_aligned_error|ipsae"
-    r"|results?(?=.*\.(?:json|pkl)$))(?![a-z])"
+    r"(?<![a-z])(scores?|confidences?|pae|plddts?|i?ptm|ranking|summary|metrics|full_data"
+    r"|predicted_aligned_error|ipsae|results?(?=.*\.(?:json|pkl)$))(?![a-z])"
 )
 """Words in the names of files that say how good models are. Of programs; people call their tables
 `results`, too.
@@ -27,11 +27,12 @@ OF_MODEL = (".json", ".npz", ".npy", ".pkl")
 say.
 """
 UNUSED = re.compile(
-    r"(?:.*[_.-])?(?:data|job_request|config|settings|timings?|relax_metrics|metadata(?:_.*)?|inference_query_set"
-    r"|manifest|inputs?|io)\.json"
+    r"(?:.*[_.-])?(?:data|job_request|config|settings|timings?|relax_metrics|metadata(?:_.*)?"
+    r"|inference_query_set|manifest|inputs?|io)\.json"
     r"|(?:.*_)?ranking_scores\.csv"  # of AlphaFold 3: all samples, each of which says so itself
     r"|(?:.*_)?features?(?:_.*)?\.(?:pkl|npz|json)"
-    r"|(?:.*[_.])?(?:pde|embeddings?|distogram|contact_probs|affinity)(?:[_.].*)?\.(?:npz|npy|json)"
+    r"|(?:.*[_.])?(?:pde|embeddings?|distogram|contact_probs|affinity)(?:[_.].*)?"
+    r"\.(?:npz|npy|json)"
     r"|capri_(?:ss|clt)\.tsv"
     r"|(?:labels|dockq)\.(?:csv|tsv)"
 )
