@@ -50,6 +50,10 @@ _NAMES = dict(zip(Label._fields, Label._fields, strict=True)) | {
     "status": "status",
     "model": "decoy",
 }
+NAMES_OF_FILES = (
+    "name targets and decoys in the labels as folders and files are named, in the same capitals "
+    "and without endings"
+)
 _REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -238,20 +242,22 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
     if not labels or not decoys or not keys.isdisjoint(label[:2] for label in labels):
         return ""
     what = f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
-    for simplified, advice in LIKENESSES.items():
-        alike = {simplified(decoy.target, decoy.name): decoy for decoy in decoys}
-        for label in labels:
-            decoy = alike.get(simplified(label.target, label.decoy))
-            if decoy:
-                meant = f"did you mean {decoy.target}/{decoy.name}?"
-                return f"{what}: there is no {label.target}/{label.decoy}, {meant} ({advice})"
-    label = labels[0]
-    target = _nearest(label.target, {decoy.target for decoy in decoys})
-    name = _nearest(label.decoy, {decoy.name for decoy in decoys if decoy.target == target})
-    return (
-        f"{what}: there is no {label.target}/{label.decoy}, but for example {target}/{name}"
-        " (name targets and decoys in the labels as folders and files are named)"
-    )
+    alike: dict[str, Decoy] = {}
+    for decoy in decoys:
+        alike[_bare(decoy.name)] = decoy
+        alike[f"{_bare(decoy.target)}/{_bare(decoy.name)}"] = decoy
+    for label in labels:
+        name = _bare(label.decoy)
+        decoy = alike.get(f"{_bare(label.target)}/{name}") or alike.get(name)
+        if decoy:
+            hint = f"did you mean {decoy.target}/{decoy.name}?"
+            break
+    else:
+        label = labels[0]
+        target = _nearest(label.target, {decoy.target for decoy in decoys})
+        name = _nearest(label.decoy, {decoy.name for decoy in decoys if decoy.target == target})
+        hint = f"but for example {target}/{name}"
+    return f"{what}: there is no {label.target}/{label.decoy}, {hint} ({NAMES_OF_FILES})"
 
 
 def _nearest(name: str, names: set[str]) -> str:
@@ -260,26 +266,6 @@ def _nearest(name: str, names: set[str]) -> str:
     return near[0] if near else min(names)
 
 
-def _in_small_letters(target: str, name: str) -> tuple[str, str]:
-    return target.casefold(), name.casefold()
-
-
-def _without_folders_and_endings(target: str, name: str) -> tuple[str, str]:
-    return _bare(target), _bare(name)
-
-
-def _name_alone(_: str, name: str) -> str:
-    return _bare(name)
-
-
 def _bare(name: str) -> str:
     """A name in small letters without folders and without anything from its first full stop on."""
     return re.split(r"[/\\]", name)[-1].partition(".")[0].casefold()
-
-
-LIKENESSES = {
-    _in_small_letters: "capitals and small letters are different",
-    _without_folders_and_endings: "write names without folders and file endings",
-    _name_alone: "Target is the name of the folder that holds the file",
-}
-"""By what a label and a decoy may be alike though their names differ, and what to tell then."""
