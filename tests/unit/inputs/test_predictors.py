@@ -919,13 +919,15 @@ def test_a_pickle_runs_nothing_and_says_why_it_is_not_read(tmp_path, monkeypatch
     assert not Path("made-by-a-pickle").exists()
 
 
-@pytest.mark.parametrize("cut", range(0, 200, 7))
-def test_a_damaged_pickle_or_one_whose_array_is_too_short_is_refused(cut):
-    whole = pickle.dumps({"a": np.arange(12.0).reshape(3, 4)}, protocol=4)
-    with pytest.raises(ConfidenceError):
-        read_pickle(whole[:cut])
-    with pytest.raises(ConfidenceError, match="it is not read"):
-        read_pickle(whole.replace(b"K\x03K\x04\x86", b"K\x03K\x7f\x86"))
+WHOLE_PICKLE = pickle.dumps({"a": np.arange(12.0).reshape(3, 4)}, protocol=4)
+TOO_SHORT = WHOLE_PICKLE.replace(b"K\x03K\x04\x86", b"K\x03K\x7f\x86")
+
+
+@pytest.mark.parametrize("damaged", [*(WHOLE_PICKLE[:n] for n in range(0, 200, 7)), TOO_SHORT])
+def test_a_damaged_pickle_or_one_whose_array_is_too_short_is_refused(tmp_path, damaged):
+    (tmp_path / "result_x.pkl").write_bytes(damaged)
+    with pytest.raises(ConfidenceError, match="is no readable pkl file"):
+        read_values(tmp_path / "result_x.pkl")
 
 
 def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path):

@@ -176,7 +176,10 @@ class _NumbersOnly(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         current = module.replace("numpy.core", "numpy._core")  # before NumPy 2
         if f"{current}.{name}" not in OF_NUMPY:
-            raise _not_read(f"it asks for {module}.{name}, which is not run")
+            raise ConfidenceError(
+                f"it asks for {module}.{name}, which is not run",
+                remedy="AlphaFold 2.3.2 and later write JSON files that are read",
+            )
         return super().find_class(current, name)
 
 
@@ -184,15 +187,10 @@ def read_pickle(content: bytes) -> Values:
     """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results;
     without other values.
 
-    Raises ConfidenceError, also where the pickle names anything but NumPy arrays, such as those of
-    JAX.
+    Raises ConfidenceError where the pickle names anything but NumPy arrays, such as those of JAX, and
+    any error where it is damaged.
     """
-    try:
-        values = _NumbersOnly(io.BytesIO(content)).load()
-    except ConfidenceError:
-        raise
-    except Exception as error:
-        raise _not_read(f"it is damaged: {error}") from error
+    values = _NumbersOnly(io.BytesIO(content)).load()
     if not isinstance(values, dict):
         raise ConfidenceError("it holds no values by name", remedy=WRONG_FILE)
     numbers: Values = {}
@@ -200,11 +198,6 @@ def read_pickle(content: bytes) -> Values:
         if isinstance(name, str) and (_is_numeric(value) or isinstance(value, int | float)):
             numbers[name] = value
     return numbers
-
-
-def _not_read(why: str) -> ConfidenceError:
-    remedy = "AlphaFold 2.3.2 and later write JSON files that are read"
-    return ConfidenceError(f"it is not read: {why}", remedy=remedy)
 
 
 def number(values: Values, name: str, low: float, high: float) -> float | None:
