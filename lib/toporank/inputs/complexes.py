@@ -217,7 +217,9 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     """Return the parts that all names share, but for those that name no complex; empty if they
     share none.
 
-    numbers : whether a number may name a complex, such as in `fold_a_1`.
+    Parameters
+    ----------
+    numbers : whether a number may name a complex, such as in `fold_a_1`
 
     >>> common_name(["af2_7ACV", "boltz_7ACV_model_0"]), common_name(["7ACV_best"]), common_name(["one", "two"])
     ('7ACV', '7ACV_best', '')

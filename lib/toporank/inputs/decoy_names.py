@@ -74,8 +74,11 @@ def _with_ending(name: str, decoy: Decoy) -> str:
 
 
 def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
-    """Target and decoy → the first decoy of the target with the same atoms, for each copy. decoys :
-    sorted.
+    """Target and decoy → the first decoy of the target with the same atoms, for each copy.
+
+    Parameters
+    ----------
+    decoys : sorted
     """
     first: dict[tuple, str] = {}
     copies: dict[Key, str] = {}
@@ -91,8 +94,11 @@ def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
 
 
 def not_copies(decoys: list[Decoy], renamed: Mapping[Key, str], sketches: Sketches) -> list[Decoy]:
-    """Return the decoys that got another name and are no copies. renamed : target and decoy → the
-    name it should have.
+    """Return the decoys that got another name and are no copies.
+
+    Parameters
+    ----------
+    renamed : target and decoy → the name it should have
     """
     copies = copies_among(sorted(decoys), sketches)
     originals = {(target, original) for (target, _), original in copies.items()}
@@ -101,7 +107,12 @@ def not_copies(decoys: list[Decoy], renamed: Mapping[Key, str], sketches: Sketch
 
 
 def renamed_note(models: list[Decoy]) -> list[str]:
-    """That models of one name got others: a sentence, or none. models : from `not_copies`."""
+    """Return that models of one name got others: a sentence, or none.
+
+    Parameters
+    ----------
+    models : from `not_copies`
+    """
     if not models:
         return []
     first = models[0]

@@ -38,8 +38,15 @@ def decoys_of(
 ) -> Grouped:
     """Return the decoys of a folder with their targets.
 
-    by, partners : as for `complexes.group`. store : the reuse store. Raises ConfigError when the
-    folder cannot be listed.
+    Parameters
+    ----------
+    by, partners : as for `complexes.group`
+    store : the reuse store
+
+    Raises
+    ------
+    ConfigError
+        when the folder cannot be listed
     """
     files = listed_folder(dataset, folder)
     decoys = find_decoys(dataset, folder, files)

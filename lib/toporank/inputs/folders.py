@@ -178,6 +178,8 @@ def passed_over(folder: Path, decoys: Iterable[Decoy], files: Listing | None = N
     """Return files below a folder that look like structures, or may hold some, and are not among
     its decoys, in order.
 
+    Parameters
+    ----------
     files : what is in the folder, where it was listed before
     """
     files = files or listing(folder)
@@ -197,7 +199,12 @@ def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
 
 
 def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
-    """The error of a folder without decoys. files : from `passed_over`."""
+    """Return the error of a folder without decoys.
+
+    Parameters
+    ----------
+    files : from `passed_over`
+    """
     return ConfigError(
         "; ".join(["no structure file found", *describe_passed_over(folder, files)]),
         where=f"dataset {dataset}, {printable(str(folder))}",
@@ -206,8 +213,8 @@ def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
 
 
 def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
-    """The folder with the folders of all targets: the given one, or one below it, where nothing
-    lies beside.
+    """Return the folder with the folders of all targets: the given one, or one below it, where
+    nothing lies beside.
 
     >>> common_folder(Path("out"), [Decoy("ds", "one", "one_model_0", "out/predictions/one/one_model_0.cif")])
     PosixPath('out/predictions')
@@ -242,7 +249,7 @@ def part_to_score(given: Path) -> Path:
 
 
 def find_decoys(dataset: str, folder: Path, files: Listing | None = None) -> list[Decoy]:
-    """All structures below a folder, at any depth, sorted by target and name.
+    """Return all structures below a folder, at any depth, sorted by target and name.
 
     Parameters
     ----------
@@ -276,8 +283,12 @@ def find_decoys(dataset: str, folder: Path, files: Listing | None = None) -> lis
 
 
 def listed_folder(dataset: str, folder: Path) -> Listing:
-    """Return what is in the folder of the decoys of a data set. Raises ConfigError when it cannot
-    be listed.
+    """Return what is in the folder of the decoys of a data set.
+
+    Raises
+    ------
+    ConfigError
+        when it cannot be listed
     """
     try:
         return listing(folder)

@@ -83,8 +83,8 @@ def _share(n: int, own: Sample, first: Sample) -> float:
 
 
 def same_kind(one: str, other: str) -> bool:
-    """Whether two sequences are of one kind: the same protein, but for cut ends, missing loops or a
-    few exchanges.
+    """Return whether two sequences are of one kind: the same protein, but for cut ends, missing
+    loops or a few exchanges.
 
     Peptides of one kind have the same letters, wherever both are known.
     """
@@ -99,7 +99,7 @@ def same_kind(one: str, other: str) -> bool:
 
 
 def same_protein(one: str, other: str) -> bool:
-    """Whether two sequences of one kind have no exchange: ends and loops may be missing of
+    """Return whether two sequences of one kind have no exchange: ends and loops may be missing of
     either.
     """
     between = _between(*sorted((one, other), key=len))
@@ -107,8 +107,8 @@ def same_protein(one: str, other: str) -> bool:
 
 
 def exchanges(one: str, other: str) -> int:
-    """How many residues of two sequences of one kind are others: within the chains, and where both
-    are known.
+    """Return how many residues of two sequences of one kind are others: within the chains, and
+    where both are known.
 
     Loops that either lacks are no exchanges, and neither are the tags and tails of chains that
     differ in length.

@@ -70,7 +70,10 @@ def read_labels(
     are set aside for validation with `split_by` target; otherwise nothing is decided, since chains
     are not known yet. Names are as `table_name` gives them, like those of decoys.
 
-    Raises ConfigError naming file and line.
+    Raises
+    ------
+    ConfigError
+        naming file and line
     """
     files = source if isinstance(source, dict) else {"": source}
     where = ", ".join(map(str, files.values()))
@@ -113,13 +116,18 @@ def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
 
 
 def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
-    """Read labels as `write_labels` wrote them. interfaces : also those of single interfaces."""
+    """Read labels as `write_labels` wrote them.
+
+    Parameters
+    ----------
+    interfaces : also those of single interfaces
+    """
     labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in read_rows(path)]
     return labels if interfaces else of_decoys(labels)
 
 
 def of_decoys(labels: Iterable[Label]) -> list[Label]:
-    """The labels of whole decoys."""
+    """Return the labels of whole decoys."""
     return [label for label in labels if not label.interface]
 
 
@@ -149,8 +157,11 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
 
 
 def check_unambiguous(labels: Iterable[Label], ambiguous: Container[tuple[str, str]]) -> None:
-    """Raise ConfigError for a label that may mean several files. ambiguous : targets and names of
-    such files.
+    """Raise ConfigError for a label that may mean several files.
+
+    Parameters
+    ----------
+    ambiguous : targets and names of such files
     """
     for label in labels:
         if label[:2] in ambiguous:
@@ -187,10 +198,12 @@ def _check_splits(labels: list[Label], where: object) -> None:
 
 
 def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
-    """Why nothing can be trained with these labels, seen before anything is built: one line each,
-    with what to do.
+    """Return why nothing can be trained with these labels, seen before anything is built: one line
+    each, with what to do.
 
-    labels, decoys : of one data set that is trained on, or of all of them together.
+    Parameters
+    ----------
+    labels, decoys : of one data set that is trained on, or of all of them together
     """
     stray = mismatch(labels, decoys)
     if stray:

@@ -143,7 +143,7 @@ def _is_folder(entry: os.DirEntry) -> bool:
 
 
 def is_model(file: os.DirEntry | Path) -> bool:
-    """Whether a file is a structure, by its suffix or else by its content."""
+    """Return whether a file is a structure, by its suffix or else by its content."""
     if split_suffix(file.name):
         return True
     if not may_be_structure(file.name):
@@ -155,8 +155,12 @@ def is_model(file: os.DirEntry | Path) -> bool:
 
 
 def listing(folder: Path) -> Listing:
-    """The files below a folder that matter. Raises OSError where it cannot be listed, or a folder
-    in it.
+    """Return the files below a folder that matter.
+
+    Raises
+    ------
+    OSError
+        where it cannot be listed, or a folder in it
     """
     return _Walk(folder).listing
 

@@ -18,8 +18,8 @@ MOST = 10
 
 
 def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
-    """Where models of a target are of different proteins: a sentence about the first such target,
-    or none.
+    """Return where models of a target are of different proteins: a sentence about the first such
+    target, or none.
     """
     variants: dict[str, str] = {}
     for target, decoys in groupby(grouped.decoys, key=lambda decoy: decoy.target):

@@ -32,7 +32,10 @@ def find_natives(folder: Path) -> dict[str, Path]:
 
     `natives_of` says whose natives they are.
 
-    Raises ConfigError when the folder cannot be listed or two natives have one name.
+    Raises
+    ------
+    ConfigError
+        when the folder cannot be listed or two natives have one name
     """
     natives: dict[str, Path] = {}
     try:
@@ -63,13 +66,15 @@ def find_natives(folder: Path) -> dict[str, Path]:
 def natives_of(
     natives: Mapping[str, Path], targets: Iterable[str]
 ) -> tuple[dict[str, Path], dict[str, str]]:
-    """The native of each target, and of the others why it is not clear which one it is, where some
-    come near.
+    """Return the native of each target, and of the others why it is not clear which one it is,
+    where some come near.
 
-    A native of the target's name goes first, then one that differs in capitals alone, then one that
-    the wwPDB calls after the same entry. Where several come equally near, none is taken.
+    A native of the target's name goes first, then one that differs in capitals alone, then one
+    that the wwPDB calls after the same entry. Where several come equally near, none is taken.
 
-    natives : as `find_natives` finds them.
+    Parameters
+    ----------
+    natives : as `find_natives` finds them
     """
     alike: dict[str, list[str]] = {}
     of_entry: dict[str, list[str]] = {}
@@ -101,7 +106,7 @@ def _entry(name: str) -> str:
 
 
 def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
-    """What to tell a user about natives and targets that do not belong together: at most one
+    """Return what to tell a user about natives and targets that do not belong together: at most one
     sentence of each kind.
     """
     targets = sorted(targets)

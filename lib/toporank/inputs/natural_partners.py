@@ -113,6 +113,8 @@ def _copies(chains: Mapping[str, int], kind: int) -> list[str]:
 def lines_of_targets(targets: Mapping[str, list[str]]) -> list[str]:
     """Return a line for each of the first sentences, with the targets that it is about.
 
+    Parameters
+    ----------
     targets : sentence → its targets
 
     >>> lines_of_targets({"A and B are an antibody": ["T", "U", "V"]})
@@ -174,8 +176,11 @@ def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key,
     """Return the partners of each decoy by the chains of its own file.
 
     A user names chains as some models call them. In a model that calls them otherwise they are the
-    chains of the same kind; of several copies, those at the same place among them. partners :
-    target and decoy → partners as given.
+    chains of the same kind; of several copies, those at the same place among them.
+
+    Parameters
+    ----------
+    partners : target and decoy → partners as given
     """
     of_decoys = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
     for named in _named_partners(partners, grouped):
@@ -185,8 +190,11 @@ def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key,
 
 
 def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]:
-    """Return where models have the names of partners for other chains, a sentence each. partners :
-    as they were given.
+    """Return where models have the names of partners for other chains, a sentence each.
+
+    Parameters
+    ----------
+    partners : as they were given
     """
     notes = []
     for named in _named_partners(partners, grouped):

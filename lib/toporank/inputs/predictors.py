@@ -227,6 +227,8 @@ def names_of(predictor: Predictor, stem: str) -> dict[str, str]:
     """Return what stands in the names of the files of a model, by group; empty where the model is
     called otherwise.
 
+    Parameters
+    ----------
     stem : the name of its file without ending
     """
     match = predictor.model.fullmatch(stem)

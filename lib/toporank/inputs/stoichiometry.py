@@ -33,7 +33,8 @@ Copies = tuple[tuple[int, int], ...]
 
 
 def complexes_of(models: list[Model]) -> list[list[Model]]:
-    """The models of a folder, those of one complex together, the most frequent complex first.
+    """Return the models of a folder, those of one complex together, the most frequent complex
+    first.
 
     Models with the same kinds of chains in the same numbers of copies are of one complex. Where
     another complex is much more frequent, models that lack chains of it, or have further copies of

@@ -33,8 +33,8 @@ class Gathered(NamedTuple):
 
 
 def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
-    """The folder itself if no archive with structures lies in it, else one with all of it, where
-    they are unpacked.
+    """Return the folder itself if no archive with structures lies in it, else one with all of it,
+    where they are unpacked.
 
     Parameters
     ----------
@@ -181,9 +181,11 @@ def _unpack_into(to: Path, archive: Path) -> Path:
 
 
 def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
-    """Folder of decoys → the archive that all of them were in, as a path below `folder`; others are
-    left out.
+    """Folder of decoys → the archive that all of them were in, as a path below `folder`; others
+    are left out.
 
+    Parameters
+    ----------
     folder : in one that `gathered` made, or that was unpacked; in others nothing is looked for
     """
     if not (_around(folder, GATHERED) or _around(folder, MARK)):

@@ -72,8 +72,8 @@ class BFactors(NamedTuple):
     same_in_residue: float
 
     def of(self, complex_: Complex) -> np.ndarray:
-        """The B factor of each residue of a complex, shape (R,); NaN for residues that the file
-        lacks.
+        """Return the B factor of each residue of a complex, shape (R,); NaN for residues that the
+        file lacks.
         """
         values = [self.of_residues.get(residue, np.nan) for residue in complex_.residues]
         return np.array(values, dtype=float)
@@ -82,12 +82,16 @@ class BFactors(NamedTuple):
 def b_factors(
     file: StructureFile, choice: Choice = AUTO, model: int | None = None
 ) -> BFactors | None:
-    """The B factors of a structure file that can be read; None if they are not pLDDT whatever else
-    is known.
+    """Return the B factors of a structure file that can be read; None if they are not pLDDT
+    whatever else is known.
 
-    These are numbers outside 0 to 100, a single one, and in a file that names an experiment, unless
-    `choice` says that they are pLDDT. Amino acids decide: ions and ligands may have anything. model
-    : its place in the file, from 0, if there are several.
+    These are numbers outside 0 to 100, a single one, and in a file that names an experiment,
+    unless `choice` says that they are pLDDT. Amino acids decide: ions and ligands may have
+    anything.
+
+    Parameters
+    ----------
+    model : its place in the file, from 0, if there are several
     """
     if choice == NEVER:
         return None
@@ -127,8 +131,8 @@ def b_factors(
 
 
 def written_by_toporank(text: str, file_format: str) -> bool:
-    """Whether TopoRank wrote the file, so that its B factors are the quality of residues that it
-    predicted.
+    """Return whether TopoRank wrote the file, so that its B factors are the quality of residues
+    that it predicted.
     """
     if file_format == "pdb":
         return re.search(rf"^TITLE.*{QUALITY}", text, re.MULTILINE | re.IGNORECASE) is not None

@@ -55,7 +55,13 @@ class State(NamedTuple):
 
 
 def state_of(path: Path) -> State:
-    """Return the state of a file. Raises ConfidenceError when it cannot be looked at."""
+    """Return the state of a file.
+
+    Raises
+    ------
+    ConfidenceError
+        when it cannot be looked at
+    """
     try:
         return State(path, *files_state.state_of(path))
     except OSError as error:
@@ -69,8 +75,11 @@ def unreadable(path: Path, error: Exception) -> ConfidenceError:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, unpacked if its name says that it is compressed. Raises
-    ConfidenceError.
+    """Return the content of a file, unpacked if its name says that it is compressed.
+
+    Raises
+    ------
+    ConfidenceError
     """
     too_large = ConfidenceError(
         f"{path.name} has more than {MAX_BYTES >> 20} MiB", remedy=WRONG_FILE
@@ -94,7 +103,11 @@ def read_values(path: Path) -> Values:
     name; do not change it.
 
     The array of a `.npy` file is called `ARRAY`. A list that holds one object, as AlphaFold 2
-    writes its PAE, counts as that object. Raises ConfidenceError.
+    writes its PAE, counts as that object.
+
+    Raises
+    ------
+    ConfidenceError
     """
     state = state_of(path)
     if state not in _parsed:
@@ -187,8 +200,11 @@ def read_pickle(content: bytes) -> Values:
     """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results;
     without other values.
 
-    Raises ConfidenceError where the pickle names anything but NumPy arrays, such as those of JAX, and
-    any error where it is damaged.
+    Raises
+    ------
+    ConfidenceError
+        where the pickle names anything but NumPy arrays, such as those of JAX, and any error where
+        it is damaged
     """
     values = _NumbersOnly(io.BytesIO(content)).load()
     if not isinstance(values, dict):
@@ -201,8 +217,11 @@ def read_pickle(content: bytes) -> Values:
 
 
 def number(values: Values, name: str, low: float, high: float) -> float | None:
-    """Return a single number from low to high; None where there is none of this name. Raises
-    ConfidenceError.
+    """Return a single number from low to high; None where there is none of this name.
+
+    Raises
+    ------
+    ConfidenceError
     """
     if values.get(name) is None:
         return None
@@ -216,7 +235,12 @@ def number(values: Values, name: str, low: float, high: float) -> float | None:
 
 
 def array(values: Values, name: str) -> np.ndarray:
-    """Return numbers as float32, in the shape they have. Raises ConfidenceError."""
+    """Return numbers as float32, in the shape they have.
+
+    Raises
+    ------
+    ConfidenceError
+    """
     value = values[name]
     if isinstance(value, np.ndarray) and 4 * value.size > MAX_BYTES:
         raise ConfidenceError(f"{name} has {value.size} numbers", remedy=WRONG_FILE)
@@ -228,8 +252,11 @@ def array(values: Values, name: str) -> np.ndarray:
 
 
 def plddt(values: Values, name: str) -> np.ndarray:
-    """Return pLDDT from 0 to 100, shape (T,), of a list from 0 to 1 or from 0 to 100. Raises
-    ConfidenceError.
+    """Return pLDDT from 0 to 100, shape (T,), of a list from 0 to 1 or from 0 to 100.
+
+    Raises
+    ------
+    ConfidenceError
     """
     numbers = array(values, name)
     if numbers.ndim != 1 or not numbers.size:
@@ -240,8 +267,11 @@ def plddt(values: Values, name: str) -> np.ndarray:
 
 
 def square(values: Values, name: str) -> np.ndarray:
-    """Return PAE in Å, shape (T, T); what is no number counts as the largest. Raises
-    ConfidenceError.
+    """Return PAE in Å, shape (T, T); what is no number counts as the largest.
+
+    Raises
+    ------
+    ConfidenceError
     """
     matrix = array(values, name)
     if matrix.ndim == 3 and len(matrix) == 1:

@@ -83,7 +83,12 @@ class DecoyFile(NamedTuple):
     model: int = 0
 
     def complex(self) -> Complex:
-        """Return its atoms. Raises TopoRankError."""
+        """Return its atoms.
+
+        Raises
+        ------
+        TopoRankError
+        """
         return self.atoms() if self.atoms else read_complex(self.path, self.place)
 
     @property
@@ -109,7 +114,10 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
     """Return what the predictor of one decoy says of it.
 
     A file that cannot be used, and a matrix that does not fit the model, is named in `reason`.
-    choice : whether B factors are pLDDT.
+
+    Parameters
+    ----------
+    choice : whether B factors are pLDDT
     """
     row = Confidence(decoy.target, decoy.decoy)
     if decoy.path is None:
@@ -241,7 +249,13 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file. Raises ConfidenceError when it cannot be read."""
+    """Return the SHA-256 of a file.
+
+    Raises
+    ------
+    ConfidenceError
+        when it cannot be read
+    """
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -42,7 +42,7 @@ class Haddock(NamedTuple):
 
 
 def of_header(text: str) -> Haddock | None:
-    """What the REMARK lines of a model say; None if HADDOCK did not write it.
+    """Return what the REMARK lines of a model say; None if HADDOCK did not write it.
 
     The score is there where the module is known whose default weights make it.
     """
@@ -70,11 +70,14 @@ def of_header(text: str) -> Haddock | None:
 
 
 def of_tables(model: Path) -> Haddock | None:
-    """The row of a model in the last table `capri_ss.tsv` that has it, by its path; None if no
-    table has its folder.
+    """Return the row of a model in the last table `capri_ss.tsv` that has it, by its path; None if
+    no table has its folder.
 
-    Raises ConfidenceError when a table cannot be read, the row cannot be used, or tables have rows
-    of other models in this folder alone.
+    Raises
+    ------
+    ConfidenceError
+        when a table cannot be read, the row cannot be used, or tables have rows of other models in
+        this folder alone
     """
     path = _plain(model)
     row, has_folder = None, False

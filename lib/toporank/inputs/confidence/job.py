@@ -28,8 +28,11 @@ OTHER_POSE = 2.0
 def confidences(decoys: Iterable[DecoyFile], choice: Choice = AUTO) -> list[Confidence]:
     """Return the row of each decoy, in their order, in which those of a target follow one another.
 
-    choice : whether B factors are pLDDT. Whatever is wrong with one decoy and its files is the
-    reason in its row.
+    Whatever is wrong with one decoy and its files is the reason in its row.
+
+    Parameters
+    ----------
+    choice : whether B factors are pLDDT
     """
     look_anew()
     unread_files = functools.cache(unread)

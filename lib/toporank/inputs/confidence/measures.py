@@ -56,9 +56,12 @@ def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
 def ipsae(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     """ipSAE (Dunbrack 2025, bioRxiv 2025.02.10.637595), in [0, 1]; the larger of both directions.
 
-    For each residue of one body the TM-score term is averaged over those residues of the other with
-    PAE below 10 Å, d0 being that of a protein of their number; the best residue counts. first,
-    second : indices of the bodies' residues.
+    For each residue of one body the TM-score term is averaged over those residues of the other
+    with PAE below 10 Å, d0 being that of a protein of their number; the best residue counts.
+
+    Parameters
+    ----------
+    first, second : indices of the bodies' residues
     """
     forwards = _best_aligned(pae[np.ix_(first, second)])
     backwards = _best_aligned(pae[np.ix_(second, first)])

@@ -29,7 +29,11 @@ def differing(of_file: np.ndarray, of_model: np.ndarray) -> float:
     """Return the share of residues whose pLDDT in a file and in the B factors of the model differ.
 
     It is 0 where all B factors are the same. Residues whose pLDDT is not known in both do not
-    count. of_file, of_model : shape (R,), 0 to 100.
+    count.
+
+    Parameters
+    ----------
+    of_file, of_model : shape (R,), 0 to 100
     """
     both = ~(np.isnan(of_file) | np.isnan(of_model))
     if not both.any() or not np.ptp(of_model[both]) > 0:

@@ -94,8 +94,11 @@ class PredictorOutput:
             self.put(name, number, values, name_in_file, *RANGES[name])
 
     def put_plddt(self, values: Values, path: Path | None, name: str, of: str = "plddt") -> None:
-        """Set pLDDT from values of a file, if they have this name. of : the field, `plddt` or
-        `atom_plddt`.
+        """Set pLDDT from values of a file, if they have this name.
+
+        Parameters
+        ----------
+        of : the field, `plddt` or `atom_plddt`
         """
         if path is not None and name in values:
             self.plddt_file = path.name

@@ -78,7 +78,7 @@ LOWER_IS_BETTER = ("interface_pae", "haddock_score")
 
 
 def spoken(rows: Iterable[Confidence]) -> list[Confidence]:
-    """The rows that a table has: all of them, or none if no predictor says anything of any
+    """Return the rows that a table has: all of them, or none if no predictor says anything of any
     decoy.
     """
     rows = list(rows)
@@ -115,8 +115,11 @@ def of_copies(
 ) -> list[Confidence]:
     """Return the rows, in which all copies of a model have the measures of the one with most.
 
-    A copy may have lost its side files. copy_of : target and decoy → the decoy that it is a copy
-    of.
+    A copy may have lost its side files.
+
+    Parameters
+    ----------
+    copy_of : target and decoy → the decoy that it is a copy of
     """
     rows = list(rows)
     most: dict[tuple[str, str], Confidence] = {}

@@ -62,7 +62,7 @@ class _Chain(NamedTuple):
 
 
 def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None) -> Placed:
-    """Where the residues of a model are in the arrays that its predictor wrote.
+    """Return where the residues of a model are in the arrays that its predictor wrote.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _check_order_of_atoms(complex_: Complex, output: PredictorOutput, agree: boo
 
 
 def n_tokens(output: PredictorOutput) -> int:
-    """The number of tokens of PAE or, without it, of pLDDT; 0 without either."""
+    """Return the number of tokens of PAE or, without it, of pLDDT; 0 without either."""
     values = output.plddt if output.pae is None else output.pae
     return 0 if values is None else len(values)
 
@@ -129,7 +129,7 @@ def n_tokens(output: PredictorOutput) -> int:
 def shifted_b_factors(
     complex_: Complex, token: np.ndarray, plddt: np.ndarray, b_factors: np.ndarray
 ) -> bool:
-    """Whether B factors are pLDDT that Boltz wrote to other residues.
+    """Return whether B factors are pLDDT that Boltz wrote to other residues.
 
     Its tokens are residues, and the atoms of a modified residue or of a ligand. Its writer counts
     these otherwise than its arrays do, so that all residues behind one may have the pLDDT of an

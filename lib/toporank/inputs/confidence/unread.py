@@ -64,14 +64,14 @@ class Unread(NamedTuple):
     of_all: bool = False
 
     def about(self, model: Path) -> str:
-        """The sentence, where any of the files may say something of this model in the folder;
-        otherwise empty.
+        """Return the sentence, where any of the files may say something of this model in the
+        folder; otherwise empty.
         """
         return self.sentence if self.of_all or stem_of(model.name) in self.models else ""
 
 
 def unread(folder: Path) -> Unread:
-    """What looks like a predictor's file beside the models in a folder and is not read.
+    """Return what looks like a predictor's file beside the models in a folder and is not read.
 
     Files of models that are not in the folder count only where a model has no such file of its own:
     it may have been renamed.
