@@ -26,8 +26,7 @@ from scipy.spatial import cKDTree
 
 from toporank import layout
 from toporank.files.atomic import write_text
-from toporank.inputs.natives import find_natives
-from toporank.inputs.unbound import unbound_files
+from toporank.inputs.natives import find_natives, unbound_files
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.partners import parse_partners, read_partners
