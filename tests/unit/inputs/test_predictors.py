@@ -586,20 +586,17 @@ def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeyp
     monkeypatch.setattr(content, "read_bytes", lambda path: opened.append(path.name) or read(path))
     names = [f"model_{n}_pred_0" for n in range(10)]
     ranking = {"iptm+ptm": dict.fromkeys(names, 0.5), "order": names}
-    beside = {
-        "ranking_debug.json": ranking,
-        **{f"pae_{name}.json": {"predicted_aligned_error": PAE} for name in names},
-    }
-    beside["result_model_3_pred_0.pkl"] = "damaged"
-    (tmp_path / "result_model_3_pred_0.pkl").write_bytes(b"damaged")
-    del beside["result_model_3_pred_0.pkl"]
-    kinds = [f"ranked_{n}" for n in range(10)] + [
-        f"{k}_{name}" for k in ("relaxed", "unrelaxed") for name in names
-    ]
-    paths = [laid(tmp_path, f"{name}.pdb", beside) for name in kinds]
-    side_files.names_in.cache_clear()
-    rows = confidences([DecoyFile("T", path.stem, path) for path in paths])
-    assert sorted(opened) == sorted({*beside, "result_model_3_pred_0.pkl"})
+    beside = {"ranking_debug.json": ranking}
+    for name in names:
+        beside[f"pae_{name}.json"] = {"predicted_aligned_error": PAE}
+    damaged = write(tmp_path / "result_model_3_pred_0.pkl", b"damaged")
+    decoys = []
+    for n, name in enumerate(names):
+        for stem in (f"ranked_{n}", f"relaxed_{name}", f"unrelaxed_{name}"):
+            decoys.append(DecoyFile("T", stem, laid(tmp_path, f"{stem}.pdb", beside)))
+    decoys.sort(key=lambda decoy: decoy.decoy)
+    rows = confidences(decoys)
+    assert sorted(opened) == sorted([*beside, damaged.name])
     assert sum(row.status == "ok" for row in rows) == 27
     assert all(row.interface_pae == 3.5 for row in rows)
 
@@ -609,17 +606,14 @@ def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, 
     monkeypatch.setattr(
         haddock, "read_bytes", lambda path: opened.append(path.name) or path.read_bytes()
     )
-    asked = [
-        DecoyFile(
-            "T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, HEADER.format(module="emref") + PLDDT)
-        )
-        for i in range(50)
-    ]
-    (tmp_path / "capri_ss.tsv").write_text(
-        "model\tscore\n" + "".join(f"m{i}.pdb\t{-i}\n" for i in range(50))
-    )
-    side_files.names_in.cache_clear()
-    assert [row.haddock_score for row in confidences(asked)] == [-i for i in range(50)]
+    text = HEADER.format(module="emref") + PLDDT
+    table = "model\tscore\n"
+    decoys = []
+    for i in range(50):
+        table += f"m{i}.pdb\t{-i}\n"
+        decoys.append(DecoyFile("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, text)))
+    (tmp_path / "capri_ss.tsv").write_text(table)
+    assert [row.haddock_score for row in confidences(decoys)] == [-i for i in range(50)]
     assert opened == ["capri_ss.tsv"]
 
 
@@ -652,21 +646,12 @@ def test_a_model_that_the_table_of_haddock_lacks_has_no_score_to_be_compared_wit
     (tmp_path / "2_caprieval" / "capri_ss.tsv").write_text(
         "model\tscore\n../1_emref/m.pdb\t-7\n../0_other/n.pdb\t-8\n"
     )
-    names = ("m", "n")
-    paths = [
-        laid(tmp_path / "1_emref", f"{name}.pdb", {}, HEADER.format(module="emref") + PLDDT)
-        for name in names
-    ]
-    known, missing = (confidence_of(path) for name, path in zip(names, paths, strict=True))
-    assert (known.haddock_score, known.status) == (-7, "ok")
-    assert (missing.haddock_score, missing.haddock_vdw, missing.status) == (
-        None,
-        -24.865,
-        "incomplete",
-    )
-    assert missing.reason.startswith(
-        "capri_ss.tsv has other models of this folder, but not this one"
-    )
+    text = HEADER.format(module="emref") + PLDDT
+    row = confidence_of(laid(tmp_path / "1_emref", "m.pdb", {}, text))
+    assert (row.haddock_score, row.status) == (-7, "ok")
+    row = confidence_of(laid(tmp_path / "1_emref", "n.pdb", {}, text))
+    assert (row.haddock_score, row.haddock_vdw, row.status) == (None, -24.865, "incomplete")
+    assert row.reason.startswith("capri_ss.tsv has other models of this folder, but not this one")
 
 
 # ---- AlphaFold-Multimer and AlphaPulldown --------------------------------------------------------
@@ -679,23 +664,21 @@ def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path,
     for n in (1, 2):
         scores = {"residueNumber": [1, 2, 3], "confidenceScore": [10 * n, 20 * n, 30 * n]}
         beside[f"confidence_model_{n}_pred_0.json{suffix}"] = scores
-    names = (
-        "ranked_0",
-        "ranked_1",
-        "unrelaxed_model_1_pred_0",
-        "relaxed_model_2_pred_0",
-        "ranked_2",
-    )
-    texts = [with_b([10.0 * n, 20.0 * n, 30.0 * n]) for n in (2, 1, 1, 2)] + [PLDDT]
-    laid_out = [
-        laid(tmp_path, f"{name}.pdb", beside, text) for name, text in zip(names, texts, strict=True)
-    ]
-    rows = [confidence_of(path) for path in laid_out]
-    assert [row.iptm for row in rows] == [0.7, 0.3, 0.3, 0.7, None]
-    assert [row.ranking_score for row in rows] == [0.6, 0.4, 0.4, 0.6, None]
-    assert [row.plddt for row in rows] == [40, 20, 20, 40, 80]
-    assert [row.plddt_source for row in rows] == ["file"] * 4 + ["b_factor"]
-    assert rows[-1].reason == "ranking_debug.json orders 2 models, so there is no ranked_2"
+    of_model = {1: (0.3, 0.4, 20), 2: (0.7, 0.6, 40)}
+    models = {
+        "ranked_0": 2,
+        "ranked_1": 1,
+        "unrelaxed_model_1_pred_0": 1,
+        "relaxed_model_2_pred_0": 2,
+    }
+    for name, n in models.items():
+        text = with_b([10.0 * n, 20.0 * n, 30.0 * n])
+        row = confidence_of(laid(tmp_path, f"{name}.pdb", beside, text))
+        assert (row.iptm, row.ranking_score, row.plddt) == of_model[n]
+        assert row.plddt_source == "file"
+    row = confidence_of(laid(tmp_path, "ranked_2.pdb", beside))
+    assert (row.iptm, row.plddt, row.plddt_source) == (None, 80, "b_factor")
+    assert row.reason == "ranking_debug.json orders 2 models, so there is no ranked_2"
 
 
 def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_path):
@@ -708,17 +691,11 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
         folder = tmp_path / "_".join(names)
         folder.mkdir()
         paths = [laid(folder, f"{name}.pdb", {"ranking_debug.json": ranking}) for name in names]
-        return confidences(
-            [DecoyFile("T", name, path) for name, path in zip(names, paths, strict=True)]
-        )
+        return confidences([DecoyFile("T", path.stem, path) for path in paths])
 
     for row in rows("a_ranked_0", "b_ranked_0"):
-        assert (row.iptm, row.ranking_score, row.plddt, row.status) == (
-            None,
-            None,
-            80,
-            "incomplete",
-        )
+        assert (row.iptm, row.ranking_score, row.plddt) == (None, None, 80)
+        assert row.status == "incomplete"
         assert row.reason.startswith(
             "ranking_debug.json ranks the models of one run, and here are models called a_ranked"
         )
@@ -732,22 +709,18 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
 
 def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says_why(tmp_path):
     model = laid(tmp_path, *LAYOUTS["Boltz"])
-    built = DecoyFile(
-        "T", "d", model, sha256=decoy.file_digest(model), atoms=lambda: read_complex(model)
-    )
-    assert confidences([built])[0].status == "ok"
+    built = {"sha256": decoy.file_digest(model), "atoms": lambda: read_complex(model)}
+    assert confidence_of(model, **built).status == "ok"
     model.write_text(model.read_text() + "# made again\n")
-    (row,) = confidences([built])
+    row = confidence_of(model, **built)
     assert (row.status, row.reason, row.iptm) == ("incomplete", decoy.CHANGED, None)
 
 
 def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
     model = laid(tmp_path, *LAYOUTS["Boltz"])
-    apart = write(
-        tmp_path / "apart.cif",
-        mmcif(alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)),
-    )
-    (row,) = confidences([DecoyFile("T", "d", model, atoms=lambda: read_complex(apart))])
+    atoms = alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)
+    apart = write(tmp_path / "apart.cif", mmcif(atoms))
+    row = confidence_of(model, atoms=lambda: read_complex(apart))
     assert (row.iptm, row.interface_pae) == (0.5, None)
 
 
@@ -980,21 +953,10 @@ def mutated(whole: bytes, draw: np.random.Generator) -> bytes:
     numbers and words.
     """
     content = bytearray(whole)
-    words = [
-        b"Infinity",
-        b"NaN",
-        b"-1e999",
-        b"null",
-        b"[[",
-        b"}",
-        b"\r",
-        b"\t",
-        b"\0",
-        b"9" * 40,
-        b"'",
-        b"\xff\xfe",
-        b"(",
-    ]
+    words = (
+        rb"""Infinity NaN -1e999 null [[ } ' ( 9999999999999999999999999999999999999999""".split()
+    )
+    words += [b"\r", b"\t", b"\0", b"\xff\xfe"]
     for _ in range(draw.integers(1, 4)):
         start = int(draw.integers(0, max(len(content), 1)))
         end = min(len(content), start + int(draw.integers(1, 20)))
