@@ -87,6 +87,7 @@ scorer: .venv/installed-dev ## make resources/scorer/ again, as results/scorer/,
 	OMP_NUM_THREADS=1 $(BIN)/snakemake --cores $(CORES) --configfile config/scorer.yaml --quiet rules reason host -- make_scorer
 
 transfer: .venv/installed-dev ## judge the scorer on sources that nothing was fitted to, after make scorer: docs/scorer/transfer.csv
+	OMP_NUM_THREADS=1 PYTHONPATH=lib $(BIN)/python benchmarks/networks_without.py . --at-once $(CORES)
 	PYTHONPATH=lib $(BIN)/python benchmarks/transfer.py . --trees docs/scorer/trees.csv.gz
 
 clean: ## remove everything the workflow made, the reuse store included

@@ -1,14 +1,13 @@
 """The transfer table: how each judge ranks models of a source that nothing was fitted to, and how
 calibrated it is.
 
-    PYTHONPATH=lib python benchmarks/transfer.py STUDY --without bm55-af2-boltz=FOLDER --trees
-    docs/scorer/trees.csv.gz
+    PYTHONPATH=lib python benchmarks/transfer.py STUDY --trees docs/scorer/trees.csv.gz
 
 STUDY is the folder of a cross-validation (config/scorer.yaml), in which graphs, labels and networks
-lie; FOLDER has fold networks that were trained without the named group, `fold0` and so on. What
-networks say is kept beside the table, in predictions.csv.gz, so that a second run takes seconds;
---again reads the networks anew. --trees gives two columns of the scorer that had boosted trees
-instead of a judge, out of fold by cluster, but not by source.
+lie; `networks_without.py` adds networks that never saw a source. What networks say is kept beside
+the table, in predictions.csv.gz, so that a second run takes seconds; --again reads the networks
+anew. --trees gives two columns of the scorer that had boosted trees instead of a judge, out of fold
+by cluster, but not by source.
 
 Pools of 3, 5, 10, 25 and all models of a target, three seeds each; 95 % intervals by bootstrap over
 clusters. A target counts where the models of the pool differ by 0.1 or more in DockQ.
@@ -49,6 +48,8 @@ TWINS = 0.95
 """Least similarity of two models that may count as one."""
 TEXT = {"dataset": str, "target": str, "decoy": str, "group": str, "cluster": str}
 KEYS = ["dataset", "target", "decoy"]
+WITHOUT = "results/without/{dataset}/best_loss.ckpt"
+"""A network that saw no cluster of a data set, from networks_without.py."""
 
 
 class Pool(NamedTuple):
@@ -75,7 +76,6 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("study", type=Path)
-    parser.add_argument("--without", action="append", default=[], metavar="GROUP=FOLDER")
     parser.add_argument("--trees", type=Path)
     parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
     parser.add_argument(
@@ -90,7 +90,7 @@ def main() -> None:
     study = CrossValidation(args.study, _datasets(args.study))
     kept = args.tables / "predictions.csv.gz"
     if args.again or not kept.exists():
-        decoys = with_witnesses(study, args.run, dict(each.split("=") for each in args.without))
+        decoys = with_witnesses(study, args.run)
         decoys.round(6).to_csv(kept, index=False, compression={"method": "gzip", "mtime": 0})
     decoys = pd.read_csv(kept, dtype=TEXT)
     if args.trees:
@@ -128,27 +128,23 @@ def _datasets(study: Path) -> list[str]:
 # ---- what the witnesses say ----------------------------------------------------------------------
 
 
-def with_witnesses(
-    study: CrossValidation, run: str | None, without: dict[str, str]
-) -> pd.DataFrame:
-    """The decoys with what networks say, those without the group of a decoy too, and contacts − 5 ×
-    clashes.
-    """
-    run = run or next(
-        iter(
-            sorted(
-                {path.name for path in study.folder.glob("results/cross_validation/fold0/*_seed*")}
-            )
-        )
+def with_witnesses(study: CrossValidation, run: str | None) -> pd.DataFrame:
+    """The decoys with what networks say, in and out of their source, and contacts − 5 × clashes."""
+    run = (
+        run
+        or sorted(
+            path.name for path in study.folder.glob("results/cross_validation/fold0/*_seed*")
+        )[0]
     )
     decoys = study.with_networks(run).rename(columns={"pred_dockq": "network"})
     decoys = decoys.drop(columns=["pred_sd", "pred_local"]).merge(
         contacts_and_clashes(study), on=KEYS, how="left"
     )
     decoys["network_without"] = np.nan
-    for group, folder in without.items():
-        rows = decoys["group"] == group
-        decoys.loc[rows, "network_without"] = of_networks_without(study, decoys[rows], Path(folder))
+    for dataset, rows in decoys.groupby("dataset"):
+        network = study.folder / WITHOUT.format(dataset=dataset)
+        if network.exists():
+            decoys.loc[rows.index, "network_without"] = of_network_without(study, rows, network)
     return decoys
 
 
@@ -170,30 +166,16 @@ def contacts_and_clashes(study: CrossValidation) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*KEYS, "touching"])
 
 
-def of_networks_without(study: CrossValidation, decoys: pd.DataFrame, folder: Path) -> np.ndarray:
-    """DockQ by the network of each decoy's fold, trained without its group and without its
-    cluster.
-    """
-    found = pd.Series(np.nan, index=decoys.index)
-    for path in sorted(folder.glob("fold*/best_loss.ckpt")) + sorted(
-        folder.glob("fold*/*/best_loss.ckpt")
-    ):
-        fold = int(path.relative_to(folder).parts[0].removeprefix("fold"))
-        network, _ = load_weights(path)
-        for dataset, rows in decoys[decoys["fold"] == fold].groupby("dataset"):
-            store = GraphStore.open([study.folder / layout.PACK.format(dataset=dataset)])
-            place = {
-                key: i
-                for i, key in enumerate(
-                    zip(store.target.tolist(), store.decoy.tolist(), strict=True)
-                )
-            }
-            chosen = store.some(
-                np.array([place[key] for key in zip(rows["target"], rows["decoy"], strict=True)])
-            )
-            with one_thread():
-                found[rows.index] = predict_all([network], chosen)[0].score.double().numpy()
-    return found.to_numpy()
+def of_network_without(study: CrossValidation, decoys: pd.DataFrame, network: Path) -> np.ndarray:
+    """DockQ of the decoys of one data set by a network that saw nothing of its clusters."""
+    dataset = decoys["dataset"].iloc[0]
+    store = GraphStore.open([study.folder / layout.PACK.format(dataset=dataset)])
+    keys = zip(store.target.tolist(), store.decoy.tolist(), strict=True)
+    place = {key: i for i, key in enumerate(keys)}
+    wanted = zip(decoys["target"], decoys["decoy"], strict=True)
+    chosen = store.some(np.array([place[key] for key in wanted]))
+    with one_thread():
+        return predict_all([load_weights(network)[0]], chosen)[0].score.double().numpy()
 
 
 # ---- how well they rank --------------------------------------------------------------------------

@@ -1,0 +1,81 @@
+"""Trains a network for each source of a study that saw neither its models nor any cluster it has.
+
+    PYTHONPATH=lib python benchmarks/networks_without.py STUDY [SOURCE ...] --accelerator gpu
+
+STUDY is the folder in which `make_scorer` ran: graphs, chains and splits.csv lie there. A SOURCE is
+a data set (by default each of them but `sampled`). The networks go to STUDY/results/without/SOURCE,
+where `transfer.py` looks for them. What is finished stays, so the command can be given again. One
+network takes about a CPU minute for each 1,000 graphs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from toporank import layout
+from toporank.app.config import Config
+from toporank.learning.hyperparameters import Hardware, Hyperparameters
+from toporank.learning.run import Run
+from toporank.learning.train import TrainingGraphs, train_run
+
+ASIDE = 99
+"""Number of the fold that has every cluster of the source."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("study", type=Path)
+    parser.add_argument("sources", nargs="*")
+    parser.add_argument("--config", type=Path, default=Path("config/scorer.yaml"))
+    parser.add_argument("--accelerator", default="cpu")
+    parser.add_argument("--at-once", type=int, default=2, help="networks trained at a time")
+    args = parser.parse_args()
+    config = Config.model_validate(yaml.safe_load(args.config.read_text(encoding="utf-8")))
+    datasets = [dataset.name for dataset in config.datasets]
+    sources = args.sources or [name for name in datasets if name != "sampled"]
+    entry, seed = next(iter(config.sweep_runs().values()))
+    run = Run(
+        name="without",
+        seed=seed,
+        hyperparameters=Hyperparameters(
+            **entry.model_dump(include=set(Hyperparameters.model_fields))
+        ),
+        selection=config.training.selection,
+        parent=None,
+        hardware=Hardware(trainer={"accelerator": args.accelerator, "devices": 1}),
+    )
+    with ProcessPoolExecutor(args.at_once, mp_context=get_context("spawn")) as pool:
+        jobs = [pool.submit(train_without, args.study, name, datasets, run) for name in sources]
+        for name, job in zip(sources, jobs, strict=True):
+            job.result()
+            print(f"{name}: {args.study / 'results/without' / name}", flush=True)
+
+
+def train_without(study: Path, source: str, datasets: list[str], run: Run) -> None:
+    """Train on all other data sets, without the clusters of the source."""
+    folder = study / "results/without" / source
+    folder.mkdir(parents=True, exist_ok=True)
+    splits = pd.read_csv(study / layout.SPLITS, dtype={"target": str, "fold": "Int64"})
+    touched = splits.loc[splits["dataset"] == source, "cluster"].unique()
+    splits.loc[splits["cluster"].isin(touched), "fold"] = ASIDE
+    splits.to_csv(folder / "splits.csv", index=False)
+    others = [name for name in datasets if name != source]
+    graphs = TrainingGraphs(
+        packs=[study / layout.PACK.format(dataset=name) for name in others],
+        splits=folder / "splits.csv",
+        fold=ASIDE,
+        chains=[study / layout.CHAINS.format(dataset=name) for name in others],
+    )
+    train_run(run, graphs, threads=1, output=folder, store=study / ".toporank/store")
+
+
+if __name__ == "__main__":
+    main()
