@@ -1,60 +1,18 @@
-"""Types of heavy atoms of proteins, by what they are and what they are bound to."""
+"""Types of heavy atoms of proteins, by what they are and what they are bound to; `atom_types.csv`
+beside this file names the type of each atom of each residue.
+"""
 
 from __future__ import annotations
 
+import csv
 import functools
+from pathlib import Path
 
 import numpy as np
 
 from toporank.structures.complex import Complex
 
-_BACKBONE = {"N": "N", "CA": "CA", "C": "C", "O": "O", "OXT": "O_acid"}
-_SIDE_CHAINS = {
-    "ALA": {"CB": "methyl"},
-    "ARG": {
-        "CB": "CB",
-        "CG": "aliphatic",
-        "CD": "C_by_cation",
-        "NE": "N_arg",
-        "CZ": "C_polar",
-        "NH1": "N_arg",
-        "NH2": "N_arg",
-    },
-    "ASN": {"CB": "CB", "CG": "C_polar", "OD1": "O_amide", "ND2": "N_amide"},
-    "ASP": {"CB": "CB", "CG": "C_polar", "OD1": "O_acid", "OD2": "O_acid"},
-    "CYS": {"CB": "CB", "SG": "S_cys"},
-    "GLN": {"CB": "CB", "CG": "aliphatic", "CD": "C_polar", "OE1": "O_amide", "NE2": "N_amide"},
-    "GLU": {"CB": "CB", "CG": "aliphatic", "CD": "C_polar", "OE1": "O_acid", "OE2": "O_acid"},
-    "GLY": {},
-    "HIS": {
-        "CB": "CB",
-        "CG": "aromatic",
-        "ND1": "N_his",
-        "CD2": "aromatic",
-        "CE1": "aromatic",
-        "NE2": "N_his",
-    },
-    "ILE": {"CB": "CB", "CG1": "aliphatic", "CG2": "methyl", "CD1": "methyl"},
-    "LEU": {"CB": "CB", "CG": "aliphatic", "CD1": "methyl", "CD2": "methyl"},
-    "LYS": {"CB": "CB", "CG": "aliphatic", "CD": "aliphatic", "CE": "C_by_cation", "NZ": "N_lys"},
-    "MET": {"CB": "CB", "CG": "aliphatic", "SD": "S_met", "CE": "methyl"},
-    "PHE": {"CB": "CB", **dict.fromkeys(("CG", "CD1", "CD2", "CE1", "CE2", "CZ"), "aromatic")},
-    "PRO": dict.fromkeys(("CB", "CG", "CD"), "C_pro"),
-    "SER": {"CB": "CB", "OG": "O_alcohol"},
-    "THR": {"CB": "CB", "OG1": "O_alcohol", "CG2": "methyl"},
-    "TRP": {
-        "CB": "CB",
-        "NE1": "N_trp",
-        **dict.fromkeys(("CG", "CD1", "CD2", "CE2", "CE3", "CZ2", "CZ3", "CH2"), "aromatic"),
-    },
-    "TYR": {
-        "CB": "CB",
-        **dict.fromkeys(("CG", "CD1", "CD2", "CE1", "CE2", "CZ"), "aromatic"),
-        "OH": "O_tyr",
-    },
-    "VAL": {"CB": "CB", "CG1": "methyl", "CG2": "methyl"},
-}
-
+TABLE = Path(__file__).with_name("atom_types.csv")
 ATOM_TYPES = (
     "N",
     "CA",
@@ -91,22 +49,24 @@ NO_TYPE = -1
 
 
 @functools.cache
-def _place() -> dict[tuple[str, bytes], int]:
-    place = {}
-    for residue, side_chain in _SIDE_CHAINS.items():
-        for atom, kind in {**_BACKBONE, **side_chain}.items():
-            place[residue, atom.encode()] = ATOM_TYPES.index(kind)
-    return place
+def _type_of_atom() -> dict[tuple[str, bytes], int]:
+    """Residue and atom → place in `ATOM_TYPES`."""
+    types = {}
+    with open(TABLE, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            types[row["residue"], row["atom"].encode()] = ATOM_TYPES.index(row["type"])
+    return types
 
 
 def atom_types(complex_: Complex, residues: np.ndarray | None = None) -> np.ndarray:
     """Place in `ATOM_TYPES` of each atom of some residues, or of all: int, shape (A,); elsewhere
     `NO_TYPE`.
     """
-    types, place = np.full(len(complex_.xyz), NO_TYPE), _place()
-    start = complex_.atom_slices
+    types = np.full(len(complex_.xyz), NO_TYPE)
+    type_of_atom = _type_of_atom()
+    start = complex_.atom_slices.tolist()
     for r in range(len(complex_.residues)) if residues is None else residues.tolist():
-        parent = complex_.parents[r]
         for a in range(start[r], start[r + 1]):
-            types[a] = place.get((parent, complex_.atom_names[a]), NO_TYPE)
+            atom = complex_.parents[r], complex_.atom_names[a]
+            types[a] = type_of_atom.get(atom, NO_TYPE)
     return types

@@ -25,11 +25,9 @@ def not_looked_at(complex_: Complex, interface: np.ndarray) -> list[str]:
     """
     others = _not_protein(complex_)
     names = _names(complex_, _touching(complex_, others, interface)) if others else []
-    if not names:
-        return []
     if len(names) > MOST_NAMED:
-        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} others"]
-    return [f"at the interface, but not looked at: {', '.join(names)}"]
+        names[MOST_NAMED:] = [f"{len(names) - MOST_NAMED} others"]
+    return [f"at the interface, but not looked at: {', '.join(names)}"] if names else []
 
 
 def nucleic_acids(complex_: Complex) -> list[str]:
@@ -41,22 +39,19 @@ def nucleic_acids(complex_: Complex) -> list[str]:
 
 def _not_protein(complex_: Complex) -> list[int]:
     """The residues that are neither protein nor water."""
-    named = enumerate(zip(complex_.names, complex_.parents, strict=True))
-    return [r for r, (name, parent) in named if not parent and name not in WATERS]
+    is_water = np.isin(complex_.names, list(WATERS))
+    return np.flatnonzero(~complex_.is_protein & ~is_water).tolist()
 
 
 def _touching(complex_: Complex, others: list[int], interface: np.ndarray) -> list[int]:
     """Those of some residues that have a heavy atom near one of an interface residue."""
-    from scipy.spatial import (
-        cKDTree,
-    )  # slow to import, and needed only for complexes with more than protein
+    from scipy.spatial import cKDTree  # slow to import, and needed only beside other molecules
 
     heavy = ~complex_.is_hydrogen
     of_others = np.flatnonzero(np.isin(complex_.residue_of, others) & heavy)
     of_interface = np.isin(complex_.residue_of, interface) & heavy
-    apart, _ = cKDTree(complex_.xyz[of_interface]).query(
-        complex_.xyz[of_others], distance_upper_bound=REACH
-    )
+    tree = cKDTree(complex_.xyz[of_interface])
+    apart, _ = tree.query(complex_.xyz[of_others], distance_upper_bound=REACH)
     return np.unique(complex_.residue_of[of_others[np.isfinite(apart)]]).tolist()
 
 
@@ -64,7 +59,7 @@ def _names(complex_: Complex, residues: list[int]) -> list[str]:
     """DNA and RNA with their chains, then the others: one with its place, several of a name with
     their number.
     """
-    import gemmi  # slow to import, and needed only for complexes with more than protein
+    import gemmi  # slow to import, and needed only beside other molecules
 
     chains_of_acid: dict[str, set[str]] = defaultdict(set)
     residues_of_name: dict[str, list[int]] = defaultdict(list)

@@ -19,7 +19,7 @@ from toporank.features.nodes import along_principal_axes
 from toporank.features.orientation import orientation
 from toporank.features.pairs import Edges, both_directions, node_pairs
 from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
-from toporank.features.registry import Parameters, Scaling, register
+from toporank.features.registry import Angstrom, Parameters, Scaling, register
 from toporank.features.surface import surfaces
 from toporank.structures.complex import Complex
 
@@ -48,26 +48,14 @@ CLASSES = {
 class Contacts(Parameters):
     """Parameters of `edges/contacts/v1`."""
 
-    cutoff: float = Field(
-        14.0,
-        gt=0,
-        le=50,
-        json_schema_extra={"unit": "Å"},
-        description="Only residues with CA atoms nearer than this.",
-    )
-    nearest: float = Field(
-        8.0,
-        gt=0,
-        le=50,
-        json_schema_extra={"unit": "Å"},
-        description="And with heavy atoms nearer than this.",
-    )
-    scaling: Scaling = Field(
-        "training_set",
-        description="`training_set`: by mean and standard deviation of the training graphs, kept in the "
-        "checkpoint."
-        " `per_decoy`: every column to [0, 1] within each decoy. `none`: as they are.",
-    )
+    cutoff: Angstrom = Field(14.0, le=50)
+    """Only residues with CA atoms nearer than this."""
+    nearest: Angstrom = Field(8.0, le=50)
+    """And with heavy atoms nearer than this."""
+    scaling: Scaling = "training_set"
+    """`training_set`: by mean and standard deviation of the training graphs, kept in the
+    checkpoint. `per_decoy`: every column to [0, 1] within each decoy. `none`: as they are.
+    """
 
     @property
     def reach(self) -> float:

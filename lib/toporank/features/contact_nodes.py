@@ -77,46 +77,45 @@ def contact_nodes(
 def _surface_columns(heavy: Complex, residues: np.ndarray) -> np.ndarray:
     """The columns `OWN` before their roots, shape (n, 10)."""
     shared, potentials = surfaces(heavy, residues), read_potentials()
-    types, body = atom_types(heavy, residues), heavy.body_of[heavy.residue_of]
+    body = heavy.body_of[heavy.residue_of]
     place = np.full(len(heavy.residues), -1)
     place[residues] = np.arange(len(residues))
 
-    def of_residues(atoms: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def of_residues(atoms: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         return np.bincount(place[heavy.residue_of[atoms]], values, minlength=len(residues))
 
-    kind = types[shared.atoms]
-    typed, buried = kind >= 0, shared.alone - shared.free
-    polar, apolar = typed & POLAR[kind], typed & APOLAR[kind]
+    atoms, buried = shared.atoms, shared.alone - shared.free
+    types = atom_types(heavy, residues)
+    kind = types[atoms]
+    is_typed = kind >= 0
+    is_polar, is_apolar = is_typed & POLAR[kind], is_typed & APOLAR[kind]
+
     across = (body[shared.by] >= 0) & (body[shared.of] != body[shared.by])
-    of, area = shared.of[across], shared.area[across]
-    pairs = types[of], _types_anywhere(heavy, shared.by[across])
-    known = (pairs[0] >= 0) & (pairs[1] >= 0)
-    start, near = neighbours(heavy, shared.atoms, HYDROGEN_BOND)
-    whose = np.repeat(np.arange(len(shared.atoms)), np.diff(start))
-    first = shared.atoms[whose]
+    of, by, area = shared.of[across], shared.by[across], shared.area[across]
+    type_of = types[of]
+    type_by = atom_types(heavy, np.unique(heavy.residue_of[by]))[by]
+    both_typed = (type_of >= 0) & (type_by >= 0)
+
+    start, near = neighbours(heavy, atoms, HYDROGEN_BOND)
+    whose = np.repeat(np.arange(len(atoms)), np.diff(start))
+    first = atoms[whose]
     apart = np.linalg.norm(heavy.xyz[first] - heavy.xyz[near], axis=1)
-    clashing = (apart < CLASH) & (body[first] != body[near])
-    bonded = np.isin(heavy.elements[near], [b"N", b"O"]) & (
-        heavy.residue_of[first] != heavy.residue_of[near]
-    )
-    alone = np.bincount(whose, bonded, minlength=len(shared.atoms)) == 0
-    unsatisfied = polar & (shared.alone > EXPOSED) & (shared.free < BURIED) & alone
+    is_clash = (apart < CLASH) & (body[first] != body[near])
+    is_bond = np.isin(heavy.elements[near], [b"N", b"O"])
+    is_bond &= heavy.residue_of[first] != heavy.residue_of[near]
+    n_bonds = np.bincount(whose, is_bond, minlength=len(atoms))
+    was_buried = (shared.alone > EXPOSED) & (shared.free < BURIED)
     return np.column_stack(
         [
-            of_residues(shared.atoms, shared.free),
-            of_residues(shared.atoms, buried),
-            of_residues(shared.atoms, buried * apolar),
-            of_residues(shared.atoms, buried * polar),
+            of_residues(atoms, shared.free),
+            of_residues(atoms, buried),
+            of_residues(atoms, buried * is_apolar),
+            of_residues(atoms, buried * is_polar),
             of_residues(of, area),
-            of_residues(of, area * known * potentials.surface[pairs]),
-            of_residues(shared.atoms, shared.free * typed * potentials.water[kind]),
-            of_residues(shared.atoms, unsatisfied),
-            of_residues(first, clashing),
-            of_residues(shared.atoms, np.ones(len(shared.atoms))),
+            of_residues(of, area * both_typed * potentials.surface[type_of, type_by]),
+            of_residues(atoms, shared.free * is_typed * potentials.water[kind]),
+            of_residues(atoms, is_polar & was_buried & (n_bonds == 0)),
+            of_residues(first, is_clash),
+            of_residues(atoms),
         ]
     )
-
-
-def _types_anywhere(heavy: Complex, atoms: np.ndarray) -> np.ndarray:
-    """Types of atoms, int, (m,), whatever their residues."""
-    return atom_types(heavy, np.unique(heavy.residue_of[atoms]))[atoms]

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from toporank.errors import ChainMissingError, NoInterfaceError, StructureError
 from toporank.features.bystanders import nucleic_acids
-from toporank.features.registry import Parameters, register
+from toporank.features.registry import Angstrom, Parameters, register
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import members, pairs_between_groups, smallest_distance
 from toporank.structures.partners import partner_name
@@ -71,22 +71,12 @@ class Interface:
 class CaCutoff(Parameters):
     """Parameters of `interface/ca_cutoff/v1`."""
 
-    cutoff: float = Field(
-        10.0,
-        gt=0,
-        le=50,
-        json_schema_extra={"unit": "Å"},
-        description=(
-            "A residue is in the interface when its CA is closer than this to a CA of another "
-            "partner."
-        ),
-    )
-    residues: Literal["protein", "atom_records"] = Field(
-        "protein",
-        description="`protein`: every amino acid of a chain, modified ones too. `atom_records`: none that "
-        "the file"
-        " writes as HETATM, as published.",
-    )
+    cutoff: Angstrom = Field(10.0, le=50)
+    """A residue is in the interface when its CA is closer than this to a CA of another partner."""
+    residues: Literal["protein", "atom_records"] = "protein"
+    """`protein`: every amino acid of a chain, modified ones too. `atom_records`: none that the
+    file writes as HETATM, as published.
+    """
 
     @property
     def reach(self) -> float:
@@ -185,30 +175,29 @@ def _meetings(
     distance : (P,).
     """
     touching, number = np.unique(np.sort(body[pairs], axis=1), axis=0, return_inverse=True)
-    pairs_of = {}
-    for (first, second), rows in zip(
-        touching.tolist(), members(number.ravel(), len(touching)), strict=True
-    ):
-        pairs_of[first, second] = rows
-    points_of = [xyz[rows] for rows in members(body, len(complex_.bodies))]
+    rows_of_pair = members(number.ravel(), len(touching))
+    rows_of = dict(zip(map(tuple, touching.tolist()), rows_of_pair, strict=True))
+    points = [xyz[rows] for rows in members(body, len(complex_.bodies))]
     with_residues = np.unique(body).tolist()
     if len(with_residues) <= MOST_BODIES:
-        measured = list(itertools.combinations(with_residues, 2))
+        measured = itertools.combinations(with_residues, 2)
     else:
         alone = np.setdiff1d(with_residues, touching).tolist()
-        measured = sorted({*pairs_of, *_nearest_bodies(xyz, body, points_of, alone)})
+        measured = sorted({*rows_of, *_nearest_bodies(xyz, body, points, alone)})
     names = [partner_name(chains) for chains in complex_.bodies]
     meetings = []
     for first, second in measured:
-        n_residues = n_contacts = 0
-        if (first, second) in pairs_of:
-            rows = pairs_of[first, second]
-            n_residues, n_contacts = len(np.unique(pairs[rows])), len(rows)
-            closest = float(distance[rows].min())
-        else:
-            closest = smallest_distance(points_of[first], points_of[second])
+        rows = rows_of.get((first, second), [])
+        near = distance[rows]
+        closest = near.min() if len(rows) else smallest_distance(points[first], points[second])
         meetings.append(
-            Meeting(names[first], names[second], n_residues, n_contacts, round(closest, 2))
+            Meeting(
+                first=names[first],
+                second=names[second],
+                residues=len(np.unique(pairs[rows])),
+                contacts=len(rows),
+                closest=round(float(closest), 2),
+            )
         )
     return meetings
 
@@ -219,22 +208,16 @@ def _nearest_bodies(
     """Each body of `alone` with the one that has the point nearest to one of its points. points_of
     : of each body.
     """
-    from scipy.spatial import (
-        cKDTree,
-    )  # only for many partners: the import takes longer than many decoys
+    from scipy.spatial import cKDTree  # only for many partners: slow to import
 
     pairs = []
     tree = cKDTree(xyz) if alone else None
     for first in alone:
-        # More and more neighbours are looked at, until one of another body is nearer than all that
-        # were not.
-        looked_at, others = 1, np.zeros(0, dtype=bool)
-        while not others.any():
-            looked_at = min(4 * looked_at, len(xyz))
-            distance, index = tree.query(points_of[first], looked_at)
-            farthest = distance[:, -1].min() if looked_at < len(xyz) else np.inf
-            others = (body[index] != first) & (distance <= farthest)
-        nearest = distance[others].min()
-        second = int(body[index[others & (distance == nearest)]].min())
+        points = points_of[first]
+        # Of so many neighbours of a point, one at least is of another body.
+        distance, index = tree.query(points, len(points) + 1)
+        is_other = body[index] != first
+        nearest = distance[is_other].min()
+        second = int(body[index[is_other & (distance == nearest)]].min())
         pairs.append((min(first, second), max(first, second)))
     return pairs

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from toporank.features.registry import register
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
 
-if TYPE_CHECKING:
-    import torch
-
 PACKAGE, VERSION = "teddympnn", "0.1.0"
 """The package on PyPI; it and the weights (ProteinMPNN v_48_020) have the MIT licence."""
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYVX"
 """Amino acids in the order of the network; the last one is unknown."""
+UNKNOWN = AMINO_ACIDS.index("X")
 BACKBONE = (b"N", b"CA", b"C", b"O")
 CONTACT = 5.0
 """Å between heavy atoms of two partners below which their residues are in contact."""
@@ -36,149 +34,15 @@ AROUND = 15.0
 """Å between CA atoms. Residues farther from every interface residue are left out: they hardly
 change its numbers.
 """
-
-
-class Folding(NamedTuple):
-    """Likelihoods of the m interface residues that are standard and have all backbone atoms.
-
-    Attributes
-    ----------
-    residue : int, (m,), in the complex
-    body : int, (m,), the partner
-    contacts : int, (m,), residues of other partners in contact
-    together, apart : float64, (m,), natural logarithm of the probability of the residue's amino
-        acid, from the
-        backbone of the complex, and from that of its partner alone
-    rank : int, (m,), how many amino acids are more probable in the complex
-    entropy_together, entropy_apart : float64, (m,), of the 20 amino acids, in nats
-    """
-
-    residue: np.ndarray
-    body: np.ndarray
-    contacts: np.ndarray
-    together: np.ndarray
-    apart: np.ndarray
-    rank: np.ndarray
-    entropy_together: np.ndarray
-    entropy_apart: np.ndarray
-
-    @property
-    def gain(self) -> np.ndarray:
-        """How much likelier the complex makes each residue's amino acid; float64, (m,), nats."""
-        return self.together - self.apart
-
-
-class Backbone(NamedTuple):
-    """The n residues of partners that have all atoms of `BACKBONE`.
-
-    residue : int, (n,), in the complex. xyz : float64, (n, 4, 3), Å. chain : int, (n,). place :
-    int, (n,), in the chain, with gaps where residues are missing. letter : int, (n,), in
-    `AMINO_ACIDS`. body : int, (n,), the partner.
-    """
-
-    residue: np.ndarray
-    xyz: np.ndarray
-    chain: np.ndarray
-    place: np.ndarray
-    letter: np.ndarray
-    body: np.ndarray
-
-    def part(self, which: np.ndarray) -> Backbone:
-        """Some of the residues. which : bool, (n,), or int."""
-        return Backbone(*(values[which] for values in self))
-
-
-def folding(complex_: Complex, residues: np.ndarray | None = None) -> Folding:
-    """Compute the likelihoods of the interface residues of a complex.
-
-    Parameters
-    ----------
-    complex_ : its partners are compared together and apart
-    residues : int, (N,), the residues to compute; by default those in contact with another partner
-
-    Returns
-    -------
-    Folding
-        without residues where no partners touch
-
-    Raises
-    ------
-    ConfigError
-        when the package with the network is not installed
-    """
-    count = contacts(complex_)
-    whole = backbone(complex_)
-    wanted = count[whole.residue] > 0 if residues is None else np.isin(whole.residue, residues)
-    wanted &= whole.letter < AMINO_ACIDS.index("X")
-    near = _near_any(whole.xyz[:, 1], whole.xyz[wanted, 1])
-    part = whole.part(near)
-    interface = np.flatnonzero(wanted[near])
-    together = log_probabilities(part, interface)
-    apart = np.zeros_like(together)
-    for body in np.unique(part.body[interface]):
-        members = np.flatnonzero(part.body == body)
-        of_body = part.body[interface] == body
-        apart[of_body] = log_probabilities(
-            part.part(members), np.searchsorted(members, interface[of_body])
-        )
-    rows = np.arange(len(interface))
-    letter = part.letter[interface]
-    return Folding(
-        residue=part.residue[interface],
-        body=part.body[interface],
-        contacts=count[part.residue[interface]],
-        together=together[rows, letter],
-        apart=apart[rows, letter],
-        rank=(together > together[rows, letter][:, None]).sum(axis=1),
-        entropy_together=entropy(together),
-        entropy_apart=entropy(apart),
-    )
-
-
-def log_probabilities(residues: Backbone, wanted: np.ndarray) -> np.ndarray:
-    """Natural logarithms of the probabilities of `AMINO_ACIDS`; float64, (w, 21). wanted : int,
-    (w,), residues.
-    """
-    if not len(wanted):
-        return np.zeros((0, len(AMINO_ACIDS)))
-    import torch  # takes seconds
-
-    network = _network()
-    centred = residues.xyz - residues.xyz[:, 1].mean(
-        axis=0
-    )  # float32 keeps more digits of small numbers
-    batch = {
-        "X": torch.tensor(centred[None], dtype=torch.float32),
-        "residue_mask": torch.ones(1, len(centred), dtype=torch.bool),
-        "R_idx": torch.tensor(residues.place[None]),
-        "chain_labels": torch.tensor(residues.chain[None]),
-    }
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # models are computed side by side, in processes
-    try:
-        with torch.inference_mode():
-            graph = network.graph_featurization_module(**batch)
-            return _decoded(network, graph["E_idx"], network.encode(batch, graph), wanted)
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _decoded(
-    network: Any, neighbours: torch.Tensor, encoded: dict[str, torch.Tensor], wanted: np.ndarray
-) -> np.ndarray:
-    """Decode the wanted residues without any sequence.
-
-    No residue has been decoded before another then: the decoder takes the neighbours' vectors from
-    the encoder, and zeros for their amino acids. So residues that nobody wants need not be decoded.
-    """
-    import torch
-
-    nodes, edges = encoded["h_V"][0], encoded["h_E"][0, wanted]
-    around = torch.cat([edges, torch.zeros_like(edges), nodes[neighbours[0, wanted]]], dim=-1)
-    decoded = nodes[wanted]
-    for layer in network.decoder_layers:
-        decoded = layer(decoded, around)
-    return torch.log_softmax(network.W_out(decoded).double(), dim=-1).numpy()
+FOLDING = (
+    "folding_contacts",
+    "folding_together",
+    "folding_apart",
+    "folding_rank",
+    "folding_entropy_together",
+    "folding_entropy_apart",
+)
+"""Columns of `nodes/folding/v1` before those of `nodes/contacts/v1`."""
 
 
 def check_installed() -> None:
@@ -190,9 +54,91 @@ def check_installed() -> None:
         what = f"the package {PACKAGE}, which holds the weights of ProteinMPNN, is missing"
         raise ConfigError(what, remedy=remedy) from error
     if installed != VERSION:
-        raise ConfigError(
-            f"{PACKAGE} {installed} is not the version that the scorer learned from", remedy=remedy
-        )
+        what = f"{PACKAGE} {installed} is not the version that the scorer learned from"
+        raise ConfigError(what, remedy=remedy)
+
+
+@register(
+    "nodes/folding/v1",
+    alias="folding",
+    summary=(
+        "those of nodes/contacts/v1, and likelihoods of inverse folding in the complex and apart"
+    ),
+    parameters=DsspTopology,
+    ready=check_installed,
+    columns=lambda parameters: [*FOLDING, *contact_columns(parameters)],
+)
+def folding_nodes(
+    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+) -> NodeTable:
+    """Node table of a complex: the columns of `folding` before those of
+    `contact_nodes.contact_nodes`, which takes the same. Raises ConfigError without the package.
+    """
+    table = contact_nodes(parameters, complex_, residues, topology)
+    values = folding(complex_, residues)
+    values[np.array(table.lost) != ""] = 0.0
+    return NodeTable(np.concatenate([values, table.values], axis=1), table.lost)
+
+
+def folding(complex_: Complex, residues: np.ndarray) -> np.ndarray:
+    """Likelihoods of the amino acids of some residues in the complex and in their partner alone.
+
+    Parameters
+    ----------
+    complex_ : Complex
+    residues : int, shape (N,), the interface
+
+    Returns
+    -------
+    float64, shape (N, 6), the columns `FOLDING`
+        Residues of other partners in contact; the natural logarithm of the probability of the
+        residue's amino acid, from the backbone of the complex and from that of its partner alone;
+        how many amino acids are more probable in the complex; the entropy of the 20 amino acids,
+        in nats, in the complex and apart. 0 for a residue that is not standard or lacks backbone
+        atoms.
+
+    Raises
+    ------
+    ConfigError
+        when the package with the network is not installed
+    """
+    from scipy.spatial import cKDTree  # slow to import
+
+    atoms = complex_.atoms_named(*BACKBONE)
+    of_partner = complex_.is_protein & (complex_.body_of >= 0)
+    backbone = np.flatnonzero(of_partner & (atoms >= 0).all(axis=1))
+    letter = np.array([AMINO_ACIDS.index(complex_.letters[r]) for r in backbone], dtype=int)
+    wanted = np.flatnonzero(np.isin(backbone, residues) & (letter != UNKNOWN))
+    table = np.zeros((len(complex_.residues), len(FOLDING)))
+    if not len(wanted):
+        return table[residues]
+    xyz = complex_.xyz[atoms[backbone]]
+    ids = [complex_.residues[r] for r in backbone]
+    chain = np.unique([residue.chain for residue in ids], return_inverse=True)[1]
+    place = places(chain, np.array([residue.number for residue in ids]))
+    body = complex_.body_of[backbone]
+    distance, _ = cKDTree(xyz[wanted, 1]).query(xyz[:, 1])
+    near = np.flatnonzero(distance <= AROUND)
+
+    together, apart = np.zeros((2, len(backbone), len(AMINO_ACIDS)))
+    together[near] = log_probabilities(xyz[near], chain[near], place[near])
+    for partner in np.unique(body[wanted]):
+        alone = near[body[near] == partner]
+        apart[alone] = log_probabilities(xyz[alone], chain[alone], place[alone])
+    together, apart = together[wanted], apart[wanted]
+    rows = np.arange(len(wanted))
+    likelihood = together[rows, letter[wanted]]
+    table[backbone[wanted]] = np.column_stack(
+        [
+            contacts(complex_)[backbone[wanted]],
+            likelihood,
+            apart[rows, letter[wanted]],
+            (together > likelihood[:, None]).sum(axis=1),
+            entropy(together),
+            entropy(apart),
+        ]
+    )
+    return table[residues]
 
 
 @functools.cache
@@ -207,26 +153,44 @@ def _network() -> Any:
     return network.eval()
 
 
-def backbone(complex_: Complex) -> Backbone:
-    """The protein residues of all partners that have their backbone atoms."""
-    atoms = np.full((len(complex_.residues), len(BACKBONE)), -1)
-    for column, name in enumerate(BACKBONE):
-        named = np.flatnonzero(complex_.atom_names == name)
-        atoms[complex_.residue_of[named], column] = named
-    residue = np.flatnonzero(
-        complex_.is_protein & (complex_.body_of >= 0) & (atoms >= 0).all(axis=1)
-    )
-    _, chain = np.unique([complex_.residues[r].chain for r in residue], return_inverse=True)
-    number = np.array([complex_.residues[r].number for r in residue], dtype=int)
-    letter = [AMINO_ACIDS.index(complex_.letters[r]) for r in residue]
-    return Backbone(
-        residue=residue,
-        xyz=complex_.xyz[atoms[residue]],
-        chain=chain,
-        place=places(chain, number),
-        letter=np.array(letter, dtype=int),
-        body=complex_.body_of[residue],
-    )
+def log_probabilities(xyz: np.ndarray, chain: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Natural logarithms of the probabilities of `AMINO_ACIDS`, without any sequence.
+
+    No residue has been decoded before another then: the decoder takes the neighbours' vectors from
+    the encoder, and zeros for their amino acids.
+
+    Parameters
+    ----------
+    xyz : float64, shape (n, 4, 3), the atoms of `BACKBONE`, Å
+    chain : int, shape (n,)
+    place : int, shape (n,), in the chain
+
+    Returns
+    -------
+    float64, shape (n, 21)
+    """
+    import torch  # takes seconds
+
+    network = _network()
+    centred = xyz - xyz[:, 1].mean(axis=0)  # float32 keeps more digits of small numbers
+    batch = {
+        "X": torch.tensor(centred[None], dtype=torch.float32),
+        "residue_mask": torch.ones(1, len(xyz), dtype=torch.bool),
+        "R_idx": torch.tensor(place[None]),
+        "chain_labels": torch.tensor(chain[None]),
+    }
+    sequence = {"S": torch.zeros(1, len(xyz), dtype=torch.long)}
+    no_order = {"causal_mask": torch.tensor(0.0), "anti_causal_mask": torch.tensor(1.0)}
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # models are computed side by side, in processes
+    try:
+        with torch.inference_mode():
+            graph = network.graph_featurization_module(**batch)
+            encoded = network.encode(batch, graph)
+            decoded = network.decode_teacher_forcing(batch | sequence, graph, encoded, no_order)
+            return decoded["log_probs"][0].double().numpy()
+    finally:
+        torch.set_num_threads(threads)
 
 
 def places(chain: np.ndarray, number: np.ndarray) -> np.ndarray:
@@ -249,64 +213,18 @@ def places(chain: np.ndarray, number: np.ndarray) -> np.ndarray:
 def contacts(complex_: Complex) -> np.ndarray:
     """How many residues of other partners each residue is in contact with; int, (R,)."""
     heavy = complex_.without_hydrogens()
-    counts = heavy.is_protein & (heavy.body_of >= 0)
-    atoms = np.flatnonzero(counts[heavy.residue_of])
+    of_partner = heavy.is_protein & (heavy.body_of >= 0)
+    atoms = np.flatnonzero(of_partner[heavy.residue_of])
     residue = heavy.residue_of[atoms]
     pairs, _ = pairs_between_groups(heavy.xyz[atoms], heavy.body_of[residue], CONTACT)
     touching = np.unique(residue[pairs], axis=0)
     return np.bincount(touching.ravel(), minlength=len(complex_.residues))
 
 
-def _near_any(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Which points are within `AROUND` of any of the centres; bool, (n,)."""
-    from scipy.spatial import cKDTree  # slow to import
-
-    if not len(centres):
-        return np.zeros(len(points), dtype=bool)
-    distance, _ = cKDTree(centres).query(points)
-    return distance <= AROUND
-
-
 def entropy(log_probability: np.ndarray) -> np.ndarray:
     """Of the 20 standard amino acids, in nats; float64, (m,). log_probability : (m, 21), the last
     one unknown.
     """
-    twenty = log_probability[:, :20]
+    twenty = log_probability[:, :UNKNOWN]
     twenty = twenty - np.log(np.exp(twenty).sum(axis=1, keepdims=True))
     return -(np.exp(twenty) * twenty).sum(axis=1)
-
-
-FOLDING = tuple(f"folding_{name}" for name in Folding._fields[2:])
-"""Columns of `nodes/folding/v1` before those of `nodes/contacts/v1`."""
-
-
-@register(
-    "nodes/folding/v1",
-    alias="folding",
-    summary=(
-        "those of nodes/contacts/v1, and likelihoods of inverse folding in the complex and apart"
-    ),
-    parameters=DsspTopology,
-    ready=check_installed,
-    columns=lambda parameters: [*FOLDING, *contact_columns(parameters)],
-)
-def folding_nodes(
-    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
-) -> NodeTable:
-    """Node table of a complex: six columns before those of `contact_nodes.contact_nodes`, which
-    takes the same.
-
-    `folding_contacts`, residues of other partners that a residue touches; `folding_together` and
-    `folding_apart`, the logarithm of the probability of its amino acid in the complex and in its
-    partner alone; `folding_rank`, how many amino acids are more probable in the complex;
-    `folding_entropy_together` and `folding_entropy_apart`, in nats. All are 0 where a residue is
-    not standard or lacks backbone atoms. Raises ConfigError without the package.
-    """
-    table = contact_nodes(parameters, complex_, residues, topology)
-    likelihoods = folding(complex_, residues)
-    place = np.full(len(complex_.residues), -1)
-    place[residues] = np.arange(len(residues))
-    values = np.zeros((len(residues), len(FOLDING)))
-    values[place[likelihoods.residue]] = np.column_stack(likelihoods[2:])
-    values[np.array(table.lost) != ""] = 0.0
-    return NodeTable(np.concatenate([values, table.values], axis=1), table.lost)

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from toporank.features.pairs import Edges, Rising, atom_distances, both_directions, node_pairs
-from toporank.features.registry import Parameters, Scaling, register
+from toporank.features.registry import Angstrom, Parameters, Scaling, register
 from toporank.structures.complex import Complex
 
 AXES = {"xyz": [0, 1, 2], "xyy": [0, 1, 1]}
@@ -19,34 +19,24 @@ AXES = {"xyz": [0, 1, 2], "xyy": [0, 1, 1]}
 class LegacyV11(Parameters):
     """Parameters of `edges/legacy_v11`."""
 
-    cutoff: float = Field(
-        10.0,
-        gt=0,
-        le=50,
-        json_schema_extra={"unit": "Å"},
-        description="Nodes of different partners whose CA atoms are closer than this are joined.",
-    )
+    cutoff: Angstrom = Field(10.0, le=50)
+    """Nodes of different partners whose CA atoms are closer than this are joined."""
     bins: Annotated[tuple[float, ...], Rising] = Field(
-        tuple(float(edge) for edge in range(1, 11)),
+        (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0),
         min_length=1,
         json_schema_extra={"unit": "Å"},
-        description="Lower edges of the histogram of atom–atom distances; the last bin has no upper end."
-        " Distances under the first edge are not counted.",
     )
-    coordinates: Literal["xyz", "xyy"] = Field(
-        "xyz",
-        description=(
-            "Of the histogram. `xyy`: the published one, which reads y as z; for networks trained "
-            "on that."
-        ),
-    )
-    scaling: Scaling = Field(
-        "training_set",
-        description="`per_decoy`: every column to [0, 1] within each decoy, as published. `training_set`: "
-        "by mean"
-        " and standard deviation of the training graphs, kept in the checkpoint. `none`: Å and "
-        "counts.",
-    )
+    """Lower edges of the histogram of atom–atom distances; the last bin has no upper end.
+    Distances under the first edge are not counted.
+    """
+    coordinates: Literal["xyz", "xyy"] = "xyz"
+    """Of the histogram. `xyy`: the published one, which reads y as z; for networks trained on
+    that.
+    """
+    scaling: Scaling = "training_set"
+    """`per_decoy`: every column to [0, 1] within each decoy, as published. `training_set`: by mean
+    and standard deviation of the training graphs, kept in the checkpoint. `none`: Å and counts.
+    """
 
 
 def legacy_columns(parameters: LegacyV11) -> list[str]:

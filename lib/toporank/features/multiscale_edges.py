@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from toporank.features.pairs import Edges, Rising, atom_distances, both_directions, node_pairs
-from toporank.features.registry import Parameters, Scaling, register
+from toporank.features.registry import Angstrom, Parameters, Scaling, register
 from toporank.structures.complex import STANDARD, Complex
 
 N_BINS = 10
@@ -25,31 +25,18 @@ class MultiscaleV24(Parameters):
     """Parameters of `edges/multiscale_v24`."""
 
     bands: Annotated[tuple[float, float, float, float], Rising] = Field(
-        (0.0, 6.0, 10.0, 14.0),
-        json_schema_extra={"unit": "Å"},
-        description=(
-            "Limits of the short, medium and long band of CA distances; the last one is the cutoff."
-        ),
+        (0.0, 6.0, 10.0, 14.0), json_schema_extra={"unit": "Å"}
     )
-    bin_width: float = Field(
-        2.0,
-        gt=0,
-        json_schema_extra={"unit": "Å"},
-        description="Width of the ten bins of atom–atom distances.",
-    )
-    contact: float = Field(
-        5.0,
-        gt=0,
-        json_schema_extra={"unit": "Å"},
-        description="Atom pairs at most this far apart are contacts.",
-    )
-    scaling: Scaling = Field(
-        "none",
-        description="`none`: values as they are, as in the original. `training_set`: by mean and standard "
-        "deviation of"
-        " the training graphs, kept in the checkpoint. `per_decoy`: every column to [0, 1] within "
-        "each decoy.",
-    )
+    """Limits of the short, medium and long band of CA distances; the last one is the cutoff."""
+    bin_width: Angstrom = 2.0
+    """Width of the ten bins of atom–atom distances."""
+    contact: Angstrom = 5.0
+    """Atom pairs at most this far apart are contacts."""
+    scaling: Scaling = "none"
+    """`none`: values as they are, as in the original. `training_set`: by mean and standard
+    deviation of the training graphs, kept in the checkpoint. `per_decoy`: every column to [0,
+    1] within each decoy.
+    """
 
 
 def multiscale_columns(parameters: MultiscaleV24) -> list[str]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from toporank.errors import FeatureError
 from toporank.features.registry import Parameters, Scaling, min_max, register, scaled
@@ -67,34 +66,25 @@ class NodeTable:
 class DsspTopology(Parameters):
     """Parameters of `nodes/dssp_topology/v1`."""
 
-    scaling: Scaling = Field(
-        "training_set",
-        description="`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its "
-        "interface)"
-        " are scaled to [0, 1] within each decoy, as published. `training_set`: by mean and "
-        "standard deviation of the"
-        " training graphs, kept in the checkpoint. `none`: degrees and raw topology.",
-    )
-    modified: Literal["parent", "lost"] = Field(
-        "parent",
-        description="`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, "
-        "`HIE` as `HIS`)."
-        " `lost`: it is not a node, and DSSP does not see it, as published.",
-    )
-    orientation: Literal["file", "principal_axes"] = Field(
-        "principal_axes",
-        description="Orientation of the complex given to DSSP: accessibilities change with it by 1 Å² and "
-        "more."
-        " `file`: as in the file, as published. `principal_axes`: always the same, from the shape "
-        "of the complex.",
-    )
-    dssp: Literal["builtin", "mkdssp"] = Field(
-        "builtin",
-        description="`builtin`: accessibility, φ, ψ and states by code of this project, about 30 times as "
-        "fast."
-        " `mkdssp`: by that program, which must be installed. docs/features.md shows how closely "
-        "they agree.",
-    )
+    scaling: Scaling = "training_set"
+    """`per_decoy`: φ, ψ (over all residues of the complex) and topology (over its interface) are
+    scaled to [0, 1] within each decoy, as published. `training_set`: by mean and standard
+    deviation of the training graphs, kept in the checkpoint. `none`: degrees and raw topology.
+    """
+    modified: Literal["parent", "lost"] = "parent"
+    """`parent`: a modified or renamed amino acid counts as its parent (`MSE` as `MET`, `HIE` as
+    `HIS`). `lost`: it is not a node, and DSSP does not see it, as published.
+    """
+    orientation: Literal["file", "principal_axes"] = "principal_axes"
+    """Orientation of the complex given to DSSP: accessibilities change with it by 1 Å² and more.
+    `file`: as in the file, as published. `principal_axes`: always the same, from the shape of
+    the complex.
+    """
+    dssp: Literal["builtin", "mkdssp"] = "builtin"
+    """`builtin`: accessibility, φ, ψ and states by code of this project, about 30 times as fast.
+    `mkdssp`: by that program, which must be installed. docs/features.md shows how closely they
+    agree.
+    """
 
     @property
     def calls_mkdssp(self) -> bool:
@@ -153,7 +143,8 @@ def dssp_topology_nodes(
 class TopologyOnly(Parameters):
     """Parameters of `nodes/topology_only/v1`."""
 
-    scaling: Scaling = Field("training_set", description="As of `nodes/dssp_topology/v1`.")
+    scaling: Scaling = "training_set"
+    """As of `nodes/dssp_topology/v1`."""
 
 
 @register(

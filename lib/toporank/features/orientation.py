@@ -46,17 +46,18 @@ def orientation(
     -------
     Orientation
     """
-    poses, (i, j) = residue_poses(heavy, nodes), pairs.T
-    unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
+    poses = residue_poses(heavy, nodes)
+    i, j = pairs.T
     facing = _unit(poses.side_chain)
+    unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
     return Orientation(
-        np.linalg.norm(
+        apart=np.linalg.norm(
             poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1
         ),
-        (poses.frame[i] * poses.frame[j]).sum(axis=2),
-        (facing[i] * facing[j]).sum(axis=1),
-        _seen(poses.frame[i], facing[i], unit),
-        _seen(poses.frame[j], facing[j], -unit),
+        axes=(poses.frame[i] * poses.frame[j]).sum(axis=2),
+        side_chains=(facing[i] * facing[j]).sum(axis=1),
+        from_first=_seen(poses.frame[i], facing[i], unit),
+        from_second=_seen(poses.frame[j], facing[j], -unit),
     )
 
 
@@ -90,32 +91,20 @@ class Poses:
 def residue_poses(heavy: Complex, residues: np.ndarray) -> Poses:
     """Poses of residues with a CA, int, shape (n,), of a complex without hydrogens."""
     ca = heavy.xyz[heavy.ca[residues]]
-    n, c = (_from_ca(heavy, residues, name) for name in (b"N", b"C"))
+    n, c = np.zeros((2, *ca.shape))
+    for vectors, atoms in zip((n, c), heavy.atoms_named(b"N", b"C")[residues].T, strict=True):
+        vectors[atoms >= 0] = heavy.xyz[atoms[atoms >= 0]] - ca[atoms >= 0]
     first = _unit(c)
     second = _unit(n - (n * first).sum(axis=1, keepdims=True) * first)
     frame = np.stack([first, second, np.cross(first, second)], axis=1)
     frame[~frame.any(axis=2).all(axis=1)] = 0.0
     side = ~np.isin(heavy.atom_names, BACKBONE)
-    of, size = heavy.residue_of[side], len(heavy.residues)
-    count = np.maximum(np.bincount(of, minlength=size), 1)[residues, None]
-    total = np.stack([np.bincount(of, x, minlength=size) for x in heavy.xyz[side].T], axis=1)[
-        residues
-    ]
-    has_any = np.isin(residues, of)[:, None]
-    return Poses(ca, frame, np.where(has_any, total / count - ca, 0.0))
-
-
-def _from_ca(complex_: Complex, residues: np.ndarray, name: bytes) -> np.ndarray:
-    """Å, shape (n, 3), from CA to the atom of that name; zeros where the residue lacks that
-    atom.
-    """
-    atom = np.full(len(complex_.residues), -1)
-    found = np.flatnonzero(complex_.atom_names == name)
-    atom[complex_.residue_of[found]] = found
-    atom = atom[residues]
-    return np.where(
-        (atom >= 0)[:, None], complex_.xyz[atom] - complex_.xyz[complex_.ca[residues]], 0.0
-    )
+    side_of = heavy.residue_of[side]
+    n_side = np.bincount(side_of, minlength=len(heavy.residues))[residues, None]
+    total = np.zeros((len(heavy.residues), 3))
+    np.add.at(total, side_of, heavy.xyz[side])
+    side_chain = np.where(n_side > 0, total[residues] / np.maximum(n_side, 1) - ca, 0.0)
+    return Poses(ca=ca, frame=frame, side_chain=side_chain)
 
 
 LEAST_LENGTH = 1e-6

@@ -53,13 +53,11 @@ def node_pairs(
         raise FeatureError(
             f"no two nodes of different partners within {cutoff:g} Å and not in one place, so the "
             "graph has no edge",
-            remedy=(
-                "do the partners lie on each other, or are contacts incomplete residues? see the "
-                "node table"
-            ),
+            remedy="do the partners lie on each other, or are contacts incomplete residues? see "
+            "the node table",
         )
     pairs, distance = near[joined], distance[joined]
-    order = np.lexsort(pairs.T[::-1])
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     return pairs[order], distance[order]
 
 

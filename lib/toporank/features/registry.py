@@ -14,10 +14,10 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from toporank import plugins
 from toporank.errors import ConfigError
@@ -38,12 +38,21 @@ no scaling.
 """
 
 
+Angstrom = Annotated[float, Field(gt=0, json_schema_extra={"unit": "Å"})]
+"""The type of a parameter that is a distance."""
+
+
 class Parameters(BaseModel):
-    """Base of the parameter sets: unknown keys are errors, values do not change."""
+    """Base of the parameter sets: unknown keys are errors, values do not change, and the docstring
+    of a parameter is its description.
+    """
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, defer_build=True
-    )  # most modules are never chosen
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        defer_build=True,  # most modules are never chosen
+    )
 
     @property
     def calls_mkdssp(self) -> bool:

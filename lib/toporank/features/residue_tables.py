@@ -19,6 +19,8 @@ Column = np.ndarray | list[Any]
 """Numbers; or texts and whole numbers, None where one is unknown."""
 Table = dict[str, Column]
 """Columns by name, in their order."""
+IDENTITY = ("chain", "number", "insertion_code", "residue", "label_chain", "label_number")
+"""Columns that say which residue a row is of."""
 
 
 def table_bytes(
@@ -34,22 +36,18 @@ def table_bytes(
     columns : arrays of N numbers, lists of N texts
     metadata : how the further columns were made; what JSON can hold
     """
-    ids = [complex_.residues[r] for r in index]
-    labels = [complex_.labels[r] if complex_.labels else ("", None) for r in index]
-    identity: Table = {
-        "chain": [i.chain for i in ids],
-        "number": [i.number for i in ids],
-        "insertion_code": [i.insertion_code for i in ids],
-        "residue": [complex_.names[r] for r in index],
-        "label_chain": [chain or None for chain, _ in labels],
-        "label_number": [number for _, number in labels],
-    }
-    table = {**identity, **columns}
-    arrays, lists = {}, {}
-    for name, column in table.items():
+    lists: Table = {name: [] for name in IDENTITY}
+    for r in index:
+        label_chain, label_number = complex_.labels[r] if complex_.labels else ("", None)
+        row = (*complex_.residues[r], complex_.names[r], label_chain or None, label_number)
+        for column, value in zip(lists.values(), row, strict=True):
+            column.append(value)
+    arrays = {}
+    for name, column in columns.items():
         kind = arrays if isinstance(column, np.ndarray) else lists
         kind[name] = column
-    return described.to_bytes(arrays, {"columns": [*table], "lists": lists, "made_by": metadata})
+    names = [*IDENTITY, *columns]
+    return described.to_bytes(arrays, {"columns": names, "lists": lists, "made_by": metadata})
 
 
 def read_table(content: bytes) -> Table:
@@ -77,10 +75,11 @@ def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, Table]
     FeatureError : where the complex does not have a residue
     ValueError : where the bytes are damaged
     """
-    table, position = read_table(content), complex_.index()
-    ids = zip(table["chain"], table["number"], table["insertion_code"], strict=True)
+    table = read_table(content)
+    position = complex_.index()
+    ids = map(ResidueId, table["chain"], table["number"], table["insertion_code"])
     try:
-        index = [position[ResidueId(*each)] for each in ids]
+        index = [position[residue] for residue in ids]
     except KeyError as error:
         raise FeatureError(f"residue {error.args[0]} is not in the structure") from error
     return np.array(index, int), table
@@ -88,6 +87,5 @@ def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, Table]
 
 def matrix(table: Table, columns: list[str]) -> np.ndarray:
     """Return the named columns of numbers as float64, (N, len(columns))."""
-    return np.column_stack(
-        [table[name] for name in columns] or [np.zeros((len(table["chain"]), 0))]
-    )
+    empty = np.zeros((len(table["chain"]), 0))
+    return np.column_stack([empty, *(table[name] for name in columns)])

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from toporank.features.registry import Parameters, register
+from toporank.features.registry import Angstrom, Parameters, register
 from toporank.structures.complex import Complex
 
 STATISTICS = ("sum", "min", "max", "mean", "std")
@@ -29,52 +29,24 @@ H1_QUANTITIES = ("length", "birth", "death")
 class Persistence(Parameters):
     """Parameters of `topology/persistence/v1`."""
 
-    radius: float = Field(
-        8.0,
-        gt=0,
-        le=30,
-        json_schema_extra={"unit": "Å"},
-        description=(
-            "Atoms within this distance of the residue's CA, itself included, form its cloud."
-        ),
-    )
-    element_sets: tuple[str, ...] = Field(
-        ("C", "N", "O", "CN", "CO", "NO", "CNO"),
-        min_length=1,
-        description=(
-            "One pair of diagrams for each: the letters are the elements whose atoms take part."
-        ),
-    )
-    h0_max_death: float = Field(
-        8.0,
-        gt=0,
-        json_schema_extra={"unit": "Å"},
-        description="H0 bars that die later are left out.",
-    )
-    min_persistence: float = Field(
-        0.01,
-        ge=0,
-        json_schema_extra={"unit": "Å for H0, Å² for H1"},
-        description="Shorter bars are left out.",
-    )
-    atoms: Literal["protein", "all"] = Field(
-        "protein",
-        description=(
-            "`protein`: atoms of amino acids only. `all`: water, ions and ligands too, as "
-            "published."
-        ),
-    )
-    precision: Literal["float64", "float32"] = Field(
-        "float64",
-        description="`float32` rounds coordinates to single precision first, as published; it changes"
-        " values by about 1e-4 and serves comparison only.",
-    )
-    engine: Literal["compiled", "gudhi"] = Field(
-        "compiled",
-        description="`compiled` is about 17 times as fast; `gudhi` is the reference. Both give the same "
-        "numbers"
-        " to 1e-9.",
-    )
+    radius: Angstrom = Field(8.0, le=30)
+    """Atoms within this distance of the residue's CA, itself included, form its cloud."""
+    element_sets: tuple[str, ...] = Field(("C", "N", "O", "CN", "CO", "NO", "CNO"), min_length=1)
+    """One pair of diagrams for each: the letters are the elements whose atoms take part."""
+    h0_max_death: Angstrom = 8.0
+    """H0 bars that die later are left out."""
+    min_persistence: float = Field(0.01, ge=0, json_schema_extra={"unit": "Å for H0, Å² for H1"})
+    """Shorter bars are left out."""
+    atoms: Literal["protein", "all"] = "protein"
+    """`protein`: atoms of amino acids only. `all`: water, ions and ligands too, as published."""
+    precision: Literal["float64", "float32"] = "float64"
+    """`float32` rounds coordinates to single precision first, as published; it changes values by
+    about 1e-4 and serves comparison only.
+    """
+    engine: Literal["compiled", "gudhi"] = "compiled"
+    """`compiled` is about 17 times as fast; `gudhi` is the reference. Both give the same numbers
+    to 1e-9.
+    """
 
     @field_validator("element_sets")
     @classmethod

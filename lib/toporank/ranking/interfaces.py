@@ -20,7 +20,7 @@ from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.natural_partners import lines_of_targets
 from toporank.scorer.prediction import DECIMALS, Score
 from toporank.structures.identity import Status
-from toporank.structures.immune import Domain, alike, roles_of
+from toporank.structures.immune import Domain, alike, domains_of
 from toporank.structures.partners import chains_of, partner_name
 
 MOST_HINTS = 3
@@ -205,7 +205,7 @@ def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | N
 
     sequences : of the chains of the target, by name.
     """
-    domains = {name: roles_of(sequence).domains for name, sequence in (sequences or {}).items()}
+    domains = {name: domains_of(sequence) for name, sequence in (sequences or {}).items()}
     antibody = {name: of_chain for name, of_chain in domains.items() if of_chain}
     contacts: dict[str, list[int]] = {}
     rows = list(rows)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from toporank.structures.immune import ANTIBODY, MHC, PEPTIDE, RECEPTOR, Pair
-from toporank.structures.partners import Partners, partner_name
+from toporank.structures.partners import Partners, listed, partner_name
 
 AN_ANTIBODY, A_RECEPTOR = "an antibody", "a T-cell receptor"
 AN_MHC, AN_MHC_WITH_PEPTIDE = "an MHC molecule", "an MHC molecule with its peptide"
@@ -39,11 +39,20 @@ def sentence_of_pairs(partners: Partners, pairs: Iterable[Pair]) -> str:
     'H and L are an antibody: counted as H+L against A'
     """
     pairs = list(pairs)
-    names = {}
+    bodies = []
     for chains in partners:
         kinds = {pair.what for pair in pairs if {pair.first, pair.second} <= set(chains)}
-        names[chains] = next((name for name, of in NAMES.items() if kinds and kinds <= of), "")
-    return _sentence(partners, names)
+        name = next((name for name, of in NAMES.items() if kinds and kinds <= of), "")
+        if name:
+            bodies.append(f"{listed([partner_name([chain]) for chain in chains])} are {name}")
+    if not bodies:
+        return ""
+    largest_first = sorted(partners, key=lambda chains: (-len(chains), chains))
+    written = [partner_name(chains) for chains in largest_first]
+    how = " against ".join(written)
+    if len(written) != 2:
+        how = f"{len(written)} partners, {listed(written)}"
+    return f"{', and '.join(bodies)}{COUNTED_AS}{how}"
 
 
 def sentence_of_a_body_alone(chains: Iterable[str], pairs: Iterable[Pair]) -> str:
@@ -53,38 +62,11 @@ def sentence_of_a_body_alone(chains: Iterable[str], pairs: Iterable[Pair]) -> st
     >>> sentence_of_a_body_alone(["H", "L"], [Pair(ANTIBODY, "H", "L")])
     'H and L are an antibody without anything that it binds: counted as H against L'
     """
-    chains = list(chains)
+    ends = sorted(chains)
     for pair in pairs:
-        if len(chains) == 2 and {pair.first, pair.second} == set(chains) and pair.what != PEPTIDE:
+        if sorted((pair.first, pair.second)) == ends and pair.what != PEPTIDE:
             name = next(name for name, of in NAMES.items() if of == {pair.what})
-            first, second = [partner_name([chain]) for chain in sorted(chains)]
+            first, second = [partner_name([chain]) for chain in ends]
             how = f"counted as {first} against {second}"
             return f"{first} and {second} are {name} without anything that it binds: {how}"
     return ""
-
-
-def _sentence(partners: Partners, names: Mapping[tuple[str, ...], str]) -> str:
-    bodies = []
-    for chains in partners:
-        if names[chains]:
-            bodies.append(
-                f"{_listed([partner_name([chain]) for chain in chains])} are {names[chains]}"
-            )
-    if not bodies:
-        return ""
-    written = [
-        partner_name(chains)
-        for chains in sorted(partners, key=lambda chains: (-len(chains), chains))
-    ]
-    how = (
-        " against ".join(written)
-        if len(written) == 2
-        else f"{len(written)} partners, {_listed(written)}"
-    )
-    return f"{', and '.join(bodies)}{COUNTED_AS}{how}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names in words: `A, B and C`."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last

@@ -209,6 +209,16 @@ class Complex:
         """
         return np.searchsorted(self.residue_of, np.arange(len(self.residues) + 1))
 
+    def atoms_named(self, *names: bytes) -> np.ndarray:
+        """int, shape (R, len(names)): the atom of each name in each residue; -1 where there is
+        none.
+        """
+        atoms = np.full((len(self.residues), len(names)), -1)
+        for column, name in enumerate(names):
+            named = np.flatnonzero(self.atom_names == name)
+            atoms[self.residue_of[named], column] = named
+        return atoms
+
     def index(self) -> dict[ResidueId, int]:
         """Residue index by identity; where a ligand, say, has the same one, that of the residue
         with a CA.

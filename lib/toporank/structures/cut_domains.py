@@ -9,28 +9,13 @@ clearly more so than like those of a light chain, and the other way round.
 
 from __future__ import annotations
 
+import csv
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 
 HEAVY, LIGHT = "heavy", "light"
-GERMLINES = {
-    HEAVY: (
-        "EVQLVESGGGLVQPGGSLRLSCAASGFTFSSYAMSWVRQAPGKGLEWVSAISGSGGSTYYADSVKGRFTISRDNSKNTLYLQMNSLRAEDTAVYYCAK",
-        "QVQLVQSGAEVKKPGASVKVSCKASGYTFTSYYMHWVRQAPGQGLEWMGIINPSGGSTSYAQKFQGRVTMTRDTSTSTVYMELSSLRSEDTAVYYCAR",
-        "QVQLQESGPGLVKPSETLSLTCTVSGGSISSYYWSWIRQPPGKGLEWIGYIYYSGSTNYNPSLKSRVTISVDTSKNQFSLKLSSVTAADTAVYYCAR",
-        "QVQLQQSGAELVKPGASVKLSCKASGYTFTSYWMHWVKQRPGQGLEWIGEINPSNGGTNYNEKFKSKATLTVDKSSSTAYMQLSSLTSEDSAVYYCAR",
-        "QVQLKESGPGLVAPSQSLSITCTVSGFSLTSYGVHWVRQPPGKGLEWLGVIWAGGSTNYNSALMSRLSISKDNSKSQVFLKMNSLQTDDTAMYYCAR",
-        "QSVEESGGRLVTPGTPLTLTCTVSGFSLSSYAMSWVRQAPGKGLEWIGIISSSGSTYYASWAKGRFTISKTSTTVDLKITSPTTEDTATYFCAR",
-    ),
-    LIGHT: (
-        "DIQMTQSPSSLSASVGDRVTITCRASQSISSYLNWYQQKPGKAPKLLIYAASSLQSGVPSRFSGSGSGTDFTLTISSLQPEDFATYYCQQSYSTPLTFGQGTKVEIK",
-        "EIVLTQSPATLSLSPGERATLSCRASQSVSSYLAWYQQKPGQAPRLLIYDASNRATGIPARFSGSGSGTDFTLTISSLEPEDFAVYYCQQRSNWPLTFGGGTKVEIK",
-        "DIVMTQSPLSLPVTPGEPASISCRSSQSLLHSNGYNYLDWYLQKPGQSPQLLIYLGSNRASGVPDRFSGSGSGTDFTLKISRVEAEDVGVYYCMQALQTPYTFGQGTKLEIK",
-        "QSVLTQPPSVSGAPGQRVTISCTGSSSNIGAGYDVHWYQQLPGTAPKLLIYGNSNRPSGVPDRFSGSKSGTSASLAITGLQAEDEADYYCQSYDSSLSGVVFGGGTKLTVL",
-        "QSALTQPASVSGSPGQSITISCTGTSSDVGGYNYVSWYQQHPGKAPKLMIYEVSNRPSGVSNRFSGSKSGNTASLTISGLQAEDEADYYCSSYTSSSTLVFGGGTKLTVL",
-        "SYELTQPPSVSVSPGQTASITCSGDKLGDKYACWYQQKPGQSPVLVIYQDSKRPSGIPERFSGSNSGNTATLTISGTQAMDEADYYCQAWDSSTVVFGGGTKLTVL",
-    ),
-}
+GERMLINES = Path(__file__).with_name("germlines.csv")
 """Human, mouse and rabbit genes of the large families (IMGT), light chains with a joining segment.
 """
 SIZES = range(15, 101)
@@ -66,9 +51,9 @@ def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     before = None
     for letter, number in zip(sequence, numbers, strict=True):
-        if before is not None and number - before in (0, 1):
-            start, letters = pieces[-1]
-            pieces[-1] = start, letters + letter
+        if before is not None and 0 <= number - before <= 1:
+            start, letters = pieces.pop()
+            pieces.append((start, letters + letter))
         else:
             pieces.append((number, letter))
         before = number
@@ -85,13 +70,19 @@ def pair_score(one: tuple[Piece, ...], other: tuple[Piece, ...]) -> int:
 
 
 def _heavy_and_light(heavy: tuple[Piece, ...], light: tuple[Piece, ...]) -> int:
-    as_heavy, as_light = likeness(heavy, HEAVY), likeness(light, LIGHT)
-    if min(as_heavy, as_light) < LEAST_SCORE or as_heavy + as_light < LEAST_OF_BOTH:
+    as_heavy = likeness(heavy, HEAVY)
+    as_light = likeness(light, LIGHT)
+    score = as_heavy + as_light
+    is_like = min(as_heavy, as_light) >= LEAST_SCORE and score >= LEAST_OF_BOTH
+    if not is_like or as_heavy < likeness(heavy, LIGHT) + MARGIN:
         return 0
-    clear = (
-        as_heavy - likeness(heavy, LIGHT) >= MARGIN and as_light - likeness(light, HEAVY) >= MARGIN
-    )
-    return as_heavy + as_light if clear else 0
+    return score if as_light >= likeness(light, HEAVY) + MARGIN else 0
+
+
+@functools.cache
+def _germlines() -> list[dict[str, str]]:
+    with open(GERMLINES, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -99,16 +90,20 @@ def likeness(pieces: tuple[Piece, ...], kind: str) -> int:
     """How much the pieces of a chain are like a heavy or light chain: the score of the germline
     gene nearest to it.
     """
-    return max(sum(_of_piece(*piece, germline) for piece in pieces) for germline in GERMLINES[kind])
+    best = 0
+    for gene in _germlines():
+        if gene["kind"] == kind:
+            best = max(best, sum(_of_piece(*piece, gene["sequence"]) for piece in pieces))
+    return best
 
 
 def _of_piece(number: int, letters: str, germline: str) -> int:
     """The best score of a piece without gaps, near its place; 0 where it is as low as by chance."""
     best = 0
     for start in range(number - 1 - SHIFT, number + SHIFT):
-        first = max(-start, 0)
+        beside = zip(letters[max(-start, 0) :], germline[max(start, 0) :], strict=False)
         score = 0
-        for own, there in zip(letters[first:], germline[max(start, 0) :], strict=False):
-            score = max(0, score + (SAME if own == there else OTHER))
+        for letter, of_gene in beside:
+            score = max(0, score + (SAME if letter == of_gene else OTHER))
             best = max(best, score)
     return best if best >= LEAST_OF_PIECE else 0

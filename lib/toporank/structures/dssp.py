@@ -74,26 +74,31 @@ class DsspMissingError(TopoRankError):
 @functools.cache
 def dssp_version() -> str:
     """Version of mkdssp on the PATH, such as `4.2.2`. Raises DsspMissingError with the remedy."""
-    if shutil.which(PROGRAM) is None:
-        raise DsspMissingError("not found on the PATH", where=PROGRAM, remedy=INSTALL_HINT)
     try:
-        answer = subprocess.run(
-            [PROGRAM, "--version"], capture_output=True, text=True, timeout=60, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise DsspMissingError(
-            f"does not run: {error}", where=PROGRAM, remedy=INSTALL_HINT
-        ) from error
-    version = re.search(r"version\s+(\d+)\.(\d+)(\.\d+)*", answer.stdout + answer.stderr)
+        answer = _run_mkdssp("--version", timeout=60)
+    except subprocess.TimeoutExpired as error:
+        raise _missing(f"does not run: {error}") from error
+    version = re.search(r"version\s+((\d+)\.(\d+)(\.\d+)*)", answer.stdout + answer.stderr)
     if version is None:
-        raise DsspMissingError(
-            "does not report its version; is it mkdssp 4?", where=PROGRAM, remedy=INSTALL_HINT
-        )
-    if not SUPPORTED[0] <= (int(version[1]), int(version[2])) < SUPPORTED[1]:
-        raise DsspMissingError(
-            f"{version[0]} is not supported, 4.x is", where=PROGRAM, remedy=INSTALL_HINT
-        )
-    return version[0].split()[-1]
+        raise _missing("does not report its version; is it mkdssp 4?")
+    number, major, minor, _ = version.groups()
+    if not SUPPORTED[0] <= (int(major), int(minor)) < SUPPORTED[1]:
+        raise _missing(f"version {number} is not supported, 4.x is")
+    return number
+
+
+def _missing(what: str) -> DsspMissingError:
+    return DsspMissingError(what, where=PROGRAM, remedy=INSTALL_HINT)
+
+
+def _run_mkdssp(*arguments: str, timeout: float) -> subprocess.CompletedProcess[str]:
+    if shutil.which(PROGRAM) is None:
+        raise _missing("not found on the PATH")
+    command = [PROGRAM, *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except OSError as error:
+        raise _missing(f"does not run: {error}") from error
 
 
 def run_dssp(complex_: Complex) -> Dssp:
@@ -107,24 +112,15 @@ def run_dssp(complex_: Complex) -> Dssp:
     with tempfile.TemporaryDirectory(prefix="toporank-dssp-") as folder:
         source, result = Path(folder, "complex.pdb"), Path(folder, "complex.dssp")
         source.write_text(text)
-        command = [PROGRAM, "--output-format=dssp", str(source), str(result)]
         try:
-            answer = subprocess.run(
-                command, capture_output=True, text=True, timeout=limit, check=False
-            )
-        except FileNotFoundError as error:
-            raise DsspMissingError(
-                "not found on the PATH", where=PROGRAM, remedy=INSTALL_HINT
-            ) from error
+            answer = _run_mkdssp("--output-format=dssp", str(source), str(result), timeout=limit)
         except subprocess.TimeoutExpired as error:
-            raise FeatureError(
-                f"mkdssp did not finish within {limit:g} s",
-                remedy="a very large complex? use a part of it",
-            ) from error
+            what = f"mkdssp did not finish within {limit:g} s"
+            raise FeatureError(what, remedy="a very large complex? use a part of it") from error
         if answer.returncode != 0 or not result.exists():
-            last_words = ((answer.stderr or answer.stdout).strip() or "nothing").splitlines()[-1]
-            what = f"mkdssp failed with exit status {answer.returncode} and said: {last_words}"
-            raise FeatureError(what, remedy=LOOK)
+            message = (answer.stderr or answer.stdout).strip() or "nothing"
+            what = f"mkdssp failed with exit status {answer.returncode} and said: "
+            raise FeatureError(what + message.splitlines()[-1], remedy=LOOK)
         return parse_dssp(result.read_text(), position, len(complex_.residues))
 
 
@@ -132,34 +128,31 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
     """PDB text of the protein residues, and for each (chain letter, number) in it the residue's
     index.
     """
-    chains = complex_.chains
-    n_letters = max(
-        len(chains), len(CHAIN_LETTERS)
-    )  # neighbours in the alphabet share a letter where chains are more
-    letters = {
-        chain: CHAIN_LETTERS[i * len(CHAIN_LETTERS) // n_letters] for i, chain in enumerate(chains)
-    }
-    names = np.char.decode(complex_.atom_names, "utf-8", "replace")
-    is_hydrogen = complex_.is_hydrogen  # mkdssp cannot tell all of them from their names
-    xyz = complex_.xyz - _origin(complex_.xyz)
+    heavy = complex_.without_hydrogens()  # mkdssp cannot tell all of them from their names
+    chains = heavy.chains
+    # Neighbours in the alphabet share a letter where chains are more.
+    n_letters = max(len(chains), len(CHAIN_LETTERS))
+    letters = {}
+    for i, chain in enumerate(chains):
+        letters[chain] = CHAIN_LETTERS[i * len(CHAIN_LETTERS) // n_letters]
+    names = np.char.decode(heavy.atom_names, "utf-8", "replace")
+    xyz = heavy.xyz - _origin(complex_.xyz)
     count = dict.fromkeys(letters.values(), 0)
     position: dict[tuple[str, int], int] = {}
     lines = ["HEADER    COMPLEX                                 01-JAN-00   XXXX\n"]
-    for r in np.argsort([residue.chain for residue in complex_.residues], kind="stable").tolist():
-        if not complex_.parents[r]:
+    for r in np.argsort([residue.chain for residue in heavy.residues], kind="stable").tolist():
+        if not heavy.parents[r]:
             continue
-        letter = letters[complex_.residues[r].chain]
+        letter = letters[heavy.residues[r].chain]
         count[letter] += 1
         position[letter, count[letter]] = r
-        for atom in range(*complex_.atom_slices[r : r + 2]):
-            if is_hydrogen[atom]:
-                continue
+        residue = f"{heavy.parents[r]:3s} {letter}{count[letter]:4d}"
+        for atom in range(*heavy.atom_slices[r : r + 2]):
             name = names[atom][:4]
             padded = name if len(name) > 3 else f" {name}"
             x, y, z = xyz[atom]
             lines.append(
-                f"ATOM  {len(lines) % 100000:5d} {padded:<4s} {complex_.parents[r]:3s} "
-                f"{letter}{count[letter]:4d}    "
+                f"ATOM  {len(lines) % 100000:5d} {padded:<4s} {residue}    "
                 f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00          {name[0]:>2s}\n"
             )
     if max(count.values(), default=0) > MAX_RESIDUES_IN_CHAIN:
@@ -226,22 +219,16 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     -------
     Dssp, as from `run_dssp`
     """
-    from toporank.structures import (
-        kabsch_sander,
-    )  # numba is slow to import, and every job imports all feature modules
+    from toporank.structures import kabsch_sander  # imports numba, which is slow
 
     n = len(complex_.residues)
-    backbone = np.full((n, len(BACKBONE)), -1)
-    for k, name in enumerate(BACKBONE):
-        atoms = np.flatnonzero(complex_.atom_names == name)
-        backbone[complex_.residue_of[atoms], k] = atoms
+    backbone = complex_.atoms_named(*BACKBONE)
     dssp = _empty(n)
     dssp.found[:] = np.isin(complex_.parents, list(STANDARD)) & (backbone >= 0).all(axis=1)
     chain = np.unique([residue.chain for residue in complex_.residues], return_inverse=True)[1]
     residues = np.flatnonzero(dssp.found)
-    residues = residues[
-        np.argsort(chain[residues], kind="stable")
-    ]  # by chain, as in the file for mkdssp
+    by_chain = np.argsort(chain[residues], kind="stable")  # as in the file for mkdssp
+    residues = residues[by_chain]
     is_proline = np.array(complex_.parents)[residues] == "PRO"
     states, phi, psi = kabsch_sander.secondary_structure(
         complex_.xyz[backbone[residues]], chain[residues], is_proline

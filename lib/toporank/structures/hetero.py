@@ -23,33 +23,31 @@ def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
     for residue in residues:
         if not residue.parent and residue.name in STANDARD and residue.atom("CA"):
             candidates[residue.chain].append(residue)
-    notes: dict[str, list[str]] = defaultdict(list)
+    notes: dict[str, list[str]] = {}
     for chain, free in candidates.items():
         protein = [residue for residue in residues if residue.chain == chain and residue.parent]
         joined = _bonded_groups(protein, free)
         for residue in joined:
             residue.parent = residue.name
+        n_ligands = len(free) - len(joined)
+        notes[chain] = []
         if joined:
+            s = "s" if len(joined) > 1 else ""
             notes[chain].append(
-                f"{_amino_acids(joined)} of chain {chain} written as HETATM, read as part of it"
+                f"{len(joined)} amino acid{s} of chain {chain} written as HETATM, read as part of it"
             )
-        ligands = [residue for residue in free if not residue.parent]
-        if len(ligands) >= LEAST:
+        if n_ligands >= LEAST:
             notes[chain].append(
-                f"{_amino_acids(ligands)} of chain {chain} written as HETATM and not bonded to "
+                f"{n_ligands} amino acids of chain {chain} written as HETATM and not bonded to "
                 "others, read as ligands"
             )
     return notes
 
 
-def _amino_acids(residues: list[ModelResidue]) -> str:
-    return f"{len(residues)} amino acid{'s' * (len(residues) > 1)}"
-
-
 def _bonded_groups(protein: list[ModelResidue], free: list[ModelResidue]) -> list[ModelResidue]:
     """Those free amino acids that are part of the chain. protein : the others of it."""
     near = _neighbours(protein + free)
-    is_free = {residue.place for residue in free}
+    free_places = {residue.place for residue in free}
     only_hetero = all(residue.residue.het_flag == "H" for residue in protein)
     seen: set[int] = set()
     joined = []
@@ -60,17 +58,16 @@ def _bonded_groups(protein: list[ModelResidue], free: list[ModelResidue]) -> lis
         to_visit = [first]
         while to_visit:
             residue = to_visit.pop()
-            for neighbour in near[residue.place]:
-                if neighbour.place not in group and (
-                    residue.bonded(neighbour) or neighbour.bonded(residue)
-                ):
-                    group[neighbour.place] = neighbour
-                    if neighbour.place in is_free:
-                        to_visit.append(neighbour)
+            for other in near[residue.place]:
+                bonded = residue.bonded(other) or other.bonded(residue)
+                if bonded and other.place not in group:
+                    group[other.place] = other
+                    if other.place in free_places:
+                        to_visit.append(other)
         seen |= group.keys()
-        touches_protein = not group.keys() <= is_free
+        touches_protein = not group.keys() <= free_places
         if touches_protein or (only_hetero and len(group) >= LEAST):
-            joined += [residue for place, residue in group.items() if place in is_free]
+            joined += [residue for residue in group.values() if residue.place in free_places]
     return joined
 
 

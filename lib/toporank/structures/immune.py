@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +41,7 @@ HEAVY_FRAMEWORK_2 = "VIAML"
 """What follows tryptophan 41 in heavy chains that have a light chain; light chains and receptors
 have Y, F or H.
 """
-BESIDE_W41, BEFORE_C104 = (4, 9), 16
+BEFORE_W41, AFTER_W41, BEFORE_C104 = 4, 9, 16
 """Residues around tryptophan 41 and before cysteine 104 by which two variable domains are compared.
 """
 ALIKE = 24
@@ -69,7 +70,14 @@ LEAST_CONTACTS = {MHC: 20, PEPTIDE: 10, ANTIBODY: 10}
 """Pairs of such residues, at least."""
 
 
-K = TypeVar("K")
+HAS_DOMAIN, HEAVY_1, BETA_2, ALPHA_2, BETA_OF_2, HAS_GROOVE, IS_SHORT = range(7)
+"""What a chain may be by its sequence: one with variable domains, the heavy chain of class I,
+β2-microglobulin, either chain of class II, one with the groove of class I, a peptide.
+"""
+
+
+NOWHERE = (np.nan,) * 3
+"""The place of a CA atom that a residue lacks."""
 
 
 class CaTrace(NamedTuple):
@@ -94,74 +102,69 @@ class Pair(NamedTuple):
 
 class Domain(NamedTuple):
     """A variable domain. start : of its residues in the chain. face : place of residue 44. core :
-    by which it is compared. framework_4 : its beginning. heavy : whether its framework 2 is that of
-    a heavy chain.
+    by which it is compared. heavy : whether its framework 2 is that of a heavy chain.
     """
 
     start: int
     face: int
     core: str
-    framework_4: str
     heavy: bool
 
 
-class Roles(NamedTuple):
-    """What a chain may be by its sequence."""
-
-    domains: tuple[Domain, ...]
-    beta_2: bool
-    class_1: bool
-    groove: bool
-    alpha: bool
-    beta: bool
-    peptide: bool
+@functools.lru_cache(maxsize=4096)
+def domains_of(sequence: str) -> tuple[Domain, ...]:
+    """The variable domains of a chain."""
+    domains = []
+    for match in VARIABLE_DOMAIN.finditer(sequence):
+        w41 = match.start("w41")
+        c104 = match.start("c104")
+        framework_2 = sequence[max(w41 - BEFORE_W41, 0) : w41 + AFTER_W41]
+        framework_3 = sequence[c104 - BEFORE_C104 : c104]
+        framework_4 = sequence[match.start("fr4") :][:8]
+        domains.append(
+            Domain(
+                start=match.start(),
+                face=w41 + 3,
+                core=framework_2.rjust(BEFORE_W41 + AFTER_W41) + framework_3 + framework_4,
+                heavy=sequence[w41 + 1] in HEAVY_FRAMEWORK_2,
+            )
+        )
+    return tuple(domains)
 
 
 @functools.lru_cache(maxsize=4096)
-def roles_of(sequence: str) -> Roles:
-    """What a chain may be, by its sequence."""
-    domains = tuple(_domain(sequence, match) for match in VARIABLE_DOMAIN.finditer(sequence))
-    is_long = len(sequence) >= SHORTEST_HEAVY and not domains
-    alpha = bool(CLASS_2_ALPHA.search(sequence))
-    beta = bool(CLASS_2_BETA.search(sequence))
-    return Roles(
-        domains=domains,
-        beta_2=len(sequence) <= LONGEST_BETA_2 and bool(BETA_2_MICROGLOBULIN.search(sequence)),
-        class_1=is_long and not (alpha or beta) and bool(CLASS_1.search(sequence)),
-        groove=is_long and bool(CLASS_1_GROOVE.search(sequence)),
-        alpha=alpha,
-        beta=beta,
-        peptide=0 < len(sequence) <= LONGEST_PEPTIDE,
-    )
-
-
-def _domain(sequence: str, match: re.Match[str]) -> Domain:
-    w41 = match.start("w41")
-    c104 = match.start("c104")
-    before, behind = BESIDE_W41
-    beside_w41 = sequence[max(w41 - before, 0) : w41 + behind].rjust(before + behind)
-    framework_4 = sequence[match.start("fr4") :][:8]
-    return Domain(
-        start=match.start(),
-        face=w41 + 3,
-        core=beside_w41 + sequence[c104 - BEFORE_C104 : c104] + framework_4,
-        framework_4=framework_4,
-        heavy=sequence[w41 + 1] in HEAVY_FRAMEWORK_2,
-    )
+def _roles_of(sequence: str) -> frozenset[int]:
+    """What a chain may be by its sequence, from `HAS_DOMAIN` to `IS_SHORT`."""
+    n = len(sequence)
+    has_domain = bool(domains_of(sequence))
+    is_long = n >= SHORTEST_HEAVY and not has_domain
+    alpha = CLASS_2_ALPHA.search(sequence)
+    beta = CLASS_2_BETA.search(sequence)
+    is_role = {
+        HAS_DOMAIN: has_domain,
+        HEAVY_1: is_long and not alpha and not beta and CLASS_1.search(sequence),
+        BETA_2: n <= LONGEST_BETA_2 and BETA_2_MICROGLOBULIN.search(sequence),
+        ALPHA_2: alpha,
+        BETA_OF_2: beta,
+        HAS_GROOVE: is_long and CLASS_1_GROOVE.search(sequence),
+        IS_SHORT: 0 < n <= LONGEST_PEPTIDE,
+    }
+    return frozenset(role for role, is_it in is_role.items() if is_it)
 
 
 def may_pair(sequences: Sequence[str]) -> bool:
     """Whether chains of these sequences may belong together, wherever they are."""
-    roles = [roles_of(sequence) for sequence in sequences]
-    n_cut = sum(may_be_cut(sequence) for sequence in sequences)
-    if n_cut > 1 and len(sequences) > 2:
+    n_cut = n_with_domain = 0
+    roles: set[int] = set()
+    for sequence in sequences:
+        n_cut += may_be_cut(sequence)
+        n_with_domain += HAS_DOMAIN in _roles_of(sequence)
+        roles |= _roles_of(sequence)
+    if n_with_domain > 1 or (n_cut > 1 and len(sequences) > 2):
         return True
-    if sum(bool(role.domains) for role in roles) > 1:
-        return True
-    has_first = any(role.class_1 or role.alpha for role in roles)
-    has_second = any(role.beta_2 or role.beta for role in roles)
-    has_groove = any(role.groove or role.alpha for role in roles)
-    return (has_first and has_second) or (has_groove and any(role.peptide for role in roles))
+    mhc = roles & {HEAVY_1, ALPHA_2} and roles & {BETA_2, BETA_OF_2}
+    filled_groove = IS_SHORT in roles and roles & {HAS_GROOVE, ALPHA_2}
+    return bool(mhc or filled_groove)
 
 
 def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
@@ -174,42 +177,39 @@ def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
     Returns
     -------
     list of Pair; a chain may be in several, such as the heavy chain of an MHC molecule with its
-    β2-microglobulin and
-    with its peptide
+    β2-microglobulin and with its peptide
     """
-    roles = {name: roles_of(trace.sequence) for name, trace in chains.items()}
-    class_1 = [name for name, role in roles.items() if role.class_1]
-    beta_2 = [name for name, role in roles.items() if role.beta_2]
-    alpha = [name for name, role in roles.items() if role.alpha]
-    beta = [name for name, role in roles.items() if role.beta]
-    pairs = _variable_pairs(chains, roles) or _cut_pairs(chains)
-    mhc = _touching_pairs(chains, class_1, beta_2) + _touching_pairs(chains, alpha, beta)
-    grooves = {name for name, role in roles.items() if role.groove or role.alpha or role.beta}
-    grooves |= {pair.first for pair in mhc}
-    peptides = [name for name, role in roles.items() if role.peptide]
-    return pairs + mhc + _in_grooves(chains, grooves, peptides)
+    chains_with = defaultdict(list)
+    for name, trace in chains.items():
+        for role in _roles_of(trace.sequence):
+            chains_with[role].append(name)
+    pairs = _variable_pairs(chains) or _cut_pairs(chains)
+    mhc = _touching_pairs(chains, chains_with[HEAVY_1], chains_with[BETA_2])
+    mhc += _touching_pairs(chains, chains_with[ALPHA_2], chains_with[BETA_OF_2])
+    grooves = chains_with[HAS_GROOVE] + chains_with[ALPHA_2] + chains_with[BETA_OF_2]
+    grooves += [pair.first for pair in mhc]
+    return pairs + mhc + _in_grooves(chains, grooves, chains_with[IS_SHORT])
 
 
-def _variable_pairs(chains: Mapping[str, CaTrace], roles: Mapping[str, Roles]) -> list[Pair]:
+def _variable_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     """Pairs of variable domains of different chains, the nearest first; a domain is in one pair.
 
     The two domains of a single-chain antibody are a pair, too, so that neither has another partner.
     """
-    domains = {}
-    for name, role in roles.items():
-        for domain in role.domains:
-            domains[name, domain.start] = domain
+    domains = []
+    for name, trace in chains.items():
+        for domain in domains_of(trace.sequence):
+            domains.append((name, domain))
     scores = {}
     for first, second in combinations(domains, 2):
-        one, other = domains[first], domains[second]
-        distance = np.linalg.norm(chains[first[0]].ca[one.face] - chains[second[0]].ca[other.face])
+        (name, one), (other_name, other) = first, second
+        distance = np.linalg.norm(chains[name].ca[one.face] - chains[other_name].ca[other.face])
         if distance <= FACING and not alike(one, other):
             scores[first, second] = -distance
     pairs = []
-    for first, second in _best_matches(scores):
-        is_antibody = domains[first].heavy or domains[second].heavy
-        pair = Pair(ANTIBODY if is_antibody else RECEPTOR, first[0], second[0])
-        if pair.first != pair.second and pair not in pairs:
+    for (name, one), (other_name, other) in _best_matches(scores):
+        pair = Pair(ANTIBODY if one.heavy or other.heavy else RECEPTOR, name, other_name)
+        if name != other_name and pair not in pairs:
             pairs.append(pair)
     return pairs
 
@@ -220,15 +220,14 @@ def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     """
     pieces = {}
     for name, trace in chains.items():
-        of_chain = pieces_of(trace.sequence, trace.numbers) if len(trace.numbers) else ()
-        if of_chain:
+        if len(trace.numbers) and (of_chain := pieces_of(trace.sequence, trace.numbers)):
             pieces[name] = of_chain
     scores = {}
     for first, second in combinations(pieces, 2):
         score = pair_score(pieces[first], pieces[second])
         if score and n_contacts(chains[first], chains[second]) >= LEAST_CONTACTS[ANTIBODY]:
             scores[first, second] = score
-    return [Pair(ANTIBODY, first, second) for first, second in _best_matches(scores)]
+    return [Pair(ANTIBODY, *pair) for pair in _best_matches(scores)]
 
 
 def _touching_pairs(
@@ -242,13 +241,13 @@ def _touching_pairs(
         n = n_contacts(chains[first], chains[second]) if first != second else 0
         if n >= LEAST_CONTACTS[MHC]:
             contacts[first, second] = n
-    return [Pair(MHC, first, second) for first, second in _best_matches(contacts)]
+    return [Pair(MHC, *pair) for pair in _best_matches(contacts)]
 
 
-def _best_matches(scores: Mapping[tuple[K, K], float]) -> list[tuple[K, K]]:
+def _best_matches(scores: Mapping[tuple[Any, Any], float]) -> list[tuple[Any, Any]]:
     """Of pairs with scores the best ones, the first of equals first; nothing is in two of them."""
     matches = []
-    taken: set[K] = set()
+    taken = set()
     for pair in sorted(scores, key=scores.__getitem__, reverse=True):
         if taken.isdisjoint(pair):
             taken.update(pair)
@@ -260,32 +259,32 @@ def alike(one: Domain, other: Domain) -> bool:
     """Whether two variable domains are of one class: two light chains pack as heavy and light chain
     do.
     """
-    return sum(a == b for a, b in zip(one.core, other.core, strict=False)) >= ALIKE
+    return sum(map(str.__eq__, one.core, other.core)) >= ALIKE
 
 
 def _in_grooves(
-    chains: Mapping[str, CaTrace], grooves: set[str], peptides: Sequence[str]
+    chains: Mapping[str, CaTrace], grooves: Sequence[str], peptides: Sequence[str]
 ) -> list[Pair]:
     """Each peptide with the chain of an MHC molecule that it touches most, if it touches no other
     chain more.
     """
     pairs = []
     for peptide in peptides if grooves else ():
-        contacts = {
-            name: n_contacts(trace, chains[peptide])
-            for name, trace in chains.items()
-            if name != peptide
-        }
-        nearest = max(contacts, key=lambda name: (contacts[name], name in grooves))
-        if nearest in grooves and contacts[nearest] >= LEAST_CONTACTS[PEPTIDE]:
+        contacts = {}
+        for name, trace in chains.items():
+            if name != peptide:
+                contacts[name] = n_contacts(trace, chains[peptide]), name in grooves
+        nearest = max(contacts, key=contacts.__getitem__)
+        n, has_groove = contacts[nearest]
+        if has_groove and n >= LEAST_CONTACTS[PEPTIDE]:
             pairs.append(Pair(PEPTIDE, nearest, peptide))
     return pairs
 
 
 def n_contacts(one: CaTrace, other: CaTrace) -> int:
     """Pairs of residues of two chains whose CA atoms are within `NEAR`."""
-    apart = np.linalg.norm(one.ca[:, None] - other.ca[None], axis=2)
-    return int(np.count_nonzero(apart <= NEAR))
+    apart = np.linalg.norm(one.ca[:, None] - other.ca, axis=2)
+    return np.count_nonzero(apart <= NEAR)
 
 
 def bodies_of(chains: Iterable[str], pairs: Iterable[Pair]) -> Partners:
@@ -300,12 +299,13 @@ def bodies_of(chains: Iterable[str], pairs: Iterable[Pair]) -> Partners:
     chains : names of the chains of the complex
     pairs : as from `pairs_of`; those with other chains count for nothing
     """
-    names = list(chains)
-    pairs = [pair for pair in pairs if pair.first in names and pair.second in names]
-    without_peptides = _joined(names, [pair for pair in pairs if pair.what != PEPTIDE])
-    peptides = {(pair.second,) for pair in pairs if pair.what == PEPTIDE}
-    binders = [body for body in without_peptides if body not in peptides]
-    partners = _joined(names, pairs) if len(binders) > 1 else without_peptides
+    names = set(chains)
+    pairs = [pair for pair in pairs if {pair.first, pair.second} <= names]
+    filled_grooves = [pair for pair in pairs if pair.what == PEPTIDE]
+    partners = _joined(names, [pair for pair in pairs if pair.what != PEPTIDE])
+    binders = set(partners) - {(pair.second,) for pair in filled_grooves}
+    if len(binders) > 1:
+        partners = _joined(names, pairs)
     return partners if 1 < len(partners) < len(names) else ()
 
 
@@ -316,42 +316,36 @@ def natural_bodies(complex_: Complex) -> Partners:
 
 def pairs_of_complex(complex_: Complex) -> list[Pair]:
     """Which chains of a complex belong together by nature."""
-    residues = np.flatnonzero(complex_.is_protein)
-    ca = complex_.ca[residues]
-    positions = np.where(ca[:, None] >= 0, complex_.xyz[ca], np.nan)
-    ids = [complex_.residues[residue] for residue in residues]
-    traces = traces_of(
-        chains=[residue.chain for residue in ids],
-        letters="".join(complex_.letters[residue] for residue in residues),
-        ca=positions,
-        numbers=[residue.number for residue in ids],
-    )
+    rows = []
+    for r in np.flatnonzero(complex_.is_protein).tolist():
+        chain, number, _ = complex_.residues[r]
+        ca = complex_.xyz[complex_.ca[r]] if complex_.ca[r] >= 0 else NOWHERE
+        rows.append((chain, complex_.letters[r], ca, number))
+    traces = traces_of(rows)
     return pairs_of(traces) if may_pair([trace.sequence for trace in traces.values()]) else []
 
 
 def traces_of(
-    chains: Sequence[str], letters: str, ca: np.ndarray, numbers: Sequence[int]
+    residues: Iterable[tuple[str, str, Sequence[float], int]],
 ) -> dict[str, CaTrace]:
     """Sort protein residues by chains.
 
     Parameters
     ----------
-    chains : name of the chain of each residue; length R
-    letters : one-letter codes; length R
-    ca : CA atoms, shape (R, 3), Å, nan where there is none
-    numbers : of the residues; length R
+    residues : of each the name of its chain, its one-letter code, the place of its CA atom in Å,
+        nan where there is none, and its number
     """
-    places: dict[str, list[int]] = {}
-    for place, chain in enumerate(chains):
-        places.setdefault(chain, []).append(place)
+    rows_of = defaultdict(list)
+    for chain, *row in residues:
+        rows_of[chain].append(row)
     traces = {}
-    for chain, residues in places.items():
-        sequence = "".join(letters[residue] for residue in residues)
-        traces[chain] = CaTrace(sequence, ca[residues], [numbers[residue] for residue in residues])
+    for chain, rows in rows_of.items():
+        letters, ca, numbers = zip(*rows, strict=True)
+        traces[chain] = CaTrace("".join(letters), np.array(ca), numbers)
     return traces
 
 
-def _joined(names: Sequence[str], pairs: Iterable[Pair]) -> Partners:
+def _joined(names: Iterable[str], pairs: Iterable[Pair]) -> Partners:
     """Chains that pairs join, directly or through others."""
     body = {name: {name} for name in names}
     for pair in pairs:

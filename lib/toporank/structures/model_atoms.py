@@ -5,6 +5,7 @@ PDB names them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import gemmi
 import numpy as np
@@ -45,41 +46,43 @@ def complex_of_model(
     """
     names = [residue.name for residue in residues]
     parents = [residue.parent for residue in residues]
+    is_protein = np.array([parent != "" for parent in parents])
     ids = _identities(residues)
-    labels = (
-        tuple((residue.residue.subchain, residue.residue.label_seq) for residue in residues)
-        if with_labels
-        else ()
-    )
+    labels = []
+    if with_labels:
+        labels = [(residue.residue.subchain, residue.residue.label_seq) for residue in residues]
     check_names("label chain name", {chain for chain, _ in labels})
-    is_protein = np.array([bool(parent) for parent in parents])
     atoms = _Atoms(structure, residues)
-    check_names(
-        "atom name", {name.decode("utf-8", "replace") for name in set(atoms.names.tolist())}
-    )
+    atom_names = set(atoms.names.tolist())
+    check_names("atom name", {name.decode("utf-8", "replace") for name in atom_names})
     atoms.names = with_terminal_oxygens(atoms.names, atoms.residue_of, is_protein)
     _check_places(atoms, ids)
     same_id = _first_of(ids)
     _check_twins(atoms, ids, same_id, is_protein)
     # Protein competes with protein only: a ligand or water may have the number of a residue.
-    ligand_names = ["" if parent else name for name, parent in zip(names, parents, strict=True)]
-    is_kept = _one_conformation(atoms, names, _told_apart(same_id, ligand_names))
+    ligand_names = np.where(is_protein, "", names).tolist()
+    site = _first_of(zip(same_id.tolist(), ligand_names, strict=True))
+    is_kept = _one_conformation(atoms, names, site)
     notes = list(notes)
     if not is_kept.all():
         notes.append(f"{np.count_nonzero(~is_kept)} atoms in alternate locations left out")
     notes += _modified(residues)
-    atoms.residue_of = _told_apart(same_id, names)[atoms.residue_of]
+    same_residue = _first_of(zip(same_id.tolist(), names, strict=True))
+    atoms.residue_of = same_residue[atoms.residue_of]
     # Parts of a residue may stand apart in the file.
     order = np.flatnonzero(is_kept)
     atoms.take(order[np.argsort(atoms.residue_of[is_kept], kind="stable")])
-    ca = _ca_atoms(atoms, is_protein)
-    has_atoms = np.bincount(atoms.residue_of, minlength=len(residues)) > 0
+    ca = np.full(len(residues), -1)
+    ca_atoms = np.flatnonzero(atoms.names == b"CA")
+    ca[atoms.residue_of[ca_atoms]] = ca_atoms
+    ca[~is_protein] = -1
+    has_atoms = np.isin(np.arange(len(residues)), atoms.residue_of)
     n_without_ca = np.count_nonzero(has_atoms & is_protein & (ca < 0))
     if n_without_ca:
         notes.append(f"{n_without_ca} amino acids without CA atom")
-    notes += lacking_side_chains(
-        [residue.chain for residue in residues], parents, atoms.names, atoms.residue_of
-    )
+    chains = [residue.chain for residue in residues]
+    notes += lacking_side_chains(chains, parents, atoms.names, atoms.residue_of)
+    is_hetero = [residue.residue.het_flag == "H" for residue in residues]
     return Complex(
         residues=tuple(ids),
         names=tuple(names),
@@ -88,11 +91,9 @@ def complex_of_model(
         atom_names=atoms.names,
         residue_of=atoms.residue_of,
         ca=ca,
-        hetero=frozenset(
-            i for i, residue in enumerate(residues) if residue.residue.het_flag == "H"
-        ),
+        hetero=frozenset(np.flatnonzero(is_hetero).tolist()),
         notes=tuple(notes),
-        labels=labels,
+        labels=tuple(labels),
     )
 
 
@@ -111,10 +112,8 @@ def _identities(residues: list[ModelResidue]) -> list[ResidueId]:
 
 def _modified(residues: list[ModelResidue]) -> list[str]:
     """Notes on residues that count as another one."""
-    n_read_as = Counter()
-    for residue in residues:
-        if residue.parent and residue.parent != residue.name:
-            n_read_as[f"{residue.name} read as {residue.parent}"] += 1
+    modified = [residue for residue in residues if residue.parent not in ("", residue.name)]
+    n_read_as = Counter(f"{residue.name} read as {residue.parent}" for residue in modified)
     return [f"{count} {what}" for what, count in sorted(n_read_as.items())]
 
 
@@ -169,30 +168,22 @@ def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
         ) from error
 
 
-def _first_of(keys: list) -> np.ndarray:
+def _first_of(keys: Iterable) -> np.ndarray:
     """Index of the first that is equal, for each key; int, shape (n,)."""
     first: dict = {}
     return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
 
 
-def _told_apart(same: np.ndarray, names: list[str]) -> np.ndarray:
-    """`same`, by `_first_of`, where the names have to be equal, too."""
-    if (same == np.arange(len(same))).all():
-        return same
-    return _first_of(list(zip(same.tolist(), names, strict=True)))
-
-
 def _check_places(atoms: _Atoms, ids: list[ResidueId]) -> None:
     """Refuse coordinates that no atom can have."""
-    is_possible = np.abs(atoms.xyz) < MAX_COORDINATE
-    lost = np.flatnonzero(~is_possible.all(axis=1))
-    if len(lost):
-        residue = ids[atoms.residue_of[lost[0]]]
-        value = atoms.xyz[lost[0]][~is_possible[lost[0]]][0]
+    is_lost = ~(np.abs(atoms.xyz) < MAX_COORDINATE)
+    if is_lost.any():
+        atom, axis = np.argwhere(is_lost)[0]
+        residue = ids[atoms.residue_of[atom]]
+        value = atoms.xyz[atom, axis]
         if not np.isfinite(value):
-            raise StructureError(
-                f"a coordinate of {residue} is not a number", remedy="make or fetch the file again"
-            )
+            what = f"a coordinate of {residue} is not a number"
+            raise StructureError(what, remedy="make or fetch the file again")
         raise StructureError(
             f"a coordinate of {residue} is {value:g} Å, which is outside any complex",
             remedy="remove atoms of unknown place, or move the complex to the origin",
@@ -211,12 +202,10 @@ def _check_twins(
     """
     ca = np.flatnonzero((atoms.names == b"CA") & is_protein[atoms.residue_of])
     residue = atoms.residue_of[ca]
-    _, first, twin = np.unique(
-        same_id[residue] * 256 + atoms.altloc[ca], return_index=True, return_inverse=True
-    )
+    place = same_id[residue] * 256 + atoms.altloc[ca]
+    _, first, twin = np.unique(place, return_index=True, return_inverse=True)
     apart = np.linalg.norm(atoms.xyz[ca] - atoms.xyz[ca[first[twin]]], axis=1)
-    if (apart > TWIN_DISTANCE).any():
-        k = np.argmax(apart > TWIN_DISTANCE)
+    for k in np.flatnonzero(apart > TWIN_DISTANCE):
         raise StructureError(
             f"residue {ids[residue[k]]} stands twice in the file, {apart[k]:.1f} Å apart",
             remedy="do two chains share a name? give each its own",
@@ -241,20 +230,10 @@ def _one_conformation(atoms: _Atoms, names: list[str], site: np.ndarray) -> np.n
     for residue, place in enumerate(site.tolist()):
         if occupancy[residue] > occupancy[best.setdefault(place, residue)]:
             best[place] = residue
-    is_best = np.array(
-        [names[best[place]] == name for place, name in zip(site.tolist(), names, strict=True)]
-    )
+    best_names = [names[best[place]] for place in site.tolist()]
+    is_best = np.array(best_names) == np.array(names)
     is_chosen = is_best[atoms.residue_of]
     order = np.lexsort((-atoms.occupancy, ~is_chosen, atom))
     keep = np.zeros(len(order), dtype=bool)
     keep[order[np.append(True, np.diff(atom[order]) > 0)]] = True
     return keep & is_chosen
-
-
-def _ca_atoms(atoms: _Atoms, is_protein: np.ndarray) -> np.ndarray:
-    """Index of the CA atom of each protein residue, -1 where there is none; shape (R,)."""
-    ca = np.full(len(is_protein), -1)
-    ca_atoms = np.flatnonzero(atoms.names == b"CA")
-    ca[atoms.residue_of[ca_atoms]] = ca_atoms
-    ca[~is_protein] = -1
-    return ca

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import gemmi
@@ -40,6 +41,11 @@ class ModelResidue:
     def atom(self, name: str) -> gemmi.Atom | None:
         """Its first atom of this name."""
         return self.residue.find_atom(name, "*")
+
+    def ca_place(self) -> list[float]:
+        """Å, x, y and z of its CA; nan where it has none."""
+        ca = self.atom("CA")
+        return ca.pos.tolist() if ca else [math.nan] * 3
 
     def distance(self, other: ModelResidue) -> float:
         """Å between the CA atoms of two residues, or their first atoms."""

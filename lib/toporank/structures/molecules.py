@@ -8,6 +8,7 @@ every gap. Another `label_asym_id` of mmCIF says as much as TER.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -105,14 +106,13 @@ def _seams(chain: Piece, chain_of_part: dict[int, str]) -> list[_Seam]:
     chain_of_part : the name of the chain of each part that has amino acids
     """
     seams = []
-    for after, (before, behind) in enumerate(pairwise(chain), 1):
+    for after, (before, behind) in enumerate(pairwise(chain), start=1):
         ter = before.part != behind.part or before.residue.subchain != behind.residue.subchain
         gap = behind.number - before.number
         anew = behind.residue[0].serial < before.residue[0].serial < LAST_SERIAL
         goes_on = 0 <= gap <= 1 and not ter and not anew
-        if (goes_on and before.residue[0].pos.dist(behind.residue[0].pos) <= APART) or _bonded(
-            before, behind
-        ):
+        is_near = before.residue[0].pos.dist(behind.residue[0].pos) <= APART
+        if (goes_on and is_near) or _bonded(before, behind):
             continue
         names_between = {
             chain_of_part.get(part, before.chain) for part in range(before.part + 1, behind.part)
@@ -143,11 +143,8 @@ def name_molecules(residues: list[ModelResidue], chains: dict[str, BrokenChain])
     list of str, a note for each molecule that has another name now
     """
     # Where every gap of the file has a TER record, such records say little.
-    ter_at_gaps = True
-    for chain in chains.values():
-        ter_at_gaps &= not any(
-            seam.gap > 1 and not seam.ter and not seam.new for seam in chain.seams
-        )
+    seams = itertools.chain.from_iterable(chain.seams for chain in chains.values())
+    ter_at_gaps = all(seam.gap <= 1 or seam.ter or seam.new for seam in seams)
     several = {}
     for name, chain in chains.items():
         molecules = _molecules(chain, ter_at_gaps)
@@ -166,7 +163,8 @@ def name_molecules(residues: list[ModelResidue], chains: dict[str, BrokenChain])
             notes.append(
                 f"chain {name!r} {SEVERAL}: TopoRank calls {first} to {last} of it {new_name!r}"
             )
-            new_names.update({amino_acid.place: new_name for amino_acid in molecule})
+            for amino_acid in molecule:
+                new_names[amino_acid.place] = new_name
     _rename(residues, new_names)
     return notes
 
@@ -179,22 +177,18 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
     """
     notes = []
     for name, (chain, seams) in chains.items():
-        stops = [seam.after for seam in seams[1:]] + [len(chain)]
-        for seam, stop in zip(seams, stops, strict=True):
-            unlikely = (
-                seam.ter
-                or seam.new
-                or abs(seam.gap) > LONGEST_GAP
-                or seam.distance > STEP * (seam.gap + 1)
-            )
+        ends = [seam.after for seam in seams] + [len(chain)]
+        for seam, stop in zip(seams, ends[1:], strict=True):
+            is_too_far = seam.distance > STEP * (seam.gap + 1) or abs(seam.gap) > LONGEST_GAP
+            unlikely = seam.ter or seam.new or is_too_far
             if not unlikely or seam.distance <= FAR or len(chain) - seam.after < FEWEST:
                 continue
             if not _belong_together(chain[: seam.after], chain[seam.after : stop]):
                 before, behind = chain[seam.after - 1], chain[seam.after]
                 notes.append(
                     f"chain {name!r} goes on at {behind.number}, {seam.distance:.0f} Å from "
-                    f"{before.number}"
-                    f" and {READ_AS_ONE} (if it is two molecules, give each its own name)"
+                    f"{before.number} and {READ_AS_ONE} (if it is two molecules, give each its "
+                    "own name)"
                 )
     return notes
 
@@ -228,17 +222,18 @@ def _belong_together(molecule: Piece, piece: Piece) -> bool:
     """Whether a piece is part of a molecule: bonded to it, in its place, or with numbers that it
     lacks.
     """
-    of_number = {amino_acid.number: amino_acid for amino_acid in molecule}
+    of_number = {}
+    of_identity = {}
+    for amino_acid in molecule:
+        of_number[amino_acid.number] = amino_acid
+        of_identity[amino_acid.number, amino_acid.code] = amino_acid
     before = of_number.get(piece[0].number - 1)
     behind = of_number.get(piece[-1].number + 1)
     if (before and _bonded(before, piece[0])) or (behind and _bonded(piece[-1], behind)):
         return True
-    of_number_and_code = {
-        (amino_acid.number, amino_acid.code): amino_acid for amino_acid in molecule
-    }
     apart = []
     for amino_acid in piece:
-        twin = of_number_and_code.get((amino_acid.number, amino_acid.code))
+        twin = of_identity.get((amino_acid.number, amino_acid.code))
         if twin:
             apart.append(twin.distance(amino_acid))
     if apart:
@@ -252,20 +247,14 @@ def _belong_together(molecule: Piece, piece: Piece) -> bool:
 def _is_repeated(residues: list[ModelResidue], several: dict[str, list[Piece]]) -> bool:
     """Whether the whole complex stands in the file again: then these are models, not molecules."""
     protein = {residue.chain for residue in residues if residue.parent}
-    return (
-        len(protein) > 1
-        and several.keys() == protein
-        and all(_alike(*of[:2]) for of in several.values())
-    )
-
-
-def _alike(first: Piece, second: Piece) -> bool:
-    """Whether most residues of the smaller of two pieces are in the other, too, by number and
-    name.
-    """
-    in_first = {(residue.number, residue.code, residue.name) for residue in first}
-    in_second = {(residue.number, residue.code, residue.name) for residue in second}
-    return 2 * len(in_first & in_second) > min(len(in_first), len(in_second))
+    if len(protein) < 2 or several.keys() != protein:
+        return False
+    for first, second, *_ in several.values():
+        one = {(residue.number, residue.code, residue.name) for residue in first}
+        other = {(residue.number, residue.code, residue.name) for residue in second}
+        if 2 * len(one & other) <= min(len(one), len(other)):
+            return False
+    return True
 
 
 def _rename(residues: list[ModelResidue], new_names: dict[int, str]) -> None:

@@ -10,7 +10,8 @@ Partners are written `H+L:A`: chains joined by `+`, partners parted by `:`. Seve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -38,11 +39,12 @@ def parse_partners(text: str, where: object = "partners") -> Partners:
     >>> parse_partners("H+L:A"), parse_partners("A%2BB:C")
     ((('A',), ('H', 'L')), (('A+B',), ('C',)))
     """
-    partners = [
-        [unquote(chain.strip()) for chain in partner.split("+")] for partner in text.split(":")
-    ]
-    chains = [chain for partner in partners for chain in partner]
-    twice = sorted({chain for chain in chains if chains.count(chain) > 1})
+    partners = []
+    for partner in text.split(":"):
+        names = [unquote(name.strip()) for name in partner.split("+")]
+        partners.append(tuple(sorted(names)))
+    chains = list(chain.from_iterable(partners))
+    twice = sorted({name for name in chains if chains.count(name) > 1})
     what = ""
     if not all(chains):
         what = f"{text!r} has a partner or chain without a name"
@@ -56,7 +58,7 @@ def parse_partners(text: str, where: object = "partners") -> Partners:
             "each chain apart"
         )
         raise ConfigError(what, where=where, remedy=remedy)
-    return tuple(sorted(tuple(sorted(partner)) for partner in partners))
+    return tuple(sorted(partners))
 
 
 def checked_partners(text: str, where: object = "partners") -> str:
@@ -84,9 +86,11 @@ def partner_name(partner: Iterable[str]) -> str:
     >>> partner_name(("H", "L")), partner_name(("A+B:C",))
     ('H+L', 'A%2BB%3AC')
     """
-    return "+".join(
-        AMBIGUOUS.sub(lambda found: f"%{ord(found[0]):02X}", chain) for chain in partner
-    )
+    return "+".join(AMBIGUOUS.sub(_percent_code, name) for name in partner)
+
+
+def _percent_code(letter: re.Match[str]) -> str:
+    return f"%{ord(letter[0]):02X}"
 
 
 def chains_of(name: str) -> tuple[str, ...]:
@@ -95,7 +99,7 @@ def chains_of(name: str) -> tuple[str, ...]:
     >>> chains_of("H+L")
     ('H', 'L')
     """
-    return tuple(unquote(chain) for chain in name.split("+"))
+    return tuple(unquote(part) for part in name.split("+"))
 
 
 def partners_text(partners: Partners) -> str:
@@ -107,6 +111,16 @@ def partners_text(partners: Partners) -> str:
     return ":".join(map(partner_name, partners))
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names in words.
+
+    >>> listed(["A", "B", "C"]), listed(["A"])
+    ('A, B and C', 'A')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def is_file(text: str) -> bool:
     """Whether a setting names a table of partners, and not the partners themselves."""
     return text.lower().endswith((".csv", ".tsv"))
@@ -116,18 +130,17 @@ def read_partners(path: Path) -> dict[str, str]:
     """Target → partners, of a table with columns `target` and `partners`. Raises ConfigError naming
     file and line.
     """
-    found: dict[str, str] = {}
+    partners_of_target: dict[str, str] = {}
     names = {"target": "target", "partners": "partners"}
     for where, row in read_table(path, names, names, "the partners").rows:
         target = table_name(row.get("target", ""))
         partners = checked_partners(row.get("partners", ""), where)
         if not target:
             raise ConfigError("a row without target", where=where)
-        if found.setdefault(target, partners) != partners:
-            raise ConfigError(
-                f"target {target!r} has other partners in an earlier line", where=where
-            )
-    return found
+        if partners_of_target.setdefault(target, partners) != partners:
+            what = f"target {target!r} has other partners in an earlier line"
+            raise ConfigError(what, where=where)
+    return partners_of_target
 
 
 def partners_of(
@@ -142,15 +155,15 @@ def partners_of(
     of_labels :
         those of a label table. Raises ConfigError when two tables contradict each other.
     """
-    found = {}
+    partners = {}
     for target, decoy in decoys:
-        said = of_targets.get(target), of_labels.get((target, decoy))
-        if all(said) and said[0] != said[1]:
+        by_table = of_targets.get(target, "")
+        by_label = of_labels.get((target, decoy), "")
+        if by_table and by_label and by_table != by_label:
             raise ConfigError(
-                f"the partners of {target}/{decoy} are {said[1]} in the labels and {said[0]} in "
+                f"the partners of {target}/{decoy} are {by_label} in the labels and {by_table} in "
                 "the table of partners",
                 remedy="correct one of them",
             )
-        if partners := said[0] or said[1] or for_all:
-            found[target, decoy] = partners
-    return found
+        partners[target, decoy] = by_table or by_label or for_all
+    return {key: text for key, text in partners.items() if text}

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from toporank.structures.pdb_text import CHAIN, NUMBER, RESIDUE, PdbText
+from toporank.structures.pdb_text import CHAIN, NUMBER, RESIDUE, PdbText, word
 
 TITLES = (b"HEADER", b"TITLE", b"COMPND", b"REMARK")
 """Records that a file begins with, and so do parts that were files."""
@@ -18,7 +18,6 @@ IDENTITY = slice(16, 27)
 """What two CA atoms cannot have in common: alternate location, residue name, chain, number and
 insertion code.
 """
-CA = int.from_bytes(b" CA ", "little")
 DECIMAL = re.compile(rb"-?\d+")
 READ_AS = "END between the parts of one complex, read as TER"
 
@@ -31,41 +30,39 @@ def join_parts(lines: PdbText) -> PdbText:
     one chain name. Two parts with the same residues are of one complex if each is a single chain
     and the second begins with a title, as a file of its own does; otherwise they are models.
     """
-    ends = lines.ends
-    if not len(ends) or lines.has_marks or not len(lines.atoms):
+    if not len(lines.ends) or lines.has_marks or not len(lines.atoms):
         return lines
-    ends = ends[(ends > lines.atoms[0]) & (ends < lines.atoms[-1])]
-    parts = np.split(lines.atoms, np.searchsorted(lines.atoms, ends))
-    parts = [atoms for atoms in parts if len(atoms)]
+    is_between = (lines.ends > lines.atoms[0]) & (lines.ends < lines.atoms[-1])
+    ends = lines.ends[is_between]
+    stretches = np.split(lines.atoms, np.searchsorted(lines.atoms, ends))
+    parts = [atoms for atoms in stretches if len(atoms)]
     if len(parts) < 2 or not _are_one_complex(lines, parts):
         return lines
     text = bytearray(lines.text)
-    for start in lines.starts[ends].tolist():
+    changes = list(lines.changes)
+    for line in ends.tolist():
+        start = lines.starts[line]
         text[start : start + 3] = b"TER"
-    changes = [(line, READ_AS) for line in ends.tolist()]
-    return PdbText(bytes(text), (*lines.changes, *changes))
+        changes.append((line, READ_AS))
+    return PdbText(bytes(text), tuple(changes))
 
 
 def _are_one_complex(lines: PdbText, parts: list[np.ndarray]) -> bool:
     """Whether parts, given by the lines of their atoms, are of one complex."""
-    chains = [set(np.unique(lines.numbers(CHAIN, atoms)).tolist()) for atoms in parts]
-    residues = [_residues(lines, atoms) for atoms in parts]
+    chains = [set(lines.numbers(CHAIN, atoms).tolist()) for atoms in parts]
+    residues = []
+    for atoms in parts:
+        columns = [lines.numbers(column, atoms).tolist() for column in RESIDUE]
+        residues.append(set(zip(*columns, strict=True)))
     is_repeated = False
     for one, other in combinations(residues, 2):
         is_repeated |= 2 * len(one & other) > min(len(one), len(other))
+    all_chains = set().union(*chains)
     if len(parts) > 2:
-        return not is_repeated and sum(map(len, chains)) == len(set.union(*chains))
-    if not is_repeated:
-        return True
-    between = lines.lines(int(parts[0][-1]) + 1, int(parts[1][0])).upper()
-    has_title = any(line.startswith(TITLES) for line in between.splitlines())
-    return has_title and len(chains[0] | chains[1]) == 1
-
-
-def _residues(lines: PdbText, atoms: np.ndarray) -> set[tuple[int, ...]]:
-    """Name, chain and number of the residues of some atoms."""
-    columns = np.column_stack([lines.numbers(column, atoms) for column in RESIDUE])
-    return set(map(tuple, np.unique(columns, axis=0).tolist()))
+        return not is_repeated and sum(map(len, chains)) == len(all_chains)
+    between = lines.lines(parts[0][-1] + 1, parts[1][0]).upper().splitlines()
+    has_title = any(line.startswith(TITLES) for line in between)
+    return not is_repeated or (has_title and len(all_chains) == 1)
 
 
 def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> tuple[bytes, int]:
@@ -86,20 +83,19 @@ def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> tuple[bytes
     if not lines.models:
         return text, n_lines_before
     atoms = lines.atoms_of(position)
-    ca = atoms[lines.numbers(ATOM_NAME, atoms) == CA]
-    residues = {
-        lines.text[start + IDENTITY.start : start + IDENTITY.stop]
-        for start in lines.starts[ca].tolist()
-    }
+    ca = atoms[lines.numbers(ATOM_NAME, atoms) == word(b" CA ")]
+    residues = set()
+    for start in lines.starts[ca].tolist():
+        residues.add(lines.text[start + IDENTITY.start : start + IDENTITY.stop])
     if len(residues) == len(ca):
         return text, n_lines_before
     records = text.split(b"\n")
     chains = lines.numbers(CHAIN, atoms)
-    atoms = atoms - n_lines_before
-    numbers = [records[line][NUMBER].strip() for line in atoms.tolist()]
+    atoms = (atoms - n_lines_before).tolist()
     for place in range(len(atoms) - 1, 0, -1):
-        adjacent = atoms[place] == atoms[place - 1] + 1 and chains[place] == chains[place - 1]
-        is_decimal = DECIMAL.fullmatch(numbers[place]) and DECIMAL.fullmatch(numbers[place - 1])
-        if adjacent and is_decimal and int(numbers[place]) < int(numbers[place - 1]):
-            records.insert(int(atoms[place]), b"TER")
+        before, line = atoms[place - 1 : place + 1]
+        if line == before + 1 and chains[place] == chains[place - 1]:
+            numbers = [records[at][NUMBER].strip() for at in (before, line)]
+            if all(map(DECIMAL.fullmatch, numbers)) and int(numbers[1]) < int(numbers[0]):
+                records.insert(line, b"TER")
     return b"\n".join(records), n_lines_before

@@ -21,7 +21,7 @@ from toporank.structures.chains import residues_of
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.density import check_density
 from toporank.structures.identity import structure_format
-from toporank.structures.immune import CaTrace, Pair, may_pair, pairs_of, traces_of
+from toporank.structures.immune import Pair, may_pair, pairs_of, traces_of
 from toporank.structures.mmcif_text import parse_mmcif
 from toporank.structures.model_atoms import complex_of_model
 from toporank.structures.model_residue import ModelResidue
@@ -136,7 +136,7 @@ class StructureFile:
         self.text = read_text(path, content)
         self.block: gemmi.cif.Block | None = None
         self._lines: PdbText | None = None
-        self._last: tuple[int, ParsedModel] | None = None
+        self._last: dict[int, ParsedModel] = {}
         with self._naming_file():
             if self.format == "pdb":
                 self._lines = _pdb_lines(self.text)
@@ -150,21 +150,19 @@ class StructureFile:
         """One of its models, as `read_complex` gives it."""
         with self._naming_file():
             n_models = max(len(self.model_numbers), 1)
+            models = "one model" if n_models == 1 else f"{n_models} models"
             if model is not None and not 0 <= model < n_models:
-                available = "one model" if n_models == 1 else f"{n_models} models"
-                what = f"no model {model + 1}, only {available}"
+                what = f"no model {model + 1}, only {models}"
                 raise StructureError(what, remedy="was the file changed? run again")
             parsed = self._parse(model or 0)
             notes = list(self._notes)
             if model is None and n_models > 1:
-                models = f"{n_models} models"
                 if len(self._chain_names()) < 2:
                     models = f"an ensemble of {models} of one chain"
                 notes.append(f"{models}, the first is used")
             notes += self._notes_on_lines(model or 0) + parsed.notes
-            is_mmcif = self.format == "mmcif"
             complex_ = complex_of_model(
-                parsed.structure, parsed.residues, notes, with_labels=is_mmcif
+                parsed.structure, parsed.residues, notes, with_labels=self.format == "mmcif"
             )
             check_density(complex_)
             return complex_
@@ -189,38 +187,37 @@ class StructureFile:
         with self._naming_file():
             first = self._parse(0)
             chains, pairs = _chains_and_pairs(first)
-            further: list[tuple[Chains, tuple[Pair, ...]]] = []
+            chains_of, pairs_of_models = [chains], [pairs]
             places = [_digest(first.structure)] if self.model_numbers else []
             for position in range(1, len(self.model_numbers)):
-                try:
-                    parsed = self._parse(position)
-                except StructureError:  # reading this model fails later, with the reason
-                    further.append(((), ()))
-                    places.append("")
-                else:
-                    further.append(_chains_and_pairs(parsed))
-                    places.append(_digest(parsed.structure))
-            differ = any(of_model != chains for of_model, _ in further)
-            all_pairs = [pairs, *(of_model for _, of_model in further)] if differ else [pairs]
+                chains_of_model, pairs_of_model, place = (), (), ""
+                # Reading a model that cannot be parsed fails later, with the reason.
+                with contextlib.suppress(StructureError):
+                    model = self._parse(position)
+                    chains_of_model, pairs_of_model = _chains_and_pairs(model)
+                    place = _digest(model.structure)
+                chains_of.append(chains_of_model)
+                pairs_of_models.append(pairs_of_model)
+                places.append(place)
+            if chains_of.count(chains) == len(chains_of):
+                chains_of, pairs_of_models = [chains], [pairs]
             return Sketch(
                 models=self.model_numbers,
                 chains=chains,
-                further=tuple(of_model for of_model, _ in further) if differ else (),
+                further=tuple(chains_of[1:]),
                 places=tuple(places),
                 notes=tuple(note for note in first.notes if SEVERAL in note or READ_AS_ONE in note),
-                pairs=tuple(all_pairs) if any(all_pairs) else (),
+                pairs=tuple(pairs_of_models) if any(pairs_of_models) else (),
             )
 
     def _parse(self, position: int) -> ParsedModel:
-        last = self._last
-        if last is None or last[0] != position:
+        if position not in self._last:
             structure = self._structure_of(position)
             if len(structure) == 0 or structure[0].count_atom_sites() == 0:
                 what = f"no atoms found in this {self.format} file"
                 raise StructureError(what, remedy="truncated or another format?")
-            last = position, ParsedModel(structure, *residues_of(structure[0]))
-            self._last = last
-        return last[1]
+            self._last = {position: ParsedModel(structure, *residues_of(structure[0]))}
+        return self._last[position]
 
     def _structure_of(self, position: int) -> gemmi.Structure:
         """gemmi's structure of one model."""
@@ -282,27 +279,15 @@ def _pdb_lines(text: str) -> PdbText:
 
 def _chains_and_pairs(model: ParsedModel) -> tuple[Chains, tuple[Pair, ...]]:
     """The protein chains of a model, and those that belong together by nature."""
-    letters: dict[str, str] = {}
     protein = [residue for residue in model.residues if residue.parent]
+    letters: dict[str, str] = {}
+    rows = []
     for residue in protein:
-        letters[residue.chain] = letters.get(residue.chain, "") + STANDARD.get(residue.parent, "X")
-    pairs: list[Pair] = []
-    if may_pair(list(letters.values())):
-        pairs = pairs_of(_traces(protein))
+        letter = STANDARD.get(residue.parent, "X")
+        letters[residue.chain] = letters.get(residue.chain, "") + letter
+        rows.append((residue.chain, letter, residue.ca_place(), residue.number or 0))
+    pairs = pairs_of(traces_of(rows)) if may_pair([*letters.values()]) else []
     return tuple(letters.items()), tuple(pairs)
-
-
-def _traces(protein: list[ModelResidue]) -> dict[str, CaTrace]:
-    ca = []
-    for residue in protein:
-        atom = residue.atom("CA")
-        ca.append(atom.pos.tolist() if atom else [np.nan] * 3)
-    return traces_of(
-        chains=[residue.chain for residue in protein],
-        letters="".join(STANDARD.get(residue.parent, "X") for residue in protein),
-        ca=np.array(ca),
-        numbers=[residue.number or 0 for residue in protein],
-    )
 
 
 def _digest(structure: gemmi.Structure) -> str:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections import defaultdict
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from toporank.errors import StructureError
 from toporank.structures.complex import STANDARD
-from toporank.structures.pdb_text import CODE, COORDINATES, NUMBER, RESIDUE, PdbText, word
+from toporank.structures.pdb_text import CODE, COORDINATES, NUMBER, PdbText
 
 FORCE_FIELD_NAMES = {
     **dict.fromkeys(("HID", "HIE", "HIP", "HSD", "HSE", "HSP"), "HIS"),
@@ -33,7 +36,7 @@ RARE_NAMES = {"SEC": "CYS", "PYL": "LYS"}
 READ_AS = FORCE_FIELD_NAMES | RARE_NAMES
 """Names in the columns of a file → standard amino acids."""
 _AMINO_ACIDS = {name: name for name in STANDARD} | FORCE_FIELD_NAMES
-ATOM, NAME, LONG_NAME = slice(12, 16), slice(17, 20), slice(17, 21)
+ATOM, NAME, LONG_NAME, OF_RESIDUE = slice(12, 16), slice(17, 20), slice(17, 21), slice(17, 27)
 LETTER, OF_CHAIN = 20, 21
 """The column that belongs to the name of a residue or to that of a chain, and the column of
 one-letter chain names.
@@ -56,9 +59,8 @@ def amino_acid(name: str) -> str:
     """
     if len(name) != 4:
         return ""
-    return _AMINO_ACIDS.get(name[:3], "") or (
-        _AMINO_ACIDS.get(name[1:], "") if name[0] in "NC" else ""
-    )
+    at_end = _AMINO_ACIDS.get(name[1:], "") if name[0] in "NC" else ""
+    return _AMINO_ACIDS.get(name[:3], at_end)
 
 
 def with_terminal_oxygens(
@@ -91,56 +93,60 @@ def with_terminal_oxygens(
     return renamed
 
 
-class _Residues:
-    """The residues of PDB text, those of all models, in the order of the file.
+class _Residue(NamedTuple):
+    """A residue of PDB text.
 
-    first : int, shape (R,), the line where each begins. letter, chain : uint8, what stands in
-    columns 21 and 22. place : uint64, number and insertion code. n, ca, c : int, the line of this
-    atom, -1 where there is none.
+    line : where it begins. letter, chain : what stands in columns 21 and 22. place : number and
+    insertion code. lines : of its atoms. places : of the backbone atoms, by name; those of other
+    atoms, and coordinates that are no numbers, are left out.
     """
 
-    def __init__(self, lines: PdbText) -> None:
-        self.lines = lines
-        self.atoms = lines.atoms[np.diff(lines.starts)[lines.atoms] >= COORDINATES.stop]
-        known = [lines.numbers(columns, self.atoms) for columns in RESIDUE]
-        starts = np.append(True, np.any([column[1:] != column[:-1] for column in known], axis=0))[
-            : len(self.atoms)
-        ]
-        self.of_atom = np.cumsum(starts) - 1
-        self.first = self.atoms[starts]
-        self.letter, self.chain, code = (
-            lines.data[lines.starts[self.first] + at] for at in (LETTER, OF_CHAIN, CODE)
-        )
-        self.place = lines.numbers(NUMBER, self.first).astype(np.uint64) << np.uint64(8) | code
-        self.n, self.ca, self.c = (self._lines_of(name) for name in (b" N  ", b" CA ", b" C  "))
+    line: int
+    text: str
+    lines: list[int]
+    places: dict[str, tuple[float, ...]]
 
-    def _lines_of(self, atom: bytes) -> np.ndarray:
-        found = np.flatnonzero(self.lines.numbers(ATOM, self.atoms) == word(atom))[
-            ::-1
-        ]  # the first of a residue stays
-        lines = np.full(len(self.first), -1)
-        lines[self.of_atom[found]] = self.atoms[found]
-        return lines
+    @property
+    def letter(self) -> str:
+        return self.text[LETTER]
 
-    def bonded(self, k: int) -> bool:
-        """Whether a residue has a peptide bond to the next of the file."""
-        places = self._xyz(self.c[k]), self._xyz(self.n[k + 1])
-        return all(places) and math.dist(*places) <= PEPTIDE_BOND
+    @property
+    def chain(self) -> str:
+        return self.text[OF_CHAIN]
 
-    def number(self, k: int) -> int:
-        return int(self.text(k)[NUMBER])
+    def bonded(self, following: _Residue) -> bool:
+        """Whether it has a peptide bond to the next residue of the file."""
+        c = self.places.get("C")
+        n = following.places.get("N")
+        return bool(c and n) and math.dist(c, n) <= PEPTIDE_BOND
 
-    def text(self, k: int) -> str:
-        """The first line of a residue."""
-        return self.lines.lines(self.first[k], self.first[k] + 1).decode("ascii")
-
-    def _xyz(self, line: int) -> list[float]:
-        """The coordinates in a line; none where these are not numbers."""
-        text = self.lines.lines(line, line + 1) if line >= 0 else b""
+    def is_between(self, before: _Residue, after: _Residue) -> bool:
+        """Whether its number is between those of two others, and all three have a CA."""
+        residues = (before, self, after)
         try:
-            return [float(text[start : start + 8]) for start in COORDINATES]
-        except ValueError:
-            return []
+            first, middle, last = [int(residue.text[NUMBER]) for residue in residues]
+        except ValueError:  # where numbers are not decimal
+            return False
+        return first < middle < last and all("CA" in residue.places for residue in residues)
+
+
+def _residues(lines: PdbText) -> list[_Residue]:
+    """The residues of PDB text, those of all models, in the order of the file."""
+    residues: list[_Residue] = []
+    identity = ""
+    for line in lines.atoms.tolist():
+        text = lines.lines(line, line + 1).decode("ascii")
+        if len(text) < COORDINATES.stop:
+            continue
+        if text[OF_RESIDUE] != identity:
+            identity = text[OF_RESIDUE]
+            residues.append(_Residue(line=line, text=text, lines=[], places={}))
+        residues[-1].lines.append(line)
+        if text[ATOM] in (" N  ", " CA ", " C  "):
+            with contextlib.suppress(ValueError):
+                place = tuple(float(text[start : start + 8]) for start in COORDINATES)
+                residues[-1].places.setdefault(text[ATOM].strip(), place)
+    return residues
 
 
 def with_short_names(lines: PdbText) -> PdbText:
@@ -153,77 +159,51 @@ def with_short_names(lines: PdbText) -> PdbText:
     """
     if not (lines.data[lines.starts[lines.atoms] + LETTER] != ord(" ")).any():
         return lines
-    residues = _Residues(lines)
-    letter, chain = residues.letter, residues.chain
-    joints = np.flatnonzero((chain[1:] == chain[:-1]) & (letter[1:] != letter[:-1]))
-    bonded = [k for k in joints.tolist() if residues.bonded(k)]
-    of_name = np.zeros((256, 256), dtype=bool)
-    for k in bonded:
-        of_name[chain[k], letter[k : k + 2]] = True
-    of_name[of_name.any(axis=1), ord(" ")] = (
-        True  # of a chain that is put together, what has names of three letters
-    )
-    _check_clear(residues, joints, of_name)
-    long = of_name[chain, letter] & (letter != ord(" "))
-    return _shortened(residues, long) if long.any() else lines
+    residues = _residues(lines)
+    letters_of_names: dict[str, set[str]] = defaultdict(set)
+    for one, other in pairwise(residues):
+        if one.chain == other.chain and one.letter != other.letter and one.bonded(other):
+            # Names of three letters may stand in the chain, too.
+            letters_of_names[one.chain] |= {one.letter, other.letter, " "}
+    _check_clear(residues, letters_of_names)
+    text = bytearray(lines.text)
+    changes = []
+    for residue in residues:
+        if residue.letter == " " or residue.letter not in letters_of_names[residue.chain]:
+            continue
+        name = residue.text[LONG_NAME]
+        short = amino_acid(name) or name[:3]
+        changes.append((residue.line, f"{name} read as {short}"))
+        for start in lines.starts[residue.lines].tolist():
+            text[start + LONG_NAME.start : start + LONG_NAME.stop] = f"{short} ".encode()
+    return PdbText(bytes(text), tuple(changes)) if changes else lines
 
 
-def _check_clear(residues: _Residues, joints: np.ndarray, of_name: np.ndarray) -> None:
-    """Refuse letters in column 21 that may belong to either name.
-
-    joints : residues after which column 21 changes, but not column 22. of_name : bool, by columns
-    22 and 21.
-    """
-    letter, chain, ca = residues.letter, residues.chain, residues.ca >= 0
-    parts = np.flatnonzero(ca & of_name[chain, letter])
-    key = (residues.place[parts] << np.uint64(8) | chain[parts]) << np.uint64(8) | letter[parts]
-    key, example = np.unique(key, return_index=True)
-    twice = np.flatnonzero(key[1:] >> np.uint64(8) == key[:-1] >> np.uint64(8))
-    for k in (*parts[example[twice]], *parts[example[twice + 1]]):
-        if letter[k] != ord(" "):
-            raise _unclear(residues, k, "two residues of that chain would have its number")
-    for k in np.intersect1d(joints, joints + 1):  # another letter before and after
-        alone = (
-            letter[k] != ord(" ")
-            and not of_name[chain[k], letter[k]]
-            and letter[k - 1] == letter[k + 1]
-        )
-        with contextlib.suppress(ValueError):  # where numbers are not decimal
-            if (
-                alone
-                and ca[k - 1 : k + 2].all()
-                and residues.number(k - 1) < residues.number(k) < residues.number(k + 1)
-            ):
-                raise _unclear(
-                    residues,
-                    k,
-                    "it stands between residues of that chain, but is bonded to neither",
-                )
+def _check_clear(residues: list[_Residue], letters_of_names: dict[str, set[str]]) -> None:
+    """Refuse letters in column 21 that may belong to the name of a residue or of a chain."""
+    first_at: dict[tuple[str, str], _Residue] = {}
+    for residue in residues:
+        if "CA" in residue.places and residue.letter in letters_of_names[residue.chain]:
+            place = residue.chain, residue.text[NUMBER.start : CODE + 1]
+            first = first_at.setdefault(place, residue)
+            if first.letter != residue.letter:
+                unclear = first if residue.letter == " " else residue
+                raise _unclear(unclear, "two residues of that chain would have its number")
+    for before, residue, after in zip(residues, residues[1:], residues[2:], strict=False):
+        is_of_chain = before.chain == residue.chain == after.chain
+        is_alone = before.letter == after.letter != residue.letter != " "
+        is_of_name = residue.letter in letters_of_names[residue.chain]
+        if is_of_chain and is_alone and not is_of_name and residue.is_between(before, after):
+            why = "it stands between residues of that chain, but is bonded to neither"
+            raise _unclear(residue, why)
 
 
-def _unclear(residues: _Residues, k: int, why: str) -> StructureError:
-    line = residues.text(k)
-    name, chain, number = line[NAME], line[OF_CHAIN].strip(), line[NUMBER].strip()
+def _unclear(residue: _Residue, why: str) -> StructureError:
+    line = residue.text
+    name, chain, number = line[NAME], residue.chain.strip(), line[NUMBER].strip()
     return StructureError(
-        f"column 21 of line {residues.first[k] + 1} belongs to residue {name}{line[LETTER]} of "
-        f"chain {chain!r} or to"
-        f" residue {name} of chain {line[LETTER] + chain!r}, number {number}: {why}",
+        f"column 21 of line {residue.line + 1} belongs to residue {name}{residue.letter} of "
+        f"chain {chain!r} or to residue {name} of chain {residue.letter + chain!r}, number "
+        f"{number}: {why}",
         remedy="write residue names of three letters, or mmCIF",
     )
-
-
-def _shortened(residues: _Residues, long: np.ndarray) -> PdbText:
-    """The text with short names for some residues, bool, shape (R,)."""
-    lines, text = residues.lines, residues.lines.data[: len(residues.lines.text)].copy()
-    names = lines.numbers(LONG_NAME, residues.first)
-    read_as = []
-    for number in np.unique(names[long]):
-        name = int(number).to_bytes(4, "little").decode("ascii")
-        short = amino_acid(name) or name[:3]
-        them = long & (names == number)
-        starts = lines.starts[residues.atoms[them[residues.of_atom]]]
-        text[starts[:, None] + np.arange(LONG_NAME.start, LONG_NAME.stop)] = np.frombuffer(
-            f"{short} ".encode(), np.uint8
-        )
-        read_as += [(line, f"{name} read as {short}") for line in residues.first[them].tolist()]
-    return PdbText(text.tobytes(), tuple(sorted(read_as)))

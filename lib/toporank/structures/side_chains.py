@@ -4,7 +4,11 @@ cannot judge these.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
+
+from toporank.structures.partners import listed
 
 WITHOUT_SIDE_CHAINS = "the score means little"
 """What every note on missing side chains ends with."""
@@ -42,20 +46,20 @@ def lacking_side_chains(
     """
     has_side_chain = np.zeros(len(chains), dtype=bool)
     has_side_chain[residue_of[np.isin(atom_names.view("<u8").ravel(), SECOND_ATOMS)]] = True
-    residues_of: dict[str, list[int]] = {}
+    residues_of: dict[str, list[int]] = defaultdict(list)
     for residue, chain in enumerate(chains):
         if parents[residue]:
-            residues_of.setdefault(chain, []).append(residue)
-    of_kind: dict[str, list[str]] = {}
+            residues_of[chain].append(residue)
+    chains_of: dict[str, list[str]] = defaultdict(list)
     for chain, residues in sorted(residues_of.items()):
         if len(residues) >= FEWEST and has_side_chain[residues].sum() <= MOST_WITH * len(residues):
             atoms = set(atom_names[np.isin(residue_of, residues)].tolist())
             kind = _kind({parents[residue] for residue in residues}, atoms)
-            of_kind.setdefault(kind, []).append(chain)
-    if not of_kind:
-        return []
-    kinds = [f"{_named(names)} ({kind})" for kind, names in of_kind.items()]
-    return [f"no side chains in {', '.join(kinds)}: {WITHOUT_SIDE_CHAINS}"]
+            chains_of[kind].append(chain)
+    kinds = []
+    for kind, names in chains_of.items():
+        kinds.append(f"chain{'s' if len(names) > 1 else ''} {listed(names)} ({kind})")
+    return [f"no side chains in {', '.join(kinds)}: {WITHOUT_SIDE_CHAINS}"] if kinds else []
 
 
 def _kind(parents: set[str], atoms: set[bytes]) -> str:
@@ -65,8 +69,3 @@ def _kind(parents: set[str], atoms: set[bytes]) -> str:
     if parents == {"GLY"}:
         return GLYCINE
     return ALANINE if parents == {"ALA"} and b"CB" in atoms else BACKBONE_ONLY
-
-
-def _named(names: list[str]) -> str:
-    *others, last = names
-    return f"chains {', '.join(others)} and {last}" if others else f"chain {last}"

@@ -5,7 +5,6 @@ StructureError.
 from __future__ import annotations
 
 import contextlib
-import gzip
 import re
 import stat
 import zlib
@@ -32,24 +31,19 @@ def check_file(path: Path) -> None:
         state = path.stat()
     except OSError as error:
         remedy = "a broken link?" if path.is_symlink() else "is it still there?"
-        raise StructureError(
-            f"cannot be read: {error.strerror}", where=path, remedy=remedy
-        ) from error
+        what = f"cannot be read: {error.strerror}"
+        raise StructureError(what, where=path, remedy=remedy) from error
     if not stat.S_ISREG(state.st_mode):
-        what = "Is a directory" if stat.S_ISDIR(state.st_mode) else "not a regular file"
-        raise StructureError(
-            f"cannot be read: {what}", where=path, remedy="put the structure file in its place"
-        )
-    if state.st_size > MAX_BYTES:
-        raise _too_large(path)
+        kind = "Is a directory" if stat.S_ISDIR(state.st_mode) else "not a regular file"
+        remedy = "put the structure file in its place"
+        raise StructureError(f"cannot be read: {kind}", where=path, remedy=remedy)
+    _check_size(state.st_size, path)
 
 
-def _too_large(path: Path) -> StructureError:
-    return StructureError(
-        f"more than {MAX_BYTES >> 20} MiB of text",
-        where=path,
-        remedy="not a single decoy? split or replace it",
-    )
+def _check_size(n_bytes: int, path: Path) -> None:
+    if n_bytes > MAX_BYTES:
+        what = f"more than {MAX_BYTES >> 20} MiB of text"
+        raise StructureError(what, where=path, remedy="not a single decoy? split or replace it")
 
 
 def read_content(path: Path) -> bytes:
@@ -58,10 +52,9 @@ def read_content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
+        what = f"cannot be read: {error.strerror}"
         remedy = "make it readable for the user who runs the workflow"
-        raise StructureError(
-            f"cannot be read: {error.strerror}", where=path, remedy=remedy
-        ) from error
+        raise StructureError(what, where=path, remedy=remedy) from error
 
 
 def read_text(path: Path, content: bytes | None = None) -> str:
@@ -74,29 +67,24 @@ def read_text(path: Path, content: bytes | None = None) -> str:
     try:
         data = _unpacked(data, compression)
     except DAMAGED as error:
-        plain = isinstance(error, gzip.BadGzipFile) and str(error).startswith("Not a gzipped file")
-        remedy = (
-            "is it plain text? take .gz off its name" if plain else "fetch or compress it again"
-        )
+        remedy = "fetch or compress it again"
+        if str(error).startswith("Not a gzipped file"):
+            remedy = "is it plain text? take .gz off its name"
         what = f"damaged {NAMES[compression]} file: {error}"
         raise StructureError(what, where=path, remedy=remedy) from error
-    if len(data) > MAX_BYTES:
-        raise _too_large(path)
+    _check_size(len(data), path)
     if not data.strip():
         raise StructureError("the file is empty", where=path, remedy="make or fetch it again")
     packed = next((ending for start, ending in BEGINNINGS.items() if data.startswith(start)), "")
     if packed and not data.isascii():
-        remedy = (
-            "compressed twice: unpack it once" if compression else f"rename it to end in {packed}"
-        )
-        participle = "gzipped" if packed == ".gz" else f"compressed by {NAMES[packed]}"
-        raise StructureError(
-            f"binary data, not text: it is {participle}", where=path, remedy=remedy
-        )
+        kind = "gzipped" if packed == ".gz" else f"compressed by {NAMES[packed]}"
+        remedy = f"rename it to end in {packed}"
+        if compression:
+            remedy = "compressed twice: unpack it once"
+        raise StructureError(f"binary data, not text: it is {kind}", where=path, remedy=remedy)
     if b"\0" in data:
-        raise StructureError(
-            "binary data, not text", where=path, remedy="fetch it again, or save it as plain text"
-        )
+        remedy = "fetch it again, or save it as plain text"
+        raise StructureError("binary data, not text", where=path, remedy=remedy)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -123,12 +111,11 @@ def parsing(file_format: str, n_lines_before: int = 0) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError, IndexError) as error:
-        reason = re.sub(r"^string:", "line ", str(error))  # gemmi begins with source and line
-        number = re.search(r"\bline (\d+)", reason)
-        if number:
-            line = int(number[1]) + n_lines_before
-            reason = f"{reason[: number.start(1)]}{line}{reason[number.end() :]}"
-        reason = reason[:LONGEST_MESSAGE]
-        raise StructureError(
-            f"not a readable {file_format} file: {reason}", remedy="make or fetch it again"
-        ) from error
+
+        def line(match: re.Match[str]) -> str:
+            return f"line {int(match[1]) + n_lines_before}"
+
+        # gemmi begins with source and line.
+        reason = re.sub(r"(?:^string:|\bline )(\d+)", line, str(error), count=1)
+        what = f"not a readable {file_format} file: {reason[:LONGEST_MESSAGE]}"
+        raise StructureError(what, remedy="make or fetch it again") from error

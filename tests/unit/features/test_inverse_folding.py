@@ -14,9 +14,9 @@ from toporank.errors import ConfigError
 from toporank.features import inverse_folding
 from toporank.features.inverse_folding import (
     AMINO_ACIDS,
+    BACKBONE,
     PACKAGE,
     VERSION,
-    backbone,
     check_installed,
     contacts,
     entropy,
@@ -64,86 +64,80 @@ def in_other_order(complex_: Complex) -> Complex:
     )
 
 
+def in_contact(complex_: Complex) -> np.ndarray:
+    """The columns of the residues that touch another partner."""
+    return folding(complex_, np.flatnonzero(contacts(complex_)))
+
+
 def test_likelihoods_are_those_of_the_published_network(network):
     """Trypsin's inhibitor on it: each residue's amino acid, from the module of the package and from
     its description.
     """
-    residues = backbone(example("1PPE/near1.pdb.gz"))
-    every = log_probabilities(residues, np.arange(len(residues.letter)))
-    of_residues = every[np.arange(len(every)), residues.letter]
-    inhibitor = residues.chain == 1
+    complex_ = example("1PPE/near1.pdb.gz")
+    xyz = complex_.xyz[complex_.atoms_named(*BACKBONE)]
+    chain = np.array([residue.chain == "B" for residue in complex_.residues], int)
+    number = np.array([residue.number for residue in complex_.residues])
+    every = log_probabilities(xyz, chain, places(chain, number))
+    letter = [AMINO_ACIDS.index(letter) for letter in complex_.letters]
+    of_residues = every[np.arange(len(every)), letter]
     expected = [
         -1.94659, -3.44402, -0.11962, -0.09845, -3.12135, -1.3994, -1.14355, -3.57557, -2.06792, -0.07485, -1.8243,
         -2.81254, -0.45153, -0.93005, -0.13342, -0.07856, -0.97058, -3.31613, -0.32581, -0.21685, -1.04835, -0.08001,
         -3.12589, -1.96739, -3.33427, -0.11649, -0.69018, -0.08616, -1.1003,
     ]  # fmt: skip
-    assert (
-        "".join(AMINO_ACIDS[i] for i in residues.letter[inhibitor])
-        == "RVCPRILMECKKDSDCLAECVCLEHGYCG"
-    )
-    np.testing.assert_allclose(of_residues[inhibitor], expected, atol=1e-4)
+    np.testing.assert_allclose(of_residues[chain == 1], expected, atol=1e-4)
     assert of_residues.mean() == pytest.approx(-1.3281642, abs=1e-4)
-    assert (every.argmax(axis=1) == residues.letter).mean() == pytest.approx(0.579365, abs=0.005)
+    assert (every.argmax(axis=1) == letter).mean() == pytest.approx(0.579365, abs=0.005)
     np.testing.assert_allclose(np.exp(every).sum(axis=1), 1.0, atol=1e-5)
-    some = np.array([70, 3, 41])
-    np.testing.assert_allclose(log_probabilities(residues, some), every[some], atol=1e-4)
 
 
-def test_a_right_interface_makes_its_sequence_likelier_than_a_wrong_one(network):
-    for target in ("1PPE", "1AVZ"):
-        right, wrong = (
-            folding(example(f"{target}/{kind}.pdb.gz")).gain.sum() for kind in ("near1", "wrong1")
-        )
-        assert right > max(wrong, 0)
+@pytest.mark.parametrize("target", ["1PPE", "1AVZ"])
+def test_a_right_interface_makes_its_sequence_likelier_than_a_wrong_one(network, target):
+    gains = []
+    for kind in ("near1", "wrong1"):
+        columns = in_contact(example(f"{target}/{kind}.pdb.gz"))
+        gains.append((columns[:, 1] - columns[:, 2]).sum())
+    assert gains[0] > max(gains[1], 0)
 
 
 @pytest.mark.parametrize("change", [moved, in_other_order, names_changed])
 def test_how_a_complex_lies_and_is_written_does_not_matter(network, change):
     complex_ = random_complex(5, chains="ABC", residues=25, spread=14.0)
-    before, after = folding(complex_), folding(change(complex_))
-    assert len(before.residue) > 20
-    for name in ("contacts", "together", "apart", "rank", "entropy_together", "entropy_apart"):
-        one, other = (np.sort(getattr(found, name)) for found in (before, after))
-        np.testing.assert_allclose(one, other, atol=2e-3, err_msg=name)
+    before, after = in_contact(complex_), in_contact(change(complex_))
+    assert len(before) > 20
+    np.testing.assert_allclose(np.sort(before, axis=0), np.sort(after, axis=0), atol=2e-3)
 
 
 def test_what_is_far_from_the_interface_is_left_out_and_hardly_matters(network, monkeypatch):
     complex_ = example("1PPE/near1.pdb.gz")
-    near = folding(complex_)
+    near = in_contact(complex_)
     monkeypatch.setattr(inverse_folding, "AROUND", np.inf)
-    whole = folding(complex_)
-    np.testing.assert_array_equal(near.residue, whole.residue)
-    assert np.corrcoef(near.together, whole.together)[0, 1] > 0.995
-    assert (near.together != whole.together).any()
+    whole = in_contact(complex_)
+    assert np.corrcoef(near[:, 1], whole[:, 1])[0, 1] > 0.995
+    assert (near[:, 1] != whole[:, 1]).any()
 
 
-def test_chains_of_one_partner_have_no_interface_between_them(network):
-    complex_ = random_complex(7, chains="ABC", residues=20, spread=10.0).with_partners(
-        (("A", "B"), ("C",))
-    )
-    assert set(folding(complex_).body) == {0, 1}
-    of_c = contacts(complex_)[[r.chain == "C" for r in complex_.residues]]
-    of_others = contacts(complex_)[[r.chain != "C" for r in complex_.residues]]
-    assert of_c.sum() == of_others.sum() > 0
+def test_chains_of_one_partner_have_no_interface_between_them():
+    complex_ = random_complex(7, chains="ABC", residues=20, spread=10.0)
+    joined = contacts(complex_.with_partners((("A", "B"), ("C",))))
+    is_c = np.array([residue.chain == "C" for residue in complex_.residues])
+    assert joined[is_c].sum() == joined[~is_c].sum() > 0
 
 
-def test_residues_without_backbone_are_left_out_and_unknown_ones_have_no_likelihood(network):
+def test_residues_without_backbone_and_unknown_ones_have_no_likelihood(network):
     atoms = alanine("A", 1, 0.0) + alanine("B", 1, 4.0) + alanine("B", 2, 0.0, 4.0)
     short = [atom for atom in alanine("A", 2, 4.0, 4.0) if atom.name != "O"]
     unknown = [replace(atom, residue="UNK") for atom in alanine("A", 3, 2.0, 2.0, 4.0)]
     complex_ = complex_of(atoms + short + unknown)
-    residues = backbone(complex_)
-    assert [str(complex_.residues[r].number) + complex_.residues[r].chain for r in residues.residue] == [
-        "1A", "1B", "2B", "3A",
-    ]  # fmt: skip
-    assert AMINO_ACIDS[residues.letter[-1]] == "X"
-    assert set(folding(complex_).residue) == set(residues.residue[:-1])
+    columns = folding(complex_, np.arange(len(complex_.residues)))
+    has_likelihood = dict(zip(map(str, complex_.residues), columns.any(axis=1), strict=True))
+    assert has_likelihood == {"A:1": True, "B:1": True, "B:2": True, "A:2": False, "A:3": False}
 
 
-def test_without_contact_nothing_is_returned():
+def test_without_contact_no_network_is_needed():
     complex_ = complex_of(alanine("A", 1, 0.0) + alanine("B", 1, 40.0))
     assert not contacts(complex_).any()
-    assert folding(complex_).gain.shape == (0,)
+    assert in_contact(complex_).shape == (0, 6)
 
 
 def test_contacts_are_pairs_of_residues_with_heavy_atoms_within_five_ångström():

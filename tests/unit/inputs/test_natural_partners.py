@@ -20,7 +20,7 @@ from toporank.inputs.natural_partners import lines_of_targets
 from toporank.ranking.model_table import model_table
 from toporank.ranking.target_table import BETWEEN, target_table
 from toporank.structures.complex import STANDARD
-from toporank.structures.immune import roles_of
+from toporank.structures.immune import domains_of
 
 ATOMS = read_atoms(ANTIBODY)
 THREE_LETTERS = {letter: name for name, letter in STANDARD.items()}
@@ -151,7 +151,7 @@ def straight(**chains: tuple[str, float]) -> list[str]:
     """
     atoms = []
     for name, (sequence, x) in chains.items():
-        domains = roles_of(sequence).domains
+        domains = domains_of(sequence)
         middle = domains[0].face if domains else len(sequence) // 2
         for i, letter in enumerate(sequence):
             residue = f"{THREE_LETTERS[letter]} {name}{i + 1:4d}"

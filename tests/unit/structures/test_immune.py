@@ -28,7 +28,14 @@ from toporank.structures.immune import ANTIBODY as ANTIBODY_PAIR
 from toporank.structures.immune import MHC as MHC_PAIR
 from toporank.structures.immune import PEPTIDE as PEPTIDE_PAIR
 from toporank.structures.immune import RECEPTOR as RECEPTOR_PAIR
-from toporank.structures.immune import CaTrace, Pair, bodies_of, natural_bodies, pairs_of, roles_of
+from toporank.structures.immune import (
+    CaTrace,
+    Pair,
+    bodies_of,
+    domains_of,
+    natural_bodies,
+    pairs_of,
+)
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 
@@ -41,7 +48,7 @@ def trace(sequence: str, place: float) -> CaTrace:
     """A straight chain at a place along x, with residue 44 of its first variable domain, if it has
     one, at z = 0.
     """
-    domains = roles_of(sequence).domains
+    domains = domains_of(sequence)
     middle = domains[0].face if domains else len(sequence) // 2
     z = 3.8 * (np.arange(len(sequence)) - middle)
     ca = np.stack([np.full(len(z), place), np.zeros(len(z)), z], axis=1)
@@ -179,9 +186,7 @@ def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(
 ):
     atoms = near(read_atoms(ANTIBODY), distance, wider)
     complex_ = read_complex(write_pdb(tmp_path / "cut.pdb", atoms))
-    assert not any(
-        roles_of(sequence).domains for _, sequence in sketch(tmp_path / "cut.pdb").chains
-    )
+    assert not any(domains_of(sequence) for _, sequence in sketch(tmp_path / "cut.pdb").chains)
     assert natural_bodies(complex_) == (("A",), ("H", "L"))
     far = away(atoms, "L", 60.0)
     assert natural_bodies(read_complex(write_pdb(tmp_path / "far.pdb", far))) == ()

@@ -14,7 +14,7 @@ and left to exact arithmetic elsewhere. Importing this package imports numba, wh
 it only to compute.
 """
 
-from toporank.features.persistence.clouds import LARGEST, h0_deaths, h1_bars
+from toporank.features.persistence.clouds import LARGEST
 from toporank.features.persistence.summary import describe_clouds, members_of_balls
 
-__all__ = ["LARGEST", "describe_clouds", "h0_deaths", "h1_bars", "members_of_balls"]
+__all__ = ["LARGEST", "describe_clouds", "members_of_balls"]

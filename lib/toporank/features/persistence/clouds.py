@@ -6,8 +6,8 @@ import numpy as np
 
 from toporank.compilation import compiled
 from toporank.features.persistence.alpha import Filtration, face_values, solid_radii, sort_by_value
-from toporank.features.persistence.delaunay import Scratch, new_mesh, triangulate
-from toporank.features.persistence.pairing import Loops, pair_up, spanning_tree
+from toporank.features.persistence.delaunay import Scratch
+from toporank.features.persistence.pairing import Loops, pair_up
 
 LARGEST = 2000
 """Points of the largest cloud worked out here: the table of point pairs grows with the square."""
@@ -94,46 +94,6 @@ def persist(mesh, scratch, raw, infinity, filtration, loops):
         return False
     sort_by_value(filtration)
     return pair_up(filtration, loops)
-
-
-@compiled
-def h0_deaths(points):
-    """Finite H0 death times of the Rips filtration of `points`, (n, 3) → (max(n - 1, 0),), rising,
-    same unit.
-    """
-    count = len(points)
-    deaths = np.empty(max(count - 1, 0))
-    spanning_tree(points, np.arange(count), count, deaths)
-    deaths.sort()
-    return deaths
-
-
-@compiled
-def h1_bars(points):
-    """H1 of the alpha complex of `points`, (n, 3): (birth, death) as squared radii, (m, 2), and
-    whether it is sure.
-
-    Bars of no length are left out. If it is not sure (a degenerate cloud), no bars are returned.
-    """
-    count = len(points)
-    if (
-        count < 4 or count > LARGEST
-    ):  # without a tetrahedron it is empty by the published convention
-        return np.empty((0, 2)), count < 4
-    scratch, filtration, loops = work_space(count)
-    mesh, chosen, raw, centred = (
-        new_mesh(room_for(count)),
-        np.arange(count),
-        np.empty((count, 3)),
-        np.empty((count, 4)),
-    )
-    extent = gather(points, chosen, count, raw, centred)
-    if not triangulate(mesh, scratch, centred, raw, chosen, 0, count, count, extent):
-        return np.empty((0, 2)), False
-    if not persist(mesh, scratch, raw, count, filtration, loops):
-        return np.empty((0, 2)), False
-    bars = loops.bars[: loops.tally[0]]
-    return bars[bars[:, 1] > bars[:, 0]], True
 
 
 @compiled
