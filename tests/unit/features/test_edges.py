@@ -14,7 +14,6 @@ from structures_text import EXAMPLES, Atom, ca_trace, complex_of, random_complex
 from toporank.errors import FeatureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.legacy_edges import LegacyV11, legacy_columns, legacy_edges
-from toporank.features.pairs import atom_distances
 from toporank.structures.read import read_complex
 
 RAW = LegacyV11(scaling="none")
@@ -64,12 +63,6 @@ def test_indices_count_the_nodes_and_not_the_residues():
     edges = legacy_edges(RAW, complex_, np.array([3, 1]))
     assert edges.index.tolist() == [[0, 1], [1, 0]]
     assert edges.attributes[:, 0].tolist() == [5.0, 5.0]
-
-
-def test_chains_that_differ_only_after_their_first_letter_are_different():
-    assert legacy_edges(
-        RAW, in_line(("Heavy", 0.0), ("Height", 5.0)), np.arange(2)
-    ).index.shape == (2, 2)
 
 
 @raw_and_scaled
@@ -132,24 +125,3 @@ def test_scaling_is_over_the_edges_of_one_decoy_and_a_constant_column_becomes_ze
     np.testing.assert_allclose(scaled[::2, 0], [0.0, 0.2, 1.0])
     np.testing.assert_array_equal(scaled[::2, 5], [1.0, 1.0, 0.0])  # two pairs from 5 to 6
     assert not scaled[:, 1:5].any()
-
-
-@settings(max_examples=15)
-@given(
-    seed=st.integers(0, 10**6),
-    bins=st.lists(st.integers(0, 25), min_size=2, max_size=6, unique=True).map(sorted),
-)
-def test_counts_are_those_of_a_double_loop_over_atoms(seed, bins):
-    complex_ = random_complex(seed, residues=3)
-    pairs = np.array([[0, 3], [1, 5], [5, 2], [0, 1]])
-    slices = complex_.atom_slices
-    expected = np.zeros((len(pairs), len(bins) - 1))
-    for p, (i, j) in enumerate(pairs):
-        for a in range(slices[i], slices[i + 1]):
-            for b in range(slices[j], slices[j + 1]):
-                distance = np.linalg.norm(complex_.xyz[a] - complex_.xyz[b])
-                for k in range(len(bins) - 1):
-                    expected[p, k] += bins[k] <= distance < bins[k + 1]
-    np.testing.assert_array_equal(
-        atom_distances(complex_, pairs, np.array(bins, dtype=float)), expected
-    )

@@ -6,11 +6,8 @@ from __future__ import annotations
 
 import dataclasses
 
-import gudhi
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from oracle import reference
 from structures_text import EXAMPLES, Atom, complex_of, random_complex
@@ -19,17 +16,9 @@ from toporank.features.topology import (
     STATISTICS,
     Persistence,
     columns,
-    h0_deaths,
-    h1_bars,
     persistence_topology,
 )
 from toporank.structures.read import read_complex
-
-quick = settings(max_examples=30)
-seeds = st.integers(0, 10**6)
-clouds = st.builds(
-    lambda seed, n: np.random.default_rng(seed).normal(0, 3, (n, 3)), seeds, st.integers(2, 30)
-)
 
 
 @pytest.fixture(params=["compiled", "gudhi"])
@@ -79,44 +68,7 @@ def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets(engin
 # ---- against GUDHI -------------------------------------------------------------------------------
 
 
-@quick
-@given(points=clouds)
-def test_h0_deaths_are_those_of_the_rips_filtration(points):
-    np.testing.assert_allclose(h0_deaths(points), sorted(reference.rips_h0(points)), rtol=1e-12)
-
-
-@quick
-@given(points=clouds)
-def test_h1_bars_are_those_of_the_alpha_complex(points):
-    expected = sorted(reference.alpha_h1(points))
-    np.testing.assert_allclose(sorted(map(tuple, h1_bars(points))), expected, rtol=1e-9, atol=1e-12)
-
-
-def test_the_limits_of_h0_include_the_limits_themselves():
-    points = np.array([[0, 0, 0], [0.5, 0, 0], [2.5, 0, 0], [10.5, 0, 0], [18.75, 0, 0]])
-    np.testing.assert_allclose(h0_deaths(points, 8.0, 0.5), [0.5, 2.0, 8.0])
-    np.testing.assert_allclose(h0_deaths(points, np.inf, 0.6), [2.0, 8.0, 8.25])
-
-
-def test_h1_bars_shorter_than_the_limit_are_left_out_and_no_others():
-    points = np.random.default_rng(3).normal(0, 3, (40, 3))
-    lengths = np.diff(h1_bars(points)).ravel()
-    limit = np.median(lengths)
-    kept = np.diff(h1_bars(points, limit)).ravel()
-    np.testing.assert_allclose(sorted(kept), sorted(lengths[lengths >= limit]))
-    assert 0 < len(kept) < len(lengths)
-
-
 # ---- few and degenerate points -------------------------------------------------------------------
-
-
-def test_three_points_have_no_loop_by_the_published_convention_though_gudhi_finds_one():
-    triangle = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.8, 0]])
-    assert (
-        len(gudhi.AlphaComplex(points=triangle).create_simplex_tree().persistence()) == 4
-    )  # three parts and a loop
-    assert len(h1_bars(triangle)) == 0
-    assert len(h0_deaths(triangle)) == 2
 
 
 # ---- columns -------------------------------------------------------------------------------------

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from toporank.structures.kabsch_sander import accessibility, secondary_structure
-from toporank.structures.kabsch_sander.hydrogen_bonds import dihedral, energy, segments
-from toporank.structures.kabsch_sander.states import ANTI, APART, PARALLEL, bridge, join_bulges
 
 BONDS = {"N": (1.329, 116.6), "CA": (1.458, 121.7), "C": (1.525, 111.0)}
 """Å from the atom before, and degrees between this bond and the one before."""
@@ -69,45 +67,12 @@ def states(*chains: np.ndarray, proline: tuple[int, ...] = ()) -> str:
 # ---- angles and energies -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("degrees", [-179.0, -90.0, -57.0, 0.0, 33.3, 90.0, 180.0])
-def test_a_dihedral_angle_is_that_of_the_last_bond_seen_along_the_one_before(degrees):
-    a, b, c = np.array([[1.0, 0, 0], [0, 0, 0], [0, 0, 1.5]])
-    d = c + np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees)), 0.7])
-    assert dihedral(a, b, c, d) == pytest.approx(degrees)
-
-
-def test_where_atoms_are_on_a_line_there_is_no_dihedral_angle():
-    line = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 1, 0]])
-    assert dihedral(*line) == dihedral(*line[::-1]) == dihedral(*np.zeros((4, 3))) == 360.0
-
-
 def test_phi_and_psi_are_those_the_chain_was_built_with_and_none_at_its_ends():
     _, phi, psi = secondary_structure(
         chain_of(-65.0, 140.0, 5), np.zeros(5, int), np.zeros(5, bool)
     )
     np.testing.assert_allclose(phi, [360.0, -65, -65, -65, -65], atol=1e-9)
     np.testing.assert_allclose(psi, [140.0, 140, 140, 140, 360], atol=1e-9)
-
-
-def test_a_chain_ends_where_the_next_nitrogen_is_more_than_two_and_a_half_angstrom_away_or_has_another_name():
-    chain = chain_of(-65.0, 140.0, 4)
-    away = (chain[2, 0] - chain[1, 2]) / np.linalg.norm(chain[2, 0] - chain[1, 2])
-    for distance, expected in ((2.49, [0, 0, 0, 0]), (2.51, [0, 0, 1, 1])):
-        moved = chain.copy()
-        moved[2:] += away * (distance - 1.329)
-        assert segments(moved, np.zeros(4, int)).tolist() == expected
-    assert segments(chain, np.array([0, 0, 7, 7])).tolist() == [0, 0, 1, 1]
-
-
-def test_the_energy_is_coulomb_s_law_for_the_published_charges():
-    """On a line: N at 0, H at 1, O at 2.9, C at 4.131 Å."""
-    line = lambda *x: np.array([[v, 0.0, 0.0] for v in x])  # noqa: E731
-    donor, acceptor = line(0.0, 9, 9, 9), line(9.0, 9, 4.131, 2.9)
-    expected = 332 * 0.42 * 0.20 * (1 / 2.9 + 1 / 3.131 - 1 / 1.9 - 1 / 4.131)
-    assert energy(donor, line(1.0)[0], acceptor) == pytest.approx(expected, abs=0.0006)
-    assert energy(donor, line(2.5)[0], acceptor) == -9.9  # 0.4 Å from O
-    assert energy(donor, line(2.3)[0], acceptor) == -9.9  # 0.6 Å from O
-    assert energy(donor, donor[0], acceptor) == 0.0
 
 
 # ---- helices and turns ---------------------------------------------------------------------------
@@ -137,64 +102,6 @@ def test_two_strands_side_by_side_are_a_sheet():
     strand = chain_of(-120, 120, 9)
     assert states(strand, turned(strand, 4)) == "-EEEEEEE-" * 2
     assert states(strand, turned(strand, 4) + 4.0) == "-" * 18
-
-
-KINDS = {
-    "facing": (ANTI, [(4, 10), (10, 4)]),
-    "crossing": (ANTI, [(5, 9), (11, 3)]),
-    "around the second": (PARALLEL, [(5, 10), (10, 3)]),
-    "around the first": (PARALLEL, [(11, 4), (4, 9)]),
-}
-"""Bonds (donor, acceptor) that make a bridge between residues 4 and 10."""
-
-
-def table(bonds, n: int = 16) -> np.ndarray:
-    """Acceptors of each donor, shape (n, 2)."""
-    acceptors = np.full((n, 2), -1)
-    for donor, acceptor in bonds:
-        acceptors[donor, int(acceptors[donor, 0] >= 0)] = acceptor
-    return acceptors
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_bridge_takes_both_of_its_bonds_and_unbroken_chains_around_it(name):
-    kind, bonds = KINDS[name]
-    whole = np.zeros(16, int)
-    assert bridge(table(bonds), whole, 4, 10) == kind
-    for lacking in range(2):
-        assert bridge(table(bonds[:lacking] + bonds[lacking + 1 :]), whole, 4, 10) == APART
-    for first in (4, 5, 10, 11):
-        assert bridge(table(bonds), (np.arange(16) >= first).astype(int), 4, 10) == APART
-    assert bridge(table(bonds), (np.arange(16) >= 7).astype(int), 4, 10) == kind
-    assert (
-        bridge(table(bonds)[:11], whole[:11], 4, 10) == APART
-    )  # the last residue has none after it
-
-
-@pytest.mark.parametrize(
-    ("here", "there", "joined"),
-    [
-        (2, 2, True),
-        (2, 5, True),
-        (5, 2, True),
-        (1, 6, False),
-        (6, 1, False),
-        (3, 3, False),
-        (2, -1, False),
-        (0, 2, False),
-    ],
-)
-@pytest.mark.parametrize("kind", [ANTI, PARALLEL])
-def test_ladders_join_across_a_bulge_of_one_residue_on_one_side_and_up_to_four_on_the_other(
-    kind, here, there, joined
-):
-    other = [30 + there, 31 + there] if kind == PARALLEL else [29 - there, 30 - there]
-    first = [kind, 2, 4, 5, 29, 30] if kind == PARALLEL else [kind, 2, 4, 5, 30, 31]
-    found = np.array([first, [kind, 2, 5 + here, 6 + here, *other]])
-    join_bulges(found, np.zeros(40, int))
-    both = [kind, 4, 4, 6 + here, min(first[4], other[0]), max(first[5], other[1])]
-    assert found[0].tolist() == (both if joined else first)
-    assert (found[1, 1] == 0) == joined
 
 
 # ---- accessible surface --------------------------------------------------------------------------
