@@ -25,7 +25,7 @@ from structures_text import EXAMPLES, Atom, mmcif, moved, pdb, random_complex, w
 from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.features.nodes import along_principal_axes
-from toporank.features.registry import resolve
+from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.learning.data import GraphStore, set_statistics
 from toporank.learning.weights import build_network
 from toporank.structures.complex import Complex
@@ -42,11 +42,13 @@ NEW_NAMES = {"A": "q", "B": "C"}
 
 def atoms_of(complex_: Complex) -> list[Atom]:
     """Its atoms in file order, with all digits of their coordinates."""
-    return [
-        Atom(name.decode(), complex_.names[r], chain, number, *map(float, xyz), insertion_code=code)
-        for name, xyz, r in zip(complex_.atom_names, complex_.xyz, complex_.residue_of, strict=True)
-        for chain, number, code in [complex_.residues[r]]
-    ]  # fmt: skip
+    atoms = []
+    for name, xyz, r in zip(complex_.atom_names, complex_.xyz, complex_.residue_of, strict=True):
+        chain, number, code = complex_.residues[r]
+        place = map(float, xyz)
+        atom = Atom(name.decode(), complex_.names[r], chain, number, *place, insertion_code=code)
+        atoms.append(atom)
+    return atoms
 
 
 def turned(atoms: list[Atom], seed: int) -> list[Atom]:
@@ -55,11 +57,8 @@ def turned(atoms: list[Atom], seed: int) -> list[Atom]:
     xyz = np.array([[a.x, a.y, a.z] for a in atoms])
     turn = np.linalg.qr(draw.normal(size=(3, 3)))[0]
     turn *= np.linalg.det(turn)
-    there = xyz @ turn + draw.uniform(-50, 50, 3)
-    return [
-        replace(a, x=float(x), y=float(y), z=float(z))
-        for a, (x, y, z) in zip(atoms, there, strict=True)
-    ]
+    places = (xyz @ turn + draw.uniform(-50, 50, 3)).tolist()
+    return [replace(a, x=x, y=y, z=z) for a, (x, y, z) in zip(atoms, places, strict=True)]
 
 
 def renamed(atoms: list[Atom]) -> list[Atom]:
@@ -67,8 +66,7 @@ def renamed(atoms: list[Atom]) -> list[Atom]:
 
 
 def chains_reversed(atoms: list[Atom]) -> list[Atom]:
-    names = sorted({a.chain for a in atoms}, reverse=True)
-    return [a for name in names for a in atoms if a.chain == name]
+    return sorted(atoms, key=lambda a: a.chain, reverse=True)
 
 
 def atoms_shuffled(atoms: list[Atom]) -> list[Atom]:
@@ -110,32 +108,26 @@ def rewritten(decoy, tmp_path):
 
     def again(way: str) -> Complex:
         text = EXACT[way](atoms_of(decoy))
-        return read_complex(
-            write(tmp_path / ("x.cif" if text.startswith("data_") else "x.pdb"), text)
-        )
+        suffix = "cif" if text.startswith("data_") else "pdb"
+        return read_complex(write(tmp_path / f"x.{suffix}", text))
 
     return again
 
 
-def by_residue(
-    complex_: Complex, residues: np.ndarray, values: np.ndarray
-) -> dict[str, np.ndarray]:
-    return {original(complex_.residues[r]): row for r, row in zip(residues, values, strict=True)}
+Rows = dict[tuple[str, ...], np.ndarray]
 
 
-def by_pair(complex_: Complex, residues: np.ndarray, edges) -> dict[tuple[str, str], np.ndarray]:
-    names = [original(complex_.residues[r]) for r in residues]
-    return {
-        (names[i], names[j]): row
-        for (i, j), row in zip(edges.index.T, edges.attributes, strict=True)
-    }
+def by_residues(complex_: Complex, residues: np.ndarray, values: np.ndarray) -> Rows:
+    """Rows by the names of their residues, shape (N,), or pairs of residues, shape (N, 2)."""
+    rows = {}
+    for these, row in zip(residues.reshape(len(values), -1), values, strict=True):
+        rows[tuple(original(complex_.residues[r]) for r in these)] = row
+    return rows
 
 
-def check_same(here: dict, there: dict, atol: float) -> None:
+def largest_difference(here: Rows, there: Rows) -> float:
     assert here.keys() == there.keys()
-    np.testing.assert_allclose(
-        np.array([there[k] for k in here]), np.array(list(here.values())), rtol=0, atol=atol
-    )
+    return max(np.abs(there[key] - here[key]).max() for key in here)
 
 
 def interface_of(complex_: Complex) -> np.ndarray:
@@ -143,43 +135,39 @@ def interface_of(complex_: Complex) -> np.ndarray:
 
 
 def resolve_all(**other):
-    """The recommended features, or others."""
-    return resolve({
-        "interface": {}, "topology": {}, "nodes": {"orientation": "principal_axes", "scaling": "training_set"},
-        "edges": CONTACTS, **other,
-    })  # fmt: skip
+    """The default features, or others."""
+    return resolve({stage: other.get(stage, {}) for stage in DEFAULT_MODULES})
 
 
 # ---- features ------------------------------------------------------------------------------------
 
 
-def interface_rows(complex_: Complex) -> dict[str, np.ndarray]:
+def interface_rows(complex_: Complex) -> Rows:
     interface = resolve_all()["interface"](complex_)
     assert len(interface.index) > 20
-    return by_residue(
-        complex_, interface.index, np.column_stack([interface.contacts, interface.nearest])
-    )
+    values = np.column_stack([interface.contacts, interface.nearest])
+    return by_residues(complex_, interface.index, values)
 
 
-def topology_rows(complex_: Complex) -> dict[str, np.ndarray]:
+def topology_rows(complex_: Complex) -> Rows:
     residues = interface_of(complex_)
-    return by_residue(complex_, residues, resolve_all()["topology"](complex_, residues))
+    return by_residues(complex_, residues, resolve_all()["topology"](complex_, residues))
 
 
-def edge_rows(complex_: Complex, record: dict) -> dict[tuple[str, str], np.ndarray]:
+def edge_rows(complex_: Complex, record: dict) -> Rows:
     residues = interface_of(complex_)
-    return by_pair(complex_, residues, resolve_all(edges=record)["edges"](complex_, residues))
+    edges = resolve_all(edges=record)["edges"](complex_, residues)
+    return by_residues(complex_, residues[edges.index.T], edges.attributes)
 
 
 def node_rows(
     complex_: Complex, module: str = "dssp_topology", orientation: str = "principal_axes"
-) -> dict[str, np.ndarray]:
+) -> Rows:
     """Node features without topology."""
     record = {"module": module, "orientation": orientation, "scaling": "none"}
     choice, residues = resolve_all(nodes=record)["nodes"], interface_of(complex_)
-    return by_residue(
-        complex_, residues, choice(complex_, residues, np.zeros((len(residues), 0))).values
-    )
+    no_topology = np.zeros((len(residues), 0))
+    return by_residues(complex_, residues, choice(complex_, residues, no_topology).values)
 
 
 ROWS = {
@@ -200,16 +188,13 @@ ROWS = {
 @pytest.mark.parametrize("stage", ROWS)
 def test_features_are_the_same(decoy, rewritten, stage, way):
     rows, atol = ROWS[stage]
-    check_same(rows(decoy), rows(rewritten(way)), atol)
+    assert largest_difference(rows(decoy), rows(rewritten(way))) <= atol
 
 
 def test_published_edges_are_not_once_a_complex_is_turned(decoy, rewritten):
     """The control: what the tests above would have found in the original, which reads y as z."""
-    here, there = (
-        edge_rows(c, {**LEGACY, "coordinates": "xyy"}) for c in (decoy, rewritten("turned"))
-    )
-    assert here.keys() == there.keys()
-    assert max(np.abs(there[k] - here[k]).max() for k in here) > 0.01
+    rows = partial(edge_rows, record={**LEGACY, "coordinates": "xyy"})
+    assert largest_difference(rows(decoy), rows(rewritten("turned"))) > 0.01
 
 
 @settings(max_examples=25)
@@ -258,100 +243,54 @@ def test_along_its_principal_axes_a_complex_lies_the_same_way_wherever_it_came_f
 # ---- scores --------------------------------------------------------------------------------------
 
 HYPERPARAMETERS = {"hidden": 16, "heads": 4, "layers": 2, "readout": 16, "attention_dropout": 0.0}
-DEFAULT = {"nodes": {}, "edges": {}}
+WAYS = {**EXACT, "turned, PDB": lambda atoms: pdb(turned(atoms, 1))}
 
 
-def graph_of(complex_: Complex, choices):
+def graph_of(complex_: Complex):
     """As the feature stages make it."""
+    choices = resolve_all()
     residues = choices["interface"](complex_).index
     nodes = choices["nodes"](complex_, residues, choices["topology"](complex_, residues))
     edges = choices["edges"](complex_, residues)
-    return decoy_graph(
-        nodes.values, edges, graph_metadata(choices), [str(complex_.residues[r]) for r in residues]
-    )
+    names = [str(complex_.residues[r]) for r in residues]
+    return decoy_graph(nodes.values, edges, graph_metadata(choices), names)
 
 
-def scored(network, folder: Path, graphs: list) -> torch.Tensor:
+def store_of(folder: Path, complexes: list[Complex]) -> GraphStore:
     folder.mkdir()
-    write_pack(
-        folder / "pack",
-        members(folder, {("T", f"d{i:02}", "train"): g for i, g in enumerate(graphs)}),
-    )
-    return predict(network, GraphStore.open([folder / "pack"]))
+    graphs = {}
+    for name, complex_ in zip("ab", complexes, strict=True):
+        graphs["T", name, "train"] = graph_of(complex_)
+    write_pack(folder / "pack", members(folder, graphs))
+    return GraphStore.open([folder / "pack"])
 
 
-def taught(folder: Path, graphs: list, labels: list[float], steps: int):
-    """A network with random weights, then so many steps towards the labels."""
+def random_network(store: GraphStore):
     torch.manual_seed(3)
-    folder.mkdir()
-    write_pack(
-        folder / "pack",
-        members(folder, {("T", f"d{i:02}", "train"): g for i, g in enumerate(graphs)}),
-    )
-    store = GraphStore.open([folder / "pack"])
-    network = build_network(
-        store.node_width, store.edge_width, HYPERPARAMETERS, store.metadata["features"]
-    )
+    widths = store.node_width, store.edge_width
+    network = build_network(*widths, HYPERPARAMETERS, store.metadata["features"])
     set_statistics(network, store, range(len(store)))
     for parameter in network.parameters():
-        torch.nn.init.normal_(
-            parameter, std=0.15
-        )  # as they usually begin, all graphs have almost one score
-    optimizer, batch = (
-        torch.optim.Adam(network.parameters(), lr=0.008),
-        store.batch(list(range(len(store)))),
-    )
-    for _ in range(steps):
-        optimizer.zero_grad()
-        torch.nn.functional.mse_loss(network(batch), torch.tensor(labels)).backward()
-        optimizer.step()
+        # As they usually begin, all graphs have almost one score.
+        torch.nn.init.normal_(parameter, std=0.15)
     return network.eval()
 
 
-@pytest.fixture(scope="module")
-def family(tmp_path_factory) -> dict[str, list[Complex]]:
-    """Both decoys, as they are and written in every way; PDB files of turned ones beside them."""
-    folder = tmp_path_factory.mktemp("family")
-    found = {"as is": [read_complex(EXAMPLES / name) for name in DECOYS]}
-    for way, text in {**EXACT, "turned, PDB": lambda atoms: pdb(turned(atoms, 1))}.items():
-        found[way] = []
-        for k, complex_ in enumerate(found["as is"]):
+def test_the_score_is_the_same(tmp_path):
+    """But for the order of sums in single precision, of which 1e-5 leaves room for a hundred."""
+    decoys = [read_complex(EXAMPLES / name) for name in DECOYS]
+    store = store_of(tmp_path / "as is", decoys)
+    network = random_network(store)
+    scores = predict(network, store)
+    apart = {}
+    for way, text in WAYS.items():
+        again = []
+        for k, complex_ in enumerate(decoys):
             written = text(atoms_of(complex_))
             suffix = "cif" if written.startswith("data_") else "pdb"
-            found[way].append(read_complex(write(folder / f"{k}.{suffix}", written)))
-    return found
-
-
-FEATURES = {"recommended": resolve_all(), "default": resolve_all(**DEFAULT)}
-
-
-@pytest.fixture(scope="module")
-def graphs(family) -> dict[str, dict[str, list]]:
-    """Those of both decoys, by features and way."""
-    return {
-        name: {way: [graph_of(c, choices) for c in complexes] for way, complexes in family.items()}
-        for name, choices in FEATURES.items()
-    }
-
-
-def scores_of(folder: Path, graphs: dict[str, list], steps: int) -> dict[str, torch.Tensor]:
-    """Scores of both decoys, written in every way, by a network taught on them as they are."""
-    network = taught(folder / "train", graphs["as is"], [0.7, 0.3], steps)
-    return {
-        way: scored(network, folder / str(k), both) for k, (way, both) in enumerate(graphs.items())
-    }
-
-
-def check_differ(one: float, other: float, steps: int, apart: float) -> None:
-    """The scores of the two decoys, or equality would prove little."""
-    assert one - other > 0.3 if steps else abs(one - other) > 10 * apart
-
-
-@pytest.mark.parametrize(("features", "steps"), [("recommended", 25), ("default", 0)])
-def test_the_score_is_the_same(tmp_path, graphs, features, steps):
-    """But for the order of sums in single precision, of which 1e-5 leaves room for a hundred."""
-    scores = scores_of(tmp_path, graphs[features], steps)
-    apart = {way: float((found - scores["as is"]).abs().max()) for way, found in scores.items()}
+            again.append(read_complex(write(tmp_path / f"{k}.{suffix}", written)))
+        difference = predict(network, store_of(tmp_path / way, again)) - scores
+        apart[way] = float(difference.abs().max())
     assert apart.pop("turned, PDB") < 0.005
     assert max(apart.values()) < 1e-5
-    check_differ(*scores["as is"].tolist(), steps, max(apart.values()))
+    assert abs(scores[0] - scores[1]) > 10 * max(apart.values()), "equality would prove little"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dssp_agreement import needs_mkdssp
@@ -15,6 +17,7 @@ from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.nodes import (
     MAX_ACCESSIBILITY,
     DsspTopology,
+    NodeTable,
     assemble_nodes,
     columns,
     dssp_topology_nodes,
@@ -47,6 +50,19 @@ def report(n: int, *, not_found: tuple[int, ...] = (), **values) -> Dssp:
     }
     arrays = {name: np.array(value) for name, value in {**usual, **values}.items()}
     return Dssp(found=~np.isin(np.arange(n), not_found), **arrays)
+
+
+def table_of(
+    told: Dssp,
+    names: Sequence[str],
+    residues: Sequence[int],
+    topology: np.ndarray | None = None,
+    parameters: DsspTopology = PUBLISHED,
+) -> NodeTable:
+    """Nodes of residues of a trace; without topology where none is given."""
+    if topology is None:
+        topology = np.zeros((len(residues), 0))
+    return assemble_nodes(parameters, trace(*names), np.array(residues), topology, told)
 
 
 def column(table, name: str) -> list[float]:
@@ -91,7 +107,6 @@ def test_real_decoys_have_the_nodes_that_plain_loops_give(decoy, dssp, within):
 
 
 def test_values_stand_in_the_column_of_their_name():
-    complex_ = trace("TRP", "GLY")
     told = report(
         2,
         structure=[b"H", b"P"],
@@ -99,39 +114,30 @@ def test_values_stand_in_the_column_of_their_name():
         phi=[-60.5, 70.0],
         psi=[-45.0, 360.0],
     )
-    table = assemble_nodes(
-        RAW, complex_, np.array([1, 0]), np.array([[7.0, 8.0], [9.0, 10.0]]), told
-    )
-    expected = np.zeros((2, 34))
-    for row, values in enumerate(
-        [
-            {"rasa": 0.25, "phi": 70.0, "psi": 360.0, "ss_none": 1.0, "aa_G": 1.0},
-            {"rasa": 0.5, "phi": -60.5, "psi": -45.0, "ss_H": 1.0, "aa_W": 1.0},
-        ]
-    ):
-        for name, value in values.items():
-            expected[row, NAMES.index(name)] = value
-    expected[:, 32:] = [[7, 8], [9, 10]]
-    np.testing.assert_array_equal(table.values, expected)
+    topology = np.array([[7.0, 8.0], [9.0, 10.0]])
+    table = table_of(told, ("TRP", "GLY"), (1, 0), topology, RAW)
+    rows = [
+        {"rasa": 0.25, "phi": 70.0, "psi": 360.0, "ss_none": 1.0, "aa_G": 1.0},
+        {"rasa": 0.5, "phi": -60.5, "psi": -45.0, "ss_H": 1.0, "aa_W": 1.0},
+    ]
+    expected = pd.DataFrame(rows, columns=NAMES).fillna(0.0)
+    np.testing.assert_array_equal(table.values, np.hstack([expected, topology]))
 
 
 @pytest.mark.parametrize(
     ("letter", "state"), [*((s, s) for s in "HBEGITS"), ("-", "none"), ("P", "none"), ("?", "none")]
 )
 def test_eight_states_have_a_column_and_every_other_letter_counts_as_none(letter, state):
-    table = assemble_nodes(
-        RAW, trace("ALA"), np.array([0]), np.zeros((1, 0)), report(1, structure=[letter.encode()])
-    )
-    assert [
-        s for s in ("H", "B", "E", "G", "I", "T", "S", "none") if column(table, f"ss_{s}") == [1.0]
-    ] == [state]
+    table = table_of(report(1, structure=[letter.encode()]), ["ALA"], [0], parameters=RAW)
+    states = dict(zip(NAMES[3:11], table.values[0, 3:11], strict=True))
+    assert states == {name: float(name == f"ss_{state}") for name in states}
 
 
 @pytest.mark.parametrize("name", sorted(STANDARD))
 def test_every_standard_residue_has_its_own_column_and_accessibility(name):
     letter = STANDARD[name]
     told = report(1, accessibility=[float(MAX_ACCESSIBILITY[letter])])
-    table = assemble_nodes(RAW, trace(name), np.array([0]), np.zeros((1, 0)), told)
+    table = table_of(told, [name], [0], parameters=RAW)
     assert column(table, f"aa_{letter}") == column(table, "rasa") == [1.0]
     assert table.values[0, 11:32].sum() == 1.0
 
@@ -141,7 +147,7 @@ def test_every_standard_residue_has_its_own_column_and_accessibility(name):
 
 def test_angles_are_scaled_by_all_residues_of_the_complex_with_the_placeholders_of_chain_ends():
     told = report(4, phi=[360.0, -120.0, -60.0, 0.0], psi=[140.0, -40.0, 160.0, 360.0])
-    table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 4), np.array([2, 3]), np.zeros((2, 1)), told)
+    table = table_of(told, ["ALA"] * 4, (2, 3))
     np.testing.assert_allclose(column(table, "phi"), [60 / 480, 120 / 480])
     np.testing.assert_allclose(column(table, "psi"), [200 / 400, 1.0])
 
@@ -150,7 +156,7 @@ def test_residues_that_dssp_did_not_report_have_no_part_in_the_scaling_of_angles
     told = report(
         4, not_found=(0,), phi=[360.0, -120.0, -60.0, 0.0], psi=[360.0, -40.0, 160.0, 60.0]
     )
-    table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 4), np.array([2, 3]), np.zeros((2, 1)), told)
+    table = table_of(told, ["ALA"] * 4, (2, 3))
     np.testing.assert_allclose(column(table, "phi"), [0.5, 1.0])
     np.testing.assert_allclose(column(table, "psi"), [1.0, 0.5])
 
@@ -158,10 +164,9 @@ def test_residues_that_dssp_did_not_report_have_no_part_in_the_scaling_of_angles
 def test_topology_is_scaled_over_the_whole_interface_before_residues_are_lost():
     topology = np.array([[0.0, 5.0], [10.0, 5.0], [5.0, 5.0]])
     told = report(3, not_found=(1,))
-    table = assemble_nodes(PUBLISHED, trace(*["ALA"] * 3), np.arange(3), topology, told)
-    np.testing.assert_array_equal(
-        table.values[:, 32:], [[0, 0], [0, 0], [0.5, 0]]
-    )  # not 1: row 1 set the maximum
+    table = table_of(told, ["ALA"] * 3, range(3), topology)
+    # Not 1: row 1 set the maximum.
+    np.testing.assert_array_equal(table.values[:, 32:], [[0, 0], [0, 0], [0.5, 0]])
     assert topology[1, 0] == 10.0  # the caller's array is left alone
 
 
@@ -176,13 +181,7 @@ def test_scaling_by_other_values_may_leave_the_unit_interval_and_by_none_gives_z
 
 
 def test_a_residue_that_dssp_does_not_report_is_lost_with_a_reason_and_a_row_of_zeros():
-    table = assemble_nodes(
-        PUBLISHED,
-        trace("ALA", "GLY", "TRP"),
-        np.array([2, 1, 0]),
-        np.eye(3),
-        report(3, not_found=(1,)),
-    )
+    table = table_of(report(3, not_found=(1,)), ("ALA", "GLY", "TRP"), (2, 1, 0), np.eye(3))
     assert [bool(reason) for reason in table.lost] == [False, True, False]
     assert "not reported by DSSP" in table.lost[1]
     assert not table.values[1].any()
@@ -190,19 +189,17 @@ def test_a_residue_that_dssp_does_not_report_is_lost_with_a_reason_and_a_row_of_
 
 
 def test_a_residue_of_unknown_type_is_lost_with_a_reason():
-    table = assemble_nodes(PUBLISHED, trace("UNK", "ALA"), np.arange(2), np.eye(2), report(2))
+    table = table_of(report(2), ("UNK", "ALA"), range(2), np.eye(2))
     assert table.lost == ("residue type without a reference accessibility", "")
     assert not table.values[0].any()
     assert np.isfinite(table.values).all()
 
 
 def test_when_all_residues_are_lost_the_error_tells_why():
-    with pytest.raises(
-        FeatureError, match=r"none of the 2 interface residues .*not reported by DSSP"
-    ):
-        assemble_nodes(
-            PUBLISHED, trace("ALA", "ALA"), np.arange(2), np.eye(2), report(2, not_found=(0, 1))
-        )
+    told = report(2, not_found=(0, 1))
+    message = r"none of the 2 interface residues .*not reported by DSSP"
+    with pytest.raises(FeatureError, match=message):
+        table_of(told, ("ALA", "ALA"), range(2))
 
 
 @pytest.mark.parametrize("dssp", ["builtin", pytest.param("mkdssp", marks=needs_mkdssp)])

@@ -31,35 +31,37 @@ def of_residues(one: str, other: str) -> float:
 
 def test_every_pair_is_there_both_ways_and_within_bounds():
     assert SHIPPED.atoms.shape == (22, 22, 12)
-    assert (SHIPPED.surface.shape, SHIPPED.water.shape, SHIPPED.residues.shape) == (
-        (22, 22),
-        (22,),
-        (20, 20),
-    )
+    assert SHIPPED.water.shape == (22,)
     for values in (SHIPPED.atoms, SHIPPED.surface, SHIPPED.residues):
         np.testing.assert_array_equal(values, values.swapaxes(0, 1))
     assert all((np.abs(values) <= LARGEST).all() and values.any() for values in SHIPPED)
 
 
-def test_opposite_charges_attract_and_like_charges_do_not():
-    assert (of_atoms("N_lys", "O_acid", 2.5, 4.5) < 0).all()
-    assert (of_atoms("N_arg", "O_acid", 2.5, 4.0) < 0).all()
-    assert (of_atoms("N_lys", "N_lys", 2.5, 5.0) > 0).all()
-    assert (of_atoms("O_acid", "O_acid", 3.0, 4.5) > of_atoms("N_lys", "O_acid", 3.0, 4.5)).all()
+@pytest.mark.parametrize(
+    ("one", "other", "low", "high", "attract"),
+    [
+        ("N_lys", "O_acid", 2.5, 4.5, True),
+        ("N_arg", "O_acid", 2.5, 4.0, True),
+        ("methyl", "methyl", 3.5, 4.5, True),
+        ("N_lys", "N_lys", 2.5, 5.0, False),
+        ("methyl", "methyl", 2.5, 3.0, False),
+        ("CB", "CB", 2.5, 3.0, False),
+        ("aromatic", "aromatic", 2.5, 3.0, False),
+    ],
+)
+def test_opposite_charges_and_methyl_groups_attract_and_no_atoms_lie_in_each_other(
+    one, other, low, high, attract
+):
+    assert ((of_atoms(one, other, low, high) < 0) == attract).all()
+
+
+def test_residues_attract_and_repel_and_water_would_rather_be_at_charges():
     assert of_residues("LYS", "GLU") < 0 < of_residues("LYS", "LYS")
     assert of_residues("ARG", "ASP") < 0 < of_residues("ASP", "ASP")
-
-
-def test_methyl_groups_lie_side_by_side_and_no_atoms_lie_in_each_other():
-    assert (of_atoms("methyl", "methyl", 3.5, 4.5) < 0).all()
     assert of_residues("LEU", "LEU") < 0 < of_residues("LEU", "LYS")
-    for name in ("methyl", "CB", "aromatic"):
-        assert of_atoms(name, name, 2.5, 3.0) > 0, name
-    assert SHIPPED.surface[ATOM_TYPES.index("methyl"), ATOM_TYPES.index("methyl")] < 0
-
-
-def test_water_would_rather_be_at_charges_than_at_methyl_groups():
-    assert SHIPPED.water[ATOM_TYPES.index("N_lys")] < 0 < SHIPPED.water[ATOM_TYPES.index("methyl")]
+    lysine, methyl = ATOM_TYPES.index("N_lys"), ATOM_TYPES.index("methyl")
+    assert SHIPPED.surface[methyl, methyl] < 0
+    assert SHIPPED.water[lysine] < 0 < SHIPPED.water[methyl]
 
 
 def test_hydrogen_bonds_of_the_backbone_have_their_length():
@@ -108,24 +110,13 @@ def test_a_pair_of_different_chains_counts_in_both_orders_in_its_shell():
 
 
 def test_within_a_chain_only_residues_far_along_it_count():
-    places = [("CB", "ALA", "A", i, 4.2 * i) for i in range(1, 3)]
     assert APART == 4
     methyl = ATOM_TYPES.index("methyl")
-    assert counted(*places).atoms[methyl, methyl].sum() == 0
-    around = [("CB", "GLY", "A", i, 50.0 * i) for i in (2, 3)]  # no atom of these has a type
-    assert (
-        counted(("CB", "ALA", "A", 1, 0.0), *around, ("CB", "ALA", "A", 4, 4.2))
-        .atoms[methyl, methyl]
-        .sum()
-        == 0
-    )
-    around.append(("CB", "GLY", "A", 4, 200.0))
-    assert (
-        counted(("CB", "ALA", "A", 1, 0.0), *around, ("CB", "ALA", "A", 5, 4.2)).atoms[
-            methyl, methyl, 4
-        ]
-        == 2
-    )
+    first = "CB", "ALA", "A", 1, 0.0
+    for number, n_pairs in ((2, 0), (4, 0), (5, 2)):
+        between = [("CB", "GLY", "A", i, 50.0 * i) for i in range(2, number)]  # of no type
+        counts = counted(first, *between, ("CB", "ALA", "A", number, 4.2))
+        assert counts.atoms[methyl, methyl].sum() == n_pairs
 
 
 def test_what_is_as_frequent_as_by_chance_has_no_potential_and_what_is_more_frequent_a_negative_one():

@@ -27,19 +27,11 @@ def engine(request) -> str:
     return request.param
 
 
-def around(points: np.ndarray, name: str = "C1", *, engine: str = "compiled") -> np.ndarray:
-    """Topology columns of one residue with its CA in the origin and these atoms around it."""
-    return persistence_topology(Persistence(engine=engine), cloud(points, name), np.array([0]))[0]
-
-
-def cloud(points: np.ndarray, name: str = "C1"):
-    """A complex of one residue: CA in the origin, then atoms of the given name."""
-    return complex_of(
-        [
-            Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0),
-            *(Atom(name, "ALA", "A", 1, *map(float, p)) for p in points),
-        ]
-    )
+def around(points: np.ndarray, engine: str, name: str = "C1") -> np.ndarray:
+    """Topology columns of one residue with its CA in the origin and atoms of a name around it."""
+    atoms = [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0)]
+    atoms += [Atom(name, "ALA", "A", 1, *map(float, point)) for point in points]
+    return persistence_topology(Persistence(engine=engine), complex_of(atoms), np.array([0]))[0]
 
 
 def column(values: np.ndarray, name: str) -> float:
@@ -52,7 +44,7 @@ def column(values: np.ndarray, name: str) -> float:
 def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets(engine):
     angle = 2 * np.pi * np.arange(12) / 12
     ring = np.column_stack([5 * np.cos(angle), 5 * np.sin(angle), 0.3 * (-1.0) ** np.arange(12)])
-    values = around(ring, "N", engine=engine)
+    values = around(ring, engine, "N")
     assert column(values, "h1_N_death_sum") == pytest.approx(25.0)
     assert column(values, "h1_NO_death_max") == pytest.approx(25.0)
     assert column(values, "h1_N_length_mean") == pytest.approx(
@@ -63,12 +55,6 @@ def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets(engin
     )  # one CA, no oxygen
     assert column(values, "h0_C_death_sum") == 0.0
     assert column(values, "h0_CN_death_sum") > column(values, "h0_N_death_sum") > 0.0
-
-
-# ---- against GUDHI -------------------------------------------------------------------------------
-
-
-# ---- few and degenerate points -------------------------------------------------------------------
 
 
 # ---- columns -------------------------------------------------------------------------------------
@@ -123,8 +109,8 @@ def test_fewer_element_sets_give_the_same_columns_for_those_that_stay(engine):
 
 def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_not(engine):
     at, beyond = np.array([[8.0, 0, 0]]), np.array([[np.nextafter(8.0, 9.0), 0, 0]])
-    assert column(around(at, engine=engine), "h0_C_death_sum") == 8.0
-    assert column(around(beyond, engine=engine), "h0_C_death_sum") == 0.0
+    assert column(around(at, engine), "h0_C_death_sum") == 8.0
+    assert column(around(beyond, engine), "h0_C_death_sum") == 0.0
 
 
 @pytest.mark.parametrize(
@@ -134,32 +120,30 @@ def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_
 def test_the_element_is_the_first_letter_of_the_atom_name_so_hydrogens_never_count(
     name, counted, engine
 ):
-    assert column(around(np.array([[2.0, 0, 0]]), name, engine=engine), "h0_C_death_sum") == (
+    assert column(around(np.array([[2.0, 0, 0]]), engine, name), "h0_C_death_sum") == (
         2.0 if counted else 0.0
     )
 
 
 def test_std_is_that_of_the_population(engine):
-    values = around(np.array([[1.0, 0, 0], [4.0, 0, 0]]), engine=engine)
+    values = around(np.array([[1.0, 0, 0], [4.0, 0, 0]]), engine)
     assert [column(values, f"h0_C_death_{s}") for s in STATISTICS] == [4.0, 1.0, 3.0, 2.0, 1.0]
 
 
 def test_single_precision_rounds_the_coordinates_and_no_more(engine):
     complex_ = random_complex(2)
     rounded = dataclasses.replace(complex_, xyz=complex_.xyz.astype(np.float32).astype(np.float64))
-    single = persistence_topology(
-        Persistence(precision="float32", engine=engine), complex_, np.arange(6)
-    )
-    np.testing.assert_allclose(
-        single, persistence_topology(Persistence(engine=engine), rounded, np.arange(6)), rtol=1e-12
-    )
-    double = persistence_topology(Persistence(engine=engine), complex_, np.arange(6))
+    residues = np.arange(6)
+    double, single = [Persistence(precision=p, engine=engine) for p in ("float64", "float32")]
+    expected = persistence_topology(double, rounded, residues)
+    single = persistence_topology(single, complex_, residues)
+    np.testing.assert_allclose(single, expected, rtol=1e-12)
+    double = persistence_topology(double, complex_, residues)
     assert 0 < np.abs(single - double).max() < 1e-3
 
 
 def test_rows_follow_the_order_in_which_residues_are_asked_for(engine):
     complex_ = random_complex(1)
     values = persistence_topology(Persistence(engine=engine), complex_, np.arange(5))
-    np.testing.assert_array_equal(
-        persistence_topology(Persistence(engine=engine), complex_, np.array([3, 0])), values[[3, 0]]
-    )
+    some = persistence_topology(Persistence(engine=engine), complex_, np.array([3, 0]))
+    np.testing.assert_array_equal(some, values[[3, 0]])

@@ -9,14 +9,14 @@ from pathlib import Path
 import gemmi
 import pytest
 
-from structures_text import Atom, changed, mmcif, pdb, write
+from structures_text import EXAMPLES, Atom, changed, mmcif, pdb, write
 from toporank.building.target_chains import sequences
 from toporank.errors import StructureError
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 
-EXAMPLE = Path(__file__).parents[3] / "resources" / "example" / "decoys" / "1EMV" / "near1.pdb.gz"
+EXAMPLE = EXAMPLES / "1EMV" / "near1.pdb.gz"
 TER, END = "TER\n", "END\n"
 
 
@@ -29,16 +29,9 @@ def example() -> dict[str, list[Atom]]:
             name, number = line[21], int(line[22:26])
             number -= first.setdefault(name, number) - 1
             xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
-            chains[name].append(
-                Atom(
-                    line[12:16].strip(),
-                    line[17:20],
-                    name,
-                    number,
-                    *xyz,
-                    element=line[76:78].strip(),
-                )
-            )
+            element = line[76:78].strip()
+            atom = Atom(line[12:16].strip(), line[17:20], name, number, *xyz, element=element)
+            chains[name].append(atom)
     return chains
 
 
@@ -77,94 +70,59 @@ def sizes(complex_: Complex) -> dict[str, int]:
     return {chain: len(sequence) for chain, sequence in sequences(complex_).items()}
 
 
-@pytest.mark.parametrize(
-    ("parts", "chains"),
-    [
-        pytest.param(
-            [called(A, "A"), TER, called(B, "A", 333)],
-            {"A": 83, "A_2": 131},
-            id="nanobody and antigen",
-        ),
-        pytest.param(
-            [called(A, "A"), TER, called(B, "A")], {"A": 83, "A_2": 131}, id="overlapping numbers"
-        ),
-        pytest.param(
-            [called(A, " "), TER, called(B, " ")], {"": 83, "_2": 131}, id="no chain names"
-        ),
-        pytest.param(
-            [called(A, "A", 333), called(B, "A")],
-            {"A": 83, "A_2": 131},
-            id="numbers go back, no TER",
-        ),
-        pytest.param(
-            [numbered(called(A, "A")), numbered(called(B, "A", 90))],
-            {"A": 83, "A_2": 131},
-            id="two files",
-        ),
-        pytest.param(
-            [called(A, "H"), TER, called(A, "L", 1, 50), TER, called(B, "L", 333)],
-            {"H": 83, "L": 83, "L_2": 131},
-            id="antibody and antigen",
-        ),
-        pytest.param(
-            [called(A, "H"), called(A, "L", 1, 50), called(B, "H", 150)],
-            {"H": 83, "L": 83, "H_2": 131},
-            id="another chain between",
-        ),
-        pytest.param(
-            [called(A, "A"), TER, called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer"
-        ),
-        pytest.param(
-            [called(A, "A"), called(A, "A", 1, 40)], {"A": 83, "A_2": 83}, id="homodimer, no TER"
-        ),
-        pytest.param(
-            [called(A, "A"), called(A, "A", 1, 50), called(B, "A")],
-            {"A": 83, "A_2": 83, "A_3": 131},
-            id="three molecules, no TER",
-        ),
-        pytest.param(
-            [called(A, "A"), TER, called(B, "A", 84)], {"A": 83, "A_2": 131}, id="numbers go on"
-        ),
-        pytest.param(
-            [called(A, "A"), TER, called(B, "A", 120), TER, called(A, "H", 1, 50)],
-            {"A": 83, "A_2": 131, "H": 83},
-            id="numbers go on behind a gap",
-        ),
-        pytest.param(
-            [called(A, "A"), TER, called(B, "B"), TER, called(A, "A", 1, 50)],
-            {"A": 83, "A_2": 83, "B": 131},
-            id="a third copy",
-        ),
-        pytest.param(
-            [
-                "HEADER rec.pdb\n",
-                called(A, "A"),
-                END,
-                "HEADER lig.pdb\n",
-                called(A, "A", 1, 40),
-                END,
-            ],
-            {"A": 83, "A_2": 83},
-            id="ClusPro, homodimer",
-        ),
-        pytest.param(
-            ["HEADER rec.pdb\n", called(A, "A"), END, "HEADER lig.pdb\n", called(B, "A"), END],
-            {"A": 83, "A_2": 131},
-            id="ClusPro",
-        ),
-        pytest.param(
-            [called(A, "A"), END, called(B, "B"), END, called(A, "C", 1, 50), END],
-            {"A": 83, "B": 131, "C": 83},
-            id="three files joined",
-        ),
-    ],
-)
-def test_each_molecule_gets_a_chain_name_of_its_own(tmp_path, parts, chains):
+CLUSPRO = "HEADER rec.pdb\n", "HEADER lig.pdb\n"
+MOLECULES = {
+    "nanobody and antigen": ([called(A, "A"), TER, called(B, "A", 333)], "A A_2"),
+    "overlapping numbers": ([called(A, "A"), TER, called(B, "A")], "A A_2"),
+    "no chain names": ([called(A, " "), TER, called(B, " ")], " _2"),
+    "numbers go back, no TER": ([called(A, "A", 333), called(B, "A")], "A A_2"),
+    "two files": ([numbered(called(A, "A")), numbered(called(B, "A", 90))], "A A_2"),
+    "antibody and antigen": (
+        [called(A, "H"), TER, called(A, "L", 1, 50), TER, called(B, "L", 333)],
+        "H L L_2",
+    ),
+    "another chain between": (
+        [called(A, "H"), called(A, "L", 1, 50), called(B, "H", 150)],
+        "H L H_2",
+    ),
+    "homodimer": ([called(A, "A"), TER, called(A, "A", 1, 40)], "A A_2"),
+    "homodimer, no TER": ([called(A, "A"), called(A, "A", 1, 40)], "A A_2"),
+    "three molecules, no TER": (
+        [called(A, "A"), called(A, "A", 1, 50), called(B, "A")],
+        "A A_2 A_3",
+    ),
+    "numbers go on": ([called(A, "A"), TER, called(B, "A", 84)], "A A_2"),
+    "numbers go on behind a gap": (
+        [called(A, "A"), TER, called(B, "A", 120), TER, called(A, "H", 1, 50)],
+        "A A_2 H",
+    ),
+    "a third copy": ([called(A, "A"), TER, called(B, "B"), TER, called(A, "A", 1, 50)], "A B A_2"),
+    "ClusPro, homodimer": (
+        [CLUSPRO[0], called(A, "A"), END, CLUSPRO[1], called(A, "A", 1, 40), END],
+        "A A_2",
+    ),
+    "ClusPro": ([CLUSPRO[0], called(A, "A"), END, CLUSPRO[1], called(B, "A"), END], "A A_2"),
+    "three files joined": (
+        [called(A, "A"), END, called(B, "B"), END, called(A, "C", 1, 50), END],
+        "A B C",
+    ),
+}
+"""Parts of a file, A of 83 and B of 131 residues, and the chains in the order of these parts."""
+
+
+@pytest.mark.parametrize("case", MOLECULES)
+def test_each_molecule_gets_a_chain_name_of_its_own(tmp_path, case):
+    parts, names = MOLECULES[case]
     complex_ = read(tmp_path, *parts)
-    assert sizes(complex_) == chains
-    new_names = [chain for chain in chains if chain.endswith(("_2", "_3"))]
+    molecules = [part for part in parts if part not in (TER, END, *CLUSPRO)]
+    n_residues = []
+    for part in molecules:
+        n_residues.append(83 if len(part) in (len(A), len(numbered(A))) else 131)
+    names = names.split(" ")
+    assert sizes(complex_) == dict(zip(names, n_residues, strict=True))
     notes = [note for note in complex_.notes if "is several molecules" in note]
-    assert [note.rpartition(" ")[2] for note in notes] == [repr(name) for name in new_names]
+    new_names = [repr(name) for name in names if name.endswith(("_2", "_3"))]
+    assert [note.rpartition(" ")[2] for note in notes] == new_names
 
 
 GAP = without(A, 30, 45)
@@ -173,35 +131,27 @@ LOOP = [atom for atom in A if 30 <= atom.number <= 45]
 
 def with_code(atom: Atom) -> Atom:
     """Residues 40, 41, 42 … as 39A, 39B, 39C …"""
-    return (
-        atom
-        if atom.number < 40
-        else replace(atom, number=39, insertion_code=chr(ord("A") + atom.number - 40))
-    )
+    if atom.number < 40:
+        return atom
+    return replace(atom, number=39, insertion_code=chr(ord("A") + atom.number - 40))
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        pytest.param([GAP, TER, B], id="a gap"),
-        pytest.param([without(A, 30, 99), TER, without(A, 1, 45), TER, B], id="TER at a gap"),
-        pytest.param([GAP, TER, LOOP, TER, B], id="a loop behind all others"),
-        pytest.param(
-            [A, TER, changed(A[:8], residue="LIG", number=900, het=True), TER, B], id="a ligand"
-        ),
-        pytest.param([A, TER, called(A, "A", 1, 0.3), TER, B], id="a second conformation"),
-        pytest.param(
-            [without(A, 40, 99), called(without(A, 1, 39), "A", 501), TER, B], id="numbers jump"
-        ),
-        pytest.param([without(A, 40, 99), TER, without(A, 1, 39), B], id="TER in a chain"),
-        pytest.param([without(A, 40, 99), B, without(A, 1, 39)], id="a chain in two parts"),
-        pytest.param(
-            [[with_code(atom) for atom in A if atom.number < 60], B], id="insertion codes"
-        ),
-    ],
-)
-def test_a_chain_that_lacks_residues_or_is_numbered_oddly_stays_one(tmp_path, parts):
-    assert set(sizes(read(tmp_path, *parts))) == {"A", "B"}
+ONE_CHAIN = {
+    "a gap": [GAP, TER, B],
+    "TER at a gap": [without(A, 30, 99), TER, without(A, 1, 45), TER, B],
+    "a loop behind all others": [GAP, TER, LOOP, TER, B],
+    "a ligand": [A, TER, changed(A[:8], residue="LIG", number=900, het=True), TER, B],
+    "a second conformation": [A, TER, called(A, "A", 1, 0.3), TER, B],
+    "numbers jump": [without(A, 40, 99), called(without(A, 1, 39), "A", 501), TER, B],
+    "TER in a chain": [without(A, 40, 99), TER, without(A, 1, 39), B],
+    "a chain in two parts": [without(A, 40, 99), B, without(A, 1, 39)],
+    "insertion codes": [[with_code(atom) for atom in A if atom.number < 60], B],
+}
+
+
+@pytest.mark.parametrize("case", ONE_CHAIN)
+def test_a_chain_that_lacks_residues_or_is_numbered_oddly_stays_one(tmp_path, case):
+    assert set(sizes(read(tmp_path, *ONE_CHAIN[case]))) == {"A", "B"}
 
 
 @pytest.mark.parametrize("first", [501, 84], ids=["HADDOCK", "numbered from end to end"])

@@ -105,13 +105,8 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-LINES = [
-    line
-    for line in gzip.decompress((EXAMPLES / "1AVZ" / "near1.pdb.gz").read_bytes())
-    .decode()
-    .splitlines()
-    if line.startswith("ATOM")
-]
+TEXT = gzip.decompress((EXAMPLES / "1AVZ" / "near1.pdb.gz").read_bytes()).decode()
+LINES = [line for line in TEXT.splitlines() if line.startswith("ATOM")]
 FIRST, SECOND = sorted({line[21] for line in LINES})
 MIDDLE = 110
 """A residue number that parts the first chain in two, which both touch the second."""
@@ -132,11 +127,10 @@ def written(
         x = float(line[30:38]) + (shift or {}).get(new, 0.0)
         by_chain.setdefault(new, []).append(f"{line[:21]}{new}{line[22:30]}{x:8.3f}{line[38:]}\n")
     by_chain.pop("", None)
+    chains = ["".join([*lines, "TER\n"]) for lines in by_chain.values()]
     path = Path("in", f"{name}.pdb")
     path.parent.mkdir(exist_ok=True)
-    path.write_text(
-        "".join("".join(lines) + "TER\n" for lines in by_chain.values()) + more + "END\n"
-    )
+    path.write_text("".join([*chains, more, "END\n"]))
     return Decoy("ds", "T", name, path)
 
 
@@ -165,13 +159,12 @@ def built(*decoys: tuple[Decoy, str]) -> list[LedgerRow]:
 def told(*decoys: tuple[Decoy, str]) -> dict[str, CoverageRow]:
     """Coverage of built decoys."""
     seen = {d.path: sketch(Path(d.path)) for d, _ in decoys}
-    found = {d.name: d for d in group([d for d, _ in decoys], seen, BY_FOLDER, "in").decoys}
-    plan = [
-        PlannedDecoy(
-            *d.key, str(d.path), 1, 0, "", "", text, 0, found[d.name].lacks, found[d.name].spare
-        )
-        for d, text in decoys
-    ]
+    grouped = group([d for d, _ in decoys], seen, BY_FOLDER, "in").decoys
+    text_of = {decoy.name: text for decoy, text in decoys}
+    plan = []
+    for d in grouped:
+        names = str(d.path), 1, 0, "", "", text_of[d.name], 0
+        plan.append(PlannedDecoy(*d.key, *names, d.lacks, d.spare))
     return {row.decoy: row for row in coverage_table(plan, built(*decoys), [])}
 
 
@@ -180,23 +173,16 @@ def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
     cut.
     """
     plain, joined = graphs_of((written("plain", whole), ""), (written("cut", cut), "H+L:A"))
-    number = [name.split(":")[1] for name in plain.metadata["residues"]]
-    order = sorted(
-        range(len(number)), key=lambda i: (plain.metadata["residues"][i][0] != SECOND, i)
-    )
-    assert [number[i] for i in order] == [
-        name.split(":")[1] for name in joined.metadata["residues"]
-    ]
+    chain, number = np.char.partition(plain.metadata["residues"], ":")[:, [0, 2]].T
+    order = np.argsort(chain != SECOND, kind="stable")
+    numbers = np.char.partition(joined.metadata["residues"], ":")[:, 2]
+    np.testing.assert_array_equal(number[order], numbers)
     np.testing.assert_array_equal(plain.x[order, 32:], joined.x[:, 32:])  # topology
     assert (plain.x[order] != joined.x).any(axis=1).sum() < len(order) / 2
     place = np.argsort(order)
-    edges = {
-        (place[i], place[j]): tuple(a)
-        for (i, j), a in zip(plain.edge_index.T, plain.edge_attr, strict=True)
-    }
-    assert edges == {
-        (i, j): tuple(a) for (i, j), a in zip(joined.edge_index.T, joined.edge_attr, strict=True)
-    }
+    of_plain = np.column_stack([place[plain.edge_index.T], plain.edge_attr])
+    of_joined = np.column_stack([joined.edge_index.T, joined.edge_attr])
+    assert set(map(tuple, of_plain.tolist())) == set(map(tuple, of_joined.tolist()))
     assert joined.metadata["partners"] == "A:H+L"
     assert "partners" not in plain.metadata
 
@@ -205,15 +191,13 @@ def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
 def test_a_chain_that_touches_nothing_changes_no_number(module, monkeypatch):
     """As where a predictor was given a copy too many, which it put far away."""
     if module:
-        choices = {
-            stage: {"module": module} if stage in ("nodes", "edges") else {}
-            for stage in DEFAULT_MODULES
-        }
+        choices = {"interface": {}, "topology": {}, "nodes": {"module": module}}
+        choices["edges"] = choices["nodes"]
         monkeypatch.setitem(globals(), "CHOICES", resolve(choices))
-    far = [
-        f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n" for line in LINES
-    ]
-    far = "".join(line for line, old in zip(far, LINES, strict=True) if old[21] == FIRST)
+    far = ""
+    for line in LINES:
+        if line[21] == FIRST:
+            far += f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n"
     plain, beside = graphs_of(
         (written("plain", whole), ""), (written("beside", whole, more=far), "")
     )

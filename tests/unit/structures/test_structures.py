@@ -9,6 +9,7 @@ import re
 import tracemalloc
 from dataclasses import fields, replace
 
+import gemmi
 import numpy as np
 import pytest
 
@@ -103,20 +104,10 @@ def test_waters_ions_ligands_and_nucleic_acids_are_read_but_are_not_protein(read
     assert complex_.chains == ["A", "B"]
 
 
-READ_AS = {
-    **dict.fromkeys(("HID", "HIE", "HIP", "HSD", "HSE", "HSP"), "HIS"),
-    **dict.fromkeys(("CYX", "CYM"), "CYS"),
-    **dict.fromkeys(("LYN", "LSN", "MLY"), "LYS"),
-    **{
-        "ASH": "ASP",
-        "GLH": "GLU",
-        "ARN": "ARG",
-        "MSE": "MET",
-        "SEP": "SER",
-        "TPO": "THR",
-        "PTR": "TYR",
-    },
-}
+READ_AS = """
+HID HIS, HIE HIS, HIP HIS, HSD HIS, HSE HIS, HSP HIS, CYX CYS, CYM CYS, LYN LYS, LSN LYS, MLY LYS,
+ASH ASP, GLH GLU, ARN ARG, MSE MET, SEP SER, TPO THR, PTR TYR
+"""
 
 
 @pytest.mark.parametrize("het", [True, False])
@@ -124,36 +115,31 @@ READ_AS = {
 def test_names_of_force_fields_and_modified_residues_count_as_their_parent(
     read, as_text, name, het
 ):
-    for own, parent in READ_AS.items():
-        complex_ = read(
-            as_text(changed(alanine("A", 1, 0.0), residue=own, het=het) + alanine("B", 1, 5.0)),
-            name,
-        )
-        assert (complex_.names[0], complex_.parents[0]) == (own, parent)
-        assert complex_.notes == (f"1 {own} read as {parent}",)
+    for names in READ_AS.split(","):
+        modified, parent = names.split()
+        first = changed(alanine("A", 1, 0.0), residue=modified, het=het)
+        complex_ = read(as_text([*first, *alanine("B", 1, 5.0)]), name)
+        assert (complex_.names[0], complex_.parents[0]) == (modified, parent)
+        assert complex_.notes == (f"1 {modified} read as {parent}",)
 
 
 # ---- models and alternate locations --------------------------------------------------------------
 
 
-def test_of_several_models_the_first_is_used_and_that_is_noted(read):
-    one, two = pair(), [replace(a, x=a.x + 50) for a in pair()]
-    pdb_text = "".join(
-        f"MODEL     {n:4d}\n{pdb(atoms)}ENDMDL\n" for n, atoms in enumerate((one, two), 1)
-    )
-    from_pdb = read(pdb_text)
-    from_mmcif = read(mmcif([*changed(one, model=1), *changed(two, model=2)]), "d.cif")
-    for complex_ in (from_pdb, from_mmcif):
-        np.testing.assert_array_equal(complex_.xyz, read(pdb(one), "one.pdb").xyz)
-        assert complex_.notes == ("2 models, the first is used",)
+@both_formats
+def test_of_several_models_the_first_is_used_and_that_is_noted(read, as_text, name):
+    complex_ = read(three_models(as_text), name)
+    one = [*alanine("A", 1, 0.0), *alanine("B", 1, 9.0)]
+    np.testing.assert_array_equal(complex_.xyz, read(pdb(one), "one.pdb").xyz)
+    assert complex_.notes == ("3 models, the first is used",)
 
 
 def three_models(as_text) -> str:
     """Three models of the smallest complex; the partners come nearer from one to the next."""
-    atoms = [[*alanine("A", 1, 0.0), *alanine("B", 1, 9.0 - n)] for n in range(3)]
+    models = {n: [*alanine("A", 1, 0.0), *alanine("B", 1, 10.0 - n)] for n in (1, 2, 3)}
     if as_text is mmcif:
-        return mmcif([a for n, each in enumerate(atoms) for a in changed(each, model=n + 1)])
-    return "".join(f"MODEL     {n:4d}\n{pdb(each)}ENDMDL\n" for n, each in enumerate(atoms, 1))
+        return mmcif(atom for n, atoms in models.items() for atom in changed(atoms, model=n))
+    return "".join(f"MODEL     {n:4d}\n{pdb(atoms)}ENDMDL\n" for n, atoms in models.items())
 
 
 @both_formats
@@ -280,13 +266,8 @@ def test_a_water_or_ion_with_the_number_of_a_residue_does_not_take_its_place(rea
 
 
 def test_residue_numbers_beyond_9999_are_read_in_hybrid_36(read):
-    assert ids(
-        read(pdb(alanine("A", "A000", 0.0) + alanine("A", "A001", 4.0) + alanine("B", 1, 8.0)))
-    ) == [
-        "A:10000",
-        "A:10001",
-        "B:1",
-    ]
+    atoms = alanine("A", "A000", 0.0) + alanine("A", "A001", 4.0) + alanine("B", 1, 8.0)
+    assert ids(read(pdb(atoms))) == ["A:10000", "A:10001", "B:1"]
 
 
 @pytest.mark.parametrize(
@@ -298,15 +279,11 @@ def test_line_ends_make_no_difference(read, as_text, name, change):
 
 
 def test_mmcif_with_author_columns_uses_these(read):
-    text = mmcif(pair()).splitlines()
-    rows = [line.split() for line in text if line.startswith("ATOM")]
-    for row in rows:
-        row[-3], row[-5] = "Z" + row[-3], str(int(row[-5]) + 100)
-    text = "\n".join(
-        [line for line in text if not line.startswith("ATOM")][:-1]
-        + [" ".join(row) for row in rows]
-    )
-    assert ids(read(text + "\n#\n", "d.cif")) == ["ZA:101", "ZB:101"]
+    document = gemmi.cif.read_string(mmcif(pair()))
+    for row in document[0].find("_atom_site.", ["auth_asym_id", "auth_seq_id"]):
+        row[0] = f"Z{row[0]}"
+        row[1] = "101"
+    assert ids(read(document.as_string(), "d.cif")) == ["ZA:101", "ZB:101"]
 
 
 def test_mmcif_with_the_least_columns_is_read(read):
@@ -394,31 +371,26 @@ COLUMNS_OF_NAMES = (
 def test_an_odd_name_in_an_mmcif_file_is_kept_if_it_can_be_printed_or_refused_in_words(
     read, column, name
 ):
-    columns = re.findall(r"^_atom_site\.(\S+)$", mmcif(pair()), flags=re.MULTILINE)
-    lines = mmcif(pair()).splitlines(keepends=True)
-    for i, line in enumerate(lines):
-        if line.startswith("ATOM") and line.split()[columns.index("auth_asym_id")] == "B":
-            values = line.split()
-            values[columns.index(column)] = f"\n;{name}\n;\n"
-            lines[i] = " ".join(values) + "\n"
-    complex_ = refusal = None
+    document = gemmi.cif.read_string(mmcif(pair()))
+    table = document[0].find("_atom_site.", ["auth_asym_id", column])
+    for row in table:
+        if row[0] == "B":
+            row[1] = f"\n;{name}\n;\n"
+    assert len(table) == len(pair())
+    refusal = None
     try:
-        complex_ = read("".join(lines), "d.cif")
+        complex_ = read(document.as_string(), "d.cif")
     except StructureError as error:
         refusal = error
-    if complex_ is None:
+    if refusal:
         assert refusal.reason.isprintable()
         assert refusal.remedy
         assert len(refusal.reason) < 500
         return
-    chains = {*(r.chain for r in complex_.residues), *(chain for chain, _ in complex_.labels)}
-    read_names = [
-        *chains,
-        *complex_.names,
-        *complex_.notes,
-        *(n.decode() for n in complex_.atom_names.tolist()),
-    ]
-    assert all(each.isprintable() and len(each) <= 100 for each in read_names)
+    names = [*complex_.names, *complex_.notes, *np.char.decode(complex_.atom_names)]
+    for residue, (label, _) in zip(complex_.residues, complex_.labels, strict=True):
+        names += [residue.chain, label]
+    assert all(each.isprintable() and len(each) <= 100 for each in names)
 
 
 @pytest.mark.parametrize("columns", [slice(12, 16), slice(17, 20), slice(21, 22), slice(26, 27)])
