@@ -22,8 +22,8 @@ def compare(ours: Dssp, theirs: Dssp) -> dict[str, int]:
     """How many residues there are, and how many have another accessibility, angle or state, as
     nodes see it.
     """
-    np.testing.assert_array_equal(ours.found, theirs.found)
-    found = ours.found
+    np.testing.assert_array_equal(ours.reported, theirs.reported)
+    found = ours.reported
     accessibility = np.abs(ours.accessibility - theirs.accessibility)[found]
     assert accessibility.max(initial=0) <= 1.0
     angle = np.maximum(turn(ours.phi, theirs.phi), turn(ours.psi, theirs.psi))[found]

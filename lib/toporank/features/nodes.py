@@ -205,7 +205,8 @@ def assemble_nodes(
 ) -> NodeTable:
     """Put the columns together; see `dssp_topology_nodes`."""
     letters = [STANDARD.get(complex_.parents[r], "unknown") for r in residues]
-    lost = [_why_lost(dssp.found[r], letter) for r, letter in zip(residues, letters, strict=True)]
+    reported = dssp.reported[residues]
+    lost = [_why_lost(*row) for row in zip(reported, letters, strict=True)]
     if all(lost):
         raise FeatureError(
             f"none of the {len(lost)} interface residues can become a node: {lost[0]}",
@@ -216,7 +217,7 @@ def assemble_nodes(
     all_angles = np.stack([dssp.phi, dssp.psi], axis=1)
     angles = all_angles[residues]
     if parameters.scaling == "per_decoy":
-        angles = min_max(angles, all_angles[dssp.found])
+        angles = min_max(angles, all_angles[dssp.reported])
     values = np.concatenate(
         [
             relative_accessibility[:, None],
@@ -231,9 +232,9 @@ def assemble_nodes(
     return NodeTable(values, tuple(lost))
 
 
-def _why_lost(found: bool, letter: str) -> str:
+def _why_lost(reported: bool, letter: str) -> str:
     """Why an interface residue cannot be a node; empty when it can."""
-    if not found:
+    if not reported:
         return "not reported by DSSP (incomplete backbone, or modified?)"
     return "" if letter in MAX_ACCESSIBILITY else "residue type without a reference accessibility"
 

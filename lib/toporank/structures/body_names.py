@@ -44,7 +44,8 @@ def sentence_of_pairs(partners: Partners, pairs: Iterable[Pair]) -> str:
         kinds = {pair.what for pair in pairs if {pair.first, pair.second} <= set(chains)}
         name = next((name for name, of in NAMES.items() if kinds and kinds <= of), "")
         if name:
-            bodies.append(f"{listed([partner_name([chain]) for chain in chains])} are {name}")
+            members = [partner_name([chain]) for chain in chains]
+            bodies.append(f"{listed(members)} are {name}")
     if not bodies:
         return ""
     largest_first = sorted(partners, key=lambda chains: (-len(chains), chains))

@@ -38,11 +38,16 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
         for residue in chain:
             name = residue.name
             seqid = residue.seqid
-            code = seqid.icode.strip()
-            parent = _parent(residue, name)
             residues.append(
                 ModelResidue(
-                    residue, len(residues), part, chain_name, name, parent, seqid.num, code
+                    residue=residue,
+                    place=len(residues),
+                    part=part,
+                    chain=chain_name,
+                    name=name,
+                    parent=_parent(residue, name),
+                    number=seqid.num,
+                    code=seqid.icode.strip(),
                 )
             )
     broken = broken_chains(residues)
@@ -66,9 +71,8 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
 def _parent(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
     if name in STANDARD:
-        return (
-            name if residue.het_flag != "H" else ""
-        )  # a free amino acid is a ligand, see `hetero`
+        # A free amino acid is a ligand, see `hetero`.
+        return "" if residue.het_flag == "H" else name
     if name in READ_AS:
         return READ_AS[name]
     info = gemmi.find_tabulated_residue(name)
@@ -84,12 +88,8 @@ def check_names(what: str, names: set[str]) -> None:
     """Raise StructureError for a name that would break a table or fill a screen."""
     for name in sorted(names):
         if not name.isprintable():
-            raise StructureError(
-                f"a character that cannot be printed in the {what} {name[:LONGEST_NAME]!r}",
-                remedy="make or fetch the file again, or rename it",
-            )
+            problem = f"a character that cannot be printed in the {what} {name[:LONGEST_NAME]!r}"
+            raise StructureError(problem, remedy="make or fetch the file again, or rename it")
         if len(name) > LONGEST_NAME:
-            raise StructureError(
-                f"a {what} of {len(name)} letters: {name[:20]}…",
-                remedy="is the file damaged? shorten it",
-            )
+            problem = f"a {what} of {len(name)} letters: {name[:20]}…"
+            raise StructureError(problem, remedy="is the file damaged? shorten it")

@@ -72,7 +72,7 @@ class Complex:
     @property
     def is_protein(self) -> np.ndarray:
         """bool, shape (R,)."""
-        return np.array([bool(parent) for parent in self.parents], dtype=bool)
+        return np.array(self.parents, dtype=str) != ""
 
     @cached_property
     def letters(self) -> str:
@@ -105,9 +105,8 @@ class Complex:
         is_heavy = ~self.is_hydrogen
         if is_heavy.all():
             return self
-        new_index = np.append(
-            np.cumsum(is_heavy) - 1, -1
-        )  # the last one is for residues without CA
+        # The last one is for residues without CA.
+        new_index = np.append(np.cumsum(is_heavy) - 1, -1)
         return replace(
             self,
             xyz=self.xyz[is_heavy],
@@ -144,9 +143,8 @@ class Complex:
         body_of_chain = {}
         for body, chains in enumerate(self.bodies):
             body_of_chain.update(dict.fromkeys(chains, body))
-        return np.array(
-            [body_of_chain.get(residue.chain, -1) for residue in self.residues], dtype=int
-        )
+        bodies = [body_of_chain.get(residue.chain, -1) for residue in self.residues]
+        return np.array(bodies, dtype=int)
 
     def with_partners(self, partners: Partners) -> Complex:
         """The complex with these partners; without them where they only say that each chain is one.
@@ -161,19 +159,15 @@ class Complex:
         named = set().union(*partners)
         missing = sorted(named.difference(chains))
         if missing:
-            several_letters = [name for name in missing if set(name) <= set(chains)]
-            remedy = (
-                f"join chains by +, such as {'+'.join(several_letters[0])}"
-                if several_letters
-                else None
-            )
+            joinable = [name for name in missing if set(name) <= set(chains)]
+            remedy = f"join chains by +, such as {'+'.join(joinable[0])}" if joinable else None
+            available = "; ".join([", ".join(chains) or "none", *self.notes])
             raise ChainMissingError(
-                f"no protein chain {' and no '.join(map(repr, missing))}, only "
-                + "; ".join([", ".join(chains) or "none", *self.notes]),
+                f"no protein chain {' and no '.join(map(repr, missing))}, only {available}",
                 facts={"n_chains": len(chains)},
                 remedy=remedy,
             )
-        left_out = [chain for chain in chains if chain not in named]
+        left_out = sorted(set(chains) - named)
         if not left_out and len(partners) == len(chains):
             return self
         notes = list(self.notes)
@@ -188,18 +182,21 @@ class Complex:
         new_starts = np.cumsum(sizes) - sizes
         atoms = np.repeat(starts[residues] - new_starts, sizes) + np.arange(sizes.sum())
         ca = self.ca[residues]
-        pick = residues.tolist()
+
+        def some(values: tuple) -> tuple:
+            return tuple(values[r] for r in residues.tolist())
+
         return replace(
             self,
-            residues=tuple(self.residues[r] for r in pick),
-            names=tuple(self.names[r] for r in pick),
-            parents=tuple(self.parents[r] for r in pick),
+            residues=some(self.residues),
+            names=some(self.names),
+            parents=some(self.parents),
             xyz=self.xyz[atoms],
             atom_names=self.atom_names[atoms],
             residue_of=np.repeat(np.arange(len(residues)), sizes),
             ca=np.where(ca >= 0, ca - starts[residues] + new_starts, -1),
             hetero=frozenset(np.flatnonzero(np.isin(residues, list(self.hetero))).tolist()),
-            labels=tuple(self.labels[r] for r in pick) if self.labels else (),
+            labels=some(self.labels) if self.labels else (),
         )
 
     @cached_property

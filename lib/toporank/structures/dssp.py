@@ -52,13 +52,13 @@ class Dssp:
 
     Attributes
     ----------
-    found : bool, DSSP reported the residue
+    reported : bool, DSSP reported the residue
     structure : bytes `S1`, the 8-state letter, `-` for none
     accessibility : float64, Å², whole numbers
     phi, psi : float64, degrees to one decimal, 360.0 where undefined
     """
 
-    found: np.ndarray
+    reported: np.ndarray
     structure: np.ndarray
     accessibility: np.ndarray
     phi: np.ndarray
@@ -185,7 +185,7 @@ def parse_dssp(text: str, position: dict[tuple[str, int], int], n_residues: int)
         if line[13] == "!":  # a chain break, not a residue
             continue
         r = position[line[11], int(line[5:10])]
-        dssp.found[r] = True
+        dssp.reported[r] = True
         dssp.structure[r] = line[16].strip().encode() or b"-"
         dssp.accessibility[r] = float(line[34:38])
         dssp.phi[r] = float(line[103:109])
@@ -196,7 +196,7 @@ def parse_dssp(text: str, position: dict[tuple[str, int], int], n_residues: int)
 def _empty(n_residues: int) -> Dssp:
     """No residue found."""
     return Dssp(
-        found=np.zeros(n_residues, dtype=bool),
+        reported=np.zeros(n_residues, dtype=bool),
         structure=np.full(n_residues, b"-"),
         accessibility=np.zeros(n_residues),
         phi=np.full(n_residues, NO_ANGLE),
@@ -224,9 +224,9 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     n = len(complex_.residues)
     backbone = complex_.atoms_named(*BACKBONE)
     dssp = _empty(n)
-    dssp.found[:] = np.isin(complex_.parents, list(STANDARD)) & (backbone >= 0).all(axis=1)
+    dssp.reported[:] = np.isin(complex_.parents, list(STANDARD)) & (backbone >= 0).all(axis=1)
     chain = np.unique([residue.chain for residue in complex_.residues], return_inverse=True)[1]
-    residues = np.flatnonzero(dssp.found)
+    residues = np.flatnonzero(dssp.reported)
     by_chain = np.argsort(chain[residues], kind="stable")  # as in the file for mkdssp
     residues = residues[by_chain]
     is_proline = np.array(complex_.parents)[residues] == "PRO"
@@ -238,7 +238,7 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     dssp.psi[residues] = np.round(psi, 1)
     place = np.full(n, -1)
     place[residues] = np.arange(len(residues))
-    atoms = np.flatnonzero(dssp.found[complex_.residue_of] & ~complex_.is_hydrogen)
+    atoms = np.flatnonzero(dssp.reported[complex_.residue_of] & ~complex_.is_hydrogen)
     atoms = atoms[np.argsort(place[complex_.residue_of[atoms]], kind="stable")]
     start = np.searchsorted(place[complex_.residue_of[atoms]], np.arange(len(residues) + 1))
     wanted = np.intersect1d(accessible, residues)

@@ -79,8 +79,11 @@ def _neighbours(residues: list[ModelResidue]) -> dict[int, list[ModelResidue]]:
     order = sorted(residues, key=lambda residue: residue.place)
     near = {}
     for k, residue in enumerate(order):
-        near[residue.place] = order[max(0, k - 1) : k + 2]
         number = residue.number or 0
-        for other_number in (number - 1, number, number + 1):
-            near[residue.place] += of_number[other_number]
+        near[residue.place] = [
+            *order[max(0, k - 1) : k + 2],
+            *of_number[number - 1],
+            *of_number[number],
+            *of_number[number + 1],
+        ]
     return near

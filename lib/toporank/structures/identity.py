@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 from collections.abc import Container
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,12 +111,10 @@ def name_problem(name: str, of: str = "file") -> str:
     if not name.isprintable():
         return f"the name of the {of} holds a character that cannot be printed (rename it)"
     length = len(os.fsencode(name))
-    if length > LONGEST_NAME:
-        return (
-            f"the name of the {of} is {length} bytes long, at most {LONGEST_NAME} are possible "
-            "(shorten it)"
-        )
-    return ""
+    if length <= LONGEST_NAME:
+        return ""
+    limit = f"at most {LONGEST_NAME} are possible (shorten it)"
+    return f"the name of the {of} is {length} bytes long, {limit}"
 
 
 def table_name(name: str) -> str:
@@ -140,7 +137,12 @@ def free_name(name: str, taken: Container[str]) -> str:
     >>> free_name("A", {"A", "A_2"})
     'A_3'
     """
-    return next(free for k in count(1) if (free := name if k == 1 else f"{name}_{k}") not in taken)
+    free = name
+    number = 1
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
 
 
 def split_suffix(filename: str) -> tuple[str, str] | None:

@@ -28,15 +28,15 @@ LONGEST_NUMBER = 7
 NO_VALUE = frozenset("?.")
 OF_RESIDUE = (
     "label_asym_id",
-    "group_PDB",
-    "label_comp_id",
-    "auth_comp_id",
-    "label_atom_id",
-    "auth_atom_id",
-    "label_seq_id",
-    "auth_seq_id",
+    "?group_PDB",
+    "?label_comp_id",
+    "?auth_comp_id",
+    "?label_atom_id",
+    "?auth_atom_id",
+    "?label_seq_id",
+    "?auth_seq_id",
 )
-"""Columns that say which residue an atom is of; the first is in every table."""
+"""Columns that say which residue an atom is of; those with ? may be missing."""
 
 
 def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
@@ -45,19 +45,14 @@ def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
     """
     has_table = "_atom_site." in text or "_atom_site." in text.lower()
     if not has_table and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
-        raise StructureError(
-            "not a readable mmcif file: this is PDB format", remedy="rename it to end in .pdb"
-        )
+        what = "not a readable mmcif file: this is PDB format"
+        raise StructureError(what, remedy="rename it to end in .pdb")
     with parsing("mmcif"):
-        blocks = [
-            block
-            for block in gemmi.cif.read_string(text)
-            if block.find_values("_atom_site.Cartn_x")
-        ]
+        document = gemmi.cif.read_string(text)
+    blocks = [block for block in document if block.find_values("_atom_site.Cartn_x")]
     if not blocks:
-        raise StructureError(
-            "no _atom_site table in this mmcif file", remedy="make or fetch it again"
-        )
+        what = "no _atom_site table in this mmcif file"
+        raise StructureError(what, remedy="make or fetch it again")
     _check_columns(blocks[0])
     _number_ligands(blocks[0])
     with parsing("mmcif"):
@@ -72,16 +67,13 @@ def _check_columns(block: gemmi.cif.Block) -> None:
     """
     for names in REQUIRED:
         if not any(block.find_values(f"_atom_site.{name}") for name in names):
-            raise StructureError(
-                f"the _atom_site table has no column {' or '.join(names)}",
-                remedy="write it with all columns",
-            )
+            what = f"the _atom_site table has no column {' or '.join(names)}"
+            raise StructureError(what, remedy="write it with all columns")
     for name in ("auth_seq_id", "label_seq_id"):
         longest = max(block.find_values(f"_atom_site.{name}"), key=len, default="")
         if len(longest) > LONGEST_NUMBER:
-            raise StructureError(
-                f"not a residue number in _atom_site.{name}: {longest[:20]}", remedy="renumber"
-            )
+            what = f"not a residue number in _atom_site.{name}: {longest[:20]}"
+            raise StructureError(what, remedy="renumber")
 
 
 def _number_ligands(block: gemmi.cif.Block) -> None:
@@ -91,24 +83,22 @@ def _number_ligands(block: gemmi.cif.Block) -> None:
     Files without `auth_seq_id` number polymers only; all waters of a chain would otherwise be one
     residue. An amino acid of a chain is left as it is.
     """
-    first, *others = OF_RESIDUE
-    table = block.find(
-        "_atom_site.", [first, *(f"?{name}" for name in others)]
-    )  # ? : may be missing
-    columns = {name: k for k, name in enumerate(OF_RESIDUE) if table.has_column(k)}
-    chain = columns["label_asym_id"]
-    component = columns.get("label_comp_id", columns.get("auth_comp_id"))
-    atom_name = columns.get("label_atom_id", columns.get("auth_atom_id"))
-    group = columns.get("group_PDB")
-    numbers = [columns[name] for name in ("label_seq_id", "auth_seq_id") if name in columns]
+    table = block.find("_atom_site.", OF_RESIDUE)
+    chain, group, component, author_component, atom_name, author_atom_name = range(6)
+    if not table.has_column(component):
+        component = author_component
+    if not table.has_column(atom_name):
+        atom_name = author_atom_name
+    has_group = table.has_column(group)
+    numbers = [k for k in (6, 7) if table.has_column(k)]
     if any(NO_VALUE.isdisjoint(table.column(k)) for k in numbers):
         return
     count = 0
     before = None
     atoms: set[str] = set()
     for row in table:
-        has_number = any(row[k] not in NO_VALUE for k in numbers)
-        is_hetero = group is not None and row[group] == "HETATM"
+        has_number = not NO_VALUE.issuperset(row[k] for k in numbers)
+        is_hetero = has_group and row[group] == "HETATM"
         if has_number or _in_chain(row.str(component), is_hetero):
             continue
         residue = row.str(chain), row.str(component)

@@ -44,13 +44,17 @@ def complex_of_model(
     ------
     StructureError : names, numbers or coordinates that no complex can have
     """
-    names = [residue.name for residue in residues]
-    parents = [residue.parent for residue in residues]
-    is_protein = np.array([parent != "" for parent in parents])
     ids = _identities(residues)
-    labels = []
-    if with_labels:
-        labels = [(residue.residue.subchain, residue.residue.label_seq) for residue in residues]
+    names, parents, chains, labels, hetero = [], [], [], [], []
+    for place, residue in enumerate(residues):
+        names.append(residue.name)
+        parents.append(residue.parent)
+        chains.append(residue.chain)
+        if with_labels:
+            labels.append((residue.residue.subchain, residue.residue.label_seq))
+        if residue.residue.het_flag == "H":
+            hetero.append(place)
+    is_protein = np.array(parents, dtype=str) != ""
     check_names("label chain name", {chain for chain, _ in labels})
     atoms = _Atoms(structure, residues)
     atom_names = set(atoms.names.tolist())
@@ -80,9 +84,7 @@ def complex_of_model(
     n_without_ca = np.count_nonzero(has_atoms & is_protein & (ca < 0))
     if n_without_ca:
         notes.append(f"{n_without_ca} amino acids without CA atom")
-    chains = [residue.chain for residue in residues]
     notes += lacking_side_chains(chains, parents, atoms.names, atoms.residue_of)
-    is_hetero = [residue.residue.het_flag == "H" for residue in residues]
     return Complex(
         residues=tuple(ids),
         names=tuple(names),
@@ -91,7 +93,7 @@ def complex_of_model(
         atom_names=atoms.names,
         residue_of=atoms.residue_of,
         ca=ca,
-        hetero=frozenset(np.flatnonzero(is_hetero).tolist()),
+        hetero=frozenset(hetero),
         notes=tuple(notes),
         labels=tuple(labels),
     )
@@ -136,7 +138,9 @@ class _Atoms:
         self.occupancy = flat.occ
         self.altloc = flat.altlocs
         if sum(sizes) < len(self.xyz):  # some residues were left out
-            all_sizes = [len(residue) for chain in structure[0] for residue in chain]
+            all_sizes = []
+            for chain in structure[0]:
+                all_sizes += [len(residue) for residue in chain]
             is_in = np.zeros(len(all_sizes), dtype=bool)
             is_in[[residue.place for residue in residues]] = True
             self.residue_of = np.zeros(len(self.xyz), dtype=np.intp)

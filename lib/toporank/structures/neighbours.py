@@ -23,8 +23,10 @@ def pairs_between_groups(
     """
     pairs, distance = [np.zeros((0, 2), dtype=np.intp)], [np.zeros(0)]
     for candidates in candidate_pairs(xyz, cutoff):
-        candidates = candidates[group[candidates[:, 0]] != group[candidates[:, 1]]]
-        apart = np.linalg.norm(xyz[candidates[:, 0]] - xyz[candidates[:, 1]], axis=1)
+        i, j = candidates.T
+        candidates = candidates[group[i] != group[j]]
+        i, j = candidates.T
+        apart = np.linalg.norm(xyz[i] - xyz[j], axis=1)
         pairs.append(candidates[apart < cutoff])
         distance.append(apart[apart < cutoff])
         if sum(map(len, distance)) > most:
@@ -44,9 +46,8 @@ def candidate_pairs(xyz: np.ndarray, cutoff: float) -> Iterator[np.ndarray]:
     cubes = Cubes.of(xyz, cutoff)
     order = np.argsort(cubes.cell, kind="stable")
     key = cubes.cell[order]
-    start = [
-        np.arange(len(key)) + 1
-    ]  # its own row of cubes from the next point on, then the four rows behind it
+    # Its own row of cubes from the next point on, then the four rows behind it.
+    start = [np.arange(len(key)) + 1]
     stop = [np.searchsorted(key, key + 1, side="right")]
     for row in cubes.rows[5:]:
         start.append(np.searchsorted(key, key + row - 1, side="left"))
@@ -56,10 +57,8 @@ def candidate_pairs(xyz: np.ndarray, cutoff: float) -> Iterator[np.ndarray]:
     for rows in portions(count):
         n = count[rows]
         nth = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-        candidates = np.column_stack(
-            [order[np.repeat(first[rows], n)], order[np.repeat(begin[rows], n) + nth]]
-        )
-        yield np.sort(candidates, axis=1)
+        places = [np.repeat(first[rows], n), np.repeat(begin[rows], n) + nth]
+        yield np.sort(order[places].T, axis=1)
 
 
 class Cubes(NamedTuple):
@@ -78,22 +77,24 @@ class Cubes(NamedTuple):
         """Points nearer to each other than `width`, Å, are in one cube or in neighbours. xyz :
         float64, (n, 3).
         """
-        x, y, z = (_steps(np.floor(along / (width * (1 + 1e-9)))) for along in xyz.T)
-        n_y, n_z = (
-            along.max(initial=0) + 3 for along in (y, z)
-        )  # empty ones between the last and the first
-        rows = np.array([(i * n_y + j) * n_z for i in (-1, 0, 1) for j in (-1, 0, 1)])
+        x, y, z = _steps(np.floor(xyz / (width * (1 + 1e-9))))
+        n_y = y.max(initial=0) + 3  # empty ones between the last and the first
+        n_z = z.max(initial=0) + 3
+        beside = np.array([-1, 0, 1])
+        rows = (beside[:, None] * n_y + beside).ravel() * n_z
         return cls((x * n_y + y) * n_z + z, rows)
 
 
-def _steps(cells: np.ndarray) -> np.ndarray:
-    """Small whole numbers for cells along an axis, float64, (n,): neighbours stay neighbours, and
-    gaps become short.
+def _steps(cells: np.ndarray) -> list[np.ndarray]:
+    """Small whole numbers for cells, float64, (n, 3), along each axis: neighbours stay neighbours,
+    and gaps become short.
     """
-    occupied, which = np.unique(cells, return_inverse=True)
-    return np.cumsum(np.minimum(np.diff(occupied, prepend=occupied[:1] - 1), 2)).astype(np.int64)[
-        which
-    ]
+    steps = []
+    for along in cells.T:
+        occupied, which = np.unique(along, return_inverse=True)
+        step = np.minimum(np.diff(occupied, prepend=occupied[:1] - 1), 2)
+        steps.append(np.cumsum(step).astype(np.int64)[which])
+    return steps
 
 
 def members(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
@@ -110,10 +111,11 @@ def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
     3).
     """
     a, b = a - b[0], b - b[0]
-    step = max(1, PAIRS_AT_ONCE // len(b))
-    portions = (a[i : i + step] for i in range(0, len(a), step))
-    squares = (b**2).sum(axis=1)
-    least = min((((p**2).sum(axis=1)[:, None] + squares) - 2 * p @ b.T).min() for p in portions)
+    n_portions = 1 + len(a) * len(b) // PAIRS_AT_ONCE
+    least = np.inf
+    for part in np.array_split(a, min(n_portions, len(a))):
+        squares = (part**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * part @ b.T
+        least = min(least, squares.min())
     return float(np.sqrt(max(least, 0.0)))
 
 

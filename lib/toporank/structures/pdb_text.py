@@ -99,10 +99,8 @@ class PdbText:
 
     def chain_names(self) -> set[str]:
         """The names of the chains of all models, as they stand in their columns."""
-        return {
-            int(name).to_bytes(2, "little").decode("ascii")
-            for name in np.unique(self.numbers(CHAIN, self.atoms))
-        }
+        names = np.unique(self.numbers(CHAIN, self.atoms))
+        return {int(name).to_bytes(2, "little").decode("ascii") for name in names}
 
     def alone(self, position: int) -> tuple[bytes, int]:
         """The text before all models and one model, and how many lines of the file it leaves out
@@ -110,10 +108,9 @@ class PdbText:
         """
         if not self.models:
             return self.text, 0
-        model = self.models[position]
-        return self.lines(0, self._header) + self.lines(
-            model.first, model.stop
-        ), model.first - self._header
+        _, first, stop = self.models[position]
+        text = self.lines(0, self._header) + self.lines(first, stop)
+        return text, first - self._header
 
     def atoms_of(self, position: int) -> np.ndarray:
         """The lines of a model that are ATOM or HETATM records, in rising order."""
@@ -123,13 +120,14 @@ class PdbText:
     def _models(self) -> list[PdbModel]:
         bounds = np.concatenate([[0], self._marks, [len(self.starts) - 1]])
         filled = np.flatnonzero(np.diff(np.searchsorted(self.atoms, bounds)))
-        found: list[PdbModel] = []
+        models: list[PdbModel] = []
         for first, stop in zip(bounds[filled].tolist(), bounds[filled + 1].tolist(), strict=True):
-            number = (
-                _MODEL_NUMBER.match(self.text, self.starts[first]) if self._begins[first] else None
-            )
-            found.append(PdbModel(int(number[1]) if number else len(found) + 1, first, stop))
-        return found
+            number = len(models) + 1
+            match = _MODEL_NUMBER.match(self.text, self.starts[first])
+            if self._begins[first] and match:
+                number = int(match[1])
+            models.append(PdbModel(number, first, stop))
+        return models
 
     @property
     def _header(self) -> int:
@@ -147,10 +145,8 @@ class PdbText:
         atoms = self.atoms_of(position)
         ends = self.ends[(self.ends < self._header) | (self.ends >= self.models[position].first)]
         if len(ends) and atoms[-1] > ends[0]:
-            raise StructureError(
-                f"atoms after END in line {ends[0] + 1}",
-                remedy="remove END lines between the parts",
-            )
+            what = f"atoms after END in line {ends[0] + 1}"
+            raise StructureError(what, remedy="remove END lines between the parts")
         for line in atoms[~_plain(self.data, self.starts[atoms])].tolist():
             _check_line(self.lines(line, line + 1).rstrip(b"\n").decode("ascii"), line + 1)
 
@@ -167,9 +163,8 @@ def _plain(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
     data : uint8, the text. starts : int, shape (n,), where the records begin.
     """
     records = sliding_window_view(data, COORDINATES.stop - NUMBER.start)[starts + NUMBER.start]
-    signs = np.ascontiguousarray(records.T).reshape(
-        4, 8, len(starts)
-    )  # residue number and code, x, y, z
+    # Residue number and code, x, y, z.
+    signs = np.ascontiguousarray(records.T).reshape(4, 8, len(starts))
     digit, blank = signs - np.uint8(ord("0")) < 10, signs == ord(" ")
     minus = signs[:, :3] == ord("-")
     upper = blank[:, :3] | (minus | digit[:, :3]) & digit[:, 1:4]  # blanks, a minus, digits
@@ -182,17 +177,13 @@ def _check_line(line: str, number: int) -> None:
     """Look closely at one atom record; `number` is its line number."""
     residue = f"{line[21:22].strip()}:{line[22:27].strip()}"
     for start in COORDINATES:
-        if not _COORDINATE.fullmatch(line[start : start + 8]):
-            raise StructureError(
-                f"a coordinate of {residue} is not a number: {line[start : start + 8]!r} in line "
-                f"{number}",
-                remedy=WRONG_COLUMNS,
-            )
+        coordinate = line[start : start + 8]
+        if not _COORDINATE.fullmatch(coordinate):
+            what = f"a coordinate of {residue} is not a number: {coordinate!r} in line {number}"
+            raise StructureError(what, remedy=WRONG_COLUMNS)
     if not _RESIDUE_NUMBER.fullmatch(line[NUMBER]):
-        raise StructureError(
-            f"not a residue number in line {number}: {line[NUMBER]!r}", remedy=WRONG_COLUMNS
-        )
+        what = f"not a residue number in line {number}: {line[NUMBER]!r}"
+        raise StructureError(what, remedy=WRONG_COLUMNS)
     if line[NUMBER].isdigit() and line[CODE : CODE + 1].isdigit():
-        raise StructureError(
-            f"residue number of more than four digits in line {number}", remedy=WRONG_COLUMNS
-        )
+        what = f"residue number of more than four digits in line {number}"
+        raise StructureError(what, remedy=WRONG_COLUMNS)

@@ -49,7 +49,7 @@ def report(n: int, *, not_found: tuple[int, ...] = (), **values) -> Dssp:
         "psi": [140.0] * n,
     }
     arrays = {name: np.array(value) for name, value in {**usual, **values}.items()}
-    return Dssp(found=~np.isin(np.arange(n), not_found), **arrays)
+    return Dssp(reported=~np.isin(np.arange(n), not_found), **arrays)
 
 
 def table_of(

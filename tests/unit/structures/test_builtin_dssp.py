@@ -130,7 +130,7 @@ def test_whatever_happened_to_a_decoy_it_agrees_with_mkdssp(name, damage):
 
 
 def assert_same(one: Dssp, other: Dssp):
-    for field in ("found", "structure", "accessibility", "phi", "psi"):
+    for field in ("reported", "structure", "accessibility", "phi", "psi"):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
 
 
@@ -148,7 +148,7 @@ def test_accessibility_of_some_residues_is_the_same_as_when_all_are_asked_for(de
 @pytest.mark.parametrize("atom", [b"N", b"CA", b"C", b"O"])
 def test_a_residue_without_one_of_its_backbone_atoms_is_not_found_and_the_others_are(decoy, atom):
     dssp = all_of(without(decoy, (decoy.residue_of == 30) & (decoy.atom_names == atom)))
-    assert np.flatnonzero(~dssp.found).tolist() == [30]
+    assert np.flatnonzero(~dssp.reported).tolist() == [30]
     assert (dssp.psi[29], dssp.phi[31]) == (360.0, 360.0)
 
 
@@ -191,4 +191,4 @@ def test_nonsense_gets_an_answer(complex_):
         assert np.isfinite(values).all()
     assert set(dssp.structure.tolist()) <= {b"HBEGITS-"[i : i + 1] for i in range(8)}
     assert (dssp.accessibility >= 0).all()
-    assert not dssp.accessibility[~dssp.found].any()
+    assert not dssp.accessibility[~dssp.reported].any()

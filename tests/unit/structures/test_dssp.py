@@ -33,7 +33,7 @@ def dssp(decoy):
 
 
 def assert_same(one, other, within: float = 0.0):
-    np.testing.assert_array_equal(one.found, other.found)
+    np.testing.assert_array_equal(one.reported, other.reported)
     np.testing.assert_array_equal(one.structure, other.structure)
     for name in ("accessibility", "phi", "psi"):
         np.testing.assert_allclose(
@@ -108,7 +108,7 @@ POSITION = {("A", 1): 4, ("A", 2): 0, ("A", 3): 1, ("A", 4): 2, ("b", 1): 3}
 
 def test_a_report_is_read_by_columns_and_put_back_in_order():
     dssp = parse_dssp(WRITTEN, POSITION, 6)
-    assert dssp.found.tolist() == [True, False, True, True, True, False]
+    assert dssp.reported.tolist() == [True, False, True, True, True, False]
     assert dssp.structure.tolist() == [b"E", b"-", b"P", b"H", b"-", b"-"]
     assert dssp.accessibility.tolist() == [0.0, 0.0, 18.0, 1234.0, 115.0, 0.0]
     assert dssp.phi.tolist() == [-124.2, 360.0, -60.0, 9.5, 360.0, 360.0]
@@ -127,8 +127,8 @@ def test_the_normalised_file_gets_the_same_answers_as_the_user_s_file_read_by_bi
     complex_, expected = read_complex(path), reference.dssp(path)
     dssp = run_dssp(complex_)
     protein = np.flatnonzero(complex_.is_protein)
-    assert dssp.found[protein].all()
-    assert not np.delete(dssp.found, protein).any()
+    assert dssp.reported[protein].all()
+    assert not np.delete(dssp.reported, protein).any()
     assert [
         (dssp.structure[r].decode(), dssp.accessibility[r], dssp.phi[r], dssp.psi[r])
         for r in protein
