@@ -78,7 +78,8 @@ def _table(section: Schema, definitions: dict[str, Schema]) -> list[str]:
         description = key.get("description")  # pydantic leaves it out where it is the section's
         if description is None:
             description = _definition(key, definitions)["description"]
-        cells = [f"`{name}`", _default(key), _range(key), key.get("unit", ""), description]
+        meaning = " ".join(description.split())
+        cells = [f"`{name}`", _default(key), _range(key), key.get("unit", ""), meaning]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
