@@ -64,10 +64,10 @@ def name_of(source: Path) -> str:
 def described(models: ScoringInput, source: Path, folder: Path) -> list[str]:
     """What the models of a folder are, and what TopoRank decided about them, in lines.
 
-    source : what the user named. folder : where its models lie, which for archives and single files is
-    elsewhere.
+    source : what the user named. folder : where its models lie, which for a single file and for
+    archives in a folder is elsewhere.
     """
-    if not folder.is_relative_to(source.resolve()):
+    if (source.is_dir() or is_model(source)) and not folder.is_relative_to(source.resolve()):
         folder = source.resolve()
     grouped = models.grouped
     what = f"{programs(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
