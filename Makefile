@@ -38,8 +38,9 @@ lint: .venv/installed-dev ## check style, formatting, the workflow and the floor
 docs: .venv/installed-dev ## build the documentation site into site/, without a network; a link to nowhere is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-pages: .venv/installed-dev ## make again what README.md and docs/ show: output, figures, notebook
+pages: .venv/installed-dev ## make again what README.md and docs/ show: output, page, figures, notebook
 	$(BIN)/python tests/shown_scores.py
+	PYTHONPATH=lib $(BIN)/python tests/shown_page.py
 	PYTHONPATH=lib $(BIN)/python docs/figures.py
 	PYTHONPATH=lib $(BIN)/python docs/notebook.py
 
@@ -70,7 +71,7 @@ bench-network: .venv/installed-dev ## time one step of the network against plain
 bench-comparison: .venv/installed-dev ## time the comparison of the decoys of a target; DECOYS=1000
 	PYTHONPATH=lib $(BIN)/python benchmarks/bench_comparison.py $(if $(DECOYS),--decoys $(DECOYS))
 
-bench-page: .venv/installed-dev ## time how a browser opens the page of 5,000 decoys
+bench-page: .venv/installed-dev ## time how a browser opens and filters pages of 1, 100 and 1,000 targets
 	PYTHONPATH=lib:tests:tests/unit $(BIN)/python benchmarks/bench_page.py
 
 bench-command: .venv/installed-dev ## CPU seconds of `toporank score` against those of importing its libraries

@@ -5,6 +5,7 @@ DevTools protocol.
 from __future__ import annotations
 
 import asyncio
+import base64
 import itertools
 import shutil
 import subprocess
@@ -72,6 +73,15 @@ class Browser:
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
+
+    def picture(self, path: Path, width: int, height: int) -> None:
+        """Write what a window of this size shows as PNG."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._call("Emulation.setScrollbarsHidden", hidden=True)
+        self._call("Emulation.setDeviceMetricsOverride", **size)
+        self.run("new Promise(done => requestAnimationFrame(() => setTimeout(done, 500)))")
+        content = self._call("Page.captureScreenshot", format="png")["data"]
+        path.write_bytes(base64.b64decode(content))
 
     def close(self) -> None:
         """End the browser."""

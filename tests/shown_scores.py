@@ -22,7 +22,8 @@ def as_shown(printed: str, home: Path) -> str:
     without progress.
     """
     lines = printed.replace(f"{home}/", "").splitlines(keepends=True)
-    return "".join(line for line in lines if "% done" not in line)
+    progress = re.compile(r".*% done|Compiling")
+    return "".join(line for line in lines if not progress.match(line))
 
 
 def main() -> None:
