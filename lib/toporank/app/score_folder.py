@@ -4,6 +4,7 @@ share.
 
 from __future__ import annotations
 
+import functools
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from toporank import layout
 from toporank.app.config import Config
 from toporank.app.workflow.data_sets import features_of, open_scorer, said_partners
 from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.stages import keep_file
 from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
 from toporank.inputs.complexes import Grouped
@@ -136,7 +138,8 @@ def find_models(
     """
     (dataset,) = config.datasets
     for_all, of_targets = said_partners(config, dataset, folder, repository())
-    grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets)
+    keep = functools.partial(keep_file, store=store)
+    grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets, keep)
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
     unread = describe_passed_over(folder, grouped.passed_over)
     plan = plan_of(grouped, for_all, of_targets)
@@ -188,7 +191,8 @@ def score_folder(
         use_confidence=config.confidence,
     )
     opened = Store(store, graphs_only=True)
-    target_scorer = TargetScorer(scorer, features_of(scorer), opened, options)
+    contents = models.grouped.contents
+    target_scorer = TargetScorer(scorer, features_of(scorer), opened, options, contents)
     results = score_targets(target_scorer, models.targets(), workers, show or (lambda n: None))
     return Results(
         name=models.name,

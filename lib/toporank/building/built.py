@@ -19,6 +19,7 @@ from toporank.building.coverage import CoverageRow
 from toporank.building.packing import Member
 from toporank.features.registry import Choice
 from toporank.inputs.confidence.decoy import DecoyFile
+from toporank.inputs.confidence.in_file import InFile
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.partners import parse_partners
@@ -70,20 +71,23 @@ def confidence_requests(
             continue
         decoy = built.plan[row.target, row.decoy]
         fate = built.fates.get(decoy.key)
-        digest = fate.structure_sha256 if fate else ""
+        made = built.made(decoy.key, store) if fate and fate.structure_sha256 else None
         yield DecoyFile(
             *decoy.key,
             Path(decoy.path) if decoy.path else None,
             parse_partners(decoy.partners) if decoy.partners else (),
-            digest,
-            functools.partial(_atoms, built, decoy.key, store) if digest else None,
+            functools.partial(_atoms, made) if made else None,
+            functools.partial(_in_file, made) if made else None,
             decoy.model,
         )
 
 
-def _atoms(built: Built, key: Key, store: Store) -> Complex:
-    """The atoms of a decoy, from the reuse store."""
-    return from_bytes(built.made(key, store).complex.content)
+def _atoms(made: Making) -> Complex:
+    return from_bytes(made.complex.content)
+
+
+def _in_file(made: Making) -> InFile:
+    return InFile.from_bytes(made.in_file.content)
 
 
 class GraphsToPack(NamedTuple):

@@ -124,13 +124,13 @@ def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
     """A decoy for each model of a file; one for an ensemble of a single chain, which is no
     complex.
     """
-    if sketch is None or decoy.refused or len(sketch.models) < 2 or len(sketch.chains) < 2:
+    if sketch is None or decoy.refused or sketch.decoys == (0,):
         return [decoy]
     numbers = sketch.models
     if len(set(numbers)) < len(numbers):
         numbers = range(1, len(numbers) + 1)
     models = []
-    for place, number in enumerate(numbers, 1):
+    for place, number in zip(sketch.decoys, numbers, strict=True):
         models.append(decoy._replace(name=f"{decoy.name}#{number}", model=place))
     return models
 

@@ -5,12 +5,13 @@ once.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,19 @@ from toporank.structures.sketch import Sketch
 
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
+Keep = Callable[[Path, bytes, Sketch], None]
+"""Takes a file that was looked into: its path, its content and its sketch."""
 MANY = 200
 """Files that are worth a second process."""
 
 
 def decoys_of(
-    dataset: str, folder: Path, by: str, store: Path, partners: Mapping[str, str] | None = None
+    dataset: str,
+    folder: Path,
+    by: str,
+    store: Path,
+    partners: Mapping[str, str] | None = None,
+    keep: Keep | None = None,
 ) -> Grouped:
     """Return the decoys of a folder with their targets.
 
@@ -42,6 +50,7 @@ def decoys_of(
     ----------
     by, partners : as for `complexes.group`
     store : the reuse store
+    keep : takes each file with decoys that is new, while it is open
 
     Raises
     ------
@@ -50,11 +59,10 @@ def decoys_of(
     """
     files = listed_folder(dataset, folder)
     decoys = find_decoys(dataset, folder, files)
-    readable = []
-    for decoy in decoys:
-        if not decoy.refused or decoy.refused.startswith(INTERMEDIATE):
-            readable.append(decoy.path)
-    seen = sketches(readable, store)
+    seen = sketches([decoy.path for decoy in decoys if not decoy.refused], store, keep)
+    intermediate = [decoy.path for decoy in decoys if decoy.refused.startswith(INTERMEDIATE)]
+    if intermediate:
+        seen |= sketches(intermediate, store)
     grouped = group(decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys))
     pairs = {}
     chains = {}
@@ -93,8 +101,13 @@ def _several_molecules(sketches: Sketches) -> list[str]:
     return [f"in {printable(os.path.basename(files[0]))}{others}: {notes}"]
 
 
-def sketches(paths: Iterable[str], store: Path) -> Sketches:
-    """Return what a look into each file finds, by path; None where it cannot be read."""
+def sketches(
+    paths: Iterable[str], store: Path, keep: Keep | None = None
+) -> dict[str, Sketch | None]:
+    """Return what a look into each file finds, by path; None where it cannot be read.
+
+    store, keep : as for `decoys_of`.
+    """
     cached = _read(store / CACHE)
     seen: dict[str, Sketch | None] = {}
     new: dict[str, FileState] = {}
@@ -105,31 +118,34 @@ def sketches(paths: Iterable[str], store: Path) -> Sketches:
         if state not in (MISSING, cached_state):
             new[path] = state
     if new:
-        for path, sketch in zip(new, _looked_into(list(new)), strict=True):
+        for path, sketch in zip(new, _looked_into(list(new), keep), strict=True):
             seen[path] = sketch
             cached[os.path.abspath(path)] = new[path], sketch
         _write(store / CACHE, cached)
     return seen
 
 
-def _looked_into(paths: list[str]) -> list[Sketch | None]:
+def _looked_into(paths: list[str], keep: Keep | None) -> list[Sketch | None]:
     if len(paths) < MANY:
-        return [_look(path) for path in paths]
+        return [_look(path, keep) for path in paths]
     with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
-        return pool.map(_look, paths, chunksize=32)
+        return pool.map(functools.partial(_look, keep=keep), paths, chunksize=32)
 
 
-def _look(path: str) -> Sketch | None:
+def _look(path: str, keep: Keep | None = None) -> Sketch | None:
     # imports gemmi, which is needed only to read a file
-    from toporank.structures.read import StructureFile
+    from toporank.structures.read import open_structure
     from toporank.structures.text import read_content
 
     try:
         content = read_content(Path(path))
-        sketch = StructureFile(Path(path), content).sketch()
+        sketch = open_structure(Path(path), content).sketch()
     except (StructureError, OSError):  # reading it fails later, with the reason
         return None
-    return sketch._replace(content=hashlib.sha256(content).hexdigest())
+    sketch = sketch._replace(content=hashlib.sha256(content).hexdigest())
+    if keep:
+        keep(Path(path), content, sketch)
+    return sketch
 
 
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from toporank.ranking.interfaces import interface_table, scored_interfaces, scor
 from toporank.ranking.model_table import COMPLEX, score_record
 from toporank.ranking.residues import contact_lines, residue_lines
 from toporank.ranking.target_result import TargetCache, TargetResult
-from toporank.scorer.judge import how_far_to_trust, judged, read_judge
+from toporank.scorer.judge import Judge, how_far_to_trust, judged, read_judge
 from toporank.scorer.prediction import Score
 from toporank.scorer.residue_quality import with_agreement
 from toporank.scorer.scorer import Scorer
@@ -56,11 +57,18 @@ class TargetScorer:
     choices : the feature modules of its graphs
     store : keeps features and results
     options : how decoys are scored
+    contents : path → SHA-256 of the files whose atoms the store has
     """
 
     def __init__(
-        self, scorer: Scorer, choices: dict[str, Features], store: Store, options: ScoringOptions
+        self,
+        scorer: Scorer,
+        choices: dict[str, Features],
+        store: Store,
+        options: ScoringOptions,
+        contents: Mapping[str, str] | None = None,
     ):
+        self.contents = contents or {}
         self.scorer = scorer
         self.choices = choices
         self.store = store
@@ -89,22 +97,31 @@ class TargetScorer:
         self.cache.keep(plan, result)
         return result
 
-    def open_networks(self) -> None:
-        """Read the networks of the scorer, once. Raises CheckpointError when one cannot be used."""
+    def open_scorer(self) -> None:
+        """Read the networks and the judge of the scorer, once.
+
+        Raises CheckpointError or RecordError when one cannot be used.
+        """
         if self._networks is None:
             from toporank.scorer.networks import (
                 Networks,
             )  # imports torch, which a cached result does not need
 
             self._networks = Networks(self.scorer)
+            self.judge  # noqa: B018 -- processes that are forked have it, too
+
+    @functools.cached_property
+    def judge(self) -> Judge | None:
+        """The judge of the scorer, if it has one. Raises RecordError when it is damaged."""
+        return read_judge(self.scorer.judge) if self.scorer.judge else None
 
     def features_of(self, decoy: PlannedDecoy) -> LedgerRow:
         """What becomes of a decoy in the feature stages; the store keeps its artefacts."""
-        return run_decoy(decoy, self.choices, self.store)
+        return run_decoy(decoy, self.choices, self.store, self.contents.get(decoy.path, ""))
 
     def _computed(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]) -> TargetResult:
         """The result for a target whose features are there."""
-        scorer, store, options = self.scorer, self.store, self.options
+        store, options = self.store, self.options
         built = Built.of(plan, fates)
         coverage = coverage_table(plan, fates, (), *correspondence_of(plan, built.fates, store))
         confidence = confidences(confidence_requests(coverage, built, store), options.plddt)
@@ -118,7 +135,7 @@ class TargetScorer:
         contacts = stored_contacts(built, ranked, store)
         comparison = comparison_table(ranked, contacts)
 
-        judge = read_judge(scorer.judge) if scorer.judge else None
+        judge = self.judge
         scores = self._predicted(graphs)
         if judge:
             scores = judged(
@@ -150,7 +167,7 @@ class TargetScorer:
         """What the networks predict of each decoy, then of each interface, in their order."""
         if not graphs.decoys and not graphs.interfaces:
             return []
-        self.open_networks()
+        self.open_scorer()
         with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
             packs = [Path(folder, "decoys"), Path(folder, "interfaces")]
             write_pack(packs[0], graphs.decoys, graphs.joined)

@@ -68,7 +68,7 @@ def _features(
     with _mapped(scorer, _features_of, decoys, workers) as rows:
         if decoys:
             # while the workers are at the features; the next ones have them by their fork
-            scorer.open_networks()
+            scorer.open_scorer()
         for row in rows:
             fates[row.key] = row
             show(1)

@@ -20,7 +20,7 @@ from toporank.comparing.correspondence import Trace, matched, read_chain_map, tr
 from toporank.comparing.native.dockq import FEWEST, superposition
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence.bfactors import b_factors
-from toporank.inputs.confidence.table import ALWAYS, Confidence
+from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.graph_files import SUFFIX
 from toporank.ranking.models import model_file
 from toporank.ranking.residues import ContactRow, ResidueRow
@@ -191,7 +191,7 @@ def _plddt(row: Any, complex_: Complex, stated: Confidence | None) -> np.ndarray
     if stated is None or stated.plddt is None:
         return None
     path = Path(row.path)
-    values = b_factors(open_structure(path), ALWAYS, row.model - 1 if row.model else None)
+    values = b_factors(open_structure(path), row.model - 1 if row.model else None)
     if values is None:
         return None
     mean = np.mean(list(values.of_residues.values()))

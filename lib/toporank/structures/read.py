@@ -17,6 +17,7 @@ import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
+from toporank.files.state import state_of
 from toporank.structures.chains import residues_of
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.density import check_density
@@ -88,12 +89,12 @@ def open_structure(path: Path, content: bytes | None = None) -> StructureFile:
     ConfigError : its name is not that of a structure
     """
     try:
-        state = path.stat()
+        state = state_of(path)
     except OSError:
         return StructureFile(path, content)
-    if content is not None and len(content) != state.st_size:
+    if content is not None and len(content) != state.size:
         return StructureFile(path, content)
-    key = path, state.st_ino, state.st_size, state.st_mtime_ns
+    key = path, state
     file = _last_opened.get(key)
     if file is None:
         file = StructureFile(path, content)

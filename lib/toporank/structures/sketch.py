@@ -38,6 +38,15 @@ class Sketch(NamedTuple):
     notes: tuple[str, ...] = ()
     pairs: tuple[tuple[Pair, ...], ...] = ()
 
+    @property
+    def decoys(self) -> tuple[int, ...]:
+        """The places of its models that are decoys, from 1; 0 for the only one, and for the first
+        of an ensemble of a single chain, which is no complex.
+        """
+        if len(self.models) < 2 or len(self.chains) < 2:
+            return (0,)
+        return tuple(range(1, len(self.models) + 1))
+
     def of_model(self, place: int) -> Chains:
         """The chains of a model. place : in the file, from 1; 0 for the only one."""
         return self.further[place - 2] if place > 1 and self.further else self.chains

@@ -73,6 +73,9 @@ class Toy:
         text = f"{stage} of ".encode() + self.content
         return self.scope.cached({"kind": stage}, lambda: (text.upper(), facts))
 
+    def read_file(self) -> None:
+        """Nothing is made of the file itself."""
+
     def save(self) -> None:
         self.scope.save()
 
@@ -204,7 +207,8 @@ def test_a_failing_decoy_becomes_a_status_and_its_siblings_finish(toy, error, st
     toy.trouble = error
     rows = run(toy)
     chains, residues = (3, 0) if status == Status.NO_INTERFACE else (-1, -1)
-    assert rows["bad"] == LedgerRow("T", "bad", status, "interface", reason, chains, residues)
+    bad = rows["bad"]._replace(structure_sha256="")
+    assert bad == LedgerRow("T", "bad", status, "interface", reason, chains, residues)
     assert [rows[name].status for name in NAMES[1:]] == [Status.OK, Status.OK]
     toy.trouble = None
     assert run(toy)["bad"].status == Status.OK

@@ -22,7 +22,7 @@ def looked_at(monkeypatch) -> list[str]:
     """The files that were looked into."""
     names, look = [], discovery._look
     monkeypatch.setattr(
-        discovery, "_look", lambda path: names.append(Path(path).name) or look(path)
+        discovery, "_look", lambda path, keep: names.append(Path(path).name) or look(path, keep)
     )
     return names
 

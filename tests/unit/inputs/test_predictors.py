@@ -24,7 +24,7 @@ from replacing import WAYS
 from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
 from toporank.files.compressed import ENDINGS, without_compression
-from toporank.inputs.confidence import content, decoy, haddock, side_files
+from toporank.inputs.confidence import content, haddock, in_file, side_files
 from toporank.inputs.confidence.content import read_pickle, read_values
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
@@ -497,7 +497,7 @@ def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(
         if "REMARK bad" in text:
             raise ZeroDivisionError("of\nall things")
 
-    monkeypatch.setattr(decoy.haddock, "of_header", fails)
+    monkeypatch.setattr(in_file, "of_header", fails)
     texts = {"ranked_0": PLDDT, "ranked_1": "REMARK bad\n" + PLDDT, "ranked_2": PLDDT}
     rows = confidences(
         [
@@ -705,15 +705,6 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
 
 
 # ---- the file that was scored --------------------------------------------------------------------
-
-
-def test_a_model_that_was_changed_after_it_was_scored_has_no_confidence_and_says_why(tmp_path):
-    model = laid(tmp_path, *LAYOUTS["Boltz"])
-    built = {"sha256": decoy.file_digest(model), "atoms": lambda: read_complex(model)}
-    assert confidence_of(model, **built).status == "ok"
-    model.write_text(model.read_text() + "# made again\n")
-    row = confidence_of(model, **built)
-    assert (row.status, row.reason, row.iptm) == ("incomplete", decoy.CHANGED, None)
 
 
 def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):

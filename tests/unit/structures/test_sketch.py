@@ -162,7 +162,7 @@ def test_sketch_complex_and_b_factors_of_a_file_take_one_read_and_one_parse(tmp_
         )
     sketch(path)
     read_complex(path, content=path.read_bytes())
-    b_factors(read.open_structure(path), "always")
+    b_factors(read.open_structure(path))
     assert calls == ["read_text", "residues_of"]
     write(path, pdb([*pair(), *alanine("C", 1, 9.0)]))
     assert read_complex(path).chains == ["A", "B", "C"]

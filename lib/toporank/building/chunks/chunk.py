@@ -96,23 +96,29 @@ def run_chunk(
     return rows
 
 
-def run_decoy(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> LedgerRow:
+def run_decoy(
+    member: PlannedDecoy, choices: dict[str, Choice], store: Store, digest: str = ""
+) -> LedgerRow:
     """One decoy through all stages, or up to the one where it fails: then the row says why.
 
-    The store keeps the row of a good decoy beside its artefacts. Raises OSError, MemoryError or
+    The store keeps the row of a good decoy beside its artefacts. digest : SHA-256 of its file,
+    where `stages.keep_file` took it; otherwise the file is read. Raises OSError, MemoryError or
     DsspMissingError, which are no decoy's fault.
     """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
     try:
-        content = decoy_content(member)
+        content = None if digest else decoy_content(member)
     except StructureError as error:
         status, reason = _verdict(error)
         return row._replace(status=status, reason=reason)
-    made = making(member, hashlib.sha256(content).hexdigest(), choices, store, content)
+    digest = digest or hashlib.sha256(content).hexdigest()
+    row = row._replace(structure_sha256=digest)
+    made = making(member, digest, choices, store, content)
     key = _key_of_row(member, choices, store)
     stored = made.scope.lookup(key)
     if stored is not None:
         return row._replace(**stored.facts)
+    made.read_file()
     row = _through_all_stages(row, made)
     if row.status == Status.OK:
         facts = row._asdict()
@@ -143,7 +149,6 @@ def _through_all_stages(row: LedgerRow, made: Making) -> LedgerRow:
             entry = made.finish(stage)
             reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
             row = row._replace(**{stage: entry.sha256}, reason=reason, **_facts(entry.facts))
-            row = row._replace(structure_sha256=made.structure_sha256)
         return row._replace(parts=parts_text(made.interfaces))
     except (OSError, MemoryError, DsspMissingError):
         raise

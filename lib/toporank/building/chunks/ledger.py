@@ -23,7 +23,7 @@ class LedgerRow(NamedTuple):
 
     stage : where it failed, or the last one. Counts are -1 while unknown. meetings : how its
     partners meet, as `meetings_text` writes it; empty while unknown. structure_sha256 : of the
-    decoy's file; empty if it has no interface. atoms_sha256 : of its atoms (see
+    decoy's file; empty if it cannot be read. atoms_sha256 : of its atoms (see
     `structures.stored.atoms_digest`). dockq : the label in its graph. interface, topology, nodes,
     graphs : checksums of its artefacts; empty without one. parts : those of the graphs of its
     interfaces, as `parts_text` writes them; empty without any graph.

@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import logging
 from collections import Counter
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import safetensors.numpy
@@ -40,15 +41,22 @@ from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
 from toporank.structures.text import read_content
 
+if TYPE_CHECKING:
+    from toporank.structures.read import StructureFile
+    from toporank.structures.sketch import Sketch
+
+log = logging.getLogger(__name__)
+
 COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
 """The modules that compute the graph of an interface of a decoy; its topology is that of the whole
 decoy.
 """
 
-WITHOUT_MODULE = ("complex", "contacts", "label")
+WITHOUT_MODULE = ("complex", "confidence", "contacts", "label")
 """Kinds of artefacts that are made in one way only."""
 PACKAGES = {
     "complex": ("gemmi", "numpy"),
+    "confidence": ("gemmi", "numpy"),
     "interface": ("gemmi", "numpy"),
     "contacts": ("numpy",),
     "topology": ("numpy", "scipy", "numba", "gudhi"),
@@ -71,7 +79,8 @@ def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     """
     plugin = () if kind in WITHOUT_MODULE else _module(kind, choices).module.package_files
     labels = ("comparing", "building/native_labels.py") if kind in ("contacts", "label") else ()
-    code = code_of(*GRAPHS, *labels, *plugin)
+    confidence = ("inputs/confidence",) if kind == "confidence" else ()
+    code = code_of(*GRAPHS, *labels, *confidence, *plugin)
     versions = " ".join(_version(package) for package in PACKAGES[kind])
     return hashlib.sha256(f"{code} {versions}".encode()).hexdigest()[:16]
 
@@ -130,6 +139,19 @@ class Making:
             self.interfaces  # noqa: B018 -- made now, by many jobs at once, and taken from the store when packed
         return entry
 
+    def read_file(self) -> None:
+        """Make all that is made of the file itself, while it is open.
+
+        A file that cannot be used is the reason of its decoy when that comes to its stages.
+        """
+        try:
+            self.complex  # noqa: B018
+            self.in_file  # noqa: B018
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 -- the job boundary is in `chunk`
+            log.debug("%s: %s", self.path, error)
+
     def save(self) -> None:
         """Put what was made into the store."""
         self.scope.save()
@@ -141,16 +163,36 @@ class Making:
         """
 
         def make() -> tuple[bytes, dict[str, Any]]:
-            from toporank.structures.read import read_complex  # imports gemmi, too
-
-            content = read_content(self.path) if self.content is None else self.content
-            if hashlib.sha256(content).hexdigest() != self.structure_sha256:
-                raise StructureError("the file was changed while it was built", remedy="run again")
-            return to_bytes(
-                read_complex(self.path, self.model - 1 if self.model else None, content)
-            ), {}
+            return to_bytes(self._file.complex(self._place)), {}
 
         return self.scope.cached({"kind": "complex", "code": code_digest("complex", {})}, make)
+
+    @functools.cached_property
+    def in_file(self) -> Entry:
+        """What the file says of confidence, as `inputs.confidence.in_file` keeps it."""
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            from toporank.inputs.confidence.in_file import InFile  # imports gemmi
+
+            return InFile.of(self._file, self._place).to_bytes(), {}
+
+        key = {"kind": "confidence", "code": code_digest("confidence", {})}
+        return self.scope.cached(key, make)
+
+    @property
+    def _place(self) -> int | None:
+        """Place of the model in the file, from 0; None for the only one."""
+        return self.model - 1 if self.model else None
+
+    @property
+    def _file(self) -> StructureFile:
+        """The structure file. Raises StructureError when it is not the one of this digest."""
+        from toporank.structures.read import open_structure  # imports gemmi
+
+        content = read_content(self.path) if self.content is None else self.content
+        if hashlib.sha256(content).hexdigest() != self.structure_sha256:
+            raise StructureError("the file was changed while it was built", remedy="run again")
+        return open_structure(self.path, content)
 
     @functools.cached_property
     def scope(self) -> Scope:
@@ -366,6 +408,24 @@ class Making:
         index, table = read_residues(self.nodes.content, self._complex)
         kept = np.array([not reason for reason in table["lost"]])
         return index[kept], matrix(table, node_columns(self.choices))[kept]
+
+
+def keep_file(path: Path, content: bytes, sketch: Sketch, store: Path) -> None:
+    """Put what a structure file holds into a store, so that it need not be opened again.
+
+    The decoys whose atoms cannot be used come out with the reason when it is their turn.
+
+    Parameters
+    ----------
+    path, content, sketch : of the file
+    store : folder of the reuse store
+    """
+    for model in sketch.decoys:
+        made = Making(
+            path, sketch.content, None, (), {}, Store(store), model=model, content=content
+        )
+        made.read_file()
+        made.save()
 
 
 def _said(partners: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.inputs.confidence.table import ALWAYS, AUTO, NEVER, Choice
+from toporank.inputs.confidence.table import ALWAYS, NEVER, Choice
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import StructureFile
@@ -64,11 +64,13 @@ class BFactors(NamedTuple):
     """B factors that may be pLDDT.
 
     of_residues : mean over the atoms of each amino acid, 0 to 100. declared : whether the file
-    calls them pLDDT. same_in_residue : share of these residues whose atoms all have one value.
+    calls them pLDDT. measured : whether the file names an experiment or has the cell of a crystal.
+    same_in_residue : share of these residues whose atoms all have one value.
     """
 
     of_residues: dict[ResidueId, float]
     declared: bool
+    measured: bool
     same_in_residue: float
 
     def of(self, complex_: Complex) -> np.ndarray:
@@ -78,35 +80,32 @@ class BFactors(NamedTuple):
         values = [self.of_residues.get(residue, np.nan) for residue in complex_.residues]
         return np.array(values, dtype=float)
 
+    def are_plddt(self, choice: Choice) -> bool:
+        """Whether they may be pLDDT: those of an experiment are where `choice` says so."""
+        return choice == ALWAYS or (choice != NEVER and not self.measured)
 
-def b_factors(
-    file: StructureFile, choice: Choice = AUTO, model: int | None = None
-) -> BFactors | None:
+
+def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     """Return the B factors of a structure file that can be read; None if they are not pLDDT
     whatever else is known.
 
-    These are numbers outside 0 to 100, a single one, and in a file that names an experiment,
-    unless `choice` says that they are pLDDT. Amino acids decide: ions and ligands may have
-    anything.
+    These are numbers outside 0 to 100, and a single one. Amino acids decide: ions and ligands may
+    have anything.
 
     Parameters
     ----------
     model : its place in the file, from 0, if there are several
     """
-    if choice == NEVER:
-        return None
     declared = False
     if file.block is None:
-        is_experiment = NO_PREDICTION.search(file.text) or _all_alike(file.text)
+        if _all_alike(file.text):
+            return None
+        measured = NO_PREDICTION.search(file.text) is not None
     else:
         declared = "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
         methods = "".join(file.block.find_values("_exptl.method"))
-        is_experiment = methods.strip(".?")
-    if choice != ALWAYS and is_experiment:
-        return None
+        measured = methods.strip(".?") != ""
     parsed = file.parsed(model)
-    if choice != ALWAYS and file.is_crystal:
-        return None
     ids = []
     values = []
     sizes = []
@@ -126,6 +125,7 @@ def b_factors(
     return BFactors(
         of_residues=dict(zip(ids, means.tolist(), strict=True)),
         declared=declared,
+        measured=measured or file.is_crystal,
         same_in_residue=float(same.mean()),
     )
 

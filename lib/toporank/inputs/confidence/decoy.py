@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +18,8 @@ from toporank.inputs.confidence.bfactors import (
     b_factors,
     profiles,
     rise_into_core,
-    written_by_toporank,
 )
-from toporank.inputs.confidence.content import unreadable
+from toporank.inputs.confidence.in_file import InFile
 from toporank.inputs.confidence.missing_residues import (
     MOST_DIFFERING,
     WHOSE_FILES,
@@ -62,24 +60,23 @@ NO_FILE_OF_BOLTZ = (
     "its plddt_….npz does not lie beside this model: TopoRank uses no pLDDT (put that file beside "
     "the model)"
 )
-CHANGED = "the model's file is not the one that was scored: it was changed since (run again)"
 
 
 class DecoyFile(NamedTuple):
     """A decoy whose confidence someone wants to know.
 
     path : None where its file is refused for its name. partners : empty when each chain is one.
-    sha256 : of its file when it was built; empty where that is not known. atoms : gives its atoms
-    as they were built, or raises TopoRankError; read from the file where there is none. model : of
-    the file, from 1; 0 for its only one.
+    atoms, stated : give its atoms and what its file says as they were built, or raise
+    TopoRankError; read from the file where there are none. model : of the file, from 1; 0 for its
+    only one.
     """
 
     target: str
     decoy: str
     path: Path | None
     partners: Partners = ()
-    sha256: str = ""
     atoms: Callable[[], Complex] | None = None
+    stated: Callable[[], InFile] | None = None
     model: int = 0
 
     def complex(self) -> Complex:
@@ -90,6 +87,10 @@ class DecoyFile(NamedTuple):
         TopoRankError
         """
         return self.atoms() if self.atoms else read_complex(self.path, self.place)
+
+    def in_file(self) -> InFile:
+        """Return what its file says. Raises TopoRankError."""
+        return self.stated() if self.stated else InFile.of(open_structure(self.path), self.place)
 
     @property
     def place(self) -> int | None:
@@ -127,12 +128,11 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
     predictor = side_files.predictor if side_files else named_by(path)
     header = values = complex_ = None
     try:
-        file = open_structure(path)
-        by_toporank = choice == AUTO and written_by_toporank(file.text, file.format)
-        if file.format == "pdb":
-            header = haddock.of_header(file.text)
-        if not by_toporank:
-            values = b_factors(file, choice, decoy.place)
+        in_file = decoy.in_file()
+        by_toporank = choice == AUTO and in_file.by_toporank
+        header = in_file.haddock
+        if in_file.b_factors and not by_toporank and in_file.b_factors.are_plddt(choice):
+            values = in_file.b_factors
         trusted = values is not None and (
             values.declared or side_files is not None or choice == ALWAYS
         )
@@ -142,8 +142,6 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
             if by_toporank:
                 row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
             return Examined(row)
-        if decoy.sha256 and file_digest(path) != decoy.sha256:
-            return Examined(row._replace(status=INCOMPLETE, reason=CHANGED))
         if predictor or values:
             complex_ = decoy.complex()
     except TopoRankError as error:
@@ -229,9 +227,10 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
         raise ConfidenceError(
             what, where=path, remedy="docs/confidence.md says which files have it"
         )
-    values = b_factors(open_structure(path), AUTO, model)
+    values = b_factors(open_structure(path), model)
+    of_model = values.of(complex_) if values and values.are_plddt(AUTO) else None
     try:
-        token = placed(complex_, output, values.of(complex_) if values else None).token
+        token = placed(complex_, output, of_model).token
     except ConfidenceError as error:
         raise ConfidenceError(error.what, where=path, remedy=error.remedy) from error
     residues = residues_of_partners(complex_)
@@ -246,21 +245,6 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
         values=output.pae[np.ix_(rows, rows)],
         residues=tuple(complex_.residues[residue] for residue in residues),
     )
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file.
-
-    Raises
-    ------
-    ConfidenceError
-        when it cannot be read
-    """
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise unreadable(path, error) from error
 
 
 def _with_haddock(row: Confidence, header: haddock.Haddock, path: Path) -> tuple[Confidence, str]:
