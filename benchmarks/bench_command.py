@@ -74,6 +74,7 @@ def main() -> None:
     args = parser.parse_args()
     python, toporank = sys.executable, Path(sys.executable).parent / "toporank"
     os.environ["PYTHONPATH"] = str(REPOSITORY / "lib")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have byte code
     with tempfile.TemporaryDirectory() as folder:
         room = Path(folder)
         five, out = EXAMPLE / "colabfold", room / "out"

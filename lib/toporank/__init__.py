@@ -16,7 +16,10 @@ def __getattr__(name: str) -> Any:
         return import_module("toporank.features")  # a package that can be called
     if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_FROM[name]), name)
+    from toporank.garbage import not_searched
+
+    with not_searched():
+        return getattr(import_module(_FROM[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -27,6 +27,7 @@ from toporank.app.commands import (
 )
 from toporank.app.commands.running import running_arguments
 from toporank.errors import TopoRankError
+from toporank.garbage import not_searched
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,7 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
     compiling.set_defaults(run=_compile)
     args = parser.parse_args(arguments)
     try:
-        return args.run(args)
+        with not_searched():
+            return args.run(args)
     except (TopoRankError, OSError) as error:
         sys.exit(str(error))
 

@@ -31,6 +31,7 @@ from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.interface import Meeting
 from toporank.features.registry import Choice, node_columns, resolve_recorded
+from toporank.garbage import not_searched
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.listing import is_model
 from toporank.inputs.unpacked_jobs import Gathered
@@ -290,6 +291,7 @@ def dockq(
     return {**means, "interfaces": each, "mapping": mapping, "notes": notes}
 
 
+@not_searched()
 def _scored(
     models: PathLike | Sequence[PathLike],
     partners: str | None,
