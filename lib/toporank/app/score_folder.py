@@ -121,7 +121,12 @@ class ScoringInput:
 
 
 def find_models(
-    config: Config, folder: Path, store: Path, of_archives: Iterable[str] = ()
+    config: Config,
+    folder: Path,
+    store: Path,
+    of_archives: Iterable[str] = (),
+    *,
+    scores_here: bool = True,
 ) -> ScoringInput:
     """The models in a folder with their targets and partners.
 
@@ -131,6 +136,8 @@ def find_models(
     folder : where the models lie
     store : the reuse store, which knows files that were looked into before
     of_archives : what to say of archives that lie in the folder, in sentences
+    scores_here : whether this process scores them: then the store keeps the atoms of new files,
+        which are not opened again; otherwise the jobs that score them read them
 
     Raises
     ------
@@ -138,7 +145,7 @@ def find_models(
     """
     (dataset,) = config.datasets
     for_all, of_targets = said_partners(config, dataset, folder, repository())
-    keep = functools.partial(keep_file, store=store)
+    keep = functools.partial(keep_file, store=store) if scores_here else None
     grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets, keep)
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
     unread = describe_passed_over(folder, grouped.passed_over)

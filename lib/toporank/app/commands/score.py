@@ -144,12 +144,13 @@ def score(args: argparse.Namespace) -> int:
         rank_by=args.rank_by,
     )
     config = load_config(settings)
-    models = find_models(config, folder, out / STORE, of_archives)
+    in_jobs = args.slurm or bool(args.snakemake_args)
+    models = find_models(config, folder, out / STORE, of_archives, scores_here=not in_jobs)
     if not only_shows(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_decoys(models.grouped))
     print("\n".join(described(models, args.folder, folder)), flush=True)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
-    if args.slurm or args.snakemake_args:
+    if in_jobs:
         if not make("score", out / SETTINGS, out, args):
             return 0
     else:
