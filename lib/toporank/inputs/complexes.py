@@ -78,7 +78,7 @@ def group(
     decoys: Iterable[Decoy],
     sketches: Sketches,
     by: str,
-    given: str,
+    folder_name: str,
     partners: Mapping[str, str] | None = None,
     jobs: Mapping[str, str] | None = None,
 ) -> Grouped:
@@ -91,7 +91,7 @@ def group(
     decoys : as `inputs.folders.find_decoys` finds them: one for each file, its target called after
         its folder
     by : `BY_SEQUENCE` or `BY_FOLDER`
-    given : name of the folder with all of them, after which a complex is called that nothing else
+    folder_name : name of the folder with all of them, after which a complex is called that nothing else
         names
     partners : folder → partners, where a table gives them; folders with different partners stay
         apart
@@ -117,7 +117,7 @@ def group(
         complexes[folder] = complexes_of(models)
         separate[folder] = (partners or {}).get(folder), (jobs or {}).get(folder)
     joined = _joined(complexes, sketches, separate)
-    return _grouped(_with_names(joined, given), _notes(complexes, joined), sketches)
+    return _grouped(_with_names(joined, folder_name), _notes(complexes, joined), sketches)
 
 
 def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
@@ -182,7 +182,7 @@ def _longest(models: Models, sketches: Sketches) -> dict[int, str]:
     return longest
 
 
-def _with_names(complexes: list[Models], given: str) -> dict[str, Models]:
+def _with_names(complexes: list[Models], folder_name: str) -> dict[str, Models]:
     """Name of each target → its models.
 
     A complex is called after its folder if nothing else is in it, otherwise after what its folders
@@ -199,8 +199,8 @@ def _with_names(complexes: list[Models], given: str) -> dict[str, Models]:
             files = sorted({model.decoy.name.partition("#")[0] for model in models})
             name = common_name(files)
             longer = common_name(files, numbers=True)
-        short_names.append(name or given)
-        long_names.append(longer or given)
+        short_names.append(name or folder_name)
+        long_names.append(longer or folder_name)
     targets: dict[str, Models] = {}
     for short, longer, models in zip(short_names, long_names, complexes, strict=True):
         name = table_name(short if short_names.count(short) == 1 else longer)

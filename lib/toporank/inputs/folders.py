@@ -230,7 +230,7 @@ def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
     return folder
 
 
-def part_to_score(given: Path) -> Path:
+def part_to_score(output: Path) -> Path:
     """Return the folder with the models in the output of a program: its last step, or where they
     lie deeper down.
 
@@ -239,13 +239,13 @@ def part_to_score(given: Path) -> Path:
     ConfigError
         when there is no structure anywhere in it
     """
-    step = last_step(given)
+    step = last_step(output)
     if step:
         return step
-    decoys = find_decoys(given.name, given)
+    decoys = find_decoys(output.name, output)
     if not decoys:
-        raise no_decoys(given.name, given, passed_over(given, []))
-    return common_folder(given, decoys)
+        raise no_decoys(output.name, output, passed_over(output, []))
+    return common_folder(output, decoys)
 
 
 def find_decoys(dataset: str, folder: Path, files: Listing | None = None) -> list[Decoy]:

@@ -75,11 +75,11 @@ def _kinds_of_proteins(sequences: Iterable[str]) -> dict[str, int]:
     return kinds
 
 
-def _share(n: int, own: Sample, first: Sample) -> float:
+def _share(n: int, kmers: Sample, first: Sample) -> float:
     """Share of the k-mers that two chains have in common, if n of those that were kept of the first
     are.
     """
-    return n / len(first.hashes) * first.n_kmers / min(own.n_kmers, first.n_kmers)
+    return n / len(first.hashes) * first.n_kmers / min(kmers.n_kmers, first.n_kmers)
 
 
 def same_kind(one: str, other: str) -> bool:

@@ -194,17 +194,17 @@ LOOKED_AT = 500
 
 def files_of_model(model: Path) -> SideFiles | None:
     """Return the files of the first predictor that has any beside this model; None without any."""
-    found = _predictor_and_files(model)
-    return found[1] if found else None
+    _, files = _predictor_and_files(model)
+    return files
 
 
 def output_of_predictor(model: Path) -> PredictorOutput:
     """Return what the predictor of a model wrote beside it; an empty output without any files."""
-    found = _predictor_and_files(model)
-    return read_output(found[1], found[0].readers) if found else PredictorOutput()
+    predictor, files = _predictor_and_files(model)
+    return read_output(files, predictor.readers) if files else PredictorOutput()
 
 
-def _predictor_and_files(model: Path) -> tuple[Predictor, SideFiles] | None:
+def _predictor_and_files(model: Path) -> tuple[Predictor | None, SideFiles | None]:
     stem = stem_of(model.name)
     for predictor in PREDICTORS:
         names = names_of(predictor, stem)
@@ -220,7 +220,7 @@ def _predictor_and_files(model: Path) -> tuple[Predictor, SideFiles] | None:
         )
         if files.scores or (not predictor.needs_scores and (files.pae or files.plddt)):
             return predictor, files
-    return None
+    return None, None
 
 
 def names_of(predictor: Predictor, stem: str) -> dict[str, str]:

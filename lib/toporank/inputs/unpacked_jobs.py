@@ -32,13 +32,13 @@ class Gathered(NamedTuple):
     notes: list[str]
 
 
-def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
+def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
     """Return the folder itself if no archive with structures lies in it, else one with all of it,
     where they are unpacked.
 
     Parameters
     ----------
-    given : a folder
+    source : a folder
     place : gives the folder to make, if there are archives; one that was made before is brought up
         to date
 
@@ -54,35 +54,38 @@ def gathered(given: Path, place: Callable[[], Path]) -> Gathered:
         when the folder cannot be listed, or something else stands in its place
     """
     try:
-        files = listing(given)
+        files = listing(source)
     except OSError as error:
-        raise ConfigError(f"the folder cannot be listed: {error.strerror}", where=given) from error
+        raise ConfigError(f"the folder cannot be listed: {error.strerror}", where=source) from error
     by_name: dict[str, list[Path]] = {}
     for _, entry in files.models:
         by_name.setdefault(entry.name, []).append(Path(entry.path))
-    beside = []
+    same_files = []
     wanted = []
     for archive in files.archives:
-        (beside if by_name and _lies_beside(archive, by_name) else wanted).append(archive)
+        if by_name and _lies_beside(archive, by_name):
+            same_files.append(archive)
+        else:
+            wanted.append(archive)
     notes = []
-    if beside:
-        notes.append(f"{_named(beside, given)} not unpacked: the same files lie beside")
+    if same_files:
+        notes.append(f"{_named(same_files, source)} not unpacked: the same files lie beside")
     if not wanted:
-        return Gathered(folder=given, notes=notes)
+        return Gathered(folder=source, notes=notes)
     to = place()
-    _prepare(to, given)
-    failed = _gather(given, to, set(wanted), to.parent.parent)
+    _prepare(to, source)
+    failed = _gather(source, to, set(wanted), to.parent.parent)
     done = [archive for archive in wanted if archive not in failed]
     if done:
-        notes.append(f"{_named(done, given)} unpacked into {printable(str(to))}")
+        notes.append(f"{_named(done, source)} unpacked into {printable(str(to))}")
     for archive, why in sorted(failed.items()):
-        notes.append(f"{printable(str(archive.relative_to(given)))} {why}")
-    return Gathered(folder=to if done else given, notes=notes)
+        notes.append(f"{printable(str(archive.relative_to(source)))} {why}")
+    return Gathered(folder=to if done else source, notes=notes)
 
 
-def _named(archives: list[Path], given: Path) -> str:
+def _named(archives: list[Path], source: Path) -> str:
     """The number of some archives, with one by name."""
-    first = printable(str(archives[0].relative_to(given)))
+    first = printable(str(archives[0].relative_to(source)))
     n = len(archives)
     return f"{first} is" if n == 1 else f"{n} archives, such as {first}, are"
 
@@ -101,11 +104,11 @@ def _is_structure(filename: str) -> bool:
     return split_suffix(filename) is not None
 
 
-def _prepare(to: Path, given: Path) -> None:
+def _prepare(to: Path, source: Path) -> None:
     """Make the folder, or see that it stands for the same one and take out its links. Raises
     ConfigError.
     """
-    about = {"folder": str(given.absolute())}
+    about = {"folder": str(source.absolute())}
     if os.path.lexists(to):
         try:
             before = json.loads((to / GATHERED).read_text(encoding="utf-8"))
@@ -114,7 +117,7 @@ def _prepare(to: Path, given: Path) -> None:
         if before != about:
             made_for = before.get("folder", "something else")
             raise ConfigError(
-                f"{to} is in the way: it was made for {made_for}, not for {given}",
+                f"{to} is in the way: it was made for {made_for}, not for {source}",
                 where=to.parent.parent,
                 remedy=f"choose another folder with -o, or move {to} away",
             )

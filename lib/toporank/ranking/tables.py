@@ -19,7 +19,7 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
 from toporank.comparing.homology.chain_tables import compared, sequences_of_chains, write_chains
-from toporank.inputs.confidence.table import Confidence, spoken, write_confidence
+from toporank.inputs.confidence.table import Confidence, rows_to_show, write_confidence
 from toporank.ranking.frames import frame_of, write_frame
 from toporank.ranking.interfaces import InterfaceRow, hints, write_interfaces
 from toporank.ranking.leakage import LeakageRow, describe, leakage
@@ -101,7 +101,7 @@ class ScoredModels:
         return target_table(
             models=self.table,
             interfaces=self.rows("interfaces"),
-            confidence=spoken(self.rows("confidence")),
+            confidence=rows_to_show(self.rows("confidence")),
             chains=self.rows("chains"),
             leakage=self.leakage,
         )
@@ -114,7 +114,7 @@ class ScoredModels:
     @functools.cached_property
     def confidence(self) -> pd.DataFrame:
         """What the predictor says of each model; the columns of confidence.csv."""
-        return frame_of(spoken(self.rows("confidence")), Confidence._fields)
+        return frame_of(rows_to_show(self.rows("confidence")), Confidence._fields)
 
     @functools.cached_property
     def residues(self) -> pd.DataFrame:

@@ -77,7 +77,7 @@ ALWAYS_WRITTEN = ("target", "decoy", "predictor", "status", "reason")
 LOWER_IS_BETTER = ("interface_pae", "haddock_score")
 
 
-def spoken(rows: Iterable[Confidence]) -> list[Confidence]:
+def rows_to_show(rows: Iterable[Confidence]) -> list[Confidence]:
     """Return the rows that a table has: all of them, or none if no predictor says anything of any
     decoy.
     """
@@ -89,7 +89,7 @@ def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
     """Write confidence.csv: the columns that have a value; a header alone if there is nothing to
     say of any decoy.
     """
-    rows = spoken(rows)
+    rows = rows_to_show(rows)
     columns = []
     for column in Confidence._fields:
         values = {getattr(row, column) for row in rows} - {None, ""}
