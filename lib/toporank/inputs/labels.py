@@ -59,7 +59,11 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_labels(
-    source: Path | dict[str, Path], *, split_by: str, validation_percent: float, split_seed: int
+    source: Path | dict[str, Path],
+    *,
+    split_by: str,
+    validation_percent: float,
+    split_seed: int,
 ) -> list[Label]:
     """Read a label table, or one per split; sorted by target, decoy and interface.
 
@@ -83,9 +87,10 @@ def read_labels(
         table = read_table(path, _NAMES, _REQUIRED, "the labels")
         have_splits = have_splits and (bool(split) or "split" in table.header)
         for line, row in table.rows:
-            # a row of our dockq.csv that says why a decoy has no label
-            without_label = row.get("status", "").lower() not in ("", "ok")
-            if row.get("dockq") or not without_label:
+            row = dict.fromkeys(_NAMES.values(), "") | row
+            # our dockq.csv has rows that say why a decoy has no label
+            without_label = row["status"].lower() not in ("", "ok")
+            if row["dockq"] or not without_label:
                 labels.append(_label(row, split, line))
     labels.sort(key=_place)
     for place, same in groupby(labels, key=_place):
@@ -133,26 +138,29 @@ def of_decoys(labels: Iterable[Label]) -> list[Label]:
 
 def _label(row: dict[str, str], split: str, where: str) -> Label:
     """The label in a row."""
-    target, decoy, dockq = row.get("target", ""), row.get("decoy", ""), row.get("dockq", "")
+    target, decoy = row["target"], row["decoy"]
     if not (target and decoy):
         raise ConfigError("a row without target or decoy", where=where)
-    number = dockq.replace(",", ".")  # half of Europe writes `T;model;0,5`
+    number = row["dockq"].replace(",", ".")  # half of Europe writes `T;model;0,5`
     if not (_NUMBER.fullmatch(number) and 0.0 <= float(number) <= 1.0):
         name = f"{table_name(target)}/{table_name(decoy)}"
-        raise ConfigError(f"DockQ of {name} is {dockq!r}, not a number from 0 to 1", where=where)
-    stem = (split_suffix(decoy) or (decoy,))[0]
+        what = f"DockQ of {name} is {row['dockq']!r}, not a number from 0 to 1"
+        raise ConfigError(what, where=where)
+    stem, _ = split_suffix(decoy) or (decoy, "")
     label = Label(
         target=table_name(restored(target)),
         decoy=table_name(restored(stem)),
         dockq=float(number),
-        split=split or row.get("split", "").lower(),
-        group=printable(row.get("group", "")),
+        split=split or row["split"].lower(),
+        group=printable(row["group"]),
     )
-    if row.get("partners"):
-        mapping = mapping_text(read_mapping(row.get("mapping", ""), where))
-        label = label._replace(partners=checked_partners(row["partners"], where), mapping=mapping)
-    if row.get("interface"):
-        label = label._replace(interface=partners_text(parse_partners(row["interface"], where)))
+    if row["partners"]:
+        partners = checked_partners(row["partners"], where)
+        mapping = mapping_text(read_mapping(row["mapping"], where))
+        label = label._replace(partners=partners, mapping=mapping)
+    if row["interface"]:
+        interface = parse_partners(row["interface"], where)
+        label = label._replace(interface=partners_text(interface))
     return label
 
 

@@ -50,7 +50,10 @@ def described(complex_: Complex) -> str:
 
 
 def rows_by_numbers(
-    complex_: Complex, output: PredictorOutput, n_rows: int, b_factors: np.ndarray | None
+    complex_: Complex,
+    output: PredictorOutput,
+    n_rows: int,
+    b_factors: np.ndarray | None,
 ) -> np.ndarray:
     """Return the row of each protein residue where there are more rows than residues.
 

@@ -20,7 +20,10 @@ PROTEINS_ONLY = ("ColabFold", "AlphaFold-Multimer")
 
 
 def measured(
-    complex_: Complex, residues: np.ndarray, plddt: np.ndarray | None, pae: np.ndarray | None
+    complex_: Complex,
+    residues: np.ndarray,
+    plddt: np.ndarray | None,
+    pae: np.ndarray | None,
 ) -> dict[str, float]:
     """Return measures of the whole and of its interfaces, the mean over pairs of bodies that touch.
 
@@ -91,7 +94,11 @@ def _cb(complex_: Complex) -> np.ndarray:
 
 
 def iptm_between_partners(
-    complex_: Complex, partners: Partners, output: PredictorOutput, place: Placed, predictor: str
+    complex_: Complex,
+    partners: Partners,
+    output: PredictorOutput,
+    place: Placed,
+    predictor: str,
 ) -> tuple[dict[str, float | str], list[str]]:
     """`iptm_of` and, where it is known, `interface_iptm`, and why it is not known; empty where each
     predicted chain is one partner.

@@ -127,7 +127,10 @@ def n_tokens(output: PredictorOutput) -> int:
 
 
 def shifted_b_factors(
-    complex_: Complex, token: np.ndarray, plddt: np.ndarray, b_factors: np.ndarray
+    complex_: Complex,
+    token: np.ndarray,
+    plddt: np.ndarray,
+    b_factors: np.ndarray,
 ) -> bool:
     """Return whether B factors are pLDDT that Boltz wrote to other residues.
 

@@ -44,7 +44,6 @@ UNREAD = "TopoRank does not read"
 SCORES = "scores"
 KINDS_OF_FILES = (SCORES, "pae", "plddt")
 """Fields of `predictors.Predictor`."""
-NONE = re.compile(r"(?!)")
 NAMED = 3
 """Files that a message names."""
 
@@ -78,17 +77,18 @@ def unread(folder: Path) -> Unread:
     """
     names = names_in(folder)
     models = {stem_of(name) for name in names if split_suffix(name)}
-    left = [name for name in sorted(names) if _looks_like(without_compression(name), models)]
+    plain_of = {name: without_compression(name) for name in sorted(names)}
+    left = [name for name in plain_of if _looks_like(plain_of[name], models)]
     if not left:
         return Unread()
-    plain_names = {without_compression(name) for name in names}
+    plain_names = set(plain_of.values())
     for kind in KINDS_OF_FILES:
-        read: set[str] = set()
+        explained: set[str] = set()
         for stem in models:
-            read |= _files_of(stem, kind)
-        all_have_one = all(_has(stem, kind, plain_names) for stem in models)
-        of_others = _pattern(models, kind) if all_have_one else NONE
-        left = [name for name in left if not _is_explained(name, read, of_others)]
+            explained |= _files_of(stem, kind)
+        if all(_has(stem, kind, plain_names) for stem in models):  # others are of models elsewhere
+            explained.update(filter(_pattern(models, kind).fullmatch, plain_names))
+        left = [name for name in left if plain_of[name] not in explained]
     if not left:
         return Unread()
     more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
@@ -98,16 +98,8 @@ def unread(folder: Path) -> Unread:
         f"{UNREAD} {examples}{more} in folder {printable(folder.name)}, which {like}"
         " (docs/confidence.md lists the names that it reads)"
     )
-    of_models = {_called_after(without_compression(name), models) for name in left}
+    of_models = {_called_after(plain_of[name], models) for name in left}
     return Unread(sentence=sentence, models=frozenset(of_models - {""}), of_all="" in of_models)
-
-
-def _is_explained(name: str, read: set[str], of_others: re.Pattern[str]) -> bool:
-    """Whether TopoRank reads a file, or it is that of a model that is not there. of_others : names
-    of such files.
-    """
-    plain = without_compression(name)
-    return plain in read or of_others.fullmatch(plain) is not None
 
 
 def _looks_like(plain: str, models: Iterable[str]) -> bool:
