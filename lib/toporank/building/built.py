@@ -131,10 +131,8 @@ def graphs_to_pack(
         is_one = n_touching <= 1 and row.status == Status.OK
         if fate.status == Status.OK and row.status != Status.ONE_BODY and not is_one:
             parts.append((decoy, fate))
-    interfaces = []
-    for part in () if whole else interface_graphs(sorted(parts)):
-        interfaces.append(pack.member(*part))
-    return GraphsToPack(members, interfaces, n_joined)
+    of_interfaces = () if whole else interface_graphs(sorted(parts))
+    return GraphsToPack(members, [pack.member(*part) for part in of_interfaces], n_joined)
 
 
 class Packing(NamedTuple):

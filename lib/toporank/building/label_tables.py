@@ -58,8 +58,10 @@ def labels(rows: Iterable[LabelledDecoy]) -> list[Label]:
         )
         table.append(label)
         if len(row.interfaces) > 1:
-            for part in row.interfaces:
-                table.append(label._replace(dockq=part.dockq, interface=part.interface))
+            table += [
+                label._replace(dockq=part.dockq, interface=part.interface)
+                for part in row.interfaces
+            ]
     return table
 
 

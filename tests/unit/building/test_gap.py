@@ -210,13 +210,6 @@ def test_the_list_names_every_decoy_with_states_and_reason():
     assert good.split("\t") == ["T", "good", *["up to date"] * 4, "ok", ""]
 
 
-def test_looking_changes_nothing():
-    build()
-    before = {path: path.read_bytes() for path in Path("results").rglob("*.*")}
-    gap()
-    assert {path: path.read_bytes() for path in Path("results").rglob("*.*")} == before
-
-
 def test_what_a_build_removes_while_its_results_are_looked_at_is_not_there(monkeypatch):
     """Ledgers of another chunk go between listing them and looking at them."""
     removed = build()

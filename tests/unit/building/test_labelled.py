@@ -31,7 +31,6 @@ from toporank.building.native_labels import (
 )
 from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.votes import pair_named
-from toporank.errors import ConfigError
 from toporank.files.atomic import sha256
 from toporank.files.spreadsheets import read_rows
 from toporank.inputs.folders import find_decoys
@@ -116,15 +115,6 @@ def test_a_native_is_named_by_its_target_or_lies_in_the_folder_of_its_target():
     put("1PPE/mid1", "natives/1PPE/model")
     Path("natives/readme.txt").touch()
     assert find_natives(Path("natives")) == {"1KTZ": one, "1PPE": two}
-
-
-def test_two_natives_of_a_target_are_refused():
-    put("1KTZ/near1", "natives/1KTZ")
-    put("1KTZ/near1", "natives/1KTZ/native")
-    with pytest.raises(
-        ConfigError, match=r"target 1KTZ has two natives, natives/1KTZ.*and natives/1KTZ"
-    ):
-        find_natives(Path("natives"))
 
 
 # ---- every decoy has a row -----------------------------------------------------------------------

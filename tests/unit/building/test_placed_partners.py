@@ -175,16 +175,6 @@ def test_a_native_is_known_by_the_name_that_the_wwpdb_gives_it(target, native):
     assert not any("belongs to no target" in line for line in result.gap["d"])
 
 
-def test_a_native_of_no_target_is_named_with_the_target_that_it_may_be_for():
-    put("1KTZ/near1", "natives/1KTZ.pdb")
-    shutil.copy("natives/1KTZ.pdb", "natives/1AVZ_native.pdb")
-    for target in ("1KTZ", "1AVZ"):
-        put("1KTZ/mid2", f"decoys/{target}/m.pdb")
-    lines = check(natives="natives").gap["d"]
-    assert "targets without native: 1 of 2, such as 1AVZ" in lines
-    assert "1AVZ_native.pdb belongs to no target, did you mean 1AVZ?" in lines
-
-
 def test_of_two_natives_that_fit_equally_well_none_is_taken():
     put("1KTZ/near1", "natives/1KTZ.pdb")
     for name in ("1avz-assembly1.pdb", "1avz-assembly2.pdb"):

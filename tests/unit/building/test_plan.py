@@ -73,11 +73,6 @@ def test_chunks_have_about_the_wanted_size(n, chunk_size):
     assert max(sizes) < 2.5 * chunk_size
 
 
-def test_decoys_of_one_name_in_two_targets_are_two_decoys():
-    twins = planned([Decoy("ds", target, "near1", f"{target}/near1.pdb") for target in "AB"], {})
-    assert len([row for chunk in deal(twins, 1).values() for row in chunk]) == 2
-
-
 def test_one_decoy_more_or_less_concerns_its_own_chunk():
     before, after = set(deal(rows(990), 100)), set(deal(rows(989), 100))
     assert len(before) == 10

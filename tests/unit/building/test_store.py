@@ -72,13 +72,6 @@ def test_another_process_finds_the_work_again(store):
     assert not later.computed
 
 
-def test_the_order_in_which_ingredients_are_named_is_irrelevant(store):
-    make = Maker()
-    store.cached(SCOPE, of("interface"), make)
-    store.cached(SCOPE, dict(reversed(of("interface").items())), make)
-    assert make.calls == 1
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -104,13 +97,6 @@ def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_ag
         )
         box.save()
     assert store.computed == {"interface": 2}
-
-
-def test_kinds_with_equal_ingredients_stay_apart(store):
-    box = store.scope(SCOPE)
-    assert box.cached(of("edges"), Maker("one")).content == b"one"
-    assert box.cached(of("graphs"), Maker("other")).content == b"other"
-    assert store.computed == {"edges": 1, "graphs": 1}
 
 
 VALUES = st.recursive(

@@ -66,11 +66,6 @@ def test_an_epoch_depends_on_seed_and_epoch_alone_and_all_decoys_are_seen(kind):
     assert {i for epoch in epochs(kind, n=20) for i in epoch} == set(INDICES.tolist())
 
 
-def test_a_shuffled_epoch_sees_every_decoy_once():
-    for epoch in epochs("shuffle"):
-        assert sorted(epoch) == sorted(INDICES)
-
-
 def test_every_cluster_is_drawn_equally_often_and_so_is_every_target_in_it():
     for epoch in epochs("cluster_balanced"):
         drawn = Counter(TARGETS[epoch])
@@ -236,17 +231,6 @@ def test_statistics_are_those_of_all_rows_however_they_come(seed, sizes):
     np.testing.assert_allclose(sd, rows.std(axis=0), rtol=1e-5)
 
 
-def test_scaled_columns_have_mean_zero_and_deviation_one():
-    scale, values = (
-        Standardise(2),
-        torch.randn(50, 2, generator=torch.Generator().manual_seed(0)) * 30 + 700,
-    )
-    scale.mean, scale.sd = statistics([values])
-    found = scale(values)
-    torch.testing.assert_close(found.mean(0), torch.zeros(2), rtol=0, atol=1e-4)
-    torch.testing.assert_close(found.std(0, correction=0), torch.ones(2))
-
-
 def test_yes_and_no_stay_and_a_constant_becomes_zero():
     values = torch.tensor([[0.0, 1.0, 0.0, 7.0, 0.5], [1.0, 1.0, 0.0, 7.0, 1.0]])
     scale = Standardise(5)
@@ -270,13 +254,6 @@ def test_every_module_of_nodes_and_edges_can_leave_scaling_to_the_training_set(s
         for scaling in ("per_decoy", "training_set", "none"):
             record = choose(stage, {"module": module.id, "scaling": scaling}).record()
             assert is_scaled({stage: record}, stage) == (scaling == "training_set")
-
-
-@pytest.mark.parametrize(
-    "features", [{}, {"nodes": None}, {"nodes": {"module": "of somebody else"}}]
-)
-def test_graphs_that_say_nothing_of_scaling_are_taken_as_they_are(features):
-    assert not is_scaled(features, "nodes")
 
 
 def test_graphs_of_another_pipeline_are_scaled_since_they_may_have_any_scale():
@@ -328,16 +305,6 @@ def test_nodes_and_edges_are_scaled_each_for_itself(tmp_path):
             train(tmp_path / name, pack(tmp_path / f"{name}_graphs", metadata))
         )
         assert BUFFERS & set(network.state_dict()) == expected
-
-
-@pytest.mark.parametrize("batch_size", [1, 7, 1000])
-@torch.no_grad()
-def test_a_score_does_not_depend_on_the_other_graphs_of_the_batch(trained, batch_size):
-    network, store = load_weights(trained[1])[0], GraphStore.open([trained[0]])
-    portions = torch.arange(len(store)).split(batch_size)
-    found = torch.cat([network(store.batch(portion.tolist())) for portion in portions])
-    torch.testing.assert_close(found, predict(network, store), rtol=0, atol=1e-6)
-    assert predict(network, store).std() > 1e-3
 
 
 def test_scores_do_not_depend_on_the_unit_of_a_column(tmp_path, trained):

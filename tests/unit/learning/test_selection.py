@@ -114,10 +114,6 @@ def test_ties_go_by_name_whatever_the_order_of_the_files(order):
     assert table["rank_val_loss"].tolist() == table["rank_val_selection"].tolist() == [1, 2, 3]
 
 
-def test_a_single_run_wins():
-    assert leaderboard([finished("only", 0.5, 0.5)], "val_selection")["chosen"].tolist() == [True]
-
-
 @pytest.mark.parametrize("rule", CHECKPOINT_OF)
 def test_a_run_that_diverged_is_last_and_stops_nothing(rule):
     paths = [

@@ -209,11 +209,6 @@ def test_the_best_checkpoints_are_those_of_the_epochs_with_the_lowest_metric(
     assert (summary["run"], summary["seed"], summary["epochs"]) == ("run", 1, 8)
 
 
-def test_the_run_above_has_its_best_epochs_neither_first_nor_last(finished):
-    """Or the test above would prove little."""
-    assert any(0 < read_description(finished / f"{name}.ckpt")["epoch"] < 7 for name in METRIC_OF)
-
-
 def test_selection_is_loss_minus_weighted_correlation(pack):
     table = metrics(train(small_run(spearman_weight=0.5, max_epochs=2), pack))
     expected = table["val_loss"] - 0.5 * table["val_spearman"]
@@ -311,12 +306,6 @@ def test_validation_goes_by_target_and_decoy_whatever_the_order_of_the_pack(tmp_
     ]
 
 
-def test_graphs_without_label_or_of_another_split_are_left_out(tmp_path):
-    graphs = {**training_graphs(), **others()}
-    store = GraphStore.open([packed(tmp_path / "pack", graphs)])
-    assert [len(split_indices(store, split)) for split in ("train", "val")] == [18, 12]
-
-
 def test_two_data_sets_are_trained_on_together(tmp_path, pack, seen):
     other = training_pack(tmp_path / "other.safetensors", seed=5, train=1, val=1)
     folder = train(small_run(max_epochs=1), pack, other)
@@ -402,22 +391,13 @@ def without(split: str) -> dict:
     return {key: graph for key, graph in training_graphs().items() if key[2] != split}
 
 
-V0_TWICE = {**training_graphs(), ("V0", "x", "train"): labelled(5)}
+T1_D2 = ("T1", "d2", "train")
 UNTRAINABLE = {
-    "label": (
-        changed(("T1", "d2", "train"), y=torch.tensor([49.0])),
-        "T1/d2: 1 labels are not in 0 to 1",
-    ),
-    "below": (
-        changed(("T1", "d2", "train"), y=torch.tensor([-0.1])),
-        "T1/d2: 1 labels are not in 0 to 1",
-    ),
+    "label": (changed(T1_D2, y=torch.tensor([49.0])), "T1/d2: 1 labels are not in 0 to 1"),
+    "below": (changed(T1_D2, y=torch.tensor([-0.1])), "T1/d2: 1 labels are not in 0 to 1"),
     "equal": (relabelled(0.3, "train"), "labels of split 'train' are 0.3"),
     "equal val": (relabelled(0.3, "val"), "labels of split 'val' are 0.3"),
-    "no train": (
-        {k: g for k, g in training_graphs().items() if k[2] != "train"},
-        "decoy with a graph in split 'train'",
-    ),
+    "no train": (without("train"), "decoy with a graph in split 'train'"),
     "no val": (without("val"), "decoy with a graph in split 'val'"),
     "both": (
         {**training_graphs(), ("V0", "x", "train"): labelled(5)},
@@ -738,12 +718,6 @@ def test_a_fine_tuned_network_has_its_parents_shape_and_its_own_schedule(parent)
     for key in ("hidden", "heads", "layers", "readout"):
         assert getattr(run.hyperparameters, key) == SMALL[key]
     assert (run.hyperparameters.learning_rate, run.seed, run.parent) == (0.001, 7, parent)
-
-
-def test_a_chain_of_three_phases(pack, parent):
-    for name in ("one", "two", "three"):
-        parent = train(small_run(name, parent=parent, max_epochs=1), pack) / "best_loss.ckpt"
-    assert read_description(parent)["parent"]["run"] == "two"
 
 
 def test_another_parent_of_the_same_name_and_epoch_makes_it_another_run(pack, seen):

@@ -81,12 +81,6 @@ def test_a_balanced_choice_gets_no_better_by_any_exchange_within_a_class(monkeyp
     assert min(map(disagreement, others)) > disagreement(chosen) - 1e-5
 
 
-def test_fewer_poses_than_wanted_are_all_taken():
-    assert sorted(
-        balanced(np.array([0.05, 0.5]), np.ones((1, 2)), 24, np.random.default_rng(1))
-    ) == [0, 1]
-
-
 def test_rank_correlation_is_that_of_scipy_with_ties_and_0_for_constants():
     rng = np.random.default_rng(5)
     x, y = rng.integers(0, 6, 30), rng.integers(0, 4, 30)

@@ -91,7 +91,11 @@ def _module(kind: str, choices: dict[str, Choice]) -> Choice:
 
 def recipes(choices: dict[str, Choice]) -> dict[str, list[str]]:
     """Stage → digest of its code, and its module with parameters as canonical JSON."""
-    return {s: [code_digest(s, choices), canonical(_module(s, choices).record())] for s in STAGES}
+    recipe_of = {}
+    for stage in STAGES:
+        module = canonical(_module(stage, choices).record())
+        recipe_of[stage] = [code_digest(stage, choices), module]
+    return recipe_of
 
 
 def structure_digest(path: Path) -> str:
@@ -103,9 +107,8 @@ def scope_of(path: Path, structure_sha256: str, model: int) -> str:
     """The scope of the reuse store with all that was made of a structure; arguments as for
     `Making`.
     """
-    return hashlib.sha256(
-        f"{structure_sha256} {structure_format(path)} {model}".encode()
-    ).hexdigest()
+    text = f"{structure_sha256} {structure_format(path)} {model}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass
@@ -210,30 +213,34 @@ class Making:
             complex_ = self._complex
             interface: Interface = choice(complex_)
             self._interface_residues = interface.index
-            ca = complex_.xyz[complex_.ca[interface.index]]
-            measured = {
+            x, y, z = complex_.xyz[complex_.ca[interface.index]].T
+            columns = {
+                "x": x,
+                "y": y,
+                "z": z,
                 "nearest": interface.nearest,
                 "contacts": interface.contacts.astype(np.int32),
             }
-            columns = {**dict(zip("xyz", ca.T, strict=True)), **measured}
             partners = partners_text(complex_.partners)
-            content = table_bytes(
-                complex_,
-                interface.index,
-                columns,
-                {"interface": choice.record(), **_said(partners)},
-            )
-            sizes = {"n_chains": len(complex_.chains), "n_interface_residues": len(interface.index)}
-            facts = {**sizes, "partners": partners, "meetings": interface.meetings}
-            notes = [*complex_.notes, *not_looked_at(complex_, interface.index)]
-            return content, {**facts, "notes": notes, "atoms_sha256": atoms_digest(complex_)}
+            made_by = {"interface": choice.record(), **_unless_empty(partners)}
+            content = table_bytes(complex_, interface.index, columns, made_by)
+            facts = {
+                "n_chains": len(complex_.chains),
+                "n_interface_residues": len(interface.index),
+                "partners": partners,
+                "meetings": interface.meetings,
+                "notes": [*complex_.notes, *not_looked_at(complex_, interface.index)],
+                "atoms_sha256": atoms_digest(complex_),
+            }
+            return content, facts
 
-        return self._obtain("interface", _said(partners_text(self.partners)), make)
+        return self._obtain("interface", _unless_empty(partners_text(self.partners)), make)
 
     @functools.cached_property
     def contacts(self) -> Entry:
         """What the decoys of a target are compared by, as `comparing.contacts` keeps it."""
-        depends_on = {**_said(partners_text(self.partners)), "code": code_digest("contacts", {})}
+        partners = _unless_empty(partners_text(self.partners))
+        depends_on = {**partners, "code": code_digest("contacts", {})}
         return self.obtain("contacts", depends_on, lambda: (contact_bytes(self._complex), {}))
 
     @functools.cached_property
@@ -261,19 +268,17 @@ class Making:
         def make() -> tuple[bytes, dict[str, Any]]:
             residues, of_topology = self._topology_table
             nodes: NodeTable = choice(self._complex, residues, of_topology)
-            kept = np.array([not reason for reason in nodes.lost])
-            self._node_table = residues[kept], nodes.values[kept]
+            is_node = np.array(nodes.lost) == ""
+            self._node_table = residues[is_node], nodes.values[is_node]
             values = dict(zip(node_columns(self.choices), nodes.values.T, strict=True))
-            columns, made = (
-                {"lost": list(nodes.lost), **values},
-                {"nodes": choice, "topology": topology},
-            )
+            columns = {"lost": list(nodes.lost), **values}
+            made_by = records({"nodes": choice, "topology": topology})
             lost = Counter(filter(None, nodes.lost))
-            left_out = [
-                f"{n} of {len(residues)} interface residues left out: {why}"
-                for why, n in lost.most_common()
+            notes = [
+                f"{n} of {len(residues)} interface residues left out: {reason}"
+                for reason, n in lost.most_common()
             ]
-            return table_bytes(self._complex, residues, columns, records(made)), {"notes": left_out}
+            return table_bytes(self._complex, residues, columns, made_by), {"notes": notes}
 
         depends_on = {
             "topology": self.topology.sha256,
@@ -290,9 +295,8 @@ class Making:
 
         def make() -> tuple[bytes, dict[str, Any]]:
             edges: Edges = self.choices["edges"](self._complex, self._node_table[0])
-            return safetensors.numpy.save(
-                {"index": edges.index, "attributes": edges.attributes}
-            ), {}
+            arrays = {"index": edges.index, "attributes": edges.attributes}
+            return safetensors.numpy.save(arrays), {}
 
         return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make)
 
@@ -304,10 +308,10 @@ class Making:
         def make() -> tuple[bytes, dict[str, Any]]:
             index, values = self._node_table
             edges = safetensors.numpy.load(self.edges.content)
-            metadata = {**description, "residues": [str(self._complex.residues[r]) for r in index]}
-            return graph_bytes(
-                values, edges["index"], edges["attributes"], self.dockq, metadata
-            ), {}
+            names = [str(self._complex.residues[r]) for r in index]
+            metadata = {**description, "residues": names}
+            content = graph_bytes(values, edges["index"], edges["attributes"], self.dockq, metadata)
+            return content, {}
 
         made_of = {"nodes": self.nodes.sha256, "edges": self.edges.sha256, "dockq": self.dockq}
         return self._obtain("graphs", {**made_of, "metadata": description}, make)
@@ -319,50 +323,42 @@ class Making:
 
         An interface without a residue that can become a node has no graph.
         """
-        touching = [
-            meeting
-            for row in self.interface.facts["meetings"]
-            if (meeting := Meeting(*row)).contacts
-        ]
+        meetings = [Meeting(*row) for row in self.interface.facts["meetings"]]
+        touching = [meeting for meeting in meetings if meeting.contacts]
         if len(touching) == 1:
             return {touching[0].interface: self.graphs}
         chains = {partner_name(body): body for body in self._complex.bodies}
-        pairs = {
-            meeting.interface: (chains[meeting.first], chains[meeting.second])
-            for meeting in touching
-        }
         graphs = {}
-        for name, pair in pairs.items():
+        for meeting in touching:
+            pair = chains[meeting.first], chains[meeting.second]
             part = Making(
                 self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self
             )
             with contextlib.suppress(FeatureError):
-                graphs[name] = part.graphs
+                graphs[meeting.interface] = part.graphs
         return graphs
 
     def topology_of(self, residues: list[ResidueId]) -> np.ndarray:
         """Rows of the topology for n of the interface residues, (n, k)."""
-        index, values = self._topology_by_residue
-        return np.array([values[index[residue]] for residue in residues]).reshape(
-            len(residues), values.shape[1]
-        )
+        _, values = self._topology_table
+        rows = [self._topology_row[residue] for residue in residues]
+        return values[np.array(rows, dtype=int)]
 
     @functools.cached_property
-    def _topology_by_residue(self) -> tuple[dict[ResidueId, int], np.ndarray]:
-        """Row of each interface residue, and all rows."""
-        index, values = self._topology_table
-        return {self._complex.residues[r]: row for row, r in enumerate(index)}, values
+    def _topology_row(self) -> dict[ResidueId, int]:
+        """Row of each interface residue in the topology."""
+        index, _ = self._topology_table
+        return {self._complex.residues[r]: row for row, r in enumerate(index)}
 
     @property
     def _between(self) -> dict[str, str]:
         """The partners, unless each chain is one."""
-        return _said(self.interface.facts["partners"])
+        return _unless_empty(self.interface.facts["partners"])
 
     def _obtain(self, kind: str, made_of: dict[str, Any], make: Compute) -> Entry:
         module = _module(kind, self.choices).record()
-        return self.obtain(
-            kind, {**made_of, "module": module, "code": code_digest(kind, self.choices)}, make
-        )
+        code = code_digest(kind, self.choices)
+        return self.obtain(kind, {**made_of, "module": module, "code": code}, make)
 
     def obtain(self, kind: str, depends_on: dict[str, Any], make: Compute) -> Entry:
         """Something made of the atoms of the decoy, and of what `depends_on` describes besides;
@@ -406,8 +402,8 @@ class Making:
         nodes.
         """
         index, table = read_residues(self.nodes.content, self._complex)
-        kept = np.array([not reason for reason in table["lost"]])
-        return index[kept], matrix(table, node_columns(self.choices))[kept]
+        is_node = np.array(table["lost"]) == ""
+        return index[is_node], matrix(table, node_columns(self.choices))[is_node]
 
 
 def keep_file(path: Path, content: bytes, sketch: Sketch, store: Path) -> None:
@@ -428,7 +424,7 @@ def keep_file(path: Path, content: bytes, sketch: Sketch, store: Path) -> None:
         made.save()
 
 
-def _said(partners: str) -> dict[str, str]:
+def _unless_empty(partners: str) -> dict[str, str]:
     return {"partners": partners} if partners else {}
 
 
