@@ -17,7 +17,7 @@ class Reference:
     """A native to which rigid poses of its two partners, as they are in some form, are compared.
 
     partners : receptor and ligand. names : the chain of the partners for each chain of the native,
-    where it is not the same; with names the ligand stands for the native's receptor.
+    where it is not the same; with names the ligand takes the place of the native's receptor.
     """
 
     def __init__(
@@ -37,9 +37,13 @@ class Reference:
     @property
     def covered(self) -> float:
         """Share of the native's contacts between residues that the partners have, too."""
-        has_first, has_second = (~np.isnan(side.atoms).all(axis=(1, 2)) for side in self._sides)
-        first, second = self._native.pairs[self._native.contact].T
-        return float(np.mean(has_first[first] & has_second[second]))
+        both = np.ones(int(self._native.contact.sum()), dtype=bool)
+        for side, residue in zip(
+            self._sides, self._native.pairs[self._native.contact].T, strict=True
+        ):
+            has_residue = ~np.isnan(side.atoms).all(axis=(1, 2))
+            both &= has_residue[residue]
+        return float(np.mean(both))
 
     def dockq(self, place: Callable[[np.ndarray], np.ndarray]) -> float:
         """DockQ once the ligand is moved; 0 where too little is there to compare.

@@ -126,13 +126,15 @@ def dockq_of(dataset: str, chunk: str) -> dict[tuple[str, str], float]:
     return {row.key: row.dockq for row in read_labelled(dataset, [chunk]) if row.dockq is not None}
 
 
-def partners_of_native(given: str, native: Complex) -> Partners:
+def partners_of_native(partners: str, native: Complex) -> Partners:
     """The partners of a target's native: those that were given, as text, or those that its chains
     are by nature.
 
     Empty when each chain is one.
     """
-    return given_partners(given) if given else bodies_of(native.chains, pairs_of_complex(native))
+    if partners:
+        return given_partners(partners)
+    return bodies_of(native.chains, pairs_of_complex(native))
 
 
 @dataclass
@@ -140,12 +142,12 @@ class _NativeFile:
     """The native of a target; read when first needed, and its contacts found when a label has to be
     computed.
 
-    given : its partners as text; empty where the chains of a body are one partner by nature.
+    partners : as text; empty where the chains of a body are one partner by nature.
     unclear : why it is not clear which file it is.
     """
 
     path: Path | None
-    given: str
+    partners: str
     store: Store
     unclear: str = ""
 
@@ -172,9 +174,9 @@ class _NativeFile:
 
     @functools.cached_property
     def native(self) -> Native:
-        partners = partners_of_native(self.given, self.complex)
+        partners = partners_of_native(self.partners, self.complex)
         try:
-            return Native(self.complex, partners, are_given=bool(self.given))
+            return Native(self.complex, partners, are_given=bool(self.partners))
         except NativeError as error:
             raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
 
@@ -183,7 +185,7 @@ class _NativeFile:
         """Which chains TopoRank takes for one partner, in a sentence; empty where partners are
         given.
         """
-        if self.given:
+        if self.partners:
             return ""
         partners = partners_of_native("", self.complex)
         sentence = sentence_of_pairs(partners, pairs_of_complex(self.complex))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.building.chunks.plan import PlannedDecoy
@@ -85,14 +86,15 @@ def in_names_of_decoys(
 
 def _as_given(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
     """A decoy with the given partners of its native."""
-    given = row.native_partners
-    possible = ways(given, natives.chains[row.target] or (), chains)
+    of_native = row.native_partners
+    possible = ways(of_native, natives.chains[row.target] or (), chains)
     if len(possible) == 1:
         (partners,) = possible
     else:
-        mapping = natives.mapping(row._replace(partners=given, partners_given=""))
-        partners = in_decoy(given, read_mapping(mapping))
-    return row._replace(partners=partners, partners_given=given if partners != given else "")
+        mapping = natives.mapping(row._replace(partners=of_native, partners_given=""))
+        partners = in_decoy(of_native, read_mapping(mapping))
+    are_renamed = partners != of_native
+    return row._replace(partners=partners, partners_given=of_native if are_renamed else "")
 
 
 def _by_nature(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
@@ -121,7 +123,7 @@ def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
     try.
     """
     named = _names(partners)
-    chains = tuple(chain for chain in native if chain[0] in named)
+    chains = tuple((name, sequence) for name, sequence in native if name in named)
     return frozenset(in_decoy(partners, way) for way in _possible(chains, decoy))
 
 
@@ -175,7 +177,7 @@ def sorted_text(partners: Iterable[Iterable[str]]) -> str:
 
 def _names(partners: str) -> list[str]:
     """The chains that a text of partners names."""
-    return [chain for partner in parse_partners(partners) for chain in partner]
+    return list(chain.from_iterable(parse_partners(partners)))
 
 
 def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, ...]]]:

@@ -105,7 +105,7 @@ class KnownChains(_Part):
 
     @model_validator(mode="after")
     def _of_these_targets(self) -> KnownChains:
-        if any(place >= len(self.targets) for chain in self.chains for place in chain.of):
+        if any(max(chain.of) >= len(self.targets) for chain in self.chains):
             raise ValueError("a chain of a target that is not listed")
         return self
 

@@ -81,23 +81,23 @@ def planned(
     decoys: Iterable[Decoy],
     labels: Mapping[tuple[str, str], float],
     partners: Mapping[tuple[str, str], str] | None = None,
-    own: Mapping[tuple[str, str], str] | None = None,
+    of_files: Mapping[tuple[str, str], str] | None = None,
     contents: Mapping[str, str] | None = None,
     recognised: Container[tuple[str, str]] = (),
 ) -> list[PlannedDecoy]:
     """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and
     partners as text).
 
-    own : partners by the chains of each decoy's own file; as `partners` by default. contents : path
+    of_files : partners by the chains of each decoy's own file; as `partners` by default. contents : path
     → SHA-256 of the file, where it is known. recognised : decoys whose partners nobody gave.
     """
-    partners, of_files, contents = partners or {}, own or {}, contents or {}
+    partners, of_files, contents = partners or {}, of_files or {}, contents or {}
     rows = []
     for decoy in decoys:
         state = state_if_there(decoy.path, contents.get(decoy.path, ""))
         dockq = labels.get(decoy.key)
-        given = partners.get(decoy.key, "")
-        of_file = of_files.get(decoy.key, given)
+        named = partners.get(decoy.key, "")
+        of_file = of_files.get(decoy.key, named)
         is_recognised = decoy.key in recognised
         row = PlannedDecoy(
             target=decoy.target,
@@ -111,7 +111,7 @@ def planned(
             model=decoy.model,
             lacks=decoy.lacks,
             spare=decoy.spare,
-            partners_given="" if is_recognised or given == of_file else given,
+            partners_given="" if is_recognised or named == of_file else named,
             recognised="yes" if is_recognised else "",
         )
         rows.append(row)

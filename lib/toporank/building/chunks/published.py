@@ -92,7 +92,7 @@ def publish(
 def publish_decoy(
     dataset: str, chunk: str, choices: dict[str, Choice], store: Store, as_file: AsFile
 ) -> LedgerRow:
-    """Publish the artefacts of a decoy that was built by itself; what became of it."""
+    """Publish the artefacts of a decoy that was built alone; what became of it."""
     (member,) = read_chunk(dataset, chunk)
     (row,) = read_outcomes(dataset, chunk, [member.key]).rows
     for stage, digest in row.artefacts.items():

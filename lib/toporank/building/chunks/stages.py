@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import logging
 from collections import Counter
 from dataclasses import dataclass, field
@@ -372,7 +373,7 @@ class Making:
         if self.part_of is None:
             return self._atoms.with_partners(self.partners)
         reach = max(self.choices[name].parameters.reach for name in COMPUTED_IN_PARTS)
-        chains = [chain for partner in self.partners for chain in partner]
+        chains = list(itertools.chain.from_iterable(self.partners))
         return self.part_of._surroundings.around(chains, reach).with_partners(self.partners)
 
     @functools.cached_property
