@@ -57,7 +57,7 @@ MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
 """Columns of `interfaces` behind the name of the interface: the fields of a `Meeting`."""
 
 
-def score(
+def score(  # noqa: PLR0913 -- the options of the command
     models: PathLike
     | Sequence[PathLike]
     | Structure

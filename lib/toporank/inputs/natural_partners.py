@@ -235,5 +235,6 @@ def _translated(named: _NamedPartners, grouped: Grouped, key: Key) -> str:
         counterparts[name] = copies[place]
     partners = []
     for partner in parse_partners(named.text):
-        partners.append(tuple(sorted(counterparts[name] for name in partner)))
+        chains = sorted(counterparts[name] for name in partner)
+        partners.append(tuple(chains))
     return partners_text(tuple(sorted(partners)))

@@ -78,8 +78,7 @@ def interface_table(
             }
         )
         for row, meetings in known:
-            for name in names:
-                table.append(_row(row, name, meetings.get(name)))
+            table += [_row(row, name, meetings.get(name)) for name in names]
     return table
 
 

@@ -190,8 +190,7 @@ def _decoys(coverage: Iterable[CoverageRow]) -> pd.DataFrame:
 def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
     rows = []
     for target, records in scores.items():
-        for record in records:
-            rows.append({"target": target, **record})
+        rows += [{"target": target, **record} for record in records]
     columns = [*KEYS, *OF_SCORE.values(), *OF_ESTIMATE.values()]
     table = pd.DataFrame(rows, columns=columns)
     twice = table.duplicated(list(KEYS))

@@ -52,7 +52,8 @@ def score_targets(
         show(len(decoys))
     tasks = []
     for plan in new:
-        tasks.append((plan, [fates[decoy.key] for decoy in plan if decoy.key in fates]))
+        of_plan = [fates[decoy.key] for decoy in plan if decoy.key in fates]
+        tasks.append((plan, of_plan))
     tasks.sort(key=lambda task: -len(task[0]))
     with _mapped(scorer, _score, tasks, max(1, min(workers, len(tasks)))) as scored:
         for result in scored:

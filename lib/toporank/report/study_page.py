@@ -218,10 +218,7 @@ def folds_html(path: Path) -> Markup:
     rows = pd.DataFrame(read_metrics(path))
     if rows.empty:
         return Markup("")
-    values = []
-    for row in rows.to_dict("records"):
-        values.append(_with_interval(row, "value"))
-    rows["shown"] = values
+    rows["shown"] = [_with_interval(row, "value") for row in rows.to_dict("records")]
     chosen = rows[rows["metric"].isin(OF_FOLDS)]
     table = chosen.pivot_table(
         index=["config", "group"], columns="metric", values="shown", aggfunc="first"

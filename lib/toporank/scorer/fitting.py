@@ -241,10 +241,8 @@ def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
     """
     center = pooled.mean(axis=0)
     variances, axes = np.linalg.eigh(np.cov(pooled, rowvar=False).reshape(pooled.shape[1], -1))
-    leading = []
-    for k in np.argsort(-variances)[:AXES]:
-        if variances[k] > TINY * variances[-1]:
-            leading.append(int(k))
+    largest_first = np.argsort(-variances)[:AXES]
+    leading = largest_first[variances[largest_first] > TINY * variances[-1]].tolist()
     domain = Domain(
         n_interface_residues=_range(decoys["n_interface_residues"]),
         n_chains=_range(decoys["n_chains"]),

@@ -333,10 +333,10 @@ def judged(
                 new[target, score.decoy] = score._replace(
                     **{name: getattr(original, name) for name in JUDGED}
                 )
-    found = []
-    for score in scores:
-        found.append(_alone(judge, score) if score.interface else new[score.target, score.decoy])
-    return found
+    return [
+        _alone(judge, score) if score.interface else new[score.target, score.decoy]
+        for score in scores
+    ]
 
 
 JUDGED = ("pred_dockq", "pred_network", "consensus", "pred_confidence")

@@ -67,9 +67,8 @@ def _in_detail(row: Any, best: pd.Series) -> list[str]:
         lines.append(f"  file: {row.file}")
     if row.weakest_interface:
         lines.append(f"  DockQ is about the weakest of its interfaces, {row.weakest_interface}")
-    for sentence in [*row.caveats.split(BETWEEN), *row.notes.split(BETWEEN)]:
-        if sentence:
-            lines.append(f"  {sentence}")
+    sentences = [*row.caveats.split(BETWEEN), *row.notes.split(BETWEEN)]
+    lines += [f"  {sentence}" for sentence in sentences if sentence]
     if not row.best and best["reason"]:
         lines.append(f"  {best['decoy']}: {best['reason']}")
     return lines

@@ -394,15 +394,16 @@ class Jobs:
     def scorer_options(self, repository: Path) -> str:
         """What a scorer is made from, as options of `make_scorer.py`."""
         making = self.config.training.scorer
-        natives = []
-        for dataset in self.config.datasets:
-            if dataset.natives is not None and dataset.name in self.config.training_datasets:
-                natives.append(f"{dataset.name}={locate(dataset.natives, repository)}")
+        names = self.config.training_datasets
+        trained_on = [dataset for dataset in self.config.datasets if dataset.name in names]
+        natives = [
+            f"{dataset.name}={locate(dataset.natives, repository)}"
+            for dataset in trained_on
+            if dataset.natives is not None
+        ]
         groups = {"--made": making.made, "--quality-of": making.quality_of, "--natives": natives}
         options = [f"--run {self.config.scorer_run}"]
-        for option, names in groups.items():
-            if names:
-                options.append(f"{option} {shlex.join(names)}")
+        options += [f"{option} {shlex.join(names)}" for option, names in groups.items() if names]
         return " ".join(options)
 
     # ---- scores and pages ------------------------------------------------------------------------

@@ -210,13 +210,8 @@ def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Ma
             zip(chosen, of_decoy, strict=True) for chosen in permutations(of_native, len(of_decoy))
         ]
     for pairing in pairings:
-        possible.append(
-            {
-                native_chain: other
-                for native_chain, other in pairing
-                if other in copies[native_chain]
-            }
-        )
+        mapping = {chain: other for chain, other in pairing if other in copies[chain]}
+        possible.append(mapping)
     most = max(map(len, possible))
     return [mapping for mapping in possible if len(mapping) == most]
 

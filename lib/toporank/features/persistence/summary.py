@@ -132,9 +132,8 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
     limit = min(largest, LARGEST)
     scratch, filtration, loops = work_space(limit)
     meshes = [new_mesh(room_for(limit))]
-    for _ in range(
-        1, sets
-    ):  # not a comprehension: numba 0.68 then loses writes to fields of the namedtuples
+    # not a comprehension: numba 0.68 then loses writes to fields of the namedtuples
+    for _ in range(1, sets):
         meshes.append(new_mesh(room_for(limit)))
     raw, points, column = (
         np.empty((largest, 3)),

@@ -158,8 +158,8 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
         row, problem = _with_haddock(row, header, path)
         problems += [problem] if problem else []
         predictor = "HADDOCK"
-    elif side_files is None and values is None:
-        predictor = ""
+    says_something = any(part is not None for part in (header, side_files, values))
+    predictor = predictor if says_something else ""
     row = row._replace(
         predictor=predictor,
         ptm=output.ptm,
@@ -172,8 +172,7 @@ def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
         row = row._replace(**of_model.values)
         problems += of_model.problems
         notes = of_model.notes
-    if by_toporank:
-        problems.append(OF_TOPORANK)
+    problems += [OF_TOPORANK] if by_toporank else []
     row = _finished(row, problems, notes)
     if row.plddt_source != OF_B_FACTORS:
         return Examined(row)

@@ -216,7 +216,8 @@ def _pair_iptm(table: Any) -> IptmOfPairs:
     rows = []
     try:
         for first in order:
-            rows.append([table[first][second] for second in order])
+            row = [table[first][second] for second in order]
+            rows.append(row)
     except (LookupError, TypeError):
         return None, None
     return _matrix_of_pairs(rows), None if by_place else names

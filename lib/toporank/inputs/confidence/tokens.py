@@ -247,7 +247,8 @@ def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray 
     named = []
     for names in (atom_names, token_names):
         if len(names) == n_chains:
-            named.append(_chains(names, atoms_by_name, output))
+            chains = _chains(names, atoms_by_name, output)
+            named.append(chains)
     fits = [_fitted(complex_, output, chains, b_factors) for chains in named]
     in_order = None
     if len(model_names) == n_chains:
