@@ -64,9 +64,14 @@ def matched(
 
     Parameters
     ----------
-    dockq, size, pool : of each pose, shape (n,)
-    native : size of the native's interface
-    wanted : number of poses
+    dockq, size, pool : array, shape (n,)
+        Of each pose.
+    native : float
+        Size of the native's interface.
+    wanted : int
+        Number of poses.
+    rng : Generator
+        Draws the sizes.
     """
     class_of = classes(dockq)
     pools, pool_of = np.unique(pool, return_inverse=True)
@@ -111,9 +116,14 @@ def balanced(
 
     Parameters
     ----------
-    dockq : of each pose, shape (n,)
-    properties : shape (k, n), the first the most important
-    wanted : number of poses
+    dockq : array, shape (n,)
+        Of each pose.
+    properties : array, shape (k, n)
+        The first is the most important.
+    wanted : int
+        Number of poses.
+    rng : Generator
+        Draws the first choices.
     """
     class_of = classes(dockq)
     taken = quotas(np.bincount(class_of, minlength=len(SHARES)), wanted, SHARES)

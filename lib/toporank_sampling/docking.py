@@ -140,9 +140,16 @@ class Docking:
     def poses(
         self, rotation: np.ndarray, n: int, near: tuple[np.ndarray, float] | None = None
     ) -> list[Pose]:
-        """The `n` best translations of a rotated ligand that are `APART`, best first.
+        """The best translations of a rotated ligand that are `APART`, best first.
 
-        near : only those with the ligand's mean within a distance (Å) of a point (3,).
+        Parameters
+        ----------
+        rotation : array, shape (3, 3)
+            Of the ligand about its mean.
+        n : int
+            How many.
+        near : tuple, optional
+            A point (3,) and a distance (Å): only translations with the ligand's mean that near to it.
         """
         scores = self.scores(rotation)
         within = [np.arange(n) for n in self.shape]  # the points of each axis that are looked at
@@ -182,11 +189,18 @@ def _unwrapped(n: int, length: float) -> np.ndarray:
 
 
 def eased(receptor: cKDTree, ligand: np.ndarray) -> np.ndarray:
-    """A shift of the ligand, (3,), that parts it from the receptor: a grid hides overlaps of up to
-    its spacing.
+    """A shift of the ligand, (3,), that parts it from the receptor: a grid hides overlaps of up to its
+    spacing.
 
     Atoms nearer than `OVERLAP` push one another apart, in `EASINGS` steps; the shift with the least
-    overlap is taken. receptor : of its heavy atoms. ligand : coordinates of heavy atoms, (A, 3).
+    overlap is taken.
+
+    Parameters
+    ----------
+    receptor : cKDTree
+        Of its heavy atoms.
+    ligand : array, shape (A, 3)
+        Coordinates of heavy atoms, Å.
     """
     farthest = OVERLAP + EASING * EASINGS
     distance, _ = receptor.query(ligand, distance_upper_bound=farthest)

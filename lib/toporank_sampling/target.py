@@ -85,15 +85,20 @@ def sample(source: Sampled, folder: Path, settings: Sampling, note: Note) -> lis
 
     Parameters
     ----------
-    source : what the decoys are made of
-    folder : where they are written
-    settings : how they are made
-    note : is called with the progress
+    source : Sampled
+        What the decoys are made of.
+    folder : Path
+        Where they are written.
+    settings : Sampling
+        How they are made.
+    note : callable
+        Is called with the progress.
 
     Returns
     -------
-    A row for each decoy, for a native or unbound partners that cannot be used, and for each pose
-    that failed.
+    list of Row
+        A row for each decoy, for a native or unbound partners that cannot be used, and for each
+        pose that failed.
     """
     target = source.target
     number_of_target = int(hashlib.sha256(target.encode()).hexdigest()[:8], 16)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toporank import layout
 from toporank.building.chunks.chunk import artefact, interface_graphs, making
 from toporank.building.chunks.ledger import LedgerRow, last_fates, read_meetings
-from toporank.building.chunks.plan import PlannedDecoy, read_chunk, read_current
+from toporank.building.chunks.plan import Key, PlannedDecoy, by_key, read_chunks, read_current
 from toporank.building.chunks.stages import Making
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow
@@ -25,9 +25,6 @@ from toporank.structures.identity import Status
 from toporank.structures.partners import parse_partners
 from toporank.structures.stored import from_bytes
 
-Key = tuple[str, str]
-"""Target and decoy."""
-
 
 class Built(NamedTuple):
     """plan : every decoy by target and name. fates : what became of those that were built."""
@@ -38,7 +35,7 @@ class Built(NamedTuple):
     @classmethod
     def of(cls, plan: Iterable[PlannedDecoy], fates: Iterable[LedgerRow]) -> Built:
         """From rows in any order."""
-        return cls({decoy.key: decoy for decoy in plan}, {row.key: row for row in fates})
+        return cls(by_key(plan), by_key(fates))
 
     def made(self, key: Key, store: Store) -> Making:
         """What is made of a decoy that was built, without features."""
@@ -49,15 +46,21 @@ class Built(NamedTuple):
 def read_built(dataset: str, *, fates: bool = True) -> Built:
     """The decoys of a data set of the working directory, as its last run recorded them.
 
-    fates : whether its ledgers are read, too.
+    Parameters
+    ----------
+    dataset : str
+        Its name.
+    fates : bool
+        Whether its ledgers are read, too.
 
-    Raises RecordError when a record is damaged.
+    Raises
+    ------
+    RecordError
+        When a record is damaged.
     """
     current = read_current(dataset)
-    plan: list[PlannedDecoy] = []
-    for chunk in current.of_all:
-        plan += read_chunk(dataset, chunk)
-    return Built.of(plan, last_fates(dataset, current).values() if fates else ())
+    plan = read_chunks(dataset, current.of_all)
+    return Built(plan, last_fates(dataset, current) if fates else {})
 
 
 def confidence_requests(
@@ -113,8 +116,21 @@ def graphs_to_pack(
 ) -> GraphsToPack:
     """The members of both packs of a data set, in the order of coverage and in that of names.
 
-    whole : without those of interfaces, which nobody learns from. Raises RecordError when a graph
-    is not in the store and cannot be made as it was.
+    Parameters
+    ----------
+    coverage : iterable of CoverageRow
+        What became of each decoy.
+    built : Built
+        The decoys.
+    choices, store : dict, Store
+        The feature modules, and the reuse store.
+    whole : bool
+        Leave out the graphs of interfaces, which nobody learns from.
+
+    Raises
+    ------
+    RecordError
+        When a graph is not in the store and cannot be made as it was.
     """
     pack = Packing(choices, store)
     members, parts, n_joined = [], [], 0

@@ -8,7 +8,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from toporank.building.built import Built, Key
+from toporank.building.built import Built
+from toporank.building.chunks.plan import Key
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.correspondence import read_chain_map
@@ -39,7 +40,12 @@ def comparison_table(
 ) -> list[ComparedDecoy]:
     """A row for each decoy with a graph, in the order of coverage. Copies count once.
 
-    contacts : (target, decoy) → what it is compared by.
+    Parameters
+    ----------
+    coverage : iterable of CoverageRow
+        What became of each decoy, by target.
+    contacts : callable
+        (target, decoy) → what it is compared by.
     """
     table = []
     good = [row for row in coverage if row.status == Status.OK]

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from toporank import layout
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
-from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.plan import Key, PlannedDecoy
 from toporank.errors import ConfigError, RecordError
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import read_rows, write_rows
@@ -23,8 +23,6 @@ from toporank.structures.identity import Status
 if TYPE_CHECKING:
     from toporank.inputs.labels import Label
 
-Key = tuple[str, str]
-"""Target and decoy."""
 SAME_LABEL = 0.01
 """Difference of DockQ up to which the labels of two copies of a model are the same, but for
 rounding or the program.
@@ -80,9 +78,22 @@ def coverage_table(
     """Join decoys, what became of them, and labels; sorted by target and decoy.
 
     A label without decoy is a row of its own with status `label_without_decoy`; a decoy without a
-    ledger row was not asked for. chains : (target, decoy) → its column `chains`. moved : (target,
-    decoy) → how many decoys of its target are the same complex, moved as a whole, of those that
-    are. Raises ValueError when a decoy or label is given twice.
+    ledger row was not asked for.
+
+    Parameters
+    ----------
+    plan, ledger, labels : iterable
+        The decoys, what became of them, and their labels, in any order.
+    chains : mapping, optional
+        (target, decoy) → its column `chains`.
+    moved : mapping, optional
+        (target, decoy) → how many decoys of its target are the same complex, moved as a whole, of
+        those that are.
+
+    Raises
+    ------
+    ValueError
+        When a decoy or label is given twice.
     """
     chains, moved = chains or {}, moved or {}
     plans, fates, labels_of = _by_key(plan), _by_key(ledger), _by_key(labels)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from toporank import layout
 from toporank.building.chunks.ledger import LedgerRow, Recipes, read_outcomes
-from toporank.building.chunks.plan import Chunks, PlannedDecoy, chunk_names, read_chunk
-from toporank.building.chunks.published import Key
+from toporank.building.chunks.plan import Chunks, Key, PlannedDecoy, by_key, chunk_names, read_chunk
+from toporank.building.chunks.published import ArtefactKey
 from toporank.building.coverage import in_parts, most_frequent
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.records import to_lines
@@ -65,14 +65,22 @@ class Fate(NamedTuple):
 
 
 def survey(
-    dataset: str, dealt: Chunks, recipes: Recipes, damaged: Set[Key] = frozenset()
+    dataset: str, dealt: Chunks, recipes: Recipes, damaged: Set[ArtefactKey] = frozenset()
 ) -> list[DecoyGap]:
     """What has to be done for the decoys of a data set, or of a part of it, sorted.
 
-    dealt : by `plan.deal`. recipes : the current ones. damaged : published artefacts that differ
-    from what was built.
+    Parameters
+    ----------
+    dataset : str
+        Whose ledgers are read.
+    dealt : dict
+        Its chunks, by `plan.deal`.
+    recipes : mapping
+        The current ones of each stage.
+    damaged : set
+        Published artefacts that differ from what was built.
     """
-    fates: dict[tuple[str, str], Fate] = {}
+    fates: dict[Key, Fate] = {}
     are_built = True
     for chunk, members in dealt.items():
         try:
@@ -93,18 +101,16 @@ def survey(
     return sorted(rows)
 
 
-def _fates(
-    dataset: str, chunk: str, members: Iterable[PlannedDecoy]
-) -> dict[tuple[str, str], Fate]:
+def _fates(dataset: str, chunk: str, members: Iterable[PlannedDecoy]) -> dict[Key, Fate]:
     """What the ledger of a chunk says of its decoys. Raises FileNotFoundError without one."""
-    planned = {member.key: member for member in members}
+    planned = by_key(members)
     ledger = read_outcomes(dataset, chunk, planned)
     return {row.key: Fate(row, ledger.recipes, planned[row.key]) for row in ledger.rows}
 
 
-def _earlier(dataset: str) -> dict[tuple[str, str], Fate]:
+def _earlier(dataset: str) -> dict[Key, Fate]:
     """What the latest earlier build recorded for each decoy, in whichever chunk it was."""
-    fates: dict[tuple[str, str], Fate] = {}
+    fates: dict[Key, Fate] = {}
     for chunk in chunk_names(Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent):
         # no plan, one of another version, or just removed
         with contextlib.suppress(FileNotFoundError):
@@ -113,7 +119,7 @@ def _earlier(dataset: str) -> dict[tuple[str, str], Fate]:
 
 
 def _states(
-    member: PlannedDecoy, fate: Fate, recipes: Recipes, damaged: Set[Key]
+    member: PlannedDecoy, fate: Fate, recipes: Recipes, damaged: Set[ArtefactKey]
 ) -> tuple[str, ...]:
     """What each stage has to do for a decoy."""
     states: list[str] = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.ledger import LedgerRow
-from toporank.building.chunks.plan import read_chunk
+from toporank.building.chunks.plan import Key, read_chunks
 from toporank.building.chunks.store import Store
 from toporank.building.native_labels import Labelling, read_labelled
 from toporank.code import code_of
@@ -34,21 +34,19 @@ class LocalQualities:
         self,
         dataset: str,
         chunks: Iterable[str],
-        fates: Mapping[tuple[str, str], LedgerRow],
+        fates: Mapping[Key, LedgerRow],
         natives: Mapping[str, Path],
         store: Store,
     ):
         labelled = list(chunks) if natives else []
-        self._plan = {}
-        for chunk in labelled:
-            self._plan |= {member.key: member for member in read_chunk(dataset, chunk)}
+        self._plan = read_chunks(dataset, labelled)
         self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
         self._fates = fates
         self._labelling = Labelling(natives, store)
         self._store = store
         self._code = code_of("structures", "comparing", "building/local_quality.py")
 
-    def digest(self, key: tuple[str, str]) -> str:
+    def digest(self, key: Key) -> str:
         """Of what the native says of a decoy, target and name, and of this code; empty where it
         says nothing.
         """
@@ -57,7 +55,7 @@ class LocalQualities:
             return ""
         return hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest()
 
-    def of(self, key: tuple[str, str], graph: Graph) -> np.ndarray:
+    def of(self, key: Key, graph: Graph) -> np.ndarray:
         """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it
         is unknown.
         """
@@ -66,9 +64,7 @@ class LocalQualities:
         nodes = np.array([place_of[name] for name in graph.metadata["residues"]])
         return local_quality(complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index)
 
-    def truth(
-        self, key: tuple[str, str]
-    ) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
+    def truth(self, key: Key) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
         """`native.local.right_residues` of a labelled decoy, and the contacts of its native; None
         without a label.
 
@@ -84,7 +80,7 @@ class LocalQualities:
         pairs = [pair_named(names[i], names[j]) for i, j in contacts.tolist()]
         return residues, frozenset(pairs)
 
-    def _compared(self, key: tuple[str, str]) -> tuple[Complex, np.ndarray]:
+    def _compared(self, key: Key) -> tuple[Complex, np.ndarray]:
         """A decoy with its partners, and where its residues are in the native."""
         member, digest = self._plan[key], self._fates[key].structure_sha256
         made = making(member, digest, {}, self._store)

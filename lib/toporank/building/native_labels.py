@@ -15,7 +15,7 @@ import numpy as np
 
 from toporank import layout
 from toporank.building.chunks.chunk import decoy_content, making
-from toporank.building.chunks.plan import PlannedDecoy, read_chunk
+from toporank.building.chunks.plan import Key, PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import Making, code_digest, structure_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.building.placed_partners import sorted_text
@@ -80,7 +80,7 @@ class LabelledDecoy(NamedTuple):
     joined: str = ""
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         """Identity within the data set."""
         return self.target, self.decoy
 
@@ -88,10 +88,19 @@ class LabelledDecoy(NamedTuple):
 def label_chunk(
     dataset: str, chunk: str, natives: Mapping[str, Path], store: Store
 ) -> list[LabelledDecoy]:
-    """Label the decoys of a chunk and write the result. natives : as for `Labelling`.
+    """Label the decoys of a chunk and write the result.
 
     A decoy that cannot be labelled gets a status. A full disk or lack of memory is no decoy's
     fault: it ends the job.
+
+    Parameters
+    ----------
+    dataset, chunk : str
+        Whose plan is read.
+    natives : mapping
+        As for `Labelling`.
+    store : Store
+        The reuse store.
     """
     labelling = Labelling(natives, store)
     rows = [labelling.label(member) for member in read_chunk(dataset, chunk)]
@@ -121,7 +130,7 @@ def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
     return sorted(rows)
 
 
-def dockq_of(dataset: str, chunk: str) -> dict[tuple[str, str], float]:
+def dockq_of(dataset: str, chunk: str) -> dict[Key, float]:
     """(target, decoy) → DockQ of the decoys of a chunk that have one."""
     return {row.key: row.dockq for row in read_labelled(dataset, [chunk]) if row.dockq is not None}
 

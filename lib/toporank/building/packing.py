@@ -58,18 +58,24 @@ def write_pack(
 
     Parameters
     ----------
-    path : of the pack
-    members : its graphs, in its order
-    joined : in how many a partner has several chains
-    quality : of the members with a `quality_sha256`
+    path : Path
+        Of the pack.
+    members : list of Member
+        Its graphs, in its order.
+    joined : int
+        In how many a partner has several chains.
+    quality : callable, optional
+        Local quality of the members with a `quality_sha256`.
 
     Returns
     -------
-    How many graphs were read
+    int
+        How many graphs were read.
 
     Raises
     ------
-    GraphError : naming a graph that is damaged, or two whose widths or feature modules differ
+    GraphError
+        Naming a graph that is damaged, or two whose widths or feature modules differ.
     """
     code = code_of("building/packing.py", "files")
     digests = [_source_digest(member, code) for member in members]

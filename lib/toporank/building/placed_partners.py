@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.plan import Key, PlannedDecoy
 from toporank.comparing.native.mapping import (
     Counterparts,
     chain_without_atoms,
@@ -23,8 +23,6 @@ from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_te
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
 
-Key = tuple[str, str]
-"""Target and decoy."""
 Sequences = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain."""
 
@@ -71,7 +69,14 @@ def in_names_of_decoys(
     what the chains of the native are by nature, and what is one chain of the native and several of
     the decoy.
 
-    chains : target and decoy → its chains; decoys that cannot be read are left out.
+    Parameters
+    ----------
+    rows : iterable of PlannedDecoy
+        The planned decoys.
+    natives : Natives
+        What is known of the natives of their targets.
+    chains : mapping
+        Target and decoy → its chains; decoys that cannot be read are left out.
     """
     placed = []
     for row in rows:
@@ -197,8 +202,19 @@ def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, 
 def check_named(partners: Mapping[Key, str], natives: Natives, where: str) -> list[str]:
     """Where partners name chains that natives do not have, a sentence for the first.
 
-    partners : target and decoy → as they were given. where : what messages call them. Raises
-    ConfigError when they fit no native.
+    Parameters
+    ----------
+    partners : mapping
+        Target and decoy → as they were given.
+    natives : Natives
+        What is known of the natives.
+    where : str
+        What messages call the partners.
+
+    Raises
+    ------
+    ConfigError
+        When they fit no native.
     """
     missing: dict[Key, list[str]] = {}
     for (target, _), text in partners.items():

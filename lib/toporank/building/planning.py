@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from toporank.building.chunks.plan import PlannedDecoy, planned
+from toporank.building.chunks.plan import Key, PlannedDecoy, planned
 from toporank.building.coverage import CoverageRow
 from toporank.building.placed_partners import Natives, in_names_of_decoys
 from toporank.comparing.native.mapping_text import in_decoy, read_mapping
@@ -32,10 +32,24 @@ def plan_of(
 
     A decoy for which nobody gives partners has those that `natural_partners` recognises.
 
-    for_all : partners of every target that no table names, or empty. of_targets : target, or folder
-    of a target, → partners. natives : by whose chains the partners of their targets are named;
-    where there is none, they are chains of the target. Raises ConfigError when two tables
-    contradict each other, or a label may mean several files.
+    Parameters
+    ----------
+    grouped : Grouped
+        The decoys by their targets.
+    for_all : str
+        Partners of every target that no table names, or empty.
+    of_targets : mapping
+        Target, or folder of a target, → partners.
+    labels : iterable of Label
+        The rows of the label table.
+    natives : Natives, optional
+        By whose chains the partners of their targets are named; where there is none, they are
+        chains of the target.
+
+    Raises
+    ------
+    ConfigError
+        When two tables contradict each other, or a label may mean several files.
     """
     labels = list(labels)
     of_decoys_labels = of_decoys(labels)
@@ -95,7 +109,7 @@ def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
 
 def partners_given(
     grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
-) -> dict[tuple[str, str], str]:
+) -> dict[Key, str]:
     """The partners of each decoy, target and decoy → text as it was given. Arguments and errors :
     as for `plan_of`.
     """

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.ledger import LedgerRow
-from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.plan import Key, PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.comparing.correspondence import chain_map_text
 from toporank.comparing.decoys import maps_of_target
@@ -35,15 +35,29 @@ def sequences(complex_: Complex) -> dict[str, str]:
 
 def target_chains(
     plan: Iterable[PlannedDecoy],
-    fates: Mapping[tuple[str, str], LedgerRow],
+    fates: Mapping[Key, LedgerRow],
     earlier: Iterable[Chain],
     store: Store,
 ) -> list[Chain]:
     """The chains of every target with a graph, sorted by target.
 
-    They are read from the decoy with most chains, the first by name of several; what was read from
-    the same file before is taken from `earlier`. Raises StructureError when the file is no longer
-    what was built.
+    They are read from the decoy with most chains, the first by name of several.
+
+    Parameters
+    ----------
+    plan : iterable of PlannedDecoy
+        The decoys.
+    fates : mapping
+        (target, decoy) → what became of it.
+    earlier : iterable of Chain
+        What was read before; it is taken from there where the file is the same.
+    store : Store
+        The reuse store.
+
+    Raises
+    ------
+    StructureError
+        When a file is no longer what was built.
     """
     chosen: dict[str, PlannedDecoy] = {}
     for decoy in sorted(plan):
@@ -71,12 +85,12 @@ class Correspondence(NamedTuple):
     are.
     """
 
-    chains: dict[tuple[str, str], str]
-    moved: dict[tuple[str, str], int]
+    chains: dict[Key, str]
+    moved: dict[Key, int]
 
 
 def correspondence_of(
-    plan: Iterable[PlannedDecoy], fates: Mapping[tuple[str, str], LedgerRow], store: Store
+    plan: Iterable[PlannedDecoy], fates: Mapping[Key, LedgerRow], store: Store
 ) -> Correspondence:
     """How the decoys of a plan correspond. Raises StructureError when a file is no longer what was
     built.

@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from toporank import layout
-from toporank.building.built import Built, Key
-from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.built import Built
+from toporank.building.chunks.plan import Key, PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
 from toporank.comparing.homology.chain_tables import compared, sequences_of_chains, write_chains

@@ -206,48 +206,33 @@ def test_seeds_of_one_configuration_have_a_mean_and_a_deviation():
 # ---- fine-tunes ----------------------------------------------------------------------------------
 
 
-def test_a_fine_tune_that_does_not_beat_its_parent_leaves_it_as_final_and_says_so():
-    paths = [finished("p_seed1", 0.1, 0.0), finished("a", 0.2, 0.0, parent="p_seed1")]
-    chosen = write_selection(paths, "val_loss", Path("leaderboard.csv"), Path("best"))
-    assert chosen["run"] == "p_seed1"
-    assert (
-        chosen["fine_tuning"]
-        == "no fine-tune beats its parent: p_seed1 is left as it was, p_seed1 is final"
-    )
-    assert leaderboard(paths, "val_loss").set_index("run")["beats_parent"].to_dict() == {
-        "p_seed1": False,
-        "a": False,
-    }
+PARENT = ("p_seed1", 0.1, "")
+NONE_BEATS = "no fine-tune beats its parent: p_seed1 is left as it was, p_seed1 is final"
+ONE_BEATS = "two (from one) beats its parent, but no fine-tune beats p_seed1, which is final"
 
 
-def test_a_fine_tune_as_good_as_its_parent_does_not_beat_it():
-    paths = [finished("p_seed1", 0.1, 0.0), finished("a", 0.1, 0.0, parent="p_seed1")]
-    assert winner(leaderboard(paths, "val_loss"), "val_loss")["run"] == "p_seed1"
-
-
-def test_a_fine_tune_that_beats_its_parent_is_final_and_says_so():
-    paths = [finished("p_seed1", 0.1, 0.0), finished("a", 0.05, 0.0, parent="p_seed1")]
+@pytest.mark.parametrize(
+    ("runs", "better", "says"),
+    [
+        ([PARENT], [], ""),
+        ([PARENT, ("a", 0.2, "p_seed1")], [], NONE_BEATS),
+        ([PARENT, ("a", 0.1, "p_seed1")], [], NONE_BEATS),
+        (
+            [PARENT, ("a", 0.05, "p_seed1")],
+            ["a"],
+            "fine-tune a beats its parent p_seed1 and is final",
+        ),
+        ([PARENT, ("one", 0.4, "p_seed1"), ("two", 0.3, "one")], ["two"], ONE_BEATS),
+    ],
+    ids=["no fine-tune", "worse", "as good", "better", "better than another phase"],
+)
+def test_what_fine_tuning_brought_is_said_and_the_better_one_is_final(runs, better, says):
+    paths = [finished(run, loss, 0.0, parent=parent) for run, loss, parent in runs]
     table = leaderboard(paths, "val_loss")
-    assert table["beats_parent"].tolist() == [True, False]
-    assert verdict(table) == "fine-tune a beats its parent p_seed1 and is final"
-
-
-def test_a_phase_may_beat_its_parent_and_still_not_be_final():
-    paths = [
-        finished("p_seed1", 0.1, 0.0),
-        finished("one", 0.4, 0.0, parent="p_seed1"),
-        finished("two", 0.3, 0.0, parent="one"),
-    ]  # fmt: skip
-    table = leaderboard(paths, "val_loss").set_index("run")
-    assert table["beats_parent"].to_dict() == {"p_seed1": False, "two": True, "one": False}
-    assert (
-        verdict(table.reset_index())
-        == "two (from one) beats its parent, but no fine-tune beats p_seed1, which is final"
-    )
-
-
-def test_without_fine_tunes_there_is_nothing_to_say(summaries):
-    assert verdict(leaderboard(summaries, "val_loss")) == ""
+    assert table["run"][table["beats_parent"]].tolist() == better
+    chosen = write_selection(paths, "val_loss", Path("leaderboard.csv"), Path("best"))
+    assert chosen["fine_tuning"] == verdict(table) == says
+    assert chosen["run"] == ("a" if better == ["a"] else "p_seed1")
 
 
 # ---- the last paragraph --------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from toporank.building.chunks.ledger import (
     parts_text,
     write_ledger,
 )
-from toporank.building.chunks.plan import PlannedDecoy, read_chunk
+from toporank.building.chunks.plan import Key, PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import Making, recipes, scope_of
 from toporank.building.chunks.store import Store, cpu_seconds
 from toporank.errors import (
@@ -58,14 +58,23 @@ def run_chunk(
     chunk: str,
     choices: dict[str, Choice],
     store: Store,
-    labels: Mapping[tuple[str, str], float] | None = None,
+    labels: Mapping[Key, float] | None = None,
 ) -> list[LedgerRow]:
     """Bring the artefacts of every decoy of a chunk up to date in the store, and write the ledger.
 
     A decoy that fails in a stage gets a status, and its siblings go on. A full disk or lack of
     memory is no decoy's fault: it ends the job.
 
-    labels : (target, decoy) → DockQ where the plan has none.
+    Parameters
+    ----------
+    dataset, chunk : str
+        Whose plan is read.
+    choices : dict
+        Stage → feature module with its parameters.
+    store : Store
+        The reuse store.
+    labels : mapping, optional
+        (target, decoy) → DockQ, in the place of that of the plan.
     """
     members = read_chunk(dataset, chunk)
     if labels is not None:
@@ -174,9 +183,20 @@ def making(
     store: Store,
     content: bytes | None = None,
 ) -> Making:
-    """The artefacts of a planned decoy. choices : may be empty where no feature is asked for.
+    """The artefacts of a planned decoy.
 
-    digest : of its file. content : of its file, where it was read before.
+    Parameters
+    ----------
+    member : PlannedDecoy
+        The decoy.
+    digest : str
+        SHA-256 of its file.
+    choices : dict
+        Feature modules; may be empty where no feature is asked for.
+    store : Store
+        The reuse store.
+    content : bytes, optional
+        Of its file, where it was read before.
     """
     return Making(
         Path(member.path),
@@ -201,7 +221,21 @@ def artefact(
     """An artefact of a built decoy, or the graph of one of its interfaces: from the store, or made
     again.
 
-    digest : its checksum. Raises RecordError when it cannot be made as it was.
+    Parameters
+    ----------
+    stage : str
+        That made it.
+    digest : str
+        Its checksum.
+    member, row : PlannedDecoy, LedgerRow
+        The decoy, and what became of it.
+    choices, store : dict, Store
+        The feature modules, and the reuse store.
+
+    Raises
+    ------
+    RecordError
+        When it cannot be made as it was.
     """
     scope = scope_of(Path(member.path), row.structure_sha256, member.model)
     content = store.find(scope, stage, digest)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank import layout
-from toporank.building.chunks.plan import NAME, Current, chunk_names
+from toporank.building.chunks.plan import NAME, Current, Key, by_key, chunk_names
 from toporank.building.chunks.store import Entry
 from toporank.errors import RecordError
 from toporank.features.interface import Meeting
@@ -52,7 +52,7 @@ class LedgerRow(NamedTuple):
         return json.loads(self.parts or "{}")
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         """Identity within the data set."""
         return self.target, self.decoy
 
@@ -113,7 +113,7 @@ def read_meetings(row: LedgerRow) -> list[Meeting]:
     return [Meeting(*cells) for cells in json.loads(row.meetings or "[]")]
 
 
-def read_outcomes(dataset: str, chunk: str, keys: Iterable[tuple[str, str]]) -> Ledger:
+def read_outcomes(dataset: str, chunk: str, keys: Iterable[Key]) -> Ledger:
     """The ledger of a chunk. Raises RecordError unless it has a row for each of these decoys."""
     path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
     ledger = read_ledger(path)
@@ -129,7 +129,7 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
     write_text(path, f"{recipes}\n{to_lines(LedgerRow._fields, ledger.rows)}")
 
 
-def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRow]:
+def last_fates(dataset: str, current: Current) -> dict[Key, LedgerRow]:
     """What became of every decoy: in this run or, outside a partial build, in an earlier one."""
     folder = Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent
     rows: list[LedgerRow] = []
@@ -138,7 +138,7 @@ def last_fates(dataset: str, current: Current) -> dict[tuple[str, str], LedgerRo
             rows += read_ledger(folder / f"{chunk}.tsv").rows
     for chunk in current.chunks:
         rows += read_ledger(folder / f"{chunk}.tsv").rows
-    return {row.key: row for row in rows}  # the latest of each
+    return by_key(rows)  # the latest of each
 
 
 def remove_old(dataset: str, current: Current) -> None:

@@ -20,7 +20,7 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from toporank import layout
 from toporank.errors import RecordError
@@ -29,6 +29,9 @@ from toporank.files.records import from_lines, to_lines
 from toporank.files.state import state_if_there
 from toporank.structures.identity import Decoy
 
+Key = tuple[str, str]
+"""Target and decoy."""
+Row = TypeVar("Row")
 NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
 """Name of a chunk: its number, and a digest of its decoys."""
 
@@ -68,7 +71,7 @@ class PlannedDecoy(NamedTuple):
         return "" if self.recognised else self.partners_given or self.partners
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         """Identity within the data set."""
         return self.target, self.decoy
 
@@ -79,17 +82,28 @@ Chunks = dict[str, list[PlannedDecoy]]
 
 def planned(
     decoys: Iterable[Decoy],
-    labels: Mapping[tuple[str, str], float],
-    partners: Mapping[tuple[str, str], str] | None = None,
-    of_files: Mapping[tuple[str, str], str] | None = None,
+    labels: Mapping[Key, float],
+    partners: Mapping[Key, str] | None = None,
+    of_files: Mapping[Key, str] | None = None,
     contents: Mapping[str, str] | None = None,
-    recognised: Container[tuple[str, str]] = (),
+    recognised: Container[Key] = (),
 ) -> list[PlannedDecoy]:
-    """Decoys with the state of their files, labels and partners (target and decoy → DockQ, and
-    partners as text).
+    """Decoys with the state of their files, labels and partners.
 
-    of_files : partners by the chains of each decoy's own file; as `partners` by default. contents : path
-    → SHA-256 of the file, where it is known. recognised : decoys whose partners nobody gave.
+    Parameters
+    ----------
+    decoys : iterable of Decoy
+        In any order.
+    labels : mapping
+        Target and decoy → DockQ.
+    partners : mapping, optional
+        Target and decoy → partners as text, as they were given.
+    of_files : mapping, optional
+        The same by the chains of each decoy's own file; as `partners` by default.
+    contents : mapping, optional
+        Path → SHA-256 of the file, where it is known.
+    recognised : container
+        Decoys whose partners nobody gave.
     """
     partners, of_files, contents = partners or {}, of_files or {}, contents or {}
     rows = []
@@ -123,6 +137,11 @@ def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
 
     Linear hashing: when one more chunk is needed, one chunk is split in two and all others stay the
     same.
+
+    Returns
+    -------
+    dict
+        Name of each chunk, such as `001-89ff52dd1c48501f`, → its decoys.
     """
     count = max(1, -(-len(rows) // chunk_size))
     bits = (count - 1).bit_length()
@@ -142,8 +161,10 @@ def part_of(plan: Iterable[PlannedDecoy], part: str) -> list[list[PlannedDecoy]]
 
     Parameters
     ----------
-    plan : all decoys
-    part : number of the part, from 1, and of all parts, such as "3-of-7"
+    plan : iterable of PlannedDecoy
+        All decoys.
+    part : str
+        Number of the part, from 1, and of all parts, such as "3-of-7".
     """
     number, n_parts = map(int, part.split("-of-"))
     targets = []
@@ -221,6 +242,19 @@ def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
     if _digest(members) not in chunk:
         raise RecordError("the plan was changed", where=path, remedy="delete it and run again")
     return members
+
+
+def read_chunks(dataset: str, chunks: Iterable[str]) -> dict[Key, PlannedDecoy]:
+    """The decoys of several chunks by target and name; raises as `read_chunk`."""
+    rows: list[PlannedDecoy] = []
+    for chunk in chunks:
+        rows += read_chunk(dataset, chunk)
+    return by_key(rows)
+
+
+def by_key(rows: Iterable[Row]) -> dict[Key, Row]:
+    """Rows by their `key`, target and decoy; the last where several have the same."""
+    return {row.key: row for row in rows}
 
 
 def _from_cells(cells: list[str]) -> PlannedDecoy:

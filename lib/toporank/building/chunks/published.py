@@ -16,14 +16,14 @@ from typing import NamedTuple
 from toporank import layout
 from toporank.building.chunks.chunk import artefact
 from toporank.building.chunks.ledger import LedgerRow, last_fates, read_outcomes
-from toporank.building.chunks.plan import read_chunk, read_current
+from toporank.building.chunks.plan import read_chunk, read_chunks, read_current
 from toporank.building.chunks.store import Store
 from toporank.errors import RecordError
 from toporank.features.registry import Choice
 from toporank.files.atomic import sha256, write_bytes, write_text
 from toporank.files.records import from_lines, to_lines
 
-Key = tuple[str, str, str]
+ArtefactKey = tuple[str, str, str]
 """Stage, target and decoy."""
 State = tuple[int, int]
 """Size in bytes and modification time in ns."""
@@ -51,16 +51,31 @@ def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
 def publish(
     dataset: str, choices: dict[str, Choice], store: Store, as_file: AsFile
 ) -> tuple[int, int]:
-    """Publish the artefacts of the decoys of the last build, and remove all that are of none; how
-    many of each.
+    """Publish the artefacts of the decoys of the last build, and remove all that are of none.
 
-    What a partial build leaves out stays as it is. Raises RecordError where something else is in
-    the place of one.
+    What a partial build leaves out stays as it is.
+
+    Parameters
+    ----------
+    dataset : str
+        Whose decoys were built.
+    choices, store : dict, Store
+        The feature modules, and the reuse store.
+    as_file : callable
+        Stage and artefact → what is in the file that people open.
+
+    Returns
+    -------
+    tuple of int
+        How many were published, and how many removed.
+
+    Raises
+    ------
+    RecordError
+        Where something else is in the place of one.
     """
     current = read_current(dataset)
-    members = {}
-    for chunk in current.chunks:
-        members |= {member.key: member for member in read_chunk(dataset, chunk)}
+    members = read_chunks(dataset, current.chunks)
     before, states, table = read_published(dataset), _states(dataset), {}
     n_written, stale = 0, set(states)
     for row in last_fates(dataset, current).values():
@@ -101,13 +116,13 @@ def publish_decoy(
     return row
 
 
-def write_published(dataset: str, table: Mapping[Key, Published]) -> None:
+def write_published(dataset: str, table: Mapping[ArtefactKey, Published]) -> None:
     """Write what is published."""
     rows = [(*key, row.artefact, row.file, *row.state) for key, row in sorted(table.items())]
     write_text(layout.PUBLISHED.format(dataset=dataset), to_lines(COLUMNS, rows))
 
 
-def read_published(dataset: str) -> dict[Key, Published]:
+def read_published(dataset: str) -> dict[ArtefactKey, Published]:
     """What is published of a data set; nothing if its table is not there or is something else."""
     table = {}
     try:
@@ -121,7 +136,7 @@ def read_published(dataset: str) -> dict[Key, Published]:
     return table
 
 
-def damaged(dataset: str) -> set[Key]:
+def damaged(dataset: str) -> set[ArtefactKey]:
     """Published artefacts that are gone or have other content. A file is read only if its time
     differs.
     """
@@ -131,9 +146,9 @@ def damaged(dataset: str) -> set[Key]:
     return {key for key in differing if not _has_content(place(dataset, *key), table[key].file)}
 
 
-def _states(dataset: str) -> dict[Key, State]:
+def _states(dataset: str) -> dict[ArtefactKey, State]:
     """Every artefact that is published, with the state of its file."""
-    states: dict[Key, State] = {}
+    states: dict[ArtefactKey, State] = {}
     for stage in layout.STAGES:
         suffix = layout.SUFFIX[stage]
         for target in _entries(layout.ARTEFACTS.format(dataset=dataset, stage=stage)):
