@@ -230,7 +230,8 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     shared = set(parts[0]).intersection(*parts) - {""}
     telling = []
     for part in sorted(shared, key=parts[0].index):
-        if not GENERIC.fullmatch(part) and (numbers or not part.isdecimal()):
+        is_number = part.isdecimal() and not numbers
+        if not is_number and not GENERIC.fullmatch(part):
             telling.append(part)
     return "_".join(telling)
 

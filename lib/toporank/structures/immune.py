@@ -198,8 +198,7 @@ def _variable_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     """
     domains = []
     for name, trace in chains.items():
-        for domain in domains_of(trace.sequence):
-            domains.append((name, domain))
+        domains += [(name, domain) for domain in domains_of(trace.sequence)]
     scores = {}
     for first, second in combinations(domains, 2):
         (name, one), (other_name, other) = first, second

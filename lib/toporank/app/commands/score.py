@@ -62,7 +62,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=score)
 
 
-def settings_of(
+def settings_of(  # noqa: PLR0913 -- the options of the command
     folder: Path,
     name: str,
     partners: str | None,

@@ -6,7 +6,7 @@ import contextlib
 import gc
 import math
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from toporank.app.workflow.data_sets import (
 from toporank.building.chunks.plan import (
     Chunks,
     Current,
+    PlannedDecoy,
     deal,
     read_current,
     write_current,
@@ -30,6 +31,7 @@ from toporank.building.chunks.published import damaged, place
 from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.building.gap import (
+    DecoyGap,
     describe_fates,
     describe_reasons,
     describe_stages,
@@ -43,6 +45,7 @@ from toporank.comparing.homology import mmseqs
 from toporank.errors import ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice
 from toporank.files.state import state_if_there
+from toporank.inputs.complexes import Grouped
 from toporank.inputs.discovery import decoys_of, sketches
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys
 from toporank.inputs.graph_files import find_graph_files, state_of_files
@@ -264,12 +267,7 @@ def _plan_decoys(
         notes += notes_on_natives
         notes += check_named(partners, natives, f"{where}, partners")
     rows = plan_of(grouped, for_all, of_targets, labels, natives)
-    notes += [f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)]
-    if natives:
-        partners = {key: text for key, text in partners.items() if key[0] not in natives.chains}
-    notes += called_otherwise(partners, grouped)
-    if natives:
-        notes += called_in_models(rows)
+    notes += _notes_on_partners(rows, partners, natives, grouped)
     unread = describe_passed_over(folder, grouped.passed_over)
     notes += [f"{line} ({EXPECTED})" for line in unread]
     notes += _stray_partners(of_targets, decoys)
@@ -292,11 +290,7 @@ def _plan_decoys(
         planned.again = {str(place(name, *key)) for key in differing}
         planned.again.add(layout.PUBLISHED.format(dataset=name))
     gap = survey(name, chunks, recipes(choices), differing)
-    try:
-        write_plans(name, planned.chunks)
-        write_gap(name, gap)
-    except OSError as error:
-        raise ConfigError(f"the plans cannot be written: {error}", where=where) from error
+    _write_plans(name, planned.chunks, gap)
 
     about_labels = _describe_labels(labels, decoys)
     if dataset.labels_from_natives:
@@ -306,6 +300,29 @@ def _plan_decoys(
     result.datasets[name] = planned
     result.summary[name] = f"{describe_fates(gap)}; {about_labels}"
     result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
+
+
+def _notes_on_partners(
+    rows: list[PlannedDecoy],
+    partners: Mapping[tuple[str, str], str],
+    natives: Natives | None,
+    grouped: Grouped,
+) -> list[str]:
+    """Which partners were recognised, and which chains models call otherwise."""
+    notes = [f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)]
+    if not natives:
+        return notes + called_otherwise(partners, grouped)
+    of_models = {key: text for key, text in partners.items() if key[0] not in natives.chains}
+    return notes + called_otherwise(of_models, grouped) + called_in_models(rows)
+
+
+def _write_plans(name: str, chunks: Chunks, gap: list[DecoyGap]) -> None:
+    try:
+        write_plans(name, chunks)
+        write_gap(name, gap)
+    except OSError as error:
+        what = f"the plans cannot be written: {error}"
+        raise ConfigError(what, where=f"dataset {name}") from error
 
 
 def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]:

@@ -235,7 +235,8 @@ def _iptm_by_pair_names(table: Values) -> IptmOfPairs:
     names = list(dict.fromkeys(itertools.chain.from_iterable(values)))
     rows = []
     for first in names:
-        rows.append([values.get((first, second), np.nan) for second in names])
+        row = [values.get((first, second), np.nan) for second in names]
+        rows.append(row)
     return (_matrix_of_pairs(rows), names) if names else (None, None)
 
 

@@ -418,7 +418,5 @@ def _runs(names: Sequence[str] | None) -> list[tuple[str, np.ndarray]]:
         return []
     names = np.array(names)
     starts = np.flatnonzero(names[1:] != names[:-1]) + 1
-    runs = []
-    for places in np.split(np.arange(len(names)), starts):
-        runs.append((str(names[places[0]]), places))
-    return runs
+    places_of_runs = np.split(np.arange(len(names)), starts)
+    return [(str(names[places[0]]), places) for places in places_of_runs]

@@ -150,6 +150,7 @@ def _pattern(models: Iterable[str], kind: str) -> re.Pattern[str]:
     for predictor in PREDICTORS:
         if any(predictor.model.fullmatch(stem) for stem in models):
             for name in getattr(predictor, kind):
+                pattern = re.sub(r"\\\{\w+\\\}", ".*", re.escape(name))
                 if not name.startswith("{stem}"):  # anything could be called so
-                    patterns.append(re.sub(r"\\\{\w+\\\}", ".*", re.escape(name)))
+                    patterns.append(pattern)
     return re.compile("|".join(patterns))
