@@ -10,6 +10,7 @@ import time
 import tracemalloc
 
 import numpy as np
+import pytest
 
 from structures_text import EXAMPLES
 from toporank.comparing.contacts import residue_contacts
@@ -71,6 +72,7 @@ def test_its_318_chains_fit_into_what_mkdssp_is_given():
     assert len({letter for letter, _ in position}) == 26
 
 
+@pytest.mark.slow
 def test_all_stages_of_twenty_thousand_residues_need_less_than_a_gigabyte():
     """In a process of its own, whose memory is not that of the tests before."""
     code = (

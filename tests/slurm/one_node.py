@@ -1,17 +1,15 @@
 """A Slurm cluster of one node on this machine, for tests: munged, slurmctld and slurmd as this
 process's children.
 
-    python tests/slurm/one_node.py FOLDER [--memory MB] -- COMMAND...
-
-Starts the three, runs COMMAND with the cluster's client programs on its PATH, stops the three, and
-writes the CPU seconds of everything that ran on the node to FOLDER/node_seconds. Configuration,
+`cluster` starts the three, gives the environment with the cluster's client programs on its PATH,
+stops the three, and writes the CPU seconds of everything that ran on the node to
+FOLDER/node_seconds. Run as a program this file is that node. Configuration,
 state, logs and sockets lie in FOLDER, ports are free ones; nothing else of the machine is touched,
 a real cluster's configuration included. Needs root.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import ctypes
 import os
@@ -43,57 +41,13 @@ PARTITION = "ci"
 SECONDS_TO_START = 60
 PR_SET_CHILD_SUBREAPER = 36
 
-CONFIGURATION = """\
-ClusterName=toporank
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={controller_port}
-SlurmdPort={node_port}
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
-CredType=cred/munge
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-JobCompType=jobcomp/filetxt
-JobCompLoc={folder}/jobs.txt
-SwitchType=switch/none
-MpiDefault=none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
-SchedulerType=sched/backfill
-SchedulerParameters=sched_interval=1,bf_interval=5
-MinJobAge=3600
-KillWait=2
-ReturnToService=2
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} State=UNKNOWN
-PartitionName={partition} Nodes={host} Default=YES MaxTime=INFINITE State=UP DefMemPerCPU=100
-"""
+CONFIGURATION = Path(__file__).with_name("slurm.conf").read_text()
 
 
 def missing() -> list[str]:
     """What a cluster lacks here; empty when it can be started."""
     absent = [name for name in (*DAEMONS, "munge", "sbatch", "srun") if not _program(name)]
     return absent + ([] if os.geteuid() == 0 else ["root"])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--memory", type=int, default=8000, help="MB the node says it has")
-    parser.add_argument("command", nargs="+")
-    args = parser.parse_args()
-    with cluster(args.folder.resolve(), args.memory) as environment:
-        status = subprocess.run(args.command, env=environment, check=False).returncode
-    sys.exit(status)
 
 
 @contextlib.contextmanager
@@ -141,7 +95,6 @@ def cluster(folder: Path, memory: int) -> Iterator[dict[str, str]]:
         node = [
             sys.executable,
             __file__,
-            "--node",
             str(folder / "node_seconds"),
             _program("slurmd"),
         ]
@@ -243,7 +196,4 @@ def node(seconds: Path, command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--node"]:
-        node(Path(sys.argv[2]), sys.argv[3:])
-    else:
-        main()
+    node(Path(sys.argv[1]), sys.argv[2:])

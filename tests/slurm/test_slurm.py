@@ -21,16 +21,14 @@ from one_node import cluster, missing
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "resources/example"
-DECOYS = {"1AVZ": ("near1", "far1"), "1GCQ": ("near1", "far1")}
-SETTINGS = (
-    "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 2 --cores 2 "
-    "--latency-wait 5"
-)
+NAMES = ("near1", "far1")
+DECOYS = {"1AVZ": NAMES, "1GCQ": NAMES}
+SETTINGS = "--slurm-status-command squeue --cores 2 --latency-wait 5"
 PATIENCE = 900
 """Seconds after which a test gives up; a job whose demands cannot be met waits for ever."""
 TRAINING = {
     "sweep": {
-        "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 2},
+        "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 1},
         "configs": [{"name": "tiny", "hidden": 8, "heads": 2}],
         "seeds": [1],
     }
@@ -62,15 +60,8 @@ class Study:
 
     def start(self, *arguments: str) -> subprocess.Popen:
         """`snakemake --profile slurm`, from the repository root."""
-        command = [
-            self.python,
-            "-m",
-            "snakemake",
-            "--profile",
-            "slurm",
-            "--directory",
-            str(self.home),
-        ]
+        impatient = str(Path(__file__).with_name("impatient.py"))
+        command = [self.python, impatient, "--profile", "slurm", "--directory", str(self.home)]
         command += [*SETTINGS.split(), *arguments]
         with open(self.home / "printed.txt", "w") as printed:
             process = subprocess.Popen(
@@ -124,29 +115,35 @@ class Study:
         root = self.home / "results/mini/graphs"
         return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*.pt")}
 
+    def coverage(self) -> str:
+        return (self.home / "results/mini/coverage.tsv").read_text()
 
-@pytest.fixture
-def study(tmp_path: Path, submitting_python: str):
+
+def make_home(home: Path) -> Path:
     """Four decoys of the example and one that is no structure, in two chunks."""
-    home = tmp_path / "study"
-    labels = pd.read_csv(EXAMPLE / "labels.csv")
     for target, names in DECOYS.items():
         (home / "decoys" / target).mkdir(parents=True)
         for name in names:
             (source,) = (EXAMPLE / "decoys" / target).glob(f"{name}.*")
             shutil.copy(source, home / "decoys" / target)
     (home / "decoys/1AVZ/broken.pdb").write_bytes(b"\x00 not a structure")
-    kept = labels[[row.Model in DECOYS.get(row.Target, ()) for row in labels.itertuples()]]
-    kept.assign(split=["train" if target == "1AVZ" else "val" for target in kept["Target"]]).to_csv(
-        home / "labels.csv", index=False
-    )
-    (home / "config").mkdir()
+    labels = pd.read_csv(EXAMPLE / "labels.csv").query("Target in @DECOYS and Model in @NAMES")
+    splits = labels["Target"].map({"1AVZ": "train", "1GCQ": "val"})
+    labels.assign(split=splits).to_csv(home / "labels.csv", index=False)
     config = {
         "datasets": [{"name": "mini", "decoys": "decoys", "labels": "labels.csv"}],
         "training": TRAINING,
         "workflow": {"chunk_size": 3},
     }
+    (home / "config").mkdir()
     (home / "config/config.yaml").write_text(yaml.safe_dump(config))
+    return home
+
+
+@pytest.fixture
+def study(tmp_path: Path, submitting_python: str):
+    """The decoys with a cluster."""
+    home = make_home(tmp_path / "study")
     with cluster(tmp_path / "cluster", memory=20_000) as environment:
         study = Study(home, environment, submitting_python)
         try:
@@ -157,32 +154,21 @@ def study(tmp_path: Path, submitting_python: str):
                 process.wait()
 
 
-def on_this_machine(study: Study, home: Path) -> Study:
-    """The same decoys taken to graphs without Slurm, with nothing to reuse."""
-    for part in ("decoys", "config"):
-        shutil.copytree(study.home / part, home / part)
-    shutil.copy(study.home / "labels.csv", home)
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--directory",
-        str(home),
-        "--cores",
-        "2",
-        "build_graphs",
-    ]
-    subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True)
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The same decoys taken to graphs without Slurm."""
+    home = make_home(tmp_path_factory.mktemp("local"))
+    command = [sys.executable, "-m", "snakemake", "--directory", str(home), "--cores", "2"]
+    subprocess.run([*command, "build_graphs"], cwd=REPOSITORY, capture_output=True, check=True)
     return Study(home, dict(os.environ), sys.executable)
 
 
-def test_decoys_to_report(study, tmp_path):
+def test_decoys_to_report(study, local):
     study.run("all")
     assert (study.home / "results/report.html").is_file()
     jobs = study.jobs()
-    asked = Counter(
-        (row.comment.split("_wildcards")[0], row.memory, row.minutes) for row in jobs.itertuples()
-    )
+    rules = [comment.split("_wildcards")[0] for comment in jobs["comment"]]
+    asked = Counter(zip(rules, jobs["memory"], jobs["minutes"], strict=True))
     assert asked == {
         ("rule_chunk_build_chunk", "3000M", "2:00:00"): 2,
         ("rule_pack_graphs", "4000M", "1:00:00"): 1,
@@ -192,10 +178,9 @@ def test_decoys_to_report(study, tmp_path):
         ("rule_read_confidence", "4000M", "1:00:00"): 1,
     }
     assert set(jobs["state"]) == {"COMPLETED"}
-    assert study.graphs() == on_this_machine(study, tmp_path / "local").graphs()
-    coverage = [home / "results/mini/coverage.tsv" for home in (study.home, tmp_path / "local")]
-    assert coverage[0].read_text() == coverage[1].read_text()
-    assert "\tunreadable\t" in coverage[0].read_text()
+    assert study.graphs() == local.graphs()
+    assert study.coverage() == local.coverage()
+    assert "\tunreadable\t" in study.coverage()
 
 
 def test_a_job_the_scheduler_kills_gets_another_attempt_with_more(study):
@@ -214,10 +199,10 @@ def test_a_job_the_scheduler_kills_gets_another_attempt_with_more(study):
     )
     assert others == {("COMPLETED", "3000M", "2:00:00"): 1, ("COMPLETED", "6000M", "4:00:00"): 1}
     assert len(study.graphs()) == 4
-    assert "\tunreadable\t" in (study.home / "results/mini/coverage.tsv").read_text()
+    assert "\tunreadable\t" in study.coverage()
 
 
-def test_what_was_interrupted_or_killed_is_started_again(study, tmp_path):
+def test_what_was_interrupted_or_killed_is_started_again(study, local):
     """Ctrl-C takes the jobs along. After a kill -9 they go on without a master, while a new one
     takes over.
     """
@@ -232,4 +217,4 @@ def test_what_was_interrupted_or_killed_is_started_again(study, tmp_path):
     process.wait()
     study.run("--unlock")
     study.run("build_graphs")
-    assert study.graphs() == on_this_machine(study, tmp_path / "local").graphs()
+    assert study.graphs() == local.graphs()

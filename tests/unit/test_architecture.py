@@ -59,10 +59,12 @@ STARTS = ("app.workflow.preflight", "app.workflow.jobs", "building.chunks.chunk"
 LIGHT = [
     ((*STARTS, "report.page"), TORCH),
     (("scorer.networks",), TORCH - {"torch"}),  # graphs that are packed need neither
-    *(((name,), {"torch", "torch_geometric", "pandas"})
-      for name in ("building.packing", "files.graph_file", "files.packfile", "learning.train")),
+    (
+        ("building.packing", "files.graph_file", "files.packfile", "learning.train"),
+        {"torch", "torch_geometric", "pandas"},
+    ),
     ((*STARTS, "building.chunks.stages", "features.registry"), {"numba", "gudhi", "scipy"}),
-]  # fmt: skip
+]
 """What every job or every parsing of the workflow imports, and what takes so long to import that it
 must not.
 """
@@ -114,34 +116,6 @@ def test_functions_are_short():
 
 
 # ---- what must not be there ----------------------------------------------------------------------
-
-
-def broad_handlers(path: Path) -> list[int]:
-    """Lines of handlers that catch whatever comes."""
-    found = []
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.ExceptHandler):
-            caught = (
-                {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)}
-                if node.type
-                else {"BaseException"}
-            )
-            if caught & {"Exception", "BaseException"}:
-                found.append(node.lineno)
-    return found
-
-
-def test_only_the_boundaries_around_one_decoy_and_readers_of_pickles_catch_whatever_comes():
-    sources = [*MODULES, *REPOSITORY.glob("workflow_scripts/*.py")]
-    found = {str(path.relative_to(REPOSITORY)): len(broad_handlers(path)) for path in sources}
-    decoys = (
-        "building/chunks/chunk.py",
-        "building/chunks/stages.py",
-        "inputs/confidence/job.py",
-    )
-    pickles = ("inputs/confidence/content.py", "files/torch_files.py")
-    boundaries = dict.fromkeys((f"lib/toporank/{name}" for name in (*decoys, *pickles)), 1)
-    assert {name: n for name, n in found.items() if n} == boundaries
 
 
 def test_every_module_and_every_public_function_says_what_it_is():

@@ -81,6 +81,7 @@ def scripts_of_environments() -> dict[str, set[str]]:
     return found
 
 
+@functools.cache
 def file_of(module: str) -> Path | None:
     """Where a module of the library is; None for a name that is none."""
     path = LIBRARY.joinpath(*module.split("."))
@@ -249,7 +250,8 @@ def test_the_conda_environment_for_users_has_what_the_package_depends_on_and_wha
 
 
 def test_what_only_the_tests_import_is_no_dependency_of_the_package():
-    used = {package for path in LIBRARY.rglob("*.py") for package in packages(path)}
+    names = {name for path in LIBRARY.rglob("*.py") for name, _ in imports(path)}
+    used = {name.split(".")[0] for name in names}
     libraries = {name for name in declared() if not name.startswith("snakemake")}
     assert set(map(as_imported, libraries)) <= used
 

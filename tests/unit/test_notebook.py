@@ -86,12 +86,6 @@ def test_cells_share_their_variables_and_show_what_they_print_and_their_last_val
     assert nothing == []
 
 
-def test_what_a_cell_raises_ends_the_run(runner):
-    pytest.importorskip("matplotlib")
-    with pytest.raises(ZeroDivisionError):
-        runner.run({"cells": [cell("code", "1 / 0")]})
-
-
 def test_the_page_has_text_code_and_outputs_as_they_are(runner):
     html = "<table>\n\n  <tr><td>*1*</td></tr></table>"
     shown = [{"data": {"text/html": html.splitlines(True)}, "output_type": "display_data"}]

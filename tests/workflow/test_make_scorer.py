@@ -27,10 +27,11 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     for target in ("1AVZ", "1GCQ", "1KTZ"):
         shutil.copy(EXAMPLE / "decoys" / target / "near1.pdb.gz", natives / f"{target}.pdb.gz")
     sweep = {
-        **CONFIG["training"]["sweep"],
-        "configs": [{**CONFIG["training"]["sweep"]["configs"][0], "local_weight": 1.0}],
+        "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 1},
+        "configs": [{"name": "tiny", "hidden": 8, "heads": 2, "local_weight": 1.0}],
+        "seeds": [1, 2],
     }
-    training = {**CONFIG["training"], "sweep": sweep, "split_by": "cluster", "folds": 3}
+    training = {"sweep": sweep, "split_by": "cluster", "folds": 3}
     datasets = [{**CONFIG["datasets"][0], "natives": "natives"}]
     study.configure(features=contacts, training=training, datasets=datasets)
     of_more_folds = (

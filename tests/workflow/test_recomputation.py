@@ -7,7 +7,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections import Counter
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -159,72 +158,23 @@ def test_two_folders_and_two_data_sets_share_a_reuse_store(tmp_path):
         assert ours.read_bytes() == (first.results / f"mini/topology/{file}.csv").read_bytes()
 
 
-@pytest.fixture(scope="module")
-def cloned(tmp_path_factory) -> Study:
-    """Three decoys built by a clone of the repository; the clone may be changed for a while (see
-    `changed`).
-
-    The features are those without compiled code where possible: a clone compiles anew, which takes
-    long.
-    """
-    clone = clone_to(tmp_path_factory.mktemp("clone") / "toporank")
-    return clean(clone.parent / "study", clone, features=FEATURES)
-
-
 FEATURES = {
     "topology": {"engine": "gudhi"},
     "nodes": {"dssp": "mkdssp" if shutil.which("mkdssp") else "builtin"},
     "edges": {"module": "legacy"},
 }
+"""Those without compiled code where possible: a clone compiles anew, which takes long."""
 
 
-@contextmanager
-def changed(study: Study, module: str, old: str, new: str):
-    """A line of the library that runs is another one."""
-    path = study.repository / "lib/toporank" / module
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
-    try:
-        yield
-    finally:
-        path.write_text(text)
-
-
-def test_code_of_one_stage_changed_and_back(cloned, tmp_path):
-    study = copied(cloned, tmp_path / "study")
+def test_code_of_one_stage_changed_and_back(tmp_path):
+    study = clean(tmp_path / "study", clone_to(tmp_path / "toporank"), features=FEATURES)
     before = study.tree()
-    with changed(study, "features/topology.py", "values.mean(), ", "1.5 * values.mean(), "):
-        assert again(study, features=FEATURES) == FEATURES_ALL + Counter(complex=3, contacts=3)
-        assert (
-            study.tree()
-            == clean(tmp_path / "clean", study.repository, features=FEATURES).tree()
-            != before
-        )
+    module = study.repository / "lib/toporank/features/topology.py"
+    text = module.read_text()
+    module.write_text(text.replace("values.mean(), ", "1.5 * values.mean(), "))
+    assert again(study, features=FEATURES) == FEATURES_ALL + Counter(complex=3, contacts=3)
+    afresh = clean(tmp_path / "clean", study.repository, features=FEATURES)
+    assert study.tree() == afresh.tree() != before
+    module.write_text(text)
     assert again(study, features=FEATURES) == Counter()
     assert study.tree() == before
-
-
-def test_a_decoy_that_fails_in_topology_and_one_that_fails_in_edges(cloned, tmp_path):
-    """One on purpose, one by a fault of the program: each is named with stage and reason, the third
-    is as ever.
-    """
-    topology = (
-        "if len(residues) == 23:\n        raise ValueError('no topology today')\n    "  # 1AVZ/far1
-    )
-    edges = "if len(nodes) == 25:\n        raise FeatureError('no edges today')\n    "  # 1GCQ/mid4
-    with (
-        changed(cloned, "features/topology.py", "usable = ", f"{topology}usable = "),
-        changed(cloned, "features/pairs.py", "ca = complex_.xyz", f"{edges}ca = complex_.xyz"),
-    ):
-        study = clean(tmp_path / "study", cloned.repository, features=FEATURES)
-    coverage = [line.split("\t") for line in study.text("mini/coverage.tsv").splitlines()]
-    assert [row[:5] for row in coverage[1:4]] == [
-        ["1AVZ", "far1", "failed", "topology", "unexpected ValueError: no topology today"],
-        ["1AVZ", "near1", "ok", "graphs", ""],
-        ["1GCQ", "mid4", "failed", "graphs", "no edges today"],
-    ]
-    graphs = {name: content for name, content in study.tree().items() if name.endswith(".pt")}
-    assert graphs == {"mini/graphs/1AVZ/near1.pt": cloned.tree()["mini/graphs/1AVZ/near1.pt"]}
-    assert again(study, features=FEATURES) == ALL
-    assert study.tree() == cloned.tree()
