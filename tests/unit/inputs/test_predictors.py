@@ -16,6 +16,7 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -94,113 +95,12 @@ RESULT = {
     "distogram": {"logits": np.zeros((3, 3, 2))},
 }
 OF_TOKENS = {"token_chain_ids": ["A", "A", "B"], "token_res_ids": [1, 2, 1]}
-SCORES = {**IPTM_PTM, "ranking_score": 0.55}
-OF_NAMED = {"pae": PAE, **OF_TOKENS}
-OF_COLABFOLD = {**IPTM_PTM, "pae": PAE}
-LAYOUTS = {
-    "ColabFold": (f"q_relaxed_{TAG}.pdb", {f"q_scores_{TAG}.json": OF_COLABFOLD}),
-    "ColabFold, early": (
-        "q_unrelaxed_rank_1_model_3.pdb", {"q_unrelaxed_rank_1_model_3_scores.json": OF_COLABFOLD}),
-    "ColabFold, stopped before it ranked": (
-        f"q_unrelaxed_{TAG[9:]}.pdb", {f"q_scores_{TAG[9:]}.json.bz2": OF_COLABFOLD}),
-    "AlphaFold-Multimer": ("ranked_0.pdb", {"ranking_debug.json": ORDER, "result_model_2_pred_0.pkl": RESULT}),
-    "AlphaFold-Multimer, one of its own": ("relaxed_model_1_pred_0.pdb", {"result_model_1_pred_0.pkl": RESULT}),
-    "AlphaFold-Multimer, MassiveFold": (
-        "ranked_3_unrelaxed_model_2_pred_0.pdb",
-        {"ranking_debug.json": ORDER, "light_pkl/result_model_2_pred_0.pkl": RESULT}),
-    "AlphaFold-Multimer, several runs of MassiveFold": (
-        "ranked_0_afm_basic_model_2_pred_0.pdb",
-        {
-            "ranking_debug.json": {"iptm+ptm": {"afm_basic_model_2_pred_0": 0.1}},
-            "ranked_0_afm_basic_model_2_pred_0.pkl": RESULT,
-        }),
-    "AlphaFold-Multimer, another order of words": (
-        "unrelaxed_multimer_v3_model_1_pred_0.pdb", {"result_multimer_v3_model_1_pred_0.pkl.xz": RESULT}),
-    "AlphaFold 3": (
-        "job_seed-1_sample-0_model.cif",
-        {
-            "job_seed-1_sample-0_summary_confidences.json": SCORES,
-            "job_seed-1_sample-0_confidences.json": OF_NAMED,
-        }),
-    "AlphaFold 3, early": (
-        "model.cif",
-        {
-            "summary_confidences.json": SCORES,
-            "confidences.json.gz": OF_NAMED,
-        }),
-    "AlphaFold 3, compressed": (
-        "job_model.cif.zst",
-        {
-            "job_summary_confidences.json": SCORES,
-            "job_confidences.json.zst": OF_NAMED,
-        }),
-    "AlphaFold 3, slim AlphaPulldown": (
-        "model.cif",
-        {
-            "summary_confidences.json": SCORES,
-            "confidences.json.xz": OF_NAMED,
-        }),
-    "OpenFold3": (
-        "q_seed_42_sample_1_model.cif",
-        {
-            "q_seed_42_sample_1_confidences_aggregated.json": {**IPTM_PTM, "sample_ranking_score": 0.55},
-            "q_seed_42_sample_1_confidences.json": {"pae": PAE, "pde": PAE, "plddt": [90.0] * 15},
-        }),
-    "OpenFold3, renamed": (
-        "best_model.cif",
-        {
-            "best_confidences_aggregated.json": {**IPTM_PTM, "sample_ranking_score": 0.55},
-            "best_confidences.npz": {"pae": PAE, "plddt": [0.9] * 15},
-        }),
-    "AlphaFold 3, server": (
-        "fold_x_model_2.cif",
-        {
-            "fold_x_summary_confidences_2.json": SCORES,
-            "fold_x_full_data_2.json": OF_NAMED,
-        }),
-    "Boltz": (
-        "x_model_0.cif",
-        {"confidence_x_model_0.json": {**IPTM_PTM, "confidence_score": 0.55}, "pae_x_model_0.npz": {"pae": PAE}}),
-    "Boltz, service": (
-        "sample_1_predicted_structure.cif",
-        {
-            "metrics.json": {
-                "best_sample": {"sample": 0, "metrics": {"iptm": 0.9}},
-                "all_sample_results": [
-                    {"sample": 0, "metrics": {"ptm": 0.9, "iptm": 0.9, "structure_confidence": 0.9}},
-                    {"sample": 1, "metrics": {**IPTM_PTM, "structure_confidence": 0.55}},
-                ],
-            },
-            "sample_1_pae.npz": {"pae": PAE},
-        }),
-    "Boltz, service by names": (
-        "sample_0_predicted_structure.cif",
-        {
-            "metrics.json": {"sample_results": {"sample_0": {**IPTM_PTM, "structure_confidence": 0.55}}},
-            "sample_0_pae.npz": {"pae": PAE},
-        }),
-    "Chai-1, server": (
-        "pred.rank_2.cif",
-        {"scores.rank_2.json": {**IPTM_PTM, "aggregate_score": 0.55}, "pae.rank_2.npy": PAE}),
-    "Chai-1, server before": (
-        "pred.model_idx_3.rank_2.cif",
-        {
-            "scores.model_idx_3.rank_2.json": {**IPTM_PTM, "aggregate_score": [0.55]},
-            "pae.model_idx_3.rank_2.npy": PAE,
-        }),
-    "Chai-1": (
-        "pred.model_idx_0.cif",
-        {
-            "scores.model_idx_0.npz": {"ptm": [0.75], "iptm": [0.5], "aggregate_score": [0.55]},
-            "pae.model_idx_0.npz": {"pae": PAE},
-        }),
-    "Protenix": (
-        "x_sample_0.cif",
-        {
-            "x_summary_confidence_sample_0.json": SCORES,
-            "x_full_data_sample_0.json": {"token_pair_pae": PAE},
-        }),
-}  # fmt: skip
+LAYOUTS = {}
+"""Program → model and files beside it."""
+FILES = yaml.safe_load((Path(__file__).parents[2] / "data/predictor_files.yaml").read_text())
+for program, row in FILES["layouts"].items():
+    beside = {name: RESULT if values is None else values for name, values in row["beside"].items()}
+    LAYOUTS[program] = row["model"], beside
 
 
 @pytest.mark.parametrize("program", LAYOUTS)
@@ -341,15 +241,6 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
     assert (row.status, row.interface_pae) == ("ok", 4.0)
 
 
-def test_a_modified_residue_has_a_token_for_each_heavy_atom_or_one_that_is_named(tmp_path):
-    atoms = [*ATOMS[:5], *changed(ATOMS[5:10], residue="MSE"), *ATOMS[10:]]
-    by_atom = np.full((7, 7), 30.0)
-    by_atom[:2, 6] = 2, 4
-    by_atom[6, :2] = 3, 5  # the first token of the residue counts
-    beside = {"pae_x_model_0.npz": {"pae": by_atom}}
-    assert confidence_of(laid(tmp_path, "x_model_0.cif", beside, mmcif(atoms))).interface_pae == 3.5
-
-
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
@@ -411,21 +302,6 @@ def test_a_model_that_is_odd_and_can_be_read_is_as_any_other(tmp_path, odd):
         name += ".GZ"
         (tmp_path / name).write_bytes(gzip.compress(text.encode()))
     assert confidence_of(tmp_path / name) == expected
-
-
-def test_an_array_that_claims_to_be_large_is_refused(tmp_path):
-    claim = io.BytesIO()
-    shape = (3, 10**14)
-    np.lib.format.write_array_header_1_0(
-        claim, {"descr": "<f8", "fortran_order": False, "shape": shape}
-    )
-    with zipfile.ZipFile(tmp_path / "pae_x_model_0.npz", "w") as archive:
-        archive.writestr("pae.npy", claim.getvalue() + bytes(72))
-    row = confidence_of(laid(tmp_path, "x_model_0.cif", {}))
-    assert (row.status, row.reason) == (
-        "incomplete",
-        "pae_x_model_0.npz is no readable npz file (make or fetch it again)",
-    )
 
 
 def zipped(name: str, member: bytes, **changes) -> bytes:
@@ -601,22 +477,6 @@ def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeyp
     assert all(row.interface_pae == 3.5 for row in rows)
 
 
-def test_a_table_of_haddock_is_parsed_once_however_many_models_it_has(tmp_path, monkeypatch):
-    opened = []
-    monkeypatch.setattr(
-        haddock, "read_bytes", lambda path: opened.append(path.name) or path.read_bytes()
-    )
-    text = HEADER.format(module="emref") + PLDDT
-    table = "model\tscore\n"
-    decoys = []
-    for i in range(50):
-        table += f"m{i}.pdb\t{-i}\n"
-        decoys.append(DecoyFile("T", f"m{i}", laid(tmp_path, f"m{i}.pdb", {}, text)))
-    (tmp_path / "capri_ss.tsv").write_text(table)
-    assert [row.haddock_score for row in confidences(decoys)] == [-i for i in range(50)]
-    assert opened == ["capri_ss.tsv"]
-
-
 @pytest.mark.parametrize(
     ("table", "score", "reason"),
     [
@@ -713,20 +573,6 @@ def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
     apart = write(tmp_path / "apart.cif", mmcif(atoms))
     row = confidence_of(model, atoms=lambda: read_complex(apart))
     assert (row.iptm, row.interface_pae) == (0.5, None)
-
-
-def test_tokens_of_another_model_are_noticed(tmp_path):
-    model, beside = LAYOUTS["AlphaFold 3, early"]
-    other = {
-        **beside,
-        "confidences.json.gz": {"pae": PAE, **OF_TOKENS, "token_chain_ids": ["A", "A", "C"]},
-    }
-    row = confidence_of(laid(tmp_path, model, other))
-    assert row.reason.startswith(
-        "the predictor's files do not say which tokens are those of the model"
-    )
-    assert "token_chain_ids has A (2), C (1), and the model A (2), B (1)" in row.reason
-    assert (row.status, row.interface_pae, row.iptm) == ("incomplete", None, 0.5)
 
 
 def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
