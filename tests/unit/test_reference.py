@@ -15,7 +15,7 @@ from toporank.app.score_folder import Results
 
 LIBRARY = Path(toporank.__file__).parent
 SECTION = re.compile(
-    r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n\w+\n-+\n|\Z)", re.MULTILINE | re.DOTALL
+    r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n(?:\w+\n-+\n|>>> )|\Z)", re.MULTILINE | re.DOTALL
 )
 ENTRY = re.compile(r"[*\w]+(?:, [*\w]+)*(?: : |$)")
 SECTIONS = ("Parameters", "Returns", "Raises", "Examples")

@@ -139,6 +139,10 @@ def find_models(
     scores_here : whether this process scores them: then the store keeps the atoms of new files,
         which are not opened again; otherwise the jobs that score them read them
 
+    Returns
+    -------
+    models : with their targets and partners, and what TopoRank decided
+
     Raises
     ------
     ConfigError : the folder cannot be listed, or partners contradict each other
@@ -185,6 +189,10 @@ def score_folder(
     store : the reuse store
     workers : processes
     show : is called with the number of models that are done, in steps that add up to all
+
+    Returns
+    -------
+    results : the tables, and what writes and shows the page
 
     Raises
     ------

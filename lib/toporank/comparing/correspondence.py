@@ -65,6 +65,10 @@ def traces(
     letters : one-letter code of each; length R
     ca : shape (R, 3), Å, NaN without CA
     contacts : int, shape (P, 2), places in residues
+
+    Returns
+    -------
+    traces : the residues of each chain, in their order
     """
     residues = [tuple(residue) for residue in residues]
     members = inverted(dict(enumerate(residue[0] for residue in residues)))

@@ -141,6 +141,10 @@ def register(
     columns : function of the parameters that returns the names of the numeric columns
     ready : function that raises ConfigError where something that the module needs is not installed
 
+    Returns
+    -------
+    decorator : returns the function unchanged
+
     Raises
     ------
     ConfigError

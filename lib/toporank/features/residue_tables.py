@@ -35,6 +35,10 @@ def table_bytes(
     index : (N,) which residues
     columns : arrays of N numbers, lists of N texts
     metadata : how the further columns were made; what JSON can hold
+
+    Returns
+    -------
+    content : of a safetensors file
     """
     lists: Table = {name: [] for name in IDENTITY}
     for r in index:

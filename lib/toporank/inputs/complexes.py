@@ -96,6 +96,10 @@ def group(
     partners : folder → partners, where a table gives them; folders with different partners stay
         apart
     jobs : folder → the archive that it was in: each archive is a job, and stays apart from all else
+
+    Returns
+    -------
+    grouped : decoys with targets, copies, and sentences about what was decided
     """
     single: list[Decoy] = []
     for decoy in sorted(decoys):

@@ -179,6 +179,10 @@ def epoch_order(indices: Ints, levels: Sequence[Ints], seed: int, epoch: int) ->
         The groups that are drawn equally often, as in `balanced`; empty for every graph once.
     seed, epoch : int
         Of the run.
+
+    Returns
+    -------
+    order : int, positions of graphs; one may come more than once
     """
     draw = np.random.default_rng([seed, epoch])
     return indices[balanced(levels, draw) if levels else draw.permutation(len(indices))]

@@ -56,6 +56,10 @@ def as_file(stage: str, artefact: bytes) -> bytes:
     artefact : bytes
         As it is in the reuse store.
 
+    Returns
+    -------
+    content : of the file
+
     Raises
     ------
     GraphError

@@ -34,6 +34,10 @@ def open_graphs(
         splits.csv, which decides for targets that have no split in the packs.
     fold : int, optional
         Of a cross-validation; then `splits` decides for all targets.
+
+    Returns
+    -------
+    graphs : of all packs, open
     """
     paths = list(dict.fromkeys([*packs, *validation]))
     graphs = PackedGraphs.open(paths, verify=True)

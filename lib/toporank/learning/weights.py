@@ -54,6 +54,10 @@ def build_network(
         Records of the feature modules, which say what the training set scales.
     edge_columns : sequence of str, optional
         Names of the edge columns.
+
+    Returns
+    -------
+    network : with weights drawn at random
     """
     architecture = Architecture(
         **shape_of(hyperparameters),

@@ -43,6 +43,10 @@ def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
     Parameters
     ----------
     table : rows with `cluster`, `dockq`, which is y, and the measures, all known
+
+    Returns
+    -------
+    curve : gives DockQ, 0 to 1, for measures
     """
     from scipy.optimize import least_squares  # which takes longer to import than to apply a curve
 

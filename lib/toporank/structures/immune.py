@@ -297,6 +297,10 @@ def bodies_of(chains: Iterable[str], pairs: Iterable[Pair]) -> Partners:
     ----------
     chains : names of the chains of the complex
     pairs : as from `pairs_of`; those with other chains count for nothing
+
+    Returns
+    -------
+    partners : each with the names of its chains; empty where every chain is one
     """
     names = set(chains)
     pairs = [pair for pair in pairs if {pair.first, pair.second} <= names]
@@ -333,6 +337,10 @@ def traces_of(
     ----------
     residues : of each the name of its chain, its one-letter code, the place of its CA atom in Å,
         nan where there is none, and its number
+
+    Returns
+    -------
+    traces : by name of the chain
     """
     rows_of = defaultdict(list)
     for chain, *row in residues:

@@ -40,6 +40,10 @@ def complex_of_model(
     notes : what was decided before
     with_labels : whether it has label_asym_id and label_seq_id
 
+    Returns
+    -------
+    complex_ : with A atoms and R residues
+
     Raises
     ------
     StructureError : names, numbers or coordinates that no complex can have

@@ -83,6 +83,10 @@ def open_structure(path: Path, content: bytes | None = None) -> StructureFile:
     path : PDB or mmCIF file, compressed or not
     content : of the file, where it was read before
 
+    Returns
+    -------
+    file : gives models as complexes
+
     Raises
     ------
     StructureError : it cannot be read

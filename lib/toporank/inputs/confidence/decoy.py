@@ -212,6 +212,10 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     complex_ : the model, with its partners
     model : its place in the file, from 0, if there are several
 
+    Returns
+    -------
+    pae : in Å, shape (R, R) for the R residues of the model
+
     Raises
     ------
     ConfidenceError

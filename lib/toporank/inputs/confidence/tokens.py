@@ -72,6 +72,10 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
         order of chains from
         another
 
+    Returns
+    -------
+    placed : for each residue its row in the arrays
+
     Raises
     ------
     ConfidenceError
