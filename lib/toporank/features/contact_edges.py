@@ -175,7 +175,7 @@ def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
     """
     number = {name: i for i, name in enumerate(RESIDUES)}
     kinds = np.array([number.get(parent, -1) for parent in heavy.parents])[pairs]
-    energies = read_potentials().residues[kinds[:, 0], kinds[:, 1]]
+    energies = read_potentials().residues[tuple(kinds.T)]
     return np.where((kinds >= 0).all(axis=1), energies, 0.0)
 
 
@@ -191,16 +191,15 @@ def _shared_areas(
     shared = surfaces(heavy, nodes)
     place = np.full(len(heavy.residues), -1)
     place[nodes] = np.arange(len(nodes))
-    ends = np.column_stack([place[heavy.residue_of[shared.of]], place[heavy.residue_of[shared.by]]])
-    ends.sort(axis=1)
+    ends = np.sort(place[heavy.residue_of[[shared.of, shared.by]]], axis=0)
     # One number for each pair of nodes: those of `pairs` rise, so that a binary search finds the
     # pair of an area.
     number_of_pair = pairs @ (len(nodes), 1)
-    number = ends @ (len(nodes), 1)
+    number = (len(nodes), 1) @ ends
     pair = np.searchsorted(number_of_pair, number).clip(0, len(pairs) - 1)
-    counted = (ends[:, 0] >= 0) & (number_of_pair[pair] == number)
-    pair, area = pair[counted], shared.area[counted]
-    of, by = types[shared.of[counted]], types[shared.by[counted]]
+    is_pair = (ends[0] >= 0) & (number_of_pair[pair] == number)
+    pair, area = pair[is_pair], shared.area[is_pair]
+    of, by = types[shared.of[is_pair]], types[shared.by[is_pair]]
     typed = (of >= 0) & (by >= 0)
     weights = [
         np.ones(len(pair)),
@@ -209,6 +208,5 @@ def _shared_areas(
         typed & (APOLAR[of] & POLAR[by] | POLAR[of] & APOLAR[by]),
         typed * read_potentials().surface[of, by],
     ]
-    return np.column_stack(
-        [np.bincount(pair, area * weight, minlength=len(pairs)) / 2 for weight in weights]
-    )
+    areas = [np.bincount(pair, area * weight, minlength=len(pairs)) for weight in weights]
+    return np.column_stack(areas) / 2

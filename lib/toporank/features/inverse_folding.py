@@ -113,9 +113,9 @@ def folding(complex_: Complex, residues: np.ndarray) -> np.ndarray:
     if not len(wanted):
         return table[residues]
     xyz = complex_.xyz[atoms[backbone]]
-    ids = [complex_.residues[r] for r in backbone]
-    chain = np.unique([residue.chain for residue in ids], return_inverse=True)[1]
-    place = places(chain, np.array([residue.number for residue in ids]))
+    chain = np.unique(complex_.chain_of[backbone], return_inverse=True)[1]
+    number = np.array([residue.number for residue in complex_.residues])
+    place = places(chain, number[backbone])
     body = complex_.body_of[backbone]
     distance, _ = cKDTree(xyz[wanted, 1]).query(xyz[:, 1])
     near = np.flatnonzero(distance <= AROUND)

@@ -244,7 +244,5 @@ def one_hot(values: list[str], alphabet: str | list[str]) -> np.ndarray:
     entry.
     """
     position = {letter: i for i, letter in enumerate(alphabet)}
-    hot = np.zeros((len(values), len(alphabet)))
     column = [position.get(value, len(alphabet) - 1) for value in values]
-    hot[np.arange(len(values)), column] = 1.0
-    return hot
+    return np.eye(len(alphabet))[column]

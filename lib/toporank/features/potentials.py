@@ -52,17 +52,15 @@ def read_potentials() -> Potentials:
         water=np.zeros(n_types),
         residues=np.zeros((n_residues, n_residues)),
     )
-    number_of_type = {name: i for i, name in enumerate(ATOM_TYPES)}
-    number_of_residue = {name: i for i, name in enumerate(RESIDUES)}
     with open(TABLE, newline="", encoding="utf-8") as file:
         for kind, first, second, *texts in csv.reader(file):
-            number = number_of_residue if kind == "residues" else number_of_type
+            names = RESIDUES if kind == "residues" else ATOM_TYPES
             values = np.array(texts, float)
             table = getattr(potentials, kind)
+            i = names.index(first)
             if kind == "water":
-                table[number[first]] = values[0]
+                table[i] = values[0]
             else:
-                symmetric = values if kind == "atoms" else values[0]
-                table[number[first], number[second]] = symmetric
-                table[number[second], number[first]] = symmetric
+                j = names.index(second)
+                table[i, j] = table[j, i] = values if kind == "atoms" else values[0]
     return potentials

@@ -84,8 +84,8 @@ def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.nda
     low, high = xyz[atoms].min(axis=0) - cutoff, xyz[atoms].max(axis=0) + cutoff
     counts = heavy.is_protein & (heavy.body_of >= 0)
     close = ((xyz > low) & (xyz < high)).all(axis=1) & counts[heavy.residue_of]
-    around, own = np.unique(heavy.residue_of[close]), np.unique(heavy.residue_of[atoms])
-    residues = np.union1d(around, own)
+    around, centres = np.unique(heavy.residue_of[close]), np.unique(heavy.residue_of[atoms])
+    residues = np.union1d(around, centres)
     centre, radius = _balls(xyz, start, residues)
     cubes = Cubes.of(centre, cutoff + 2 * radius.max())
     ball_of = np.searchsorted(residues, heavy.residue_of[atoms])

@@ -101,9 +101,9 @@ def _of_piece(number: int, letters: str, germline: str) -> int:
     """The best score of a piece without gaps, near its place; 0 where it is as low as by chance."""
     best = 0
     for start in range(number - 1 - SHIFT, number + SHIFT):
-        beside = zip(letters[max(-start, 0) :], germline[max(start, 0) :], strict=False)
+        pairs = zip(letters[max(-start, 0) :], germline[max(start, 0) :], strict=False)
         score = 0
-        for letter, of_gene in beside:
+        for letter, of_gene in pairs:
             score = max(0, score + (SAME if letter == of_gene else OTHER))
             best = max(best, score)
     return best if best >= LEAST_OF_PIECE else 0

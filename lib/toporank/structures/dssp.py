@@ -140,7 +140,7 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
     count = dict.fromkeys(letters.values(), 0)
     position: dict[tuple[str, int], int] = {}
     lines = ["HEADER    COMPLEX                                 01-JAN-00   XXXX\n"]
-    for r in np.argsort([residue.chain for residue in heavy.residues], kind="stable").tolist():
+    for r in np.argsort(heavy.chain_of, kind="stable").tolist():
         if not heavy.parents[r]:
             continue
         letter = letters[heavy.residues[r].chain]
@@ -225,7 +225,7 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     backbone = complex_.atoms_named(*BACKBONE)
     dssp = _empty(n)
     dssp.reported[:] = np.isin(complex_.parents, list(STANDARD)) & (backbone >= 0).all(axis=1)
-    chain = np.unique([residue.chain for residue in complex_.residues], return_inverse=True)[1]
+    chain = np.unique(complex_.chain_of, return_inverse=True)[1]
     residues = np.flatnonzero(dssp.reported)
     by_chain = np.argsort(chain[residues], kind="stable")  # as in the file for mkdssp
     residues = residues[by_chain]

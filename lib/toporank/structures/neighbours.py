@@ -80,8 +80,8 @@ class Cubes(NamedTuple):
         x, y, z = _steps(np.floor(xyz / (width * (1 + 1e-9))))
         n_y = y.max(initial=0) + 3  # empty ones between the last and the first
         n_z = z.max(initial=0) + 3
-        beside = np.array([-1, 0, 1])
-        rows = (beside[:, None] * n_y + beside).ravel() * n_z
+        shifts = np.array([-1, 0, 1])
+        rows = (shifts[:, None] * n_y + shifts).ravel() * n_z
         return cls((x * n_y + y) * n_z + z, rows)
 
 

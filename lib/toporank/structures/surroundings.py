@@ -33,9 +33,7 @@ class Surroundings:
     @classmethod
     def of(cls, complex_: Complex) -> Surroundings:
         """Of every chain that has atoms."""
-        names, chain = np.unique(
-            [residue.chain for residue in complex_.residues], return_inverse=True
-        )
+        names, chain = np.unique(complex_.chain_of, return_inverse=True)
         chain_of_atom = chain[complex_.residue_of]
         low = np.full((len(names), 3), np.inf)
         high = np.full((len(names), 3), -np.inf)

@@ -15,7 +15,6 @@ from oracle import reference
 from structures_text import EXAMPLES, alanine, ca_trace, complex_of, random_complex
 from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.structures.neighbours import candidate_pairs, smallest_distance
 from toporank.structures.read import read_complex
 
 DECOYS = ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
@@ -135,19 +134,6 @@ def test_the_example_decoy_that_is_pulled_apart_has_no_interface():
         interface(read_complex(EXAMPLES / "2I25" / "apart1.cif.gz"))
 
 
-@settings(max_examples=25)
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 9),
-    m=st.integers(1, 9),
-    far=st.sampled_from([0.0, 300.0]),
-)
-def test_the_closest_approach_is_the_smallest_of_all_distances_between_two_sets(seed, n, m, far):
-    draw = np.random.default_rng(seed)
-    a, b = draw.normal(size=(n, 3)) + 1000, draw.normal(size=(m, 3)) + 1000 + far
-    assert smallest_distance(a, b) == pytest.approx(np.linalg.norm(a[:, None] - b, axis=-1).min())
-
-
 def test_a_single_chain_is_an_error_that_names_it():
     with pytest.raises(StructureError, match=r"only one protein chain \('X'\)"):
         interface(in_line(("X", 0.0), ("X", 5.0)))
@@ -170,13 +156,3 @@ def test_a_chain_without_any_ca_atom_does_not_count_as_a_protein_chain(without):
     ]
     with pytest.raises(StructureError, match="with CA atoms, at least two are needed"):
         interface(complex_of(atoms))
-
-
-@pytest.mark.parametrize("spread", [0.5, 10, 60, 1e9])
-def test_no_pair_of_near_points_is_missed_and_none_comes_twice(spread):
-    xyz = np.random.default_rng(1).normal(size=(300, 3)).round(1) * spread
-    xyz[:50] += 1e12  # another place, far away
-    near = np.linalg.norm(xyz[:, None] - xyz, axis=-1) < 10
-    found = [tuple(pair) for pairs in candidate_pairs(xyz, 10.0) for pair in pairs.tolist()]
-    assert len(set(found)) == len(found)
-    assert set(map(tuple, np.argwhere(np.triu(near, 1)).tolist())) <= set(found)

@@ -35,11 +35,11 @@ def test_every_stage_has_its_default_module():
 
 
 def test_within_a_stage_ids_and_aliases_are_all_different_and_every_module_says_what_it_does():
-    names = [
-        (module.stage, name) for module in modules().values() for name in (module.id, module.alias)
-    ]
-    assert len(names) == len(set(names)) == 2 * len(modules())
-    assert all(len(module.summary) > 10 for module in modules().values())
+    names = set()
+    for module in modules().values():
+        names |= {(module.stage, module.id), (module.stage, module.alias)}
+        assert len(module.summary) > 10
+    assert len(names) == 2 * len(modules())
 
 
 def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_length():
@@ -102,47 +102,25 @@ def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
 @pytest.mark.parametrize(
     ("stage", "record", "says"),
     [
-        (
-            "edges",
-            {"module": "legcay"},
-            r"features\.edges: no feature module 'legcay' \(did you mean 'legacy'\?\)",
-        ),
+        ("edges", {"module": "legcay"}, r"no feature module 'legcay' \(did you mean 'legacy'\?\)"),
         ("edges", {"module": "edges/legacy_v12"}, r"did you mean 'edges/legacy_v11'\?"),
-        (
-            "nodes",
-            {"module": "zzz"},
-            r"features\.nodes: .*known: contacts, dssp_topology, folding, n",
-        ),
-        ("edges", {"module": "persistence"}, r"features\.edges: no feature module 'persistence'"),
-        ("edges", {"module": None}, r"features\.edges: no feature module None"),
-        ("edges", {"module": ["legacy"]}, r"features\.edges: no feature module"),
-        (
-            "topology",
-            {"radius": -1, "typo": 1},
-            r"(?s)features\.topology\.radius.*features\.topology\.typo",
-        ),
-        (
-            "topology",
-            {"raduis": 8.0},
-            r"features\.topology\.raduis: unknown key \(did you mean 'radius'\?\)",
-        ),
-        ("edges", {"module": "contacts", "bins": [1, 2]}, r"features\.edges\.bins: unknown key"),
-        ("interface", {"cutoff": 0}, r"features\.interface\.cutoff: .*greater than 0.*got 0"),
-        ("interface", {"cutoff": "near"}, r"features\.interface\.cutoff: .*number.*got 'near'"),
-        ("interface", {"cutoff": float("nan")}, r"features\.interface\.cutoff: .*got nan"),
-        ("topology", {"element_sets": []}, r"features\.topology\.element_sets: .*at least 1"),
-        ("topology", {"element_sets": "CNO"}, r"features\.topology\.element_sets: .*got 'CNO'"),
-        (
-            "topology",
-            {"atoms": "heavy"},
-            r"features\.topology\.atoms: .*'protein' or 'all'.*got 'heavy'",
-        ),
-        ("edges", {"module": "legacy", "bins": []}, r"features\.edges\.bins: .*at least 1"),
+        ("nodes", {"module": "zzz"}, r".*known: contacts, dssp_topology, folding, n"),
+        ("edges", {"module": "persistence"}, "no feature module 'persistence'"),
+        ("edges", {"module": None}, "no feature module None"),
+        ("edges", {"module": ["legacy"]}, "no feature module"),
+        ("topology", {"radius": -1, "typo": 1}, r"(?s)\.radius.*features\.topology\.typo"),
+        ("topology", {"raduis": 8.0}, r"\.raduis: unknown key \(did you mean 'radius'\?\)"),
+        ("edges", {"module": "contacts", "bins": [1, 2]}, r"\.bins: unknown key"),
+        ("interface", {"cutoff": 0}, r"\.cutoff: .*greater than 0.*got 0"),
+        ("interface", {"cutoff": "near"}, r"\.cutoff: .*number.*got 'near'"),
+        ("topology", {"element_sets": []}, r"\.element_sets: .*at least 1"),
+        ("topology", {"atoms": "heavy"}, r"\.atoms: .*'protein' or 'all'.*got 'heavy'"),
     ],
 )
 def test_a_wrong_choice_is_an_error_with_stage_key_and_nearest_spelling(stage, record, says):
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(ConfigError, match=says) as error:
         choose(stage, record)
+    assert str(error.value).startswith(f"features.{stage}")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from toporank.structures.dssp import (
     DsspMissingError,
     dssp_version,
     normalised_pdb,
-    parse_dssp,
     run_dssp,
 )
 from toporank.structures.identity import ResidueId
@@ -42,18 +41,6 @@ def assert_same(one, other, within: float = 0.0):
 
 
 # ---- what mkdssp is given ---------------------------------------------------------------------------------
-
-
-def test_the_text_holds_every_atom_in_its_columns(decoy):
-    text, position = normalised_pdb(decoy)
-    lines = text.splitlines()[1:-1]
-    assert len(lines) == len(decoy.xyz)
-    np.testing.assert_array_equal(
-        [[float(s[i : i + 8]) for i in (30, 38, 46)] for s in lines], decoy.xyz
-    )
-    assert [s[12:16].strip().encode() for s in lines] == decoy.atom_names.tolist()
-    assert [position[s[21], int(s[22:26])] for s in lines] == decoy.residue_of.tolist()
-    assert [s[17:20] for s in lines] == [decoy.parents[r] for r in decoy.residue_of]
 
 
 def test_only_protein_is_given_and_modified_residues_under_their_parent_s_name(tmp_path):
@@ -90,29 +77,6 @@ def test_more_residues_in_a_chain_than_the_format_holds_are_an_error():
     )
     with pytest.raises(FeatureError, match="more than 9999 residues"):
         normalised_pdb(many)
-
-
-# ---- what is read back ------------------------------------------------------------------------------------
-
-WRITTEN = """\
-==== Secondary Structure Definition by the program DSSP, NKI version 4.0 ====
-  #  RESIDUE AA STRUCTURE BP1 BP2  ACC     N-H-->O    O-->H-N    N-H-->O    O-->H-N    TCO  KAPPA ALPHA  PHI   PSI
-    1    1 A T              0   0  115      0, 0.0    26,-1.9     0, 0.0     2,-0.4   0.000 360.0 360.0 360.0 121.9
-    2    2 A Y  E     -A   26   0A   0     24,-0.2    53,-2.1    22,-0.0    54,-0.5  -0.941 360.0-167.8-124.2-144.3
-    3    4 A P  P  > S+     0   0   18     24,-0.2    53,-2.1    22,-0.0    54,-0.5  -0.941 360.0-167.8 -60.0 -30.1
-    4        !*             0   0    0      0, 0.0     0, 0.0     0, 0.0     0, 0.0   0.000 360.0 360.0 360.0 360.0
-    5    1 b a  H  > S+     0   0 1234     24,-0.2    53,-2.1    22,-0.0    54,-0.5  -0.941 360.0-167.8   9.5 360.0
-"""
-POSITION = {("A", 1): 4, ("A", 2): 0, ("A", 3): 1, ("A", 4): 2, ("b", 1): 3}
-
-
-def test_a_report_is_read_by_columns_and_put_back_in_order():
-    dssp = parse_dssp(WRITTEN, POSITION, 6)
-    assert dssp.reported.tolist() == [True, False, True, True, True, False]
-    assert dssp.structure.tolist() == [b"E", b"-", b"P", b"H", b"-", b"-"]
-    assert dssp.accessibility.tolist() == [0.0, 0.0, 18.0, 1234.0, 115.0, 0.0]
-    assert dssp.phi.tolist() == [-124.2, 360.0, -60.0, 9.5, 360.0, 360.0]
-    assert dssp.psi.tolist() == [-144.3, 360.0, -30.1, 360.0, 121.9, 360.0]
 
 
 # ---- against plain computations ---------------------------------------------------------------------------

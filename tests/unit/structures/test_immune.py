@@ -92,26 +92,11 @@ def test_a_nanobody_and_a_single_chain_antibody_have_no_partner(single):
 
 def test_of_two_antibodies_each_chain_has_the_one_that_it_faces():
     """Whatever the order in the file, and whether they are copies or not."""
-    far = 300.0
-    first = {"H": (HEAVY, 0.0), "L": (LIGHT, FACING), "A": ANTIGEN}
-    copies = {"I": (HEAVY, far), "M": (LIGHT, far + FACING), "B": (LYSOZYME, far - TOUCHING)}
-    assert bodies(**first, **copies) == "A B H+L I+M"
-    crossed = {
-        "H": (HEAVY, 0.0),
-        "I": (HEAVY, far),
-        "L": (LIGHT, far + FACING),
-        "M": (LIGHT, FACING),
-        "A": ANTIGEN,
-    }
-    assert bodies(**crossed) == "A H+M I+L"
-    others = {
-        "H": (HEAVY, 0.0),
-        "M": (LAMBDA, FACING),
-        "K": (LIGHT, far + FACING),
-        "I": (HEAVY, far),
-        "A": ANTIGEN,
-    }
-    assert bodies(**others) == "A H+M I+K"
+    near, far = FACING, 300.0 + FACING
+    heavy = {"A": ANTIGEN, "H": (HEAVY, 0.0), "I": (HEAVY, 300.0)}
+    assert bodies(**heavy, L=(LIGHT, near), M=(LIGHT, far)) == "A H+L I+M"
+    assert bodies(**heavy, L=(LIGHT, far), M=(LIGHT, near)) == "A H+M I+L"
+    assert bodies(**heavy, M=(LAMBDA, near), K=(LIGHT, far)) == "A H+M I+K"
 
 
 def test_an_mhc_molecule_is_one_body_with_its_microglobulin_or_its_other_chain():
@@ -168,16 +153,17 @@ def near(atoms: list[str], distance: float, wider: int) -> list[str]:
     sequence.
     """
     ca = [line for line in atoms if line[12:16] == " CA "]
-    xyz = np.array([[float(line[i : i + 8]) for i in (30, 38, 46)] for line in ca])
-    of_antigen = np.array([line[21] == "A" for line in ca])
-    apart = np.linalg.norm(xyz[:, None] - xyz[None], axis=2)
-    touch = [(apart[i, of_antigen != of_antigen[i]] <= distance).any() for i in range(len(ca))]
-    kept = set()
-    for i in np.flatnonzero(touch):
-        kept |= {
-            line[21:27] for line in ca[max(i - wider, 0) : i + wider + 1] if line[21] == ca[i][21]
-        }
-    return [line for line in atoms if line[21:27] in kept]
+    xyz = np.array([line[30:54].split() for line in ca], dtype=float)
+    chain = np.array([line[21] for line in ca])
+    is_antigen = chain == "A"
+    is_near = np.linalg.norm(xyz[:, None] - xyz, axis=2) <= distance
+    touches = (is_near & (is_antigen[:, None] != is_antigen)).any(axis=1)
+    residues = set()
+    for i in np.flatnonzero(touches):
+        for k in range(max(i - wider, 0), min(i + wider + 1, len(ca))):
+            if chain[k] == chain[i]:
+                residues.add(ca[k][21:27])
+    return [line for line in atoms if line[21:27] in residues]
 
 
 @pytest.mark.parametrize(("distance", "wider"), [(12.0, 1), (12.0, 2), (15.0, 1)])

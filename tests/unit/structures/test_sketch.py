@@ -4,8 +4,6 @@ them.
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from structures_text import EXAMPLES, Atom, alanine, changed, mmcif, pair, pdb, shifted, write
@@ -112,16 +110,6 @@ def test_each_model_of_a_file_has_its_own_places(tmp_path, as_text, name):
 )
 def test_models_end_where_they_end_however_that_is_written(tmp_path, text):
     assert sketch(write(tmp_path / "d.pdb", text)).models == (1, 2)
-
-
-def test_thousands_of_models_take_time_by_their_size_only(tmp_path):
-    def seconds(models: int) -> float:
-        path = write(tmp_path / "d.pdb", in_models(*[pdb(pair())] * models))
-        start = time.process_time()
-        assert len(sketch(path).models) == models
-        return time.process_time() - start
-
-    assert seconds(1600) < 40 * seconds(200) + 0.5
 
 
 # ---- what is refused -----------------------------------------------------------------------------

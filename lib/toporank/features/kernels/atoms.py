@@ -22,7 +22,7 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
     """
     of, by = np.empty(len(near), np.int64), np.empty(len(near), np.int64)
     area, free = np.empty(len(near)), np.zeros((len(wanted), 2))
-    found = 0
+    n_shared = 0
     most = 0
     for k in range(len(wanted)):
         most = max(most, near_start[k + 1] - near_start[k])
@@ -42,12 +42,12 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
             limit = (reach[a] * reach[a] + square - reach[b] * reach[b]) / (2 * reach[a])
             if limit * limit >= square and limit > 0.0:
                 continue  # they do not overlap
-            own = group[b] == group[a]
+            is_same = group[b] == group[a]
             for p in range(n):  # without branches, so that several points are done at once
                 depth = px[p] * dx + py[p] * dy + pz[p] * dz - limit
                 best[p] = m if depth > deepest[p] else best[p]
                 deepest[p] = depth if depth > deepest[p] else deepest[p]
-                deepest_own[p] = depth if own and depth > deepest_own[p] else deepest_own[p]
+                deepest_own[p] = depth if is_same and depth > deepest_own[p] else deepest_own[p]
         points[:count] = 0
         each = 4 * np.pi * reach[a] * reach[a] / n
         for p in range(n):
@@ -59,9 +59,9 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
                 free[k, 1] += each
         for m in range(count):
             if points[m]:
-                of[found], by[found], area[found] = a, near[first + m], points[m] * each
-                found += 1
-    return of[:found], by[:found], area[:found], free
+                of[n_shared], by[n_shared], area[n_shared] = a, near[first + m], points[m] * each
+                n_shared += 1
+    return of[:n_shared], by[:n_shared], area[:n_shared], free
 
 
 @compiled
@@ -79,21 +79,21 @@ def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cu
     near = np.empty(64 * len(wanted) + 64, np.int64)
     order = np.argsort(cell, kind="mergesort")
     key, around = cell[order], np.empty(len(cell), np.int64)
-    found, own, candidates = 0, -1, 0
+    n_near, ball, candidates = 0, -1, 0
     for k in range(len(wanted)):
         a = wanted[k]
         x, y, z = xyz[a, 0], xyz[a, 1], xyz[a, 2]
-        if ball_of[k] != own:
-            own, candidates = ball_of[k], 0
+        if ball_of[k] != ball:
+            ball, candidates = ball_of[k], 0
             for row in rows:
-                first = np.searchsorted(key, cell[own] + row - 1)
+                first = np.searchsorted(key, cell[ball] + row - 1)
                 for s in range(first, len(key)):
-                    if key[s] > cell[own] + row + 1:
+                    if key[s] > cell[ball] + row + 1:
                         break
                     n, square = order[s], 0.0
                     for axis in range(3):
-                        square += (centre[n, axis] - centre[own, axis]) ** 2
-                    far = cutoff + radius[n] + radius[own] + 1e-6
+                        square += (centre[n, axis] - centre[ball, axis]) ** 2
+                    far = cutoff + radius[n] + radius[ball] + 1e-6
                     if counts[n] and square <= far * far:
                         around[candidates] = n
                         candidates += 1
@@ -109,14 +109,14 @@ def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cu
             for b in range(start[r], start[r + 1]):
                 square = (xyz[b, 0] - x) ** 2 + (xyz[b, 1] - y) ** 2 + (xyz[b, 2] - z) ** 2
                 if b != a and square < cutoff * cutoff and square > 1e-4:
-                    if found == len(near):
+                    if n_near == len(near):
                         longer = np.empty(2 * len(near), np.int64)
-                        longer[:found] = near
+                        longer[:n_near] = near
                         near = longer
-                    near[found] = b
-                    found += 1
-        near_start[k + 1] = found
-    return near_start, near[:found]
+                    near[n_near] = b
+                    n_near += 1
+        near_start[k + 1] = n_near
+    return near_start, near[:n_near]
 
 
 @compiled

@@ -11,8 +11,9 @@ Gabriel, it counts as such: its value then changes by the square of the rounding
 takes no
 short cut. (An edge has no such margin: the triangle that breaks it may have a much larger value.)
 
-Two kinds of simplices never make a bar and are not even sorted: triangles that come with a
-tetrahedron, and edges that come with a triangle.
+Two kinds of simplices never make a bar: triangles that come with a tetrahedron, which are not even
+sorted, and edges that come with a triangle. Both have the value of what they come with: pairs of
+no persistence, as the apparent pairs of Bauer 2021, doi:10.1007/s41468-021-00071-5.
 """
 
 from __future__ import annotations
@@ -190,12 +191,12 @@ def face_values(mesh, scratch, raw, infinity, filtration):
     stride = infinity + 1
     pair[: stride * stride] = -1
     edges = triangles = 0
-    for own in range(
+    for face in range(
         4 * mesh.size[0]
     ):  # one body, no helper with array arguments: numba would count references
-        t, i, other = own >> 2, own & 3, across[own]
+        t, i, other = face >> 2, face & 3, across[face]
         o = other >> 2
-        if radius[t] < 0 or (radius[o] >= 0 and other < own):
+        if radius[t] < 0 or (radius[o] >= 0 and other < face):
             continue  # not finite, or met from the other side
         corner = (
             vertex[4 * t + ((i + 1) & 3)],

@@ -173,8 +173,8 @@ def _link(mesh, scratch, count, stride):
     vertex, across, pair = mesh.vertex, mesh.across, scratch.pair
     for sweep in range(2):
         for f in range(count):
-            own = scratch.fresh[f]
-            i, first = own & 3, own & ~3
+            slot = scratch.fresh[f]
+            i, first = slot & 3, slot & ~3
             a, b, c = first + ((i + 1) & 3), first + ((i + 2) & 3), first + ((i + 3) & 3)
             if i & 1:
                 b, c = c, b
@@ -239,9 +239,9 @@ def _side2(vertex, raw, t, p, infinity, scale):
     if d == infinity:
         return scale * dot2(normal, x)[0]
     w = from2(raw, a, d)
-    behind, beside = cross2(v, w), cross2(w, u)
+    behind, aside = cross2(v, w), cross2(w, u)
     near = dot2(
-        (dot2(u, u), dot2(v, v), dot2(w, w)), (dot2(behind, x), dot2(beside, x), dot2(normal, x))
+        (dot2(u, u), dot2(v, v), dot2(w, w)), (dot2(behind, x), dot2(aside, x), dot2(normal, x))
     )
     far = times2(dot2(u, behind), dot2(x, x))
     return sum2(near, (-far[0], -far[1]))[0]

@@ -42,12 +42,12 @@ def _add_to_holders(bits, slots, bit, sum_):
     """Add the word row `sum_` to all slots that hold `bit`, which `sum_` holds too: so it is
     cleared.
     """
-    own, shift, one = bit >> 6, np.uint64(bit & 63), np.uint64(1)
+    its_word, shift, one = bit >> 6, np.uint64(bit & 63), np.uint64(1)
     for w in range(bits.shape[0]):
-        if w != own and sum_[w]:
+        if w != its_word and sum_[w]:
             for s in range(slots):
-                bits[w, s] ^= sum_[w] & -(bits[own, s] >> shift & one)
-    row, word = bits[own], sum_[own]
+                bits[w, s] ^= sum_[w] & -(bits[its_word, s] >> shift & one)
+    row, word = bits[its_word], sum_[its_word]
     for s in range(slots):
         row[s] ^= word & -(row[s] >> shift & one)
 

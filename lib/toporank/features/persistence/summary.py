@@ -47,12 +47,12 @@ def _statistics(values, count, out):
 @compiled
 def _describe_deaths(deaths, count, max_death, min_persistence, out):
     """Statistics of the H0 deaths within limits; `deaths` is overwritten. out: (5,)."""
-    kept = 0
+    n_bars = 0
     for m in range(count):
         if min_persistence <= deaths[m] <= max_death:
-            deaths[kept] = deaths[m]
-            kept += 1
-    _statistics(deaths, kept, out)
+            deaths[n_bars] = deaths[m]
+            n_bars += 1
+    _statistics(deaths, n_bars, out)
 
 
 @compiled
@@ -61,13 +61,13 @@ def describe_bars(bars, count, min_persistence, column, out):
     (15,).
     """
     for quantity in range(3):
-        kept = 0
+        n_bars = 0
         for m in range(count):
             length = bars[m, 1] - bars[m, 0]
             if length >= min_persistence:
-                column[kept] = length if quantity == 0 else bars[m, quantity - 1]
-                kept += 1
-        _statistics(column, kept, out[STATISTICS * quantity : STATISTICS * (quantity + 1)])
+                column[n_bars] = length if quantity == 0 else bars[m, quantity - 1]
+                n_bars += 1
+        _statistics(column, n_bars, out[STATISTICS * quantity : STATISTICS * (quantity + 1)])
 
 
 @compiled
@@ -154,14 +154,14 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
             done, counts[s] = _choose(kinds, count, wanted, s, ancestor, chosen)
             h0 = values[r, STATISTICS * s : STATISTICS * (s + 1)]
             h1 = values[r, STATISTICS * (sets + 3 * s) : STATISTICS * (sets + 3 * s + 3)]
-            known = counts[s] >= 4 and count <= limit
-            if known:
+            is_sure = counts[s] >= 4 and count <= limit
+            if is_sure:
                 if ancestor >= 0:
                     copy_mesh(meshes[ancestor], meshes[s])
-                known = triangulate(
+                is_sure = triangulate(
                     meshes[s], scratch, points, raw, chosen, done, counts[s], limit, extent
                 ) and persist(meshes[s], scratch, raw, limit, filtration, loops)
-            if known:
+            if is_sure:
                 _describe_deaths(loops.deaths, loops.tally[1], max_death, min_persistence, h0)
                 describe_bars(loops.bars, loops.tally[0], min_persistence, column, h1)
             else:
@@ -218,7 +218,7 @@ def describe_clouds(
     kind = np.full(len(xyz), -1, np.int64)
     for k, letter in enumerate(letters):
         kind[elements == letter.encode()] = k
-    wanted = np.array([[letter in s for letter in letters] for s in element_sets], dtype=bool)
+    wanted = np.array([np.isin(letters, list(letters_of_set)) for letters_of_set in element_sets])
     order = np.argsort(wanted.sum(1), kind="stable")  # so that a set comes after those it includes
     limits = float(max_death), float(min_persistence)
     values, sure = describe(_floats(xyz), kind, wanted[order], start, member, *limits)
