@@ -6,10 +6,8 @@ decoys of a target: two arrays of shape (n,) in the same order. Unless said othe
 raises ValueError if their shapes differ, there is no decoy, or a value is not finite.
 
 *Per target* means computed inside each target, then averaged over targets; *pooled* means computed
-once over
-all decoys, which also rewards telling easy targets from hard ones. The two differ widely on the
-usual
-benchmarks: never give one without the other.
+once over all decoys, which also rewards telling easy targets from hard ones. The two differ widely
+on the usual benchmarks: never give one without the other.
 
 Tie rule: of equally predicted decoys the one given first ranks higher. Functions of a table sort it
 by target and decoy name, so the order of its rows is irrelevant; callers of the others sort by
@@ -23,7 +21,7 @@ and hits, Chen et al. 2023 (DProQA, Bioinformatics 39:i308); AUROC from ranks, H
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +43,13 @@ MIN_DECOYS = 3
 TABLE_COLUMNS = ("target", "decoy", "dockq", "pred_dockq")
 POOLED = ("spearman", "pearson", "auroc", "mae", "rmse")
 INTERVAL_PERCENT = (2.5, 97.5)
+VALIDATION_SCORES = (
+    "spearman_pooled",
+    "pearson_pooled",
+    "spearman_per_target",
+    "pearson_per_target",
+    "ranking_loss",
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,9 +84,8 @@ def random_pick_loss(dockq: ArrayLike) -> float:
     loss.
     """
     y, _ = _paired(dockq, dockq)
-    return float(
-        max(0.0, y.max() - y.mean())
-    )  # the mean of equal values can exceed them by rounding
+    loss = float(y.max() - y.mean())
+    return max(0.0, loss)  # the mean of equal values can exceed them by rounding
 
 
 def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> int:
@@ -98,13 +102,6 @@ def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = A
     return int(np.count_nonzero(y[top] >= threshold))
 
 
-def success_at(
-    dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE
-) -> bool:
-    """Whether at least one of the `n` decoys predicted best has y >= `threshold`."""
-    return hits_at(dockq, predicted, n, threshold) > 0
-
-
 def pearson(dockq: ArrayLike, predicted: ArrayLike) -> float:
     """Pearson correlation in [-1, 1]; nan, silently, for fewer than `MIN_DECOYS` or if y or p is
     constant.
@@ -119,9 +116,8 @@ def spearman(dockq: ArrayLike, predicted: ArrayLike, times: ArrayLike = 1) -> fl
     times : how often each decoy is there, as in a sample drawn with replacement; once by default.
     """
     y, p = _paired(dockq, predicted)
-    return _rank_correlation(
-        _levels(y), _levels(p), np.broadcast_to(np.asarray(times, np.float64), y.shape)
-    )
+    counts = np.broadcast_to(np.asarray(times, np.float64), y.shape)
+    return _rank_correlation(_levels(y), _levels(p), counts)
 
 
 def auroc(dockq: ArrayLike, predicted: ArrayLike, threshold: float = ACCEPTABLE) -> float:
@@ -140,31 +136,46 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
 
     Parameters
     ----------
-    table : one row per decoy, with the columns `TABLE_COLUMNS`. A ValueError names how many rows
-        are at fault
-        if some lack a name, a label in [0, 1] or a finite prediction, or repeat a decoy; also if a
-        column is missing or there is no row. Leave out unlabelled decoys first, and report their
-        number.
-    top_n : the depths N of hits@N and success@N.
+    table
+        One row per decoy, with the columns `TABLE_COLUMNS`. Leave out unlabelled decoys first, and
+        report their number.
+    top_n
+        The depths N of hits@N and success@N.
 
     Returns
     -------
-    One row per target, sorted by target: target, n_decoys, best_dockq, top_decoy (the one predicted
-    best),
-    top_dockq, ranking_loss, random_pick_loss, hits_at_{N}, success_at_{N}, spearman, pearson,
-    auroc.
+    DataFrame
+        One row per target, sorted by target: target, n_decoys, best_dockq, top_decoy (the one
+        predicted best), top_dockq, ranking_loss, random_pick_loss, hits_at_{N}, success_at_{N},
+        spearman, pearson, auroc.
+
+    Raises
+    ------
+    ValueError
+        A column is missing, there is no row, or rows lack a name, a label in [0, 1] or a finite
+        prediction, or repeat a decoy; the message has their number.
     """
     import pandas as pd  # which takes longer to import than a ranking to make
 
-    rows = _checked_table(table)
-    decoys = rows["decoy"].to_numpy()
-    y, p = (rows[column].to_numpy(np.float64) for column in ("dockq", "pred_dockq"))
-    groups = _rows_by_target(_codes(rows), len(rows))
-    scores = pd.DataFrame(
-        [_target_scores(decoys[group], y[group], p[group], top_n) for group in groups]
-    )
-    scores.insert(0, "target", rows["target"].unique())
-    return scores
+    scores = []
+    for target, decoys in _checked_table(table).groupby("target"):
+        y = decoys["dockq"].to_numpy(np.float64)
+        p = decoys["pred_dockq"].to_numpy(np.float64)
+        top = int(p.argmax())
+        row = {
+            "target": target,
+            "n_decoys": y.size,
+            "best_dockq": y.max(),
+            "top_decoy": decoys["decoy"].iloc[top],
+            "top_dockq": y[top],
+            "ranking_loss": ranking_loss(y, p),
+            "random_pick_loss": random_pick_loss(y),
+        }
+        row |= {f"hits_at_{n}": hits_at(y, p, n) for n in top_n}
+        row |= {f"success_at_{n}": hits_at(y, p, n) > 0 for n in top_n}
+        row |= {"spearman": spearman(y, p), "pearson": pearson(y, p), "auroc": auroc(y, p)}
+        scores.append(row)
+    return pd.DataFrame(scores)
 
 
 def summarise(
@@ -174,50 +185,68 @@ def summarise(
 
     Parameters
     ----------
-    table : as for `per_target`, with the same errors.
-    n_bootstrap : number of bootstrap samples: as many targets as there are, drawn with replacement,
-        each with
+    table
+        As for `per_target`.
+    n_bootstrap
+        Number of bootstrap samples: as many targets as there are, drawn with replacement, each with
         all its decoys. 0 leaves the intervals out.
-    seed : of the draws; the same seed and table, in any order of rows, give the same numbers.
-    clusters : the cluster of each target, if whole clusters are to be drawn instead of targets.
+    seed
+        Of the draws; the same seed and table, in any order of rows, give the same numbers.
+    clusters
+        The cluster of each target, if whole clusters are to be drawn instead of targets.
 
     Returns
     -------
-    n_targets, n_clusters (or n_targets), n_decoys, n_bootstrap, seed;
-    per_target : for each metric of `per_target`, {mean, median, low, high, n_targets} over the
-        targets where
-        it is defined; low and high bound the 95 % percentile interval of the mean;
-    pooled : {value, low, high} for each name in `POOLED`; attainable_success : fraction of targets
-    with any acceptable decoy, the maximum of success@N for every N; n_negative_spearman : number of
-    targets ranked the wrong way round; n_undefined_correlation, undefined_correlation_targets :
-    targets absent from the mean correlations because
-        labels or predictions are constant or decoys fewer than `MIN_DECOYS`.
+    dict
+        n_targets, n_clusters (or n_targets), n_decoys, n_bootstrap, seed;
 
-    low and high are None with fewer than two defined targets, or one cluster: one says nothing
-    about the others.
+        per_target : for each metric of `per_target`, {mean, median, low, high, n_targets} over the
+        targets where it is defined; low and high bound the 95 % percentile interval of the mean;
+
+        pooled : {value, low, high} for each name in `POOLED`;
+
+        attainable_success : share of targets with an acceptable decoy, the maximum of success@N for
+        every N;
+
+        n_negative_spearman : number of targets ranked the wrong way round;
+
+        n_undefined_correlation, undefined_correlation_targets : targets absent from the mean
+        correlations because labels or predictions are constant or decoys fewer than `MIN_DECOYS`.
+
+        low and high are None with fewer than two defined targets, or one cluster: one says nothing
+        about the others.
+
+    Raises
+    ------
+    ValueError
+        As for `per_target`, or the number of samples is negative.
     """
     if n_bootstrap < 0:
         raise ValueError(f"the number of bootstrap samples cannot be negative: {n_bootstrap}")
-    rows, targets = _checked_table(table), per_target(table)
-    of = _levels(targets["target"].map(clusters or str).to_numpy(str))
-    n = of.max() + 1
-    draws = np.random.default_rng(seed).multinomial(
-        n, np.full(n, 1 / n), size=n_bootstrap if n > 1 else 0
-    )[:, of]
+    rows = _checked_table(table)
+    targets = per_target(table)
+    cluster_of = _levels(targets["target"].map(clusters or str).to_numpy(str))
+    n_clusters = int(cluster_of.max()) + 1
+    size = n_bootstrap if n_clusters > 1 else 0
+    share = np.full(n_clusters, 1 / n_clusters)
+    of_clusters = np.random.default_rng(seed).multinomial(n_clusters, share, size=size)
+    draws = of_clusters[:, cluster_of]
     undefined = targets.loc[targets["spearman"].isna(), "target"]
     metrics = targets.drop(columns=["target", "n_decoys", "top_decoy"])
     summary = {
         "n_targets": len(targets),
-        "n_clusters": int(n),
+        "n_clusters": n_clusters,
         "n_decoys": len(rows),
         "n_bootstrap": n_bootstrap,
         "seed": seed,
-        "per_target": {name: _mean_over_targets(metrics[name], draws, of) for name in metrics},
-        "pooled": _pooled_over_draws(rows, draws),
+        "per_target": {
+            name: _mean_over_targets(metrics[name], draws, cluster_of) for name in metrics
+        },
+        "pooled": _pooled(rows, draws),
         "attainable_success": float((targets["best_dockq"] >= ACCEPTABLE).mean()),
         "n_negative_spearman": int((targets["spearman"] < 0).sum()),
         "n_undefined_correlation": len(undefined),
-        "undefined_correlation_targets": [str(name) for name in undefined],
+        "undefined_correlation_targets": list(map(str, undefined)),
     }
     return _nan_to_none(summary)
 
@@ -225,29 +254,38 @@ def summarise(
 def validation_scores(
     target_codes: ArrayLike, dockq: ArrayLike, predicted: ArrayLike
 ) -> dict[str, float]:
-    """The scores of a training epoch, without a table; three arrays of shape (n,) over all targets.
+    """The scores `VALIDATION_SCORES` of a training epoch, without a table.
 
-    Equal codes (integers or names) mark the decoys of one target, in any order of targets. Returns
-    spearman_pooled, pearson_pooled, spearman_per_target, pearson_per_target and ranking_loss, the
-    last three being means over the targets where defined (nan if nowhere). All are nan if a
-    prediction is not finite: a network that diverged must not stop a sweep, nor ever be selected.
+    Parameters
+    ----------
+    target_codes
+        (n,) integers or names; equal ones mark the decoys of one target, in any order of targets.
+    dockq, predicted
+        (n,) true and predicted DockQ over all targets.
+
+    Returns
+    -------
+    dict
+        Those per target and the ranking loss are means over the targets where they are defined, nan
+        if nowhere. All are nan if a prediction is not finite: a network that diverged must not stop
+        a sweep, nor ever be selected.
     """
-    names = (
-        "spearman_pooled",
-        "pearson_pooled",
-        "spearman_per_target",
-        "pearson_per_target",
-        "ranking_loss",
-    )
     y = _finite(dockq, "true DockQ")
     if not np.isfinite(np.asarray(predicted, dtype=np.float64)).all():
-        return dict.fromkeys(names, math.nan)
+        return dict.fromkeys(VALIDATION_SCORES, math.nan)
     y, p = _paired(y, predicted)
-    groups = _rows_by_target(np.asarray(target_codes), y.size)
-    means = (
-        _mean([score(y[g], p[g]) for g in groups]) for score in (spearman, pearson, ranking_loss)
-    )
-    return dict(zip(names, (spearman(y, p), pearson(y, p), *means), strict=True))
+    codes = np.asarray(target_codes)
+    if codes.shape != y.shape:
+        what = f"{y.size} decoys need as many target codes"
+        raise ValueError(f"{what}, not an array of shape {codes.shape}")
+    order = np.argsort(codes, kind="stable")  # keeps the given order within a target: the tie rule
+    starts = np.flatnonzero(codes[order][1:] != codes[order][:-1]) + 1
+    of_targets = []
+    for target in np.split(order, starts):
+        of_target = y[target], p[target]
+        of_targets.append((spearman(*of_target), pearson(*of_target), ranking_loss(*of_target)))
+    means = map(_mean, np.transpose(of_targets))
+    return dict(zip(VALIDATION_SCORES, (spearman(y, p), pearson(y, p), *means), strict=True))
 
 
 def _finite(values: ArrayLike, what: str) -> Floats:
@@ -273,66 +311,24 @@ def _checked_table(table: pd.DataFrame) -> pd.DataFrame:
     """The columns `TABLE_COLUMNS` sorted by target and decoy name."""
     missing = [name for name in TABLE_COLUMNS if name not in table.columns]
     if missing:
-        raise ValueError(
-            f"the predictions lack the columns {missing}; they have {list(table.columns)}"
-        )
+        has = list(table.columns)
+        raise ValueError(f"the predictions lack the columns {missing}; they have {has}")
     if table.empty:
         raise ValueError("the table of predictions has no rows")
-    for fault, where in _faults(table).items():
-        if where.any():
-            target, decoy = table.loc[where.to_numpy(), ["target", "decoy"]].iloc[0]
-            raise ValueError(
-                f"{where.sum()} of {len(table)} rows {fault}, the first is {target}/{decoy}"
-            )
-    return table[list(TABLE_COLUMNS)].sort_values(["target", "decoy"], ignore_index=True)
-
-
-def _faults(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """What can be wrong with a row, and for which rows it is."""
-    dockq, predicted = (table[name].astype(np.float64) for name in ("dockq", "pred_dockq"))
-    return {
+    dockq = table["dockq"].astype(np.float64)
+    faults = {
         "have no target or decoy name": table[["target", "decoy"]].isna().any(axis=1),
         "repeat the target and decoy of an earlier row": table.duplicated(["target", "decoy"]),
         "are unlabelled (dockq is nan)": dockq.isna(),
         "have a dockq outside 0 to 1": ~dockq.between(0, 1),
-        "have no finite pred_dockq": ~np.isfinite(predicted),
+        "have no finite pred_dockq": ~np.isfinite(table["pred_dockq"].astype(np.float64)),
     }
-
-
-def _codes(rows: pd.DataFrame) -> Ints:
-    """Position of each row's target among the sorted targets of a checked table."""
-    return rows["target"].factorize()[0]
-
-
-def _rows_by_target(codes: NDArray[np.generic], n: int) -> list[Ints]:
-    """Row numbers of each target: targets sorted by code, rows in the given order, as the tie rule
-    asks.
-    """
-    if codes.shape != (n,):
-        raise ValueError(
-            f"{n} decoys need as many target codes, not an array of shape {codes.shape}"
-        )
-    order = np.argsort(codes, kind="stable")
-    return np.split(order, np.flatnonzero(codes[order][1:] != codes[order][:-1]) + 1)
-
-
-def _target_scores(
-    decoys: NDArray[np.object_], y: Floats, p: Floats, top_n: tuple[int, ...]
-) -> dict:
-    top = int(p.argmax())
-    return {
-        "n_decoys": y.size,
-        "best_dockq": float(y.max()),
-        "top_decoy": decoys[top],
-        "top_dockq": float(y[top]),
-        "ranking_loss": ranking_loss(y, p),
-        "random_pick_loss": random_pick_loss(y),
-        **{f"hits_at_{n}": hits_at(y, p, n) for n in top_n},
-        **{f"success_at_{n}": success_at(y, p, n) for n in top_n},
-        "spearman": spearman(y, p),
-        "pearson": pearson(y, p),
-        "auroc": auroc(y, p),
-    }
+    for fault, rows in faults.items():
+        if rows.any():
+            first = table[rows.to_numpy()].iloc[0]
+            where = f"the first is {first['target']}/{first['decoy']}"
+            raise ValueError(f"{rows.sum()} of {len(table)} rows {fault}, {where}")
+    return table[list(TABLE_COLUMNS)].sort_values(["target", "decoy"], ignore_index=True)
 
 
 # In the functions below `counts`, shape (n,), says how many times each decoy was drawn. Ranking a
@@ -381,57 +377,59 @@ def _auroc(positive: NDArray[np.bool_], levels: Ints, counts: Floats) -> float:
     return float((rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
 
 
-def _pooled_scorer(y: Floats, p: Floats) -> Callable[[Floats], list[float]]:
-    """A function from counts to the metrics `POOLED`."""
-    positive, levels_y, levels_p, error = y >= ACCEPTABLE, _levels(y), _levels(p), np.abs(y - p)
+def _pooled(rows: pd.DataFrame, draws: Ints) -> dict[str, dict[str, float]]:
+    """Pooled metrics of a checked table, with intervals; `draws`, shape (n_bootstrap, n_targets),
+    says how many times each target was drawn.
+    """
+    y = rows["dockq"].to_numpy(np.float64)
+    p = rows["pred_dockq"].to_numpy(np.float64)
+    levels_y, levels_p = _levels(y), _levels(p)
+    target_of, _ = rows["target"].factorize()
 
     def scores(counts: Floats) -> list[float]:
-        mae, mse = np.average(error, weights=counts), np.average(error**2, weights=counts)
-        correlations = _rank_correlation(levels_y, levels_p, counts), _correlation(y, p, counts)
-        return [*correlations, _auroc(positive, levels_p, counts), float(mae), math.sqrt(mse)]
+        return [
+            _rank_correlation(levels_y, levels_p, counts),
+            _correlation(y, p, counts),
+            _auroc(y >= ACCEPTABLE, levels_p, counts),
+            float(np.average(np.abs(y - p), weights=counts)),
+            math.sqrt(np.average((y - p) ** 2, weights=counts)),
+        ]
 
-    return scores
-
-
-def _pooled_over_draws(rows: pd.DataFrame, draws: Ints) -> dict[str, dict[str, float]]:
-    """Pooled metrics with intervals; `draws`, shape (n_bootstrap, n_targets), counts the targets
-    drawn.
-    """
-    scores = _pooled_scorer(
-        rows["dockq"].to_numpy(np.float64), rows["pred_dockq"].to_numpy(np.float64)
-    )
-    codes, values = _codes(rows), scores(np.ones(len(rows)))
-    samples = np.array([scores(draw[codes].astype(np.float64)) for draw in draws]).reshape(
-        -1, len(POOLED)
-    )
-    return {
-        name: {"value": value, **_interval(sample, draws.shape[1])}
-        for name, value, sample in zip(POOLED, values, samples.T, strict=True)
-    }
+    values = scores(np.ones(len(rows)))
+    samples = [scores(draw[target_of].astype(np.float64)) for draw in draws]
+    of_metrics = np.reshape(samples, (-1, len(POOLED))).T
+    pooled = {}
+    for name, value, of_metric in zip(POOLED, values, of_metrics, strict=True):
+        pooled[name] = {"value": value, **_interval(of_metric, draws.shape[1])}
+    return pooled
 
 
 def _mean_over_targets(column: pd.Series, draws: Ints, cluster: Ints) -> dict[str, float]:
     values = column.to_numpy(np.float64)
-    known, drawn = values[~np.isnan(values)], draws[:, ~np.isnan(values)]
-    times = drawn.sum(axis=1)  # 0 if a sample holds none of the targets where the metric is defined
-    samples = (drawn @ known)[times > 0] / times[times > 0]
-    median = float(np.median(known)) if known.size else math.nan
-    interval = _interval(samples, len(set(cluster[~np.isnan(values)])))
-    return {"mean": _mean(known), "median": median, **interval, "n_targets": int(known.size)}
+    is_defined = ~np.isnan(values)
+    values, draws = values[is_defined], draws[:, is_defined]
+    times = draws.sum(axis=1)  # 0 if a sample holds none of the targets where the metric is defined
+    samples = (draws @ values)[times > 0] / times[times > 0]
+    return {
+        "mean": _mean(values),
+        "median": float(np.median(values)) if values.size else math.nan,
+        **_interval(samples, len(set(cluster[is_defined]))),
+        "n_targets": int(values.size),
+    }
 
 
 def _mean(values: ArrayLike) -> float:
     """Mean of the values that are not nan, nan if there is none."""
-    known = np.asarray(values, dtype=np.float64)
-    known = known[~np.isnan(known)]
-    return float(known.mean()) if known.size else math.nan
+    values = np.asarray(values, dtype=np.float64)
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if values.size else math.nan
 
 
 def _interval(samples: Floats, n_clusters: int) -> dict[str, float]:
-    known = samples[~np.isnan(samples)]
-    if known.size == 0 or n_clusters < 2:
+    samples = samples[~np.isnan(samples)]
+    if samples.size == 0 or n_clusters < 2:
         return {"low": math.nan, "high": math.nan}
-    low, high = np.percentile(known, INTERVAL_PERCENT)
+    low, high = np.percentile(samples, INTERVAL_PERCENT)
     return {"low": float(low), "high": float(high)}
 
 
