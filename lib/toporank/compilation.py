@@ -38,13 +38,11 @@ def compiled(
     """
     options = {"forceinline": True} if inline else {}
     configured = config.CACHE_DIR
-    config.CACHE_DIR = str(
-        cache_folder(Path(function.__code__.co_filename).parent)
-    )  # numba looks at it here only
+    package = Path(function.__code__.co_filename).parent
+    config.CACHE_DIR = str(cache_folder(package))  # numba looks at it here only
+    options |= {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
-        return njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath, **options)(
-            function
-        )
+        return njit(**options)(function)
     finally:
         config.CACHE_DIR = configured
 
@@ -61,8 +59,8 @@ def cache_folder(package: Path) -> Path:
 
     The first that is writable; otherwise a temporary folder, which means compiling again next time.
     """
-    configured = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
+    folders = [package / "__pycache__", user_cache()]
+    if config.CACHE_DIR:
+        folders.insert(0, Path(config.CACHE_DIR))
     name = "toporank-" + code_of(str(package), __file__)
-    return first_writable(
-        folder / name for folder in [*configured, package / "__pycache__", user_cache()]
-    )
+    return first_writable(folder / name for folder in folders)

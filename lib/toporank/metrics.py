@@ -131,7 +131,7 @@ def auroc(dockq: ArrayLike, predicted: ArrayLike, threshold: float = ACCEPTABLE)
     return _auroc(y >= threshold, _levels(p), np.ones(y.size))
 
 
-def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFrame:
+def per_target(table: pd.DataFrame) -> pd.DataFrame:
     """Metrics of each target.
 
     Parameters
@@ -139,8 +139,6 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
     table
         One row per decoy, with the columns `TABLE_COLUMNS`. Leave out unlabelled decoys first, and
         report their number.
-    top_n
-        The depths N of hits@N and success@N.
 
     Returns
     -------
@@ -171,8 +169,8 @@ def per_target(table: pd.DataFrame, top_n: tuple[int, ...] = TOP_N) -> pd.DataFr
             "ranking_loss": ranking_loss(y, p),
             "random_pick_loss": random_pick_loss(y),
         }
-        row |= {f"hits_at_{n}": hits_at(y, p, n) for n in top_n}
-        row |= {f"success_at_{n}": hits_at(y, p, n) > 0 for n in top_n}
+        row |= {f"hits_at_{n}": hits_at(y, p, n) for n in TOP_N}
+        row |= {f"success_at_{n}": hits_at(y, p, n) > 0 for n in TOP_N}
         row |= {"spearman": spearman(y, p), "pearson": pearson(y, p), "auroc": auroc(y, p)}
         scores.append(row)
     return pd.DataFrame(scores)

@@ -18,9 +18,8 @@ FEATURES = "toporank.features"
 @functools.cache
 def plugins() -> tuple[EntryPoint, ...]:
     """The entry points of all plug-ins."""
-    return tuple(
-        sorted(metadata.entry_points(group=FEATURES), key=lambda point: (point.name, point.value))
-    )
+    points = metadata.entry_points(group=FEATURES)
+    return tuple(sorted(points, key=lambda point: (point.name, point.value)))
 
 
 def load(point: EntryPoint) -> Any:
@@ -41,25 +40,25 @@ def package_of(module: str) -> str:
     """The installed package with an entry point in the same top-level Python package; empty where
     there is none.
     """
-    return next((point.dist.name for point in plugins() if _top(point.module) == _top(module)), "")
+    for point in plugins():
+        if _top(point.module) == _top(module):
+            return point.dist.name
+    return ""
 
 
 def sources(module: str) -> tuple[str, ...]:
     """All Python files of the top-level package that a Python module is part of; none is
     imported.
     """
-    found = find_spec(_top(module))
-    if found is None:
+    spec = find_spec(_top(module))
+    if spec is None:
         return ()
-    if found.submodule_search_locations is None:
-        return (str(found.origin),)
-    return tuple(
-        sorted(
-            str(path)
-            for place in found.submodule_search_locations
-            for path in Path(place).rglob("*.py")
-        )
-    )
+    if spec.submodule_search_locations is None:
+        return (str(spec.origin),)
+    files: list[Path] = []
+    for folder in spec.submodule_search_locations:
+        files += Path(folder).rglob("*.py")
+    return tuple(sorted(map(str, files)))
 
 
 def packages() -> list[str]:

@@ -9,7 +9,8 @@ import difflib
 import json
 import re
 import textwrap
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
@@ -39,11 +40,11 @@ message shows.
 """
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A remedy: the nearest known spelling, or all that are known."""
-    known = sorted(known)
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """A remedy: the nearest known spelling, or all known words."""
+    words = sorted(words)
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(words)}"
 
 
 def checked(model: type[Model], values: dict[str, Any], *, where: str) -> Model:
@@ -88,11 +89,12 @@ def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
         former = getattr(owner, "FORMER", {}).get(path[-1])
         remedy = former or did_you_mean(str(path[-1]), owner.model_fields if owner else ())
         return f"{key}: unknown key ({remedy})"
-    message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "missing":
         return f"{key}: required, but not given"
-    given = "" if isinstance(fault["input"], dict | list) else f" (got {_shown(fault['input'])})"
-    return f"{key}: {message}{given}".removeprefix(": ")
+    text = f"{key}: {fault['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+    if isinstance(fault["input"], dict | list):
+        return text
+    return f"{text} (got {_shown(fault['input'])})"
 
 
 def _shown(value: Any) -> str:
@@ -117,17 +119,20 @@ def _owner(model: type[BaseModel] | None, path: list[str | int]) -> type[BaseMod
         field = model.model_fields.get(part)
         if field is None:
             continue
-        found = [
-            a for a in _leaves(field.annotation) if isinstance(a, type) and issubclass(a, BaseModel)
-        ]
-        model = found[0] if found else None
+        model = None
+        for leaf in _leaves(field.annotation):
+            if isinstance(leaf, type) and issubclass(leaf, BaseModel):
+                model = leaf
     return model
 
 
-def _leaves(annotation: Any) -> list[Any]:
+def _leaves(annotation: Any) -> Iterator[Any]:
     """All types inside a type annotation such as `list[A] | None`."""
-    inner = get_args(annotation)
-    return [leaf for part in inner for leaf in _leaves(part)] if inner else [annotation]
+    parts = get_args(annotation)
+    if not parts:
+        yield annotation
+    for part in parts:
+        yield from _leaves(part)
 
 
 def _plain_name(name: str) -> str:
@@ -138,21 +143,18 @@ def _plain_name(name: str) -> str:
     return name
 
 
-READ_AS = (int, float, datetime.date)
-"""What YAML and Snakemake make of some names: 1_2 becomes 12, 1E10 becomes 1e10, 010 becomes 8."""
+READ_AS = {bool: "true or false", int: "a number", float: "a number", datetime.date: "a date"}
+"""Types that YAML and Snakemake make of names: 1_2 becomes 12, 1E10 becomes 1e10, 010 becomes 8."""
 QUOTE_IT = (
     "{} was read as {}, so the name that was meant is not known: put it in quotes, or on the "
-    "command line in"
-    " brackets, such as only=[1_2] or score_decoys=./1E10"
+    "command line in brackets, such as only=[1_2] or score_decoys=./1E10"
 )
 
 
 def _wants_text(annotation: Any) -> bool:
     """Whether a key takes text and no number."""
-    leaves = _leaves(annotation)
-    return str in leaves and not {int, float, bool} & {
-        leaf for leaf in leaves if isinstance(leaf, type)
-    }
+    leaves = list(_leaves(annotation))
+    return str in leaves and not any(number in leaves for number in (int, float, bool))
 
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
@@ -173,17 +175,17 @@ class Section(BaseModel):
     @classmethod
     def _text_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse a number where a name is wanted: nobody knows which name was written."""
-        if _wants_text(cls.model_fields[info.field_name].annotation):
-            for part in value if isinstance(value, list) else [value]:
-                if isinstance(part, READ_AS):
-                    kind = "a date" if isinstance(part, datetime.date) else "a number"
-                    kind = "true or false" if isinstance(part, bool) else kind
-                    raise ValueError(QUOTE_IT.format(part, kind))
+        if not _wants_text(cls.model_fields[info.field_name].annotation):
+            return value
+        for part in value if isinstance(value, list) else [value]:
+            for kind, name in READ_AS.items():
+                if isinstance(part, kind):
+                    raise ValueError(QUOTE_IT.format(part, name))
         return value
 
 
 def distinct(names: list[str], what: str) -> None:
     """Refuse names that are used more than once."""
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, n in Counter(names).items() if n > 1)
     if twice:
         raise ValueError(f"{what} used more than once: {', '.join(twice)}")

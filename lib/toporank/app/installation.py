@@ -42,10 +42,10 @@ def compile_everything(decoy: Path = DECOY) -> Iterator[str]:
     decoy : any complex with an interface. Raises ConfigError when it is missing.
     """
     if not decoy.is_file():
-        raise ConfigError(
-            "the example decoy is missing", where=decoy, remedy="install TopoRank again"
-        )
-    complex_, choices = read_complex(decoy), resolve({stage: {} for stage in DEFAULT_MODULES})
+        remedy = "install TopoRank again"
+        raise ConfigError("the example decoy is missing", where=decoy, remedy=remedy)
+    complex_ = read_complex(decoy)
+    choices = resolve({stage: {} for stage in DEFAULT_MODULES})
     residues = choices["interface"](complex_).index
     topology = choices["topology"](complex_, residues)
     yield "persistent homology"
@@ -74,23 +74,21 @@ def _batch(nodes: NodeTable, edges: Edges) -> GraphBatch:
     """A batch of one labelled graph, in the types of a pack."""
     x = torch.from_numpy(nodes.values).float()
     n_edges = edges.index.shape[1]
-    return by_destination(
-        GraphBatch(
-            x,
-            torch.from_numpy(edges.index),
-            torch.from_numpy(edges.attributes).float(),
-            torch.zeros(len(x), dtype=torch.int64),
-            torch.zeros(n_edges, dtype=torch.int64),
-            torch.tensor([0.5]),
-            torch.tensor([0]),
-        )
+    batch = GraphBatch(
+        x,
+        torch.from_numpy(edges.index),
+        torch.from_numpy(edges.attributes).float(),
+        torch.zeros(len(x), dtype=torch.int64),
+        torch.zeros(n_edges, dtype=torch.int64),
+        torch.tensor([0.5]),
+        torch.tensor([0]),
     )
+    return by_destination(batch)
 
 
 def _train_and_predict(batch: GraphBatch) -> None:
-    network = build_network(
-        batch.x.shape[1], batch.edge_attr.shape[1], Hyperparameters().model_dump(), None
-    )
+    hyperparameters = Hyperparameters().model_dump()
+    network = build_network(batch.x.shape[1], batch.edge_attr.shape[1], hyperparameters, None)
     torch.nn.functional.mse_loss(network(batch), batch.y).backward()
     with torch.inference_mode():
         network.eval()(batch)

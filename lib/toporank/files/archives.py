@@ -143,19 +143,20 @@ def holds_only(
         when the archive cannot be read
     """
     with _errors_of(archive), _opened(archive) as (members, packed):
-        alike = []
+        of_members = []
         for member in members:
             name = member.name.rpartition("/")[2]
-            if wanted(name):
-                paths = [path for path in files.get(name, []) if path.stat().st_size == member.size]
-                alike.append((member, paths))
-        if not alike or not all(paths for _, paths in alike):  # before any content is read
-            return False
-        for member, paths in alike:
+            if not wanted(name):
+                continue
+            paths = [path for path in files.get(name, []) if path.stat().st_size == member.size]
+            if not paths:  # before any content is read
+                return False
+            of_members.append((member, paths))
+        for member, paths in of_members:
             content = _content(packed, member)
             if all(path.read_bytes() != content for path in paths):
                 return False
-        return True
+        return bool(of_members)
 
 
 def _content(packed: Packed, member: Member) -> bytes:
@@ -181,9 +182,8 @@ def _of_zip(packed: zipfile.ZipFile) -> Iterator[Member]:
         name = "" if info.is_dir() else _safe_name(info.filename)
         if name:
             info.filename = name
-            yield Member(
-                name, info.file_size, _time(time.mktime((*info.date_time, 0, 0, -1))), info
-            )
+            modified = time.mktime((*info.date_time, 0, 0, -1))
+            yield Member(name, size=info.file_size, modified=_time(modified), entry=info)
 
 
 def _of_tar(packed: tarfile.TarFile) -> Iterator[Member]:
@@ -193,9 +193,10 @@ def _of_tar(packed: tarfile.TarFile) -> Iterator[Member]:
         if info.size < 0:
             raise ValueError("a header in it is damaged")
         if name:
-            info.name, info.mtime = name, _time(info.mtime)
+            info.name = name
+            info.mtime = _time(info.mtime)
             info.linkname = _safe_name(info.linkname)
-            yield Member(name, info.size, info.mtime, info)
+            yield Member(name, size=info.size, modified=info.mtime, entry=info)
     # `tarfile` takes a damaged header for the end: nothing but zeros may follow, and some of them
     # have to.
     packed.fileobj.seek(packed.offset)
@@ -272,9 +273,8 @@ def unpacked(archive: Path, folder: Path, name: str = "") -> Path:
     try:
         new.mkdir()
         _unpack_inner(new, _extract(archive, new, MOST_BYTES))
-        (new / MARK).write_text(
-            json.dumps({"source": source, "files": _state(new)}), encoding="utf-8"
-        )
+        mark = json.dumps({"source": source, "files": _state(new)})
+        (new / MARK).write_text(mark, encoding="utf-8")
         if to.exists():
             to.rename(new.with_name(f"{new.name}-old"))
         new.rename(to)
@@ -296,10 +296,9 @@ def _extract(archive: Path, to: Path, most: int) -> int:
         for member in headers:
             total += member.size
             if total > room or len(members) == MOST_FILES:
-                limits = (
-                    f"{MOST_FILES:,} files, {MOST_BYTES / 2**30:.0f} GB, or the room on the disk"
-                )
-                raise ValueError(f"more than {limits}")
+                most_gb = f"{MOST_BYTES / 2**30:.0f} GB"
+                what = f"more than {MOST_FILES:,} files, {most_gb}, or the room on the disk"
+                raise ValueError(what)
             if member.name in members:
                 raise ValueError(f"two files in it have the same name: {member.name}")
             members[member.name] = member
@@ -315,9 +314,8 @@ def _unpack_inner(folder: Path, most: int) -> None:
     """Unpack the archives in a folder where they lie; one that cannot be stays as it is. most :
     bytes.
     """
-    for archive in sorted(
-        path for path in folder.rglob("*") if path.is_file() and archive_name(path)
-    ):
+    archives = [path for path in folder.rglob("*") if path.is_file() and archive_name(path)]
+    for archive in sorted(archives):
         to = archive.with_name(free_folder(job_name(archive), archive.parent))
         to.mkdir()
         try:
@@ -346,9 +344,8 @@ def _state(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != MARK:
             status = path.lstat()
-            digest.update(
-                f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\0".encode()
-            )
+            for part in (path.relative_to(folder), status.st_size, status.st_mtime_ns):
+                digest.update(f"{part}\0".encode())
     return digest.hexdigest()
 
 
@@ -366,6 +363,5 @@ def _check_ours(to: Path, archive: str) -> None:
         what = f"the archive {archive} has changed, and so have files in {to}, which would be lost"
     else:
         return
-    raise ConfigError(
-        what, where=to.parent.parent, remedy=f"choose another folder with -o, or move {to} away"
-    )
+    remedy = f"choose another folder with -o, or move {to} away"
+    raise ConfigError(what, where=to.parent.parent, remedy=remedy)

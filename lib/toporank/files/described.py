@@ -89,9 +89,7 @@ def mapped(path: Path | str) -> tuple[dict[str, np.ndarray], Any]:
     ValueError : where it is damaged, another program wrote it, or has numbers of other types than
         `TYPES`
     """
-    description = read_description(
-        path
-    )  # safetensors sees to it that all arrays lie inside the file
+    description = read_description(path)  # safetensors checks that all arrays lie inside the file
     whole = np.asarray(np.memmap(path, np.uint8, "r"))
     header, begin = _header(whole)
     arrays = {}

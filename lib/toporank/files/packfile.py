@@ -35,6 +35,11 @@ NUMBERS = {
 `edge_y` is not in the file and empty here.
 """
 
+OF_PACK = {"decoys", "sources", "residues", "content", "joined"}
+"""Parts of the description that are not metadata of the graphs."""
+NOT_A_PACK = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What reading a file raises that is damaged, or no pack."""
+
 
 def content_digest(arrays: dict[str, np.ndarray]) -> str:
     """Digest of all numbers of a pack."""
@@ -100,52 +105,33 @@ class Pack:
         """
         try:
             numbers, description = described.mapped(path)
-            decoys = [(target, decoy, split) for target, decoy, split in description.pop("decoys")]
-            sources = list(description.pop("sources"))
-            residues = list(description.pop("residues"))
-            content = description.pop("content")
-            joined = description.pop("joined")
-        except (
-            OSError,
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-        ) as error:
+            pack = cls(
+                path=path,
+                numbers=numbers,
+                decoys=[(target, decoy, split) for target, decoy, split in description["decoys"]],
+                sources=list(description["sources"]),
+                residues=list(description["residues"]),
+                content=description["content"],
+                joined=description["joined"],
+                metadata={key: description[key] for key in description if key not in OF_PACK},
+            )
+        except NOT_A_PACK as error:
             raise GraphError(f"not a readable pack: {error}", where=path, remedy=REPACK) from error
         numbers.setdefault("edge_y", np.zeros(0, np.float32))
-        if not (
-            _fit_together(numbers, len(decoys)) and len(sources) == len(residues) == len(decoys)
-        ):
-            raise GraphError(
-                "the tables of this pack do not fit together", where=path, remedy=REPACK
-            )
-        if not _edges_join_nodes(numbers):
-            raise GraphError(
-                "an edge of this pack joins nodes that its graph does not have",
-                where=path,
-                remedy=REPACK,
-            )
-        return cls(
-            path=path,
-            numbers=numbers,
-            decoys=decoys,
-            metadata=description,
-            sources=sources,
-            content=content,
-            joined=joined,
-            residues=residues,
-        )
+        is_even = len(pack.sources) == len(pack.residues) == len(pack)
+        if not is_even or not _fit_together(numbers, len(pack)):
+            fault = "the tables of this pack do not fit together"
+        elif not _edges_join_nodes(numbers):
+            fault = "an edge of this pack joins nodes that its graph does not have"
+        else:
+            return pack
+        raise GraphError(fault, where=path, remedy=REPACK)
 
     def verify(self) -> None:
         """Raise GraphError when the numbers are not those that were packed."""
         if self.content != content_digest(self.numbers):
-            raise GraphError(
-                "the numbers of this pack are not those that were packed",
-                where=self.path,
-                remedy=REPACK,
-            )
+            what = "the numbers of this pack are not those that were packed"
+            raise GraphError(what, where=self.path, remedy=REPACK)
 
     def graph(self, i: int) -> Graph:
         """Graph i, still mapped."""
@@ -193,9 +179,7 @@ def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
     graphs = np.flatnonzero(np.diff(first))
     if not len(graphs):
         return True
-    unsigned = index.view(
-        f"u{index.itemsize}"
-    )  # so that one before the first is far beyond the last
+    unsigned = index.view(f"u{index.itemsize}")  # a negative place is far beyond the last node
     last = np.maximum.reduceat(unsigned, first[graphs], axis=1).max(axis=0)
     return bool((last < np.diff(numbers["node_start"])[graphs].astype(last.dtype)).all())
 
@@ -243,23 +227,22 @@ class PackedGraphs:
 
         Raises GraphError when these are not as many as it has nodes.
         """
-        names, n = self.residues[i].split(BETWEEN), int(self.n_nodes[i])
-        if len(names) != n:
-            what = (
-                f"a pack names {len(names)} residues of {self.target[i]}/{self.decoy[i]}, which "
-                f"has {n} nodes"
-            )
+        names = self.residues[i].split(BETWEEN)
+        n_nodes = self.n_nodes[i]
+        if len(names) != n_nodes:
+            decoy = f"{self.target[i]}/{self.decoy[i]}"
+            what = f"a pack names {len(names)} residues of {decoy}, which has {n_nodes} nodes"
             raise GraphError(what, remedy=REPACK)
         return names
 
     @cached_property
     def n_nodes(self) -> np.ndarray:
         """Number of nodes of each graph: int64, (B,)."""
-        found = np.zeros(len(self), np.int64)
+        n_nodes = np.zeros(len(self), np.int64)
         for p, part in enumerate(self.parts):
-            here = self.part_of == p
-            found[here] = np.diff(part["node_start"])[self.place_in_part[here]]
-        return found
+            in_part = self.part_of == p
+            n_nodes[in_part] = np.diff(part["node_start"])[self.place_in_part[in_part]]
+        return n_nodes
 
     @property
     def node_width(self) -> int:
@@ -288,21 +271,23 @@ class PackedGraphs:
         verify : check all numbers. Raises GraphError when a pack is damaged.
         """
         packs = [Pack.open(path) for path in paths]
-        for pack in packs if verify else []:
-            pack.verify()
+        decoys: list[tuple[str, str, str]] = []
+        residues: list[str] = []
+        for pack in packs:
+            if verify:
+                pack.verify()
+            decoys += pack.decoys
+            residues += pack.residues
         first, *others = [pack for pack in packs if len(pack)] or packs[:1]
         for pack in others:
             check_alike(str(first.path), first.kind(), str(pack.path), pack.kind())
         sizes = [len(pack) for pack in packs]
-        columns = {"target": [], "decoy": [], "split": [], "residues": []}
-        for pack in packs:
-            for target, decoy, split in pack.decoys:
-                columns["target"].append(target)
-                columns["decoy"].append(decoy)
-                columns["split"].append(split)
-            columns["residues"] += pack.residues
+        names = np.array(decoys, dtype=object).reshape(-1, 3)
         return PackedGraphs(
-            **{name: np.array(texts, dtype=object) for name, texts in columns.items()},
+            target=names[:, 0],
+            decoy=names[:, 1],
+            split=names[:, 2],
+            residues=np.array(residues, dtype=object),
             dockq=np.concatenate([pack.numbers["y"].astype(np.float64) for pack in packs]),
             metadata=first.metadata,
             parts=[pack.numbers for pack in packs],

@@ -39,11 +39,9 @@ def restored(value: Any) -> Any:
     >>> restored("'=1+1"), restored("'quoted'")
     ('=1+1', "'quoted'")
     """
-    return (
-        value[1:]
-        if isinstance(value, str) and value[:1] == "'" and _DEFUSED.match(value)
-        else value
-    )
+    if isinstance(value, str) and value[:1] == "'" and _DEFUSED.match(value):
+        return value[1:]
+    return value
 
 
 def write_rows(
@@ -61,9 +59,9 @@ def table_text(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: b
     """
     style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
     lines = _Lines()
-    csv.writer(lines, **style).writerows(
-        [_cell(value) for value in row] for row in itertools.chain([columns], rows)
-    )
+    writer = csv.writer(lines, **style)
+    for row in itertools.chain([columns], rows):
+        writer.writerow(map(_cell, row))
     return "".join(lines)
 
 

@@ -9,6 +9,7 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -20,8 +21,8 @@ _HINT = re.compile(r'\A"?sep=(.|\\t)"?(?=\r?\n)', re.IGNORECASE)
 
 
 class Table(NamedTuple):
-    """header : names of the columns. rows : file and line of each row, and its values by column, if
-    it has as many.
+    """header : names of the columns. rows : file and line of each row, and its values by column as
+    far as the line goes.
     """
 
     header: list[str]
@@ -57,28 +58,26 @@ def read_table(
         if set(required) <= set(header):
             break
     _check_header(header or text.strip().splitlines()[0].split(","), names, required, path)
-    rows = _rows(text, separator, path, what)[1:]
-    if not rows:
+    lines = _rows(text, separator, path, what)[1:]
+    if not lines:
         raise ConfigError(f"{what} have no rows", where=path)
-    if _has_row_names(header, rows):
+    if _has_row_names(header, lines):
         header = ["", *header]
-    table = Table(header=header, separator=separator, rows=[])
-    for line, values in rows:
+    rows = []
+    for line, values in lines:
         where = f"{path}, line {line}"
         if any(values[len(header) :]):
             raise ConfigError(f"{len(values)} values for {len(header)} columns", where=where)
-        table.rows.append((where, dict(zip(header, values, strict=False))))
-    return table
+        rows.append((where, dict(zip(header, values, strict=False))))
+    return Table(header=header, separator=separator, rows=rows)
 
 
 def _text(path: Path, what: str) -> str:
     """The text of a file that is not empty."""
     try:
         content = path.read_bytes()
-        wide = content.startswith(
-            (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        )  # Excel's "Unicode text"
-        text = content.decode("utf-16" if wide else "utf-8-sig")
+        is_of_excel = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = content.decode("utf-16" if is_of_excel else "utf-8-sig")
     except UnicodeDecodeError as error:
         remedy = "save it as CSV in UTF-8"
         raise ConfigError(f"{what} cannot be read: {error}", where=path, remedy=remedy) from error
@@ -92,35 +91,33 @@ def _text(path: Path, what: str) -> str:
 def _header(text: str, separator: str, names: Mapping[str, str]) -> list[str]:
     """The names of the columns if this is the separator; none where it cannot be."""
     try:
-        _, header = next(_values(text, separator), (0, []))
+        for _, header in _values(text, separator):
+            return [names.get(name.lower(), name) for name in header]
     except csv.Error:  # such as a quoted name that ends before another separator
-        return []
-    return [names.get(name.lower(), name) for name in header]
+        pass
+    return []
 
 
 def _check_header(
     header: list[str], names: Mapping[str, str], required: Mapping[str, str], path: Path
 ) -> None:
-    """Raise ConfigError unless all required columns are there, and none that is read is there
-    twice.
-    """
-    missing = [name for name in required if header.count(name) != 1]
-    twice = [name for name in names.values() if header.count(name) > 1]
-    if missing or twice:
+    """Raise ConfigError unless the header has all required columns, and no known one twice."""
+    count = Counter(header)
+    lacks = any(count[name] != 1 for name in required)
+    if lacks or any(count[name] > 1 for name in names.values()):
         *first, last = required.values()
-        shown = printable(", ".join(name.strip(' "') for name in header))
-        raise ConfigError(
-            f"the header must have {', '.join(first)} and {last} once each, it is: {shown}",
-            where=path,
-            remedy="separate columns by commas, semicolons or tabs",
-        )
+        found = printable(", ".join(name.strip(' "') for name in header))
+        what = f"the header must have {', '.join(first)} and {last} once each, it is: {found}"
+        remedy = "separate columns by commas, semicolons or tabs"
+        raise ConfigError(what, where=path, remedy=remedy)
 
 
-def _has_row_names(header: list[str], rows: list[tuple[int, list[str]]]) -> bool:
-    """Whether a number that the header does not name is before each row, as R writes it."""
-    numbers = {values[0] for _, values in rows if values[0].isdecimal()}
-    one_more = all(len(values) == len(header) + 1 for _, values in rows)
-    return one_more and len(numbers) == len(rows) and any(values[-1] for _, values in rows)
+def _has_row_names(header: list[str], lines: list[tuple[int, list[str]]]) -> bool:
+    """Whether each row begins with a number without a name in the header, as R writes it."""
+    rows = [values for _, values in lines]
+    numbers = {values[0] for values in rows if values[0].isdecimal()}
+    has_one_more = all(len(values) == len(header) + 1 for values in rows)
+    return has_one_more and len(numbers) == len(rows) and any(values[-1] for values in rows)
 
 
 def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -142,8 +139,7 @@ def _rows(text: str, separator: str, path: Path, what: str) -> list[tuple[int, l
     try:
         rows.extend(_values(text, separator))
     except csv.Error as error:
-        line = (rows[-1][0] if rows else 0) + 1
-        raise ConfigError(
-            f"{what} cannot be read: {error}", where=f"{path}, line {line}"
-        ) from error
+        line = rows[-1][0] + 1 if rows else 1
+        where = f"{path}, line {line}"
+        raise ConfigError(f"{what} cannot be read: {error}", where=where) from error
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 import pandas as pd
@@ -24,8 +24,8 @@ OF_EACH_RUN = (
     "verdict",
     "file",
 )
-OF_RUNS = tuple(f"{column}_{run}" for column, run in itertools.product(OF_EACH_RUN, "ab"))
-COLUMNS = ("target", "name_in_b", "status", "trust", "difference", "why", *OF_RUNS)
+OF_RUNS = [f"{column}_{run}" for column, run in itertools.product(OF_EACH_RUN, "ab")]
+COLUMNS = ["target", "name_in_b", "status", "trust", "difference", "why", *OF_RUNS]
 
 
 def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
@@ -35,7 +35,7 @@ def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
     chains. `difference` is DockQ in B minus that in A. `trust` is A, B, either, neither or unclear,
     for the reason in `why`; it is empty for a target that only one run has.
     """
-    kinds = kinds_of(chain.sequence for chain in [*a.chains, *b.chains])
+    kinds = kinds_of([chain.sequence for chain in [*a.chains, *b.chains]])
     rows_a, rows_b = _targets(a, kinds), _targets(b, kinds)
     names = _names_in_a(rows_a, rows_b)
     rows_b["name_in_b"] = rows_b["target"].where(rows_b["target"].isin(names), "")
@@ -49,7 +49,7 @@ def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
     table = table.sort_values(
         ["size", "status", "target"], ascending=[False, True, True], ignore_index=True
     )
-    return table[list(COLUMNS)]
+    return table[COLUMNS]
 
 
 def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
@@ -57,9 +57,8 @@ def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
     differ.
     """
     if a.record is None or b.record is None:
-        return [
-            f"run {'A' if a.record is None else 'B'} does not record its scorer (score it again)"
-        ]
+        run = "A" if a.record is None else "B"
+        return [f"run {run} does not record its scorer (score it again)"]
     reasons = []
     for name in ScoredWith._fields:
         in_a, in_b = str(getattr(a.record, name))[:16], str(getattr(b.record, name))[:16]
@@ -72,11 +71,10 @@ def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
     """targets.csv, and the column `complex`: kinds of chains with their numbers, equal for the same
     complex.
     """
-    n_chains: dict[str, Counter[int]] = {}
+    n_chains: dict[str, Counter[int]] = defaultdict(Counter)
     for chain in run.chains:
-        n_chains.setdefault(chain.target, Counter())[kinds[chain.sequence]] += max(
-            len(chain.chains.split()), 1
-        )
+        kind = kinds[chain.sequence]
+        n_chains[chain.target][kind] += max(len(chain.chains.split()), 1)
     complexes = {target: str(sorted(numbers.items())) for target, numbers in n_chains.items()}
     return run.targets.assign(complex=run.targets["target"].map(complexes))
 
@@ -104,13 +102,11 @@ def _judgement(row: pd.Series, doubt: str) -> tuple[str, str, str]:
     run = higher.upper()
     low, high = row[f"dockq_low_{higher}"], row[f"dockq_high_{lower}"]
     if abs(row["difference"]) < CLOSE:
-        status, trust, why = "same", "either", f"DockQ differs by less than {CLOSE}"
+        status, trust = "same", "either"
+        why = f"DockQ differs by less than {CLOSE}"
     elif low > high:
-        status, trust, why = (
-            f"{higher}_better",
-            run,
-            f"{run} is better, and the intervals do not overlap",
-        )
+        status, trust = f"{higher}_better", run
+        why = f"{run} is better, and the intervals do not overlap"
     else:
         status, trust = f"{higher}_higher", "unclear"
         why = f"{run} is higher, but the intervals overlap or are unknown"
@@ -118,10 +114,8 @@ def _judgement(row: pd.Series, doubt: str) -> tuple[str, str, str]:
         trust, why = "unclear", f"{why}; the model of {run} is unlike what TopoRank learned from"
     if row["verdict_a"] == row["verdict_b"] == REJECT:
         trust, why = "neither", f"{why}; no run has a model to believe"
-    if (
-        pd.notna(row["complex_a"])
-        and pd.notna(row["complex_b"])
-        and row["complex_a"] != row["complex_b"]
-    ):
+    if row[["complex_a", "complex_b"]].nunique() > 1:
         doubt = "the chains differ: is it the same complex?"
-    return (status, "unclear", f"{why}; {doubt}") if doubt else (status, trust, why)
+    if doubt:
+        return status, "unclear", f"{why}; {doubt}"
+    return status, trust, why

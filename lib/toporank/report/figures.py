@@ -10,14 +10,18 @@ import pandas as pd
 from toporank.errors import ConfigError
 from toporank.metrics import ACCEPTABLE, HIGH, MEDIUM
 from toporank.ranking.verdict import VERDICTS
-from toporank.report.colours import PAE_COLOURS, QUALITY_COLOURS, VERDICT_COLOURS
 from toporank.report.pae import WORST, chain_ends
+from toporank.report.structures import QUALITY_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from toporank.inputs.confidence.decoy import Pae
 
+VERDICT_COLOURS = ("#0a7d5f", "#b96a00", "#b3261e")
+"""Of the verdicts from good to bad."""
+PAE_COLOURS = ("#0b4f5c", "#3f8a80", "#a9cfae", "#f0f1da", "#ffffff")
+"""Of PAE from 0 Å up."""
 INSTALL = "pip install 'toporank[figures]'"
 MOST_ROWS = 40
 """Models of a ranking that are drawn, the best ones."""
@@ -52,7 +56,8 @@ def ranking_figure(models: pd.DataFrame) -> Figure:
         )
     figure, axes = new_figure(6, 1.2 + 0.28 * len(scored))
     rows = np.arange(len(scored))
-    colours = [VERDICT_COLOURS[VERDICTS.index(verdict)] for verdict in scored["verdict"]]
+    colour_of = dict(zip(VERDICTS, VERDICT_COLOURS, strict=True))
+    colours = scored["verdict"].map(colour_of).tolist()
     for threshold in (ACCEPTABLE, MEDIUM, HIGH):
         axes.axvline(threshold, color="0.88", zorder=0)
     axes.hlines(
@@ -64,7 +69,7 @@ def ranking_figure(models: pd.DataFrame) -> Figure:
         xlim=(0, 1), ylim=(len(scored) - 0.5, -0.5), xlabel="expected DockQ and its 80 % interval"
     )
     axes.set_title(scored["target"].iloc[0])
-    for verdict, colour in zip(VERDICTS, VERDICT_COLOURS, strict=True):
+    for verdict, colour in colour_of.items():
         axes.scatter([], [], color=colour, label=verdict)
     axes.legend(
         loc="upper center",

@@ -74,18 +74,19 @@ def pictures(scored: ScoredFolder, order: Iterable[str]) -> dict[str, dict[str, 
     confidence.csv says why.
     """
     groups = dict(list(scored.models.groupby("target", sort=False)))
-    found: dict[str, dict[str, Any]] = {}
+    drawn: dict[str, dict[str, Any]] = {}
     n_drawn = 0
     for target in order:
         for place, row in best_distinct(groups[target], OF_TARGET):
-            stated = scored.confidence.get((target, row.decoy))
-            if n_drawn == ON_PAGE or stated is None or stated.interface_pae is None:
+            key = target, row.decoy
+            confidence = scored.confidence.get(key)
+            if n_drawn == ON_PAGE or confidence is None or confidence.interface_pae is None:
                 continue
-            pae = _readable(row, scored.partners.get((target, row.decoy), ()))
+            pae = _readable(row, scored.partners.get(key, ()))
             if pae:
-                found.setdefault(target, {})[str(place)] = picture(pae)
+                drawn.setdefault(target, {})[str(place)] = picture(pae)
                 n_drawn += 1
-    return found
+    return drawn
 
 
 def picture(pae: Pae) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import os
 import re
@@ -23,8 +24,8 @@ from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.verdict import BELIEVE_FROM, REJECT_UP_TO, VERDICTS, WITHOUT_CALIBRATION
 from toporank.report import pae, scripts, structures
-from toporank.report.colours import PARTNER_COLOURS, PLDDT_COLOURS, QUALITY_COLOURS
 from toporank.report.results import ScoredFolder
+from toporank.report.structures import PARTNER_COLOURS, PLDDT_COLOURS, QUALITY_COLOURS
 from toporank.scorer.embeddings import principal_places
 from toporank.scorer.interaction import interaction_sentence
 from toporank.scorer.prediction import LEVEL
@@ -143,41 +144,33 @@ def environment() -> Environment:
 
 def content(scored: ScoredFolder, opened: str = "", linked: bool = True) -> dict[str, Any]:
     """Return what the template shows."""
-    order = scored.targets["target"].tolist()
+    targets, models = scored.targets, scored.models
+    order = targets["target"].tolist()
     shown = structures.embedded(scored, order)
-    distinct = distinct_models(scored.models)
-    graphs = scored.models["path"].str.endswith(structures.SUFFIX).any()
-    calibrated = bool(
-        scored.targets["p_acceptable"].notna().any() or scored.targets["dockq"].isna().all()
-    )
+    is_calibrated = targets["p_acceptable"].notna().any() or targets["dockq"].isna().all()
+    data = data_for_script(scored, shown, linked)
+    data["open"] = order.index(opened) if opened else 0
     return {
         "title": scored.name,
-        "summary": summary(scored.targets),
-        "n_models": len(distinct),
-        "n_copies": int((scored.models["duplicate_of"] != "").sum()),
+        "summary": summary(targets),
+        "n_models": len(distinct_models(models)),
+        "n_copies": int((models["duplicate_of"] != "").sum()),
         "n_targets": len(order),
-        "interact": interaction_sentence(scored.targets),
-        "without_calibration": "" if calibrated else WITHOUT_CALIBRATION,
+        "interact": interaction_sentence(targets),
+        "without_calibration": "" if is_calibrated else WITHOUT_CALIBRATION,
         "toy": scored.scorer.toy if scored.scorer else "",
-        "of_graphs": bool(graphs),
+        "of_graphs": bool(models["path"].str.endswith(structures.SUFFIX).any()),
         "n_shown": len(shown),
-        "not_scored": not_scored(scored.models),
-        "intermediate": int((scored.models["status"] == Status.INTERMEDIATE).sum()),
-        "seen": scored.targets.sort_values(["containment", "target"], ascending=[False, True]),
+        "not_scored": not_scored(models),
+        "intermediate": int((models["status"] == Status.INTERMEDIATE).sum()),
+        "seen": targets.sort_values(["containment", "target"], ascending=[False, True]),
         "run_card": run_card(scored),
         "viewer": viewer_packed() if shown else "",
         "level": round(100 * LEVEL),
         "believe_from": round(100 * BELIEVE_FROM),
         "reject_up_to": round(100 * REJECT_UP_TO),
-        "data": as_json(
-            {**data_for_script(scored, shown, linked), "open": order.index(opened) if opened else 0}
-        ),
+        "data": htmlsafe_json_dumps(data, separators=(",", ":"), ensure_ascii=False),
     }
-
-
-def as_json(data: Any) -> str:
-    """Return data for a script of the page, as short as can be."""
-    return htmlsafe_json_dumps(data, separators=(",", ":"), ensure_ascii=False)
 
 
 def summary(targets: pd.DataFrame) -> str:
@@ -188,7 +181,8 @@ def summary(targets: pd.DataFrame) -> str:
         return ""
     counts = targets["verdict"].value_counts()
     parts = [f"{verdict}: {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts]
-    parts += [f"nothing scored: {counts['']:,}"] if "" in counts else []
+    if "" in counts:
+        parts.append(f"nothing scored: {counts['']:,}")
     return f"{len(targets):,} targets by the verdict on their best model – {', '.join(parts)}"
 
 
@@ -209,12 +203,11 @@ def data_for_script(
     """
     order = scored.targets["target"].tolist()
     groups = dict(list(_with_confidence(scored).groupby("target", sort=False)))
-    known = [name for name in TARGET_COLUMNS if name in scored.targets]
+    folder = scored.folder if linked else None
+    columns = [name for name in TARGET_COLUMNS if name in scored.targets]
     return {
-        "targets": _columns(scored.targets, known),
-        "models": [
-            _model_columns(groups[target], scored.folder if linked else None) for target in order
-        ],
+        "targets": _columns(scored.targets, columns),
+        "models": [_model_columns(groups[target], folder) for target in order],
         "structures": structures.for_script(shown),
         "pae": pae.pictures(scored, order),
         "map": places_on_map(scored),
@@ -227,16 +220,17 @@ def data_for_script(
 
 
 def _with_confidence(scored: ScoredFolder) -> pd.DataFrame:
-    keys = zip(scored.models["target"], scored.models["decoy"], strict=True)
+    """The models with the columns `MEASURES`, nan where a predictor gives none."""
+    models = scored.models.copy()
+    keys = zip(models["target"], models["decoy"], strict=True)
     rows = [scored.confidence.get(key) for key in keys]
-    measures = {name: [getattr(row, name, None) for row in rows] for name in MEASURES}
-    return scored.models.assign(
-        **{name: pd.Series(values, dtype=float) for name, values in measures.items()}
-    )
+    for name in MEASURES:
+        models[name] = pd.Series([getattr(row, name, None) for row in rows], dtype=float)
+    return models
 
 
 def _columns(table: pd.DataFrame, names: list[str]) -> dict[str, list[Any]]:
-    """The columns in which something is known, as lists; None where a value is not."""
+    """The columns that have a value, as lists; None where a row has none."""
     columns = {}
     for name in names:
         column = table[name]
@@ -252,9 +246,9 @@ def _model_columns(table: pd.DataFrame, folder: Path | None) -> dict[str, Any]:
     columns = _columns(table, [*MODEL_COLUMNS, *MEASURES])
     if table["p_acceptable"].isna().all():
         columns.pop("dockq_low", None)
-    columns["u"] = [
-        quote(os.path.relpath(path, folder)) if path and folder else "" for path in table["path"]
-    ]
+    columns["u"] = []
+    for path in table["path"]:
+        columns["u"].append(quote(os.path.relpath(path, folder)) if path and folder else "")
     return columns
 
 
@@ -293,40 +287,28 @@ def viewer_packed() -> str:
 
 def run_card(scored: ScoredFolder) -> list[tuple[str, str]]:
     """Return what gave the scores, as names and values."""
-    pairs = [("TopoRank", toporank.__version__)]
-    record = _record(scored)
-    if record:
-        pairs.append(("scorer", record.scorer[:16]))
-        pairs.append(("ranked by", record.rank_by.replace("_", " ")))
-        pairs.append(
-            (
-                "predictor's confidence",
-                "counts in the score" if record.use_confidence else "is not used",
-            )
-        )
+    card = {"TopoRank": toporank.__version__}
+    with contextlib.suppress(TopoRankError):  # the record is damaged
+        record = scored.record
+        if record:
+            card["scorer"] = record.scorer[:16]
+            card["ranked by"] = record.rank_by.replace("_", " ")
+            use = "counts in the score" if record.use_confidence else "is not used"
+            card["predictor's confidence"] = use
     scorer = scored.scorer
     if scorer is None:
-        return pairs
-    pairs.append(
-        ("networks", f"mean of {len(scorer.members)}" if scorer.mean else "one checkpoint")
-    )
+        return list(card.items())
+    card["networks"] = f"mean of {len(scorer.members)}" if scorer.mean else "one checkpoint"
     for role, choice in scorer.features.items():
-        parameters = [
-            f"{name.replace('_', ' ')} {value}"
-            for name, value in choice.items()
-            if name != "module"
-        ]
-        pairs.append((role, ", ".join([choice["module"], *parameters])))
+        parameters = [choice["module"]]
+        for name, value in choice.items():
+            if name != "module":
+                parameters.append(f"{name.replace('_', ' ')} {value}")
+        card[role] = ", ".join(parameters)
     training = scorer.description.get("training_set") or {}
     if "train" in training:
-        pairs.append(("trained on", f"{training['train']:,} models; {training['val']:,} to choose"))
+        card["trained on"] = f"{training['train']:,} models; {training['val']:,} to choose"
     versions = scorer.description.get("provenance", {}).get("versions", {})
-    pairs += [(f"trained with {name}", version) for name, version in versions.items()]
-    return pairs
-
-
-def _record(scored: ScoredFolder) -> Any:
-    try:
-        return scored.record
-    except TopoRankError:
-        return None
+    for name, version in versions.items():
+        card[f"trained with {name}"] = version
+    return list(card.items())

@@ -6,7 +6,6 @@ import functools
 import json
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -123,21 +122,19 @@ def open_answer(answer: Path) -> ScoredFolder:
     """
     if (answer / Path(layout.MODEL_TABLE).name).is_file():
         return ScoredFolder(answer.resolve())
-    what = "there is no models.csv in this folder" if answer.is_dir() else "there is no such folder"
-    folders = sorted(path.parent for path in answer.glob(layout.MODEL_TABLE.format(dataset="*")))
+    tables = answer.glob(layout.MODEL_TABLE.format(dataset="*"))
+    folders = {table.parent.name: table.parent for table in sorted(tables)}
     if not folders:
-        raise ConfigError(what, where=answer, remedy="give the folder that `toporank score` wrote")
-    last = _last_name(answer / layout.SETTINGS)
-    chosen = [folder for folder in folders if folder.name == last] or folders
-    if len(chosen) > 1:
-        several = ", ".join(map(str, folders))
-        raise ConfigError(
-            "several folders were scored here", where=answer, remedy=f"give one of {several}"
-        )
-    return ScoredFolder(chosen[0].resolve())
-
-
-def _last_name(settings: Path) -> Any:
-    if not settings.is_file():
-        return None
-    return json.loads(settings.read_text(encoding="utf-8")).get("score_name")
+        name = "models.csv in this folder" if answer.is_dir() else "such folder"
+        remedy = "give the folder that `toporank score` wrote"
+        raise ConfigError(f"there is no {name}", where=answer, remedy=remedy)
+    settings = answer / layout.SETTINGS
+    if settings.is_file():
+        last = json.loads(settings.read_text(encoding="utf-8")).get("score_name")
+        if last in folders:
+            return ScoredFolder(folders[last].resolve())
+    if len(folders) > 1:
+        remedy = f"give one of {', '.join(map(str, folders.values()))}"
+        raise ConfigError("several folders were scored here", where=answer, remedy=remedy)
+    (folder,) = folders.values()
+    return ScoredFolder(folder.resolve())

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 from collections.abc import Collection, Iterator
-from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank import layout
-from toporank.report.colours import PARTNER_COLOURS, QUALITY_COLOURS
 from toporank.report.results import ScoredFolder
-from toporank.report.structures import best_distinct, file_to_show
+from toporank.report.structures import (
+    PARTNER_COLOURS,
+    QUALITY_COLOURS,
+    best_distinct,
+    file_to_show,
+)
 from toporank.structures.partners import Partners
 
 TOP = 3
@@ -120,36 +124,34 @@ def opened(scored: ScoredFolder) -> Iterator[tuple[str, list[Opened]]]:
     names = set[str]()
     groups = dict(list(scored.models.groupby("target", sort=False)))
     for target in scored.targets["target"]:
+        prefix = target[:LONGEST] if len(groups) > 1 else "model"
         models = []
         for _, row in best_distinct(groups[target], TOP):
             path = file_to_show(scored.folder, row)
-            name = _distinct(
-                f"{target[:LONGEST] if len(groups) > 1 else 'model'}_{row.rank}", names
-            )
+            name = _distinct(f"{prefix}_{row.rank}", names)
             names.add(name)
             partners = scored.partners.get((target, row.decoy), ())
-            plain = all(
-                re.fullmatch("[A-Za-z0-9]+", letter) for letter in chain.from_iterable(partners)
+            letters = "".join(itertools.chain.from_iterable(partners))
+            model = Opened(
+                path=os.path.relpath(path, scored.folder),
+                name=name,
+                partners=partners if re.fullmatch("[A-Za-z0-9]*", letters) else (),
+                graded=path != Path(row.path),
+                title=f"DockQ {row.dockq:.2f}, {row.verdict}",
             )
-            models.append(
-                Opened(
-                    path=os.path.relpath(path, scored.folder),
-                    name=name,
-                    partners=partners if plain else (),
-                    graded=path != Path(row.path),
-                    title=f"DockQ {row.dockq:.2f}, {row.verdict}",
-                )
-            )
+            models.append(model)
         if models:
             yield target, models
 
 
 def _distinct(text: str, taken: Collection[str]) -> str:
     """The text as a name that PyMOL can give, other than those that are taken."""
-    plain = re.sub(r"\W", "_", text, flags=re.ASCII)
-    return next(
-        name for name in chain([plain], (f"{plain}_{k}" for k in count(2))) if name not in taken
-    )
+    plain = name = re.sub(r"\W", "_", text, flags=re.ASCII)
+    k = 1
+    while name in taken:
+        k += 1
+        name = f"{plain}_{k}"
+    return name
 
 
 def quoted(text: str) -> str:
@@ -161,19 +163,14 @@ def quoted(text: str) -> str:
     >>> print(quoted('a"; b/c.pdb'))
     "a\x22\x3b\x20b/c.pdb"
     """
-    return (
-        f'"{"".join(letter if PLAIN.match(letter) else _escape(ord(letter)) for letter in text)}"'
-    )
+    letters = [letter if PLAIN.match(letter) else _escape(ord(letter)) for letter in text]
+    return f'"{"".join(letters)}"'
 
 
 def _escape(code: int) -> str:
-    return (
-        f"\\x{code:02x}"
-        if code < 0x100
-        else f"\\u{code:04x}"
-        if code < 0x10000
-        else f"\\U{code:08x}"
-    )
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _python(value: Any) -> str:
@@ -210,40 +207,36 @@ def chimerax_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
         "# Paths are relative to this file: move it together with the structures.",
     ]
     for place, (target, decoys) in enumerate(opened_targets, 1):
+        first = decoys[0].partners
+        chains = f"/{','.join(first[0])}" if first else ""
         block = []
         for nth, shown in enumerate(decoys, 1):
+            model = f"{place}.{nth}"
             block.append(
-                f'open {quoted(shown.path)} id {place}.{nth} name "{shown.name} ({shown.title})"'
+                f'open {quoted(shown.path)} id {model} name "{shown.name} ({shown.title})"'
             )
             if nth > 1:
-                chains = "".join(f"/{','.join(part)}" for part in decoys[0].partners[:1])
-                block.append(f"matchmaker #{place}.{nth}{chains} to #{place}.1{chains}")
-            block += _chimerax_colours(f"#{place}.{nth}", shown)
-        block += [f"hide #{place} models"] if place > 1 else []
-        lines += ["", f"# {_distinct(target, ())}", *_commented(block, place > MOST_TARGETS)]
+                block.append(f"matchmaker #{model}{chains} to #{place}.1{chains}")
+            block += _chimerax_colours(f"#{model}", shown)
+        if place > 1:
+            block.append(f"hide #{place} models")
+        if place > MOST_TARGETS:
+            block = [f"# {line}" for line in block]
+        lines += ["", f"# {_distinct(target, ())}", *block]
     return "\n".join([*lines, "", "hide solvent", "view", ""])
 
 
 def _chimerax_colours(model: str, shown: Opened) -> list[str]:
     lines = [f"hide {model} atoms", f"cartoon {model}"]
-    for colour, chains in zip(_cycled(shown.partners), shown.partners, strict=True):
-        mine = f"{model}/{','.join(chains)}"
-        lines += [
-            f"color {mine} {colour}",
-            f"show ({mine} & protein) & (({model} & protein & ~{mine}) :<5) atoms",
-        ]
+    for colour, chains in zip(itertools.cycle(PARTNER_COLOURS), shown.partners, strict=False):
+        partner = f"{model}/{','.join(chains)}"
+        lines.append(f"color {partner} {colour}")
+        near = f"(({model} & protein & ~{partner}) :<5)"
+        lines.append(f"show ({partner} & protein) & {near} atoms")
     if shown.graded:
         palette = ":".join(QUALITY_COLOURS)
         lines.append(f"color byattribute bfactor {model}@@bfactor>0 palette {palette} range 0,100")
     return [*lines, f"color {model} byhetero"]
-
-
-def _cycled(partners: Partners) -> list[str]:
-    return [PARTNER_COLOURS[k % len(PARTNER_COLOURS)] for k in range(len(partners))]
-
-
-def _commented(block: list[str], out: bool) -> list[str]:
-    return [f"# {line}" for line in block] if out else block
 
 
 def scripts(scored: ScoredFolder) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import string
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +42,20 @@ SAME_PLDDT = 5.0
 """Difference of the mean B factor to the mean pLDDT up to which B factors are shown as pLDDT."""
 TRIES = 20
 """Decoys in a row for which there is no room, after which the page is full."""
+PARTNER_COLOURS = (
+    "#2b7bba",
+    "#e08a1e",
+    "#8d63b5",
+    "#2f9e73",
+    "#c4526b",
+    "#7d8a24",
+    "#4aa3b8",
+    "#a0694b",
+)
+QUALITY_COLOURS = ("#c8501e", "#e8c468", "#7fb8d8", "#1c5fa8")
+"""Of quality from 0 to 1, here, in figures and in other programs."""
+PLDDT_COLOURS = ((90, "#0053d6"), (70, "#65cbf3"), (50, "#ffdb13"), (0, "#ff7d45"))
+"""AlphaFold's: lowest pLDDT of each colour."""
 BACKBONE = (b"N", b"CA", b"C", b"O")
 HEAD = """data_shown
 loop_
@@ -102,11 +117,10 @@ def best_distinct(rows: pd.DataFrame, most: int = MOST) -> list[tuple[int, Any]]
 
     Graphs of another pipeline have no structure and are left out.
     """
-    found = []
-    for place, row in enumerate(rows.itertuples()):
-        if not np.isnan(row.dockq) and not row.duplicate_of and not row.path.endswith(SUFFIX):
-            found.append((place, row))
-    return found[:most]
+    are_shown = rows["dockq"].notna() & (rows["duplicate_of"] == "")
+    are_shown &= ~rows["path"].str.endswith(SUFFIX)
+    places = np.flatnonzero(are_shown)[:most]
+    return list(zip(places.tolist(), rows.iloc[places].itertuples(), strict=True))
 
 
 def embedded(
@@ -120,28 +134,30 @@ def embedded(
     """
     groups = dict(list(scored.models.groupby("target", sort=False)))
     most = MOST if len(groups) < MANY_TARGETS else 1
-    chosen = {target: best_distinct(groups[target], most) for target in order}
-    keys = [(target, row.decoy) for target, rows in chosen.items() for _, row in rows[:most]]
+    best = {target: best_distinct(groups[target], most) for target in order}
+    keys = []
+    for target, rows in best.items():
+        keys += [(target, row.decoy) for _, row in rows]
     residues, contacts = scored.residues(keys), scored.contacts(keys)
-    drawings = [
-        (target, _of_target(scored, rows, residues, contacts)) for target, rows in chosen.items()
-    ]
-    found: dict[str, list[Shown]] = {}
-    in_vain = 0
+    drawings = {}
+    for target, rows in best.items():
+        drawings[target] = _of_target(scored, rows, residues, contacts)
+    shown: dict[str, list[Shown]] = {}
+    n_in_vain = 0
     for _ in range(most):
-        for target, models in drawings:
-            shown = next(models, None)
-            if shown is None:
+        for target, models in drawings.items():
+            model = next(models, None)
+            if model is None:
                 continue
-            if len(shown.packed) <= budget:
-                found.setdefault(target, []).append(shown)
-                budget -= len(shown.packed)
-                in_vain = 0
+            if len(model.packed) <= budget:
+                shown.setdefault(target, []).append(model)
+                budget -= len(model.packed)
+                n_in_vain = 0
             else:
-                in_vain += 1
-                if in_vain == TRIES:
-                    return found
-    return found
+                n_in_vain += 1
+                if n_in_vain == TRIES:
+                    return shown
+    return shown
 
 
 def _of_target(
@@ -155,11 +171,11 @@ def _of_target(
     names: dict[str, str] = {}
     for place, row in rows:
         key = row.target, row.decoy
+        partners = scored.partners.get(key, ())
         path = file_to_show(scored.folder, row)
+        in_file = row.model - 1 if path == Path(row.path) and row.model else None
         try:
-            in_file = row.model - 1 if path == Path(row.path) and row.model else None
-            complex_ = read_complex(path, in_file).without_hydrogens()
-            complex_ = complex_.with_partners(scored.partners.get(key, ()))
+            complex_ = read_complex(path, in_file).without_hydrogens().with_partners(partners)
             plddt = _plddt(row, complex_, scored.confidence.get(key))
         except (TopoRankError, OSError):  # the file is gone, or is not the one that was scored
             continue
@@ -175,27 +191,27 @@ def _of_target(
         packed = gzip.compress(cif_text(complex_, touching).encode(), LEVEL, mtime=0)
         yield Shown(
             place=place,
-            partners=scored.partners.get(key, ()) or complex_.bodies,
+            partners=partners or complex_.bodies,
             touching=nth[touching].tolist(),
             quality=_quality(complex_, residues.get(key, ()))[protein],
             plddt=None if plddt is None else plddt[protein],
             packed=base64.b64encode(packed).decode(),
-            contacts=contact_maps(contacts.get(key, ()), scored.partners.get(key, ())),
+            contacts=contact_maps(contacts.get(key, ()), partners),
         )
 
 
-def _plddt(row: Any, complex_: Complex, stated: Confidence | None) -> np.ndarray | None:
+def _plddt(row: Any, complex_: Complex, confidence: Confidence | None) -> np.ndarray | None:
     """pLDDT of each residue, 0 to 100, shape (R,): the B factors of the file where their mean is
-    the stated pLDDT.
+    the pLDDT of the predictor.
     """
-    if stated is None or stated.plddt is None:
+    if confidence is None or confidence.plddt is None:
         return None
     path = Path(row.path)
     values = b_factors(open_structure(path), row.model - 1 if row.model else None)
     if values is None:
         return None
     mean = np.mean(list(values.of_residues.values()))
-    return values.of(complex_) if abs(mean - stated.plddt) <= SAME_PLDDT else None
+    return values.of(complex_) if abs(mean - confidence.plddt) <= SAME_PLDDT else None
 
 
 def contact_maps(contacts: Iterable[ContactRow], partners: Partners) -> list[dict[str, Any]]:
@@ -205,44 +221,40 @@ def contact_maps(contacts: Iterable[ContactRow], partners: Partners) -> list[dic
     LYS`, in order; and `k`: for each contact the places of its residues in both, and its quality in
     per cent, one after the other.
     """
-    partner_of = {chain: place for place, chains in enumerate(partners) for chain in chains}
-    maps: dict[tuple[str, str], list[ContactRow]] = {}
+    partner_of: dict[str, str] = {}
+    for chains in partners:
+        partner_of |= dict.fromkeys(chains, "+".join(chains))
+    of_pairs = defaultdict(list)
     for row in contacts:
-        pair = [_partner_name(chain, partners, partner_of) for chain in (row.chain_1, row.chain_2)]
-        maps.setdefault((pair[0], pair[1]), []).append(row)
-    drawn = []
-    for (first, second), rows in sorted(maps.items(), key=lambda item: -len(item[1])):
-        a = sorted({(row.chain_1, _in_chain(row.residue_1), row.residue_name_1) for row in rows})
-        b = sorted({(row.chain_2, _in_chain(row.residue_2), row.residue_name_2) for row in rows})
-        cells: list[int] = []
-        for row in rows:
-            cells.append(a.index((row.chain_1, _in_chain(row.residue_1), row.residue_name_1)))
-            cells.append(b.index((row.chain_2, _in_chain(row.residue_2), row.residue_name_2)))
-            cells.append(round(100 * (row.pred_quality or 0)))
-        drawn.append(
-            {
-                "name": f"{first}:{second}",
-                "a": [*map(_label, a)],
-                "b": [*map(_label, b)],
-                "k": cells,
-            }
-        )
-    return drawn
+        first = partner_of.get(row.chain_1, row.chain_1)
+        second = partner_of.get(row.chain_2, row.chain_2)
+        residue_1 = _residue(row.chain_1, row.residue_1, row.residue_name_1)
+        residue_2 = _residue(row.chain_2, row.residue_2, row.residue_name_2)
+        quality = round(100 * (row.pred_quality or 0))
+        of_pairs[f"{first}:{second}"].append((residue_1, residue_2, quality))
+    maps = []
+    for name, cells in of_pairs.items():
+        residues_1, residues_2, _ = map(set, zip(*cells, strict=True))
+        places_1 = {residue: place for place, residue in enumerate(sorted(residues_1))}
+        places_2 = {residue: place for place, residue in enumerate(sorted(residues_2))}
+        flat: list[int] = []
+        for residue_1, residue_2, quality in cells:
+            flat += places_1[residue_1], places_2[residue_2], quality
+        maps.append({"name": name, "a": _labels(places_1), "b": _labels(places_2), "k": flat})
+    return sorted(maps, key=lambda drawn: -len(drawn["k"]))
 
 
-def _partner_name(chain: str, partners: Partners, partner_of: Mapping[str, int]) -> str:
-    return "+".join(partners[partner_of[chain]]) if chain in partner_of else chain
-
-
-def _in_chain(residue: str) -> tuple[int, str]:
-    """Number and insertion code of a residue, to sort by."""
+def _residue(chain: str, residue: str, name: str) -> tuple[str, int, str, str]:
+    """A residue such as 52A, to sort by: chain, number, insertion code and name."""
     digits = residue.rstrip(string.ascii_letters)
-    return int(digits), residue[len(digits) :]
+    return chain, int(digits), residue[len(digits) :], name
 
 
-def _label(residue: tuple[str, tuple[int, str], str]) -> str:
-    chain, (number, insertion), name = residue
-    return f"{chain} {number}{insertion} {name}".strip()
+def _labels(residues: Iterable[tuple[str, int, str, str]]) -> list[str]:
+    labels = []
+    for chain, number, insertion, name in residues:
+        labels.append(f"{chain} {number}{insertion} {name}".strip())
+    return labels
 
 
 def cif_text(complex_: Complex, touching: np.ndarray) -> str:
@@ -251,26 +263,19 @@ def cif_text(complex_: Complex, touching: np.ndarray) -> str:
 
     touching : places of residues in contact.
     """
-    protein, lines = complex_.is_protein, [HEAD]
-    whole = np.zeros(len(complex_.residues), dtype=bool)
-    whole[touching] = True
-    kept = protein[complex_.residue_of] & (
-        whole[complex_.residue_of] | np.isin(complex_.atom_names, BACKBONE)
-    )
+    residue_of = complex_.residue_of
+    is_whole = np.isin(residue_of, touching)
+    is_backbone = np.isin(complex_.atom_names, BACKBONE)
+    atoms = np.flatnonzero(complex_.is_protein[residue_of] & (is_whole | is_backbone))
     of_residues = []
     for parent, (chain, number, insertion) in zip(complex_.parents, complex_.residues, strict=True):
-        of_residues.append(
-            f"{parent} {gemmi.cif.quote(chain)} {number} {insertion.strip() or '?'} . 1 0 ATOM"
-        )
-    shown = (
-        complex_.atom_names[kept].tolist(),
-        complex_.residue_of[kept].tolist(),
-        complex_.xyz[kept].tolist(),
-    )
-    labels = {
-        name: f"{gemmi.cif.quote(name.decode())} {name.decode()[0]}" for name in set(shown[0])
-    }
-    for n, (name, r, (x, y, z)) in enumerate(zip(*shown, strict=True), 1):
+        place = f"{gemmi.cif.quote(chain)} {number} {insertion.strip() or '?'}"
+        of_residues.append(f"{parent} {place} . 1 0 ATOM")
+    names = [name.decode() for name in complex_.atom_names[atoms].tolist()]
+    lines = [HEAD]
+    labels = {name: f"{gemmi.cif.quote(name)} {name[0]}" for name in set(names)}
+    rows = zip(names, residue_of[atoms].tolist(), complex_.xyz[atoms].tolist(), strict=True)
+    for n, (name, r, (x, y, z)) in enumerate(rows, 1):
         lines.append(f"{n} {labels[name]} {of_residues[r]} {x:.1f} {y:.1f} {z:.1f}\n")
     return "".join(lines)
 
@@ -280,77 +285,68 @@ def superposed(mobile: Complex, fixed: Complex, chains: Mapping[str, str | None]
 
     chains : of the first → of the second.
     """
-    pairs = [
-        (mobile.ca[i], fixed.ca[j], fixed.body_of[j]) for i, j in _in_common(mobile, fixed, chains)
-    ]
-    if not pairs:
+    of_mobile, of_fixed = _traces(mobile), _traces(fixed)
+    moved = [np.zeros(0, int)]
+    partners = [np.zeros(0, int)]
+    for name, trace in of_mobile.items():
+        other = of_fixed.get(chains.get(name))
+        if other is not None:
+            places = np.asarray(matched(other, trace))
+            moved.append(trace.index[places >= 0])
+            partners.append(other.index[places[places >= 0]])
+    residues, others = np.concatenate(moved), np.concatenate(partners)
+    bodies = fixed.body_of[others]
+    if not (bodies >= 0).any():
         return mobile
-    places = np.array(pairs)
-    largest = np.bincount(places[:, 2]).argmax()
-    places = places[places[:, 2] == largest]
-    if len(places) < FEWEST:
+    in_largest = bodies == np.bincount(bodies[bodies >= 0]).argmax()
+    if in_largest.sum() < FEWEST:
         return mobile
-    turn, shift = superposition(mobile.xyz[places[:, 0]], fixed.xyz[places[:, 1]])
+    xyz = mobile.xyz[mobile.ca[residues[in_largest]]]
+    turn, shift = superposition(xyz, fixed.xyz[fixed.ca[others[in_largest]]])
     return replace(mobile, xyz=mobile.xyz @ turn + shift)
-
-
-def _in_common(
-    one: Complex, other: Complex, chains: Mapping[str, str | None]
-) -> list[tuple[int, int]]:
-    """Places of the residues that two complexes share, which have a CA and belong to a partner in
-    the second.
-    """
-    first, second = (_traces(complex_) for complex_ in (one, other))
-    return [
-        (int(trace.index[k]), int(second[chain].index[place]))
-        for name, trace in first.items()
-        if (chain := chains.get(name)) in second
-        for k, place in enumerate(matched(second[chain], trace))
-        if place >= 0 and other.body_of[second[chain].index[place]] >= 0
-    ]
 
 
 def _traces(complex_: Complex) -> dict[str, Trace]:
     """The chains of a complex: their residues with a CA."""
-    kept = np.flatnonzero(complex_.ca >= 0)
-    of_residues = complex_.letters
-    letters = "".join(of_residues[r] for r in kept)
-    found = traces(
-        (complex_.residues[r] for r in kept),
-        letters,
-        complex_.xyz[complex_.ca[kept]],
+    residues = np.flatnonzero(complex_.ca >= 0)
+    of_complex = traces(
+        [complex_.residues[r] for r in residues],
+        "".join(complex_.letters[r] for r in residues),
+        complex_.xyz[complex_.ca[residues]],
         np.zeros((0, 2), int),
     )
-    return {name: trace._replace(index=kept[trace.index]) for name, trace in found.chains.items()}
+    chains = {}
+    for name, trace in of_complex.chains.items():
+        chains[name] = trace._replace(index=residues[trace.index])
+    return chains
 
 
 def _turned(complex_: Complex) -> Complex:
     """With its centre at the origin, and the largest partner to the left of the others."""
-    used = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
-    xyz, body = complex_.xyz[complex_.ca[used]], complex_.body_of[used]
-    if len(used) < FEWEST:
+    residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+    if len(residues) < FEWEST:
         return complex_
+    xyz, body = complex_.xyz[complex_.ca[residues]], complex_.body_of[residues]
+    centre = xyz.mean(axis=0)
+    xyz = xyz - centre
     left = body == np.bincount(body).argmax()
-    centred = xyz - xyz.mean(axis=0)
-    across = (
-        centred[~left].mean(axis=0) - centred[left].mean(axis=0) if (~left).any() else centred[0]
-    )
+    across = xyz[0]
+    if not left.all():
+        across = xyz[~left].mean(axis=0) - xyz[left].mean(axis=0)
     x = across / np.linalg.norm(across)
-    flat = centred - np.outer(centred @ x, x)
+    flat = xyz - np.outer(xyz @ x, x)
     y = np.linalg.svd(flat, full_matrices=False)[2][0]
-    return replace(
-        complex_, xyz=(complex_.xyz - xyz.mean(axis=0)) @ np.stack([x, y, np.cross(x, y)], axis=1)
-    )
+    axes = np.stack([x, y, np.cross(x, y)], axis=1)
+    return replace(complex_, xyz=(complex_.xyz - centre) @ axes)
 
 
 def _quality(complex_: Complex, rows: Iterable[ResidueRow]) -> np.ndarray:
     """Quality of each residue in per cent, nan where it is unknown: (R,)."""
-    known = {
-        f"{row.chain}:{row.residue}": row.pred_quality
-        for row in rows
-        if row.pred_quality is not None
-    }
-    return np.array([100 * known.get(str(residue), np.nan) for residue in complex_.residues])
+    predicted = {}
+    for row in rows:
+        if row.pred_quality is not None:
+            predicted[f"{row.chain}:{row.residue}"] = 100 * row.pred_quality
+    return np.array([predicted.get(str(residue), np.nan) for residue in complex_.residues])
 
 
 def for_script(shown: Mapping[str, list[Shown]]) -> dict[str, list[dict[str, Any]]]:
@@ -359,21 +355,21 @@ def for_script(shown: Mapping[str, list[Shown]]) -> dict[str, list[dict[str, Any
     i : place, p : partners, t : residues in contact, q and b : quality and pLDDT of residues, z :
     atoms, c : contact maps.
     """
-    models = {}
-    for target, of_target in shown.items():
-        models[target] = [
-            {
-                "i": each.place,
-                "p": [list(chains) for chains in each.partners],
-                "t": each.touching,
-                "q": _whole(each.quality),
-                "b": "" if each.plddt is None else _whole(each.plddt),
-                "z": each.packed,
-                "c": each.contacts,
+    of_targets: dict[str, list[dict[str, Any]]] = {}
+    for target, models in shown.items():
+        of_targets[target] = []
+        for model in models:
+            columns = {
+                "i": model.place,
+                "p": model.partners,
+                "t": model.touching,
+                "q": _whole(model.quality),
+                "b": "" if model.plddt is None else _whole(model.plddt),
+                "z": model.packed,
+                "c": model.contacts,
             }
-            for each in of_target
-        ]
-    return models
+            of_targets[target].append(columns)
+    return of_targets
 
 
 def _whole(values: np.ndarray) -> str:

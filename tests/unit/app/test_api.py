@@ -292,7 +292,7 @@ def test_a_file_of_a_list_that_would_be_passed_over_is_an_error(tmp_path):
     deep.parent.mkdir(parents=True)
     shutil.copy(FAR, deep)
     shutil.copy(NEAR, tmp_path)
-    with pytest.raises(ConfigError, match=r"far1\.pdb: TopoRank would pass over this file"):
+    with pytest.raises(ConfigError, match=r"far1\.pdb: TopoRank would skip this file"):
         toporank.score([tmp_path / NEAR.name, deep])
 
 

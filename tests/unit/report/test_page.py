@@ -135,7 +135,7 @@ def test_structures_are_packed_with_quality_plddt_and_contacts(tmp_path):
     assert len([value for value in quality if value != "-"]) == 2
     assert first["b"] == ""
     assert first["c"] == [{"name": "A:B", "a": ["A 83 TYR"], "b": ["B 93 GLU"], "k": [0, 0, 85]}]
-    assert first["p"] == [["A"], ["B"]]
+    assert first["p"] == (("A",), ("B",))
 
 
 def test_b_factors_that_are_the_stated_plddt_colour_the_structure(tmp_path):
