@@ -289,12 +289,6 @@ def test_unusable_tables_are_refused(two_targets):
         metrics.per_target(two_targets.iloc[:0])
 
 
-def test_the_table_is_left_as_it_was(two_targets):
-    before = two_targets.copy()
-    metrics.summarise(two_targets, n_bootstrap=3)
-    pd.testing.assert_frame_equal(two_targets, before)
-
-
 # ---- summary -------------------------------------------------------------------------------------
 
 

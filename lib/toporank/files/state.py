@@ -28,10 +28,10 @@ MISSING = FileState(-1, 0)
 
 def state_of(path: Path | str) -> FileState:
     """The state of a file, or of what a link leads to. Raises OSError."""
-    about = os.stat(path)
-    known = f"{about.st_mtime_ns} {about.st_ctime_ns} {about.st_ino}"
-    digest = hashlib.blake2b(known.encode(), digest_size=8).digest()
-    return FileState(about.st_size, int.from_bytes(digest, "big"))
+    status = os.stat(path)
+    text = f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+    return FileState(status.st_size, int.from_bytes(digest, "big"))
 
 
 def state_if_there(path: Path | str, content: str = "") -> FileState:

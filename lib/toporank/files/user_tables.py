@@ -106,8 +106,8 @@ def _check_header(
     lacks = any(count[name] != 1 for name in required)
     if lacks or any(count[name] > 1 for name in names.values()):
         *first, last = required.values()
-        found = printable(", ".join(name.strip(' "') for name in header))
-        what = f"the header must have {', '.join(first)} and {last} once each, it is: {found}"
+        columns = printable(", ".join(name.strip(' "') for name in header))
+        what = f"the header must have {', '.join(first)} and {last} once each, it is: {columns}"
         remedy = "separate columns by commas, semicolons or tabs"
         raise ConfigError(what, where=path, remedy=remedy)
 

@@ -102,8 +102,8 @@ def _readable(row: Any, partners: Partners) -> Pae | None:
     scored.
     """
     try:
-        beside = files_of_model(place_of(Path(row.path)))
-        for file in (beside.scores, beside.pae, beside.plddt) if beside else ():
+        files = files_of_model(place_of(Path(row.path)))
+        for file in (files.scores, files.pae, files.plddt) if files else ():
             if file and file.stat().st_size > LARGEST:
                 return None
         return pae_of_model(row, partners)

@@ -162,11 +162,6 @@ def test_vectors_are_those_of_the_command(mixed, of_command):
     assert any("unreadable" in note for note in frame.attrs["notes"])
 
 
-@pytest.mark.slow
-def test_the_command_and_the_function_say_the_same_of_the_example(tmp_path):
-    assert as_text(toporank.score(DECOYS).models) == rows_of_command(DECOYS, tmp_path / "out")
-
-
 def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
     antibody_decoys(tmp_path / "given", read_atoms(ANTIBODY), "A")
     results = toporank.score(tmp_path / "given", partners="chains", rank_by="min_interface")
@@ -250,12 +245,6 @@ def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
     assert "confidence" not in unknown
 
 
-def test_a_table_of_partners_counts_that_lies_in_the_folder(tmp_path):
-    shutil.copy(NEAR, tmp_path / "near1.pdb.gz")
-    (tmp_path / "partners.csv").write_text(f"target,partners\n{tmp_path.name},A:X\n")
-    assert toporank.score(tmp_path).models["status"].tolist() == ["chain_missing"]
-
-
 @pytest.mark.parametrize(
     ("models", "options", "kind", "message"),
     [
@@ -324,12 +313,6 @@ def test_interfaces_name_the_partners_and_their_residues():
     assert 0 < row["closest"] < 10
 
 
-def test_partners_that_do_not_touch_have_no_residues():
-    (row,) = toporank.interfaces(DECOYS / "2I25/apart1.cif.gz").to_dict("records")
-    assert (row["n_residues"], row["n_contacts"]) == (0, 0)
-    assert row["closest"] > 10
-
-
 def test_dockq_is_that_of_the_labels():
     found = toporank.dockq(NEAR, NEAR)
     assert found["fnat"] == 1
@@ -396,16 +379,6 @@ def test_importing_the_package_imports_nothing_that_takes_long():
     assert (
         run(f"import sys, toporank; print(sorted({slow} & {{*sys.modules}}), dir(toporank)[0])")
         == "[] Scorer"
-    )
-
-
-def test_one_model_needs_no_torch():
-    assert (
-        run(
-            f"import sys, toporank; toporank.interfaces({str(NEAR)!r}); print('torch' in "
-            "sys.modules)"
-        )
-        == "False"
     )
 
 

@@ -77,14 +77,6 @@ def test_the_zip_of_a_server_is_unpacked_into_out_and_recognised(tmp_path):
     assert (given.folder / "fold_x_summary_confidences_0.json").read_text() == "{}"
 
 
-def test_jobs_in_a_tar_file_are_targets(tmp_path):
-    jobs = {f"{job}/fold_{job}_model_{n}.cif": "data_x" for job in ("one", "two") for n in range(3)}
-    assert (
-        "6 models of 2 targets"
-        in look_at(tarred(tmp_path / "jobs.tar.gz", jobs), tmp_path / "out").said
-    )
-
-
 MULTIMER = "model_{}_multimer_v3_pred_0"
 
 
@@ -116,17 +108,6 @@ def test_five_models_as_alphafold_writes_them_are_five(tmp_path, relaxed, others
     for name in others:
         (folder / name).write_text(pdb(shifted(pair(), 50.0)))
     assert f": {line}" in look_at(tmp_path / "models", tmp_path / "out").said.splitlines()[0]
-
-
-def test_what_looks_like_a_model_and_is_not_read_is_said_at_once(tmp_path):
-    for name in ("a.pdb", "b.bcif", "t/templates/c.cif", "t/deeper/d.cif", "notes.txt"):
-        path = tmp_path / "models" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("x")
-    _, line = look_at(tmp_path / "models", tmp_path / "out").said.splitlines()
-    assert line.startswith(
-        "  2 files are not read, such as b.bcif (expected <target>/<decoy>.pdb, .ent, .cif"
-    )
 
 
 def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(tmp_path):
@@ -249,12 +230,6 @@ def test_symbolic_links_in_an_archive_are_left_out_and_hard_links_are_the_file_t
     assert files == {"a.pdb": b"atoms", "c.pdb": b"atoms"}
 
 
-@pytest.mark.parametrize("linkname", ["nowhere.pdb", "../a.pdb", "b.pdb"])
-def test_a_hard_link_to_no_file_of_the_archive_is_refused(tmp_path, linkname):
-    link = entry("b.pdb", b"", type=tarfile.LNKTYPE, linkname=linkname)
-    refusal(with_entries(tmp_path / "a.tar", entry("a.pdb"), link), r"not found|elsewhere")
-
-
 def test_the_icon_of_a_folder_on_a_mac_is_left_out_and_the_rest_is_not(tmp_path):
     folder = unpacked(zipped(tmp_path / "a.zip", {"T/Icon\r": "", "T/a.pdb": "x"}), tmp_path / "to")
     assert [path.name for path in (folder / "T").iterdir()] == ["a.pdb"]
@@ -313,27 +288,10 @@ def test_a_sparse_file_counts_as_large_as_it_becomes(tmp_path, monkeypatch):
     refusal(tmp_path / "a.tar", r"the room on the disk")
 
 
-def test_a_header_cannot_ask_for_more_memory_than_a_header_needs(tmp_path):
-    long = tarfile.TarInfo("long")
-    long.type, long.size = tarfile.GNUTYPE_LONGNAME, 2**33
-    (tmp_path / "a.tar").write_bytes(long.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
-    refusal(tmp_path / "a.tar", "could not be opened")
-
-
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
 def test_a_damaged_archive_is_named_with_a_remedy(tmp_path, name):
     (tmp_path / name).write_text("no archive")
     refusal(tmp_path / name, rf"{name}: cannot be unpacked.*fetch it again")
-
-
-def test_a_name_in_no_encoding_is_refused(tmp_path):
-    archive = zipped(tmp_path / "a.zip", {"ä.pdb": "x"})
-    archive.write_bytes(archive.read_bytes().replace("ä".encode(), b"\xff\xff"))
-    refusal(archive, "cannot be unpacked")
-    refusal(
-        with_entries(tmp_path / "b.tar", entry("\udcff.pdb"), format=tarfile.GNU_FORMAT),
-        "cannot be written",
-    )
 
 
 ATOMS = bytes(random.Random(1).choices(b"ATOM 0123456789.", k=3000))
@@ -502,19 +460,6 @@ def test_what_cannot_be_done_is_one_line_without_a_run(tmp_path, monkeypatch, ar
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [("my.csv", "/here/my.csv"), ("/x/my.tsv", "/x/my.tsv"), ("H+L:A", "H+L:A")],
-)
-def test_a_table_of_partners_is_found_from_wherever_the_workflow_runs(
-    tmp_path, monkeypatch, given, expected
-):
-    monkeypatch.chdir(tmp_path)
-    args = argparse.Namespace(config=tmp_path, natives=tmp_path, partners=given)
-    (dataset,) = json.loads(train_and_label._for_natives(args, tmp_path).read_text())["datasets"]
-    assert dataset["partners"] == expected.replace("/here", str(tmp_path))
-
-
 # ---- running -------------------------------------------------------------------------------------
 
 
@@ -554,13 +499,6 @@ def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_tha
 def test_what_snakemake_only_shows_is_no_run(given, shown):
     assert {argument: only_shows([argument]) for argument in given.split()} == dict.fromkeys(
         given.split(), shown
-    )
-
-
-def test_on_slurm_the_profile_says_how_many_cores_a_node_has():
-    assert "--cores" not in arguments("--slurm")
-    assert arguments("--slurm")[arguments("--slurm").index("--profile") + 1] == str(
-        repository() / "slurm"
     )
 
 
@@ -686,15 +624,6 @@ def test_partners_that_nothing_has_are_refused_before_a_good_run_is_replaced(
     assert contents(good_run) == before
 
 
-@pytest.mark.parametrize("partners", ["A", "A:A", "A+:B", "nowhere.csv"])
-def test_partners_that_cannot_be_read_are_refused_before_a_good_run_is_replaced(
-    decoys, good_run, partners
-):
-    before = contents(good_run)
-    refused("score", decoys, "-o", good_run, "--partners", partners)
-    assert contents(good_run) == before
-
-
 def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_are_not_there(
     decoys, tmp_path
 ):
@@ -792,15 +721,6 @@ def test_a_package_that_is_missing_or_too_old_is_named_with_the_remedy(capsys, m
     assert "pip install 'numpy>=999'" in said
     assert "package no-such-package-zz>=1" in said
     assert "1 of 3 packages in the versions that are needed" in said
-
-
-def test_a_workflow_without_its_rules_is_missing_and_mkdssp_is_not(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(doctor, "repository", lambda: tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    code, said = examined(capsys, doctor._workflow, doctor._optional)
-    assert code == 1
-    assert said.count("MISSING") == 1
-    assert "-       no mkdssp" in said
 
 
 def test_a_scorer_that_was_changed_is_not_whole(monkeypatch, tmp_path):

@@ -10,7 +10,6 @@ import yaml
 from toporank.app.config import Config, check_is_there, load_config, locate
 from toporank.errors import ConfigError
 from toporank.learning.hyperparameters import Hyperparameters
-from toporank.settings import did_you_mean
 
 ONE = {"datasets": [{"name": "one", "decoys": "d", "labels": "l.csv"}]}
 
@@ -65,20 +64,18 @@ def test_the_configuration_of_the_repository_is_valid(repository: Path):
     assert config.sweep_runs()
 
 
-def test_every_key_has_a_description():
-    seen, todo = set(), [Config]
-    while todo:
-        model = todo.pop()
-        seen.add(model)
-        for name, field in model.model_fields.items():
-            assert field.description, f"{model.__name__}.{name}"
-            parts = [field.annotation, *getattr(field.annotation, "__args__", ())]
-            todo += [
-                p
-                for p in parts
-                if isinstance(p, type) and hasattr(p, "model_fields") and p not in seen
-            ]
-    assert {"Config", "Dataset", "Phase", "SweepConfig"} <= {model.__name__ for model in seen}
+def test_there_are_80_keys_at_most_and_each_has_a_meaning():
+    """One of sweep and fine-tuning counts once; parameters of feature modules are listed by
+    module.
+    """
+    schema = Config.model_json_schema()
+    keys = set()
+    for section in (schema, *schema["$defs"].values()):
+        for name, key in section["properties"].items():
+            if "$ref" not in str(key):
+                keys.add((name, key["description"]))
+    assert len(keys) <= 80
+    assert min(len(meaning) for _, meaning in keys) > 10
 
 
 @pytest.mark.parametrize(
@@ -195,10 +192,6 @@ def test_a_wrong_value_is_told_with_its_path_and_what_was_given(values, key, got
     assert f"(got {got})" in text
 
 
-def test_a_missing_key_is_told_with_its_path():
-    assert "datasets[0].name: required, but not given" in message({"datasets": [{"decoys": "d"}]})
-
-
 def test_all_mistakes_are_told_at_once():
     text = message(
         {
@@ -216,22 +209,12 @@ def test_an_empty_section_in_the_file_is_an_error_and_not_a_crash():
     assert message(None)
 
 
-def test_the_nearest_spelling_is_offered_and_else_all_that_are_known():
-    assert did_you_mean("lables", ["labels", "decoys"]) == "did you mean 'labels'?"
-    assert did_you_mean("qqq", ["labels", "decoys"]) == "known: decoys, labels"
-
-
 # ---- data sets -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", "a b", "", "-a", ".a", "a\n", "ä", True, 1.5, None])
 def test_a_name_that_is_no_good_for_a_path_is_an_error(name):
     assert "datasets[0].name: " in message({"datasets": [{"name": name, "decoys": "d"}]})
-
-
-@pytest.mark.parametrize("name", ["a", "BM55-AF2", "v1.2_x", "1_2", "1E10", "7"])
-def test_other_names_are_names(name):
-    assert load_config({"datasets": [{"name": name, "decoys": "d"}]}).datasets[0].name == name
 
 
 @pytest.mark.parametrize(
@@ -252,10 +235,6 @@ def test_a_name_that_yaml_reads_as_something_else_is_refused_with_what_to_write(
     said = message(yaml.safe_load(text))
     assert f"{key}: " in said
     assert "so the name that was meant is not known: put it in quotes" in said
-
-
-def test_two_data_sets_of_one_name_are_an_error():
-    assert "data set name used more than once: one" in message({"datasets": ONE["datasets"] * 2})
 
 
 @pytest.mark.parametrize("name", ["training", "finetune", "final", "scores", "evaluation"])
@@ -306,14 +285,6 @@ def test_entries_of_the_sweep_take_the_defaults_they_do_not_set_themselves():
     assert small.accumulate == Hyperparameters().accumulate
 
 
-def test_every_configuration_runs_with_every_seed():
-    config = load_config(
-        {"training": {"sweep": {"configs": [{"name": "a"}, {"name": "b"}], "seeds": [3, 1]}}}
-    )
-    assert list(config.sweep_runs()) == ["a_seed3", "a_seed1", "b_seed3", "b_seed1"]
-    assert config.sweep_runs()["b_seed1"][0].name == "b"
-
-
 @pytest.mark.parametrize(
     ("section", "says"),
     [
@@ -331,10 +302,6 @@ def test_every_configuration_runs_with_every_seed():
 )
 def test_a_sweep_that_makes_no_sense_is_an_error(section, says):
     assert says in message({"training": {"sweep": section}})
-
-
-def test_defaults_of_the_sweep_hold_for_the_default_configuration_too():
-    assert [c.batch_size for c in sweep(defaults={"batch_size": 4}).configs] == [4]
 
 
 @pytest.mark.parametrize("section", ["sweep", "finetune"])
@@ -391,12 +358,6 @@ def test_phases_take_the_defaults_and_are_named_by_their_seeds():
 )
 def test_a_chain_of_phases_that_makes_no_sense_is_an_error(phases, says):
     assert says in message({"training": {"finetune": {"phases": phases}}})
-
-
-def test_a_seed_given_twice_to_a_phase_is_an_error():
-    assert "more than once" in message(
-        {"training": {"finetune": {"phases": [{"name": "p", "seeds": [1, 1]}]}}}
-    )
 
 
 def test_a_phase_cannot_be_called_sweep():
@@ -482,9 +443,3 @@ def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path,
     )
     with pytest.raises(ConfigError, match=r"there is no /gone \(is it spelled right\?\)"):
         check_is_there("/gone", repository, "score_decoys")
-
-
-def test_a_mistake_of_the_whole_begins_with_what_is_wrong():
-    assert message({"datasets": [{"name": "scores", "decoys": "d"}]}).startswith(
-        "a data set cannot be called 'scores'"
-    )

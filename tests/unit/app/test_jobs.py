@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
 from toporank.app.config import Config, load_config
-from toporank.app.workflow.jobs import Jobs, default_config, one_of, raised
+from toporank.app.workflow.jobs import Jobs, default_config, one_of
 from toporank.app.workflow.preflight import PlannedDataset, Preflight
 from toporank.building.chunks.plan import Current, PlannedDecoy, write_current
 from toporank.errors import ConfigError
 from toporank.learning.hyperparameters import Hyperparameters
-from toporank.learning.run import Run
 from toporank.scorer.manifest import seal
 
 REPOSITORY = Path("/repository")
@@ -77,10 +76,6 @@ def test_a_data_set_has_a_ledger_for_each_chunk_also_in_the_process_of_a_job(rul
     assert job.ledgers(wildcards(dataset="one")) == []
     write_current("one", CURRENT["one"])
     assert job.ledgers(wildcards(dataset="one")) == ledgers
-
-
-def test_a_run_is_trained_on_every_labelled_data_set(rules):
-    assert rules.training_inputs("results/{dataset}/x") == ["results/one/x", "results/two/x"]
 
 
 def test_a_run_is_trained_on_the_named_data_sets_alone():
@@ -198,13 +193,6 @@ def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):
     )
 
 
-def test_parameters_are_what_a_run_is_made_from(rules):
-    run = Run.parse(
-        "small_seed222", json.loads(rules.training_parameters(wildcards(run="small_seed222"))), None
-    )
-    assert (run.seed, run.hyperparameters.hidden, run.selection.spearman_weight) == (222, 16, 0.5)
-
-
 def test_equal_configurations_give_equal_parameters(rules):
     """Else Snakemake would train again."""
     study = json.loads(json.dumps(STUDY))
@@ -215,26 +203,6 @@ def test_equal_configurations_give_equal_parameters(rules):
         assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(
             wildcards(run=run)
         )
-
-
-def test_runs_of_sweep_and_fine_tuning_cannot_be_confused():
-    training = {
-        "sweep": {"configs": [{"name": "same", "max_epochs": 30}], "seeds": [5]},
-        "finetune": {"phases": [{"name": "same", "seeds": [5], "max_epochs": 15}]},
-    }
-    with pytest.raises(ConfigError, match="same_seed5"):
-        load_config({"training": training})
-
-
-@pytest.mark.parametrize("part", ["sweep", "phase"])
-def test_a_seed_no_generator_takes_is_a_config_error(part):
-    study = json.loads(json.dumps(STUDY))
-    if part == "sweep":
-        study["training"]["sweep"]["seeds"] = [-5]
-    else:
-        study["training"]["finetune"]["phases"][0]["seeds"] = [-5]
-    with pytest.raises(ConfigError, match="seed"):
-        load_config(study)
 
 
 # ---- scoring alone -------------------------------------------------------------------------------
@@ -328,10 +296,6 @@ def test_a_wildcard_matches_the_given_names_and_nothing_else(names, other):
     assert bool(matches(other)) == (other in names)
 
 
-def test_without_any_name_a_wildcard_matches_nothing():
-    assert re.fullmatch(one_of([]), "") is None
-
-
 def test_a_configuration_in_the_working_directory_goes_before_the_example(tmp_path):
     repository = tmp_path / "repository"
     assert default_config(repository) == repository / "config/config.yaml"
@@ -378,7 +342,3 @@ def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
 def test_a_run_asks_for_its_gpus_and_for_the_cores_of_its_processes(trainer, gpus, cores):
     training = load_config({**STUDY, "training": {"trainer": trainer, "threads": 3}}).training
     assert (training.gpus, training.cores) == (gpus, cores)
-
-
-def test_every_attempt_gets_more():
-    assert [raised(2000)(None, attempt) for attempt in (1, 2, 3)] == [2000, 4000, 6000]

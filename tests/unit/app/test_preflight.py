@@ -13,7 +13,7 @@ from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
 from structures_text import mmcif, pair, pdb, shifted
 from toporank.app.config import Config, load_config
-from toporank.app.workflow.data_sets import feature_choices, labels_of, scorer_of
+from toporank.app.workflow.data_sets import feature_choices, scorer_of
 from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.app.workflow.runs import submission_problems
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
@@ -99,16 +99,6 @@ def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
     assert {path: path.stat().st_mtime_ns for path in before} == {
         path: times[path] for path in before
     }
-
-
-def test_a_second_check_touches_no_file():
-    check(GOOD)
-    files = [path for path in Path("results").rglob("*") if path.is_file()]
-    assert len(files) == 2
-    for path in files:
-        os.utime(path, ns=(1, 1))
-    check(GOOD)
-    assert {path.stat().st_mtime_ns for path in files} == {1}
 
 
 def test_a_data_set_without_labels_is_planned_too():
@@ -199,91 +189,44 @@ def test_files_that_look_like_structures_and_are_not_read_are_told():
 # ---- problems ------------------------------------------------------------------------------------
 
 
-def missing_folder():
-    return {"name": "bad", "decoys": "nowhere"}, "dataset bad: there is no "
+BAD = {**GOOD, "name": "bad"}
 
 
-def folder_that_is_a_file():
-    return {
-        "name": "bad",
-        "decoys": "labels.csv",
-    }, "dataset bad, labels.csv: the decoy folder cannot be listed"
-
-
-def empty_folder():
-    Path("empty/target").mkdir(parents=True)
-    Path("empty/target/notes.txt").write_text("not a structure")
-    return {
-        "name": "bad",
-        "decoys": "empty",
-    }, "dataset bad, empty: no structure file found (expected <target>/"
-
-
-def folder_whose_structures_are_not_read():
-    for name in ("deep/one/m0.bcif", "deep/one/m1.bcif"):
+@pytest.mark.parametrize(
+    ("dataset", "message"),
+    [
+        ({"decoys": "nowhere"}, "dataset bad: there is no "),
+        ({"decoys": "labels.csv"}, "dataset bad, labels.csv: the decoy folder cannot be listed"),
+        ({"decoys": "empty"}, "dataset bad, empty: no structure file found (expected <target>/"),
+        ({"decoys": "deep"}, "no structure file found; 1 file is not read, such as one/m0.bcif ("),
+        ({"labels": "nowhere.csv"}, "nowhere.csv: the labels cannot be read"),
+        ({"labels": "decoys"}, "decoys: the labels cannot be read"),
+        ({"labels": "wrong.csv"}, "wrong.csv, line 2: DockQ of A/d1 is '1.5'"),
+        ({"name": "taken"}, "results/taken: cannot be written"),
+    ],
+)
+def test_a_problem_of_a_data_set_is_told_and_another_is_planned(dataset, message):
+    for name in ("empty/target/notes.txt", "deep/one/m0.bcif", "results/taken"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
-    return {"name": "bad", "decoys": "deep"}, (
-        "dataset bad, deep: no structure file found; 2 files are not read, such as one/m0.bcif "
-        "(expected <target>/"
-    )
-
-
-def missing_labels():
-    return {
-        **GOOD,
-        "name": "bad",
-        "labels": "nowhere.csv",
-    }, "nowhere.csv: the labels cannot be read"
-
-
-def labels_of_bytes():
-    Path("binary.csv").write_bytes(b"\xff\xfe\x00")
-    return {**GOOD, "name": "bad", "labels": "binary.csv"}, "binary.csv: the labels cannot be read"
-
-
-def labels_that_are_a_folder():
-    return {**GOOD, "name": "bad", "labels": "decoys"}, "decoys: the labels cannot be read"
-
-
-def impossible_label():
     Path("wrong.csv").write_text("Target,Model,DockQ\nA,d1,1.5\n")
-    return {
-        **GOOD,
-        "name": "bad",
-        "labels": "wrong.csv",
-    }, "wrong.csv, line 2: DockQ of A/d1 is '1.5'"
+    result = check({**BAD, **dataset}, GOOD)
+    (problem,) = result.problems
+    assert message in problem
+    assert list(result.datasets) == list(result.summary) == ["good"]
 
 
-def results_that_are_a_file():
-    Path("results").mkdir()
-    Path("results/bad").write_text("in the way")
-    return {"name": "bad", "decoys": "decoys"}, "results/bad: cannot be written"
-
-
-TROUBLE = [
-    missing_folder, folder_that_is_a_file, empty_folder, folder_whose_structures_are_not_read,
-    missing_labels, labels_of_bytes, labels_that_are_a_folder, impossible_label, results_that_are_a_file,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("trouble", TROUBLE)
-def test_a_problem_is_told_and_does_not_raise(trouble):
-    dataset, told = trouble()
-    result = check(dataset)
-    assert len(result.problems) == 1, result.problems
-    assert told in result.problems[0]
-    assert result.datasets == {}
-    assert result.summary == {}
-
-
-@pytest.mark.parametrize("trouble", TROUBLE)
-def test_a_problem_of_one_data_set_does_not_keep_another_from_being_planned(trouble):
-    dataset, _ = trouble()
-    result = check(dataset, GOOD)
-    assert len(result.problems) == 1
-    assert len(result.datasets["good"].chunks) == 1
-    assert "good" in result.summary
+def test_all_problems_are_told_at_once(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    nowhere = {**BAD, "decoys": "nowhere"}
+    unlabelled = {**GOOD, "name": "unlabelled", "labels": "nowhere.csv"}
+    problems = check(nowhere, unlabelled, dssp=True).problems
+    starts = ("mkdssp: not found on the PATH", "dataset bad", "nowhere.csv")
+    assert [problem.startswith(start) for problem, start in zip(problems, starts, strict=True)] == (
+        [True] * 3
+    )
+    (problem,) = check().problems
+    assert problem.startswith("datasets: none configured")
 
 
 @pytest.mark.parametrize(
@@ -305,21 +248,6 @@ def test_mmseqs_is_looked_for_only_where_chains_are_to_be_aligned(monkeypatch):
     )
 
 
-def test_all_problems_are_told_at_once(monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    result = check(
-        {**missing_folder()[0], "name": "one"},
-        {**folder_whose_structures_are_not_read()[0], "name": "two"},
-        {**missing_labels()[0], "name": "three"},
-        dssp=True,
-    )
-    assert len(result.problems) == 4
-    for problem, part in zip(
-        result.problems, ("mkdssp", "dataset one", "dataset two", "nowhere.csv"), strict=True
-    ):
-        assert part in problem
-
-
 def test_results_that_cannot_be_made_are_one_problem_for_each_place():
     Path("results").write_text("in the way")
     problems = check(GOOD).problems
@@ -331,19 +259,6 @@ def test_a_reuse_store_that_cannot_be_made_is_a_problem():
     Path("store").write_text("in the way")
     (problem,) = check(GOOD, workflow={"reuse_store": "store"}).problems
     assert problem.startswith(f"{Path('store').resolve()}: cannot be written")
-
-
-def test_without_any_data_set_there_is_a_problem():
-    (problem,) = check().problems
-    assert problem.startswith("datasets: none configured")
-
-
-def test_a_missing_mkdssp_is_told_with_the_remedy(monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    (problem,) = check(GOOD, dssp=True).problems
-    assert problem.startswith("mkdssp: not found on the PATH")
-    assert "install" in problem
-    assert check(GOOD, dssp=False).problems == []
 
 
 @pytest.mark.parametrize(
@@ -372,11 +287,6 @@ def features(cutoff: float) -> dict:
             }
         )
     )
-
-
-def test_a_study_uses_the_configured_features():
-    settings = config(GOOD, features={"interface": {"cutoff": 8}})
-    assert records(feature_choices(settings, REPOSITORY)) == features(8.0)
 
 
 def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
@@ -420,26 +330,6 @@ def test_a_checkpoint_that_does_not_name_its_features_is_refused():
     write_description("bare.ckpt")
     with pytest.raises(CheckpointError, match=r"bare\.ckpt: does not say which features"):
         feature_choices(load_config({"score_decoys": "decoys", "scorer": "bare.ckpt"}), REPOSITORY)
-
-
-def test_a_checkpoint_whose_module_is_unknown_here_is_an_error_that_names_both():
-    write_description(
-        "new.ckpt", features={**features(10.0), "edges": {"module": "edges/of_the_future"}}
-    )
-    with pytest.raises(
-        CheckpointError, match=r"new\.ckpt: .*no feature module 'edges/of_the_future'"
-    ):
-        feature_choices(load_config({"score_decoys": "decoys", "scorer": "new.ckpt"}), REPOSITORY)
-
-
-def test_scored_decoys_are_a_data_set_without_labels():
-    settings = load_config({"score_decoys": "decoys", "score_name": "mine"})
-    result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
-    assert result.problems == []
-    assert result.summary == {
-        "mine": "3 decoys = 3 not built yet; 0 labels, 0 of them without decoy"
-    }
-    assert labels_of(settings, "mine", REPOSITORY) == []
 
 
 @pytest.mark.parametrize(
@@ -492,14 +382,6 @@ def test_labels_that_match_no_decoy_are_refused_with_the_nearest_name():
     (problem,) = check(GOOD).problems
     assert problem.startswith("dataset good: none of the 2 labels belongs to any of the 3 decoys")
     assert "did you mean A/d1?" in problem
-
-
-def test_labels_of_one_target_are_refused_where_something_is_trained():
-    Path("labels.csv").write_text("Target,Model,DockQ\nA,d1,0.9\nA,d2,0.5\n")
-    result = check(GOOD)
-    assert result.problems == []
-    (problem,) = result.untrainable
-    assert problem.startswith("training: only one target with decoys, 'A'")
 
 
 def test_labels_of_several_data_sets_are_seen_together():
@@ -588,11 +470,6 @@ def test_a_wrong_table_of_partners_is_a_problem(content, problem):
     (found,) = check(GOOD).problems
     assert found.startswith("decoys/partners.csv")
     assert problem in found
-
-
-def test_a_table_of_partners_that_is_not_there_is_a_problem():
-    (found,) = check(GOOD, partners="nowhere.csv").problems
-    assert "nowhere.csv" in found
 
 
 @pytest.mark.parametrize(

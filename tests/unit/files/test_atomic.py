@@ -31,27 +31,12 @@ def test_sha256_is_that_of_the_bytes(tmp_path, content, digest):
 # ---- in one step ---------------------------------------------------------------------------------
 
 
-def test_a_file_written_in_one_step_has_the_text_and_leaves_nothing_beside_it(tmp_path):
-    write_text(tmp_path / "a" / "b" / "file", "Å\n")
-    assert (tmp_path / "a" / "b" / "file").read_bytes() == "Å\n".encode()
-    assert os.listdir(tmp_path / "a" / "b") == ["file"]
-
-
 def test_a_reader_keeps_the_old_content_and_the_next_one_sees_the_new(tmp_path):
     path = tmp_path / "file"
     write_text(path, "old")
     with open(path) as reader:
         write_text(path, "new")
         assert (reader.read(), path.read_text()) == ("old", "new")
-
-
-def test_the_old_content_stays_readable_until_the_new_one_is_complete(tmp_path):
-    path = tmp_path / "file"
-    path.write_text("old")
-    with replacing(path) as temporary:
-        temporary.write_text("new")
-        assert path.read_text() == "old"
-    assert path.read_text() == "new"
 
 
 def test_a_write_that_fails_half_way_leaves_the_old_content_and_no_litter(tmp_path):

@@ -100,14 +100,6 @@ def test_the_table_of_a_store_names_its_graphs_in_order(two):
     assert (store.node_width, store.edge_width) == (5, 3)
 
 
-def test_the_order_of_members_is_the_order_of_graphs(tmp_path):
-    table = members(tmp_path / "graphs", graphs_of("A"))[::-1]
-    write_pack(tmp_path / "pack", table)
-    store = GraphStore.open([tmp_path / "pack"])
-    assert store.decoys["decoy"].tolist() == ["d4", "d3", "d2", "d1", "d0"]
-    assert len(store.batch([0]).x) == SIZES[4][0]
-
-
 def test_a_store_knows_the_features_of_its_graphs_but_not_their_residues(two):
     store, _ = two
     assert store.metadata == METADATA
@@ -415,8 +407,3 @@ def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_p
         GraphError, match="an edge of this pack joins nodes that its graph does not have"
     ):
         GraphStore.open([pack])
-
-
-def test_a_pack_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(GraphError, match="absent"):
-        GraphStore.open([tmp_path / "absent"])

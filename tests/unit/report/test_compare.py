@@ -10,8 +10,7 @@ import pytest
 
 from scored_folders import LOST, RECORD, open_folder, write_answer
 from toporank.__main__ import main
-from toporank.files.atomic import write_text
-from toporank.report.compare import compare, differences_of_runs
+from toporank.report.compare import compare
 
 
 def compared(
@@ -64,14 +63,6 @@ def test_what_makes_runs_unlike_is_said_and_no_run_is_trusted(tmp_path, options,
     found = row(tmp_path, 0.9, 0.3, **options)
     assert (found.status, found.trust) == ("a_better", "unclear")
     assert text in found.why
-
-
-def test_another_version_is_no_difference(tmp_path):
-    folders = [open_folder(write_answer(tmp_path / name, {"T": {"m": 0.5}})) for name in "ab"]
-    file = folders[1].folder / "scored_with.json"
-    write_text(file, file.read_text().replace(RECORD.version, "9"))
-    assert folders[1].record.version == "9"
-    assert differences_of_runs(*folders) == []
 
 
 def test_targets_belong_together_by_name_or_by_sequences_and_none_is_guessed(tmp_path):

@@ -205,12 +205,6 @@ def test_pae_is_small_dark_within_a_chain_and_says_where_chains_end(with_pae, mo
     assert pae.pictures(scored, ["1AVZ"]) == {}
 
 
-def test_a_large_matrix_becomes_the_mean_of_blocks():
-    values = np.arange(36.0).reshape(6, 6)
-    np.testing.assert_allclose(pae.smaller(values, 3), values.reshape(3, 2, 3, 2).mean(axis=(1, 3)))
-    assert pae.smaller(values, 6) is values
-
-
 # ---- scripts for other programs ------------------------------------------------------------------
 
 
