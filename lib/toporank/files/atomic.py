@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from toporank.errors import ConfigError
+
 
 def user_cache() -> Path:
     """Where a user's programs keep what they can make again."""
@@ -23,6 +25,17 @@ def first_writable(folders: Iterable[Path]) -> Path:
             with tempfile.TemporaryFile(dir=folder):
                 return folder
     return Path(tempfile.mkdtemp(prefix="toporank-"))
+
+
+def check_writable(folder: Path, remedy: str) -> None:
+    """Make a folder and raise ConfigError unless files can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise ConfigError(what, where=folder.resolve(), remedy=remedy) from error
 
 
 @contextlib.contextmanager

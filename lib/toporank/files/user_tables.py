@@ -91,11 +91,10 @@ def _text(path: Path, what: str) -> str:
 def _header(text: str, separator: str, names: Mapping[str, str]) -> list[str]:
     """The names of the columns if this is the separator; none where it cannot be."""
     try:
-        for _, header in _values(text, separator):
-            return [names.get(name.lower(), name) for name in header]
+        _, header = next(_values(text, separator), (0, []))
     except csv.Error:  # such as a quoted name that ends before another separator
-        pass
-    return []
+        return []
+    return [names.get(name.lower(), name) for name in header]
 
 
 def _check_header(
@@ -114,10 +113,14 @@ def _check_header(
 
 def _has_row_names(header: list[str], lines: list[tuple[int, list[str]]]) -> bool:
     """Whether each row begins with a number without a name in the header, as R writes it."""
-    rows = [values for _, values in lines]
-    numbers = {values[0] for values in rows if values[0].isdecimal()}
-    has_one_more = all(len(values) == len(header) + 1 for values in rows)
-    return has_one_more and len(numbers) == len(rows) and any(values[-1] for values in rows)
+    numbers = set()
+    has_values = False
+    for _, values in lines:
+        if len(values) != len(header) + 1 or not values[0].isdecimal():
+            return False
+        numbers.add(values[0])
+        has_values = has_values or bool(values[-1])
+    return has_values and len(numbers) == len(lines)
 
 
 def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -128,7 +131,7 @@ def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
     )
     for row in reader:
-        values = [value.strip() for value in row]
+        values = list(map(str.strip, row))
         if any(values):
             yield reader.line_num, values
 

@@ -17,8 +17,8 @@ from tqdm import tqdm
 
 from toporank import layout
 from toporank.app.workflow import runs
-from toporank.errors import ConfigError, TopoRankError
-from toporank.files.atomic import user_cache
+from toporank.errors import TopoRankError
+from toporank.files.atomic import check_writable, user_cache
 from toporank.layout import PACKAGE, repository
 
 LOG = "run.log"
@@ -70,14 +70,8 @@ def out_folder(folder: Path) -> Path:
     """Return the folder for results, made if it is missing. Raises ConfigError when it cannot be
     written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        remedy = "choose another folder with -o"
-        raise ConfigError(what, where=folder.absolute(), remedy=remedy) from error
+    check_writable(folder, "choose another folder with -o")
+    return folder
 
 
 def claimed(folder: Path) -> Path:

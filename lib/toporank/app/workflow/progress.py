@@ -63,9 +63,11 @@ def line(title: str, decoys: Mapping[Part, int], seconds: float) -> tuple[str, i
     text : the line
     finished : number of decoys
     """
-    counts = [part.counts() for part in decoys]
-    finished = sum(done for done, _ in counts)
-    failed = sum(failed for _, failed in counts)
+    finished = failed = 0
+    for part in decoys:
+        n_done, n_failed = part.counts()
+        finished += n_done
+        failed += n_failed
     total = sum(decoys.values())
     text = (
         f"{title}: {finished:,}/{total:,} decoys, {failed:,} without result, "
@@ -110,9 +112,7 @@ def watch(
             wait = min(2 * wait, LONGEST)
             sleep(wait)
 
-    thread = threading.Thread(target=report, name="progress", daemon=True)
-    thread.start()
-    return thread
+    return _in_background(report)
 
 
 def watch_training(
@@ -135,13 +135,19 @@ def watch_training(
                     last[path.stem] = text
                     logger.info(f"{path.stem}: {text}")
 
-    thread = threading.Thread(target=report, name="training", daemon=True)
+    return _in_background(report)
+
+
+def _in_background(report: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=report, daemon=True)
     thread.start()
     return thread
 
 
 def last_epoch(log: Path) -> str:
     """Return the last line of a log that is about an epoch; empty where there is none."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    epochs = [text for text in lines if text.startswith("epoch ")]
-    return epochs[-1] if epochs else ""
+    last = ""
+    for text in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        if text.startswith("epoch "):
+            last = text
+    return last
