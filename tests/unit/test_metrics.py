@@ -109,7 +109,6 @@ def test_random_pick_loss_is_the_mean_loss_over_all_picks(pairs):
 )
 def test_hits_among_the_best_predicted(dockq, predicted, n, threshold, hits):
     assert metrics.hits_at(dockq, predicted, n, threshold) == hits
-    assert metrics.success_at(dockq, predicted, n, threshold) is (hits > 0)
 
 
 def test_a_depth_below_one_is_refused():
@@ -194,7 +193,6 @@ TWO_ARRAYS = [
     metrics.pearson,
     metrics.auroc,
     lambda y, p: metrics.hits_at(y, p, 1),
-    lambda y, p: metrics.success_at(y, p, 1),
 ]
 
 
@@ -245,9 +243,10 @@ def test_per_target_by_hand(two_targets):
 def test_per_target_columns_are_frozen(two_targets):
     names = (
         "target n_decoys best_dockq top_decoy top_dockq ranking_loss random_pick_loss "
-        "hits_at_2 hits_at_3 success_at_2 success_at_3 spearman pearson auroc"
+        "hits_at_1 hits_at_5 hits_at_10 success_at_1 success_at_5 success_at_10 "
+        "spearman pearson auroc"
     )
-    assert list(metrics.per_target(two_targets, top_n=(2, 3))) == names.split()
+    assert list(metrics.per_target(two_targets)) == names.split()
 
 
 def test_per_target_breaks_ties_by_decoy_name():

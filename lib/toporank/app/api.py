@@ -25,16 +25,15 @@ from toporank.app.commands.scoring_input import (
 )
 from toporank.app.config import load_config
 from toporank.app.score_folder import Results, ScoringInput, find_models, score_folder
-from toporank.app.workflow.preflight import check_writable
 from toporank.building.native_labels import partners_of_native
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.interface import Meeting
 from toporank.features.registry import Choice, node_columns, resolve_recorded
+from toporank.files.atomic import check_writable
 from toporank.garbage import not_searched
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.listing import is_model
-from toporank.inputs.unpacked_jobs import Gathered
 from toporank.layout import repository
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
@@ -51,18 +50,15 @@ from toporank.structures.partners import (
 PathLike = str | os.PathLike[str]
 Structure = Any
 """A structure in memory: Biopython's `Structure`, biotite's `AtomArray` or gemmi's `Structure`."""
+Models = PathLike | Sequence[PathLike] | Structure | Sequence[Structure] | Mapping[str, Structure]
 IN_MEMORY = "structures"
-"""What a target of structures in memory is called after where they have nothing else in common."""
+"""Name of a target of structures in memory where they have nothing else in common."""
 MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
 """Columns of `interfaces` behind the name of the interface: the fields of a `Meeting`."""
 
 
 def score(  # noqa: PLR0913 -- the options of the command
-    models: PathLike
-    | Sequence[PathLike]
-    | Structure
-    | Sequence[Structure]
-    | Mapping[str, Structure],
+    models: Models,
     *,
     partners: str | None = None,
     scorer: PathLike | Scorer | None = None,
@@ -106,9 +102,12 @@ def score(  # noqa: PLR0913 -- the options of the command
 
     Raises
     ------
-    ConfigError : there are no models, or an argument is impossible
-    CheckpointError : the scorer cannot be used
-    RecordError : the cache or the scorer is damaged
+    ConfigError
+        There are no models, or an argument is impossible.
+    CheckpointError
+        The scorer cannot be used.
+    RecordError
+        The cache or the scorer is damaged.
 
     Examples
     --------
@@ -116,16 +115,12 @@ def score(  # noqa: PLR0913 -- the options of the command
     >>> results.models.loc[0, ["target", "decoy", "status"]].tolist()
     ['1PPE', 'near1', 'ok']
     """
-    chosen = {"targets": targets, "confidence": confidence, "plddt": plddt, "rank_by": rank_by}
-    return _scored(models, partners, scorer, cache, workers, **chosen)
+    options = {"targets": targets, "confidence": confidence, "plddt": plddt, "rank_by": rank_by}
+    return _scored(models, partners, scorer, cache, workers, **options)
 
 
 def embed(
-    models: PathLike
-    | Sequence[PathLike]
-    | Structure
-    | Sequence[Structure]
-    | Mapping[str, Structure],
+    models: Models,
     *,
     partners: str | None = None,
     scorer: PathLike | Scorer | None = None,
@@ -198,12 +193,13 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
     >>> sorted(set(table["chain"]))
     ['A', 'B']
     """
-    complex_, choices = _complex(path, partners), _choices()
+    complex_ = _complex(path, partners)
+    choices = _choices()
     residues = choices["interface"](complex_).index
-    nodes = choices["nodes"](complex_, residues, choices["topology"](complex_, residues))
-    ids = pd.DataFrame(
-        [complex_.residues[r] for r in residues], columns=["chain", "number", "insertion_code"]
-    )
+    topology = choices["topology"](complex_, residues)
+    nodes = choices["nodes"](complex_, residues, topology)
+    ids = pd.DataFrame([complex_.residues[r] for r in residues])
+    ids.columns = ["chain", "number", "insertion_code"]
     ids["residue"] = [complex_.names[r] for r in residues]
     frame = pd.concat([ids, pd.DataFrame(nodes.values, columns=node_columns(choices))], axis=1)
     frame["lost"] = nodes.lost
@@ -269,9 +265,12 @@ def dockq(
 
     Raises
     ------
-    StructureError : a file cannot be read as a complex
-    NativeError : the partners do not fit the native, or no two of them touch
-    LabelError : the model has nothing of the interface, or is of another protein
+    StructureError
+        A file cannot be read as a complex.
+    NativeError
+        The partners do not fit the native, or no two of them touch.
+    LabelError
+        The model has nothing of the interface, or is of another protein.
 
     Examples
     --------
@@ -282,54 +281,59 @@ def dockq(
     of_native, of_model = complex_of(native), complex_of(model)
     of_partners = partners_of_native(checked_partners(partners) if partners else "", of_native)
     label_ = label(Native(of_native, of_partners, are_given=bool(partners)), of_model)
-    each = {
-        partners_text(tuple(sorted(sides))): s._asdict() for sides, s in label_.interfaces.items()
+    scores = {}
+    for sides, of_interface in label_.interfaces.items():
+        scores[partners_text(tuple(sorted(sides)))] = of_interface._asdict()
+    return {
+        **pd.DataFrame(scores.values()).mean().to_dict(),
+        "dockq": label_.dockq,
+        "interfaces": scores,
+        "mapping": {chain: partner_name(other) for chain, other in label_.mapping.items()},
+        "notes": [*of_native.notes, *of_model.notes, *label_.notes],
     }
-    notes = [*of_native.notes, *of_model.notes, *label_.notes]
-    mapping = {chain: partner_name(of_model) for chain, of_model in label_.mapping.items()}
-    means = pd.DataFrame(each.values()).mean().to_dict() | {"dockq": label_.dockq}
-    return {**means, "interfaces": each, "mapping": mapping, "notes": notes}
 
 
 @not_searched()
 def _scored(
-    models: PathLike | Sequence[PathLike],
+    models: Models,
     partners: str | None,
     scorer: PathLike | Scorer | None,
     cache: PathLike | None,
     workers: int = 1,
-    **chosen: Any,
+    **options: Any,
 ) -> Results:
-    """The results of scoring models. chosen : further settings of the command."""
+    """The results of scoring models. options : further settings of the command."""
     room = tempfile.TemporaryDirectory(prefix="toporank_")  # goes with the results that refer to it
     store = Path(cache) if cache is not None else Path(room.name, "store")
     check_writable(store, "give another folder as cache")
+    inputs = Path(room.name, INPUT)
+    files: list[Path] = []
     if _in_memory(models):
-        folder_of_structures = Path(room.name, IN_MEMORY)
-        write_structures(models, folder_of_structures)
-        models = folder_of_structures
-    (folder, of_archives), called = _folder_of(models, Path(room.name, INPUT))
+        source = Path(room.name, IN_MEMORY)
+        write_structures(models, source)
+    elif _is_path(models):
+        source = Path(models)
+    else:
+        files = [Path(os.path.abspath(file)) for file in models]
+        source = _linked(files, inputs)
+    folder, of_archives = folder_to_score(source, lambda: inputs)
     path = scorer.path if isinstance(scorer, Scorer) else scorer
-    config = load_config(
-        settings_of(folder, called, partners, scorer=Path(path) if path else None, **chosen)
-    )
-    found = find_models(config, folder, store, of_archives)
-    _check_all_there(found, [] if _is_path(models) else models)
-    check_partners(partners, "model", chains_of_decoys(found.grouped), "partners")
-    results = score_folder(config, found, store, workers)
+    options["scorer"] = Path(path) if path else None
+    config = load_config(settings_of(folder, name_of(source), partners, **options))
+    scoring_input = find_models(config, folder, store, of_archives)
+    _check_complete(scoring_input, files)
+    check_partners(partners, "model", chains_of_decoys(scoring_input.grouped), "partners")
+    results = score_folder(config, scoring_input, store, workers)
     results.room = room
     return results
 
 
-def _check_all_there(found: ScoringInput, files: Iterable[PathLike]) -> None:
+def _check_complete(scoring_input: ScoringInput, files: Iterable[Path]) -> None:
     """Raise ConfigError unless all these files are among the models."""
-    there = {os.path.realpath(decoy.path) for decoy in found.grouped.decoys}
+    models = {os.path.realpath(decoy.path) for decoy in scoring_input.grouped.decoys}
     for file in files:
-        if os.path.realpath(file) not in there:
-            what = (
-                "TopoRank would pass over this file: its folder has a name of what predictors are "
-                "given"
-            )
+        if os.path.realpath(file) not in models:
+            what = "TopoRank would skip this file, whose folder is named like input of predictors"
             raise ConfigError(what, where=file, remedy="call score for the models of each folder")
 
 
@@ -344,17 +348,6 @@ def _is_path(models: PathLike | Iterable[PathLike]) -> bool:
     return isinstance(models, str | os.PathLike)
 
 
-def _folder_of(models: PathLike | Iterable[PathLike], inputs: Path) -> tuple[Gathered, str]:
-    """The folder with the decoys, what to say of archives in it, and what it is called.
-
-    inputs : where something may be unpacked or linked.
-    """
-    if _is_path(models):
-        return folder_to_score(Path(models), lambda: inputs), name_of(Path(models))
-    root = _linked([Path(os.path.abspath(file)) for file in models], inputs)
-    return folder_to_score(root, lambda: inputs), root.name
-
-
 def _linked(files: Sequence[Path], inputs: Path) -> Path:
     """A folder with links to some files, which lie in it as they lie in the folder that they have
     in common.
@@ -363,11 +356,8 @@ def _linked(files: Sequence[Path], inputs: Path) -> Path:
         raise ConfigError("the list of models is empty", remedy="give files, or a folder")
     for file in files:
         if not file.is_file():
-            raise ConfigError(
-                "there is no such file",
-                where=file,
-                remedy="is it spelled right? Give a folder alone",
-            )
+            remedy = "is it spelled right? Give a folder alone"
+            raise ConfigError("there is no such file", where=file, remedy=remedy)
         if not is_model(file):
             raise ConfigError("not a structure file", where=file, remedy="give PDB or mmCIF files")
     common = Path(os.path.commonpath([file.parent for file in files]))

@@ -148,24 +148,15 @@ def _curve(run: str, metrics: pd.DataFrame) -> Markup:
     if figure is None:
         return axes
     validated = metrics[metrics["val_loss"].notna()]
-    axes.plot(
-        metrics["epoch"],
-        metrics["train_loss"],
-        color="#8f7aa0",
-        linestyle="--",
-        label="training loss",
-    )
-    axes.plot(validated["epoch"], validated["val_loss"], color="#1f7fc4", label="validation loss")
+    style = {"color": "#8f7aa0", "linestyle": "--", "label": "training loss"}
+    axes.plot("epoch", "train_loss", data=metrics, **style)
+    axes.plot("epoch", "val_loss", data=validated, color="#1f7fc4", label="validation loss")
     axes.set(xlabel="epoch", ylabel="loss", title=run)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylim(bottom=0)
     right = axes.twinx()
-    right.plot(
-        validated["epoch"],
-        validated["val_spearman_per_target"],
-        color="#0a8f6c",
-        label="Spearman per target",
-    )
+    style = {"color": "#0a8f6c", "label": "Spearman per target"}
+    right.plot("epoch", "val_spearman_per_target", data=validated, **style)
     right.set_ylim(-1, 1)
     figure.legend(loc="outside lower center", ncols=2, fontsize=7, frameon=False)
     return figure_html(figure, f"Loss and validation Spearman of {run} over {len(metrics)} epochs")
@@ -175,17 +166,16 @@ def metrics_html(evaluations: Iterable[Path]) -> Markup:
     """Return the metrics of each data set by split, with 95 % intervals."""
     parts = []
     for path in evaluations:
-        summary = json.loads(path.read_text(encoding="utf-8"))
-        columns = {
-            split: _column(found) for split, found in summary.items() if found.get("per_target")
-        }
+        splits = json.loads(path.read_text(encoding="utf-8"))
+        columns = {}
+        for split, summary in splits.items():
+            if summary.get("per_target"):
+                columns[split] = _column(summary)
         if columns:
             table = pd.DataFrame(columns).reset_index(names="metric")
-            what = (
-                f"{path.parent.name}: mean over targets or, where it says pooled or error, one "
-                "value over all models"
-            )
-            parts.append(table_html(table, f"{what}; with 95 % intervals"))
+            what = "mean over targets or, where it says pooled or error, one value over all models"
+            caption = f"{path.parent.name}: {what}; with 95 % intervals"
+            parts.append(table_html(table, caption))
     return Markup("").join(parts)
 
 
@@ -198,17 +188,17 @@ def _column(summary: Mapping[str, Any]) -> dict[str, str]:
         column[name] = _with_interval(summary["pooled"].get(metric, {}), "value")
     intervals = summary.get("intervals")
     if intervals:
-        column[f"in the {100 * intervals['level']:.0f} % interval"] = (
-            f"{100 * intervals['inside']:.0f} %"
-        )
+        name = f"in the {100 * intervals['level']:.0f} % interval"
+        column[name] = f"{100 * intervals['inside']:.0f} %"
     return column
 
 
-def _with_interval(found: Mapping[str, float | None], key: str) -> str:
-    if found.get(key) is None:
+def _with_interval(metric: Mapping[str, float | None], key: str) -> str:
+    if metric.get(key) is None:
         return "–"
-    text = f"{found[key]:.3f}"
-    return text if found.get("low") is None else f"{text} [{found['low']:.3f}, {found['high']:.3f}]"
+    if metric.get("low") is None:
+        return f"{metric[key]:.3f}"
+    return f"{metric[key]:.3f} [{metric['low']:.3f}, {metric['high']:.3f}]"
 
 
 def folds_html(path: Path) -> Markup:
@@ -219,10 +209,8 @@ def folds_html(path: Path) -> Markup:
     if rows.empty:
         return Markup("")
     rows["shown"] = [_with_interval(row, "value") for row in rows.to_dict("records")]
-    chosen = rows[rows["metric"].isin(OF_FOLDS)]
-    table = chosen.pivot_table(
-        index=["config", "group"], columns="metric", values="shown", aggfunc="first"
-    )
+    of_folds = rows[rows["metric"].isin(OF_FOLDS)]
+    table = of_folds.pivot_table("shown", ["config", "group"], "metric", aggfunc="first")
     caption = "Out of fold, by configuration and group of models, with 95 % intervals over clusters"
     return table_html(table.reset_index(), caption)
 
@@ -246,20 +234,16 @@ def maps(embeddings: Iterable[Path]) -> Markup:
     matrix, labels = np.array(vectors[::step], dtype=float), names[::step]
     places, _, shares = principal_places(matrix, matrix[:0], 2)
     percent = " and ".join(f"{100 * share:.0f}" for share in shares[:2])
-    drawn = [_map(places, labels, f"PCA ({percent} % of the variance)")]
+    principal = _map(places, labels, f"PCA ({percent} % of the variance)")
     try:
         manifold = importlib.import_module("sklearn.manifold")  # of the extra `figures`
     except ImportError:
-        return drawn[0] + Markup("<p>t-SNE needs scikit-learn: pip install 'toporank[figures]'</p>")
-    perplexity = min(PERPLEXITY, (len(matrix) - 1) / 3)
-    drawn.append(
-        _map(
-            manifold.TSNE(perplexity=perplexity, random_state=0).fit_transform(matrix),
-            labels,
-            "t-SNE",
+        return principal + Markup(
+            "<p>t-SNE needs scikit-learn: pip install 'toporank[figures]'</p>"
         )
-    )
-    return Markup("").join(drawn)
+    perplexity = min(PERPLEXITY, (len(matrix) - 1) / 3)
+    places = manifold.TSNE(perplexity=perplexity, random_state=0).fit_transform(matrix)
+    return principal + _map(places, labels, "t-SNE")
 
 
 def _map(places: np.ndarray, names: list[str], title: str) -> Markup:
@@ -267,8 +251,8 @@ def _map(places: np.ndarray, names: list[str], title: str) -> Markup:
     if figure is None:
         return axes
     for name in dict.fromkeys(names):
-        chosen = np.array([each == name for each in names])
-        axes.scatter(places[chosen, 0], places[chosen, 1], s=8, alpha=0.6, label=name)
+        of_set = places[np.array(names) == name]
+        axes.scatter(of_set[:, 0], of_set[:, 1], s=8, alpha=0.6, label=name)
     axes.set(title=title, xticks=[], yticks=[])
     axes.legend(fontsize=7, frameon=False)
     return figure_html(figure, f"{title} of {len(places)} models of {len(set(names))} data sets")
@@ -292,8 +276,6 @@ def figure_html(figure: Any, label: str) -> Markup:
 
 def table_html(table: pd.DataFrame, caption: str) -> Markup:
     """Return a table as HTML with a caption; numbers have three decimals."""
-    html = table.to_html(
-        index=False, border=0, na_rep="–", float_format="{:.3f}".format, escape=True
-    )
+    html = table.to_html(index=False, border=0, na_rep="–", float_format="{:.3f}".format)
     head = Markup("<caption>{}</caption>").format(caption)
     return Markup('<div class="scroll">' + html.replace("<thead>", f"{head}<thead>", 1) + "</div>")

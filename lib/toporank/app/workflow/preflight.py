@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import math
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +43,7 @@ from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
 from toporank.errors import ConfigError, TopoRankError, printable
 from toporank.features.registry import Choice
+from toporank.files.atomic import check_writable
 from toporank.files.state import state_if_there
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.discovery import decoys_of, sketches
@@ -74,6 +74,7 @@ again and again.
 NO_DATASETS = (
     "datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)"
 )
+ELSEWHERE = "choose another place with --directory"
 NO_NATIVES = "no data set has natives to label its decoys by (give `natives: FOLDER`)"
 
 
@@ -195,7 +196,7 @@ def preflight(
         result.unlabelled.append(NO_NATIVES)
     for folder in ("results", "logs"):
         with _noting(problems):
-            check_writable(Path(folder))
+            check_writable(Path(folder), ELSEWHERE)
     with _noting(problems):
         check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store")
     if not config.datasets:
@@ -222,17 +223,6 @@ def _noting(problems: list[str]) -> Iterator[None]:
         problems.append(str(error))
 
 
-def check_writable(folder: Path, remedy: str = "choose another place with --directory") -> None:
-    """Raise ConfigError unless files can be written there; makes the folder."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise ConfigError(what, where=folder.resolve(), remedy=remedy) from error
-
-
 def _plan_decoys(
     result: Preflight,
     config: Config,
@@ -257,7 +247,7 @@ def _plan_decoys(
     natives, native_files, notes_on_natives = None, {}, []
     if dataset.natives is not None:
         natives, native_files, notes_on_natives = _find_natives(dataset, decoys, repository, store)
-    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
+    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent, ELSEWHERE)
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
 
@@ -366,7 +356,7 @@ def _plan_graphs(result: Preflight, config: Config, dataset: Dataset, repository
         f"{len(paths)} graphs of another pipeline; {len(labels)} labels in the table"
     )
     result.gap[name] = []
-    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent)
+    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent, ELSEWHERE)
 
 
 def _find_natives(
