@@ -147,7 +147,10 @@ def test_input(case: Case, plain, tmp_path):
         )
 
 
-@pytest.mark.parametrize("case", AS_ANYONE, ids=[case.name for case in AS_ANYONE])
+LOOKED_AT = [case for case in AS_ANYONE if "bomb" not in case.name]
+
+
+@pytest.mark.parametrize("case", LOOKED_AT, ids=[case.name for case in LOOKED_AT])
 def test_a_quick_look_has_the_chains_and_sequences_of_the_reader(case: Case, tmp_path):
     path = make(case.name, tmp_path)
     try:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from _forked import snakemake
 
-from conftest import EXAMPLE, REPOSITORY, make_study
+from conftest import EXAMPLE, REPOSITORY, Study, make_study
 from toporank.scorer.judge import Calibration, Domain, Judge, Knot, write_judge
 from toporank.scorer.manifest import seal
 
@@ -53,173 +53,111 @@ def test_where_mkdssp_is_asked_for_and_missing_nothing_runs_and_the_remedy_is_to
     assert "Preflight: mkdssp: not found on the PATH" in warned.stdout
 
 
-def test_an_unsupported_mkdssp_is_refused(fresh, tmp_path):
-    fake = tmp_path / "fake/mkdssp"
-    fake.parent.mkdir()
-    fake.write_text("#!/bin/sh\necho mkdssp version 2.2.1\n")
-    fake.chmod(0o755)
-    fresh.configure(features={"nodes": {"dssp": "mkdssp"}})
-    stopped = fresh.run("build_graphs", check=False, PATH=f"{fake.parent}:{os.environ['PATH']}")
-    assert "2.2.1 is not supported, 4.x is" in stopped.stdout
+def score(home: Path, decoys: Path, scorer: Path | str, *, check: bool = True) -> tuple[str, Study]:
+    """Score a folder in a working directory; what was printed, and the study."""
+    study = Study(home)
+    settings = f"score_decoys={decoys}", f"scorer={scorer}"
+    return study.run("score", "--config", *settings, check=check).stdout, study
 
 
-def test_all_problems_are_told_at_once(fresh):
-    fresh.configure(
-        datasets=[
-            {"name": "mini", "decoys": "decoys", "labels": "labels.csv"},
-            {"name": "gone", "decoys": "no/such/folder"},
-            {"name": "bad", "decoys": "decoys/1AVZ", "labels": "wrong.csv"},
-        ]
-    )
-    (fresh.home / "wrong.csv").write_text("Target,Model,DockQ\n1AVZ,near1,1.5\n")
-    stopped = fresh.run("build_graphs", check=False)
-    assert stopped.returncode != 0
-    for part in (
-        "dataset gone: there is no ",
-        "wrong.csv, line 2: DockQ of 1AVZ/near1 is '1.5', not a number from 0 to 1",
-    ):
-        assert part in stopped.stdout
-
-
-def test_a_misspelt_key_is_an_error_that_names_the_right_one(fresh):
-    fresh.configure(features={"topology": {"radios": 9.0}})
-    stopped = fresh.run(*DRY, cores=None, check=False)
-    assert stopped.returncode != 0
-    assert "features.topology.radios: unknown key (did you mean 'radius'?)" in stopped.stdout
+def models_of(study: Study, name: str) -> pd.DataFrame:
+    """models.csv and details.csv in one table."""
+    models = pd.read_csv(study.results / f"scores/{name}/models.csv")
+    details = pd.read_csv(study.results / f"scores/{name}/details.csv")
+    return models.merge(details, on=["target", "decoy"])
 
 
 def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_trained(study):
-    """Its ensemble, too; and the study is as finished as it was."""
+    """Its ensemble, too; and the study is as finished as it was. The score of a decoy does not hang
+    on who else is scored.
+    """
     before = study.tree()
     mine = study.home / "my decoys"
     shutil.copytree(study.home / "decoys/1GCQ", mine)
-    printed = study.run(
-        "score", "--config", f"score_decoys={mine}", "scorer=results/final/best.ckpt"
-    ).stdout
+    printed, _ = score(study.home, mine, "results/final/best.ckpt")
     assert not re.search("train_sweep|select_final|finetune", printed)
-    ranking = pd.read_csv(study.results / "scores/my_decoys/details.csv")
-    of_study = pd.read_csv(study.results / "scores/mini/details.csv").query("target == '1GCQ'")
-    assert ranking["decoy"].tolist() == of_study["decoy"].tolist()
-    for column in (
-        "score",
-        "network_sd",
-    ):  # of each decoy by itself: who else is scored changes no bit of it
-        assert ranking[column].tolist() == of_study[column].tolist()
+    ours = models_of(study, "my_decoys")
+    of_study = models_of(study, "mini").query("target == '1GCQ'")
+    for column in ("decoy", "score", "network_sd"):
+        assert ours[column].tolist() == of_study[column].tolist()
     assert {name: study.tree()[name] for name in before} == before
     assert "Nothing to be done" in study.run("all").stdout
 
 
 def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp_path):
-    """Files of several formats and odd names, lying directly in the folder; and a decoy no score
-    can be given.
+    """Files of several formats and odd names, lying directly in the folder, each another complex;
+    and a decoy no score can be given. The checkpoint has no ensemble and no calibration.
     """
-    folder = tmp_path / "my models"
+    folder, home = tmp_path / "my models", tmp_path / "scoring"
     folder.mkdir()
+    home.mkdir()
     shutil.copy(EXAMPLE / "decoys/1EMV/near1.pdb.gz", folder / "näher 1.pdb.gz")
     shutil.copy(EXAMPLE / "decoys/1GCQ/mid4.cif", folder / "model.v2_tidy.cif")
     shutil.copy(EXAMPLE / "decoys/2I25/apart1.cif.gz", folder / "apart.cif.gz")
     (folder / "empty.pdb").touch()
-    home = tmp_path / "scoring"
-    home.mkdir()
-    study = type(finished)(home)
     (tmp_path / "a place").mkdir()
-    lone = shutil.copy(
-        finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt"
-    )  # without its ensemble
-    study.run("score", "--config", f"score_decoys={folder}", f"scorer={lone}")
-    ranking = pd.read_csv(study.results / "scores/my_models/models.csv")
-    assert sorted(ranking["decoy"]) == ["apart", "empty", "model.v2_tidy", "näher 1"]
-    assert sorted(ranking["status"]) == [
-        "no_interface",
-        "ok",
-        "ok",
-        "unreadable",
-    ]  # four targets, one complex each
-    assert ranking["target"].nunique() == 4
-    assert ranking["dockq"].notna().sum() == 2
-    assert set(ranking["verdict"].dropna()) <= {"check", "do not believe"}  # no calibration
+    lone = shutil.copy(finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt")
+    _, study = score(home, folder, lone)
+    models = models_of(study, "my_models").set_index("decoy")
+    assert models["status"].to_dict() == {
+        "apart": "no_interface",
+        "empty": "unreadable",
+        "model.v2_tidy": "ok",
+        "näher 1": "ok",
+    }
+    assert models["target"].is_unique
+    assert models["dockq"].notna().sum() == 2
+    assert set(models["verdict"].dropna()) <= {"check", "do not believe"}
     assert "näher 1" in study.text("scores/my_models/report.html")
 
 
-def test_the_score_of_a_decoy_does_not_depend_on_its_company(finished, tmp_path):
-    """Scored alone by a copy of the ensemble, a decoy of the study gets the network score and
-    spread it got there.
-
-    To the copy belongs a judge, which is where interval and domain come from.
+def test_a_scorer_with_a_judge_gives_intervals_and_says_what_is_out_of_domain(finished, tmp_path):
+    """A decoy of the study, scored alone by a copy of the ensemble, has the network score and
+    spread it has there.
     """
-    folder = tmp_path / "alone"
+    folder, scorer = tmp_path / "alone", tmp_path / "a copy of it"
     (folder / "1AVZ").mkdir(parents=True)
     shutil.copy(EXAMPLE / "decoys/1AVZ/mid1.cif.gz", folder / "1AVZ")
-    study = type(finished)(tmp_path)
-    shutil.copytree(finished.results / "final", tmp_path / "a copy of it")
-    scorer = tmp_path / "a copy of it"
+    shutil.copytree(finished.results / "final", scorer)
     write_judge(scorer / "judge.json", a_judge())
-    refused = study.run(
-        "score", "--config", f"score_decoys={folder}", f"scorer={scorer}", check=False
-    ).stdout
+    refused, _ = score(tmp_path, folder, scorer, check=False)
     assert "judge.json: it is not part of the scorer that scorer.json describes" in refused
     seal(scorer, mean=True)
-    printed = study.run("score", "--config", f"score_decoys={folder}", f"scorer={scorer}").stdout
-    alone, together = (
-        row_of(each, "mid1")
-        for each in (study.results / "scores/alone", finished.results / "scores/mini")
-    )
+    printed, study = score(tmp_path, folder, scorer)
+    (alone,) = models_of(study, "alone").to_dict("records")
+    (together,) = models_of(finished, "mini").query("decoy == 'mid1'").to_dict("records")
     assert alone["network"] == pytest.approx(together["score"], abs=1e-6)
     assert alone["network_sd"] == pytest.approx(together["network_sd"], abs=1e-6)
     assert [alone["dockq_low"], alone["dockq_high"]] == pytest.approx([0, alone["dockq"]], abs=1e-6)
-    assert (
-        alone["out_of_domain"]
-        == f"interface of {alone['n_interface_residues']} residues, training had 1 to 5"
-    )
+    size = alone["n_interface_residues"]
+    assert alone["out_of_domain"] == f"interface of {size} residues, training had 1 to 5"
     assert f"80 % interval 0.00 to {alone['dockq_high']:.2f}" in printed
     assert "toy: the scorer was trained on decoys of 2 targets only" in printed
     assert pd.isna(together["dockq_low"])
     assert alone["out_of_domain"] in study.text("scores/alone/report.html")
 
 
-def row_of(scores: Path, decoy: str) -> pd.Series:
-    """What models.csv and details.csv say of a decoy."""
-    tables = (
-        pd.read_csv(scores / name).set_index("decoy") for name in ("models.csv", "details.csv")
-    )
-    return pd.concat([table.loc[decoy] for table in tables])
-
-
 def a_judge() -> Judge:
-    """Wide intervals and a narrow domain."""
+    """Wide intervals and a narrow domain; the network has 8 hidden units."""
     knots = [
         Knot(dockq=0, low=0, high=0, p_acceptable=0),
         Knot(dockq=1, low=0, high=1, p_acceptable=1),
     ]
-    narrow = Domain(  # the network has 8 hidden units
-        n_interface_residues=(1, 5),
-        n_chains=(2, 2),
-        center=[0.0] * 12,
-        axes=[],
-        deviations=[],
-        limit=0,
-    )
-    calibration = Calibration(constant=-2, mean=4, within=4, knots=knots)
     return Judge(
         temperature=0.05,
         consensus=0.3,
         of_residues=[],
         of_pairs=[],
-        structure=calibration,
-        domain=narrow,
+        structure=Calibration(constant=-2, mean=4, within=4, knots=knots),
+        domain=Domain(
+            n_interface_residues=(1, 5),
+            n_chains=(2, 2),
+            center=[0.0] * 12,
+            axes=[],
+            deviations=[],
+            limit=0,
+        ),
     )
-
-
-def test_a_foreign_checkpoint_is_refused_with_a_reason(tmp_path):
-    (tmp_path / "decoys/T").mkdir(parents=True)
-    (tmp_path / "other.ckpt").write_bytes(b"not a checkpoint")
-    study_type = type(make_study(tmp_path / "x"))
-    printed = (
-        study_type(tmp_path)
-        .run("score", "--config", "score_decoys=decoys", "scorer=other.ckpt", check=False)
-        .stdout
-    )
-    assert "other.ckpt: not a readable checkpoint" in printed
 
 
 def test_the_study_is_planned_for_a_cluster_from_a_clone(tmp_path):

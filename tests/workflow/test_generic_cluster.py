@@ -13,136 +13,89 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conftest import CONFIG, REPOSITORY, make_study
+from conftest import CONFIG, REPOSITORY, Study, make_few, make_study
 
 SCHEDULER = REPOSITORY / "workflow_scripts/scheduler.sh"
-QSUB = """#!/bin/bash
-# runs the job at once, in the background
-cd "$(dirname "$0")"
-echo x >> submitted
-id=$(wc -l < submitted)
-echo "$@" >> asked
-(cd - > /dev/null; bash "${@: -1}" > "$OLDPWD/$id.out" 2>&1; echo $? > "$OLDPWD/$id.status") > /dev/null 2>&1 &
-echo "$id"
-"""
-QSTAT = '#!/bin/bash\n! [ -e "$(dirname "$0")/$2.status" ]\n'
-QACCT = (
-    '#!/bin/bash\necho "failed       0"\necho "exit_status  $(cat "$(dirname "$0")/$2.status")"\n'
-)
-
-
-KUBECTL = """#!{python}
-# runs the jobs that are created at once, in the background
-import subprocess, sys
-from pathlib import Path
-import yaml
-here = Path(__file__).parent
-if sys.argv[1] == "create":
-    job = yaml.safe_load(sys.stdin)
-    name = "toporank-" + str(len(list(here.glob("*.yaml"))) + 1)
-    (here / (name + ".yaml")).write_text(yaml.safe_dump(job))
-    (container,) = job["spec"]["template"]["spec"]["containers"]
-    end = 'echo $? > "' + str(here / name) + '.status"'
-    command = " ".join("'" + word + "'" for word in container["command"])
-    quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    subprocess.Popen(["bash", "-c", command + "; " + end], cwd=container["workingDir"], start_new_session=True, **quiet)
-    print("job.batch/" + name)
-else:
-    status = here / (sys.argv[3] + ".status")
-    if status.exists():
-        print("SuccessCriteriaMet Complete" if status.read_text() == "0\\n" else "FailureTarget Failed", end="")
-"""
+PROGRAMS = Path(__file__).with_name("schedulers")
+"""Programs that run the jobs at once, in the background, and leave files beside themselves."""
 VOLUME = {"TOPORANK_IMAGE": "registry/toporank:0.1.0", "TOPORANK_VOLUME": "shared:/data"}
+QUICK = "--cores 2 --latency-wait 5 --seconds-between-status-checks 1"
 
 
-def program(path, text):
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
+def path_with(folder: Path, **programs: str) -> str:
+    """The PATH with these programs of a folder first."""
+    folder.mkdir(exist_ok=True)
+    for name, text in programs.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def scheduler(folder: Path, words: str, **programs: str) -> subprocess.CompletedProcess:
+    """What scheduler.sh answers where these programs are the cluster's."""
+    environment = {**os.environ, "PATH": path_with(folder / "bin", **programs)}
+    how = {"env": environment, "cwd": folder, "capture_output": True, "text": True}
+    return subprocess.run([SCHEDULER, *words.split()], check=False, **how)
+
+
+def built(folder: Path, python: str, profile: str, path: str, **environment: str) -> Study:
+    """A data set that was built through a scheduler."""
+    study = make_few(folder / "study")
+    study.python = python
+    options = ["--profile", f"profiles/{profile}", *QUICK.split(), "build_graphs"]
+    study.run(*options, cores=None, PATH=path, **environment)
+    assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 4
+    return study
 
 
 def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
     """One submission for each chunk, with the resources of the rules; the failure of one is
     seen.
     """
-    for name, text in (("qsub", QSUB), ("qstat", QSTAT), ("qacct", QACCT)):
-        program(tmp_path / "sge" / name, text)
-    study = make_study(tmp_path / "study")
-    study.python = submitting_python
-    path = f"{tmp_path / 'sge'}:{os.environ['PATH']}"
-    study.run(
-        "--profile", "profiles/generic", "--cores", "2", "--latency-wait", "5", "--seconds-between-status-checks", "1",
-        "build_graphs", cores=None, PATH=path,
-    )  # fmt: skip
+    texts = {name: (PROGRAMS / name).read_text() for name in ("qsub", "qstat", "qacct")}
+    study = built(tmp_path, submitting_python, "generic", path_with(tmp_path / "sge", **texts))
     asked = (tmp_path / "sge/asked").read_text().splitlines()
     assert len(asked) == len(list((study.results / "mini/plan").glob("*.tsv")))
     assert all("-l h_vmem=3001M,h_rt=7200" in line for line in asked)
-    assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 12
 
 
+@pytest.mark.slow
 def test_a_data_set_is_built_by_pods(tmp_path, submitting_python):
     """Each chunk is a job that runs in the image, on the shared folder, with the resources of its
     rule.
     """
-    program(tmp_path / "bin/kubectl", KUBECTL.format(python=submitting_python))
-    study = make_study(tmp_path / "study")
-    study.python = submitting_python
-    study.run(
-        "--profile", "profiles/kubernetes", "--cores", "2", "--latency-wait", "5",
-        "--seconds-between-status-checks", "1", "build_graphs",
-        cores=None, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", **VOLUME,
-    )  # fmt: skip
-    jobs = [yaml.safe_load(path.read_text()) for path in (tmp_path / "bin").glob("*.yaml")]
+    text = f"#!{submitting_python}\n{(PROGRAMS / 'kubectl.py').read_text()}"
+    path = path_with(tmp_path / "bin", kubectl=text)
+    study = built(tmp_path, submitting_python, "kubernetes", path, **VOLUME)
+    jobs = [yaml.safe_load(file.read_text()) for file in (tmp_path / "bin").glob("*.yaml")]
     assert len(jobs) == len(list((study.results / "mini/plan").glob("*.tsv")))
-    for pod in (job["spec"]["template"]["spec"] for job in jobs):
+    for job in jobs:
+        pod = job["spec"]["template"]["spec"]
         (container,), (volume,) = pod["containers"], pod["volumes"]
-        assert (container["image"], pod["activeDeadlineSeconds"]) == (
-            "registry/toporank:0.1.0",
-            7200,
-        )
+        assert container["image"] == VOLUME["TOPORANK_IMAGE"]
+        assert pod["activeDeadlineSeconds"] == 7200
         assert container["resources"] == {
             "requests": {"cpu": "1", "memory": "3000M"},
             "limits": {"memory": "3000M"},
         }
         assert container["volumeMounts"] == [{"name": volume["name"], "mountPath": "/data"}]
         assert volume["persistentVolumeClaim"] == {"claimName": "shared"}
-    assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 12
 
 
 def test_pods_without_an_image_are_refused_with_a_reason(tmp_path):
-    program(tmp_path / "bin/kubectl", "#!/bin/sh\ncat > /dev/null\nexit 1\n")
-    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    command = [SCHEDULER, "kubernetes", "submit", "1", "2000", "60", "job.sh"]
-    answer = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    no = "#!/bin/sh\ncat > /dev/null\nexit 1\n"
+    answer = scheduler(tmp_path, "kubernetes submit 1 2000 60 job.sh", kubectl=no)
     assert answer.returncode != 0
     assert "TOPORANK_IMAGE: give the image of the jobs" in answer.stderr
 
 
 def test_aws_batch_gets_the_script_and_what_it_needs(tmp_path):
-    program(
-        tmp_path / "bin/aws", f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{tmp_path}/asked'\necho 7f3c\n"
-    )
-    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    command = [
-        SCHEDULER,
-        "aws",
-        "submit",
-        "2",
-        "3000",
-        "90",
-        "--job-queue",
-        "Q",
-        "--job-definition",
-        "D",
-        "a job.sh",
-    ]
-    answer = subprocess.run(
-        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert answer.stdout == "7f3c\n"
+    aws = f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{tmp_path}/asked'\necho 7f3c\n"
+    words = "aws submit 2 3000 90 --job-queue Q --job-definition D job.sh"
+    assert scheduler(tmp_path, words, aws=aws).stdout == "7f3c\n"
     asked = (tmp_path / "asked").read_text().splitlines()
     assert json.loads(asked[asked.index("--container-overrides") + 1]) == {
-        "command": ["bash", "a job.sh"],
+        "command": ["bash", "job.sh"],
         "resourceRequirements": [
             {"type": "VCPU", "value": "2"},
             {"type": "MEMORY", "value": "3000"},
@@ -179,19 +132,17 @@ def test_all_profiles_of_clusters_have_the_same_settings():
 def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(
     study, submitting_python, tmp_path
 ):
-    program(tmp_path / "slurm/sbatch", f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/asked'\necho 7\n")
-    for name in ("sinfo", "sshare", "sacctmgr", "scontrol", "scancel"):
-        program(tmp_path / "slurm" / name, "#!/bin/sh\n")
-    for name in ("squeue", "sacct"):  # every job has failed
-        program(tmp_path / "slurm" / name, "#!/bin/sh\necho '7|FAILED'\n")
-    study.configure(
-        training={**CONFIG["training"], "trainer": {"accelerator": "cuda", "devices": 2}}
-    )
+    """Every job fails here."""
+    programs = dict.fromkeys(("sinfo", "sshare", "sacctmgr", "scontrol", "scancel"), "#!/bin/sh\n")
+    programs |= dict.fromkeys(("squeue", "sacct"), "#!/bin/sh\necho '7|FAILED'\n")
+    programs["sbatch"] = f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/asked'\necho 7\n"
+    cuda = {"accelerator": "cuda", "devices": 2}
+    study.configure(training={**CONFIG["training"], "trainer": cuda})
     study.python = submitting_python
-    stopped = study.run(
-        "--profile", "slurm", "--retries", "0", "--slurm-init-seconds-before-status-checks", "1",
-        "results/training/leaderboard.csv", check=False, cores=None, PATH=f"{tmp_path / 'slurm'}:{os.environ['PATH']}",
-    )  # fmt: skip
+    options = "--profile slurm --retries 0 --slurm-init-seconds-before-status-checks 1"
+    words = [*options.split(), "results/training/leaderboard.csv"]
+    path = path_with(tmp_path / "slurm", **programs)
+    stopped = study.run(*words, check=False, cores=None, PATH=path)
     assert stopped.returncode != 0
     asked = (tmp_path / "asked").read_text().splitlines()
     assert len(asked) == 2
@@ -212,7 +163,7 @@ def test_a_python_that_jobs_could_not_start_is_refused_before_any_job(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "program_name", "says", "status"),
+    ("cluster", "program", "says", "status"),
     [
         ("pbs", "qstat", "    job_state = R", "running"),
         ("pbs", "qstat", "    job_state = F\n    Exit_status = 0", "success"),
@@ -231,60 +182,34 @@ def test_a_python_that_jobs_could_not_start_is_refused_before_any_job(tmp_path):
         ("sge", "qacct", "failed       0\nexit_status  0", "success"),
         ("sge", "qacct", "failed       0\nexit_status  1", "failed"),
         ("sge", "qacct", "failed       100 : assumedly after job\nexit_status  137", "failed"),
+        ("sge", "", "", "running"),  # none answers: it is asked again
+        ("pbs", "", "", "running"),
+        ("lsf", "", "", "running"),
+        ("kubernetes", "", "", "running"),
+        ("aws", "", "", "running"),
     ],
 )
-def test_what_a_scheduler_says_of_a_job(tmp_path, scheduler, program_name, says, status):
-    if scheduler == "sge":
-        program(tmp_path / "bin/qstat", "#!/bin/sh\nexit 1\n")
-    program(tmp_path / "bin" / program_name, f"#!/bin/sh\ncat <<'E'\n{says}\nE\n")
-    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    answer = subprocess.run(
-        [SCHEDULER, scheduler, "status", "7"], env=environment, capture_output=True, text=True
-    )
+def test_what_a_scheduler_says_of_a_job(tmp_path, cluster, program, says, status):
+    programs = dict.fromkeys(("qstat", "qacct", "bjobs", "kubectl", "aws"), "#!/bin/sh\nexit 1\n")
+    if program:
+        programs[program] = f"#!/bin/sh\ncat <<'E'\n{says}\nE\n"
+    answer = scheduler(tmp_path, f"{cluster} status 7", **programs)
     assert (answer.returncode, answer.stdout.strip()) == (0, status)
 
 
-@pytest.mark.parametrize("scheduler", ["sge", "pbs", "lsf", "kubernetes", "aws"])
-def test_a_scheduler_that_does_not_answer_is_asked_again(tmp_path, scheduler):
-    for name in ("qstat", "qacct", "bjobs", "kubectl", "aws"):
-        program(tmp_path / "bin" / name, "#!/bin/sh\nexit 1\n")
-    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    answer = subprocess.run(
-        [SCHEDULER, scheduler, "status", "7"], env=environment, capture_output=True, text=True
-    )
-    assert (answer.returncode, answer.stdout.strip()) == (0, "running")
-
-
 @pytest.mark.parametrize(
-    ("scheduler", "name", "says", "options"),
+    ("cluster", "program", "says", "options"),
     [
-        (
-            "pbs",
-            "qsub",
-            "7.server",
-            "select=1:ncpus=2:mem=3000mb -l walltime=1:30:00 -q long job.sh",
-        ),
-        (
-            "lsf",
-            "bsub",
-            "Job <7> is submitted to default queue <normal>.",
-            "-W 90 -o logs/scheduler/%J.log -q long",
-        ),
-        ("sge", "qsub", "7", "-pe smp 2 -l h_vmem=1501M,h_rt=5400 -q long job.sh"),
+        ("pbs", "qsub", "7.server", "-V select=1:ncpus=2:mem=3000mb -l walltime=1:30:00 -q long job.sh"),
+        ("lsf", "bsub", "Job <7> is submitted to default queue <normal>.", "-W 90 -o logs/scheduler/%J.log -q long"),
+        ("sge", "qsub", "7", "-V -pe smp 2 -l h_vmem=1501M,h_rt=5400 -q long job.sh"),
     ],
-)
-def test_what_a_scheduler_is_asked_for(tmp_path, scheduler, name, says, options):
-    program(
-        tmp_path / "bin" / name, f"#!/bin/sh\necho \"$@\" > '{tmp_path}/asked'\necho '{says}'\n"
-    )
-    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    command = [SCHEDULER, scheduler, "submit", "2", "3000", "90", "-q", "long", "job.sh"]
-    answer = subprocess.run(
-        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+)  # fmt: skip
+def test_what_a_scheduler_is_asked_for(tmp_path, cluster, program, says, options):
+    """Jobs get the environment (-V), from bsub without asking."""
+    text = f"#!/bin/sh\necho \"$@\" > '{tmp_path}/asked'\necho '{says}'\n"
+    answer = scheduler(tmp_path, f"{cluster} submit 2 3000 90 -q long job.sh", **{program: text})
     assert answer.stdout.strip().split(".")[0] == "7"
     asked = (tmp_path / "asked").read_text()
-    assert options in asked
-    assert ("-V" in asked.split()) is (
-        scheduler != "lsf"
-    )  # jobs get the environment, from bsub without asking
+    assert options.removeprefix("-V ") in asked
+    assert ("-V" in asked.split()) is options.startswith("-V")

@@ -172,6 +172,7 @@ def test_changed_code_is_followed_by_the_steps_that_use_it_alone(
     assert planned == {"all", "total", *steps}
 
 
+@pytest.mark.slow
 def test_the_same_seeds_give_the_same_results(finished, tmp_path):
     """A run in another place gives every file byte for byte.
 
