@@ -119,7 +119,7 @@ def _splits(table: pd.DataFrame, rules: SplitRules) -> pd.Series:
     drawn = hold_out(free, rules.percent, rules.seed) if several else set()
     held_out = {free[target] for target in drawn}
     by_draw = table["cluster"].isin(held_out).map({True: "val", False: "train"})
-    by_cluster = table["cluster"].map(of_cluster).fillna(by_draw)
+    by_cluster = table["cluster"].map(of_cluster).astype(object).fillna(by_draw)
     return table["label_split"].where(table["label_split"] != "", by_cluster)
 
 
