@@ -15,7 +15,7 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.app.config import Config
-from toporank.app.workflow.data_sets import features_of, open_scorer, said_partners
+from toporank.app.workflow.data_sets import configured_partners, features_of, open_scorer
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import keep_file
 from toporank.building.chunks.store import Store
@@ -148,7 +148,7 @@ def find_models(
     ConfigError : the folder cannot be listed, or partners contradict each other
     """
     (dataset,) = config.datasets
-    for_all, of_targets = said_partners(config, dataset, folder, repository())
+    for_all, of_targets = configured_partners(config, dataset, folder, repository())
     keep = functools.partial(keep_file, store=store) if scores_here else None
     grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets, keep)
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)

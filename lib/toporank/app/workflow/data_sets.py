@@ -70,7 +70,7 @@ def scorer_of(config: Config, repository: Path) -> str:
     return config.scorer or str(repository / layout.SHIPPED_SCORER)
 
 
-def said_partners(
+def configured_partners(
     config: Config, dataset: Dataset, folder: Path, repository: Path
 ) -> tuple[str, dict[str, str]]:
     """The partners of all targets of a data set, or an empty text, and those of single targets by

@@ -13,8 +13,8 @@ from toporank import layout
 from toporank.app.config import Config, Dataset, check_is_there, locate
 from toporank.app.workflow.data_sets import (
     NO_SCORER,
+    configured_partners,
     labels_of,
-    said_partners,
     sampling_problems,
 )
 from toporank.building.chunks.plan import (
@@ -237,7 +237,7 @@ def _plan_decoys(
     if not str(folder).isprintable():
         raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=where)
     check_is_there(dataset.decoys, repository, where)
-    for_all, of_targets = said_partners(config, dataset, folder, repository)
+    for_all, of_targets = configured_partners(config, dataset, folder, repository)
     store = Path(config.workflow.reuse_store)
     grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
     decoys = grouped.decoys
