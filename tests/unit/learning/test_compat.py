@@ -162,8 +162,8 @@ def test_hiding_a_residue_from_dssp_is_what_mkdssp_does_with_an_unknown_name(exa
         complex_, parents=tuple(name if i == r else p for i, p in enumerate(complex_.parents))
     )
     ours, control = run_dssp(hidden), run_dssp(written)
-    assert not ours.found[r]
-    for field in ("found", "structure", "accessibility", "phi", "psi"):
+    assert not ours.reported[r]
+    for field in ("reported", "structure", "accessibility", "phi", "psi"):
         np.testing.assert_array_equal(getattr(ours, field), getattr(control, field))
 
 
