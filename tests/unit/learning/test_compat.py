@@ -51,21 +51,12 @@ def test_a_name_in_place_of_the_mapping_is_a_preset():
     assert records(scoring.choices()) == records(COMPAT)
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (
-            "topoqa_compt",
-            "features: no preset of that name, did you mean 'topoqa_compat'? (got 'topoqa_compt')",
-        ),
-        ("qqq", "features: no preset of that name, known: topoqa_compat (got 'qqq')"),
-        (7, "features: "),
-    ],
-)
-def test_a_misspelt_preset_is_an_error_with_the_nearest_spelling(given, says):
-    with pytest.raises(ConfigError) as error:
-        load_config({"features": given})
-    assert says in str(error.value)
+def test_a_misspelt_preset_is_an_error_with_the_nearest_spelling():
+    message = (
+        r"features: no preset of that name, did you mean 'topoqa_compat'\? \(got 'topoqa_compt'"
+    )
+    with pytest.raises(ConfigError, match=message):
+        load_config({"features": "topoqa_compt"})
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -15,7 +15,6 @@ from _synthetic import (
     METADATA,
     labelled,
     members,
-    predict,
     random_graph,
     small_run,
     training_graphs,
@@ -305,20 +304,6 @@ def test_nodes_and_edges_are_scaled_each_for_itself(tmp_path):
             train(tmp_path / name, pack(tmp_path / f"{name}_graphs", metadata))
         )
         assert BUFFERS & set(network.state_dict()) == expected
-
-
-def test_scores_do_not_depend_on_the_unit_of_a_column(tmp_path, trained):
-    """Trained on metres in place of Ångström, a network learns the same."""
-    graphs = training_graphs(metadata=SCALED)
-    for k in (0, 1):
-        for graph in graphs.values():
-            graph.x, graph.edge_attr = (v * (1024 if k else 1) for v in (graph.x, graph.edge_attr))
-        write_pack(tmp_path / f"pack{k}", members(tmp_path / f"graphs{k}", graphs))
-    scores = []
-    for k in (0, 1):
-        network, _ = load_weights(train(tmp_path / f"run{k}", tmp_path / f"pack{k}"))
-        scores.append(predict(network, GraphStore.open([tmp_path / f"pack{k}"])))
-    torch.testing.assert_close(*scores, rtol=0, atol=1e-5)
 
 
 def test_a_fine_tuned_network_keeps_the_statistics_of_its_parent(tmp_path, trained):

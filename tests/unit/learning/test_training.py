@@ -47,15 +47,13 @@ from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights, predict_all
 
 METRIC_OF = {name: metric for metric, name in CHECKPOINT_OF.items()}
-FILES = sorted(
-    [
-        *(f"{name}.ckpt" for name in METRIC_OF),
-        "config.yaml",
-        "last.ckpt",
-        "metrics.csv",
-        "summary.json",
-    ]
-)
+FILES = [
+    *(f"{name}.ckpt" for name in METRIC_OF),
+    "config.yaml",
+    "last.ckpt",
+    "metrics.csv",
+    "summary.json",
+]
 STORE = Path("store")
 STOPPING_EARLY = {"max_epochs": 60, "early_stop_patience": 2, "learning_rate": 0.1}
 
@@ -169,11 +167,10 @@ def by_epoch(seen: list[tuple[int, list[int]]]) -> list[list[int]]:
 
 
 def test_a_run_leaves_its_files_and_nothing_else(finished):
-    assert sorted(path.name for path in finished.iterdir()) == sorted([*FILES, "runners_up"])
+    assert {path.name for path in finished.iterdir()} == {*FILES, "runners_up"}
     (kept,) = (finished.parent / STORE / "runs").iterdir()
-    assert sorted(path.name for path in kept.iterdir()) == sorted(
-        [*FILES, "runners_up", "checksums.json", "lock"]
-    )
+    names = {path.name for path in kept.iterdir()}
+    assert names == {*FILES, "runners_up", "checksums.json", "lock"}
 
 
 def test_metrics_have_one_row_an_epoch_and_training_lowers_the_loss(finished):
@@ -215,13 +212,14 @@ def test_selection_is_loss_minus_weighted_correlation(pack):
     pd.testing.assert_series_equal(table["val_selection"], expected, check_names=False, rtol=1e-5)
 
 
-def test_constant_predictions_have_no_correlation_and_none_counts_for_them(pack):
-    """Of a network whose head is frozen at zero."""
-    run = small_run(max_epochs=1, spearman_weight=0.5)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ScorerTraining, "validation_step", lambda self, batch, _: self._validated.append(
-            torch.stack([batch.index, batch.y, torch.full_like(batch.y, 0.5)], dim=1).double()))  # fmt: skip
-        (row,) = metrics(train(run, pack)).to_dict("records")
+def test_constant_predictions_have_no_correlation_and_none_counts_for_them(pack, monkeypatch):
+    def constant(self, batch, _):
+        rows = [batch.index, batch.y, torch.full_like(batch.y, 0.5)]
+        self._validated.append(torch.stack(rows, dim=1).double())
+
+    monkeypatch.setattr(ScorerTraining, "validation_step", constant)
+    folder = train(small_run(max_epochs=1, spearman_weight=0.5), pack)
+    (row,) = metrics(folder).to_dict("records")
     assert np.isnan(row["val_spearman"])
     assert row["val_selection"] == row["val_loss"] > 0
 
@@ -252,12 +250,9 @@ def test_the_best_checkpoints_are_without_the_optimiser_and_far_smaller_than_the
 def test_the_log_says_how_far_how_good_and_how_long(pack, caplog):
     caplog.set_level("INFO", logger="toporank.learning.lightning")
     train(small_run(max_epochs=2), pack)
-    lines = [record.message for record in caplog.records]
-    assert len(lines) == 2
-    assert lines[1].startswith("epoch 2 of at most 2, step 6: train_loss 0.")
-    assert all(
-        word in lines[1] for word in ("val_loss", "(best", "Spearman", "at most 0.0 min left")
-    )
+    _, line = [record.message for record in caplog.records]
+    assert line.startswith("epoch 2 of at most 2, step 6: train_loss 0.")
+    assert all(word in line for word in ("val_loss", "(best", "Spearman", "at most 0.0 min left"))
 
 
 # ---- batches, steps and schedule -----------------------------------------------------------------
@@ -269,48 +264,32 @@ def test_every_epoch_sees_every_training_graph_once_in_another_order(pack, seen)
     first, second, third = by_epoch(seen)
     assert sorted(first) == sorted(second) == sorted(third) == sorted(expected)
     assert first != second != third != first
-    assert {len(batch) for _, batch in seen} <= {
-        SMALL["batch_size"],
-        len(expected) % SMALL["batch_size"],
-    }
+    size = SMALL["batch_size"]
+    assert {len(batch) for _, batch in seen} <= {size, len(expected) % size}
 
 
 def test_accumulated_batches_make_the_step_of_one_batch_as_large_as_all_of_them(tmp_path):
     """Without dropout, which draws other numbers; two targets with eight decoys each."""
-    pack, trained = training_pack(tmp_path / "pack", train=2, decoys=8), {}
-    for size, accumulate in ((8, 1), (4, 2), (4, 1)):
-        choice = {
-            "batch_size": size,
-            "accumulate": accumulate,
-            "attention_dropout": 0.0,
-            "max_epochs": 2,
-        }
-        trained[size, accumulate] = weights(
-            train(small_run(**choice), pack, output=f"{size}{accumulate}") / "last.ckpt"
-        )
-    for name, value in trained[8, 1].items():
-        torch.testing.assert_close(trained[4, 2][name], value, rtol=0, atol=1e-5)
-    assert any(
-        (trained[4, 1][name] - value).abs().max() > 1e-3 for name, value in trained[8, 1].items()
-    )
+    pack = training_pack(tmp_path / "pack", train=2, decoys=8)
+
+    def trained(size: int, accumulate: int) -> torch.Tensor:
+        choice = {"batch_size": size, "accumulate": accumulate, "attention_dropout": 0.0}
+        run = small_run(max_epochs=2, **choice)
+        folder = train(run, pack, output=f"{size}{accumulate}")
+        return torch.cat([value.flatten() for value in weights(folder / "last.ckpt").values()])
+
+    whole = trained(8, 1)
+    torch.testing.assert_close(trained(4, 2), whole, rtol=0, atol=1e-5)
+    assert (trained(4, 1) - whole).abs().max() > 1e-3
 
 
 def test_validation_goes_by_target_and_decoy_whatever_the_order_of_the_pack(tmp_path):
-    graphs = training_graphs()
-    shuffled = np.random.default_rng(3).permutation(list(graphs))
-    packed(tmp_path / "pack", {tuple(key): graphs[tuple(key)] for key in shuffled})
-    store = GraphStore.open([tmp_path / "pack"])
+    graphs = list(training_graphs().items())
+    np.random.default_rng(3).shuffle(graphs)
+    store = GraphStore.open([packed(tmp_path / "pack", dict(graphs))])
     names = store.decoys.iloc[split_indices(store, "val")]
-    assert (names["target"] + names["decoy"]).tolist() == [
-        f"V{t}d{d}" for t in range(2) for d in range(6)
-    ]
-
-
-def test_two_data_sets_are_trained_on_together(tmp_path, pack, seen):
-    other = training_pack(tmp_path / "other.safetensors", seed=5, train=1, val=1)
-    folder = train(small_run(max_epochs=1), pack, other)
-    assert len(by_epoch(seen)[0]) == 18 + 6
-    assert read_description(folder / "last.ckpt")["training_set"]["val"] == 12 + 6
+    expected = [f"V{t}d{d}" for t in range(2) for d in range(6)]
+    assert (names["target"] + names["decoy"]).tolist() == expected
 
 
 def test_the_learning_rate_falls_to_a_fifth_when_the_loss_stops_falling(pack):
@@ -336,69 +315,35 @@ def test_training_stops_early_when_the_loss_does_not_fall(pack):
 
 def test_a_run_can_be_trained_inside_a_cluster_allocation_of_several_tasks(pack, monkeypatch):
     """As in a batch script with `--ntasks=4` that calls Snakemake."""
-    allocation = {
-        "NTASKS": "4",
-        "JOB_NAME": "study",
-        "JOB_ID": "1",
-        "PROCID": "0",
-        "LOCALID": "0",
-        "NODEID": "0",
-    }
-    for name, value in allocation.items():
-        monkeypatch.setenv(f"SLURM_{name}", value)
+    for variable in ("NTASKS=4", "JOB_NAME=study", "JOB_ID=1", "PROCID=0", "LOCALID=0", "NODEID=0"):
+        monkeypatch.setenv(*f"SLURM_{variable}".split("="))
     assert len(metrics(train(small_run(max_epochs=1), pack))) == 1
-
-
-def test_another_number_of_threads_gives_the_same_metrics_within_a_thousandth(pack):
-    """Sums in another order differ in the last bit, which training carries on: equal bits are not
-    promised.
-    """
-    try:
-        tables = []
-        for threads in (1, 2):
-            train_run(
-                small_run(max_epochs=4),
-                TrainingGraphs([pack]),
-                threads,
-                Path(f"t{threads}"),
-                Path(f"store{threads}"),
-            )
-            tables.append(metrics(Path(f"t{threads}")))
-    finally:
-        torch.set_num_threads(1)
-    pd.testing.assert_frame_equal(*tables, rtol=1e-3, atol=1e-3)
 
 
 # ---- what cannot be trained ----------------------------------------------------------------------
 
 
-def relabelled(value: float, split: str) -> dict:
+def changed(changes: dict[tuple[str, str, str], dict] | None = None, **of_splits: float) -> dict:
+    """The graphs with other tensors in some, and with one label in all of a split."""
     graphs = training_graphs()
     for key, graph in graphs.items():
-        if key[2] == split:
-            graph.y = torch.tensor([value])
+        if key[2] in of_splits:
+            graph.y = torch.tensor([of_splits[key[2]]])
+        graph.update((changes or {}).get(key, {}))
     return graphs
 
 
-def changed(key: tuple[str, str, str], **tensors) -> dict:
-    graphs = training_graphs()
-    for name, value in tensors.items():
-        graphs[key][name] = value
-    return graphs
+def of_split(split: str) -> dict:
+    return {key: graph for key, graph in training_graphs().items() if key[2] == split}
 
 
-def without(split: str) -> dict:
-    return {key: graph for key, graph in training_graphs().items() if key[2] != split}
-
-
-T1_D2 = ("T1", "d2", "train")
+IN_T1 = ("T1", "d2", "train")
 UNTRAINABLE = {
-    "label": (changed(T1_D2, y=torch.tensor([49.0])), "T1/d2: 1 labels are not in 0 to 1"),
-    "below": (changed(T1_D2, y=torch.tensor([-0.1])), "T1/d2: 1 labels are not in 0 to 1"),
-    "equal": (relabelled(0.3, "train"), "labels of split 'train' are 0.3"),
-    "equal val": (relabelled(0.3, "val"), "labels of split 'val' are 0.3"),
-    "no train": (without("train"), "decoy with a graph in split 'train'"),
-    "no val": (without("val"), "decoy with a graph in split 'val'"),
+    "label": (changed({IN_T1: {"y": torch.tensor([49.0])}}), "T1/d2: 1 labels are not in 0 to 1"),
+    "equal": (changed(train=0.3), "labels of split 'train' are 0.3"),
+    "equal val": (changed(val=0.3), "labels of split 'val' are 0.3"),
+    "no train": (of_split("val"), "decoy with a graph in split 'train'"),
+    "no val": (of_split("train"), "decoy with a graph in split 'val'"),
     "both": (
         {**training_graphs(), ("V0", "x", "train"): labelled(5)},
         "target 'V0' is in split train and in split val",
@@ -449,9 +394,8 @@ def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_another_network(pack):
     for place in ("here", "there"):
         train_run(small_run(), TrainingGraphs([pack]), 1, Path(place), Path(f"store_{place}"))
-    for name in FILES:
-        if name != "last.ckpt":
-            assert Path("here", name).read_bytes() == Path("there", name).read_bytes(), name
+    for name in {*FILES} - {"last.ckpt"}:
+        assert Path("here", name).read_bytes() == Path("there", name).read_bytes(), name
     assert same_weights(Path("here/last.ckpt"), Path("there/last.ckpt"))
     other = train(small_run("other", 2), pack)
     assert not same_weights(Path("here/last.ckpt"), other / "last.ckpt")
@@ -459,11 +403,11 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_another_network(pac
 
 def test_a_finished_run_is_not_trained_again(pack, seen):
     first = train(small_run(), pack)
-    before = {name: (first / name).read_bytes() for name in FILES}
     seen.clear()
     again = train(small_run(), pack, output="again")
     assert seen == []
-    assert {name: (again / name).read_bytes() for name in FILES} == before
+    for name in FILES:
+        assert (again / name).read_bytes() == (first / name).read_bytes()
 
 
 @pytest.mark.parametrize("name", ["last.ckpt", "summary.json"])
@@ -476,16 +420,17 @@ def test_a_damaged_run_is_trained_again(pack, name):
     assert_same_run(train(run, pack), whole)
 
 
-OTHER_RUNS = [
-    {"seed": 2},
-    {"learning_rate": 0.01},
-    {"hidden": 4},
-    {"spearman_weight": 0.5},
-    {"loss": "bce"},
-]
-
-
-@pytest.mark.parametrize("other", OTHER_RUNS, ids=lambda change: next(iter(change)))
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 2},
+        {"learning_rate": 0.01},
+        {"hidden": 4},
+        {"spearman_weight": 0.5},
+        {"loss": "bce"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
 def test_whatever_decides_the_result_makes_it_another_run(pack, seen, other):
     train(small_run(max_epochs=1), pack)
     seen.clear()
@@ -497,43 +442,42 @@ def test_a_finished_run_is_taken_from_the_store_without_torch(pack):
     """Which takes seconds to import, as often as there are runs in a sweep."""
     run = small_run(max_epochs=1)
     whole = train(run, pack, output="whole")
-    parameters = {
-        "seed": 1,
-        "hyperparameters": vars(run.hyperparameters),
-        "selection": vars(run.selection),
-    }
     script = Path(__file__).resolve().parents[3] / "workflow_scripts/train.py"
     program = (
         "import sys, runpy; sys.modules.update(torch=None, pandas=None); sys.argv.pop(0);"
         "runpy.run_path(sys.argv[0], None, '__main__')"
     )
-    answers = []
-    for seed in (1, 2):
-        command = [
-            sys.executable,
-            "-c",
-            program,
-            script,
-            "--name",
-            "run",
-            "--packs",
-            pack,
-            "--store",
-            STORE,
-        ]
-        command += ["--output", "again", "--parameters", json.dumps({**parameters, "seed": seed})]
+
+    def in_a_job(seed: int) -> subprocess.CompletedProcess:
+        selection, hyperparameters = vars(run.selection), vars(run.hyperparameters)
+        choice = {"seed": seed, "hyperparameters": hyperparameters, "selection": selection}
+        command = [sys.executable, "-c", program, script, "--name", "run", "--packs", pack]
+        command += ["--store", STORE, "--output", "again", "--parameters", json.dumps(choice)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        answers.append(
-            subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-        )
-    assert "halted; None in sys.modules" in answers[1].stderr  # the control: another run is trained
-    assert answers[0].returncode == 0, answers[0].stderr
+        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+    taken = in_a_job(seed=1)
+    assert taken.returncode == 0, taken.stderr
     assert_same_run(Path("again"), whole)
+    assert "halted; None in sys.modules" in in_a_job(seed=2).stderr  # another run is trained
 
 
 # ---- interruptions -------------------------------------------------------------------------------
 
 HOOKS = ["on_train_epoch_start", "on_train_batch_end", "on_validation_start", "on_train_epoch_end"]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory, pack) -> Callable[[Run], Path]:
+    """The folder of a run that nothing interrupted, trained once."""
+    folders: dict[str, Path] = {}
+
+    def of(run: Run) -> Path:
+        place = folders.setdefault(repr(run), tmp_path_factory.mktemp("whole"))
+        train_run(run, TrainingGraphs([pack]), 1, place / run.name, place / "store")
+        return place / run.name
+
+    return of
 
 
 @pytest.mark.parametrize(
@@ -542,49 +486,42 @@ HOOKS = ["on_train_epoch_start", "on_train_batch_end", "on_validation_start", "o
      ("on_train_batch_end", 0, {"plateau_patience": 50}), ("on_train_epoch_end", 4, {"plateau_patience": 50})],
 )  # fmt: skip
 def test_an_interrupted_run_ends_as_if_nothing_had_happened(
-    pack, interrupt, seen, hook, epoch, choice
+    pack, uninterrupted, interrupt, seen, hook, epoch, choice
 ):
     run = small_run(max_epochs=6, **choice)
-    whole = train(run, pack, output="whole")
+    whole = uninterrupted(run)
     assert (metrics(whole)["learning_rate"].nunique() > 1) == (choice["plateau_patience"] == 0)
-    shutil.rmtree(STORE)
     interrupt(hook, epoch)
     with pytest.raises(Interrupted):
-        train(run, pack, output="resumed")
-    assert not Path("resumed").exists(), "half a run was published"
+        train(run, pack)
+    assert not Path("run").exists(), "half a run was published"
     seen.clear()
-    assert_same_run(train(run, pack, output="resumed"), whole)
+    assert_same_run(train(run, pack), whole)
     assert min(trained for trained, _ in seen) >= epoch
 
 
-@pytest.mark.parametrize(
-    "choice",
-    [{"max_epochs": 60, "early_stop_patience": 2, "learning_rate": 0.1}, {"max_epochs": 2}],
-)
+@pytest.mark.parametrize("choice", [STOPPING_EARLY, {"max_epochs": 2}])
 def test_a_run_that_was_killed_after_its_last_epoch_is_finished_without_training(
-    pack, monkeypatch, seen, choice
+    pack, uninterrupted, monkeypatch, seen, choice
 ):
-    run = small_run(**choice)
-    whole = train(run, pack, output="whole")
-    shutil.rmtree(STORE)
-
     def power_cut(*_):
         raise Interrupted
 
+    run = small_run(**choice)
     with monkeypatch.context() as patch:
         patch.setattr(training, "_finish", power_cut)
         with pytest.raises(Interrupted):
-            train(run, pack, output="resumed")
+            train(run, pack)
+    whole = uninterrupted(run)
     seen.clear()
-    assert_same_run(train(run, pack, output="resumed"), whole)
+    assert_same_run(train(run, pack), whole)
     assert seen == []
 
 
-def test_a_run_whose_folder_was_moved_begins_again(pack, interrupt, seen):
+def test_a_run_whose_folder_was_moved_begins_again(pack, uninterrupted, interrupt, seen):
     """Lightning would forget its best epochs."""
-    run = small_run(max_epochs=5)
-    whole = train(run, pack, output="whole")
-    shutil.rmtree(STORE)
+    run = small_run(max_epochs=6, plateau_patience=50)
+    whole = uninterrupted(run)
     interrupt("on_train_epoch_start", 4)
     with pytest.raises(Interrupted):
         train(run, pack)
@@ -620,46 +557,45 @@ def test_graphs_that_nobody_learns_from_or_is_judged_by_do_not_make_it_another_t
     assert digest_of(tmp_path, {**others(), **graphs}) == digest
     among = dict(sorted({**graphs, **others()}.items()))
     assert digest_of(tmp_path, among) == digest
-    renamed = {
-        (target, f"x{decoy}", split): graph for (target, decoy, split), graph in graphs.items()
-    }
+    renamed = {(t, f"x{decoy}", split): graph for (t, decoy, split), graph in graphs.items()}
     assert digest_of(tmp_path, renamed) == digest
     for place, these in enumerate((graphs, among)):  # so the digest leaves out nothing that counts
         path = packed(tmp_path / f"pack{place}", these)
-        run, source = small_run(max_epochs=2), TrainingGraphs([path])
-        train_run(run, source, 1, Path(f"run{place}"), Path(f"store{place}"))
+        train_run(
+            small_run(max_epochs=2),
+            TrainingGraphs([path]),
+            1,
+            Path(f"run{place}"),
+            Path(f"store{place}"),
+        )
     assert_same_run(Path("run0"), Path("run1"))
 
 
 def test_the_same_graphs_in_two_packs_are_the_same_training(tmp_path):
-    graphs = training_graphs()
-    paths = []
-    for split in ("train", "val"):
-        paths.append(
-            packed(
-                tmp_path / split, {key: graph for key, graph in graphs.items() if key[2] == split}
-            )
-        )
+    paths = [packed(tmp_path / split, of_split(split)) for split in ("train", "val")]
     for order in (paths, paths[::-1]):
-        assert fingerprint(open_graphs(order, order)) == digest_of(tmp_path, graphs)
+        assert fingerprint(open_graphs(order, order)) == digest_of(tmp_path, training_graphs())
 
 
 def nudged(name: str, row: tuple[int, ...]) -> dict:
     graphs = training_graphs()
     graph = graphs["V1", "d5", "val"]
-    values = graph[name].clone()
-    values[row] = (
-        values[row] * 0.5 if values.is_floating_point() else (values[row] + 1) % len(graph.x)
-    )
-    graph[name] = values
+    old = graph[name][row]
+    graph[name][row] = old * 0.5 if old.is_floating_point() else (old + 1) % len(graph.x)
     return graphs
 
 
-def swapped() -> dict:
-    graphs = training_graphs()
-    first, second = ("T0", "d0", "train"), ("T0", "d1", "train")
-    graphs[first], graphs[second] = graphs[second], graphs[first]
+def renamed(change: Callable[[str, str, str], tuple[str, str, str] | None]) -> dict:
+    """The graphs under other keys; without those whose key becomes None."""
+    graphs = {change(*key): graph for key, graph in training_graphs().items()}
+    graphs.pop(None, None)
     return graphs
+
+
+def swap(target: str, decoy: str, split: str) -> tuple[str, str, str]:
+    """Exchange the first two decoys of T0."""
+    other = {"d0": "d1", "d1": "d0"} if target == "T0" else {}
+    return target, other.get(decoy, decoy), split
 
 
 CHANGES = {
@@ -668,16 +604,10 @@ CHANGES = {
     "the origin of an edge": nudged("edge_index", (0, 2)),
     "the end of an edge": nudged("edge_index", (1, 2)),
     "a label": nudged("y", (0,)),
-    "the name of a target": {
-        (t.replace("T1", "Ta"), d, s): g for (t, d, s), g in training_graphs().items()
-    },
-    "the split of a target": {
-        (t, d, "val" if t == "T1" else s): g for (t, d, s), g in training_graphs().items()
-    },
-    "one decoy less": {
-        key: g for key, g in training_graphs().items() if key != ("T0", "d3", "train")
-    },
-    "the order of two": swapped(),
+    "the name of a target": renamed(lambda t, d, s: (t.replace("T1", "Ta"), d, s)),
+    "the split of a target": renamed(lambda t, d, s: (t, d, "val" if t == "T1" else s)),
+    "one decoy less": renamed(lambda *key: None if key == ("T0", "d3", "train") else key),
+    "the order of two": renamed(swap),
     "what the features are": training_graphs(metadata={**METADATA, "format": 2}),
 }
 
@@ -702,19 +632,22 @@ def test_a_fine_tuned_network_starts_from_its_parents_weights_with_a_fresh_optim
     before, after = weights(parent), weights(tuned / "last.ckpt")
     for name, value in before.items():
         torch.testing.assert_close(after[name], value, rtol=0, atol=1e-6)
-    state = torch.load(tuned / "last.ckpt", weights_only=True)
-    assert {int(entry["step"]) for entry in state["optimizer_states"][0]["state"].values()} == {
-        5
-    }  # 18 graphs by 4
+    (optimiser,) = torch.load(tuned / "last.ckpt", weights_only=True)["optimizer_states"]
+    assert {int(entry["step"]) for entry in optimiser["state"].values()} == {5}  # 18 graphs by 4
     assert metrics(tuned)[["epoch", "learning_rate"]].values.tolist() == [[0, 1e-9]]
     origin = {"run": "run", "epoch": read_description(parent)["epoch"]}
     assert read_description(tuned / "last.ckpt")["parent"] == origin
     assert parent.read_bytes() == content
 
 
+def phase_of(parent: Path, **hyperparameters) -> Run:
+    """A run of a configuration that goes on with a checkpoint."""
+    choice = {"seed": 7, "hyperparameters": hyperparameters, "selection": {}}
+    return Run.parse("phase", choice, parent)
+
+
 def test_a_fine_tuned_network_has_its_parents_shape_and_its_own_schedule(parent):
-    phase = {"learning_rate": 0.001, "batch_size": 4, "max_epochs": 1}
-    run = Run.parse("phase1", {"seed": 7, "hyperparameters": phase, "selection": {}}, parent)
+    run = phase_of(parent, learning_rate=0.001, batch_size=4, max_epochs=1)
     for key in ("hidden", "heads", "layers", "readout"):
         assert getattr(run.hyperparameters, key) == SMALL[key]
     assert (run.hyperparameters.learning_rate, run.seed, run.parent) == (0.001, 7, parent)
@@ -731,13 +664,11 @@ def test_another_parent_of_the_same_name_and_epoch_makes_it_another_run(pack, se
 
 def test_a_parent_trained_on_other_features_or_widths_is_refused(tmp_path, parent):
     features = {**METADATA["features"], "edges": {"module": "edges/other"}}
-    other = training_pack(
-        tmp_path / "other.safetensors", metadata={**METADATA, "features": features}
-    )
+    other = training_pack(tmp_path / "other", metadata={**METADATA, "features": features})
     with pytest.raises(CheckpointError, match=r"best_loss\.ckpt: was trained on other features"):
         train(small_run("tuned", parent=parent), other)
-    narrow = training_pack(tmp_path / "narrow.safetensors", metadata=None)
-    wide = training_pack(tmp_path / "wide.safetensors", metadata=None, widths=(6, 3))
+    narrow = training_pack(tmp_path / "narrow", metadata=None)
+    wide = training_pack(tmp_path / "wide", metadata=None, widths=(6, 3))
     unnamed = train(small_run(max_epochs=1), narrow) / "last.ckpt"
     with pytest.raises(CheckpointError, match="was trained on other graphs"):
         train(small_run("tuned", parent=unnamed), wide)
@@ -745,52 +676,34 @@ def test_a_parent_trained_on_other_features_or_widths_is_refused(tmp_path, paren
 
 def test_a_frozen_part_keeps_its_parents_weights_and_the_rest_learns(pack, parent):
     run = small_run("tuned", parent=parent, max_epochs=1)
-    train(run, pack)
+    train(run, pack)  # another run than the one with frozen parts
     run = dataclasses.replace(run, freeze=("embed_nodes", "layers.0"))
-    before, after = (
-        weights(parent),
-        weights(train(run, pack) / "last.ckpt"),
-    )  # another run than without
+    before, after = weights(parent), weights(train(run, pack) / "last.ckpt")
     same = {name for name, value in before.items() if torch.equal(after[name], value)}
-    frozen = {
-        name for name in before if name.startswith(("network.embed_nodes.", "network.layers.0."))
-    }
+    starts = ("network.embed_nodes.", "network.layers.0.")
+    frozen = {name for name in before if name.startswith(starts)}
     assert frozen
     assert frozen <= same
     assert any(name.startswith("network.head.") for name in before.keys() - same)
 
 
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        (("heads",), "the network has no part 'heads' .*embed_nodes.*head"),
-        (None, "every part of the network is frozen"),
-    ],
-)
-def test_a_part_that_does_not_exist_or_all_of_them_cannot_be_frozen(pack, parent, parts, message):
-    everything = tuple(
-        {name.split(".")[1] for name in weights(parent)} - {"scale_nodes", "scale_edges"}
-    )
-    run = dataclasses.replace(
-        small_run("tuned", parent=parent), freeze=everything if parts is None else parts
-    )
-    with pytest.raises(ConfigError, match=message):
-        train(run, pack)
+def test_a_part_that_does_not_exist_or_all_of_them_cannot_be_frozen(pack, parent):
+    run = small_run("tuned", parent=parent)
+    parts = {name.split(".")[1] for name in weights(parent)} - {"scale_nodes", "scale_edges"}
+    with pytest.raises(ConfigError, match=r"the network has no part 'heads' .*embed_nodes.*head"):
+        train(dataclasses.replace(run, freeze=("heads",)), pack)
+    with pytest.raises(ConfigError, match="every part of the network is frozen"):
+        train(dataclasses.replace(run, freeze=tuple(parts)), pack)
 
 
 def other_targets() -> dict:
     graphs = training_graphs(seed=5, train=1, val=1)
-    return {
-        (f"O{target[1:]}", decoy, split): graph for (target, decoy, split), graph in graphs.items()
-    }
+    return {(f"O{t[1:]}", decoy, split): graph for (t, decoy, split), graph in graphs.items()}
 
 
 def test_a_phase_may_learn_from_other_data_and_is_judged_on_the_same(tmp_path, pack, seen):
-    folder = train(
-        small_run("tuned", max_epochs=1),
-        packed(tmp_path / "other", other_targets()),
-        validation=[pack],
-    )
+    other = packed(tmp_path / "other", other_targets())
+    folder = train(small_run("tuned", max_epochs=1), other, validation=[pack])
     assert len(by_epoch(seen)[0]) == 6
     training_set = read_description(folder / "last.ckpt")["training_set"]
     assert (training_set["train"], training_set["val"]) == (6, 12)
@@ -810,28 +723,18 @@ def test_local_quality_is_learned_beside_dockq_and_comes_with_the_score(tmp_path
     (predicted,) = predict_all([network], store)
     assert torch.equal(predicted.score, predict(network, store))
     batch = store.batch(split_indices(store, "val").tolist())
-    truth = torch.stack(
-        [batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))]
-    )
-    assert np.corrcoef(predicted.local[batch.index], truth)[0, 1] > 0.8
-    tuned = Run.parse(
-        "tuned",
-        {"seed": 1, "hyperparameters": {"max_epochs": 1}, "selection": {}},
-        folder / "last.ckpt",
-    )
-    assert tuned.hyperparameters.local
-    assert fingerprint(store) != fingerprint(
-        GraphStore.open([training_pack(tmp_path / "other", decoys=12)])
-    )
+    of_graphs = [batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))]
+    assert np.corrcoef(predicted.local[batch.index], torch.stack(of_graphs))[0, 1] > 0.8
+    assert phase_of(folder / "last.ckpt", max_epochs=1).hyperparameters.local
+    without = GraphStore.open([training_pack(tmp_path / "other", decoys=12)])
+    assert fingerprint(store) != fingerprint(without)
 
 
 def test_local_quality_without_natives_is_refused(pack, parent):
     with pytest.raises(ConfigError, match="no graph says how good its contacts are"):
         train(small_run(local_weight=0.1), pack, output="refused")
     with pytest.raises(ConfigError, match="its parent does not"):
-        Run.parse(
-            "phase", {"seed": 1, "hyperparameters": {"local_weight": 0.1}, "selection": {}}, parent
-        )
+        phase_of(parent, local_weight=0.1)
 
 
 # ---- what a checkpoint remembers of its training -------------------------------------------------
@@ -839,9 +742,8 @@ def test_local_quality_without_natives_is_refused(pack, parent):
 
 def chains_file(path: Path, *targets: str) -> Path:
     """chains.csv of targets with a chain each."""
-    write_chains(
-        path, [Chain(t, "d0", "0", "A", "protein", chain(place)) for place, t in enumerate(targets)]
-    )
+    rows = [Chain(t, "d0", "0", "A", "protein", chain(place)) for place, t in enumerate(targets)]
+    write_chains(path, rows)
     return path
 
 
@@ -852,11 +754,8 @@ def remembered_targets(folder: Path) -> list[str] | None:
 
 def test_a_checkpoint_remembers_its_training_targets_and_those_of_its_parent(tmp_path, pack):
     table = chains_file(tmp_path / "chains.csv", "T0", "T1", "T2", "V0", "V1")
-    assert remembered_targets(train(small_run("one", max_epochs=1), pack, chains=[table])) == [
-        "T0",
-        "T1",
-        "T2",
-    ]
+    with_chains = train(small_run("one", max_epochs=1), pack, chains=[table])
+    assert remembered_targets(with_chains) == ["T0", "T1", "T2"]
     assert remembered_targets(train(small_run("old", max_epochs=1), pack)) is None
     other = packed(tmp_path / "other", other_targets())
     more = chains_file(tmp_path / "more.csv", "O0")
