@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -145,6 +146,7 @@ def free_name(name: str, taken: Container[str]) -> str:
     return free
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def split_suffix(filename: str) -> tuple[str, str] | None:
     """Split `model.v2.cif.gz` into stem `model.v2` and suffix `.cif.gz`; None for other files.
 
