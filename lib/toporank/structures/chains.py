@@ -4,11 +4,13 @@ to.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import gemmi
+import numpy as np
 
 from toporank.errors import StructureError
 from toporank.structures.complex import STANDARD
-from toporank.structures.copies import copies
 from toporank.structures.hetero import join_chains
 from toporank.structures.model_residue import ModelResidue
 from toporank.structures.molecules import broken_chains, far_apart, name_molecules
@@ -19,6 +21,8 @@ LONGEST_NAME = 100
 ONE_TO_THREE = {one: three for three, one in STANDARD.items()}
 BACKBONE = ("N", "CA", "C", "O")
 """Atoms that make a residue missing from all dictionaries an amino acid."""
+SAME_PLACE = 0.5
+"""Å between the CA atoms of a chain and of its copy, at most."""
 
 
 def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
@@ -93,3 +97,39 @@ def check_names(what: str, names: set[str]) -> None:
         if len(name) > LONGEST_NAME:
             problem = f"a {what} of {len(name)} letters: {name[:20]}…"
             raise StructureError(problem, remedy="is the file damaged? shorten it")
+
+
+def copies(residues: list[ModelResidue]) -> dict[str, str]:
+    """Find chains that stand in the place of an earlier one: name of the copy → name of that chain.
+
+    A copy has the same amino acids in the same order, and each CA within `SAME_PLACE` of its
+    counterpart; a chain with the same sequence somewhere else is not a copy.
+    """
+    chains: dict[str, list[ModelResidue]] = defaultdict(list)
+    for residue in residues:
+        if residue.parent:
+            chains[residue.chain].append(residue)
+    names_of: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, of_chain in chains.items():
+        names_of[tuple(residue.parent for residue in of_chain)].append(name)
+    original: dict[str, str] = {}
+    for names in names_of.values():
+        distinct: dict[str, np.ndarray] = {}
+        for name in names if len(names) > 1 else ():
+            ca = np.array([residue.ca_place() for residue in chains[name]])
+            for other, ca_of_other in distinct.items():
+                if _coincide(ca, ca_of_other):
+                    original[name] = other
+                    break
+            else:
+                distinct[name] = ca
+    return original
+
+
+def _coincide(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether CA atoms of two chains are in the same places: (L, 3), Å, nan where there is none."""
+    has_ca = ~np.isnan(one[:, 0])
+    if not has_ca.any() or (has_ca != ~np.isnan(other[:, 0])).any():
+        return False
+    apart = np.linalg.norm(one[has_ca] - other[has_ca], axis=1)
+    return bool((apart <= SAME_PLACE).all())
