@@ -6,7 +6,7 @@ const names = new Intl.Collator(undefined, { numeric: true });
 const $ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const SIGNS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = text => String(text).replace(/[&<>"]/g, sign => SIGNS[sign]);
-const wrapped = text => escaped(text).replace(/([_-])(?=[^_-])/g, `$1<wbr>`);
+const wrapped = text => escaped(text).replace(/([_+-])(?=[^_+-])/g, `$1<wbr>`);
 const fixed = (value, digits = 2) => value == null ? DASH : value.toFixed(digits).replace("-", "−");
 const percent = value => value == null ? DASH : `${Math.round(100 * value)} %`;
 

@@ -109,14 +109,16 @@ const MOST_ROWS = 100;
 function tableOf(i, most = MOST_ROWS) {
   const m = data.models[i], n = m.decoy.length;
   const columns = MODEL_COLUMNS.filter(({ key }) => m[key] || key === "reason" && (m.duplicate_of || T.n_scored[i] < n));
+  const copies = (m.duplicate_of ?? []).filter(Boolean).length, several = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  const title = several(n - copies, "model", "models") + (copies ? ` and ${several(copies, "copy", "copies")}` : "");
   const heads = columns.map(column => `<th scope="col" class="${classes(column)}">${column.head}</th>`).join("");
   const lines = [];
   for (let k = 0; k < Math.min(n, most); k++)
     lines.push(`<tr>${columns.map(column => `<td class="${classes(column)}">${column.cell ? column.cell(m, k) : fixed(m[column.key][k], column.digits ?? 2)}</td>`).join("")}</tr>`);
   const box = make("div", { class: "wide models" });
-  box.innerHTML = `<h4>${n.toLocaleString("en")} model${n === 1 ? "" : "s"} of ${wrapped(T.target[i])}${n === 1 ? "" : ", best first"}</h4><div class="scroll"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
+  box.innerHTML = `<h4>${title} of ${wrapped(T.target[i])}${n === 1 ? "" : ", best first"}</h4><div class="scroll"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
   if (n > most) {
-    const button = make("button", { type: "button" }, `Show all ${n.toLocaleString("en")} models`);
+    const button = make("button", { type: "button" }, `Show all ${n.toLocaleString("en")} rows`);
     button.addEventListener("click", event => { event.stopPropagation(); box.replaceWith(tableOf(i, Infinity)); });
     box.append(button);
   }
