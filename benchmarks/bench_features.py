@@ -26,7 +26,7 @@ import numpy as np
 
 from oracle import reference
 from toporank.errors import TopoRankError
-from toporank.features.nodes import MAX_ACCESSIBILITY
+from toporank.features.dssp_nodes import MAX_ACCESSIBILITY
 from toporank.features.registry import Choice, resolve
 from toporank.files.atomic import write_text
 from toporank.inputs.folders import find_decoys

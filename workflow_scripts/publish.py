@@ -30,7 +30,9 @@ def main() -> None:
     try:
         if args.chunk is None:
             written, removed = publish(args.dataset, choices, Store(args.store), as_file)
-            print(f"{args.dataset}: {written} artefacts published, {removed} of none removed")
+            print(
+                f"{args.dataset}: {written} artefacts published, {removed} of decoys that are gone removed"
+            )
             return
         row = publish_decoy(args.dataset, args.chunk, choices, Store(args.store), as_file)
     except TopoRankError as error:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 STAGES = ("interface", "topology", "nodes", "graphs")
-"""The four feature stages in the order the data flows."""
+"""The stages with an artefact for each decoy, in the order the data flows. Edges have a module but
+no stage of their own: the graphs are computed with them.
+"""
 
 SUFFIX = {"interface": ".csv", "topology": ".csv", "nodes": ".csv", "graphs": ".pt"}
 

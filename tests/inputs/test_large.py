@@ -15,9 +15,9 @@ import pytest
 from structures_text import EXAMPLES
 from toporank.comparing.contacts import residue_contacts
 from toporank.features.contact_nodes import contact_nodes
+from toporank.features.dssp_nodes import DSSP_REACH, DsspTopology
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.legacy_edges import LegacyV11, legacy_edges
-from toporank.features.nodes import DSSP_REACH, DsspTopology
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import normalised_pdb
 from toporank.structures.read import read_complex

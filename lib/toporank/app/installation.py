@@ -14,7 +14,7 @@ import torch
 
 from toporank.compilation import cache_folder
 from toporank.errors import ConfigError
-from toporank.features.nodes import NodeTable
+from toporank.features.dssp_nodes import NodeTable
 from toporank.features.pairs import Edges
 from toporank.features.registry import DEFAULT_MODULES, Choice, choose, modules, resolve
 from toporank.layout import repository

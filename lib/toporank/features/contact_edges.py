@@ -15,11 +15,11 @@ from pydantic import Field
 
 from toporank.errors import FeatureError
 from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, POLAR, POSITIVE, atom_types
-from toporank.features.nodes import along_principal_axes
-from toporank.features.orientation import orientation
+from toporank.features.dssp_nodes import along_principal_axes
 from toporank.features.pairs import Edges, both_directions, node_pairs
 from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
 from toporank.features.registry import Angstrom, Parameters, Scaling, register
+from toporank.features.residue_frames import orientation
 from toporank.features.surface import surfaces
 from toporank.structures.complex import Complex
 
@@ -120,7 +120,7 @@ def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) ->
     `residue_energy` that of the residue pair, if they touch (`features.potentials`). `from_*` is
     the direction to j in the frame of i, `to_*` that to i in the frame of j, as unit vectors;
     `axes_*` are the cosines between equal axes of both frames; `side_chain*` are cosines of the
-    side-chain directions with each other and with these directions (`features.orientation`). Raises
+    side-chain directions with each other and with these directions (`features.residue_frames`). Raises
     FeatureError when there is no edge.
     """
     from toporank.features.kernels.atoms import typed_distances  # imports numba, which is slow

@@ -7,13 +7,13 @@ from __future__ import annotations
 import numpy as np
 
 from toporank.features.atom_types import APOLAR, POLAR, atom_types
-from toporank.features.nodes import (
+from toporank.features.dssp_nodes import (
     DsspTopology,
     NodeTable,
     along_principal_axes,
     dssp_topology_nodes,
 )
-from toporank.features.nodes import columns as dssp_columns
+from toporank.features.dssp_nodes import columns as dssp_columns
 from toporank.features.potentials import read_potentials
 from toporank.features.registry import register
 from toporank.features.surface import neighbours, surfaces
@@ -49,8 +49,8 @@ def columns(parameters: DsspTopology) -> list[str]:
     "nodes/contacts/v1",
     alias="contacts",
     summary=(
-        "those of nodes/dssp_topology/v1, and the surface that a residue buries, shares and "
-        "leaves free"
+        "ten columns of the surface that a residue buries, shares and leaves free, then those "
+        "of nodes/dssp_topology/v1"
     ),
     parameters=DsspTopology,
     columns=columns,

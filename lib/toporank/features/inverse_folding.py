@@ -17,7 +17,7 @@ import numpy as np
 from toporank.errors import ConfigError
 from toporank.features.contact_nodes import columns as contact_columns
 from toporank.features.contact_nodes import contact_nodes
-from toporank.features.nodes import DsspTopology, NodeTable
+from toporank.features.dssp_nodes import DsspTopology, NodeTable
 from toporank.features.registry import register
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups

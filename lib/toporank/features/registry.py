@@ -210,12 +210,12 @@ def choose(stage: str, record: dict[str, Any]) -> Choice:
 
 
 def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
-    """Resolve what a user gives for the four feature stages."""
+    """Resolve what a user gives for the modules of interface, topology, nodes and edges."""
     return {stage: choose(stage, records[stage]) for stage in DEFAULT_MODULES}
 
 
 def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
-    """Resolve the stored records of the four feature stages to what was computed when they were
+    """Resolve the stored records of interface, topology, nodes and edges to what was computed when they were
     written.
 
     Raises ConfigError, also when a record lacks a parameter or a stage: today's defaults may be

@@ -1,7 +1,8 @@
 """The graph of one decoy as the reuse store keeps it: tensors and metadata in the format of
 safetensors.
 
-`learning.pyg_files` makes a `Data` of PyTorch Geometric from it, which `build_graphs` publishes.
+`learning.pyg_files.pt_bytes` turns it into the `.pt` file of PyTorch Geometric, which
+`building.chunks.published.publish` writes (Snakemake rule `publish`).
 """
 
 from __future__ import annotations

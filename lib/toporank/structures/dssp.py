@@ -204,7 +204,7 @@ def _empty(n_residues: int) -> Dssp:
     )
 
 
-def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
+def builtin_dssp(complex_: Complex, accessibility_of: np.ndarray) -> Dssp:
     """DSSP without mkdssp, by `structures.kabsch_sander`.
 
     DSSP finds a residue when its backbone is complete and it is, or counts as, one of the 20.
@@ -213,7 +213,7 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     Parameters
     ----------
     complex_ : of R residues
-    accessible : int, the residues whose accessibility is computed; others have 0
+    accessibility_of : int, the residues whose accessibility is computed; others have 0
 
     Returns
     -------
@@ -241,7 +241,7 @@ def builtin_dssp(complex_: Complex, accessible: np.ndarray) -> Dssp:
     atoms = np.flatnonzero(dssp.reported[complex_.residue_of] & ~complex_.is_hydrogen)
     atoms = atoms[np.argsort(place[complex_.residue_of[atoms]], kind="stable")]
     start = np.searchsorted(place[complex_.residue_of[atoms]], np.arange(len(residues) + 1))
-    wanted = np.intersect1d(accessible, residues)
+    wanted = np.intersect1d(accessibility_of, residues)
     area = kabsch_sander.accessibility(
         complex_.xyz[atoms], complex_.atom_names[atoms], start, place[wanted]
     )

@@ -21,8 +21,8 @@ from toporank.errors import FeatureError
 from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, NO_TYPE, POSITIVE, atom_types
 from toporank.features.contact_edges import ROOTS, Contacts, columns, contact_edges
 from toporank.features.contact_nodes import OWN, contact_nodes
+from toporank.features.dssp_nodes import DsspTopology
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.nodes import DsspTopology
 from toporank.features.potentials import LIMITS, RESIDUES, read_potentials
 from toporank.features.registry import choose
 from toporank.features.surface import PROBE, RADII, surfaces

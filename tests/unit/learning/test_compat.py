@@ -20,7 +20,7 @@ from toporank.app.config import load_config
 from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, ConfigError
-from toporank.features.nodes import MAX_ACCESSIBILITY, without_modified
+from toporank.features.dssp_nodes import MAX_ACCESSIBILITY, without_modified
 from toporank.features.presets import PRESETS
 from toporank.features.registry import choose, records, resolve
 from toporank.learning.checkpoint import read_description

@@ -112,7 +112,7 @@ def run_decoy(
 
     The store keeps the row of a good decoy beside its artefacts. digest : SHA-256 of its file,
     where `stages.keep_file` took it; otherwise the file is read. Raises OSError, MemoryError or
-    DsspMissingError, which are no decoy's fault.
+    DsspMissingError, which no decoy causes.
     """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
     try:

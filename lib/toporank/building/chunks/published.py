@@ -51,7 +51,8 @@ def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
 def publish(
     dataset: str, choices: dict[str, Choice], store: Store, as_file: AsFile
 ) -> tuple[int, int]:
-    """Publish the artefacts of the decoys of the last build, and remove all that are of none.
+    """Publish the artefacts of the decoys of the last build, and remove the files of decoys that
+    no longer exist.
 
     What a partial build leaves out stays as it is.
 

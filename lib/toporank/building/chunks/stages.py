@@ -27,8 +27,8 @@ from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import contact_bytes
 from toporank.errors import FeatureError, StructureError
 from toporank.features.bystanders import not_looked_at
+from toporank.features.dssp_nodes import NodeTable
 from toporank.features.interface import Interface, Meeting
-from toporank.features.nodes import NodeTable
 from toporank.features.pairs import Edges
 from toporank.features.registry import Choice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
@@ -255,7 +255,7 @@ class Making:
                 values = self.part_of.topology_of([self._complex.residues[r] for r in residues])
             else:
                 values = choice(self._complex, residues)
-            self._topology_table = residues, values
+            self._topology_rows = residues, values
             columns = dict(zip(choice.columns, values.T, strict=True))
             return table_bytes(self._complex, residues, columns, {"topology": choice.record()}), {}
 
@@ -267,10 +267,11 @@ class Making:
         choice, topology = self.choices["nodes"], self.choices["topology"]
 
         def make() -> tuple[bytes, dict[str, Any]]:
-            residues, of_topology = self._topology_table
+            residues, of_topology = self._topology_rows
+            # the registered function, by default features.contact_nodes.contact_nodes
             nodes: NodeTable = choice(self._complex, residues, of_topology)
             is_node = np.array(nodes.lost) == ""
-            self._node_table = residues[is_node], nodes.values[is_node]
+            self._node_rows = residues[is_node], nodes.values[is_node]
             values = dict(zip(node_columns(self.choices), nodes.values.T, strict=True))
             columns = {"lost": list(nodes.lost), **values}
             made_by = records({"nodes": choice, "topology": topology})
@@ -295,7 +296,7 @@ class Making:
         """Edges, apart from the graph: a new label computes no feature."""
 
         def make() -> tuple[bytes, dict[str, Any]]:
-            edges: Edges = self.choices["edges"](self._complex, self._node_table[0])
+            edges: Edges = self.choices["edges"](self._complex, self._node_rows[0])
             arrays = {"index": edges.index, "attributes": edges.attributes}
             return safetensors.numpy.save(arrays), {}
 
@@ -307,7 +308,7 @@ class Making:
         description = {**graph_metadata(self.choices), **self._between}
 
         def make() -> tuple[bytes, dict[str, Any]]:
-            index, values = self._node_table
+            index, values = self._node_rows
             edges = safetensors.numpy.load(self.edges.content)
             names = [str(self._complex.residues[r]) for r in index]
             metadata = {**description, "residues": names}
@@ -341,14 +342,14 @@ class Making:
 
     def topology_of(self, residues: list[ResidueId]) -> np.ndarray:
         """Rows of the topology for n of the interface residues, (n, k)."""
-        _, values = self._topology_table
+        _, values = self._topology_rows
         rows = [self._topology_row[residue] for residue in residues]
         return values[np.array(rows, dtype=int)]
 
     @functools.cached_property
     def _topology_row(self) -> dict[ResidueId, int]:
         """Row of each interface residue in the topology."""
-        index, _ = self._topology_table
+        index, _ = self._topology_rows
         return {self._complex.residues[r]: row for row, r in enumerate(index)}
 
     @property
@@ -384,7 +385,7 @@ class Making:
     def _atoms(self) -> Complex:
         return from_bytes(self.complex.content)
 
-    # What is made here is at hand; what comes from the store is read from its artefact.
+    # A stage that runs sets these. If its artefact came from the store, they are read from that.
 
     @functools.cached_property
     def _interface_residues(self) -> np.ndarray:
@@ -392,13 +393,13 @@ class Making:
         return read_residues(self.interface.content, self._complex)[0]
 
     @functools.cached_property
-    def _topology_table(self) -> tuple[np.ndarray, np.ndarray]:
+    def _topology_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Residue index, int, (N,), and topology, (N, k), of the interface."""
         index, table = read_residues(self.topology.content, self._complex)
         return index, matrix(table, self.choices["topology"].columns)
 
     @functools.cached_property
-    def _node_table(self) -> tuple[np.ndarray, np.ndarray]:
+    def _node_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are
         nodes.
         """

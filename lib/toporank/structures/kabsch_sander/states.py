@@ -1,8 +1,9 @@
 """The eight states of a residue, from hydrogen bonds and the course of the chain (Kabsch & Sander
 1983).
 
-Where several patterns hold, mkdssp 4 decides: I before H before E before B before G before T before
-S.
+Where several patterns hold, H overwrites E and B, and G is written only where there is no other
+state. I replaces H, but a residue with E, B or G anywhere in its five blocks it. T, then S, fill
+what is left. mkdssp 4 does the same.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from toporank.structures.kabsch_sander.hydrogen_bonds import (
 
 NONE, H, B, E, G, I, T, S = range(8)  # noqa: E741
 LETTERS = np.frombuffer(b"-HBEGITS", dtype="S1")
-"""By state."""
+"""Letter of each state. Node columns have another order: `features.dssp_nodes.STATE_COLUMNS`."""
 BEND = 70.0
 """Degrees above which the chain is bent, over five CA."""
 APART, ANTI, PARALLEL = range(3)

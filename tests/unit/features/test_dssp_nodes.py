@@ -13,8 +13,7 @@ from dssp_agreement import needs_mkdssp
 from oracle import reference
 from structures_text import EXAMPLES, Atom, complex_of
 from toporank.errors import FeatureError
-from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.nodes import (
+from toporank.features.dssp_nodes import (
     MAX_ACCESSIBILITY,
     DsspTopology,
     NodeTable,
@@ -22,6 +21,7 @@ from toporank.features.nodes import (
     columns,
     dssp_topology_nodes,
 )
+from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.registry import choose, min_max
 from toporank.features.topology import Persistence, persistence_topology
 from toporank.structures.complex import STANDARD

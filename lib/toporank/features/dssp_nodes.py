@@ -1,5 +1,5 @@
-"""Node features: solvent accessibility, backbone angles, secondary structure, residue type,
-topology.
+"""Nodes of `nodes/dssp_topology/v1`: solvent accessibility, backbone angles, secondary structure,
+residue type, topology. The default, `contact_nodes`, puts ten columns before these.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from toporank.features.registry import Parameters, Scaling, min_max, register, s
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.dssp import Dssp, builtin_dssp, run_dssp
 
-SECONDARY_STRUCTURE = "HBEGITS-"
+STATE_COLUMNS = "HBEGITS-"
 """DSSP's eight states; every other letter (mkdssp 4 has P, poly-proline) counts as `-`."""
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
@@ -76,9 +76,9 @@ class DsspTopology(Parameters):
     `HIS`). `lost`: it is not a node, and DSSP does not see it, as published.
     """
     orientation: Literal["file", "principal_axes"] = "principal_axes"
-    """Orientation of the complex given to DSSP: accessibilities change with it by 1 Å² and more.
-    `file`: as in the file, as published. `principal_axes`: always the same, from the shape of
-    the complex.
+    """How the complex lies when accessibility is computed, which changes with it by 1 Å² and
+    more; states and angles do not. `file`: as in the file, as published. `principal_axes`:
+    always the same, from the shape of the complex.
     """
     dssp: Literal["builtin", "mkdssp"] = "builtin"
     """`builtin`: accessibility, φ, ψ and states by code of this project, about 30 times as fast.
@@ -97,7 +97,7 @@ class DsspTopology(Parameters):
 
 def columns(parameters: DsspTopology) -> list[str]:
     """Names of this module's own columns; the topology columns follow them."""
-    states = [f"ss_{state}" for state in SECONDARY_STRUCTURE.replace("-", "")]
+    states = [f"ss_{state}" for state in STATE_COLUMNS.replace("-", "")]
     types = [f"aa_{letter}" for letter in AMINO_ACIDS]
     return ["rasa", "phi", "psi", *states, "ss_none", *types, "aa_unknown"]
 
@@ -222,7 +222,7 @@ def assemble_nodes(
         [
             relative_accessibility[:, None],
             angles,
-            one_hot([state.decode() for state in dssp.structure[residues]], SECONDARY_STRUCTURE),
+            one_hot([state.decode() for state in dssp.structure[residues]], STATE_COLUMNS),
             one_hot(letters, [*AMINO_ACIDS, "unknown"]),
             scaled(topology, parameters.scaling),
         ],

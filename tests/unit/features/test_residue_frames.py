@@ -13,7 +13,7 @@ import pytest
 from structures_text import EXAMPLES, Atom, alanine, complex_of
 from toporank.features.contact_edges import Contacts, columns, contact_edges
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.orientation import Orientation, orientation
+from toporank.features.residue_frames import Orientation, orientation
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
