@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from toporank import layout
 from toporank.building.coverage import CoverageRow
@@ -23,9 +24,8 @@ from toporank.ranking.score import ScoringOptions
 from toporank.ranking.tables import ScoredModels
 from toporank.ranking.target_result import TargetResult
 from toporank.report.results import ScoredFolder
-from toporank.scorer.prediction import CONTACTS, ResidueScore, Score
-from toporank.scorer.record import ScoredWith, write_record
-from toporank.scorer.scorer import Scorer
+from toporank.scorer.prediction import Score
+from toporank.scorer.scorer import ScoredWith, Scorer, write_record
 from toporank.structures.identity import Status
 
 SCORER = Scorer.open(repository() / layout.SHIPPED_SCORER)
@@ -138,11 +138,13 @@ def _add(
         CoverageRow(*key, Status.OK, "graphs", "", None, "", 2, 20, path, copy_of)
     )
     result.interfaces.append(InterfaceRow(*key, "A:B", 20, 40, 4.0, value, None, Status.OK, "A:B"))
-    names = (("A:83", "TYR"), ("B:93", "GLU"))
-    residues = tuple(ResidueScore(residue, value, None, amino, value) for residue, amino in names)
-    contacts = np.array([(0, 1, 4.5, 0, value, np.nan, value)], CONTACTS).tobytes()
-    score = Score(*key, value, 0.01, pooled=(value, 1.0, 0.5), residues=residues, contacts=contacts)
+    score = Score(*key, value, 0.01, pooled=(value, 1.0, 0.5))
     record = score_record(score)
+    quality = {"pred_network": value, "agreement": np.nan, "pred_quality": value}
+    residues = pd.DataFrame({"residue": ["A:83", "B:93"], "residue_name": ["TYR", "GLU"]})
+    residues = residues.assign(target=key[0], decoy=decoy, **quality)
+    contact = {"first": "A:83", "second": "B:93", "distance": 4.5, "type": "salt bridge"}
+    contacts = pd.DataFrame([{"target": key[0], "decoy": decoy, **contact, **quality}])
     if width is not None:
         bounds = {"dockq_low": max(value - width, 0.0), "dockq_high": min(value + width, 1.0)}
         record.update(
@@ -150,5 +152,5 @@ def _add(
         )
     result.scores.append(record)
     result.vectors[decoy] = [*score.pooled]
-    result.residues[decoy] = residue_lines(score)
-    result.contacts[decoy] = contact_lines(score)
+    result.residues += residue_lines(residues)
+    result.contacts += contact_lines(contacts, residues)

@@ -103,11 +103,9 @@ def matched(reference: Trace, trace: Trace) -> np.ndarray:
     if n_equal >= NUMBERS_AGREE * min(len(trace.sequence), len(reference.sequence)):
         return places
     alignment = align(reference.sequence, trace.sequence)
-    return (
-        _aligned(reference, trace, alignment.residue)
-        if alignment.identity >= LEAST_IDENTITY
-        else places
-    )
+    if alignment.identity < LEAST_IDENTITY:
+        return places
+    return _aligned(reference, trace, alignment.residue)
 
 
 def _aligned(reference: Trace, trace: Trace, residue: np.ndarray) -> np.ndarray:
@@ -117,17 +115,12 @@ def _aligned(reference: Trace, trace: Trace, residue: np.ndarray) -> np.ndarray:
     places = np.full(len(trace.sequence), -1)
     places[residue[residue >= 0]] = np.flatnonzero(residue >= 0)
     for start, end in pairwise(np.flatnonzero(places >= 0)):
-        first = places[start]
-        last = places[end]
-        same_length = end - start == last - first
-        number_step = trace.residues[end][1] - trace.residues[start][1]
-        if (
-            same_length
-            and number_step == reference.residues[last][1] - reference.residues[first][1]
-        ):
-            places[start:end] = np.arange(
-                first, last
-            )  # residues in between are exchanged, not missing
+        first, last = places[start], places[end]
+        numbers = trace.residues[end][1] - trace.residues[start][1]
+        numbers_of_reference = reference.residues[last][1] - reference.residues[first][1]
+        if end - start == last - first and numbers == numbers_of_reference:
+            # residues in between are exchanged, not missing
+            places[start:end] = np.arange(first, last)
     return places
 
 
@@ -158,23 +151,19 @@ def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
     """
     if not decoys:
         return {}
-    reference = min(
-        decoys, key=lambda name: (-len(decoys[name].chains), -_n_residues(decoys[name]), name)
-    )
+    n_residues = {}
+    for name, decoy in decoys.items():
+        n_residues[name] = sum(len(chain.sequence) for chain in decoy.chains.values())
+    reference = min(decoys, key=lambda name: (-len(decoys[name].chains), -n_residues[name], name))
     possible, target_chains = _possible_maps(decoys, reference)
     chosen = _chosen(decoys, target_chains, possible)
-    name_in_reference = {target: decoy_chain for decoy_chain, target in chosen[reference].items()}
-    maps = {}
+    in_reference = {target: chain for chain, target in chosen[reference].items()}
+    maps: dict[str, ChainMap] = {}
     for name, chain_map in chosen.items():
         maps[name] = {
-            decoy_chain: name_in_reference.get(target, target)
-            for decoy_chain, target in chain_map.items()
+            chain: in_reference.get(target, target) for chain, target in chain_map.items()
         }
     return maps
-
-
-def _n_residues(decoy: Traces) -> int:
-    return sum(len(chain.sequence) for chain in decoy.chains.values())
 
 
 def _possible_maps(
@@ -188,27 +177,27 @@ def _possible_maps(
     sequences = {}
     for name, decoy in decoys.items():
         sequences[name] = tuple((chain, trace.sequence) for chain, trace in decoy.chains.items())
-    first_with = {of_decoy: names[0] for of_decoy, names in inverted(sequences).items()}
+    groups = inverted(sequences).values()
     target_chains = dict(decoys[reference].chains)
-    for name in sorted(first_with.values()):
-        chains = decoys[name].chains
-        mapped = (
-            set(mappings(target_chains, chains)[0].values()) if name != reference else set(chains)
-        )
-        for chain in chains:
-            if chain not in mapped:
-                target_chains[free_name(chain, target_chains)] = chains[chain]
-    maps = {
-        of_decoy: _maps(target_chains, decoys[name].chains) for of_decoy, name in first_with.items()
-    }
-    return {name: maps[sequences[name]] for name in decoys}, target_chains
+    for name in sorted(group[0] for group in groups):
+        if name != reference:
+            chains = decoys[name].chains
+            mapped = set(mappings(target_chains, chains)[0].values())
+            for chain, trace in chains.items():
+                if chain not in mapped:
+                    target_chains[free_name(chain, target_chains)] = trace
+    possible = {}
+    for group in groups:
+        maps = _maps(target_chains, decoys[group[0]].chains)
+        possible.update(dict.fromkeys(group, maps))
+    return {name: possible[name] for name in decoys}, target_chains
 
 
 def _maps(target_chains: Mapping[str, Trace], chains: Mapping[str, Trace]) -> list[ChainMap]:
     """Possible maps of a decoy's chains, each of all of them."""
     maps = []
     for mapping in mappings(target_chains, chains):
-        chain_map = {decoy_chain: target for target, decoy_chain in mapping.items()}
+        chain_map = {chain: target for target, chain in mapping.items()}
         for chain in chains:
             if chain not in chain_map:
                 chain_map[chain] = free_name(chain, {*target_chains, *chain_map.values()})
@@ -278,18 +267,17 @@ def _chosen(
 
 
 def chain_map_text(chain_map: Mapping[str, str]) -> str:
-    """A map in one line, `<chain of the target>=<chain of the decoy> …`; empty where the names are
-    the same.
+    """Return a map in one line, `<chain of the target>=<chain of the decoy> …`; empty where the
+    names are the same.
 
     >>> chain_map_text({"6": "A", "7": "B"}), chain_map_text({"A": "A"})
     ('A=6 B=7', '')
     """
-    if all(decoy_chain == target for decoy_chain, target in chain_map.items()):
-        return ""
-    pairs = sorted((target, decoy_chain) for decoy_chain, target in chain_map.items())
-    return " ".join(
-        f"{quote(target, safe='')}={quote(decoy_chain, safe='')}" for target, decoy_chain in pairs
-    )
+    pairs = []
+    for chain, target in chain_map.items():
+        pairs.append((target, f"{quote(target, safe='')}={quote(chain, safe='')}"))
+    is_same = all(chain == target for chain, target in chain_map.items())
+    return "" if is_same else " ".join(text for _, text in sorted(pairs))
 
 
 def read_chain_map(text: str) -> ChainMap:

@@ -165,38 +165,31 @@ def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
     dict, name → Comparison
     """
     read = read_decoys(decoys)
-    names = read.names
-    if not names:
-        return {}
-    sizes = read.contacts.sizes
-    neighbours = np.zeros((len(names), -(-len(names) // 8)), dtype=np.uint8)
-    consensus: list[float | None] = []
-    twin_of = [""] * len(names)
-    is_first = np.zeros(len(names), dtype=bool)  # no twin of an earlier one
-    for i in range(len(names)):
+    n = len(read.names)
+    neighbours = np.zeros((n, -(-n // 8)), dtype=np.uint8)
+    comparisons = []
+    is_first = np.zeros(n, dtype=bool)  # no twin of an earlier one
+    for i in range(n):
+        sizes = read.contacts.sizes
         common = read.contacts.common(i)
         similarity = read.contacts.similarity(i, common)
-        is_near = (
-            (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes) & (common > 0)
-        )
-        is_near[i] = False
         similarity[i] = 0.0
+        is_near = (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes)
+        is_near &= common > 0
+        is_near[i] = False
         neighbours[i] = np.packbits(is_near)
-        consensus.append(
-            round(float(similarity.sum()) / (len(names) - 1), 6) if len(names) > 1 else None
-        )
         first = _first_twin(read, i, np.flatnonzero(is_first & (similarity >= TWIN_SIMILARITY)))
         is_first[i] = first is None
-        twin_of[i] = "" if first is None else names[first]
-    cluster_of = {}
-    for number, members in enumerate(clusters(neighbours), 1):
-        cluster_of.update(dict.fromkeys(members.tolist(), number))
-    comparisons = {}
-    for i, name in enumerate(names):
-        comparisons[name] = Comparison(
-            cluster=cluster_of.get(i), consensus=consensus[i], twin_of=twin_of[i]
+        comparison = Comparison(
+            cluster=None,
+            consensus=round(float(similarity.sum()) / (n - 1), 6) if n > 1 else None,
+            twin_of="" if first is None else read.names[first],
         )
-    return comparisons
+        comparisons.append(comparison)
+    for number, members in enumerate(clusters(neighbours), 1):
+        for i in members:
+            comparisons[i] = comparisons[i]._replace(cluster=number)
+    return dict(zip(read.names, comparisons, strict=True))
 
 
 def clusters(neighbours: np.ndarray) -> list[np.ndarray]:
@@ -296,14 +289,13 @@ class _Places:
 
 
 def read_decoys(decoys: Iterable[Compared]) -> Decoys:
-    """Decoys of one target, each residue in its place among those of the target; nobody may change
-    them.
+    """Return decoys of one target, each residue in its place among those of the target; nobody may
+    change them.
     """
-    return _read(
-        tuple(
-            (name, content, tuple(sorted(chain_map.items()))) for name, content, chain_map in decoys
-        )
-    )
+    keys = []
+    for name, content, chain_map in decoys:
+        keys.append((name, content, tuple(sorted(chain_map.items()))))
+    return _read(tuple(keys))
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
@@ -313,20 +305,19 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
     chains = [reader.traces(of_decoy).chains for of_decoy in tensors]
     maps = [dict(chain_map) for *_, chain_map in decoys]
     target = _Places(_longest(chains, maps))
-    places_of: dict[
-        tuple, tuple[np.ndarray, dict[int, Residue]]
-    ] = {}  # the same for the same residues and map
-    keys = []
-    for of_decoy, chain_map, (*_, map_key) in zip(chains, maps, decoys, strict=True):
-        keys.append((id(of_decoy), map_key))
-        if keys[-1] not in places_of:
+    # the same for the same residues and map
+    places_of: dict[tuple, tuple[np.ndarray, dict[int, Residue]]] = {}
+    placed = []
+    for of_decoy, chain_map in zip(chains, maps, strict=True):
+        key = id(of_decoy), tuple(chain_map.items())
+        if key not in places_of:
             places = target.of(of_decoy, chain_map)
-            places_of[keys[-1]] = places, _names(of_decoy, places)
+            places_of[key] = places, _names(of_decoy, places)
+        placed.append(places_of[key])
     xyz = np.full((len(decoys), target.n, 3), np.nan, dtype=np.float32)
     interface = np.zeros((len(decoys), target.n), dtype=bool)
     contacts = []
-    for i, key in enumerate(keys):
-        places, _ = places_of[key]
+    for i, (places, _) in enumerate(placed):
         xyz[i, places] = tensors[i]["ca"]
         interface[i, places] = tensors[i]["interface"]
         contacts.append(places[tensors[i]["contacts"]])
@@ -335,7 +326,7 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
         contacts=Contacts(contacts) if decoys else None,
         xyz=xyz,
         interface=interface,
-        residues=[places_of[key][1] for key in keys],
+        residues=[names for _, names in placed],
         chains=chains,
     )
 

@@ -1,69 +1,19 @@
-"""What the other decoys of a target say of each: what they share with it, and how good they are
-themselves.
-"""
+"""How similar each decoy of a target is to the others, and how far these agree on its contacts."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 
 from toporank.comparing.correspondence import Residue
 from toporank.comparing.decoys import Contacts, Decoys
 from toporank.structures.identity import ResidueId
 
-ALIKE = 0.5
-"""Similarity of decoys that have much the same interface."""
 LEAST_QUALITY = 0.01
 """So that there is a vote where all are thought to be wrong."""
-
-
-class Votes(NamedTuple):
-    """Of n decoys of a target, (n,) each; nan for a decoy that is alone. Similarities are those of
-    `compare`.
-
-    consensus : mean similarity to the others. weighted : the same, weighted by the square of their
-    quality. to_best : similarity to the decoy of the best quality, 1 for that one. nearest :
-    largest similarity. alike : share of the others with a similarity above `ALIKE`.
-    """
-
-    consensus: np.ndarray
-    weighted: np.ndarray
-    to_best: np.ndarray
-    nearest: np.ndarray
-    alike: np.ndarray
-
-
-def votes(similarities: Iterable[np.ndarray], quality: np.ndarray) -> Votes:
-    """Let the decoys of a target vote for each other.
-
-    Parameters
-    ----------
-    similarities : of one decoy after another, to every decoy, shape (n,)
-    quality : estimated quality of each decoy, shape (n,)
-
-    Returns
-    -------
-    Votes
-    """
-    n = len(quality)
-    weight = _weight(quality)
-    table = np.full((len(Votes._fields), n), np.nan)
-    best = int(weight.argmax()) if n else 0
-    for i, similarity in enumerate(similarities if n > 1 else ()):
-        is_other = np.arange(n) != i
-        to_others = similarity[is_other]
-        weights = weight[is_other]
-        table[:, i] = Votes(
-            consensus=to_others.mean(),
-            weighted=to_others @ weights / weights.sum(),
-            to_best=1.0 if i == best else similarity[best],
-            nearest=to_others.max(),
-            alike=(to_others > ALIKE).mean(),
-        )
-    return Votes(*table)
 
 
 def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
@@ -72,12 +22,9 @@ def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
         yield contacts.similarity(i, contacts.common(i))
 
 
-def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, float]]:
-    """How far the other decoys agree with each on each residue that touches another partner, in [0,
-    1].
-
-    The share of the others that have a contact, weighted by the square of their quality, is
-    averaged over the contacts of the residue.
+def contact_agreement(decoys: Decoys, quality: np.ndarray) -> pd.Series:
+    """The share of the other decoys that have a contact of each, weighted by the square of their
+    quality, in [0, 1].
 
     Parameters
     ----------
@@ -86,57 +33,39 @@ def residue_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[str, flo
 
     Returns
     -------
-    for each decoy a dict by what it calls the residue, such as `A:52A`; empty for a decoy that is
-    alone
+    by `decoy`, and by `first` and `second`, what it calls the residues, such as `A:52A`, in
+    alphabetical order; empty for a decoy that is alone
     """
-    agreement = []
-    for names, pairs, shares in _shares(decoys, quality):
-        n = np.bincount(pairs.ravel(), minlength=decoys.xyz.shape[1])
-        total = np.bincount(pairs.ravel(), np.repeat(shares, 2), minlength=decoys.xyz.shape[1])
-        residues = np.flatnonzero(n)
-        means = (total[residues] / n[residues]).tolist()
-        agreement.append(
-            {names[residue]: mean for residue, mean in zip(residues.tolist(), means, strict=True)}
-        )
-    return agreement
+    parts = [pd.DataFrame(columns=["first", "second", "decoy", "agreement"], dtype=str)]
+    is_alone = len(decoys.names) < 2
+    shares_of = [] if is_alone else decoys.contacts.shares(_weight(quality))
+    for decoy, names, (pairs, shares) in zip(
+        decoys.names, decoys.residues, shares_of, strict=False
+    ):
+        ends = []
+        for one, other in pairs.tolist():
+            ends.append(pair_named(residue_named(names[one]), residue_named(names[other])))
+        of_decoy = pd.DataFrame(ends, columns=["first", "second"], dtype=str)
+        parts.append(of_decoy.assign(decoy=decoy, agreement=shares))
+    table = pd.concat(parts).astype({"agreement": float})
+    return table.set_index(["decoy", "first", "second"])["agreement"]
 
 
-def contact_agreement(decoys: Decoys, quality: np.ndarray) -> list[dict[tuple[str, str], float]]:
-    """The share of the other decoys that have a contact of each, weighted by the square of their
-    quality, in [0, 1].
+def residue_agreement(of_contacts: pd.Series) -> pd.Series:
+    """How far the other decoys agree with each on each residue that touches another partner, in [0,
+    1]: the mean over the contacts of the residue.
 
     Parameters
     ----------
-    decoys, quality : as for `residue_agreement`
+    of_contacts : as from `contact_agreement`
 
     Returns
     -------
-    for each decoy a dict by what it calls the two residues, in order of these names; empty for a
-    decoy that is alone
+    by `decoy` and `residue`, what it calls it
     """
-    agreement = []
-    for names, pairs, shares in _shares(decoys, quality):
-        of_decoy = {}
-        for (first, second), share in zip(pairs.tolist(), shares.tolist(), strict=True):
-            of_decoy[pair_named(names[first], names[second])] = share
-        agreement.append(of_decoy)
-    return agreement
-
-
-def _shares(
-    decoys: Decoys, quality: np.ndarray
-) -> Iterator[tuple[dict[int, str], np.ndarray, np.ndarray]]:
-    """Of each decoy the names of residues with contacts, its contacts, (P, 2), and the share of
-    others with each.
-    """
-    no_contacts = np.zeros((0, 2), dtype=int), np.zeros(0)
-    is_alone = len(decoys.names) < 2
-    contacts = (
-        [no_contacts] * len(decoys.names) if is_alone else decoys.contacts.shares(_weight(quality))
-    )
-    for residues, (pairs, shares) in zip(decoys.residues, contacts, strict=True):
-        names = {place: residue_named(residues[place]) for place in np.unique(pairs).tolist()}
-        yield names, pairs, shares
+    table = of_contacts.reset_index()
+    ends = table.melt(["decoy", "agreement"], ["first", "second"], value_name="residue")
+    return ends.groupby(["decoy", "residue"])["agreement"].mean()
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -5,12 +5,13 @@ ranked first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
 
-from toporank.inputs.confidence.table import MEASURES, Confidence, of_copies, oriented
+from toporank.inputs.confidence.table import LOWER_IS_BETTER, MEASURES, Confidence, of_copies
+from toporank.scorer.prediction import KEY
 
 OF_PREDICTOR = ("ranking_score", "haddock_score")
 """What a predictor ranks its own models by; these cannot be compared between predictors."""
@@ -62,85 +63,62 @@ def other_choices(models: pd.DataFrame, confidence: Iterable[Confidence]) -> dic
     models : as from `model_table`
     confidence : what predictors say of the models; of copies, the one with most measures counts
     """
-    copies = models[models["duplicate_of"] != ""]
-    copy_of = dict(
-        zip(
-            zip(copies["target"], copies["decoy"], strict=True), copies["duplicate_of"], strict=True
-        )
-    )
-    stated = {(row.target, row.decoy): row for row in of_copies(confidence, copy_of)}
+    copies = models[models["duplicate_of"] != ""].set_index(KEY)["duplicate_of"]
+    stated = pd.DataFrame(of_copies(confidence, copies.to_dict()), columns=Confidence._fields)
     scored = models[models["dockq"].notna() & (models["duplicate_of"] == "")]
+    scored = scored[[*KEY, "capri"]].merge(stated, how="left", on=KEY)
     choices = {}
     for target, rows in scored.groupby("target", sort=False):
-        choice = _other_choice(str(target), rows, stated)
+        choice = _other_choice(rows.reset_index(drop=True))
         if choice:
-            choices[choice.target] = choice
+            choices[str(target)] = choice
     return choices
 
 
-def _other_choice(
-    target: str, rows: pd.DataFrame, stated: Mapping[tuple[str, str], Confidence]
-) -> OtherChoice | None:
+def _other_choice(rows: pd.DataFrame) -> OtherChoice | None:
     """The other choice for one target. rows : its scored models, best first."""
-    decoys = rows["decoy"].tolist()
-    of_models = [stated[target, decoy] for decoy in decoys if (target, decoy) in stated]
-    measure, values = _preferences(of_models)
-    if not values:
+    measure, values = _preferences(rows[rows["status"].notna()])
+    if values.empty:
         return None
-    preferred = max((decoy for decoy in decoys if decoy in values), key=lambda decoy: values[decoy])
-    place, n = decoys.index(preferred) + 1, len(decoys)
-    capri = rows["capri"].tolist()
-    if place == 1 or (capri[place - 1] == capri[0] and 2 * place <= n + 1):
+    place = int(values.idxmax()) + 1
+    chosen = rows.iloc[place - 1]
+    same_class = chosen["capri"] == rows["capri"][0]
+    if place == 1 or (same_class and 2 * place <= len(rows) + 1):
         return None
-    row = stated[target, preferred]
-    value = -values[preferred] if measure == RANK else getattr(row, measure)
     return OtherChoice(
-        target=target,
-        decoy=preferred,
+        target=chosen["target"],
+        decoy=chosen["decoy"],
         measure=measure,
-        value=value,
+        value=float(abs(values[place - 1]) if measure == RANK else chosen[measure]),
         place=place,
-        n=n,
-        predictor=row.predictor,
+        n=len(rows),
+        predictor=chosen["predictor"],
     )
 
 
-def _preferences(rows: list[Confidence]) -> tuple[str, dict[str, float]]:
-    """The measure that decides for a target, and its values by decoy, higher is better; no values
-    if none does.
+def _preferences(rows: pd.DataFrame) -> tuple[str, pd.Series]:
+    """The measure that decides for a target, and its values, higher is better; none if no measure
+    does.
     """
-    one_predictor = len({row.predictor for row in rows if row.predictor}) == 1
+    one_predictor = rows.loc[rows["predictor"] != "", "predictor"].nunique() == 1
     for measure in (*OF_PREDICTOR, RANK, *COMMON) if one_predictor else COMMON:
-        values = _ranks_in_names(rows) if measure == RANK else _values(rows, measure)
-        if len(set(values.values())) > 1:
+        if measure == RANK:
+            values = _ranks_in_names(rows["decoy"])
+        else:
+            sign = -1.0 if measure in LOWER_IS_BETTER else 1.0
+            values = sign * rows[measure].astype(float).dropna()
+        if values.nunique() > 1:
             return measure, values
-    return "", {}
+    return "", pd.Series(dtype=float)
 
 
-def _values(rows: list[Confidence], measure: str) -> dict[str, float]:
-    values = {}
-    for row in rows:
-        value = oriented(row, measure)
-        if value is not None:
-            values[row.decoy] = value
-    return values
-
-
-def _ranks_in_names(rows: list[Confidence]) -> dict[str, float]:
+def _ranks_in_names(decoys: pd.Series) -> pd.Series:
     """The ranks in the names of decoys, negative, so that higher is better; none where two models
     have the same rank.
 
     The relaxed and the unrelaxed model of a rank are one model.
     """
-    ranks: dict[str, float] = {}
-    model_of_rank: dict[int, str] = {}
-    for row in rows:
-        match = _RANK_IN_NAME.search(row.decoy)
-        if not match:
-            continue
-        rank = int(match[1])
-        model = _RELAXED.sub("", row.decoy)
-        if model_of_rank.setdefault(rank, model) != model:
-            return {}
-        ranks[row.decoy] = -float(rank)
-    return ranks
+    ranks = -decoys.str.extract(_RANK_IN_NAME, expand=False).dropna().astype(float)
+    models = decoys.str.replace(_RELAXED, "", regex=True)
+    is_unique = (models[ranks.index].groupby(ranks).nunique() == 1).all()
+    return ranks if is_unique else ranks[:0]

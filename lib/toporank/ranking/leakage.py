@@ -17,54 +17,58 @@ SEEN, NEW, UNKNOWN = "yes", "no", "unknown"
 class LeakageRow(NamedTuple):
     """A target, and the training target with the chain most like one of its own.
 
-    seen_in_training : `yes`, `no` or `unknown`. containment : share of the 5-mers of the smaller
-    chain that are in the other, in [0, 1], None where nothing is compared. why : in words.
+    Attributes
+    ----------
+    seen_in_training : `yes`, `no` or `unknown`
+    containment : share of the 5-mers of the smaller chain that are in the other, in [0, 1], None
+        where nothing is compared
+    why : in words
     """
 
     target: str
-    seen_in_training: str
-    nearest_training_target: str
-    containment: float | None
-    why: str
+    seen_in_training: str = UNKNOWN
+    nearest_training_target: str = ""
+    containment: float | None = None
+    why: str = ""
 
 
 def leakage(
     targets: Iterable[str], chains: Chains, descriptions: Iterable[Mapping[str, Any]]
 ) -> list[LeakageRow]:
-    """What the networks that give a score know of each target, sorted.
+    """Return what the networks that give a score know of each target, sorted.
 
-    chains : the sequences of each target with a graph that are compared. descriptions : of their
-    checkpoints.
+    Parameters
+    ----------
+    targets : that were scored
+    chains : the sequences of each target with a graph that are compared
+    descriptions : of the checkpoints
     """
-    records = [
-        (description.get("training_set") or {}).get("chains") for description in descriptions
-    ]
+    training_sets = [description.get("training_set") or {} for description in descriptions]
+    records = [training_set.get("chains") for training_set in training_sets]
     if None in records:
         why = "the checkpoint does not say what it was trained on"
-        return [LeakageRow(target, UNKNOWN, "", None, why) for target in sorted(targets)]
+        return [LeakageRow(target, why=why) for target in sorted(targets)]
     near = nearest(chains, recall(functools.reduce(merged, records)))
-    return [_row(target, target in chains, near.get(target)) for target in sorted(targets)]
+    rows = []
+    for target in sorted(targets):
+        if near.get(target):
+            rows.append(_row(target, *near[target]))
+        elif target in chains:
+            why = "all its chains are antibodies or peptides, which are not compared"
+            rows.append(LeakageRow(target, why=why))
+        else:
+            rows.append(LeakageRow(target, why="no decoy of it was built"))
+    return rows
 
 
-def _row(target: str, built: bool, near: tuple[str, float] | None) -> LeakageRow:
-    if near is None:
-        why = (
-            "all its chains are antibodies or peptides, which are not compared"
-            if built
-            else "no decoy of it was built"
-        )
-        return LeakageRow(target, UNKNOWN, "", None, why)
-    name, shared = near
-    if shared < ALIKE:
-        return LeakageRow(
-            target, NEW, name, shared, "no training target has a chain like one of its chains"
-        )
-    what = (
-        "it is a training target"
-        if name == target
-        else f"it shares a chain with the training target {name}"
-    )
-    return LeakageRow(target, SEEN, name, shared, what)
+def _row(target: str, training_target: str, containment: float) -> LeakageRow:
+    if containment < ALIKE:
+        seen, why = NEW, "no training target has a chain like one of its chains"
+    elif training_target == target:
+        seen, why = SEEN, "it is a training target"
+    else:
+        seen, why = SEEN, f"it shares a chain with the training target {training_target}"
+    return LeakageRow(target, seen, training_target, containment, why)
 
 
 def describe(rows: Iterable[LeakageRow]) -> str:

@@ -1,4 +1,4 @@
-"""The table of all models of a data set: what each is worth, in which order, and why some have no
+"""The table of all models of a data set: how good each is, in which order, and why some have no
 score.
 """
 
@@ -13,10 +13,10 @@ import pandas as pd
 
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
-from toporank.ranking.frames import read_frame, write_frame
-from toporank.ranking.interfaces import InterfaceRow, of_each_decoy
+from toporank.ranking.frames import WHOLE, read_frame, typed, write_frame
+from toporank.ranking.interfaces import InterfaceRow, summaries
 from toporank.ranking.verdict import classes_of, verdict_of
-from toporank.scorer.prediction import Estimate, Score
+from toporank.scorer.prediction import KEY, Estimate, Score
 from toporank.structures.identity import Status
 
 BEST_OF_CLUSTER = 4
@@ -34,75 +34,48 @@ STATUS_ORDER = {
 have none.
 """
 
-KEYS = ("target", "decoy")
-MODEL_COLUMNS = (
-    "target",
-    "decoy",
-    "rank",
-    "dockq",
-    "dockq_low",
-    "dockq_high",
-    "p_acceptable",
-    "capri",
-    "verdict",
-    "weakest_interface",
-    "status",
-    "reason",
-    "duplicate_of",
-    "path",
-)
-"""Columns of models.csv: what a user reads."""
-DETAIL_COLUMNS = (
-    "target",
-    "decoy",
-    "score",
-    "network_sd",
-    "network",
-    "confidence",
-    "out_of_domain",
-    "consensus",
-    "cluster",
-    "cluster_rank",
-    "twin_of",
-    "n_chains",
-    "n_interfaces",
-    "n_interface_residues",
-    "min_interface",
-    "mean_interface",
-    "stage",
-    "chains",
-    "model",
-)
+MODEL_COLUMNS = {
+    "target": str,
+    "decoy": str,
+    "rank": WHOLE,
+    "dockq": float,
+    "dockq_low": float,
+    "dockq_high": float,
+    "p_acceptable": float,
+    "capri": str,
+    "verdict": str,
+    "weakest_interface": str,
+    "status": str,
+    "reason": str,
+    "duplicate_of": str,
+    "path": str,
+}
+"""Columns of models.csv and their kinds: what a user reads."""
+DETAIL_COLUMNS = {
+    "target": str,
+    "decoy": str,
+    "score": float,
+    "network_sd": float,
+    "network": float,
+    "confidence": float,
+    "out_of_domain": str,
+    "consensus": float,
+    "cluster": WHOLE,
+    "cluster_rank": WHOLE,
+    "twin_of": str,
+    "n_chains": WHOLE,
+    "n_interfaces": WHOLE,
+    "n_interface_residues": WHOLE,
+    "min_interface": float,
+    "mean_interface": float,
+    "stage": str,
+    "chains": str,
+    "model": WHOLE,
+}
 """Columns of details.csv: what the numbers are made of."""
 JOINED = "joined"
 """Further column: which chains are one partner by nature, in a sentence, which targets.csv has."""
-WHOLE_NUMBERS = (
-    "rank",
-    "cluster",
-    "cluster_rank",
-    "n_chains",
-    "n_interfaces",
-    "n_interface_residues",
-    "model",
-)
-TEXTS = (
-    "target",
-    "decoy",
-    "capri",
-    "verdict",
-    "weakest_interface",
-    "status",
-    "reason",
-    "duplicate_of",
-    "path",
-    "out_of_domain",
-    "twin_of",
-    "stage",
-    "chains",
-)
-NUMBERS = tuple(
-    name for name in (*MODEL_COLUMNS, *DETAIL_COLUMNS) if name not in (*WHOLE_NUMBERS, *TEXTS)
-)
+KINDS = {**MODEL_COLUMNS, **DETAIL_COLUMNS, JOINED: str}
 OF_SCORE = {
     "pred_dockq": "score",
     "pred_sd": "network_sd",
@@ -120,15 +93,14 @@ OF_ESTIMATE = {
 
 
 def score_record(score: Score, estimate: Estimate | None = None) -> dict[str, Any]:
-    """Return what a scorer says of a decoy under the names of the columns. estimate : None without
-    a calibration.
+    """Return what a scorer predicts of a decoy under the names of the columns. estimate : None
+    without a calibration.
     """
-    record: dict[str, Any] = {"decoy": score.decoy}
+    record = {"decoy": score.decoy}
     for name, column in OF_SCORE.items():
-        record[column] = getattr(score, name, None)
-    values = estimate._asdict() if estimate else {}
+        record[column] = getattr(score, name)
     for name, column in OF_ESTIMATE.items():
-        record[column] = values.get(name)
+        record[column] = getattr(estimate, name, None)
     return record
 
 
@@ -151,7 +123,7 @@ def model_table(
     coverage : what became of every decoy
     scores : target → `score_record` of each scored decoy
     interfaces : of the decoys, scored
-    comparison : how each decoy stands among the others
+    comparison : how each decoy compares with the others
     rank_by : key of `RANKED_BY`
 
     Returns
@@ -162,73 +134,38 @@ def model_table(
     ------
     ValueError : a decoy has two scores
     """
-    table = _decoys(coverage)
-    table = _joined(table, _scores(scores))
-    table = _joined(table, _interfaces(interfaces))
-    table = _joined(
-        table, pd.DataFrame(comparison, columns=[*KEYS, "cluster", "consensus", "twin_of"])
-    )
-    columns = dict.fromkeys([*MODEL_COLUMNS, *DETAIL_COLUMNS, JOINED])
-    table = table.reindex(columns=list(columns))
-    table = table.astype(dict.fromkeys(NUMBERS, float)).astype(
-        dict.fromkeys(WHOLE_NUMBERS, "Int64")
-    )
-    texts = [*TEXTS, JOINED]
-    table[texts] = table[texts].astype(object).fillna("")
-    _complete_dockq(table)
-    table["capri"] = classes_of(table["dockq"])
-    pairs = zip(table["p_acceptable"], table["dockq"], strict=True)
-    table["verdict"] = [verdict_of(probability, dockq) for probability, dockq in pairs]
-    return _ranked(table, RANKED_BY[rank_by])
-
-
-def _decoys(coverage: Iterable[CoverageRow]) -> pd.DataFrame:
     decoys = [row for row in coverage if row.status != Status.NO_DECOY]
-    return pd.DataFrame(decoys, columns=CoverageRow._fields).drop(columns=["dockq", "split"])
+    table = pd.DataFrame(decoys, columns=CoverageRow._fields).drop(columns=["dockq", "split"])
+    compared = pd.DataFrame(comparison, columns=[*KEY, "cluster", "consensus", "twin_of"])
+    for other in (_scores(scores), summaries(interfaces), compared):
+        table = table.merge(other.astype(dict.fromkeys(KEY, object)), how="left", on=KEY)
+    table = typed(table, KINDS)
+    # Without a calibration DockQ is the score, that of the weakest of several interfaces.
+    table.loc[table["score"].isna(), "weakest_interface"] = ""
+    lowest = table[["score", "min_interface"]].min(axis=1)
+    score = table["score"].where(table["weakest_interface"] == "", lowest)
+    table["dockq"] = table["dockq"].fillna(score)
+    table["capri"] = classes_of(table["dockq"])
+    table["verdict"] = list(map(verdict_of, table["p_acceptable"], table["dockq"]))
+    return _ranked(table, RANKED_BY[rank_by])
 
 
 def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
     rows = []
     for target, records in scores.items():
         rows += [{"target": target, **record} for record in records]
-    columns = [*KEYS, *OF_SCORE.values(), *OF_ESTIMATE.values()]
-    table = pd.DataFrame(rows, columns=columns)
-    twice = table.duplicated(list(KEYS))
-    if twice.any():
-        target, decoy = table.loc[twice, list(KEYS)].iloc[0]
-        raise ValueError(f"{target}/{decoy} has two scores")
+    table = pd.DataFrame(rows, columns=[*KEY, *OF_SCORE.values(), *OF_ESTIMATE.values()])
+    twice = table.loc[table.duplicated(KEY), KEY]
+    if len(twice):
+        raise ValueError(f"{'/'.join(twice.iloc[0])} has two scores")
     return table
-
-
-def _interfaces(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
-    rows = []
-    for key, summary in of_each_decoy(interfaces).items():
-        rows.append((*key, *summary))
-    return pd.DataFrame(
-        rows,
-        columns=[*KEYS, "n_interfaces", "min_interface", "mean_interface", "weakest_interface"],
-    )
-
-
-def _joined(table: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    return table.merge(other.astype({"target": object, "decoy": object}), how="left", on=list(KEYS))
-
-
-def _complete_dockq(table: pd.DataFrame) -> None:
-    """Fill in DockQ where there is no calibration: the score, of the weakest of several
-    interfaces.
-    """
-    table.loc[table["score"].isna(), "weakest_interface"] = ""
-    several = table["weakest_interface"] != ""
-    score = table["score"].where(~several, np.fmin(table["score"], table["min_interface"]))
-    table["dockq"] = table["dockq"].fillna(score)
 
 
 def _ranked(table: pd.DataFrame, order_by: str) -> pd.DataFrame:
     """The table in its order, with the ranks of decoys and of clusters."""
-    table["original"] = table["duplicate_of"].where(table["duplicate_of"] != "", table["decoy"])
-    table["place"] = table["status"].map(STATUS_ORDER).fillna(len(STATUS_ORDER))
     table["is_copy"] = table["duplicate_of"] != ""
+    table["original"] = table["duplicate_of"].where(table["is_copy"], table["decoy"])
+    table["place"] = table["status"].map(STATUS_ORDER)
     order = {
         "target": True,
         "place": True,
@@ -238,18 +175,13 @@ def _ranked(table: pd.DataFrame, order_by: str) -> pd.DataFrame:
         "decoy": True,
     }
     table = table.sort_values(list(order), ascending=list(order.values()), ignore_index=True)
-
-    with_rank = table[table["status"].isin(STATUS_ORDER)]
-    originals = with_rank.drop_duplicates(["target", "original"])
-    ranks = originals.assign(rank=originals.groupby("target").cumcount() + 1)[
-        ["target", "original", "rank"]
-    ]
-    of_rows = table[["target", "original"]].merge(ranks, how="left", on=["target", "original"])
-    table["rank"] = of_rows["rank"].where(table["status"].isin(STATUS_ORDER)).astype("Int64")
+    has_rank = table["place"].notna()
+    originals = table[has_rank].drop_duplicates(["target", "original"])[["target", "original"]]
+    originals["rank"] = originals.groupby("target").cumcount() + 1
+    ranks = table[["target", "original"]].merge(originals, how="left")["rank"]
+    table["rank"] = ranks.where(has_rank).astype(WHOLE)
     table["cluster_rank"] = _cluster_ranks(table)
-    table = table.sort_values(
-        ["target", "rank"], kind="stable", na_position="last", ignore_index=True
-    )
+    table = table.sort_values(["target", "rank"], kind="stable", ignore_index=True)
     return table.drop(columns=["original", "place", "is_copy"])
 
 
@@ -257,33 +189,23 @@ def _cluster_ranks(table: pd.DataFrame) -> pd.Series:
     """The rank of the cluster of each decoy: by the mean score of its best `BEST_OF_CLUSTER`
     decoys.
     """
+    keys = ["target", "cluster"]
     members = table[table["cluster"].notna() & ~table["is_copy"] & table["score"].notna()]
-    best = (
-        members.sort_values("score", ascending=False)
-        .groupby(["target", "cluster"])
-        .head(BEST_OF_CLUSTER)
-    )
-    mean = best.groupby(["target", "cluster"])["score"].mean().reset_index()
+    members = members.sort_values("score", ascending=False)
+    best = members.groupby(keys).head(BEST_OF_CLUSTER)
+    mean = best.groupby(keys, as_index=False)["score"].mean()
     mean = mean.sort_values(["target", "score", "cluster"], ascending=[True, False, True])
     mean["cluster_rank"] = mean.groupby("target").cumcount() + 1
-    keys = ["target", "cluster"]
-    return (
-        table[keys]
-        .merge(mean[[*keys, "cluster_rank"]], how="left", on=keys)["cluster_rank"]
-        .astype("Int64")
-    )
+    return table[keys].merge(mean, how="left", on=keys)["cluster_rank"].astype(WHOLE)
 
 
-def with_known_columns(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def with_known_columns(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """Return these columns of the table, of details only those in which something is known."""
-    if columns is MODEL_COLUMNS:
-        return table[list(columns)]
-    known = [name for name in columns if name in KEYS or _has_value(table[name])]
-    return table[known]
-
-
-def _has_value(column: pd.Series) -> bool:
-    return bool(column.notna().any() and (column != "").any())
+    names = list(columns)
+    if columns is DETAIL_COLUMNS:
+        is_known = (table[names].notna() & (table[names] != "")).any()
+        names = [name for name in names if name in KEY or is_known[name]]
+    return table[names]
 
 
 def write_models_and_details(models: Path | str, details: Path | str, table: pd.DataFrame) -> None:
@@ -296,14 +218,13 @@ def read_models(models: Path | str, details: Path | str | None = None) -> pd.Dat
     """Read models.csv, and the columns of details.csv where that is given: the table of
     `model_table`.
     """
-    table = read_frame(models, NUMBERS, WHOLE_NUMBERS)
+    table = read_frame(models, MODEL_COLUMNS)
     if details is None:
         return table
-    further = read_frame(details, NUMBERS, WHOLE_NUMBERS)
-    table = table.merge(further, how="left", on=list(KEYS))
-    for name in DETAIL_COLUMNS:
+    table = table.merge(read_frame(details, DETAIL_COLUMNS), how="left", on=KEY)
+    for name, kind in DETAIL_COLUMNS.items():
         if name not in table:
-            table[name] = "" if name in TEXTS else np.nan
+            table[name] = "" if kind is str else np.nan
     return table
 
 
@@ -319,8 +240,8 @@ def best_of_each_target(table: pd.DataFrame, listed: int = 10) -> list[str]:
     first = table.drop_duplicates("target")
     lines = []
     for row in first.head(listed).itertuples():
-        said = f"{row.decoy}, {in_words(row)}" if row.verdict else "no model was scored"
-        lines.append(f"{row.target}  {said}")
+        best = f"{row.decoy}, {in_words(row)}" if row.verdict else "no model was scored"
+        lines.append(f"{row.target}  {best}")
     if len(first) > listed:
         lines.append(f"and {len(first) - listed} more targets")
     return lines
@@ -330,14 +251,9 @@ def in_words(row: Any) -> str:
     """Return `DockQ 0.45 (80 % interval 0.20 to 0.70), 62 % acceptable: check`. row : of the table,
     scored.
     """
-    interval = (
-        ""
-        if pd.isna(row.dockq_low)
-        else f" (80 % interval {row.dockq_low:.2f} to {row.dockq_high:.2f})"
-    )
-    probable = (
-        ""
-        if pd.isna(row.p_acceptable)
-        else f", acceptable or better with {100 * row.p_acceptable:.0f} %"
-    )
-    return f"DockQ {row.dockq:.2f}{interval}{probable}: {row.verdict}"
+    words = f"DockQ {row.dockq:.2f}"
+    if not pd.isna(row.dockq_low):
+        words += f" (80 % interval {row.dockq_low:.2f} to {row.dockq_high:.2f})"
+    if not pd.isna(row.p_acceptable):
+        words += f", acceptable or better with {100 * row.p_acceptable:.0f} %"
+    return f"{words}: {row.verdict}"

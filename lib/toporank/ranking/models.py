@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from toporank.files.atomic import write_text
-from toporank.ranking.residues import SHOWN, ResidueRow, leading, residue_rows
+from toporank.ranking.residues import RESIDUE_COLUMNS, SHOWN, leading, table_of_lines
 from toporank.structures.complex import Complex
 from toporank.structures.stored import from_bytes
 from toporank.structures.write import QUALITY, mmcif
@@ -27,25 +26,31 @@ LEAST = 0.01
 def write_models(
     folder: Path,
     table: pd.DataFrame,
-    residues: Mapping[tuple[str, str], str],
+    residues: Mapping[str, str],
     atoms: Callable[[tuple[str, str]], bytes],
 ) -> None:
     """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100
     as B-factor.
 
-    With `MANY` targets, the first of each. Of a decoy without known residues there is none. table :
-    as from `model_table`. residues : (target, decoy) → its lines of residues.csv. atoms : (target,
-    decoy) → its atoms, as `structures.stored` keeps them.
+    With `MANY` targets, the first of each. A decoy without known residues has no file.
+
+    Parameters
+    ----------
+    folder : for the files; what it had before is gone
+    table : as from `model_table`
+    residues : target → lines of residues.csv
+    atoms : (target, decoy) → its atoms, as `structures.stored` keeps them
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     most = SHOWN if table["target"].nunique() < MANY else 1
-    for row in leading(table, most).itertuples():
-        key = row.target, row.decoy
-        lines = residues.get(key)
-        if lines:
-            text = model(from_bytes(atoms(key)), residue_rows(io.StringIO(lines)))
-            write_text(model_file(folder, row), text)
+    for target, rows in leading(table, most).groupby("target", sort=False):
+        of_target = table_of_lines(RESIDUE_COLUMNS, [residues.get(target, "")])
+        for row in rows.itertuples():
+            of_decoy = of_target[of_target["decoy"] == row.decoy]
+            if len(of_decoy):
+                text = model(from_bytes(atoms((target, row.decoy))), of_decoy)
+                write_text(model_file(folder, row), text)
 
 
 def model_file(folder: Path, row: Any) -> Path:
@@ -53,15 +58,12 @@ def model_file(folder: Path, row: Any) -> Path:
     return folder / row.target / f"{row.rank}_{row.decoy}.cif"
 
 
-def model(complex_: Complex, residues: Iterable[ResidueRow]) -> str:
-    """A decoy as mmCIF with quality × 100 as B-factor; what has no quality has 0, and everything
-    that has some more.
+def model(complex_: Complex, residues: pd.DataFrame) -> str:
+    """Return a decoy as mmCIF with quality × 100 as B-factor; what has no quality has 0, and
+    everything that has some more.
     """
     index = {str(name): i for name, i in complex_.index().items()}
+    places = (residues["chain"] + ":" + residues["residue"]).map(index)
     b_factors = np.zeros(len(complex_.residues))
-    for residue in residues:
-        quality = residue.pred_quality
-        b_factors[index[f"{residue.chain}:{residue.residue}"]] = (
-            0.0 if quality is None else max(100 * quality, LEAST)
-        )
+    b_factors[places] = (100 * residues["pred_quality"]).clip(lower=LEAST).fillna(0.0)
     return mmcif(complex_, b_factors, QUALITY)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toporank.building.coverage import CoverageRow
 from toporank.errors import CheckpointError
-from toporank.ranking.leakage import SEEN, UNKNOWN, LeakageRow
+from toporank.ranking.leakage import SEEN, LeakageRow
 from toporank.ranking.model_table import score_record
 from toporank.ranking.score import ScoringOptions
 from toporank.ranking.tables import ScoredModels
@@ -64,16 +64,10 @@ def _leakage(scorer: Scorer, targets: Iterable[str]) -> list[LeakageRow]:
     for description in scorer.descriptions:
         chains = (description.get("training_set") or {}).get("chains") or {}
         trained_on.update(chains.get("targets", ()))
-    return [_leakage_row(target, trained=target in trained_on) for target in sorted(targets)]
-
-
-def _leakage_row(target: str, *, trained: bool) -> LeakageRow:
-    return LeakageRow(
-        target=target,
-        seen_in_training=SEEN if trained else UNKNOWN,
-        nearest_training_target=target if trained else "",
-        containment=None,
-        why="it is a training target"
-        if trained
-        else "its graphs have no sequences that could be compared",
-    )
+    rows = []
+    for target in sorted(targets):
+        row = LeakageRow(target, why="its graphs have no sequences that could be compared")
+        if target in trained_on:
+            row = LeakageRow(target, SEEN, target, why="it is a training target")
+        rows.append(row)
+    return rows

@@ -1,249 +1,150 @@
-"""How good each interface residue and each contact is thought to be, and the decoys for which it is
-shown.
+"""residues.csv and contacts.csv: how good each interface residue and each contact is thought to
+be, and the decoys for which it is shown.
 """
 
 from __future__ import annotations
 
-import csv
-import functools
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import io
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from toporank.files.atomic import replacing
-from toporank.files.spreadsheets import restored, table_text
-from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, QUALITY_DECIMALS, Score
+from toporank.files.spreadsheets import defused, restored
+from toporank.scorer.residue_quality import QUALITY_DECIMALS
 
 SHOWN = 3
 """Decoys of each target, by rank, that are shown by residue."""
+AT_ONCE = 1_000_000
+"""Rows of a table that are read at a time."""
+KEY = ["target", "decoy"]
+QUALITY = ["pred_quality", "pred_network", "agreement"]
+RESIDUE_COLUMNS = [*KEY, "chain", "residue", *QUALITY, "residue_name"]
+"""residue : number and insertion code, such as `52A`. The others are those of
+`residue_quality.RESIDUES`.
+"""
+ENDS = ["chain_1", "residue_1", "residue_name_1", "chain_2", "residue_2", "residue_name_2"]
+CONTACT_COLUMNS = [*KEY, *ENDS, "distance", "type", *QUALITY]
+"""Two residues of different partners with heavy atoms nearer than 5 Å. The others are those of
+`residue_quality.CONTACTS`.
+"""
+NUMBERS = [*QUALITY, "distance"]
 
 
-class ResidueRow(NamedTuple):
-    """A residue of the graph of a decoy. residue : number and insertion code, such as `52A`.
+def residue_lines(residues: pd.DataFrame) -> str:
+    """Return the lines of residues.csv. residues : as from `residue_quality.with_quality`."""
+    return _lines(residues.assign(**_places(residues["residue"])), RESIDUE_COLUMNS)
 
-    The other values are those of `prediction.ResidueScore`.
+
+def contact_lines(contacts: pd.DataFrame, residues: pd.DataFrame) -> str:
+    """Return the lines of contacts.csv. contacts, residues : as from
+    `residue_quality.with_quality`.
     """
-
-    target: str
-    decoy: str
-    chain: str
-    residue: str
-    pred_quality: float | None
-    pred_network: float | None = None
-    agreement: float | None = None
-    residue_name: str = ""
-
-
-COLUMNS = ResidueRow._fields
+    name_of = residues.set_index(["decoy", "residue"])["residue_name"]
+    table = contacts.assign(distance=contacts["distance"].map("{:.2f}".format))
+    for number, end in ((1, "first"), (2, "second")):
+        ends = pd.MultiIndex.from_frame(contacts[["decoy", end]])
+        table[f"residue_name_{number}"] = name_of.reindex(ends).to_numpy()
+        for name, values in _places(contacts[end]).items():
+            table[f"{name}_{number}"] = values
+    return _lines(table, CONTACT_COLUMNS)
 
 
-class ContactRow(NamedTuple):
-    """A contact of a decoy: two residues of different partners with heavy atoms nearer than 5 Å.
+def _places(names: pd.Series) -> dict[str, pd.Series]:
+    """Chain and number of residues such as `A:52A`."""
+    parts = names.astype(str).str.extract("(?P<chain>.*):(?P<residue>.*)")
+    return dict(parts.items())
 
-    distance : Å between their nearest heavy atoms. type : one of `CONTACT_KINDS`. The residues are
-    named, and the values are made, as those of `ResidueRow`.
+
+def _lines(table: pd.DataFrame, columns: list[str]) -> str:
+    """The rows as CSV text in which no name is a formula of a spreadsheet."""
+    cells = table[columns].copy()
+    for name in columns:
+        if name in QUALITY:
+            cells[name] = cells[name].astype(float).round(QUALITY_DECIMALS)
+        elif name not in NUMBERS:
+            cells[name] = cells[name].map({text: _cell(text) for text in cells[name].unique()})
+    return cells.to_csv(header=False, index=False, lineterminator="\n")
+
+
+def _cell(text: str) -> str:
+    """A text that a spreadsheet does not compute, unless it is the number of a residue.
+
+    >>> _cell("=A"), _cell("-52"), _cell("-52A")
+    ("'=A", '-52', "'-52A")
     """
-
-    target: str
-    decoy: str
-    chain_1: str
-    residue_1: str
-    residue_name_1: str
-    chain_2: str
-    residue_2: str
-    residue_name_2: str
-    distance: float
-    type: str
-    pred_quality: float | None
-    pred_network: float | None
-    agreement: float | None
+    return text if text.removeprefix("-").isdecimal() else defused(text)
 
 
-def residue_lines(score: Score) -> str:
-    """The lines of residues.csv of a decoy, in the order of its file. Cells of text are made once,
-    as for contacts.
-    """
-    decoy = _cells(score.target, score.decoy)
-    return "".join(
-        f"{decoy},{_place_cells(r.name)},{_text(r.pred_quality)},{_text(r.pred_network)},{_text(r.agreement)}"
-        f"{_name_cell(r.residue_name)}\n"
-        for r in score.residues
-    )
-
-
-def write_residue_lines(path: Path | str, lines: Iterable[str]) -> None:
-    """Write residues.csv from lines of decoys."""
-    _write_lines(path, COLUMNS, lines)
-
-
-def _write_lines(path: Path | str, columns: Iterable[str], lines: Iterable[str]) -> None:
+def write_lines(path: Path | str, columns: Iterable[str], lines: Iterable[str]) -> None:
+    """Write a table whose lines are at hand."""
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         file.write(f"{','.join(columns)}\n")
         file.writelines(lines)
 
 
-def _text(value: float | None) -> str:
-    """A number as the table has it: nothing where it is unknown."""
-    return "" if value is None or math.isnan(value) else str(value)
+def table_of_lines(columns: Iterable[str], lines: Iterable[str]) -> pd.DataFrame:
+    """Return the table whose lines are at hand."""
+    text = "".join([",".join(columns), "\n", *lines])
+    return pd.concat(_parts(io.StringIO(text)))
 
 
-def _chain_and_number(name: str) -> tuple[str, str | int]:
-    """Chain and number of a residue; a number without insertion code is one for a spreadsheet, too.
+def rows_of(
+    path: Path | str, keys: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return (target, decoy) → its rows of residues.csv or contacts.csv, for some decoys."""
+    parts = []
+    for part in _parts(path):
+        is_wanted = pd.MultiIndex.from_frame(part[KEY]).isin(list(keys))
+        parts.append(part[is_wanted])
+    return dict(list(pd.concat(parts).groupby(KEY)))
 
-    >>> _chain_and_number("A:-52"), _chain_and_number("A:52A")
-    (('A', -52), ('A', '52A'))
+
+def _parts(file: Any) -> Iterable[pd.DataFrame]:
+    """Parts of a table, one after the other. Chain "NA" is a name, not a missing value."""
+    texts = {*RESIDUE_COLUMNS, *CONTACT_COLUMNS}.difference(NUMBERS)
+    with pd.read_csv(
+        file,
+        dtype=dict.fromkeys(texts, str),
+        keep_default_na=False,
+        na_values=dict.fromkeys(NUMBERS, ""),
+        chunksize=AT_ONCE,
+    ) as parts:
+        for part in parts:
+            for name in part.columns.intersection(list(texts)):
+                part[name] = part[name].map({text: restored(text) for text in part[name].unique()})
+            yield part
+
+
+def why_no_quality(n_scored: int, *, has_residues: bool, has_contacts: bool) -> str:
+    """Return why residues.csv or contacts.csv has no row, in a sentence; empty if both have some,
+    or no decoy is scored.
+
+    Parameters
+    ----------
+    n_scored : decoys with a score
+    has_residues, has_contacts : whether the tables have a row
     """
-    chain, _, number = name.rpartition(":")
-    return chain, int(number) if number.lstrip("-").isdecimal() else number
-
-
-def read_residues(path: Path | str) -> Iterator[ResidueRow]:
-    """The rows of residues.csv, one by one."""
-    with open(path, encoding="utf-8", newline="") as handle:
-        next(handle)
-        yield from residue_rows(handle)
-
-
-def residue_rows(lines: Iterable[str]) -> Iterator[ResidueRow]:
-    """The same from the lines of the table, but the first."""
-    for row in csv.reader(lines):
-        yield ResidueRow(*map(restored, row[:4]), *_numbers(row[4:7], 3), *row[7:])
-
-
-def _numbers(cells: Sequence[str], n: int) -> list[float | None]:
-    """The numbers in n cells; an empty or a missing one has none."""
-    return [float(cell) if cell else None for cell in (*cells, *[""] * (n - len(cells)))]
-
-
-def contact_lines(score: Score) -> str:
-    """The lines of contacts.csv of a decoy, by the places of the residues.
-
-    Cells are made once for each residue: `table_text` would look at each in every row.
-    """
-    contacts = np.frombuffer(score.contacts, CONTACTS)
-    decoy, ends = (
-        _cells(score.target, score.decoy),
-        [_residue_cells(r.name, r.residue_name) for r in score.residues],
-    )
-    numbers = (
-        contacts[name].astype(float).round(QUALITY_DECIMALS).tolist()
-        for name in CONTACTS.names[-3:]
-    )
-    network, agreement, quality = numbers
-    values = (quality, network, ["" if x != x else x for x in agreement])
-    residues = ([ends[i] for i in contacts[side].tolist()] for side in ("first", "second"))
-    kinds = [CONTACT_KINDS[kind] for kind in contacts["kind"].tolist()]
-    rows = zip(*residues, contacts["distance"].tolist(), kinds, *values, strict=True)
-    return "".join(
-        f"{decoy},{a},{b},{d:.2f},{kind},{q},{n},{g}\n" for a, b, d, kind, q, n, g in rows
-    )
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _residue_cells(name: str, residue_name: str) -> str:
-    return _cells(*_chain_and_number(name), residue_name)
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _place_cells(name: str) -> str:
-    return _cells(*_chain_and_number(name))
-
-
-@functools.lru_cache(maxsize=1 << 10)
-def _name_cell(residue_name: str) -> str:
-    """The last cell of a row, with the comma before it: a cell by itself would be quoted where it
-    is empty.
-    """
-    return _cells("", residue_name)
-
-
-def _cells(*values: Any) -> str:
-    return table_text(values, ())[:-1]
-
-
-def write_contact_lines(path: Path | str, lines: Iterable[str]) -> None:
-    """Write contacts.csv from lines of decoys."""
-    _write_lines(path, ContactRow._fields, lines)
-
-
-def _contact(row: Sequence[str]) -> ContactRow:
-    distance, kind, *values = row[8:]
-    return ContactRow(*map(restored, row[:8]), float(distance), kind, *_numbers(values, 3))
-
-
-def why_no_contacts(residues: Iterable[str], contacts: Iterable[str]) -> str:
-    """Why contacts.csv has no row although residues.csv has some, in a sentence; empty if that is
-    not so.
-
-    residues, contacts : the lines of each scored decoy.
-    """
-    if not any(residues) or any(contacts):
-        return ""
-    return (
-        "contacts.csv is empty: the scorer looks at edges that do not say which atoms touch, or "
-        "no residues touch"
-    )
-
-
-def why_no_residues(residues: Collection[str]) -> str:
-    """Why residues.csv has no row, in a sentence; empty if it has some, or no decoy is scored.
-    residues : as above.
-    """
-    if not residues or any(residues):
-        return ""
-    return "the scorer does not predict the quality of residues: residues.csv is empty"
+    if n_scored and not has_residues:
+        return "the scorer does not predict the quality of residues: residues.csv is empty"
+    if has_residues and not has_contacts:
+        return (
+            "contacts.csv is empty: the scorer looks at edges that do not say which atoms touch, or "
+            "no residues touch"
+        )
+    return ""
 
 
 def leading(table: pd.DataFrame, most: int = SHOWN) -> pd.DataFrame:
     """Return the scored models that are shown by residue: the first of each of the first ranks of
     each target.
 
-    table : as from `model_table`.
+    Parameters
+    ----------
+    table : as from `model_table`
+    most : ranks of each target
     """
     scored = table[table["dockq"].notna() & (table["rank"] <= most)]
     return scored.drop_duplicates(["target", "rank"])
-
-
-def residues_of(
-    path: Path | str, keys: Collection[tuple[str, str]]
-) -> dict[tuple[str, str], list[ResidueRow]]:
-    """Return (target, decoy) → its rows of residues.csv, for some decoys."""
-    return _rows_of(path, keys, residue_rows)
-
-
-def contacts_of(
-    path: Path | str, keys: Collection[tuple[str, str]]
-) -> dict[tuple[str, str], list[ContactRow]]:
-    """Return (target, decoy) → its rows of contacts.csv, for some decoys."""
-    return _rows_of(path, keys, lambda lines: map(_contact, csv.reader(lines)))
-
-
-def _rows_of(
-    path: Path | str, keys: Collection[tuple[str, str]], read: Callable
-) -> dict[tuple[str, str], list[Any]]:
-    wanted = set(keys)
-    rows: dict[tuple[str, str], list[Any]] = {}
-    with open(path, encoding="utf-8", newline="") as handle:
-        next(handle)
-        for decoy, lines in _by_decoy(handle):
-            if decoy in wanted:
-                rows.setdefault(decoy, []).extend(read(lines))
-    return rows
-
-
-def _by_decoy(lines: Iterable[str]) -> Iterator[tuple[tuple[str, str], list[str]]]:
-    """The lines of each decoy. Most lines begin as the one before: only others are taken apart."""
-    begin, decoy, own = "\n", ("", ""), []
-    for line in lines:
-        if not line.startswith(begin):
-            if own:
-                yield decoy, own
-            decoy, own = tuple(map(restored, next(csv.reader([line]))[:2])), []
-            begin = f"{_cells(*decoy)},"
-        own.append(line)
-    if own:
-        yield decoy, own

@@ -1,4 +1,8 @@
-"""The decoys of one target: from their files to scores, compared with each other and ranked."""
+"""The decoys of one target: from their files to scores, compared with each other and ranked.
+
+`TargetScorer.score` is the whole way: networks predict from graphs (`scorer.networks`), the judge
+weighs that with the predictor's confidence and the other decoys (`scorer.judge`).
+"""
 
 from __future__ import annotations
 
@@ -27,8 +31,8 @@ from toporank.ranking.model_table import COMPLEX, score_record
 from toporank.ranking.residues import contact_lines, residue_lines
 from toporank.ranking.target_result import TargetCache, TargetResult
 from toporank.scorer.judge import Judge, how_far_to_trust, judged, read_judge
-from toporank.scorer.prediction import Score
-from toporank.scorer.residue_quality import with_agreement
+from toporank.scorer.prediction import NOTHING, Predictions
+from toporank.scorer.residue_quality import with_quality
 from toporank.scorer.scorer import Scorer
 
 
@@ -73,14 +77,12 @@ class TargetScorer:
         self.choices = choices
         self.store = store
         self.options = options
-        metadata = graph_metadata(choices)
-        self.cache = TargetCache(
-            store, {"scorer": scorer.digest, "graphs": metadata, **vars(options)}
-        )
+        depends_on = {"scorer": scorer.digest, "graphs": graph_metadata(choices), **vars(options)}
+        self.cache = TargetCache(store, depends_on)
         self._networks: Any = None
 
     def score(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]) -> TargetResult:
-        """The result for one target, computed and kept in the cache.
+        """Return the result for one target, computed and kept in the cache.
 
         Parameters
         ----------
@@ -89,9 +91,8 @@ class TargetScorer:
 
         Raises
         ------
-        CheckpointError, GraphError, RecordError or StructureError, with the reason, when the scorer
-        does not fit the
-        graphs or something is damaged.
+        CheckpointError, GraphError, RecordError or StructureError : the scorer does not fit the
+            graphs, or something is damaged
         """
         result = self._computed(plan, fates)
         self.cache.keep(plan, result)
@@ -103,9 +104,8 @@ class TargetScorer:
         Raises CheckpointError or RecordError when one cannot be used.
         """
         if self._networks is None:
-            from toporank.scorer.networks import (
-                Networks,
-            )  # imports torch, which a cached result does not need
+            # imports torch, which a cached result does not need
+            from toporank.scorer.networks import Networks
 
             self._networks = Networks(self.scorer)
             self.judge  # noqa: B018 -- processes that are forked have it, too
@@ -116,60 +116,63 @@ class TargetScorer:
         return read_judge(self.scorer.judge) if self.scorer.judge else None
 
     def features_of(self, decoy: PlannedDecoy) -> LedgerRow:
-        """What becomes of a decoy in the feature stages; the store keeps its artefacts."""
+        """Compute the features of a decoy, which the store keeps; return what became of it."""
         return run_decoy(decoy, self.choices, self.store, self.contents.get(decoy.path, ""))
 
     def _computed(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]) -> TargetResult:
         """The result for a target whose features are there."""
-        store, options = self.store, self.options
+        store = self.store
+        judge = self.judge
         built = Built.of(plan, fates)
         coverage = coverage_table(plan, fates, (), *correspondence_of(plan, built.fates, store))
-        confidence = confidences(confidence_requests(coverage, built, store), options.plddt)
-        graphs = graphs_to_pack(coverage, built, self.choices, store)
+        confidence = confidences(confidence_requests(coverage, built, store), self.options.plddt)
+        predicted = self._predicted(graphs_to_pack(coverage, built, self.choices, store))
         copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
         copies = best_measured(copies, confidence)
-        ranked = [
-            row._replace(duplicate_of=copies.get((row.target, row.decoy), "")) for row in coverage
-        ]
-        stated = of_copies(confidence, copies)
-        contacts = stored_contacts(built, ranked, store)
-        comparison = comparison_table(ranked, contacts)
+        for i, row in enumerate(coverage):
+            coverage[i] = row._replace(duplicate_of=copies.get((row.target, row.decoy), ""))
+        compared = stored_contacts(built, coverage, store)
 
-        judge = self.judge
-        scores = self._predicted(graphs)
+        scores = predicted.scores
         if judge:
-            scores = judged(
-                judge, scores, contacts, copies, stated if options.use_confidence else []
-            )
-        scores = with_agreement(scores, contacts, copies, judge.quality if judge else None)
-
+            stated = of_copies(confidence, copies) if self.options.use_confidence else []
+            scores = judged(judge, scores, compared, copies, stated)
         interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
-        estimates = how_far_to_trust(judge, ranked, scores_of_weakest(scores, interfaces))
-        of_decoys = [score for score in scores if not score.interface]
-        return TargetResult(
+        estimates = how_far_to_trust(judge, coverage, scores_of_weakest(scores, interfaces))
+        of_decoys = {(one.target, one.decoy): one for one in scores if not one.interface}
+        residues, contacts = with_quality(
+            predicted.residues,
+            predicted.contacts,
+            {key: score.pred_dockq for key, score in of_decoys.items()},
+            compared,
+            copies,
+            judge.quality if judge else None,
+        )
+        result = TargetResult(
             target=plan[0].target,
-            coverage=ranked,
+            coverage=coverage,
             fates=list(fates),
             chains=target_chains(plan, built.fates, (), store),
             confidence=confidence,
             interfaces=interfaces,
-            comparison=comparison,
-            scores=[
-                score_record(score, estimates.get((score.target, score.decoy)))
-                for score in of_decoys
-            ],
-            vectors={score.decoy: [*score.pooled] for score in of_decoys if score.pooled},
-            residues={score.decoy: residue_lines(score) for score in of_decoys},
-            contacts={score.decoy: contact_lines(score) for score in of_decoys},
+            comparison=comparison_table(coverage, compared),
+            residues=residue_lines(residues),
+            contacts=contact_lines(contacts, residues),
         )
+        for key, score in of_decoys.items():
+            result.scores.append(score_record(score, estimates.get(key)))
+            if score.pooled:
+                result.vectors[score.decoy] = list(score.pooled)
+        return result
 
-    def _predicted(self, graphs: GraphsToPack) -> list[Score]:
+    def _predicted(self, graphs: GraphsToPack) -> Predictions:
         """What the networks predict of each decoy, then of each interface, in their order."""
         if not graphs.decoys and not graphs.interfaces:
-            return []
+            return NOTHING
         self.open_scorer()
         with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
-            packs = [Path(folder, "decoys"), Path(folder, "interfaces")]
-            write_pack(packs[0], graphs.decoys, graphs.joined)
-            write_pack(packs[1], graphs.interfaces)
-            return self._networks.score(*packs)
+            decoys = Path(folder, "decoys")
+            interfaces = Path(folder, "interfaces")
+            write_pack(decoys, graphs.decoys, graphs.joined)
+            write_pack(interfaces, graphs.interfaces)
+            return self._networks.predict(decoys, interfaces)

@@ -19,9 +19,10 @@ from toporank.building.chunks.plan import Key, PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
 from toporank.comparing.homology.chain_tables import compared, sequences_of_chains, write_chains
-from toporank.inputs.confidence.table import Confidence, rows_to_show, write_confidence
-from toporank.ranking.frames import frame_of, write_frame
-from toporank.ranking.interfaces import InterfaceRow, hints, write_interfaces
+from toporank.inputs.confidence.table import NUMBERS, Confidence, rows_to_show, write_confidence
+from toporank.ranking.frames import typed, write_frame
+from toporank.ranking.interfaces import KINDS as INTERFACE_KINDS
+from toporank.ranking.interfaces import InterfaceRow, write_interfaces
 from toporank.ranking.leakage import LeakageRow, describe, leakage
 from toporank.ranking.model_table import (
     DETAIL_COLUMNS,
@@ -31,20 +32,18 @@ from toporank.ranking.model_table import (
     write_models_and_details,
 )
 from toporank.ranking.models import write_models
-from toporank.ranking.residues import COLUMNS as RESIDUE_COLUMNS
+from toporank.ranking.partner_hints import hints
 from toporank.ranking.residues import (
-    ContactRow,
-    why_no_contacts,
-    why_no_residues,
-    write_contact_lines,
-    write_residue_lines,
+    CONTACT_COLUMNS,
+    RESIDUE_COLUMNS,
+    why_no_quality,
+    write_lines,
 )
 from toporank.ranking.score import ScoringOptions
-from toporank.ranking.target_result import TargetResult, joined
+from toporank.ranking.target_result import TargetResult
 from toporank.ranking.target_table import target_table
-from toporank.scorer.embeddings import vector_columns, write_embeddings
-from toporank.scorer.record import ScoredWith, write_record
-from toporank.scorer.scorer import Scorer
+from toporank.scorer.embeddings import vector_table, write_embeddings
+from toporank.scorer.scorer import ScoredWith, Scorer, write_record
 
 
 @dataclass
@@ -109,34 +108,41 @@ class ScoredModels:
     @functools.cached_property
     def interfaces(self) -> pd.DataFrame:
         """One row for each interface of each model; the columns of interfaces.csv."""
-        return frame_of(self.rows("interfaces"), InterfaceRow._fields, ("n_residues", "n_contacts"))
+        rows = self.rows("interfaces")
+        return typed(pd.DataFrame(rows, columns=InterfaceRow._fields), INTERFACE_KINDS)
 
     @functools.cached_property
     def confidence(self) -> pd.DataFrame:
         """What the predictor says of each model; the columns of confidence.csv."""
-        return frame_of(rows_to_show(self.rows("confidence")), Confidence._fields)
+        kinds = dict.fromkeys(Confidence._fields, str) | dict.fromkeys(NUMBERS, float)
+        rows = rows_to_show(self.rows("confidence"))
+        return typed(pd.DataFrame(rows, columns=Confidence._fields), kinds)
 
     @functools.cached_property
     def residues(self) -> pd.DataFrame:
         """One row for each interface residue of each scored model; the columns of residues.csv."""
-        return _table_of_lines(RESIDUE_COLUMNS, _by_key(self.target_results, "residues").values())
+        lines = [result.residues for result in self.target_results]
+        return _as_pandas_reads(RESIDUE_COLUMNS, lines)
 
     @functools.cached_property
     def contacts(self) -> pd.DataFrame:
         """One row for each contact of each scored model; the columns of contacts.csv."""
-        return _table_of_lines(
-            ContactRow._fields, _by_key(self.target_results, "contacts").values()
-        )
+        lines = [result.contacts for result in self.target_results]
+        return _as_pandas_reads(CONTACT_COLUMNS, lines)
 
     @functools.cached_property
     def vectors(self) -> pd.DataFrame:
         """The pooled vector of each scored model: target, decoy, v0, v1 …"""
-        return pd.DataFrame(vector_columns(self.pooled_vectors))
+        return vector_table(self.pooled_vectors)
 
     @property
     def pooled_vectors(self) -> dict[Key, list[float]]:
         """(target, decoy) → pooled vector of the first network."""
-        return _by_key(self.target_results, "vectors")
+        vectors = {}
+        for result in self.target_results:
+            for decoy, vector in result.vectors.items():
+                vectors[result.target, decoy] = vector
+        return vectors
 
     @functools.cached_property
     def leakage(self) -> list[LeakageRow]:
@@ -145,8 +151,11 @@ class ScoredModels:
         return leakage(targets, compared(self.rows("chains")), self.scorer.descriptions)
 
     def rows(self, table: str) -> list[Any]:
-        """The rows of one table of all targets. table : a key of `target_result.ROWS`."""
-        return joined(self.target_results, table)
+        """Return the rows of one table of all targets. table : a key of `target_result.ROWS`."""
+        rows = []
+        for result in self.target_results:
+            rows += getattr(result, table)
+        return rows
 
     @property
     def notes(self) -> list[str]:
@@ -156,21 +165,19 @@ class ScoredModels:
         return [*self.decisions, *self.remarks()]
 
     def remarks(self) -> list[str]:
-        """Why models have no score, which chains may be one partner, and how far to trust the
-        scores, in sentences.
+        """Return why models have no score, which chains may be one partner, and how far to trust
+        the scores, in sentences.
         """
-        coverage = self.rows("coverage")
-        reasons = [
-            f"{row.target}/{row.decoy}: {row.status}: {row.reason}"
-            for row in coverage
-            if row.reason
-        ]
-        partners = hints(self.rows("interfaces"), sequences_of_chains(self.rows("chains")))
-        about_scorer = [self.scorer.missing, self.scorer.toy]
-        residues = _by_key(self.target_results, "residues").values()
-        contacts = _by_key(self.target_results, "contacts").values()
-        empty = [why_no_residues(residues), why_no_contacts(residues, contacts)]
-        return [*filter(None, [*reasons, *partners, *about_scorer, *empty]), describe(self.leakage)]
+        explained = [row for row in self.rows("coverage") if row.reason]
+        remarks = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in explained]
+        remarks += hints(self.rows("interfaces"), sequences_of_chains(self.rows("chains")))
+        no_quality = why_no_quality(
+            n_scored=sum(len(result.scores) for result in self.target_results),
+            has_residues=any(result.residues for result in self.target_results),
+            has_contacts=any(result.contacts for result in self.target_results),
+        )
+        remarks += [self.scorer.missing, self.scorer.toy, no_quality, describe(self.leakage)]
+        return list(filter(None, remarks))
 
     def write_tables(
         self, out: Path, *, scores_alone: bool = False, of_graphs: bool = False
@@ -187,8 +194,8 @@ class ScoredModels:
         def path(pattern: str) -> Path:
             return out / pattern.format(dataset=self.name)
 
-        residues = _by_key(self.target_results, "residues")
-        contacts = _by_key(self.target_results, "contacts")
+        residues = {result.target: result.residues for result in self.target_results}
+        contacts = [result.contacts for result in self.target_results]
         shutil.rmtree(path(layout.MODELS), ignore_errors=True)
         if not of_graphs:
             built = Built.of(self.plan, self.rows("fates"))
@@ -202,8 +209,8 @@ class ScoredModels:
         write_models_and_details(path(layout.MODEL_TABLE), path(layout.DETAILS), self.table)
         write_frame(path(layout.TARGETS), self.targets)
         write_interfaces(path(layout.SCORED_INTERFACES), self.rows("interfaces"))
-        write_residue_lines(path(layout.RESIDUES), residues.values())
-        write_contact_lines(path(layout.CONTACTS), contacts.values())
+        write_lines(path(layout.RESIDUES), RESIDUE_COLUMNS, residues.values())
+        write_lines(path(layout.CONTACTS), CONTACT_COLUMNS, contacts)
         write_embeddings(path(layout.EMBEDDINGS), self.pooled_vectors)
         record = ScoredWith.of(
             self.scorer,
@@ -213,17 +220,8 @@ class ScoredModels:
         write_record(path(layout.SCORED_WITH), record)
 
 
-def _by_key(results: Sequence[TargetResult], name: str) -> dict[Key, Any]:
-    """(target, decoy) → value, of the fields of `TargetResult` that have one for each decoy."""
-    values = {}
-    for result in results:
-        for decoy, value in getattr(result, name).items():
-            values[result.target, decoy] = value
-    return values
-
-
-def _table_of_lines(columns: Sequence[str], lines: Iterable[str]) -> pd.DataFrame:
-    """The table whose lines of CSV text are at hand. Chain "NA" is a name, not a missing value."""
+def _as_pandas_reads(columns: Iterable[str], lines: Iterable[str]) -> pd.DataFrame:
+    """The table of some lines. Chain "NA" is a name, not a missing value."""
     text = "".join([",".join(columns), "\n", *lines])
     return pd.read_csv(
         io.StringIO(text), keep_default_na=False, na_values=[""], dtype={"chain": str}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class TargetResult:
     coverage, fates, chains, confidence, interfaces, comparison : rows, in the order of the tables
     scores : `model_table.score_record` of each scored decoy
     vectors : decoy → pooled vector of the first network, of scored decoys
-    residues, contacts : decoy → its lines in residues.csv and contacts.csv, of scored decoys
+    residues, contacts : lines of residues.csv and contacts.csv
     """
 
     target: str
@@ -58,12 +58,12 @@ class TargetResult:
     comparison: list[ComparedDecoy] = field(default_factory=list)
     scores: list[dict[str, Any]] = field(default_factory=list)
     vectors: dict[str, list[float]] = field(default_factory=dict)
-    residues: dict[str, str] = field(default_factory=dict)
-    contacts: dict[str, str] = field(default_factory=dict)
+    residues: str = ""
+    contacts: str = ""
 
     def to_json(self) -> str:
         """The result as text, every digit included."""
-        return json.dumps({each.name: getattr(self, each.name) for each in fields(self)})
+        return json.dumps(vars(self))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> TargetResult:
@@ -78,8 +78,9 @@ class TargetResult:
     def at(self, plan: Sequence[PlannedDecoy]) -> TargetResult:
         """The same result with the paths that the files of its decoys have now."""
         paths = {decoy.decoy: decoy.path for decoy in plan}
-        coverage = [row._replace(path=paths[row.decoy]) for row in self.coverage]
-        return replace(self, coverage=coverage)
+        return replace(
+            self, coverage=[row._replace(path=paths[row.decoy]) for row in self.coverage]
+        )
 
 
 class TargetCache:
@@ -107,33 +108,23 @@ class TargetCache:
         """
         unread = any(decoy.size == MISSING.size for decoy in plan if decoy.path)
         incomplete = any(row.status == INCOMPLETE for row in result.confidence)
-        if unread or incomplete:
-            return
-        self.store.cached(
-            scope_of_target(plan), self._key(plan), lambda: (result.to_json().encode(), {})
-        )
+        if not unread and not incomplete:
+            content = result.to_json().encode()
+            self.store.cached(scope_of_target(plan), self._key(plan), lambda: (content, {}))
 
     def _key(self, plan: Sequence[PlannedDecoy]) -> dict[str, Any]:
         """What the result depends on. Where the files lie does not matter, but what lies beside
         them does.
         """
-        folders = sorted({place_of(Path(decoy.path)).parent for decoy in plan if decoy.path})
-        decoys = [
-            [os.path.basename(decoy.path), *decoy._replace(path="", dockq="")] for decoy in plan
-        ]
-        return {
-            "kind": KIND,
-            **self.depends_on,
-            "decoys": decoys,
-            "beside": [state_below(folder) for folder in folders],
-        }
+        folders = {place_of(Path(decoy.path)).parent for decoy in plan if decoy.path}
+        decoys = []
+        for decoy in plan:
+            name = os.path.basename(decoy.path)
+            decoys.append([name, *decoy._replace(path="", dockq="")])
+        beside = list(map(state_below, sorted(folders)))
+        return {"kind": KIND, **self.depends_on, "decoys": decoys, "beside": beside}
 
 
 def scope_of_target(plan: Sequence[PlannedDecoy]) -> str:
-    """The scope of the reuse store with the results of a target. plan : its decoys."""
+    """Return the scope of the reuse store with the results of a target. plan : its decoys."""
     return hashlib.sha256(f"{KIND} {plan[0].target}".encode()).hexdigest()
-
-
-def joined(results: Sequence[TargetResult], name: str) -> list[Any]:
-    """The rows of one table of all targets, in order of target."""
-    return [row for result in results for row in getattr(result, name)]

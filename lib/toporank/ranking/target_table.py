@@ -6,19 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from toporank.comparing.homology.chain_tables import Chain, sequences_of_chains
 from toporank.inputs.confidence.table import INCOMPLETE, OK, Confidence
 from toporank.ranking.agreement import OtherChoice, other_choices
-from toporank.ranking.frames import frame_of, read_frame
-from toporank.ranking.interfaces import InterfaceRow, for_command, partners_hint
+from toporank.ranking.frames import WHOLE, read_frame, typed
+from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import JOINED, distinct_models
+from toporank.ranking.partner_hints import for_command, partners_hint
 from toporank.ranking.verdict import BELIEVE, REJECT, VERDICTS
 from toporank.scorer.interaction import p_interact
+from toporank.scorer.prediction import KEY
 from toporank.structures.identity import Status
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 
@@ -28,44 +29,34 @@ DOUBTFUL_IPTM = 0.6
 """ipTM below which a prediction has likely failed (EMBL-EBI Training, AlphaFold: a practical
 guide).
 """
-OF_CONFIDENCE = ("iptm", "ipsae", "pdockq2", "interface_plddt")
-COLUMNS = (
-    "target",
-    "verdict",
-    "dockq",
-    "dockq_low",
-    "dockq_high",
-    "p_acceptable",
-    "capri",
-    "p_interact",
-    "best",
-    "n_models",
-    "n_scored",
-    "partners",
-    "weakest_interface",
-    "consensus",
-    *OF_CONFIDENCE,
-    "n_interface_residues",
-    "predictors",
-    "caveats",
-    "notes",
-    "seen_in_training",
-    "nearest_training_target",
-    "containment",
-    "why_seen",
-    "file",
-)
-WHOLE_NUMBERS = ("n_models", "n_scored", "n_interface_residues")
-NUMBERS = (
-    "dockq",
-    "dockq_low",
-    "dockq_high",
-    "p_acceptable",
-    "p_interact",
-    "consensus",
-    *OF_CONFIDENCE,
-    "containment",
-)
+OF_CONFIDENCE = ["iptm", "ipsae", "pdockq2", "interface_plddt"]
+COLUMNS = {
+    "target": str,
+    "verdict": str,
+    "dockq": float,
+    "dockq_low": float,
+    "dockq_high": float,
+    "p_acceptable": float,
+    "capri": str,
+    "p_interact": float,
+    "best": str,
+    "n_models": WHOLE,
+    "n_scored": WHOLE,
+    "partners": str,
+    "weakest_interface": str,
+    "consensus": float,
+    **dict.fromkeys(OF_CONFIDENCE, float),
+    "n_interface_residues": WHOLE,
+    "predictors": str,
+    "caveats": str,
+    "notes": str,
+    "seen_in_training": str,
+    "nearest_training_target": str,
+    "containment": float,
+    "why_seen": str,
+    "file": str,
+}
+"""Columns and their kinds."""
 OUT_OF_DOMAIN = "Unlike what TopoRank learned from, so DockQ is a guess"
 BETWEEN = "; "
 """Between the sentences of a cell."""
@@ -88,121 +79,85 @@ def target_table(
     Returns
     -------
     DataFrame with `COLUMNS`. n_models, n_scored : without copies and intermediate states. partners
-    : of the best
-    model, as its file names them. p_interact : from the highest ipTM of its models, of more than
-    one target.
-    predictors : that made the models. caveats : sentences about what changes what one
-    does. notes : sentences about what TopoRank decided, and which models have no score. Further
-    columns : see
-    `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
+    : of the best model, as its file names them. p_interact : from the highest ipTM of its models,
+    of more than one target. predictors : that made the models. caveats : sentences about what
+    changes what one does. notes : sentences about what TopoRank decided, and which models have no
+    score. Further columns : see `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
     """
-    sequences = sequences_of_chains(chains)
+    interfaces = list(interfaces)
+    stated = models[KEY].merge(pd.DataFrame(confidence, columns=Confidence._fields), on=KEY)
+    best = models.drop_duplicates("target").rename(columns={"decoy": "best", "path": "file"})
+    best = best[best["dockq"].notna()]
+    best = best.merge(_partners(interfaces), how="left", on=["target", "best"])
+    of_best = stated.rename(columns={"decoy": "best"})[["target", "best", *OF_CONFIDENCE]]
+    best = best.merge(of_best, how="left", on=["target", "best"])
+    seen = pd.DataFrame(leakage, columns=LeakageRow._fields).rename(columns={"why": "why_seen"})
+
+    table = models[["target"]].drop_duplicates()
+    table = table.merge(best[best.columns.intersection(list(COLUMNS))], how="left", on="target")
+    table = table.merge(seen, how="left", on="target").set_index("target")
+    distinct = distinct_models(models).groupby("target")["dockq"]
+    table["n_models"] = distinct.size()
+    table["n_scored"] = distinct.count()
+    table["predictors"] = stated.groupby("target")["predictor"].agg(_listed)
+    if len(table) > 1:
+        between = stated["iptm"].where(stated["iptm_of"] == "", stated["interface_iptm"])
+        highest = between.astype(float).groupby(stated["target"]).max()
+        table["p_interact"] = p_interact(highest.reindex(table.index)).round(4)
+    sentences = _sentences(models, interfaces, confidence, sequences_of_chains(chains))
+    table = table.join(sentences).reset_index()
+    return _most_promising_first(typed(table, COLUMNS))
+
+
+def _partners(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
+    """The partners of each decoy, as its file names them, such as `A:H+L`; its name is `best`."""
+    names: dict[tuple[str, str], set[str]] = {}
+    for row in interfaces:
+        if row.n_contacts is not None:
+            names.setdefault(row[:2], set()).update((row.chains or row.interface).split(":"))
+    rows = [(*key, ":".join(sorted(partners))) for key, partners in names.items()]
+    return pd.DataFrame(rows, columns=["target", "best", "partners"], dtype=object)
+
+
+def _listed(names: pd.Series) -> str:
+    return ", ".join(sorted(set(names).difference([""])))
+
+
+def _sentences(
+    models: pd.DataFrame,
+    interfaces: Iterable[InterfaceRow],
+    confidence: Sequence[Confidence],
+    sequences: Mapping[str, Mapping[str, str]],
+) -> pd.DataFrame:
+    """The columns `caveats` and `notes` by target."""
     stated = {(row.target, row.decoy): row for row in confidence}
     choices = other_choices(models, confidence)
-    of_leakage = {row.target: row for row in leakage}
     of_interfaces: dict[str, list[InterfaceRow]] = {}
     for row in interfaces:
         of_interfaces.setdefault(row.target, []).append(row)
     several = models["target"].nunique() > 1
-
-    rows = []
+    cells = {}
     for target, decoys in models.groupby("target", sort=False):
-        target_interfaces = of_interfaces.get(target, [])
-        row = _row(target, decoys, stated, _partners(target_interfaces), of_leakage.get(target))
-        warnings = caveats(decoys, stated, choices.get(target), several=several)
-        hint = for_command(partners_hint(target_interfaces, sequences.get(target)))
-        row["caveats"] = BETWEEN.join(filter(None, [hint, *warnings]))
-        if several:
-            of_target = [stated.get((target, decoy)) for decoy in decoys["decoy"]]
-            row["p_interact"] = _p_interact(filter(None, of_target))
-        row["notes"] = BETWEEN.join(filter(None, [_joined(decoys), lost(decoys)]))
-        rows.append(row)
-    table = frame_of(rows, COLUMNS, WHOLE_NUMBERS)
-    table = table.astype(dict.fromkeys(NUMBERS, float))
-    return _most_promising_first(table)
-
-
-def _row(
-    target: str,
-    decoys: pd.DataFrame,
-    stated: Mapping[tuple[str, str], Confidence],
-    partners: Mapping[str, str],
-    leakage: LeakageRow | None,
-) -> dict[str, Any]:
-    distinct = distinct_models(decoys)
-    predictors = {
-        stated[target, decoy].predictor for decoy in decoys["decoy"] if (target, decoy) in stated
-    }
-    row: dict[str, Any] = {
-        "target": target,
-        "n_models": len(distinct),
-        "n_scored": int(distinct["dockq"].notna().sum()),
-        "predictors": ", ".join(sorted(filter(None, predictors))),
-    }
-    for name in ("verdict", "capri", "best", "partners", "weakest_interface", "file"):
-        row[name] = ""
-    if leakage:
-        row["seen_in_training"] = leakage.seen_in_training
-        row["nearest_training_target"] = leakage.nearest_training_target
-        row["containment"] = leakage.containment
-        row["why_seen"] = leakage.why
-    best = decoys.iloc[0]
-    if pd.isna(best["dockq"]):
-        return row
-    for name in (
-        "verdict",
-        "dockq",
-        "dockq_low",
-        "dockq_high",
-        "p_acceptable",
-        "capri",
-        "weakest_interface",
-        "consensus",
-        "n_interface_residues",
-    ):
-        row[name] = best[name]
-    row["best"] = best["decoy"]
-    row["file"] = best["path"]
-    row["partners"] = partners.get(best["decoy"], "")
-    of_best = stated.get((target, best["decoy"]))
-    for name in OF_CONFIDENCE:
-        row[name] = getattr(of_best, name, None)
-    return row
+        hint = for_command(partners_hint(of_interfaces.get(target, []), sequences.get(target)))
+        warnings = [hint, *caveats(decoys, stated, choices.get(target), several=several)]
+        notes = [_joined(decoys), lost(decoys)]
+        cells[target] = [BETWEEN.join(filter(None, each)) for each in (warnings, notes)]
+    return pd.DataFrame.from_dict(cells, orient="index", columns=["caveats", "notes"]).rename_axis(
+        "target"
+    )
 
 
 def _joined(decoys: pd.DataFrame) -> str:
     """Which chains are one partner by nature, in the sentence of the first decoy by name, as in the
     terminal.
     """
-    sentences = decoys.loc[decoys[JOINED] != "", ["decoy", JOINED]].sort_values("decoy")
-    return "" if sentences.empty else sentences[JOINED].iloc[0]
-
-
-def _p_interact(rows: Iterable[Confidence]) -> float | None:
-    """Probability that the partners interact, from the highest ipTM between them; None where none
-    is known.
-    """
-    known = []
-    for row in rows:
-        between = row.interface_iptm if row.iptm_of else row.iptm
-        if between is not None:
-            known.append(between)
-    return round(float(p_interact(max(known))), 4) if known else None
-
-
-def _partners(interfaces: Iterable[InterfaceRow]) -> dict[str, str]:
-    """Decoy → its partners, as its file names them, such as `A:H+L`."""
-    names: dict[str, set[str]] = {}
-    for row in interfaces:
-        if row.n_contacts is not None:
-            names.setdefault(row.decoy, set()).update((row.chains or row.interface).split(":"))
-    return {decoy: ":".join(sorted(partners)) for decoy, partners in names.items()}
+    sentences = decoys[decoys[JOINED] != ""].sort_values("decoy")[JOINED]
+    return next(iter(sentences), "")
 
 
 def _most_promising_first(table: pd.DataFrame) -> pd.DataFrame:
-    places = {verdict: place for place, verdict in enumerate([*VERDICTS, ""])}
+    table["place"] = table["verdict"].map([*VERDICTS, ""].index)
     order = {"place": True, "p_acceptable": False, "dockq": False, "target": True}
-    table = table.assign(place=table["verdict"].map(places))
     table = table.sort_values(list(order), ascending=list(order.values()), ignore_index=True)
     return table.drop(columns="place")
 
@@ -222,7 +177,7 @@ def caveats(
     decoys : rows of the target in `model_table`
     stated : (target, decoy) → what predictors say
     choice : the other model that the predictor would pick
-    several : whether there are other targets: that each has a single model is then not said of each
+    several : whether there are other targets; then no sentence says that a target has one model
     """
     scored = distinct_models(decoys)
     scored = scored[scored["dockq"].notna()]
@@ -230,21 +185,16 @@ def caveats(
         return []
     best = decoys.iloc[0]
     others = scored[scored["decoy"] != (best["duplicate_of"] or best["decoy"])]
-    sentences = [
-        _domain(best),
-        _side_chains(best),
-        *_of_confidence(best, scored, stated),
-    ]
+    domain = best["out_of_domain"]
+    sentences = [f"{OUT_OF_DOMAIN}: {domain}" if domain else "", _side_chains(best)]
+    sentences += _of_confidence(best, scored, stated)
     if best["verdict"] != REJECT:
-        sentences += [_rival(best, others), _other_pose(best, others, choice), _doubt(best, stated)]
+        sentences.append(_rival(best, others))
+        sentences.append(_other_pose(best, others, choice))
+        sentences.append(_doubt(best, stated.get((best["target"], best["decoy"]))))
     if others.empty and not several:
         sentences.append("Only one model was given: five or more make this surer")
     return [sentence for sentence in sentences if sentence]
-
-
-def _domain(best: pd.Series) -> str:
-    why = best["out_of_domain"]
-    return f"{OUT_OF_DOMAIN}: {why}" if why else ""
 
 
 def _side_chains(best: pd.Series) -> str:
@@ -258,75 +208,56 @@ def _of_confidence(
     best: pd.Series, scored: pd.DataFrame, stated: Mapping[tuple[str, str], Confidence]
 ) -> list[str]:
     """What is wrong with the predictor's files, and how many models lack them."""
-    target = best["target"]
-    row = stated.get((target, best["decoy"]))
+    keys = scored[KEY].itertuples(index=False, name=None)
+    rows = [stated[key] for key in keys if key in stated]
+    unused = [row for row in rows if row.status == INCOMPLETE]
+    of_best = stated.get((best["target"], best["decoy"]))
+    n = len(scored)
     sentences = []
-    unused = [
-        decoy
-        for decoy in scored["decoy"]
-        if getattr(stated.get((target, decoy)), "status", "") == INCOMPLETE
-    ]
     if unused:
-        reason = stated[target, unused[0]].reason
-        which = (
-            f" of {len(unused)} of {len(scored)} models, such as {unused[0]}"
-            if len(scored) > 1
-            else ""
-        )
-        sentences.append(f"TopoRank does not use all files of the predictor{which}: {reason}")
-    elif row and row.status == OK and row.reason:
-        sentences.append(row.reason)
-    without = int(scored["confidence"].isna().sum())
-    if 0 < without < len(scored):
+        which = f" of {len(unused)} of {n} models, such as {unused[0].decoy}" if n > 1 else ""
         sentences.append(
-            f"{without} of {len(scored)} models have no confidence of their predictor and are "
-            "scored by structure alone"
-            " (--without-confidence scores all that way)"
+            f"TopoRank does not use all files of the predictor{which}: {unused[0].reason}"
+        )
+    elif of_best and of_best.status == OK:
+        sentences.append(of_best.reason)
+    n_without = scored["confidence"].isna().sum()
+    if 0 < n_without < n:
+        sentences.append(
+            f"{n_without} of {n} models have no confidence of their predictor and are scored by "
+            "structure alone (--without-confidence scores all that way)"
         )
     return sentences
 
 
-def _differs(best: pd.Series, other: pd.Series) -> bool:
-    """Whether two models bind differently, as far as that is known."""
-    return (
-        pd.notna(best["cluster"])
-        and pd.notna(other["cluster"])
-        and best["cluster"] != other["cluster"]
-    )
+def _bind_differently(best: pd.Series, others: pd.DataFrame) -> pd.DataFrame:
+    """Those of the others that are in another cluster than the best model, where both have one."""
+    is_different = others["cluster"].notna() & (others["cluster"] != best["cluster"])
+    return others[is_different] if pd.notna(best["cluster"]) else others[:0]
 
 
 def _rival(best: pd.Series, others: pd.DataFrame) -> str:
     """A model that is as good and binds differently: one has to look at both."""
-    for _, other in others.iterrows():
-        if best["dockq"] - other["dockq"] >= CLOSE:
-            return ""
-        if _differs(best, other):
-            return (
-                f"{other['decoy']} cannot be told apart from it and binds differently: look at both"
-            )
-    return ""
+    rivals = _bind_differently(best, others[best["dockq"] - others["dockq"] < CLOSE])
+    if rivals.empty:
+        return ""
+    decoy = rivals["decoy"].iloc[0]
+    return f"{decoy} cannot be told apart from it and binds differently: look at both"
 
 
 def _other_pose(best: pd.Series, others: pd.DataFrame, choice: OtherChoice | None) -> str:
-    if choice is None:
-        return ""
-    chosen = others[others["decoy"] == choice.decoy]
-    return (
-        f"{choice}: it binds differently" if len(chosen) and _differs(best, chosen.iloc[0]) else ""
-    )
+    different = _bind_differently(best, others)["decoy"]
+    return f"{choice}: it binds differently" if choice and choice.decoy in set(different) else ""
 
 
-def _doubt(best: pd.Series, stated: Mapping[tuple[str, str], Confidence]) -> str:
-    row = stated.get((best["target"], best["decoy"]))
-    if row is None or best["verdict"] != BELIEVE:
+def _doubt(best: pd.Series, stated: Confidence | None) -> str:
+    if stated is None or best["verdict"] != BELIEVE:
         return ""
-    iptm = row.iptm if row.interface_iptm is None else row.interface_iptm
+    iptm = stated.iptm if stated.interface_iptm is None else stated.interface_iptm
     if iptm is None or iptm >= DOUBTFUL_IPTM:
         return ""
-    return (
-        f"{row.predictor or 'The predictor'} itself doubts it: ipTM {iptm:.2f} is below "
-        f"{DOUBTFUL_IPTM}"
-    )
+    predictor = stated.predictor or "The predictor"
+    return f"{predictor} itself doubts it: ipTM {iptm:.2f} is below {DOUBTFUL_IPTM}"
 
 
 def lost(decoys: pd.DataFrame) -> str:
@@ -339,13 +270,11 @@ def lost(decoys: pd.DataFrame) -> str:
         return ""
     counts = without["status"].replace(Status.OK, "not scored").value_counts()
     why = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in counts.items())
+    models = "model" if len(distinct) == 1 else "models"
     verb = "has" if len(without) == 1 else "have"
-    return (
-        f"{len(without):,} of {len(distinct):,} model{'s' * (len(distinct) != 1)} {verb} no "
-        f"score: {why}"
-    )
+    return f"{len(without):,} of {len(distinct):,} {models} {verb} no score: {why}"
 
 
 def read_targets(path: Path | str) -> pd.DataFrame:
     """Read targets.csv. Raises RecordError when a number is expected and it has something else."""
-    return read_frame(path, NUMBERS, WHOLE_NUMBERS)
+    return read_frame(path, COLUMNS)

@@ -12,7 +12,7 @@ from toporank.inputs.kinds import kinds_of
 from toporank.ranking.target_table import CLOSE, OUT_OF_DOMAIN
 from toporank.ranking.verdict import REJECT
 from toporank.report.results import ScoredFolder
-from toporank.scorer.record import ScoredWith
+from toporank.scorer.scorer import ScoredWith
 
 OF_EACH_RUN = (
     "n_models",

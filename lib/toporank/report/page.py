@@ -265,7 +265,7 @@ def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:
     if len(keys) < FEWEST_ON_MAP:
         return {}
     matrix = np.array([vectors[key] for key in keys], dtype=float)
-    places, _, shares = principal_places(matrix, matrix[:0], 2)
+    places, shares = principal_places(matrix, 2)
     places = places - places.min(axis=0)
     places = np.rint(1000 * places / max(places.max(), 1e-9)).astype(int)
     if places.shape[1] < 2:

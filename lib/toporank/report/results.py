@@ -15,11 +15,10 @@ from toporank.errors import ConfigError, RecordError
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.ranking.interfaces import InterfaceRow, read_interfaces
 from toporank.ranking.model_table import read_models
-from toporank.ranking.residues import ContactRow, ResidueRow, contacts_of, residues_of
+from toporank.ranking.residues import rows_of
 from toporank.ranking.target_table import read_targets
 from toporank.scorer.embeddings import Vectors, read_embeddings
-from toporank.scorer.record import ScoredWith, read_record
-from toporank.scorer.scorer import Scorer
+from toporank.scorer.scorer import ScoredWith, Scorer, read_record
 from toporank.structures.partners import Partners, chains_of
 
 Key = tuple[str, str]
@@ -83,13 +82,13 @@ class ScoredFolder:
         except RecordError:
             return {}
 
-    def residues(self, keys: Collection[Key]) -> dict[Key, list[ResidueRow]]:
+    def residues(self, keys: Collection[Key]) -> dict[Key, pd.DataFrame]:
         """Return (target, decoy) → its interface residues, for some decoys."""
-        return residues_of(self.path(layout.RESIDUES), keys)
+        return rows_of(self.path(layout.RESIDUES), keys)
 
-    def contacts(self, keys: Collection[Key]) -> dict[Key, list[ContactRow]]:
+    def contacts(self, keys: Collection[Key]) -> dict[Key, pd.DataFrame]:
         """Return (target, decoy) → its contacts, for some decoys."""
-        return contacts_of(self.path(layout.CONTACTS), keys)
+        return rows_of(self.path(layout.CONTACTS), keys)
 
     @functools.cached_property
     def partners(self) -> dict[Key, Partners]:

@@ -24,7 +24,6 @@ from toporank.inputs.confidence.bfactors import b_factors
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.graph_files import SUFFIX
 from toporank.ranking.models import model_file
-from toporank.ranking.residues import ContactRow, ResidueRow
 from toporank.report.results import Key, ScoredFolder
 from toporank.structures.complex import Complex
 from toporank.structures.partners import Partners
@@ -163,8 +162,8 @@ def embedded(
 def _of_target(
     scored: ScoredFolder,
     rows: list[tuple[int, Any]],
-    residues: Mapping[Key, list[ResidueRow]],
-    contacts: Mapping[Key, list[ContactRow]],
+    residues: Mapping[Key, pd.DataFrame],
+    contacts: Mapping[Key, pd.DataFrame],
 ) -> Iterator[Shown]:
     """The models of a target one by one, all superposed on the first."""
     first: Complex | None = None
@@ -193,10 +192,10 @@ def _of_target(
             place=place,
             partners=partners or complex_.bodies,
             touching=nth[touching].tolist(),
-            quality=_quality(complex_, residues.get(key, ()))[protein],
+            quality=_quality(complex_, residues.get(key, pd.DataFrame()))[protein],
             plddt=None if plddt is None else plddt[protein],
             packed=base64.b64encode(packed).decode(),
-            contacts=contact_maps(contacts.get(key, ()), partners),
+            contacts=contact_maps(contacts.get(key, pd.DataFrame()), partners),
         )
 
 
@@ -214,7 +213,7 @@ def _plddt(row: Any, complex_: Complex, confidence: Confidence | None) -> np.nda
     return values.of(complex_) if abs(mean - confidence.plddt) <= SAME_PLDDT else None
 
 
-def contact_maps(contacts: Iterable[ContactRow], partners: Partners) -> list[dict[str, Any]]:
+def contact_maps(contacts: pd.DataFrame, partners: Partners) -> list[dict[str, Any]]:
     """Return a map for each two partners that touch, those with most contacts first.
 
     Each has `name`, such as `A:H+L`; `a` and `b`, the residues of either partner, such as `A 52
@@ -225,12 +224,12 @@ def contact_maps(contacts: Iterable[ContactRow], partners: Partners) -> list[dic
     for chains in partners:
         partner_of |= dict.fromkeys(chains, "+".join(chains))
     of_pairs = defaultdict(list)
-    for row in contacts:
+    for row in contacts.itertuples():
         first = partner_of.get(row.chain_1, row.chain_1)
         second = partner_of.get(row.chain_2, row.chain_2)
         residue_1 = _residue(row.chain_1, row.residue_1, row.residue_name_1)
         residue_2 = _residue(row.chain_2, row.residue_2, row.residue_name_2)
-        quality = round(100 * (row.pred_quality or 0))
+        quality = round(100 * np.nan_to_num(row.pred_quality))
         of_pairs[f"{first}:{second}"].append((residue_1, residue_2, quality))
     maps = []
     for name, cells in of_pairs.items():
@@ -340,11 +339,11 @@ def _turned(complex_: Complex) -> Complex:
     return replace(complex_, xyz=(complex_.xyz - centre) @ axes)
 
 
-def _quality(complex_: Complex, rows: Iterable[ResidueRow]) -> np.ndarray:
+def _quality(complex_: Complex, rows: pd.DataFrame) -> np.ndarray:
     """Quality of each residue in per cent, nan where it is unknown: (R,)."""
     predicted = {}
-    for row in rows:
-        if row.pred_quality is not None:
+    for row in rows.itertuples():
+        if not np.isnan(row.pred_quality):
             predicted[f"{row.chain}:{row.residue}"] = 100 * row.pred_quality
     return np.array([predicted.get(str(residue), np.nan) for residue in complex_.residues])
 

@@ -232,7 +232,7 @@ def maps(embeddings: Iterable[Path]) -> Markup:
         return Markup("")
     step = -(-len(vectors) // MOST_ON_MAP)
     matrix, labels = np.array(vectors[::step], dtype=float), names[::step]
-    places, _, shares = principal_places(matrix, matrix[:0], 2)
+    places, shares = principal_places(matrix, 2)
     percent = " and ".join(f"{100 * share:.0f}" for share in shares[:2])
     principal = _map(places, labels, f"PCA ({percent} % of the variance)")
     try:

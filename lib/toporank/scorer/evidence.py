@@ -30,14 +30,11 @@ from toporank.learning.weights import load_weights, network_bytes, predict_all
 from toporank.scorer.judge import OF_RESIDUES
 from toporank.scorer.make import Evidence
 from toporank.scorer.networks import Networks
-from toporank.scorer.prediction import Score
-from toporank.scorer.residue_quality import Truth, Witness
+from toporank.scorer.prediction import CONTACTS, KEY, RESIDUES, table_of
+from toporank.scorer.residue_quality import Witnesses
 from toporank.scorer.scorer import Scorer
 
-SAMPLE = 600
-"""Decoys whose vectors a scorer brings along."""
-KEYS = ["dataset", "target", "decoy"]
-STATED = list(Confidence._fields)
+KEYS = ["dataset", *KEY]
 
 
 class CrossValidation:
@@ -60,86 +57,81 @@ class CrossValidation:
         store: Path | None = None,
         natives: Mapping[str, Path] | None = None,
     ):
-        self.folder, self.datasets, self.natives = folder, sorted(datasets), natives or {}
+        self.folder = folder
+        self.datasets = sorted(datasets)
+        self.natives = natives or {}
         self.store = Store(store or folder / ".toporank/store")
         self.splits = read_splits(folder / layout.SPLITS)
-        self.labels = {
-            d: read_split_labels(folder / layout.LABELS.format(dataset=d)) for d in self.datasets
-        }
-        parts = []
+        self.labels = {}
         self.similarity: dict[tuple[str, str], np.ndarray] = {}
+        parts = []
         for dataset in self.datasets:
-            graphs = PackedGraphs.open([folder / layout.PACK.format(dataset=dataset)])
+            self.labels[dataset] = read_split_labels(self._path(layout.LABELS, dataset))
+            graphs = PackedGraphs.open([self._path(layout.PACK, dataset)])
             if len(graphs):
                 parts.append(self._read(dataset, graphs))
         self.decoys = pd.concat(parts, ignore_index=True)
 
+    def _path(self, pattern: str, dataset: str) -> Path:
+        return self.folder / pattern.format(dataset=dataset)
+
     def _read(self, dataset: str, graphs: PackedGraphs) -> pd.DataFrame:
         """The decoys of a data set; their similarities are kept."""
-        coverage = read_coverage(self.folder / layout.COVERAGE.format(dataset=dataset))
-        copies = {(row.target, row.decoy) for row in coverage if row.duplicate_of}
-        built = {*zip(graphs.target, graphs.decoy, strict=True)} - copies
-        rows = self._labelled(dataset)
-        keys = zip(rows["target"], rows["decoy"], strict=True)
-        rows = rows[[key in built for key in keys]].sort_values(
-            ["target", "decoy"], ignore_index=True
-        )
+        coverage = read_coverage(self._path(layout.COVERAGE, dataset))
+        about = pd.DataFrame(coverage)
+        about = about[about["duplicate_of"] == ""]
+        built = pd.DataFrame({"target": graphs.target, "decoy": graphs.decoy})
+        rows = self._labelled(dataset).merge(built, on=KEY)
+        rows = rows.merge(about[[*KEY, "n_interface_residues", "n_chains"]], on=KEY)
+        confidence = read_confidence(self._path(layout.CONFIDENCE, dataset))
+        stated = pd.DataFrame(confidence, columns=Confidence._fields)
+        rows = rows.merge(stated[[*KEY, *OF_RESIDUES]], on=KEY, how="left")
+        rows = rows.sort_values(KEY, ignore_index=True)
         contacts = stored_contacts(read_built(dataset), coverage, self.store)
         for target, of_target in rows.groupby("target"):
             read = read_decoys(contacts((target, decoy)) for decoy in of_target["decoy"])
-            self.similarity[dataset, target] = np.array([*similarities(read.contacts)])
-        stated = pd.DataFrame(
-            read_confidence(self.folder / layout.CONFIDENCE.format(dataset=dataset)), columns=STATED
-        )
-        rows = rows.merge(
-            stated[["target", "decoy", *OF_RESIDUES]], on=["target", "decoy"], how="left"
-        )
-        sizes = pd.DataFrame(coverage)[["target", "decoy", "n_interface_residues", "n_chains"]]
-        return rows.merge(sizes, on=["target", "decoy"], how="left")
+            self.similarity[dataset, target] = np.array(list(similarities(read.contacts)))
+        return rows
 
     def _labelled(self, dataset: str) -> pd.DataFrame:
         """The labels of a data set with the group, cluster and fold of each decoy."""
-        where = {row.target: row for row in self.splits if row.dataset == dataset}
-        rows = []
-        for label in self.labels[dataset]:
-            split = where[label.target]
-            group = label.group or dataset
-            rows.append(
-                (dataset, label.target, label.decoy, group, split.cluster, split.fold, label.dockq)
-            )
-        return pd.DataFrame(rows, columns=[*KEYS, "group", "cluster", "fold", "dockq"])
+        labels = pd.DataFrame(self.labels[dataset])[[*KEY, "group", "dockq"]]
+        labels.insert(0, "dataset", dataset)
+        labels["group"] = labels["group"].where(labels["group"] != "", dataset)
+        splits = pd.DataFrame(self.splits)[["dataset", "target", "cluster", "fold"]]
+        return labels.merge(splits, on=["dataset", "target"], how="left", validate="m:1")
 
     def runs(self, config: str) -> list[str]:
-        """The names of the runs of a configuration, one for each seed."""
+        """Return the names of the runs of a configuration, one for each seed."""
         paths = self.folder.glob(layout.FOLD_RUN.format(fold=0, run=f"{config}_seed*"))
-        return sorted(
-            (path.name for path in paths), key=lambda name: int(name.removeprefix(f"{config}_seed"))
-        )
+        seeds = sorted(int(path.name.removeprefix(f"{config}_seed")) for path in paths)
+        return [f"{config}_seed{seed}" for seed in seeds]
 
-    def summaries(self, run: str) -> list[Path]:
-        """The summary of a run in every fold of the splits; those of an earlier number of folds may
-        lie beside them.
+    def summaries(self, run: str) -> dict[int, Path]:
+        """Return the summary of a run in every fold of the splits; those of an earlier number of
+        folds may lie beside them.
         """
-        folds = sorted({row.fold for row in self.splits if row.fold is not None})
-        paths = (
-            self.folder / layout.FOLD_RUN.format(fold=fold, run=run) / "summary.json"
-            for fold in folds
-        )
-        return [path for path in paths if path.exists()]
+        paths = {}
+        for fold in sorted({row.fold for row in self.splits if row.fold is not None}):
+            path = self.folder / layout.FOLD_RUN.format(fold=fold, run=run) / "summary.json"
+            if path.exists():
+                paths[fold] = path
+        return paths
 
     def with_networks(self, run: str, rule: str = "val_loss") -> pd.DataFrame:
-        """The decoys with what the networks of a run say of them, each the one trained without its
-        fold.
+        """Return the decoys with what the networks of a run predict, each the one trained without
+        its fold.
         """
-        packs = [self.folder / layout.PACK.format(dataset=d) for d in self.datasets]
-        said = pd.DataFrame(out_of_fold(self.summaries(run), rule, packs, self.splits, self.labels))
-        by_networks = said[[*KEYS, "pred_dockq", "pred_sd", "pred_local"]]
+        packs = [self._path(layout.PACK, dataset) for dataset in self.datasets]
+        summaries = list(self.summaries(run).values())
+        predictions = out_of_fold(summaries, rule, packs, self.splits, self.labels)
+        by_networks = pd.DataFrame(predictions)[[*KEYS, "pred_dockq", "pred_sd", "pred_local"]]
         return self.decoys.merge(by_networks, on=KEYS, how="left", validate="1:1")
 
     def evidence(
         self, run: str, rule: str = "val_loss", quality_of: Collection[str] = ()
     ) -> Evidence:
-        """What a scorer of the networks of a run is made from.
+        """Return what a scorer of the networks of a run is made from.
 
         Parameters
         ----------
@@ -148,79 +140,81 @@ class CrossValidation:
         quality_of : groups from which the quality of residues and contacts is learned, as far as
             natives label them
         """
-        networks, losses, by_fold = {}, {}, {}
-        for path in self.summaries(run):
-            fold = path.parent.parent.name
-            name = f"{fold}_{path.parent.name}"
-            networks[name] = by_fold[int(fold.removeprefix("fold"))] = path.with_name(
-                f"{CHECKPOINT_OF[rule]}.ckpt"
-            )
-            losses[name] = json.loads(path.read_text(encoding="utf-8"))[CHECKPOINT_OF[rule]][rule]
+        checkpoints = {}
+        networks = {}
+        losses = {}
+        for fold, summary in self.summaries(run).items():
+            chosen = CHECKPOINT_OF[rule]
+            name = f"fold{fold}_{run}"
+            checkpoints[fold] = summary.with_name(f"{chosen}.ckpt")
+            networks[name] = network_bytes(checkpoints[fold])
+            losses[fold] = json.loads(summary.read_text(encoding="utf-8"))[chosen][rule]
         best = min(losses, key=losses.get)
+        witnesses = {}
+        for dataset in self.natives:
+            witnesses[dataset] = self.witnesses(dataset, checkpoints, quality_of)
         return Evidence(
             decoys=self.with_networks(run, rule),
             similarity=self.similarity,
-            networks={name: network_bytes(path) for name, path in networks.items()},
-            best=best,
-            pooled=self._pooled(networks[best]),
-            sample=self._sample(networks[best]),
-            witnesses={
-                dataset: self.witnesses(dataset, by_fold, quality_of) for dataset in self.natives
-            },
+            networks=networks,
+            best=f"fold{best}_{run}",
+            pooled=self._pooled(checkpoints[best]),
+            witnesses=witnesses,
         )
 
     def witnesses(
         self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]
-    ) -> list[Witness]:
-        """The decoys of groups of a data set that natives label, with what the network of their
-        fold says of them.
+    ) -> Witnesses:
+        """Return the decoys of groups of a data set that natives label, with what the network of
+        their fold predicts.
 
-        networks : the checkpoint of each fold.
+        Parameters
+        ----------
+        dataset : with natives
+        networks : the checkpoint of each fold
+        groups : of decoys
         """
-        pack, built = self.folder / layout.PACK.format(dataset=dataset), read_built(dataset)
-        coverage = read_coverage(self.folder / layout.COVERAGE.format(dataset=dataset))
-        contacts = stored_contacts(built, coverage, self.store)
+        built = read_built(dataset)
+        coverage = read_coverage(self._path(layout.COVERAGE, dataset))
+        stored = stored_contacts(built, coverage, self.store)
+        natives = find_natives(self.natives[dataset])
         chunks = read_current(dataset).of_all
-        truth = LocalQualities(
-            dataset, chunks, built.fates, find_natives(self.natives[dataset]), self.store
-        )
+        truth = LocalQualities(dataset, chunks, built.fates, natives, self.store)
         rows = self.decoys[(self.decoys["dataset"] == dataset) & self.decoys["group"].isin(groups)]
-        fold = dict(zip(zip(rows["target"], rows["decoy"], strict=True), rows["fold"], strict=True))
-        found = []
-        for k in sorted({*fold.values()} & {*networks}):
-            for score in Networks(Scorer.of(networks[k])).score(pack):
-                key = score.target, score.decoy
-                if fold.get(key) == k and (said := truth.truth(key)):
-                    found.append(Witness(score, contacts(key), Truth(*said)))
-        return sorted(found, key=lambda one: (one.score.target, one.score.decoy))
+        compared = {}
+        in_native = []
+        of_natives = []
+        for key in rows[KEY].itertuples(index=False, name=None):
+            labelled = truth.truth(key)
+            if labelled:
+                compared[key] = stored(key)
+                in_native += [(*key, *residue) for residue in labelled[0].items()]
+                of_natives += [(*key, *pair) for pair in labelled[1]]
+        residues = [table_of(RESIDUES)]
+        contacts = [table_of(CONTACTS)]
+        for fold, of_fold in rows.groupby("fold"):
+            if fold in networks:
+                labelled = of_fold.loc[pd.MultiIndex.from_frame(of_fold[KEY]).isin(compared), KEY]
+                network = Networks(Scorer.of(networks[fold]))
+                predicted = network.predict(self._path(layout.PACK, dataset))
+                residues.append(predicted.residues.merge(labelled, on=KEY))
+                contacts.append(predicted.contacts.merge(labelled, on=KEY))
+        return Witnesses(
+            residues=pd.concat(residues).sort_values(KEY, kind="stable"),
+            contacts=pd.concat(contacts).sort_values(KEY, kind="stable"),
+            compared=compared,
+            in_native=pd.DataFrame(in_native, columns=[*KEY, "residue", "right"]),
+            native_contacts=pd.DataFrame(of_natives, columns=[*KEY, "first", "second"]),
+        )
 
     def _pooled(self, checkpoint: Path) -> np.ndarray:
         """What a network sees of each decoy, (n, d)."""
         network, _ = load_weights(checkpoint)
-        seen = {}
+        parts = []
         for dataset in self.datasets:
-            store = GraphStore.open([self.folder / layout.PACK.format(dataset=dataset)])
+            store = GraphStore.open([self._path(layout.PACK, dataset)])
             vectors = predict_all([network], store)[0].pooled.double().numpy()
-            seen |= {
-                (dataset, *key): v
-                for *key, v in zip(store.target, store.decoy, vectors, strict=True)
-            }
-        return np.array([seen[key] for key in self.decoys[KEYS].itertuples(index=False, name=None)])
-
-    def _sample(self, checkpoint: Path) -> list[Score]:
-        """Labelled decoys drawn at random, of each data set as many as its share, with what a
-        network sees of them.
-        """
-        store = GraphStore.open(
-            [self.folder / layout.PACK.format(dataset=d) for d in self.datasets]
-        )
-        labelled = np.flatnonzero(np.isfinite(store.dockq))
-        chosen = store.some(np.sort(np.random.default_rng(0).permutation(labelled)[:SAMPLE]))
-        network, _ = load_weights(checkpoint)
-        ((*_, pooled),) = predict_all([network], chosen)
-        names = zip(chosen.target.tolist(), chosen.decoy.tolist(), strict=True)
-        vectors = map(tuple, pooled.double().tolist())
-        return [
-            Score(*name, 0.0, None, pooled=vector)
-            for name, vector in zip(names, vectors, strict=True)
-        ]
+            table = pd.DataFrame(vectors)
+            parts.append(table.assign(dataset=dataset, target=store.target, decoy=store.decoy))
+        seen = pd.concat(parts).set_index(KEYS)
+        return seen.loc[pd.MultiIndex.from_frame(self.decoys[KEYS])].to_numpy()

@@ -1,6 +1,5 @@
-"""scorer.json: what a scorer is, and the SHA-256 of each of its files.
-
-Here is also which files a scorer has where there is no scorer.json.
+"""scorer.json: what a scorer is, and the SHA-256 of each of its files; and which files a scorer has
+without one.
 """
 
 from __future__ import annotations
@@ -29,19 +28,17 @@ SUFFIXES = (".safetensors", ".ckpt")
 ENSEMBLE = "ensemble"
 """Folder of the checkpoints whose spread is reported."""
 JUDGE = "judge.json"
+NO_JUDGE = "its networks alone give the score, without intervals and domain"
 VECTORS = "training_vectors.safetensors"
-WITHOUT = {
-    JUDGE: "its networks alone give the score, without intervals and domain",
-    VECTORS: "no training decoys on the map",
-}
-"""Files that a scorer can do without, and what it lacks then."""
+"""Of older scorers; nothing reads it."""
+OPTIONAL = (JUDGE, VECTORS)
+"""Files that a scorer may lack."""
 MAKE = "restore the folder from where the scorer came from, or make the scorer again"
 MOST_FILES = 1000
 """That scorer.json lists at most."""
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, Field(pattern=rf"^({ENSEMBLE}/)?[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-ScoredBy = Literal["best", "mean"]
 
 
 class LearnedFrom(Section):
@@ -57,13 +54,18 @@ class LearnedFrom(Section):
 class Manifest(Section):
     """The content of scorer.json.
 
-    score : that of `checkpoint`, or the mean of the `members`. files : SHA-256 by name. features :
-    records of the modules. made_with : versions of programs. learned_from : None where a network
-    does not say it. digest : of all that, which so names the scorer.
+    Attributes
+    ----------
+    score : that of `checkpoint`, or the mean of the `members`
+    files : SHA-256 by name
+    features : records of the modules
+    made_with : versions of programs
+    learned_from : None where a network does not say it
+    digest : of all that, which so names the scorer
     """
 
     format: Literal[1] = 1
-    score: ScoredBy
+    score: Literal["best", "mean"]
     checkpoint: FileName
     members: list[FileName] = Field(max_length=MOST_FILES)
     files: dict[FileName, Digest] = Field(max_length=MOST_FILES)
@@ -91,11 +93,13 @@ class Manifest(Section):
 
 
 class Parts(NamedTuple):
-    """The files of a scorer by their names in its folder. mean : whether the score is the mean of
-    the members.
+    """The files of a scorer by their names in its folder.
 
-    files : all of them, those of `WITHOUT` only as far as they are there. manifest : None without
-    scorer.json.
+    Attributes
+    ----------
+    mean : whether the score is the mean of the members
+    files : all of them, those of `OPTIONAL` only where they exist
+    manifest : None without scorer.json
     """
 
     folder: Path
@@ -107,11 +111,17 @@ class Parts(NamedTuple):
 
 
 def parts_of(path: Path) -> Parts:
-    """The files of the scorer at a path: its folder or an archive of it, its scorer.json or best
-    one, or a checkpoint.
+    """Return the files of the scorer at a path.
 
-    The best one stands for the folder, other checkpoints for themselves. Raises CheckpointError
-    when there is no scorer, ConfigError when an archive cannot be unpacked.
+    Parameters
+    ----------
+    path : its folder, an archive of it, its scorer.json or best checkpoint, which name the folder,
+        or another checkpoint, which is a scorer alone
+
+    Raises
+    ------
+    CheckpointError : there is no scorer
+    ConfigError : an archive cannot be unpacked
     """
     if not path.exists():
         raise CheckpointError(
@@ -119,26 +129,29 @@ def parts_of(path: Path) -> Parts:
         )
     if path.is_file() and archive_name(path):
         return parts_of(_from_archive(path))
-    if path.is_dir() or path.name in (MANIFEST, CHECKPOINT, TRAINED):
-        folder = path if path.is_dir() else path.parent
-        if (folder / MANIFEST).exists():
-            return _listed(folder, read_manifest(folder))
-        parts = _unlisted(folder)
-        if not (folder / parts.checkpoint).exists():
-            remedy = (
-                "give the folder of a scorer, such as results/final of a study, or a checkpoint"
-            )
-            what = f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT} nor {TRAINED}"
-            raise CheckpointError(what, where=folder, remedy=remedy)
-        if len(parts.files) > 1:
-            what = f"{MANIFEST} is missing, so this scorer is unfinished or not whole"
-            more = (
-                f"; for the scores of its best network alone, give a copy of {parts.checkpoint} "
-                "in another folder"
-            )
-            raise CheckpointError(what, where=folder, remedy=MAKE + more)
-        return parts
-    return Parts(path.parent, path.name, [], False, [path.name])
+    if path.is_file() and path.name not in (MANIFEST, CHECKPOINT, TRAINED):
+        return Parts(path.parent, path.name, members=[], mean=False, files=[path.name])
+    folder = path if path.is_dir() else path.parent
+    if (folder / MANIFEST).exists():
+        return _listed(folder, read_manifest(folder))
+    parts = _unlisted(folder)
+    if not (folder / parts.checkpoint).exists():
+        raise CheckpointError(
+            f"no scorer: it has neither {MANIFEST} nor {CHECKPOINT} nor {TRAINED}",
+            where=folder,
+            remedy="give the folder of a scorer, such as results/final of a study, or a checkpoint",
+        )
+    if len(parts.files) > 1:
+        alone = (
+            f"for the scores of its best network alone, give a copy of {parts.checkpoint} in "
+            "another folder"
+        )
+        raise CheckpointError(
+            f"{MANIFEST} is missing, so this scorer is unfinished or not whole",
+            where=folder,
+            remedy=f"{MAKE}; {alone}",
+        )
+    return parts
 
 
 def _from_archive(archive: Path) -> Path:
@@ -146,96 +159,114 @@ def _from_archive(archive: Path) -> Path:
     archive's own digest.
     """
     folder = unpacked(archive, user_cache() / "scorers" / sha256(archive)[:16])
-    inner = [folder, *(each for each in sorted(folder.iterdir()) if each.is_dir())]
-    return next((each for each in inner if (each / MANIFEST).exists()), folder)
+    inner = sorted(each.parent for each in folder.glob(f"*/{MANIFEST}"))
+    return folder if (folder / MANIFEST).exists() or not inner else inner[0]
 
 
 def _listed(folder: Path, manifest: Manifest) -> Parts:
-    files = [name for name in manifest.files if name not in WITHOUT or (folder / name).exists()]
+    files = [name for name in manifest.files if name not in OPTIONAL or (folder / name).exists()]
     return Parts(
-        folder, manifest.checkpoint, manifest.members, manifest.score == "mean", files, manifest
+        folder=folder,
+        checkpoint=manifest.checkpoint,
+        members=manifest.members,
+        mean=manifest.score == "mean",
+        files=files,
+        manifest=manifest,
     )
 
 
 def _unlisted(folder: Path) -> Parts:
     """Nothing says that the mean of the ensemble is the score."""
     checkpoint = CHECKPOINT if (folder / CHECKPOINT).exists() else TRAINED
-    members = sorted(
-        f"{ENSEMBLE}/{path.name}"
-        for path in (folder / ENSEMBLE).glob("*")
-        if path.suffix in SUFFIXES
-    )
-    further = [name for name in WITHOUT if (folder / name).exists()]
-    return Parts(folder, checkpoint, members, False, [checkpoint, *members, *further])
+    paths = sorted((folder / ENSEMBLE).glob("*"))
+    members = [f"{ENSEMBLE}/{path.name}" for path in paths if path.suffix in SUFFIXES]
+    further = [name for name in OPTIONAL if (folder / name).exists()]
+    files = [checkpoint, *members, *further]
+    return Parts(folder, checkpoint, members, mean=False, files=files)
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read scorer.json. Raises CheckpointError, of one line, when a byte of it is not as it was
-    written.
+    """Read scorer.json.
+
+    Raises
+    ------
+    CheckpointError : of one line, when a byte of it is not as it was written
     """
     path = folder / MANIFEST
     try:
         manifest = read_section(Manifest, path)
     except ValueError as error:
-        raise CheckpointError(
-            f"not a usable {MANIFEST}: {error}", where=path, remedy=MAKE
-        ) from error
+        what = f"not a usable {MANIFEST}: {error}"
+        raise CheckpointError(what, where=path, remedy=MAKE) from error
     if manifest.signed().text != path.read_text(encoding="utf-8"):
         raise CheckpointError("it was changed after the scorer was made", where=path, remedy=MAKE)
     return manifest
 
 
 def check_files(parts: Parts, digests: Mapping[str, str]) -> None:
-    """Raise CheckpointError, naming the file, unless these are the files that scorer.json
-    describes, if there is one.
+    """Check that these are the files that scorer.json describes, if there is one.
 
-    digests : SHA-256 of the files that are there. Those of `WITHOUT` may be missing, but none may
-    come from elsewhere.
+    Parameters
+    ----------
+    parts : files of `OPTIONAL` may be missing, but none may come from elsewhere
+    digests : SHA-256 of the files
+
+    Raises
+    ------
+    CheckpointError : a file is another
     """
-    folder, manifest = parts.folder, parts.manifest
-    if manifest is None:
+    if parts.manifest is None:
         return
+    listed = parts.manifest.files
     for name, digest in digests.items():
-        if manifest.files[name] != digest:
+        if listed[name] != digest:
             raise CheckpointError(
                 f"it was changed after the scorer was made, or it is damaged: {MANIFEST} names "
                 "another SHA-256",
-                where=folder / name,
+                where=parts.folder / name,
                 remedy=MAKE,
             )
-    for name in WITHOUT:
-        if name not in manifest.files and (folder / name).exists():
-            what = f"it is not part of the scorer that {MANIFEST} describes"
-            raise CheckpointError(what, where=folder / name, remedy="move it to another folder")
+    for name in OPTIONAL:
+        if name not in listed and (parts.folder / name).exists():
+            raise CheckpointError(
+                f"it is not part of the scorer that {MANIFEST} describes",
+                where=parts.folder / name,
+                remedy="move it to another folder",
+            )
 
 
 def digests_of(parts: Parts) -> dict[str, str]:
-    """SHA-256 of the files by name. Raises CheckpointError when one cannot be read."""
-    found = {}
+    """Return SHA-256 of the files by name.
+
+    Raises
+    ------
+    CheckpointError : a file cannot be read
+    """
+    digests = {}
     for name in parts.files:
+        path = parts.folder / name
         try:
-            found[name] = sha256(parts.folder / name)
+            digests[name] = sha256(path)
         except OSError as error:
-            path = parts.folder / name
-            raise CheckpointError(
-                f"cannot be read: {error.strerror}", where=path, remedy=MAKE
-            ) from error
-    return found
+            what = f"cannot be read: {error.strerror}"
+            raise CheckpointError(what, where=path, remedy=MAKE) from error
+    return digests
 
 
 def seal(folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None) -> Manifest:
-    """Write the scorer.json of a folder that has the other files of a scorer; all of its ensemble
-    are members.
+    """Write the scorer.json of a folder that has the other files of a scorer; the old scorer.json
+    is replaced.
 
-    mean : whether the score is their mean. made_with : versions of further programs. The old
-    scorer.json is replaced.
+    Parameters
+    ----------
+    folder : all checkpoints of its ensemble become members
+    mean : whether the score is their mean
+    made_with : versions of further programs
     """
     (folder / MANIFEST).unlink(missing_ok=True)
-    parts = _unlisted(folder)._replace(mean=mean)
-    descriptions = [
-        read_description(folder / name)
-        for name in dict.fromkeys((parts.checkpoint, *parts.members))
-    ]
+    parts = _unlisted(folder)
+    names = dict.fromkeys((parts.checkpoint, *parts.members))
+    descriptions = [read_description(folder / name) for name in names]
     manifest = Manifest(
         score="mean" if mean else "best",
         checkpoint=parts.checkpoint,
@@ -250,14 +281,17 @@ def seal(folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None
 
 
 def _learned_from(descriptions: Iterable[Mapping[str, Any]]) -> LearnedFrom | None:
-    sets = [description.get("training_set") or {} for description in descriptions]
-    if not all(each.get("chains") for each in sets):
-        return None
-    targets = sorted({target for each in sets for target in each["chains"]["targets"]})
-    clusters = {
-        target: name for each in sets for target, name in (each.get("clusters") or {}).items()
-    }
-    digest = hashlib.sha256(json.dumps([targets, sorted(clusters.items())]).encode()).hexdigest()
+    targets: set[str] = set()
+    clusters: dict[str, str] = {}
+    for description in descriptions:
+        training_set = description.get("training_set") or {}
+        if not training_set.get("chains"):
+            return None
+        targets.update(training_set["chains"]["targets"])
+        clusters.update(training_set.get("clusters") or {})
+    contents = json.dumps([sorted(targets), sorted(clusters.items())])
     return LearnedFrom(
-        targets=len(targets), clusters=len({*clusters.values()}) or None, digest=digest
+        targets=len(targets),
+        clusters=len(set(clusters.values())) or None,
+        digest=hashlib.sha256(contents.encode()).hexdigest(),
     )

@@ -1,17 +1,15 @@
-"""The networks of a scorer and packed graphs into scores."""
+"""Scores packed graphs with the networks of a scorer."""
 
 from __future__ import annotations
 
 import contextlib
-import math
-import statistics
 import threading
-from collections.abc import Iterator, Sequence
-from itertools import starmap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from threadpoolctl import threadpool_limits
 
@@ -19,21 +17,26 @@ from toporank.errors import CheckpointError, GraphError
 from toporank.learning import published_checkpoint
 from toporank.learning.data import GraphStore
 from toporank.learning.network import DockQNet
-from toporank.learning.weights import CONTACT, check_fits, load_weights, predict_all
+from toporank.learning.weights import CONTACT, Predicted, check_fits, load_weights, predict_all
 from toporank.scorer.prediction import (
-    CONTACT_KINDS,
     CONTACTS,
     DECIMALS,
     QUALITY_DECIMALS,
-    ResidueScore,
+    RESIDUES,
+    Predictions,
     Score,
+    table_of,
 )
 from toporank.scorer.scorer import Scorer
 
 NEAREST = "nearest_atoms"
 """The edge column with the distance of the nearest heavy atoms, Å."""
-OF_KINDS = ("salt_bridges", "hydrogen_bonds", "apolar_contacts")
-"""The edge columns that are above 0 for a contact of each of the first `CONTACT_KINDS`."""
+KINDS = {
+    "salt_bridges": "salt bridge",
+    "hydrogen_bonds": "hydrogen bond",
+    "apolar_contacts": "apolar",
+}
+"""Edge columns that are above 0 for a contact of each type. The first that holds counts."""
 CARBONS_APART = 3.3
 """Å. Carbons do not come nearer: where the nearest atoms do, polar ones touch, and the contact is
 not an apolar one.
@@ -48,167 +51,146 @@ class _Network(NamedTuple):
     description: dict[str, Any]
 
 
-class _Found(NamedTuple):
-    """Predicted DockQ, local quality and pooled vector of each graph, and the quality of all
-    residues, (n,), and of all edges in contact, (C,), of all graphs.
-    """
-
-    scores: list[float]
-    local: list[float] | None
-    residues: np.ndarray | None
-    contacts: np.ndarray | None
-    pooled: np.ndarray
-
-
 class Networks:
     """The networks of a scorer. Each checkpoint is read once, when they are made, and copies of one
     count once.
 
-    Raises CheckpointError when a checkpoint cannot be used.
+    Raises
+    ------
+    CheckpointError : a checkpoint cannot be used
     """
 
     def __init__(self, scorer: Scorer):
         self.scorer = scorer
-        self._read: dict[str, _Network] = {}
-        for path, digest in scorer.digests.items():
-            if path in (scorer.checkpoint, *scorer.members) and digest not in self._read:
-                self._read[digest] = _Network(path, *load_weights(path))
+        self._networks: dict[str, _Network] = {}
+        for path in (scorer.checkpoint, *scorer.members):
+            digest = scorer.digests[path]
+            if digest not in self._networks:
+                self._networks[digest] = _Network(path, *load_weights(path))
 
     def score(self, pack: Path, interfaces: Path | None = None) -> list[Score]:
-        """Score every graph of a pack of decoys, then of one of their `interfaces` if it is given,
-        in their order.
+        """The scores of `predict` alone."""
+        return self.predict(pack, interfaces).scores
 
-        pred_sd is the standard deviation over the members, None with fewer than two. Trees have no
-        say yet, see `scorer.combine`. Raises CheckpointError when a network was trained on other
-        features than the graphs have.
+    def predict(self, pack: Path, interfaces: Path | None = None) -> Predictions:
+        """Predict DockQ of every graph, and the quality of the residues and contacts of decoys.
+
+        Parameters
+        ----------
+        pack : graphs of decoys
+        interfaces : graphs of their interfaces, whose scores come after those of the decoys
+
+        Returns
+        -------
+        Predictions; pred_sd is the standard deviation over the members, None with fewer than two.
+        The judge has not looked at them yet.
+
+        Raises
+        ------
+        CheckpointError : a network was trained on other features than the graphs have
+        GraphError : a score is not a finite number
         """
-        store = GraphStore.open([pack, *([interfaces] if interfaces else [])])
-        networks, digests = [*self._read.values()], self.scorer.digests
+        store = GraphStore.open([pack] if interfaces is None else [pack, interfaces])
+        networks = list(self._networks.values())
         _check_alike(networks, store)
         with one_thread():
-            predictions = _predictions(networks, store)
-        found = dict(zip(self._read, predictions, strict=True))
-        own, theirs = (
-            found[digests[self.scorer.checkpoint]],
-            [found[digests[path]] for path in self.scorer.members],
+            predicted = predict_all([_usable(one) for one in networks], store)
+        for one, of_network in zip(networks, predicted, strict=True):
+            _check_finite(one, of_network, store)
+        by_digest = dict(zip(self._networks, predicted, strict=True))
+        digests = self.scorer.digests
+        of_members = [by_digest[digests[path]] for path in self.scorer.members]
+        of_judges = [by_digest[digests[path]] for path in self.scorer.judges]
+        local = [of_network for of_network in of_judges if of_network.local is not None]
+        pooled = by_digest[digests[self.scorer.checkpoint]].pooled
+        table = pd.DataFrame(
+            {
+                "target": store.target,
+                "decoy": store.decoy,
+                "pred_dockq": _stacked(of_judges, "score").mean(axis=0).round(DECIMALS),
+                "pred_sd": None,
+                "interface": np.where(store.part_of > 0, store.split, ""),
+                "pred_local": None,
+                "pooled": list(map(tuple, pooled.double().tolist())),
+            }
         )
-        judges = [found[digests[path]] for path in self.scorer.judges]
-        local = [each.local for each in judges if each.local is not None]
-        residues = _of_residues(
-            store, [each.residues for each in judges if each.residues is not None]
+        if len(of_members) > 1:
+            table["pred_sd"] = _stacked(of_members, "score").std(axis=0, ddof=1).round(DECIMALS)
+        if local:
+            table["pred_local"] = _stacked(local, "local").mean(axis=0).round(DECIMALS)
+        residues = residue_table(store, local)
+        return Predictions(
+            scores=[Score(**row) for row in table.to_dict("records")],
+            residues=residues,
+            contacts=contact_table(store, local, residues),
         )
-        contacts = _of_contacts(
-            store, [each.contacts for each in judges if each.contacts is not None]
-        )
-        pooled = own.pooled.astype(float).tolist()
-        return [
-            Score(
-                target,
-                decoy,
-                _mean([each.scores[i] for each in theirs])
-                if self.scorer.mean
-                else round(own.scores[i], DECIMALS),
-                round(statistics.stdev(each.scores[i] for each in theirs), DECIMALS)
-                if len(theirs) > 1
-                else None,
-                str(store.split[i]) if store.part_of[i] else "",
-                pred_local=_mean([each[i] for each in local]) if local else None,
-                pooled=tuple(pooled[i]),
-                residues=residues.get(i, ()),
-                contacts=contacts.get(i, b"") if i in residues else b"",
-            )
-            for i, (target, decoy) in enumerate(_names(store))
-        ]
 
 
-def _names(store: GraphStore) -> list[tuple[str, str]]:
-    """Target and decoy of every graph."""
-    return list(zip(store.target.tolist(), store.decoy.tolist(), strict=True))
+def _stacked(predicted: list[Predicted], name: str) -> np.ndarray:
+    """One of the values of several networks, float64, (networks, n)."""
+    return np.array([getattr(of_network, name).double().numpy() for of_network in predicted])
 
 
-def _mean(values: list[float]) -> float:
-    return round(statistics.fmean(values), DECIMALS)
-
-
-def _of_residues(
-    store: GraphStore, predicted: list[np.ndarray]
-) -> dict[int, tuple[ResidueScore, ...]]:
-    """The residues of each decoy with their mean predicted quality; of none, where no network
-    predicts it.
+def residue_table(store: GraphStore, predicted: list[Predicted]) -> pd.DataFrame:
+    """The residues of decoys with the mean predicted quality of their contacts; none where no
+    network predicts it.
     """
     if not predicted:
-        return {}
-    quality = np.mean(predicted, axis=0).round(QUALITY_DECIMALS)
-    values = np.where(np.isnan(quality), None, quality).tolist()
-    ends = np.cumsum(store.n_nodes).tolist()
-    decoys = np.flatnonzero(store.part_of == 0).tolist()
-    named = (
-        (i, zip(store.names(i), values[ends[i] - store.n_nodes[i] : ends[i]], strict=True))
-        for i in decoys
+        return table_of(RESIDUES)
+    n_decoys = np.count_nonzero(store.part_of == 0)
+    names: list[str] = []
+    for decoy in range(n_decoys):
+        names.extend(store.names(decoy))
+    graph = np.repeat(np.arange(n_decoys), store.n_nodes[:n_decoys])
+    quality = _stacked(predicted, "residues").mean(axis=0)
+    return table_of(
+        RESIDUES,
+        target=store.target[graph],
+        decoy=store.decoy[graph],
+        residue=names,
+        pred_network=quality[: len(names)].round(QUALITY_DECIMALS),
     )
-    return {i: tuple(starmap(ResidueScore, residues)) for i, residues in named}
 
 
-def _of_contacts(store: GraphStore, predicted: list[np.ndarray]) -> dict[int, bytes]:
-    """The contacts of each decoy, as in `Score`; of none, where the edges do not say how residues
-    touch.
+def contact_table(
+    store: GraphStore, predicted: list[Predicted], residues: pd.DataFrame
+) -> pd.DataFrame:
+    """The contacts of decoys with the mean predicted quality of both directions; none where the
+    edges do not say how residues touch.
 
-    predicted : by each network, the quality of all edges in contact, by graph and destination,
-    (C,).
+    residues : of the decoys, in the order of the nodes.
     """
-    columns, features = (
-        store.metadata.get("edge_columns") or [],
-        store.metadata.get("features") or {},
+    columns = store.metadata.get("edge_columns") or []
+    features = store.metadata.get("features") or {}
+    is_scaled = features.get("edges", {}).get("scaling") == "per_decoy"
+    is_known = {CONTACT, NEAREST, *KINDS} <= set(columns) and not is_scaled
+    if not (len(residues) and is_known):
+        return table_of(CONTACTS)
+    decoys = {name: values.numpy() for name, values in store.parts[0].items()}
+    touching = np.flatnonzero(decoys["edge_attr"][:, columns.index(CONTACT)])
+    ends = decoys["edge_index"][:, touching]
+    edges = pd.DataFrame(decoys["edge_attr"][touching], columns=columns)
+    edges["graph"] = np.searchsorted(decoys["edge_start"], touching, side="right") - 1
+    edges["destination"] = ends[1]
+    edges["low"], edges["high"] = np.sort(ends, axis=0)
+    edges = edges.sort_values(["graph", "destination"], kind="stable")
+    edges["pred_network"] = _stacked(predicted, "contacts").mean(axis=0)[: len(edges)]
+    both_ways = edges.groupby(["graph", "low", "high"])
+    contacts = both_ways.first().reset_index()
+    is_of_type = contacts[list(KINDS)] > 0
+    is_of_type["apolar_contacts"] &= contacts[NEAREST] >= CARBONS_APART
+    names = residues["residue"].to_numpy()
+    start = decoys["node_start"][contacts["graph"]]
+    return table_of(
+        CONTACTS,
+        target=store.target[contacts["graph"]],
+        decoy=store.decoy[contacts["graph"]],
+        first=names[start + contacts["low"]],
+        second=names[start + contacts["high"]],
+        distance=contacts[NEAREST],
+        type=np.select(list(is_of_type.to_numpy().T), list(KINDS.values()), "other"),
+        pred_network=both_ways["pred_network"].mean().to_numpy(),
     )
-    known = {CONTACT, NEAREST, *OF_KINDS} <= {*columns}
-    decoys = np.flatnonzero(store.part_of == 0)
-    if (
-        not (predicted and known and len(decoys))
-        or features.get("edges", {}).get("scaling") == "per_decoy"
-    ):
-        return {}
-    graph, ends, values = _touching(
-        store, [columns.index(name) for name in (CONTACT, NEAREST, *OF_KINDS)]
-    )
-    low, high = np.sort(ends, axis=0)
-    order = np.lexsort(
-        (high, low, graph)
-    )  # the two directions of a contact come one after the other
-    keys = np.stack([graph, low, high])[:, order]
-    once = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)])
-    quality = np.mean(predicted, axis=0, dtype=float)[: len(order)][
-        order
-    ]  # those of decoys come first
-    found = np.zeros(len(once), CONTACTS)
-    found["first"], found["second"] = keys[1:, once]
-    found["distance"], found["agreement"] = values[order[once], 0], np.nan
-    of_kind = values[order[once], 1:] > 0
-    of_kind[:, CONTACT_KINDS.index("apolar")] &= found["distance"] >= CARBONS_APART
-    found["kind"] = np.where(
-        of_kind.any(axis=1), of_kind.argmax(axis=1), CONTACT_KINDS.index("other")
-    )
-    found["pred_network"] = (
-        np.add.reduceat(quality, once) / np.diff(once, append=len(order)) if len(once) else 0.0
-    )
-    starts = np.searchsorted(keys[0, once], np.arange(len(store) + 1)).tolist()
-    return {
-        i: found[starts[i] : starts[i + 1]].tobytes()
-        for i in np.flatnonzero(store.part_of == 0).tolist()
-    }
-
-
-def _touching(store: GraphStore, columns: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Graph, (C,), ends, (2, C), and k columns, (C, k), of the edges of decoys in contact, by graph
-    and destination.
-
-    columns : that of contact, then the k others.
-    """
-    part = {name: values.numpy() for name, values in store.parts[0].items()}
-    edges = np.flatnonzero(part["edge_attr"][:, columns[0]])
-    graph = np.searchsorted(part["edge_start"], edges, side="right") - 1
-    order = np.lexsort((part["edge_index"][1, edges], graph))
-    edges = edges[order]
-    return graph[order], part["edge_index"][:, edges], part["edge_attr"][edges][:, columns[1:]]
 
 
 def _check_alike(networks: list[_Network], store: GraphStore) -> None:
@@ -225,54 +207,35 @@ def _check_alike(networks: list[_Network], store: GraphStore) -> None:
         check_fits(one.description, store, one.path)
 
 
-def _check_features(one: _Network, ours: Any, whose: str) -> None:
-    theirs = one.description.get("features")
-    if theirs == ours:
-        return
-    theirs, ours = theirs or {}, ours or {}
-    different = sorted(
-        stage for stage in {**theirs, **ours} if theirs.get(stage) != ours.get(stage)
-    )
-    raise CheckpointError(
-        f"was trained on other features than {whose}: {', '.join(different)} differ",
-        where=one.path,
-        remedy="build the graphs with the checkpoint's features",
-    )
+def _check_features(one: _Network, expected: Any, whose: str) -> None:
+    features = one.description.get("features") or {}
+    expected = expected or {}
+    stages = sorted({*features, *expected})
+    different = [stage for stage in stages if features.get(stage) != expected.get(stage)]
+    if different:
+        raise CheckpointError(
+            f"was trained on other features than {whose}: {', '.join(different)} differ",
+            where=one.path,
+            remedy="build the graphs with the checkpoint's features",
+        )
 
 
-def _predictions(networks: Sequence[_Network], store: GraphStore) -> list[_Found]:
-    """What each network predicts of every graph. Raises GraphError when a score is not a number."""
-    names = _names(store)
-    found = []
-    for one, each in zip(
-        networks, predict_all([_usable(one) for one in networks], store), strict=True
-    ):
-        scores = each.score.double().tolist()
-        odd = [name for name, value in zip(names, scores, strict=True) if not math.isfinite(value)]
-        if odd:
-            raise GraphError(
-                f"the predictions for {len(odd)} decoys are not finite numbers, the first is "
-                f"{'/'.join(odd[0])}",
-                where=one.path,
-                remedy="the graphs hold numbers far from those it was trained on",
-            )
-        local = (None, None, None)
-        if each.local is not None:
-            local = (
-                each.local.double().tolist(),
-                each.residues.double().numpy(),
-                each.contacts.numpy(),
-            )
-        found.append(_Found(scores, *local, each.pooled.numpy()))
-    return found
+def _check_finite(one: _Network, predicted: Predicted, store: GraphStore) -> None:
+    odd = np.flatnonzero(~np.isfinite(predicted.score.numpy()))
+    if len(odd):
+        first = f"{store.target[odd[0]]}/{store.decoy[odd[0]]}"
+        raise GraphError(
+            f"the predictions for {len(odd)} decoys are not finite numbers, the first is {first}",
+            where=one.path,
+            remedy="the graphs hold numbers far from those it was trained on",
+        )
 
 
 def _usable(one: _Network) -> DockQNet:
     if one.description.get("origin") != published_checkpoint.ORIGIN:
         return one.network
-    from toporank.learning.message_passing import (
-        PublishedNetwork,
-    )  # with PyG, which takes seconds to import
+    # with PyG, which takes seconds to import
+    from toporank.learning.message_passing import PublishedNetwork
 
     return PublishedNetwork(one.network).eval()
 

@@ -1,12 +1,11 @@
-"""What a scorer says of a decoy: its score, the quality of its residues, and how far to trust
-them.
-"""
+"""What a scorer predicts of a decoy: its score, and how far to trust it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 LEVEL = 0.8
 """Share of models whose DockQ lies within the bounds of their estimate."""
@@ -14,41 +13,30 @@ DECIMALS = 7
 """Decimals of written scores; more would be single-precision noise."""
 QUALITY_DECIMALS = 4
 """Of the quality of residues and what it is made of."""
+KEY = ["target", "decoy"]
+RESIDUES = {"target": str, "decoy": str, "residue": str, "pred_network": float}
+"""Columns of a table of residues.
 
-
-CONTACT_KINDS = ("salt bridge", "hydrogen bond", "apolar", "other")
-"""What holds two residues in contact together: the first of these that they have."""
-CONTACTS = np.dtype(
-    [
-        ("first", "<u4"),
-        ("second", "<u4"),
-        ("distance", "<f4"),
-        ("kind", "u1"),
-        ("pred_network", "<f4"),
-        ("agreement", "<f4"),
-        ("pred_quality", "<f4"),
-    ]
-)
-"""A contact of a decoy: places of two residues among those of its score, Å between their nearest
-heavy atoms, place in `CONTACT_KINDS`, local quality that networks predict, share of the other
-decoys that have it, nan where unknown, and how good all that makes it, `scorer.residue_quality`.
+residue : name, such as `A:52A`. pred_network : mean quality of its contacts that networks predict,
+in [0, 1], nan where it has none. `residue_quality.with_quality` adds residue_name, of the amino acid that it counts
+as, such as `MET`, also for `MSE`; agreement, how far the other decoys agree
+(`comparing.votes.residue_agreement`); and pred_quality, made of all that.
 """
+CONTACTS = {
+    "target": str,
+    "decoy": str,
+    "first": str,
+    "second": str,
+    "distance": np.float32,
+    "type": str,
+    "pred_network": np.float32,
+}
+"""Columns of a table of contacts.
 
-
-class ResidueScore(NamedTuple):
-    """How good an interface residue is thought to be, in [0, 1] or None where it is not known.
-
-    name : such as `A:52A`. pred_network : mean local quality of its contacts that networks predict.
-    agreement : how far the other decoys of the target agree, `comparing.votes.residue_agreement`.
-    residue_name : of the amino acid that it counts as, such as `MET`, also for `MSE`; `UNK` for
-    others, empty where it is not known. pred_quality : of all that, `scorer.residue_quality`.
-    """
-
-    name: str
-    pred_network: float | None
-    agreement: float | None = None
-    residue_name: str = ""
-    pred_quality: float | None = None
+first, second : names of the residues. distance : Å between their nearest heavy atoms. type : what
+holds them together. pred_network : quality that networks predict. `residue_quality.with_quality` adds agreement,
+the share of the other decoys that have the contact, nan where unknown, and pred_quality.
+"""
 
 
 class Score(NamedTuple):
@@ -64,10 +52,8 @@ class Score(NamedTuple):
     pred_network : mean DockQ that the networks predict
     pred_local : mean local quality of its contacts that they predict, if they do
     pooled : what the head of the checkpoint's network sees of it
-    residues : of the graph of a decoy, where networks predict local quality
     consensus : mean similarity to the other decoys of the target, None without others
     pred_confidence : DockQ by the confidence of its predictor, None where nothing is known
-    contacts : of a decoy, an array of `CONTACTS` as bytes, which are small and can be compared
     """
 
     target: str
@@ -78,10 +64,32 @@ class Score(NamedTuple):
     pred_network: float | None = None
     pred_local: float | None = None
     pooled: tuple[float, ...] = ()
-    residues: tuple[ResidueScore, ...] = ()
     consensus: float | None = None
     pred_confidence: float | None = None
-    contacts: bytes = b""
+
+
+def table_of(columns: dict[str, type], **values: object) -> pd.DataFrame:
+    """Return a table of `RESIDUES` or `CONTACTS`; empty without values."""
+    return pd.DataFrame(values, columns=list(columns)).astype(columns)
+
+
+class Predictions(NamedTuple):
+    """What the networks of a scorer predict.
+
+    Attributes
+    ----------
+    scores : of every graph
+    residues : table of `RESIDUES`, one row for each node of the graphs of decoys
+    contacts : table of `CONTACTS`, one row for each two residues that touch
+    """
+
+    scores: list[Score]
+    residues: pd.DataFrame
+    contacts: pd.DataFrame
+
+
+NOTHING = Predictions(scores=[], residues=table_of(RESIDUES), contacts=table_of(CONTACTS))
+"""Predictions without any graph."""
 
 
 class Estimate(NamedTuple):

@@ -3,31 +3,25 @@ how much touches.
 
 Networks judge contacts. A contact is right where the native has it; a residue, where it keeps at
 least half of the contacts that it has there. How many residues a residue touches, and how near two
-come, says much about that: what holds on to little is soon elsewhere. Logistic curves join what is
-known to probabilities.
+come, says much about that: what holds on to little is soon elsewhere. Logistic curves join these
+measures to probabilities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter
-from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from toporank.comparing.contacts import TOUCHING
-from toporank.comparing.correspondence import Trace
 from toporank.comparing.decoys import Compared, Decoys, read_decoys
-from toporank.comparing.votes import contact_agreement, pair_named, residue_agreement, residue_named
+from toporank.comparing.votes import contact_agreement, residue_agreement, residue_named
 from toporank.scorer.curves import Curve, Floats, fit_curve
-from toporank.scorer.prediction import CONTACTS, QUALITY_DECIMALS, ResidueScore, Score
+from toporank.scorer.prediction import KEY, QUALITY_DECIMALS
 from toporank.settings import Section
 from toporank.structures.complex import STANDARD
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNKNOWN = "UNK"
 """Name of a residue that counts as no standard amino acid."""
@@ -40,16 +34,14 @@ MEASURES = {
     "residues": ("network", "touched", "decoy", AGREEMENT),
     "contacts": ("network", "nearness", "decoy", AGREEMENT),
 }
-"""What the curves know: as from `measures`."""
+"""What the curves go by, see `measures`."""
 
 Key = tuple[str, str]
 """Target and decoy."""
 
 
 class Curves(Section):
-    """Probability that something is right, in a decoy that is alone and in one among others, by
-    what is known of it.
-    """
+    """Probability that something is right, in a decoy that is alone and in one among others."""
 
     alone: Curve
     among: Curve
@@ -72,271 +64,221 @@ class Quality(Section):
     contacts: Curves
 
 
-def measures(
-    network: Floats,
-    agreement: Floats,
-    decoy: Floats | float,
-    touched: Floats | float = np.nan,
-    distance: Floats | float = np.nan,
-) -> dict[str, Floats]:
-    """What curves take, by name, (n,) each.
+def measures(table: pd.DataFrame) -> pd.DataFrame:
+    """Return what the curves go by.
 
-    network : quality that networks give, in [0, 1]; of it the logarithm of its odds. agreement : of
-    the other decoys, nan without. decoy : its score. touched : by a residue, how many; of it log(1
-    + touched). distance : between the residues of a contact, Å; `nearness` is what it lacks to
-    `TOUCHING`.
+    Parameters
+    ----------
+    table : residues with `touched`, or contacts with `distance`, Å; `pred_network`, `agreement`,
+        and the score of the decoy, `pred_dockq`
+
+    Returns
+    -------
+    columns of `MEASURES`: the logarithm of the odds of pred_network; the score; log(1 + touched);
+    nearness, what the distance lacks to `TOUCHING`; and the agreement
     """
-    sure = np.clip(network, LEAST, 1 - LEAST)
-    nearness = np.maximum(TOUCHING - np.asarray(distance, dtype=float), 0.0)
-    known = {"network": np.log(sure / (1 - sure)), AGREEMENT: agreement, "decoy": decoy}
-    known |= {"touched": np.log1p(touched), "nearness": nearness}
-    return {
-        name: np.broadcast_to(values, np.shape(network)).astype(float)
-        for name, values in known.items()
-    }
+    sure = table["pred_network"].astype(float).clip(LEAST, 1 - LEAST)
+    result = pd.DataFrame({"network": np.log(sure / (1 - sure)), "decoy": table["pred_dockq"]})
+    result[AGREEMENT] = table[AGREEMENT].astype(float)
+    if "touched" in table:
+        result["touched"] = np.log1p(table["touched"])
+    else:
+        result["nearness"] = (TOUCHING - table["distance"].astype(float)).clip(lower=0.0)
+    return result
 
 
 # ---- of the decoys of a target -------------------------------------------------------------------
 
 
-def with_agreement(
-    scores: Iterable[Score],
-    contacts: Callable[[Key], Compared],
+def with_quality(
+    residues: pd.DataFrame,
+    contacts: pd.DataFrame,
+    scores: Mapping[Key, float],
+    compared: Callable[[Key], Compared],
     copy_of: Mapping[Key, str],
     quality: Quality | None = None,
-) -> list[Score]:
-    """The scores with the agreement of the other decoys on residues and contacts, their quality,
-    and names.
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of residues and contacts with agreement, names and quality.
 
-    A residue that touches no other partner counts as the mean of those of its decoy that do, so
-    that all mean the same; one that networks say nothing about has no value. Decoys vote by their
-    scores, copies once; copies have the values of their originals. quality : of the scorer; without
-    it, quality is the mean of network and agreement. scores : by target. contacts : (target, decoy)
-    → what it is compared by. copy_of : (target, decoy) → the decoy that it is a copy of.
+    Parameters
+    ----------
+    residues, contacts : tables of `RESIDUES` and `CONTACTS` of the decoys of one target
+    scores : of each decoy; decoys vote by them, copies once
+    compared : (target, decoy) → what it is compared by
+    copy_of : (target, decoy) → the decoy that it is a copy of, whose agreement it has
+    quality : of the scorer; without it, quality is the mean of network and agreement
     """
-    found = []
-    for target, own in groupby(scores, key=attrgetter("target")):
-        rows = list(own)
-        scored = {row.decoy: row.pred_dockq for row in rows if row.residues}
-        first = {decoy: copy_of.get((target, decoy)) for decoy in scored}
-        voting = {decoy: dockq for decoy, dockq in scored.items() if first[decoy] not in scored}
-        known = _known(voting, read_decoys(contacts((target, decoy)) for decoy in voting))
-        for row in rows:
-            of_row = (
-                known[row.decoy if row.decoy in known else first[row.decoy]]
-                if row.residues
-                else None
-            )
-            found.append(graded(_agreed(row, of_row), quality) if of_row else row)
-    return found
-
-
-class _Known(NamedTuple):
-    """What is known of a decoy. residues, contacts : agreement by what the decoy calls them, None
-    for a decoy that is alone. names : of its residues, such as `A:52A` → `SER`.
-    """
-
-    residues: dict[str, float] | None
-    contacts: dict[tuple[str, str], float]
-    names: dict[str, str]
-
-
-def _known(voting: Mapping[str, float], read: Decoys) -> dict[str, _Known]:
-    """What is known of each decoy. voting : their scores."""
-    weight, names = np.array([*voting.values()]), {id(chains): chains for chains in read.chains}
-    names = {key: _residue_names(chains) for key, chains in names.items()}
-    residues = residue_agreement(read, weight) if len(voting) > 1 else [None] * len(voting)
-    each = zip(
-        residues,
-        contact_agreement(read, weight),
-        (names[id(chains)] for chains in read.chains),
-        strict=True,
-    )
-    return {decoy: _Known(*of_decoy) for decoy, of_decoy in zip(voting, each, strict=True)}
-
-
-def _residue_names(chains: Mapping[str, Trace]) -> dict[str, str]:
-    """What a decoy calls a residue, such as `A:52A` → the three letters of its amino acid."""
-    pairs = (
-        pair
-        for chain in chains.values()
-        for pair in zip(chain.residues, chain.sequence, strict=True)
-    )
-    return {residue_named(residue): _NAMES.get(letter, UNKNOWN) for residue, letter in pairs}
-
-
-def _agreed(score: Score, known: _Known) -> Score:
-    """A score whose residues have their agreement and names, and whose contacts have their
-    agreement.
-    """
-    agreed, residues = known.residues, []
-    mean = fmean(agreed.values()) if agreed else 0.0
-    for name, quality, *_ in score.residues:
-        unknown = quality is None or agreed is None
-        agreement = None if unknown else round(agreed.get(name, mean), QUALITY_DECIMALS)
-        residues.append(ResidueScore(name, quality, agreement, known.names.get(name, "")))
-    return score._replace(
-        residues=tuple(residues), contacts=_agreed_contacts(score, known.contacts)
-    )
-
-
-def _agreed_contacts(score: Score, known: Mapping[tuple[str, str], float]) -> bytes:
-    if not (score.contacts and known):
-        return score.contacts
-    found, names = (
-        np.frombuffer(score.contacts, CONTACTS).copy(),
-        [residue.name for residue in score.residues],
-    )
-    ends = zip(found["first"].tolist(), found["second"].tolist(), strict=True)
-    found["agreement"] = [known.get(pair_named(names[i], names[j]), np.nan) for i, j in ends]
-    return found.tobytes()
-
-
-def graded(score: Score, quality: Quality | None) -> Score:
-    """A score whose residues and contacts have their quality."""
-    (network, agreement), contacts = (
-        _known_of(score),
-        np.frombuffer(score.contacts, CONTACTS).copy(),
-    )
+    residues, contacts = with_agreement(residues, contacts, scores, compared, copy_of)
+    residues["pred_quality"] = _mean_of_both(residues)
+    contacts["pred_quality"] = _mean_of_both(contacts)
     if quality and len(contacts):
-        found = quality.residues(
-            measures(network, agreement, score.pred_dockq, touched=touched(score))
-        )
-        contacts["pred_quality"] = quality.contacts(of_contacts(score))
-    else:
-        found = _mean_of_known(network, agreement)
-        contacts["pred_quality"] = _mean_of_known(contacts["pred_network"], contacts["agreement"])
-    values = [
-        None if np.isnan(value) else value for value in found.round(QUALITY_DECIMALS).tolist()
-    ]
-    rows = tuple(
-        row._replace(pred_quality=value) for row, value in zip(score.residues, values, strict=True)
-    )
-    return score._replace(residues=rows, contacts=contacts.tobytes())
+        has_contacts = residues["touched"] > 0
+        by_curves = quality.residues(measures(residues))
+        residues["pred_quality"] = residues["pred_quality"].mask(has_contacts, by_curves)
+        contacts["pred_quality"] = quality.contacts(measures(contacts))
+    residues["pred_quality"] = residues["pred_quality"].round(QUALITY_DECIMALS)
+    return residues, contacts.astype({"pred_quality": np.float32})
 
 
-def _known_of(score: Score) -> Floats:
-    """Network and agreement of each residue, nan where unknown: (2, n)."""
-    known = [
-        (np.nan if x is None else x, np.nan if y is None else y) for _, x, y, *_ in score.residues
-    ]
-    return np.array(known, dtype=np.float64).reshape(-1, 2).T
+def _mean_of_both(table: pd.DataFrame) -> pd.Series:
+    """The mean of network and agreement; without an agreement, what networks predict."""
+    network = table["pred_network"].astype(float)
+    return ((network + table[AGREEMENT]) / 2).fillna(network)
 
 
-def _mean_of_known(network: Floats, agreement: Floats) -> Floats:
-    """That of networks, or the mean of both."""
-    return np.where(np.isnan(agreement), network, (network.astype(float) + agreement) / 2)
+def with_agreement(
+    residues: pd.DataFrame,
+    contacts: pd.DataFrame,
+    scores: Mapping[Key, float],
+    compared: Callable[[Key], Compared],
+    copy_of: Mapping[Key, str],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of one target with the score of the decoy, `pred_dockq`, and `agreement`;
+    residues also with `residue_name` and the number of residues that each has `touched`.
 
-
-def of_contacts(score: Score) -> dict[str, Floats]:
-    """The `measures` of the contacts of a score, (C,) each."""
-    found = np.frombuffer(score.contacts, CONTACTS)
-    network, distance, agreement = (
-        found[name].astype(float) for name in ("pred_network", "distance", "agreement")
-    )
-    return measures(network, agreement, score.pred_dockq, distance=distance)
-
-
-def touched(score: Score) -> Floats:
-    """How many residues of other partners each residue touches, (n,); one that touches none has the
-    mean of others.
+    A residue that touches no other partner has the mean of those of its decoy that do, so that all
+    mean the same. One that networks say nothing about has no agreement. Parameters : as for
+    `with_quality`.
     """
-    contacts = np.frombuffer(score.contacts, CONTACTS)
-    found = np.bincount(
-        np.concatenate([contacts["first"], contacts["second"]]), minlength=len(score.residues)
-    )
-    return np.where(found > 0, found, found[found > 0].mean() if found.any() else 0.0)
+    residues, contacts = residues.copy(), contacts.copy()
+    keys = dict.fromkeys(zip(residues["target"], residues["decoy"], strict=True))
+    original = {}
+    for target, decoy in keys:
+        first = copy_of.get((target, decoy))
+        original[decoy] = first if (target, first) in keys else decoy
+    voters = [key for key in keys if original[key[1]] == key[1]]
+    read = read_decoys(map(compared, voters))
+    by_contact = contact_agreement(read, np.array([scores[key] for key in voters]))
+    by_residue = residue_agreement(by_contact)
+
+    score = {decoy: scores[target, decoy] for target, decoy in keys}
+    for table in (residues, contacts):
+        table["pred_dockq"] = table["decoy"].map(score).astype(float)
+    of_original = residues["decoy"].map(original)
+    places = pd.MultiIndex.from_arrays([of_original, residues["residue"]])
+    residues["residue_name"] = _residue_names(read).reindex(places, fill_value="").to_numpy()
+    agreement = by_residue.reindex(places).set_axis(residues.index)
+    mean = of_original.map(by_residue.groupby(level="decoy").mean()).astype(float)
+    agreement = agreement.fillna(mean).fillna(0.0).round(QUALITY_DECIMALS)
+    is_known = residues["pred_network"].notna() & (len(voters) > 1)
+    residues[AGREEMENT] = agreement.where(is_known)
+    residues["touched"] = touched(residues, contacts)
+    first, second = in_order(contacts)
+    pairs = pd.MultiIndex.from_arrays([contacts["decoy"].map(original), first, second])
+    contacts[AGREEMENT] = by_contact.reindex(pairs).to_numpy(np.float32)
+    return residues, contacts
+
+
+def _residue_names(read: Decoys) -> pd.Series:
+    """The three letters of the amino acid of each residue, by decoy and name, such as `A:52A`."""
+    names: dict[int, dict[str, str]] = {}
+    parts = {"": pd.Series(dtype=str)}
+    for decoy, chains in zip(read.names, read.chains, strict=True):
+        if id(chains) not in names:
+            of_chains = names[id(chains)] = {}
+            for chain in chains.values():
+                for residue, letter in zip(chain.residues, chain.sequence, strict=True):
+                    of_chains[residue_named(residue)] = _NAMES.get(letter, UNKNOWN)
+        parts[decoy] = pd.Series(names[id(chains)], dtype=str)
+    return pd.concat(parts)
+
+
+def in_order(contacts: pd.DataFrame) -> np.ndarray:
+    """The names of both residues of each contact in alphabetical order, (2, C)."""
+    return np.sort(contacts[["first", "second"]].to_numpy(object), axis=1).T
+
+
+def touched(residues: pd.DataFrame, contacts: pd.DataFrame) -> pd.Series:
+    """Return how many residues of other partners each residue touches; one that touches none has
+    the mean of the others of its decoy.
+    """
+    ends = contacts.melt("decoy", ["first", "second"], value_name="residue")
+    counts = ends[["decoy", "residue"]].value_counts()
+    n = counts.reindex(pd.MultiIndex.from_frame(residues[["decoy", "residue"]]))
+    n = n.set_axis(residues.index)
+    mean = n.groupby(residues["decoy"]).transform("mean")
+    return n.fillna(mean).fillna(0.0)
 
 
 # ---- what it is made from ------------------------------------------------------------------------
 
 
-class Truth(NamedTuple):
-    """What the native says of a decoy. residues : those that touch another partner, such as
-    `A:52A`, and whether each keeps at least half of its contacts in the native. contacts : those
-    that the native has, by `votes.pair_named`.
+class Witnesses(NamedTuple):
+    """Labelled decoys of a data set.
+
+    Attributes
+    ----------
+    residues, contacts : tables of `RESIDUES` and `CONTACTS`, by networks that were trained without
+        the cluster of the decoy
+    compared : (target, decoy) → what it is compared by
+    in_native : `target`, `decoy` and `residue` of those that touch another partner and are in the
+        native, and whether each is `right`: it keeps at least half of its contacts there
+    native_contacts : `target`, `decoy`, `first`, `second` of the contacts of the native, each in
+        alphabetical order
     """
 
-    residues: Mapping[str, bool]
-    contacts: frozenset[tuple[str, str]]
-
-
-class Witness(NamedTuple):
-    """A labelled decoy.
-
-    score : of networks that were trained without its cluster, with residues and contacts. compared
-    : what it is compared by. truth : what its native says of it.
-    """
-
-    score: Score
-    compared: Compared
-    truth: Truth
+    residues: pd.DataFrame
+    contacts: pd.DataFrame
+    compared: Mapping[Key, Compared]
+    in_native: pd.DataFrame
+    native_contacts: pd.DataFrame
 
 
 def quality_table(
-    witnesses: Iterable[Witness], predicted: Mapping[Key, float], alone: Mapping[Key, float]
+    witnesses: Witnesses, predicted: Mapping[Key, float], alone: Mapping[Key, float]
 ) -> pd.DataFrame:
-    """A row for each residue and each contact that is known to be `right` or wrong.
+    """Return a row for each residue and each contact that is known to be `right` or wrong.
 
-    Columns: `target` and `name` of its decoy, `of`, a key of `MEASURES`, these measures, and
-    `alone`, the score of the decoy by itself. witnesses : by target. predicted, alone : scores of
-    the decoys among all of their target, and of each by itself.
+    Parameters
+    ----------
+    witnesses : the decoys
+    predicted, alone : scores of the decoys among all of their target, and of each alone
+
+    Returns
+    -------
+    columns `target` and `name` of the decoy, `of`, a key of `MEASURES`, these measures, and
+    `alone`, the score of the decoy alone
     """
-    import pandas as pd
-
-    known = {(each.score.target, each.score.decoy): each for each in witnesses}
-    scores = [each.score._replace(pred_dockq=predicted[key]) for key, each in known.items()]
+    in_native = pd.MultiIndex.from_frame(witnesses.in_native[[*KEY, "residue"]])
+    native_contacts = pd.MultiIndex.from_frame(witnesses.native_contacts)
     parts = []
-    for score in with_agreement(scores, lambda key: known[key].compared, {}):
-        key = score.target, score.decoy
-        for of, (values, right) in _judged(score, known[key].truth).items():
-            about = {
-                "target": key[0],
-                "name": key[1],
-                "of": of,
-                "alone": alone[key],
-                "right": right,
-            }
-            parts.append(pd.DataFrame({**about, **values}))
+    for target, of_target in witnesses.residues.groupby("target"):
+        contacts = witnesses.contacts[witnesses.contacts["target"] == target]
+        compared = witnesses.compared.__getitem__
+        residues, contacts = with_agreement(of_target, contacts, predicted, compared, {})
+        residues = residues.merge(witnesses.in_native, on=[*KEY, "residue"])
+        for end in ("first", "second"):
+            ends = pd.MultiIndex.from_frame(contacts[[*KEY, end]])
+            contacts = contacts[ends.isin(in_native)]
+        first, second = in_order(contacts)
+        pairs = pd.MultiIndex.from_frame(contacts[KEY].assign(first=first, second=second))
+        contacts = contacts.assign(right=pairs.isin(native_contacts))
+        for of, table in (("residues", residues), ("contacts", contacts)):
+            part = table[["target", "right"]].assign(name=table["decoy"], of=of, **measures(table))
+            parts.append(part.assign(alone=[alone[target, decoy] for decoy in table["decoy"]]))
     return pd.concat(parts, ignore_index=True).dropna(subset=["network"])
 
 
-def _judged(score: Score, truth: Truth) -> dict[str, tuple[dict[str, Floats], Sequence[bool]]]:
-    """The measures of the residues and contacts of a decoy that its native knows, and whether each
-    is right.
-    """
-    names = [row.name for row in score.residues]
-    kept = np.array([i for i, name in enumerate(names) if name in truth.residues], dtype=int)
-    residues = measures(*_known_of(score)[:, kept], score.pred_dockq, touched=touched(score)[kept])
-    contacts = np.frombuffer(score.contacts, CONTACTS)
-    pairs = [(names[i], names[j]) for i, j in contacts[["first", "second"]].tolist()]
-    there = np.array(
-        [i for i, pair in enumerate(pairs) if truth.residues.keys() >= {*pair}], dtype=int
-    )
-    of_pairs = {name: values[there] for name, values in of_contacts(score).items()}
-    return {
-        "residues": (residues, [truth.residues[names[i]] for i in kept]),
-        "contacts": (of_pairs, [pair_named(*pairs[i]) in truth.contacts for i in there]),
-    }
-
-
 def fit_quality(table: pd.DataFrame) -> Quality:
-    """The curves that come nearest to what was seen, by least squares.
+    """Return the curves that come nearest to what was seen, by least squares.
 
-    table : as from `quality_table`, with `cluster`; clusters weigh alike.
+    Parameters
+    ----------
+    table : as from `quality_table`, with `cluster`; clusters weigh alike
     """
+    of_kind = {of: table[table["of"] == of] for of in MEASURES}
     return Quality(
-        **{of: fit_curves(table[table["of"] == of], names) for of, names in MEASURES.items()}
+        residues=fit_curves(of_kind["residues"], MEASURES["residues"]),
+        contacts=fit_curves(of_kind["contacts"], MEASURES["contacts"]),
     )
 
 
 def fit_curves(table: pd.DataFrame, names: Sequence[str]) -> Curves:
-    """Curves of these measures. Where no decoy has others, that among others is that of one
+    """Return curves of these measures. Where no decoy has others, that among others is that of one
     alone.
     """
     seen = table.assign(dockq=table["right"].astype(float))
-    alone = fit_curve(
-        seen.assign(decoy=seen["alone"]), [name for name in names if name != AGREEMENT]
-    )
+    by_itself = [name for name in names if name != AGREEMENT]
+    alone = fit_curve(seen.assign(decoy=seen["alone"]), by_itself)
     among = seen[seen[AGREEMENT].notna()]
     return Curves(alone=alone, among=fit_curve(among, names) if len(among) else alone)

@@ -1,27 +1,28 @@
-"""A scorer as one thing: what it is, whether it is whole, and where its parts are.
+"""A scorer: which files it has, whether they are whole, and how a run was scored with it.
 
-No torch is needed to open one; `scorer.networks` predicts with it.
+No torch is needed to open one. The way from graphs to scores is `scorer.networks`, then
+`scorer.judge`; `scorer.residue_quality` is for residues and contacts.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from toporank.errors import CheckpointError
+import toporank
+from toporank.errors import CheckpointError, RecordError
 from toporank.files.archives import archive_name
-from toporank.files.atomic import sha256
+from toporank.files.atomic import sha256, write_text
 from toporank.learning.checkpoint import read_description, toy
-from toporank.scorer.embeddings import Vectors, read_training_vectors
 from toporank.scorer.manifest import (
     JUDGE,
     MANIFEST,
-    VECTORS,
-    WITHOUT,
+    NO_JUDGE,
     check_files,
     digests_of,
     parts_of,
@@ -40,8 +41,7 @@ class Scorer:
     members : checkpoints whose spread is reported
     mean : whether the mean of the members is the score of the networks
     digests : SHA-256 by file
-    judge : file of the trees and the calibration, None for a scorer without
-    vectors : file of the networks' vectors of the training set, None for a scorer without
+    judge : judge.json, None for a scorer without
     n_targets : number of targets that all networks together learned from, None where scorer.json
         does not say it
     graphs : records of the features that scorer.json names, None without one
@@ -53,9 +53,18 @@ class Scorer:
     mean: bool
     digests: Mapping[Path, str]
     judge: Path | None = None
-    vectors: Path | None = None
     n_targets: int | None = None
     graphs: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        of_members = [self.digests[path] for path in self.members]
+        if self.mean and self.digests[self.checkpoint] not in of_members:
+            raise CheckpointError(
+                f"the score is the mean of the {len(self.members)} checkpoints of its ensemble; "
+                "this one is another",
+                where=self.checkpoint,
+                remedy="copy this checkpoint to a folder of its own to score with it alone",
+            )
 
     @classmethod
     def open(cls, path: Path | str) -> Scorer:
@@ -84,47 +93,29 @@ class Scorer:
         parts = parts_of(Path(path))
         digests = digests_of(parts)
         check_files(parts, digests)
-        files = {name: parts.folder / name for name in parts.files}
-        members = [files[name] for name in parts.members]
-        of_files = {files[name]: digest for name, digest in digests.items()}
-        known = parts.manifest and parts.manifest.learned_from
-        n_targets = known.targets if known and parts.mean else None
-        graphs = parts.manifest and parts.manifest.features
-        opened = cls(
+        manifest = parts.manifest
+        learned_from = manifest.learned_from if manifest and parts.mean else None
+        return cls(
             path=Path(path),
-            checkpoint=files[parts.checkpoint],
-            members=members,
+            checkpoint=parts.folder / parts.checkpoint,
+            members=[parts.folder / name for name in parts.members],
             mean=parts.mean,
-            digests=of_files,
-            judge=files.get(JUDGE),
-            vectors=files.get(VECTORS),
-            n_targets=n_targets,
-            graphs=graphs,
+            digests={parts.folder / name: digest for name, digest in digests.items()},
+            judge=parts.folder / JUDGE if JUDGE in parts.files else None,
+            n_targets=learned_from.targets if learned_from else None,
+            graphs=manifest.features if manifest else None,
         )
-        return opened._checked()
 
     @classmethod
     def of(cls, checkpoint: Path, members: Sequence[Path] = (), *, mean: bool = False) -> Scorer:
-        """A scorer of networks alone, wherever their files lie."""
+        """Return a scorer of networks alone, wherever their files lie."""
         digests = {path: sha256(path) for path in dict.fromkeys((checkpoint, *members))}
-        return cls(checkpoint, checkpoint, members, mean, digests)._checked()
-
-    def _checked(self) -> Scorer:
-        if self.mean and self.digests[self.checkpoint] not in [
-            self.digests[path] for path in self.members
-        ]:
-            raise CheckpointError(
-                f"the score is the mean of the {len(self.members)} checkpoints of its ensemble; "
-                "this one is another",
-                where=self.checkpoint,
-                remedy="copy this checkpoint to a folder of its own to score with it alone",
-            )
-        return self
+        return cls(checkpoint, checkpoint, members, mean, digests)
 
     @property
     def judges(self) -> list[Path]:
         """The checkpoints that give the score of the networks."""
-        return [*self.members] if self.mean else [self.checkpoint]
+        return list(self.members) if self.mean else [self.checkpoint]
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -134,9 +125,8 @@ class Scorer:
     @cached_property
     def descriptions(self) -> list[dict[str, Any]]:
         """The same of all checkpoints that give the score, its own first."""
-        others = [
-            path for path in self.judges if self.digests[path] != self.digests[self.checkpoint]
-        ]
+        digest = self.digests[self.checkpoint]
+        others = [path for path in self.judges if self.digests[path] != digest]
         return [self.description, *map(read_description, others)]
 
     @property
@@ -153,10 +143,8 @@ class Scorer:
 
     @property
     def missing(self) -> str:
-        """Which files it does without, in a sentence; empty where it has them all."""
-        there = {path.name for path in self.digests}
-        lacks = [f"no {name} ({why})" for name, why in WITHOUT.items() if name not in there]
-        return f"the scorer has {', '.join(lacks)}" if lacks else ""
+        """What it lacks without a judge, in a sentence; empty where it has one."""
+        return "" if self.judge else f"the scorer has no {JUDGE} ({NO_JUDGE})"
 
     @property
     def digest(self) -> str:
@@ -166,22 +154,11 @@ class Scorer:
         contents = sorted(f"{path.name} {digest}" for path, digest in self.digests.items())
         return hashlib.sha256("\n".join([str(self.mean), *contents]).encode()).hexdigest()
 
-    def training_vectors(self) -> Vectors:
-        """Where its checkpoint sees some of the decoys that it learned from. Raises RecordError
-        when damaged.
-        """
-        return (
-            read_training_vectors(self.vectors, self.digests[self.checkpoint])
-            if self.vectors
-            else {}
-        )
-
 
 def files_of(path: Path | str) -> list[Path]:
-    """The files of a scorer, scorer.json first if there is one; they are not looked into, nor need
-    they be whole.
+    """Return the files of a scorer, scorer.json first if there is one, or the archive that it is.
 
-    Of an archive it is the archive.
+    They are not read, nor need they be whole.
     """
     if archive_name(Path(path)):
         return [Path(path)]
@@ -189,5 +166,59 @@ def files_of(path: Path | str) -> list[Path]:
         parts = parts_of(Path(path))
     except CheckpointError:
         return [Path(path)]
-    manifest = [parts.folder / MANIFEST] if parts.manifest else []
-    return [*manifest, *(parts.folder / name for name in parts.files)]
+    names = [MANIFEST, *parts.files] if parts.manifest else parts.files
+    return [parts.folder / name for name in names]
+
+
+# ---- scored_with.json ----------------------------------------------------------------------------
+
+
+class ScoredWith(NamedTuple):
+    """What gave the scores of a data set, which makes two runs comparable.
+
+    Attributes
+    ----------
+    version : of TopoRank
+    scorer : `Scorer.digest`
+    checkpoint : SHA-256 of the one that gives pooled vectors
+    rank_by, use_confidence : as the configuration has them
+    """
+
+    version: str
+    scorer: str
+    checkpoint: str
+    rank_by: str
+    use_confidence: bool
+
+    @classmethod
+    def of(cls, scorer: Scorer, *, rank_by: str, use_confidence: bool) -> ScoredWith:
+        """Return the record for scores that this version gives now."""
+        return cls(
+            version=toporank.__version__,
+            scorer=scorer.digest,
+            checkpoint=scorer.digests[scorer.checkpoint],
+            rank_by=rank_by,
+            use_confidence=use_confidence,
+        )
+
+
+def write_record(path: Path | str, record: ScoredWith) -> None:
+    """Write scored_with.json."""
+    write_text(path, json.dumps(record._asdict(), indent=1) + "\n")
+
+
+def read_record(path: Path | str) -> ScoredWith | None:
+    """Read scored_with.json; None where there is none, as in a folder of an earlier version.
+
+    Raises
+    ------
+    RecordError : it is something else
+    """
+    try:
+        entries = json.loads(Path(path).read_text(encoding="utf-8"))
+        return ScoredWith(**{name: entries[name] for name in entries if name in ScoredWith._fields})
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError) as error:
+        remedy = "delete it and run `toporank score` again"
+        raise RecordError("does not say what gave the scores", where=path, remedy=remedy) from error

@@ -12,7 +12,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 import safetensors.numpy
-from _chains import chain
+from _chains import chain as sequence_of
+from _complexes import chain, places_of_chains, renamed, selected, together
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ from toporank.comparing.correspondence import (
     traces,
 )
 from toporank.comparing.decoys import Compared, compare, maps_of_target, read_decoys
-from toporank.comparing.votes import residue_agreement, similarities, votes
+from toporank.comparing.votes import contact_agreement, residue_agreement, similarities
 from toporank.features.interface import CaCutoff, Meeting, ca_cutoff_interface
 from toporank.ranking.interfaces import interface_table
 from toporank.structures.complex import Complex
@@ -48,12 +49,6 @@ HALF = sorted(DECOYS)[1::2]
 # ---- changes that change nothing -----------------------------------------------------------------
 
 
-def renamed(complex_: Complex, names: Mapping[str, str]) -> Complex:
-    """With other names of chains."""
-    residues = tuple(r._replace(chain=names.get(r.chain, r.chain)) for r in complex_.residues)
-    return replace(complex_, residues=residues)
-
-
 def renumbered(complex_: Complex, shift: int = 1000) -> Complex:
     """Each chain numbered from 1 on, without gaps, and shifted."""
     nth: dict[str, int] = {}
@@ -64,59 +59,20 @@ def renumbered(complex_: Complex, shift: int = 1000) -> Complex:
     return replace(complex_, residues=tuple(residues))
 
 
-def only(complex_: Complex, order: np.ndarray) -> Complex:
-    """These residues of it, in this order. order : int, places of residues."""
-    atoms = np.concatenate([np.flatnonzero(complex_.residue_of == r) for r in order])
-    place = np.full(len(complex_.xyz), -1)
-    place[atoms] = np.arange(len(atoms))
-    ca = complex_.ca[order]
-    return replace(
-        complex_,
-        residues=tuple(complex_.residues[r] for r in order), names=tuple(complex_.names[r] for r in order),
-        parents=tuple(complex_.parents[r] for r in order), xyz=complex_.xyz[atoms],
-        atom_names=complex_.atom_names[atoms], residue_of=np.repeat(np.arange(len(order)), [
-            int((complex_.residue_of == r).sum()) for r in order
-        ]),
-        ca=np.where(ca >= 0, place[ca], -1),
-    )  # fmt: skip
-
-
-def chains_of(complex_: Complex) -> dict[str, np.ndarray]:
-    """Places of the residues of each chain."""
-    names = np.array([residue.chain for residue in complex_.residues])
-    return {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
-
-
 def reordered(complex_: Complex) -> Complex:
-    return only(complex_, np.concatenate([*reversed(chains_of(complex_).values())]))
+    return selected(complex_, np.concatenate([*reversed(places_of_chains(complex_).values())]))
 
 
-def beside(complex_: Complex, shift: float) -> Complex:
-    """With a copy of its first chain, called Z, shifted along x, in Å."""
-    extra = only(complex_, next(iter(chains_of(complex_).values())))
-    extra = renamed(extra, dict.fromkeys(chains_of(extra), "Z"))
-    n = len(complex_.residues)
-    return replace(
-        complex_,
-        residues=complex_.residues + extra.residues, names=complex_.names + extra.names,
-        parents=complex_.parents + extra.parents,
-        xyz=np.concatenate([complex_.xyz, extra.xyz + np.array([shift, 0, 0])]),
-        atom_names=np.concatenate([complex_.atom_names, extra.atom_names]),
-        residue_of=np.concatenate([complex_.residue_of, extra.residue_of + n]),
-        ca=np.concatenate([complex_.ca, np.where(extra.ca >= 0, extra.ca + len(complex_.xyz), -1)]),
-    )  # fmt: skip
-
-
-def cut(complex_: Complex) -> Complex:
+def shortened(complex_: Complex) -> Complex:
     """Without up to 12 residues at each end of each chain, as far as these are far from the other
     chain.
     """
     tensors = contact_interface(complex_)
     kept = []
-    for places in chains_of(complex_).values():
+    for places in places_of_chains(complex_).values():
         near = np.flatnonzero(tensors[places])
         kept.append(places[min(12, near.min()) : max(len(places) - 12, near.max() + 1)])
-    return only(complex_, np.concatenate(kept))
+    return selected(complex_, np.concatenate(kept))
 
 
 def meetings_of(complex_: Complex) -> list[Meeting]:
@@ -131,15 +87,17 @@ def contact_interface(complex_: Complex) -> np.ndarray:
     return found
 
 
-FIRST, SECOND = chains_of(next(iter(DECOYS.values())))
+FIRST, SECOND = places_of_chains(next(iter(DECOYS.values())))
 CHANGES: dict[str, Callable[[Complex], Complex]] = {
     "renamed": lambda c: renamed(c, {FIRST: "7", SECOND: "a long name"}),
     "swapped": lambda c: renamed(c, {FIRST: SECOND, SECOND: FIRST}),
     "renumbered": renumbered,
-    "cut": cut,
+    "cut": shortened,
     "reordered": reordered,
-    "copy far away": lambda c: beside(c, 400.0),
-    "all": lambda c: reordered(renumbered(renamed(cut(c), {FIRST: SECOND, SECOND: "x"}), -30)),
+    "copy far away": lambda c: together(c, chain(c, FIRST, "Z", 400.0)),
+    "all": lambda c: reordered(
+        renumbered(renamed(shortened(c), {FIRST: SECOND, SECOND: "x"}), -30)
+    ),
 }
 
 
@@ -152,9 +110,9 @@ class Said:
         given = [Compared(name, content, self.maps[name]) for name, content in contents.items()]
         self.compared = compare(given)
         read = read_decoys(given)
+        self.similarities = list(similarities(read.contacts))
         weight = np.linspace(0.2, 0.8, len(given))
-        self.votes = votes(similarities(read.contacts), weight)
-        self.agreement = residue_agreement(read, weight)
+        self.agreement = residue_agreement(contact_agreement(read, weight))
         rows = [
             CoverageRow(
                 "T", n, Status.OK, "", "", None, "", 2, 9, "", "", chain_map_text(self.maps[n])
@@ -183,9 +141,9 @@ def test_half_of_the_models_changed_say_what_all_said_before(unchanged, change):
         assert found.compared[name].consensus == pytest.approx(
             unchanged.compared[name].consensus, abs=1e-6
         )
-    np.testing.assert_allclose(found.votes, unchanged.votes, atol=1e-6)
-    for one, other in zip(found.agreement, unchanged.agreement, strict=True):
-        assert sorted(one.values()) == pytest.approx(sorted(other.values()), abs=1e-6)
+        agreement = [sorted(said.agreement[name]) for said in (found, unchanged)]
+        assert agreement[0] == pytest.approx(agreement[1], abs=1e-6)
+    np.testing.assert_allclose(found.similarities, unchanged.similarities, atol=1e-6)
     by_sizes = [[row[3:6] for row in said.interfaces] for said in (found, unchanged)]
     assert by_sizes[0] == by_sizes[1]
     assert len({row.interface for row in found.interfaces}) == 1
@@ -225,7 +183,7 @@ def called(model: Traces, names: Mapping[str, str]) -> Traces:
     return Traces(chains, model.contacts)
 
 
-HOMO = chain(1, 60)
+HOMO = sequence_of(1, 60)
 
 
 @pytest.mark.parametrize("names", ["AB", "ABC"])
@@ -242,7 +200,7 @@ def test_names_of_identical_chains_mean_nothing(names):
 
 
 def test_of_several_ways_to_map_copies_the_one_with_most_contacts_in_common_counts():
-    sequences = {"A": chain(2, 80), "B": HOMO, "C": HOMO}
+    sequences = {"A": sequence_of(2, 80), "B": HOMO, "C": HOMO}
     near_b = made_up("ABC", sequences, [("A", "B")])
     near_c = made_up("ABC", sequences, [("A", "C")])
     # residue k touches k + 1 or k + 2 (`made_up`), so another offset would share none
@@ -252,7 +210,7 @@ def test_of_several_ways_to_map_copies_the_one_with_most_contacts_in_common_coun
 
 
 def test_a_chain_that_no_other_model_has_gets_a_name_of_its_own():
-    sequences = {"A": chain(2, 80), "B": HOMO, "C": chain(3, 50)}
+    sequences = {"A": sequence_of(2, 80), "B": HOMO, "C": sequence_of(3, 50)}
     found = chain_maps(
         {"a": made_up("AB", sequences, [("A", "B")]), "b": made_up("AC", sequences, [("A", "C")])}
     )
@@ -280,7 +238,7 @@ def trace(sequence: str, numbers: list[int] | None = None, codes: str = "") -> T
     return Trace(residues, sequence, np.arange(len(sequence)), np.zeros((len(sequence), 3)))
 
 
-WHOLE = trace(chain(5, 100))
+WHOLE = trace(sequence_of(5, 100))
 
 
 def test_numbers_count_where_they_agree_and_a_missing_residue_has_no_place():

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_labelling import DOCKQ_2_1_3, chain, example, part, renamed, together
+from _complexes import chain, cut, renamed, selected, together
+from test_labelling import DOCKQ_2_1_3, example
 
 from structures_text import moved
 from toporank.comparing.native.alignment import pieces
@@ -17,17 +18,6 @@ from toporank.comparing.native.mapping_text import in_decoy, mapping_text, read_
 from toporank.errors import ConfigError, LabelError
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
-
-
-def cut(complex_: Complex, name: str, into: str) -> Complex:
-    """A complex with one chain cut into pieces of about equal length, called as the letters say."""
-    members = [i for i, residue in enumerate(complex_.residues) if residue.chain == name]
-    called = {i: into[k * len(into) // len(members)] for k, i in enumerate(members)}
-    residues = [
-        residue._replace(chain=called.get(i, residue.chain))
-        for i, residue in enumerate(complex_.residues)
-    ]
-    return replace(complex_, residues=tuple(residues))
 
 
 def joined(complex_: Complex, names: str, new: str, shift: int = 500) -> Complex:
@@ -72,7 +62,7 @@ def test_three_chains_in_one_in_another_order_and_with_a_linker():
     native, whole = cut(example("1KTZ", "near1"), "A", "HLX"), example("1KTZ", "mid2")
     pieces_ = [chain(cut(whole, "A", "HLX"), name, name) for name in "LXH"]
     linker = chain(whole, "A", "K", 300.0)
-    linker = part(linker, np.arange(len(linker.residues)) < 12)
+    linker = selected(linker, np.arange(12))
     linker = replace(linker, parents=("GLY",) * 12, names=("GLY",) * 12)
     parts = [chain(whole, "B", "B"), pieces_[0], linker, *pieces_[1:]]
     decoy = joined(together(*parts), "LKXH", "A", 1000)

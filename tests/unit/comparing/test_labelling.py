@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _complexes import chain, cut, renamed, selected, together
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,56 +41,6 @@ its native.
 
 def example(target: str, decoy: str) -> Complex:
     return read_complex(next((EXAMPLES / target).glob(f"{decoy}.*")))
-
-
-def renamed(complex_: Complex, names: dict[str, str]) -> Complex:
-    """Chains under other names; the atoms stay in their order."""
-    return replace(
-        complex_,
-        residues=tuple(r._replace(chain=names.get(r.chain, r.chain)) for r in complex_.residues),
-    )
-
-
-def part(complex_: Complex, kept: np.ndarray) -> Complex:
-    """Some residues, bool, shape (R,)."""
-    own = kept[complex_.residue_of]
-    place = np.append(np.cumsum(own) - 1, -1)
-    names = [[value for value, keep in zip(column, kept, strict=True) if keep]
-             for column in (complex_.residues, complex_.names, complex_.parents)]  # fmt: skip
-    return Complex(
-        *map(tuple, names),
-        xyz=complex_.xyz[own],
-        atom_names=complex_.atom_names[own],
-        residue_of=(np.cumsum(kept) - 1)[complex_.residue_of[own]],
-        ca=place[complex_.ca[kept]],
-    )
-
-
-def together(*parts: Complex) -> Complex:
-    """The chains of several complexes in one."""
-    atoms, residues = (
-        np.cumsum([0, *(len(p.xyz) for p in parts)]),
-        np.cumsum([0, *(len(p.residues) for p in parts)]),
-    )
-    joined = {
-        name: sum((getattr(p, name) for p in parts), ())
-        for name in ("residues", "names", "parents")
-    }
-    return Complex(
-        **joined,
-        xyz=np.concatenate([p.xyz for p in parts]),
-        atom_names=np.concatenate([p.atom_names for p in parts]),
-        residue_of=np.concatenate(
-            [p.residue_of + n for p, n in zip(parts, residues, strict=False)]
-        ),
-        ca=np.concatenate([p.ca + n for p, n in zip(parts, atoms, strict=False)]),
-    )
-
-
-def chain(complex_: Complex, name: str, new: str, shift: float = 0.0) -> Complex:
-    """One chain under another name, shifted along x (Å)."""
-    own = part(complex_, np.array([r.chain == name for r in complex_.residues]))
-    return replace(renamed(own, {name: new}), xyz=own.xyz + np.array([shift, 0.0, 0.0]))
 
 
 @pytest.fixture(scope="module")
@@ -171,9 +122,9 @@ def test_what_needs_no_alignment_could_not_have_passed_it(one, other):
 
 def test_residues_that_are_missing_or_numbered_differently_do_not_matter(native, decoy):
     rows = np.arange(len(decoy.residues))
-    cut = part(decoy, (rows % 17 != 5) & (rows > 3))
-    cut = replace(cut, residues=tuple(ResidueId(r.chain, r.number + 500) for r in cut.residues))
-    found = label(Native(native), cut)
+    some = selected(decoy, rows[(rows % 17 != 5) & (rows > 3)])
+    some = replace(some, residues=tuple(ResidueId(r.chain, r.number + 500) for r in some.residues))
+    found = label(Native(native), some)
     assert found.dockq == pytest.approx(label(Native(native), decoy).dockq, abs=0.05)
     assert found.notes == ()
 
@@ -183,13 +134,8 @@ def test_residues_that_are_missing_or_numbered_differently_do_not_matter(native,
 
 def test_chains_of_one_partner_count_as_one_chain(native, decoy):
     expected = label(Native(native), decoy)
-    half = {}
-    for name, complex_ in (("native", native), ("decoy", decoy)):
-        own = [i for i, r in enumerate(complex_.residues) if r.chain == "A"]
-        rest = set(own[len(own) // 2 :])
-        half[name] = replace(complex_, residues=tuple(
-            r._replace(chain="C") if i in rest else r for i, r in enumerate(complex_.residues)))  # fmt: skip
-    found = label(Native(half["native"], (("A", "C"), ("B",))), half["decoy"])
+    halves = [cut(complex_, "A", "AC") for complex_ in (native, decoy)]
+    found = label(Native(halves[0], (("A", "C"), ("B",))), halves[1])
     assert found.dockq == pytest.approx(expected.dockq)
     assert list(found.interfaces) == [(("A", "C"), ("B",))]
 
@@ -285,7 +231,7 @@ def test_a_model_with_more_chains_is_cut_to_the_best_copy_and_says_so(native, de
 
 
 def test_a_model_that_lacks_chains_is_labelled_over_what_is_there_and_says_so(trimer):
-    found = label(Native(trimer), part(trimer, np.array([r.chain != "C" for r in trimer.residues])))
+    found = label(Native(trimer), together(chain(trimer, "A", "A"), chain(trimer, "B", "B")))
     assert found.dockq == pytest.approx(1.0)
     assert len(found.interfaces) == 1
     assert found.notes == ("no counterpart of chain C of the native",)

@@ -4,6 +4,8 @@ measure.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pandas as pd
 import pytest
 
@@ -61,47 +63,46 @@ def test_of_copies_the_one_of_which_most_is_known_counts():
     assert (found.decoy, found.value, found.n) == ("0", 0.9, 5)
 
 
+def by_plddt(names: Iterable[str], predictor: str) -> list[Confidence]:
+    """Models whose pLDDT rises in this order."""
+    stated = []
+    for k, name in enumerate(names):
+        stated.append(Confidence("T", name, predictor, interface_plddt=80.0 + k))
+    return stated
+
+
 @pytest.mark.parametrize(
     ("names", "predictor"),
     [
-        (["ranked_1", "ranked_2", "ranked_0"], "AlphaFold-Multimer"),
-        (
-            ["x_unrelaxed_rank_002_m", "x_unrelaxed_rank_003_m", "x_unrelaxed_rank_001_m"],
-            "ColabFold",
-        ),
-        (
-            ["pred.model_idx_4.rank_1", "pred.model_idx_0.rank_2", "pred.model_idx_3.rank_0"],
-            "Chai-1",
-        ),
+        ("ranked_1 ranked_2 ranked_0", "AlphaFold-Multimer"),
+        ("x_unrelaxed_rank_002_m x_unrelaxed_rank_003_m x_unrelaxed_rank_001_m", "ColabFold"),
+        ("pred.model_idx_4.rank_1 pred.model_idx_0.rank_2 pred.model_idx_3.rank_0", "Chai-1"),
     ],
 )
 def test_the_rank_in_the_names_of_models_is_what_the_predictor_prefers(names, predictor):
-    table = models(*((name, *row) for name, row in zip(names, THREE, strict=True)))
-    known = [
-        Confidence("T", name, predictor, interface_plddt=80.0 + k)
-        for k, name in enumerate(reversed(names))
-    ]
+    first, second, third = names.split()
+    table = models((first, *THREE[0]), (second, *THREE[1]), (third, *THREE[2]))
+    known = by_plddt([third, second, first], predictor)
     found = choice(table, known)
-    assert (found.decoy, found.place) == (names[2], 3)
-    assert str(found) == f"{predictor} would pick {names[2]} instead, as its name says"
-    scored = [row._replace(ranking_score=0.9 if row.decoy == names[2] else 0.5) for row in known]
+    assert (found.decoy, found.place) == (third, 3)
+    assert str(found) == f"{predictor} would pick {third} instead, as its name says"
+    scored = [row._replace(ranking_score=0.9 if row.decoy == third else 0.5) for row in known]
     assert choice(table, scored).measure == "ranking_score"
 
 
 @pytest.mark.parametrize(
     ("names", "predictor"),
     [
-        (["a", "b", "c"], "Boltz"),
-        (["run1_ranked_0", "run2_ranked_0", "run1_ranked_1"], "AlphaFold-Multimer"),
-        (["ranking_0_a", "franked_1", "ranks_2"], "Boltz"),
+        ("a b c", "Boltz"),
+        ("run1_ranked_0 run2_ranked_0 run1_ranked_1", "AlphaFold-Multimer"),
+        ("ranking_0_a franked_1 ranks_2", "Boltz"),
     ],
 )
 def test_without_a_ranking_of_its_own_the_highest_measure_is_named_as_what_it_is(names, predictor):
-    table = models(*((name, *row) for name, row in zip(names, THREE, strict=True)))
-    known = [
-        Confidence("T", name, predictor, interface_plddt=80.0 + k) for k, name in enumerate(names)
-    ]
-    assert str(choice(table, known)) == f"{names[2]} has the highest interface pLDDT (82)"
+    first, second, third = names.split()
+    table = models((first, *THREE[0]), (second, *THREE[1]), (third, *THREE[2]))
+    known = by_plddt([first, second, third], predictor)
+    assert str(choice(table, known)) == f"{third} has the highest interface pLDDT (82)"
 
 
 def test_scores_of_different_predictors_are_not_compared():

@@ -39,47 +39,32 @@ PREDICTED = predictions(
 )  # fmt: skip
 
 
-def test_every_split_is_summarised_apart():
-    _, summary = evaluate(PREDICTED, LABELS)
-    assert set(summary) == {"train", "val"}
-    assert summary["train"]["per_target"]["ranking_loss"]["mean"] == 0.0
-    assert summary["train"]["pooled"]["spearman"]["value"] == pytest.approx(1.0)
-    assert summary["val"]["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.8 - 0.3)
-    assert summary["val"]["pooled"]["spearman"]["value"] == pytest.approx(
-        0.5
-    )  # ranks 3 2 1 against 2 3 1
+def test_every_split_is_summarised_apart_and_what_was_not_scored_is_counted():
+    table, summary = evaluate(PREDICTED, LABELS)
+    train, val = summary["train"], summary["val"]
+    assert train["per_target"]["ranking_loss"]["mean"] == 0.0
+    assert train["pooled"]["spearman"]["value"] == pytest.approx(1.0)
+    assert val["per_target"]["ranking_loss"]["mean"] == pytest.approx(0.8 - 0.3)
+    # ranks 3 2 1 against 2 3 1
+    assert val["pooled"]["spearman"]["value"] == pytest.approx(0.5)
+    assert (train["n_labels"], train["n_not_scored"]) == (3, 0)
+    assert (val["n_labels"], val["n_not_scored"], val["n_decoys"]) == (5, 2, 3)
+    shown = table[["target", "split", "n_decoys", "top_decoy", "top_dockq"]]
+    assert shown.values.tolist() == [["A", "train", 3, "d1", 0.9], ["V", "val", 3, "d2", 0.3]]
 
 
-def test_the_spread_is_held_against_the_error():
+def test_the_spread_is_compared_with_the_error_of_each_split():
     _, summary = evaluate(PREDICTED, LABELS)
     assert summary["val"]["calibration"]["n"] == 3
-    assert summary["val"]["calibration"]["within_1_sd"] == pytest.approx(
-        1 / 3
-    )  # errors 0.6, 0.3 and 0.1
+    # errors 0.6, 0.3 and 0.1
+    assert summary["val"]["calibration"]["within_1_sd"] == pytest.approx(1 / 3)
     assert evaluate(PREDICTED.assign(network_sd=np.nan), LABELS)[1]["val"]["calibration"] is None
 
 
-def test_labels_that_were_not_scored_are_counted_and_not_judged():
-    _, summary = evaluate(PREDICTED, LABELS)
-    assert (summary["train"]["n_labels"], summary["train"]["n_not_scored"]) == (3, 0)
-    assert (summary["val"]["n_labels"], summary["val"]["n_not_scored"]) == (5, 2)
-    assert summary["val"]["n_decoys"] == 3
-
-
-def test_each_target_has_a_row_with_its_split():
-    table, _ = evaluate(PREDICTED, LABELS)
-    assert table[["target", "split", "n_decoys"]].values.tolist() == [
-        ["A", "train", 3],
-        ["V", "val", 3],
-    ]
-    assert table["top_decoy"].tolist() == ["d1", "d2"]
-    assert table["top_dockq"].tolist() == [0.9, 0.3]
-
-
-def test_decoys_without_label_have_no_influence():
+def test_neither_the_order_of_rows_nor_decoys_without_label_change_anything():
     table, summary = evaluate(PREDICTED, LABELS)
-    without = PREDICTED[PREDICTED["decoy"] != "unlabelled"]
-    other_table, other_summary = evaluate(without, LABELS)
+    other = PREDICTED[PREDICTED["decoy"] != "unlabelled"][::-1]
+    other_table, other_summary = evaluate(other, [*LABELS[3:], *LABELS[:3]])
     pd.testing.assert_frame_equal(table, other_table)
     assert summary == other_summary
 
@@ -104,16 +89,6 @@ def test_without_any_score_there_is_an_empty_table():
     table, summary = evaluate(predictions(), labels(("A", "d", 0.5, "val")))
     assert table.empty
     assert summary == {"val": {"n_labels": 1, "n_not_scored": 1}}
-
-
-def test_the_order_of_rows_is_irrelevant():
-    shuffled = PREDICTED[::-1], [*LABELS[3:], *LABELS[:3]]
-    (table, summary), (other_table, other_summary) = (
-        evaluate(PREDICTED, LABELS),
-        evaluate(*shuffled),
-    )
-    pd.testing.assert_frame_equal(table, other_table)
-    assert summary == other_summary
 
 
 def test_the_consensus_is_held_against_the_same_decoys():

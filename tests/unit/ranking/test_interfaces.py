@@ -13,16 +13,15 @@ from toporank.building.coverage import CoverageRow
 from toporank.features.interface import Meeting
 from toporank.ranking.interfaces import (
     InterfaceRow,
-    hints,
     interface_table,
-    of_each_decoy,
-    partners_hint,
     read_interfaces,
     scored_interfaces,
     scores_of_weakest,
+    summaries,
     write_interfaces,
 )
 from toporank.ranking.model_table import model_table, score_record
+from toporank.ranking.partner_hints import hints, partners_hint
 from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 
@@ -54,23 +53,18 @@ SCORES = [
 ]  # fmt: skip
 
 
-def models(
-    statuses: dict[str, str], table: list[InterfaceRow], rank_by: str = "complex"
-) -> pd.DataFrame:
+def models(statuses: dict[str, str], table: list[InterfaceRow]) -> pd.DataFrame:
     """The table of models of `SCORES`."""
     coverage = [covered(decoy, status) for decoy, status in sorted(statuses.items())]
     records = [score_record(score) for score in SCORES if not score.interface]
-    return model_table(coverage, {"T": records}, table, rank_by=rank_by)
+    return model_table(coverage, {"T": records}, table)
 
 
 @pytest.fixture
 def table() -> list[InterfaceRow]:
     """A ring, one that is open, one with a chain off, and a file that cannot be read."""
     coverage = [covered(decoy, status) for decoy, status in sorted(STATUS.items())]
-    fates = {
-        ("T", d): LedgerRow("T", d, Status.OK, "graphs", meetings=meetings_text(m))
-        for d, m in MEETINGS.items()
-    }
+    fates = {("T", decoy): fate(decoy, meetings) for decoy, meetings in MEETINGS.items()}
     fates["T", "dust"] = LedgerRow("T", "dust", Status.UNREADABLE, "interface")
     return scored_interfaces(interface_table(coverage, fates), SCORES)
 
@@ -95,47 +89,37 @@ def test_every_decoy_has_a_row_for_every_interface_that_any_of_them_has(table):
     ]
 
 
+def fate(decoy: str, meetings: list[Meeting]) -> LedgerRow:
+    return LedgerRow("T", decoy, Status.OK, "graphs", meetings=meetings_text(meetings))
+
+
 def test_the_only_interface_of_a_decoy_has_the_score_of_the_decoy_and_no_other_has():
-    fates = {
-        ("T", "d"): LedgerRow(
-            "T", "d", Status.OK, "graphs", meetings=meetings_text([meeting("A:B", 9)])
-        )
-    }
-    (row,) = scored_interfaces(interface_table([covered("d")], fates), [Score("T", "d", 0.4, None)])
+    scores = [Score("T", "d", 0.4, None)]
+    fates = {("T", "d"): fate("d", [meeting("A:B", 9)])}
+    (row,) = scored_interfaces(interface_table([covered("d")], fates), scores)
     assert (row.interface, row.dockq, row.status) == ("A:B", 0.4, "ok")
-    fates["T", "d"] = fates["T", "d"]._replace(meetings=meetings_text(MEETINGS["ring"]))
-    rows = scored_interfaces(interface_table([covered("d")], fates), [Score("T", "d", 0.4, None)])
+    fates = {("T", "d"): fate("d", MEETINGS["ring"])}
+    rows = scored_interfaces(interface_table([covered("d")], fates), scores)
     assert [(row.dockq, row.status) for row in rows] == [(None, "failed")] * 3
 
 
 def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_own():
     """A dimer among models of two dimers: its only interface has the score of the dimer."""
-    met = {"dimer": ["A:B"], "both": ["A:B", "C:D"]}
     fates = {
-        ("T", d): LedgerRow(
-            "T",
-            d,
-            Status.OK,
-            "graphs",
-            meetings=meetings_text([meeting(name, 9) for name in names]),
-        )
-        for d, names in met.items()
+        ("T", "dimer"): fate("dimer", [meeting("A:B", 9)]),
+        ("T", "both"): fate("both", [meeting("A:B", 9), meeting("C:D", 9)]),
     }
-    of_both = [
-        Score("T", "both", 0.5, None),
-        *(Score("T", "both", p, None, n) for n, p in (("A:B", 0.6), ("C:D", 0.7))),
-    ]
-    rows = scored_interfaces(
-        interface_table([covered("both"), covered("dimer")], fates),
-        [*of_both, Score("T", "dimer", 0.4, None)],
-    )
+    scores = [Score("T", "both", 0.5, None), Score("T", "dimer", 0.4, None)]
+    scores += [Score("T", "both", 0.6, None, "A:B"), Score("T", "both", 0.7, None, "C:D")]
+    table = interface_table([covered("both"), covered("dimer")], fates)
+    rows = scored_interfaces(table, scores)
     assert [(row.decoy, row.interface, row.dockq, row.status) for row in rows] == [
         ("both", "A:B", 0.6, "ok"),
         ("both", "C:D", 0.7, "ok"),
         ("dimer", "A:B", 0.4, "ok"),
         ("dimer", "C:D", None, "absent"),
     ]
-    assert of_each_decoy(rows)["T", "dimer"] == (1, 0.4, 0.4, "")
+    assert summaries(rows).iloc[1].tolist() == ["T", "dimer", 1, 0.4, 0.4, ""]
 
 
 def test_what_is_written_is_read_back(tmp_path, table):
@@ -144,24 +128,16 @@ def test_what_is_written_is_read_back(tmp_path, table):
 
 
 def test_the_ranking_sums_up_the_interfaces(table):
-    assert of_each_decoy(table) == {
-        ("T", "off"): (1, 0.85, 0.85, ""), ("T", "open"): (2, 0.1, 0.5, "A:C"), ("T", "ring"): (3, 0.6, 0.7, "B:C"),
-    }  # fmt: skip
+    assert summaries(table).values.tolist() == [
+        ["T", "off", 1, 0.85, 0.85, ""],
+        ["T", "open", 2, 0.1, 0.5, "A:C"],
+        ["T", "ring", 3, 0.6, 0.7, "B:C"],
+    ]
 
 
-@pytest.mark.parametrize(
-    ("rank_by", "order"),
-    [
-        ("complex", ["ring", "open", "off", "dust"]),
-        ("min_interface", ["ring", "open", "off", "dust"]),
-        ("mean_interface", ["ring", "open", "off", "dust"]),
-    ],
-)
-def test_the_ranking_goes_by_the_complex_or_its_interfaces_and_never_puts_an_apart_one_first(
-    table, rank_by, order
-):
-    ranked = models(STATUS, table, rank_by)
-    assert ranked["decoy"].tolist() == order
+def test_a_model_whose_partners_are_apart_comes_last(table):
+    ranked = models(STATUS, table)
+    assert ranked["decoy"].tolist() == ["ring", "open", "off", "dust"]
     assert ranked["rank"].tolist()[:3] == [1, 2, 3]
     off = ranked.iloc[2]
     assert (off["capri"], off["n_interfaces"], off["min_interface"]) == ("", 1, 0.85)

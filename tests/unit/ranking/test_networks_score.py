@@ -195,12 +195,6 @@ def test_fewer_than_two_checkpoints_have_no_spread(trained, n):
     assert {row.pred_sd for row in score_pack(checkpoints[0], checkpoints[:n], pack)} == {None}
 
 
-def test_the_ensemble_does_not_change_the_score(trained):
-    pack, checkpoints = trained
-    alone, among = (score_pack(checkpoints[0], ensemble, pack) for ensemble in ([], checkpoints))
-    assert [row.pred_dockq for row in alone] == [row.pred_dockq for row in among]
-
-
 def test_an_empty_pack_has_no_scores(trained, tmp_path):
     write_pack(tmp_path / "empty", [])
     assert score_pack(trained[1][0], [], tmp_path / "empty") == []
@@ -226,54 +220,31 @@ def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, 
         score_pack(trained[1][0], [], tmp_path / "odd")
 
 
-NEARER = {"module": "interface/ca_cutoff/v1", "cutoff": 8.0}
-OTHER = {**METADATA, "features": {**METADATA["features"], "interface": NEARER}}
+def metadata_of(**changes: object) -> dict:
+    """That of graphs whose feature modules are partly others."""
+    return {**METADATA, "features": {**METADATA["features"], **changes}}
 
 
-def pack_with(folder: Path, **changes) -> Path:
-    """One graph whose feature modules are partly others."""
-    metadata = {**METADATA, "features": {**METADATA["features"], **changes}}
-    write_pack(
-        folder / "other",
-        members(folder / "graphs", {("A", "d", ""): random_graph(1, metadata=metadata)}),
-    )
-    return folder / "other"
+OTHER = metadata_of(interface={"module": "interface/ca_cutoff/v1", "cutoff": 8.0})
 
 
 @pytest.mark.parametrize(
-    ("changes", "named"),
+    ("metadata", "named"),
     [
-        ({"interface": {"module": "interface/ca_cutoff/v1", "cutoff": 8.0}}, "interface differ"),
-        (
-            {"edges": {"module": "edges/contacts/v1"}, "nodes": {"module": "x"}},
-            "edges, nodes differ",
-        ),
+        (OTHER, "interface differ"),
+        (metadata_of(edges={"module": "edges/contacts/v1"}, nodes={}), "edges, nodes differ"),
+        (None, "edges, interface, nodes, topology differ"),
+        ({**METADATA, "format": METADATA["format"] + 1}, ""),
     ],
+    ids=["interface", "two modules", "no names", "another format"],
 )
 def test_graphs_of_other_features_are_an_error_that_names_the_checkpoint_and_what_differs(
-    trained, tmp_path, changes, named
+    trained, tmp_path, metadata, named
 ):
-    with pytest.raises(CheckpointError) as caught:
-        score_pack(trained[1][0], [], pack_with(tmp_path, **changes))
-    assert str(trained[1][0]) in str(caught.value)
-    assert named in str(caught.value)
-
-
-def test_graphs_that_do_not_name_their_features_are_not_scored_with_a_checkpoint_that_does(
-    trained, tmp_path
-):
-    write_pack(
-        tmp_path / "bare", members(tmp_path / "g", {("A", "d", ""): random_graph(1, metadata=None)})
-    )
-    with pytest.raises(CheckpointError, match="edges, interface, nodes, topology differ"):
-        score_pack(trained[1][0], [], tmp_path / "bare")
-
-
-def test_graphs_of_another_format_are_an_error_that_names_the_checkpoint(trained, tmp_path):
-    later = random_graph(1, metadata={**METADATA, "format": METADATA["format"] + 1})
-    write_pack(tmp_path / "later", members(tmp_path / "g", {("A", "d", ""): later}))
-    with pytest.raises(CheckpointError, match=r"last\.ckpt"):
-        score_pack(trained[1][0], [], tmp_path / "later")
+    graphs = {("A", "d", ""): random_graph(1, metadata=metadata)}
+    write_pack(tmp_path / "other", members(tmp_path / "graphs", graphs))
+    with pytest.raises(CheckpointError, match=rf"last\.ckpt.*{named}"):
+        score_pack(trained[1][0], [], tmp_path / "other")
 
 
 def test_graphs_of_other_widths_are_an_error_that_names_the_checkpoint(tmp_path):

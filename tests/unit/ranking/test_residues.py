@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from _contacts import content
-from _scoring import score_pack
 from _synthetic import (
     METADATA,
     labelled,
@@ -27,7 +25,6 @@ from torch_geometric.data import Data
 
 from structures_text import Atom, alanine, complex_of, pair, pdb, write
 from toporank.building.packing import write_pack
-from toporank.comparing.decoys import Compared
 from toporank.errors import GraphError
 from toporank.learning.data import GraphStore
 from toporank.learning.network import Architecture, DockQNet
@@ -35,26 +32,22 @@ from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights, predict_all
 from toporank.ranking.models import MANY, write_models
 from toporank.ranking.residues import (
-    ContactRow,
+    CONTACT_COLUMNS,
+    RESIDUE_COLUMNS,
     contact_lines,
-    contacts_of,
     leading,
-    read_residues,
     residue_lines,
-    residues_of,
-    why_no_contacts,
-    why_no_residues,
-    write_contact_lines,
-    write_residue_lines,
+    rows_of,
+    table_of_lines,
+    why_no_quality,
+    write_lines,
 )
-from toporank.scorer.networks import _of_contacts
-from toporank.scorer.prediction import CONTACT_KINDS, CONTACTS, ResidueScore, Score
-from toporank.scorer.residue_quality import with_agreement
+from toporank.scorer.networks import Networks, contact_table, residue_table
+from toporank.scorer.residue_quality import with_quality
+from toporank.scorer.scorer import Scorer
 from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
 from toporank.structures.write import QUALITY, mmcif
-
-HEADER = "target,decoy,chain,residue,pred_quality,pred_network,agreement,residue_name"
 
 # ---- what is predicted ---------------------------------------------------------------------------
 
@@ -104,40 +97,42 @@ def scorers(tmp_path_factory) -> tuple[Path, list[Path]]:
 def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
     pack, paths = scorers
     store = GraphStore.open([pack])
-    one, two = (
-        predict_all([load_weights(path)[0]], store)[0].residues.numpy() for path in paths[:2]
-    )
-    table = score_pack(paths[0], paths, pack, mean=True)
-    found = np.array(
-        [residue.pred_network for score in table for residue in score.residues], dtype=float
-    )
-    np.testing.assert_allclose(found, (one + two) / 2, atol=1e-4)
-    assert [len(score.residues) for score in table] == store.n_nodes.tolist()
-    assert [residue.name for residue in table[0].residues] == [
-        f"A:{i}" for i in range(store.n_nodes[0])
-    ]
-    assert why_no_residues([residue_lines(score) for score in table]) == ""
+    one, two = (predict_all([load_weights(path)[0]], store)[0].residues for path in paths[:2])
+    table = Networks(Scorer.of(paths[0], paths, mean=True)).predict(pack).residues
+    np.testing.assert_allclose(table["pred_network"], (one + two) / 2, atol=1e-4)
+    assert table.groupby(["target", "decoy"], sort=False).size().tolist() == store.n_nodes.tolist()
+    assert table["residue"][:3].tolist() == ["A:0", "A:1", "A:2"]
 
 
-def test_a_scorer_without_local_quality_says_that_there_are_no_residues(scorers, tmp_path):
+def test_a_scorer_without_local_quality_has_no_residues_nor_structure_files(scorers, tmp_path):
     pack, (*_, without) = scorers
-    table = score_pack(without, [], pack)
-    assert {score.residues for score in table} == {()}
-    lines = {(score.target, score.decoy): residue_lines(score) for score in table}
-    assert why_no_residues(lines.values()).startswith(
-        "the scorer does not predict the quality of residues"
-    )
-    write_residue_lines(tmp_path / "residues.csv", lines.values())
-    assert (tmp_path / "residues.csv").read_text() == f"{HEADER}\n"
-    write_models(tmp_path / "models", ranked(("T", "d0", 1)), lines, None)
+    predicted = Networks(Scorer.of(without)).predict(pack)
+    residues, contacts = with_quality(predicted.residues, predicted.contacts, {}, None, {})
+    assert residue_lines(residues) == contact_lines(contacts, residues) == ""
+    write_models(tmp_path / "models", ranked(("T", "d0", 1)), {"T": ""}, None)
     assert list((tmp_path / "models").iterdir()) == []
 
 
-def test_interfaces_by_themselves_have_no_residues(scorers):
+@pytest.mark.parametrize(
+    ("n_scored", "has_residues", "has_contacts", "why"),
+    [
+        (0, False, False, ""),
+        (2, True, True, ""),
+        (2, False, False, "the scorer does not predict the quality of residues"),
+        (2, True, False, "contacts.csv is empty: the scorer looks at edges"),
+    ],
+)
+def test_an_empty_table_has_a_reason(n_scored, has_residues, has_contacts, why):
+    reason = why_no_quality(n_scored, has_residues=has_residues, has_contacts=has_contacts)
+    assert reason[: len(why) or None] == why
+
+
+def test_interfaces_have_no_residues_of_their_own(scorers):
     pack, (first, *_) = scorers
-    scores = score_pack(first, [], pack, interfaces=pack)
-    assert {bool(score.residues) for score in scores if not score.interface} == {True}
-    assert {bool(score.residues) for score in scores if score.interface} == {False}
+    networks = Networks(Scorer.of(first))
+    both = networks.predict(pack, interfaces=pack)
+    assert len(both.scores) == 2 * len(networks.score(pack))
+    pd.testing.assert_frame_equal(both.residues, networks.predict(pack).residues)
 
 
 # ---- names of residues in packs ------------------------------------------------------------------
@@ -181,60 +176,49 @@ def ranked(*rows: tuple[str, str, int]) -> pd.DataFrame:
 # ---- the table -----------------------------------------------------------------------------------
 
 
-def residues(**known: float | None) -> tuple[ResidueScore, ...]:
-    return tuple(ResidueScore(name, value, pred_quality=value) for name, value in known.items())
-
-
-SCORES = [
-    Score(
-        "T",
-        "=d0",
-        0.8,
-        None,
-        residues=residues(**{"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None}),
-    ),
-    Score("T", "d1", 0.4, None, residues=(ResidueScore("B:1", 0.1, 0.75, "SER", 0.425),)),
-]
+def lines_of(target: str, decoy: str, quality: dict[str, float | None], **known: object) -> str:
+    table = pd.DataFrame({"residue": list(quality), "pred_network": list(quality.values())})
+    known = {"agreement": None, "residue_name": "", "pred_quality": table["pred_network"], **known}
+    return residue_lines(table.assign(target=target, decoy=decoy, **known))
 
 
 def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_path):
     path = tmp_path / "residues.csv"
-    write_residue_lines(path, map(residue_lines, SCORES))
+    quality = {"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None}
+    other = lines_of(
+        "T", "d1", {"B:1": 0.1}, agreement=0.75, residue_name="SER", pred_quality=0.425
+    )
+    write_lines(path, RESIDUE_COLUMNS, [lines_of("T", "=d0", quality), other])
     assert path.read_text().splitlines() == [
-        HEADER,
+        "target,decoy,chain,residue,pred_quality,pred_network,agreement,residue_name",
         "T,'=d0,A,52,0.9,0.9,,",  # no formula
         "T,'=d0,A,52A,0.25,0.25,,",
         "T,'=d0,A,-3,0.5,0.5,,",
         "T,'=d0,x:y,'-1B,,,,",
         "T,d1,B,1,0.425,0.1,0.75,SER",
     ]
-    rows = [*read_residues(path)]
-    assert rows[1] == ("T", "=d0", "A", "52A", 0.25, 0.25, None, "")
-    assert rows[3] == ("T", "=d0", "x:y", "-1B", None, None, None, "")
-    assert rows[4] == ("T", "d1", "B", "1", 0.425, 0.1, 0.75, "SER")
+    rows = rows_of(path, [("T", "=d0"), ("T", "d2")])["T", "=d0"]
+    assert rows["residue"].tolist() == ["52", "52A", "-3", "-1B"]
+    assert rows["chain"].tolist() == ["A", "A", "A", "x:y"]
+    assert rows["pred_quality"][:3].tolist() == [0.9, 0.25, 0.5]
+    assert rows[["pred_quality", "agreement"]].iloc[3].isna().all()
+    assert rows_of(path, [("T", "d2")]) == {}
 
 
 def test_a_table_without_the_newer_columns_is_read(tmp_path):
     (tmp_path / "residues.csv").write_text(
-        "target,decoy,chain,residue,pred_quality\nT,d,A,52A,0.25\n"
+        "target,decoy,chain,residue,pred_quality\nT,d,NA,52A,0.25\n"
     )
-    assert [*read_residues(tmp_path / "residues.csv")] == [
-        ("T", "d", "A", "52A", 0.25, None, None, "")
-    ]
+    rows = rows_of(tmp_path / "residues.csv", [("T", "d")])["T", "d"]
+    assert rows.values.tolist() == [["T", "d", "NA", "52A", 0.25]]
 
 
-def test_the_first_of_each_of_the_first_three_ranks_is_shown(tmp_path):
+def test_the_first_of_each_of_the_first_three_ranks_is_shown():
     rows = [("T", name, rank, 0.5) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
     table = pd.DataFrame(
         [*rows, ("T", "e", None, None)], columns=["target", "decoy", "rank", "dockq"]
     )
-    shown = leading(table)
-    assert shown["decoy"].tolist() == ["a", "b", "c"]
-    path = tmp_path / "residues.csv"
-    scores = [Score("T", name, 0.5, None, residues=residues(**{"A:1": 0.123})) for name in "abcdx"]
-    write_residue_lines(path, map(residue_lines, scores))
-    found = residues_of(path, [("T", name) for name in shown["decoy"]])
-    assert found == {("T", name): [("T", name, "A", "1", 0.123, 0.123, None, "")] for name in "abc"}
+    assert leading(table)["decoy"].tolist() == ["a", "b", "c"]
 
 
 # ---- contacts ------------------------------------------------------------------------------------
@@ -272,91 +256,58 @@ EDGES = {
 }
 
 
-def contacts_in(pack: Path) -> tuple[GraphStore, list[np.ndarray], list[np.ndarray]]:
-    """What a store has, what a network says of its edges in contact, and the contacts of each
-    graph.
-    """
+def contacts_in(pack: Path) -> tuple[GraphStore, np.ndarray, pd.DataFrame]:
+    """What a store has, what a network says of its edges in contact, and the contacts."""
     torch.manual_seed(5)
     network = DockQNet(
         5, 5, Architecture(hidden=8, heads=2, layers=1, readout=8, local=True)
     ).eval()
     store = GraphStore.open([pack])
-    predicted = [predict_all([network], store)[0].contacts.numpy()]
-    found = _of_contacts(store, predicted)
-    return store, predicted, [np.frombuffer(found[i], CONTACTS) for i in found]
+    predicted = predict_all([network], store)
+    contacts = contact_table(store, predicted, residue_table(store, predicted))
+    return store, predicted[0].contacts.numpy(), contacts
 
 
-def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_kind(tmp_path):
+def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_type(tmp_path):
     pack = packed(tmp_path / "pack", {("T", f"d{i}", ""): touching(i, EDGES) for i in range(2)})
-    store, predicted, found = contacts_in(pack)
-    for i, contacts in enumerate(found):
-        assert list(zip(contacts["first"], contacts["second"], strict=True)) == [
-            (0, 2),
-            (0, 3),
-            (1, 2),
-            (1, 3),
-        ]
-        assert contacts["distance"].tolist() == [2.75, 3.0, 4.0, 2.875]
-        assert [CONTACT_KINDS[kind] for kind in contacts["kind"]] == [
-            "salt bridge",
-            "hydrogen bond",
-            "apolar",
-            "other",
+    store, predicted, table = contacts_in(pack)
+    for i in range(2):
+        contacts = table[table["decoy"] == f"d{i}"]
+        assert contacts[["first", "second", "distance", "type"]].values.tolist() == [
+            ["A:1", "B:1", 2.75, "salt bridge"],
+            ["A:1", "B:2", 3.0, "hydrogen bond"],
+            ["A:2A", "B:1", 4.0, "apolar"],
+            ["A:2A", "B:2", 2.875, "other"],
         ]
         batch = store.batch([i])
         ends = batch.edge_index[:, batch.edge_attr[:, 0] > 0].T.tolist()
-        quality = dict(zip(map(tuple, ends), predicted[0][8 * i : 8 * i + 8], strict=True))
+        quality = dict(zip(map(tuple, ends), predicted[8 * i : 8 * i + 8], strict=True))
         expected = [(quality[a, b] + quality[b, a]) / 2 for a, b in [*EDGES][:4]]
         np.testing.assert_allclose(contacts["pred_network"], expected, atol=1e-6)
 
 
 def test_edges_that_do_not_say_how_near_atoms_are_give_no_contacts(tmp_path):
-    _, _, found = contacts_in(
-        packed(tmp_path / "pack", {("T", "d", ""): touching(0, EDGES, "per_decoy")})
-    )
-    assert found == []
-    assert why_no_contacts(["a line"], [""]).startswith(
-        "contacts.csv is empty: the scorer looks at edges"
-    )
-    assert why_no_contacts([], []) == why_no_contacts(["a line"], ["another"]) == ""
+    graph = touching(0, EDGES, "per_decoy")
+    assert contacts_in(packed(tmp_path / "pack", {("T", "d", ""): graph}))[2].empty
 
 
-def known_contacts(*rows: tuple[int, int, float, int, float]) -> bytes:
-    return np.array([(*row, np.nan, np.nan) for row in rows], CONTACTS).tobytes()
-
-
-def test_contacts_and_residues_have_the_agreement_and_the_names_of_the_other_decoys(tmp_path):
-    """A:1–B:1 is shared by all, A:2–B:2 by none; the names are the letters of the structures, here
-    all alanine.
-    """
-    own = residues(**{"A:1": 0.5, "A:2": 0.5, "=B:1": 0.5, "B:1": 0.5, "B:2": 0.5})
-    contacts = known_contacts((0, 3, 3.4, 0, 0.5), (1, 4, 3.456, 3, 0.25))
-    scores = [Score("=T", name, 0.5, None, residues=own, contacts=contacts) for name in "ab"]
-    scores.append(Score("alone", "c", 0.5, None, residues=own, contacts=contacts))
-    have = {"a": {1, 2}, "b": {1}, "c": {1}}
-    found = with_agreement(scores, lambda key: Compared(key[1], content(have[key[1]])), {})
-    assert [residue.residue_name for residue in found[0].residues] == [
-        "ALA",
-        "ALA",
-        "",
-        "ALA",
-        "ALA",
+def test_a_contact_has_the_names_of_its_residues_and_no_name_becomes_a_formula(tmp_path):
+    names = {"A:1": "ALA", "A:2": "GLY", "B:1": "SER", "B:-2A": ""}
+    residues = pd.DataFrame({"residue": list(names), "residue_name": list(names.values())})
+    residues = residues.assign(target="=T", decoy="a")
+    contacts = pd.DataFrame({
+        "first": ["A:1", "A:2"], "second": ["B:1", "B:-2A"], "distance": np.float32([3.4, 3.456]),
+        "type": ["salt bridge", "other"], "pred_quality": [0.75, 0.125],
+        "pred_network": [0.5, 0.25], "agreement": [1.0, np.nan],
+    })  # fmt: skip
+    lines = contact_lines(contacts.assign(target="=T", decoy="a"), residues)
+    assert lines.splitlines() == [
+        "'=T,a,A,1,ALA,B,1,SER,3.40,salt bridge,0.75,0.5,1.0",
+        "'=T,a,A,2,GLY,B,'-2A,,3.46,other,0.125,0.25,",
     ]
-    write_contact_lines(tmp_path / "contacts.csv", map(contact_lines, found))
-    header, *lines = (tmp_path / "contacts.csv").read_text().splitlines()
-    assert header.split(",") == [*ContactRow._fields]
-    assert lines[:2] == [
-        "'=T,a,A,1,ALA,B,1,ALA,3.40,salt bridge,0.75,0.5,1.0",
-        "'=T,a,A,2,ALA,B,2,ALA,3.46,other,0.125,0.25,0.0",
-    ]
-    assert lines[4:] == [  # nobody can agree
-        "alone,c,A,1,ALA,B,1,ALA,3.40,salt bridge,0.5,0.5,",
-        "alone,c,A,2,ALA,B,2,ALA,3.46,other,0.25,0.25,",
-    ]
-    rows = contacts_of(tmp_path / "contacts.csv", [("=T", "a")])["=T", "a"]
-    assert rows[1] == ("=T", "a", "A", "2", "ALA", "B", "2", "ALA", 3.46, "other", 0.125, 0.25, 0.0)
-    assert len(rows) == 2
-    assert contacts_of(tmp_path / "contacts.csv", [("=T", "c")]) == {}
+    table = table_of_lines(CONTACT_COLUMNS, [lines])
+    assert table["target"].tolist() == ["=T", "=T"]
+    assert table["residue_2"].tolist() == ["1", "-2A"]
 
 
 # ---- structure files -----------------------------------------------------------------------------
@@ -388,9 +339,9 @@ def b_factors(path: Path) -> dict[str, set[float]]:
 
 
 def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
-    quality = residues(**{"A:52": 0.9, "A:52A": 0.2534, "A:-3": 0.0, "long:7": None})
-    lines = residue_lines(Score("T", "d0", 0.8, None, residues=quality))
-    write_models(tmp_path / "models", ranked(("T", "d0", 1)), {("T", "d0"): lines}, atoms_of)
+    quality = {"A:52": 0.9, "A:52A": 0.2534, "A:-3": 0.0, "long:7": None}
+    lines = {"T": lines_of("T", "d0", quality)}
+    write_models(tmp_path / "models", ranked(("T", "d0", 1)), lines, atoms_of)
     path = tmp_path / "models/T/1_d0.cif"
     found = b_factors(path)
     expected = {"A:52": 90.0, "A:52A": 25.34, "A:-3": 0.01, "long:7": 0.0, "long:8": 0.0}
@@ -407,8 +358,10 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
     def files(n_targets: int) -> list[str]:
         targets = [f"T{i}" for i in range(n_targets)]
         table = ranked(*((target, f"d{rank}", rank) for target in targets for rank in (1, 2, 3, 4)))
-        keys = zip(table["target"], table["decoy"], strict=True)
-        lines = {key: f"{key[0]},{key[1]},A,52,0.5\n" for key in keys}
+        lines = {
+            target: "".join(lines_of(target, f"d{i}", {"A:52": 0.5}) for i in range(5))
+            for target in targets
+        }
         write_models(tmp_path / "models", table, lines, atoms_of)
         return sorted(
             str(path.relative_to(tmp_path / "models"))

@@ -190,30 +190,3 @@ def test_pairs_of_a_screen_have_a_probability_to_interact_from_the_highest_iptm(
     both = Case({**TWO, "U": {"a": 0.9}}, confidence=confidence).table().set_index("target")
     assert both["p_interact"].round(2).to_dict() == {"T": 0.86, "U": 0.26}
     assert Case(TWO, confidence=confidence[:2]).table()["p_interact"].isna().all()
-
-
-@pytest.mark.parametrize(("preferred", "place"), [("a", 0), ("b", 0), ("c", 3), ("d", 4)])
-def test_the_predictor_picks_another_model_by_class_or_by_the_lower_half(preferred, place):
-    """a, b and c are alike; c and d are in the lower half, d is of another class. Copies do not
-    count.
-    """
-    case = Case(
-        {"T": {"a": 0.7, "b": 0.6, "c": 0.55, "d": 0.2}}, clusters={"a": 1, "b": 2, "c": 3, "d": 4}
-    )
-    for decoy in "abcd":
-        case.confidence.append(
-            Confidence("T", decoy, "Boltz", ranking_score=0.9 if decoy == preferred else 0.5)
-        )
-    sentences = [sentence for sentence in case.caveats() if "would pick" in sentence]
-    assert bool(sentences) == bool(place)
-
-
-def test_ranks_in_the_names_of_alphafolds_models_say_what_it_prefers():
-    case = Case({"T": {"ranked_3": 0.9, "ranked_0": 0.3}}, clusters={"ranked_3": 1, "ranked_0": 2})
-    case.confidence = [
-        Confidence("T", name, "AlphaFold", plddt=80.0, iptm=0.7)
-        for name in ("ranked_0", "ranked_3")
-    ]
-    assert case.caveats() == [
-        "AlphaFold would pick ranked_0 instead, as its name says: it binds differently"
-    ]

@@ -25,8 +25,8 @@ from toporank.scorer.curves import Curve, fit_curve
 from toporank.scorer.fitting import FEWEST_CLUSTERS, fit_judge, observations
 from toporank.scorer.judge import read_judge
 from toporank.scorer.make import Evidence, judged_by_natives, make_scorer
-from toporank.scorer.prediction import CONTACTS, LEVEL, ResidueScore, Score
-from toporank.scorer.residue_quality import Truth, Witness
+from toporank.scorer.prediction import CONTACTS, KEY, LEVEL, RESIDUES, table_of
+from toporank.scorer.residue_quality import Witnesses
 
 SHIPPED = repository() / "resources/scorer"
 CLUSTERS, EACH, WIDTH = 24, 5, 50
@@ -47,31 +47,38 @@ def evidence() -> Evidence:
     })  # fmt: skip
     names = [path.stem for path in sorted(SHIPPED.glob("ensemble/*.safetensors"))]
     alike = {("d", target): np.full((EACH, EACH), 0.5) for target in decoys["target"].unique()}
-    sample = [Score("T0", "m0", 0.0, None, pooled=(0.5,) * WIDTH)]
     networks = {name: (SHIPPED / f"ensemble/{name}.safetensors").read_bytes() for name in names}
     pooled = draw.normal(size=(n, WIDTH))
-    witnesses = {"d": [witness(row.target, row.decoy, row.dockq) for row in decoys.itertuples()]}
-    return Evidence(decoys, alike, networks, names[1], pooled, sample, witnesses)
+    return Evidence(decoys, alike, networks, names[1], pooled, {"d": witnesses(decoys)})
+
+
+def witnesses(decoys: pd.DataFrame) -> Witnesses:
+    """Decoys with two residues in contact, of which a good one has both right and others one."""
+    keys = {"target": decoys["target"], "decoy": decoys["decoy"]}
+    one = pd.DataFrame(keys).assign(residue="A:1", pred_network=decoys["dockq"], right=True)
+    other = pd.DataFrame(keys).assign(residue="B:1", pred_network=0.5, right=decoys["dockq"] > 0.5)
+    residues = pd.concat([one, other])
+    contacts = pd.DataFrame(keys).assign(first="A:1", second="B:1", distance=4.0, type="other")
+    contacts["pred_network"] = decoys["dockq"]
+    compared = {
+        key: Compared(key[1], content({1}))
+        for key in decoys[KEY].itertuples(index=False, name=None)
+    }
+    return Witnesses(
+        residues=residues[list(RESIDUES)],
+        contacts=contacts.astype(CONTACTS),
+        compared=compared,
+        in_native=residues[[*KEY, "residue", "right"]],
+        native_contacts=contacts.loc[decoys["dockq"] > 0.5, [*KEY, "first", "second"]],
+    )
 
 
 def test_decoys_whose_networks_say_nothing_of_residues_tell_nothing_of_their_quality(evidence):
-    mute = [
-        one._replace(score=one.score._replace(residues=(), contacts=b""))
-        for one in evidence.witnesses["d"]
-    ]
-    known = judged_by_natives({"d": mute}, evidence.decoys.assign(predicted=0.5, alone=0.5))
-    assert known["cluster"].nunique() == 0
-
-
-def witness(target: str, decoy: str, dockq: float) -> Witness:
-    """A decoy with two residues in contact, of which a good one has both right and others one."""
-    known = np.array([(0, 1, 4.0, 0, dockq, np.nan, np.nan)], CONTACTS).tobytes()
-    score = Score(
-        target, decoy, 0.0, None, residues=(ResidueScore("A:1", dockq), ResidueScore("B:1", 0.5))
+    mute = evidence.witnesses["d"]._replace(
+        residues=table_of(RESIDUES), contacts=table_of(CONTACTS)
     )
-    pairs = frozenset([("A:1", "B:1")] if dockq > 0.5 else [])
-    truth = Truth({"A:1": True, "B:1": dockq > 0.5}, pairs)
-    return Witness(score._replace(contacts=known), Compared(decoy, content({1})), truth)
+    table = judged_by_natives({"d": mute}, evidence.decoys.assign(predicted=0.5, alone=0.5))
+    assert table["cluster"].nunique() == 0
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -88,7 +95,6 @@ def test_a_made_scorer_is_whole(evidence, tmp_path):
     assert scorer.mean
     assert [path.stem for path in scorer.members] == [*evidence.networks]
     assert scorer.checkpoint.read_bytes() == scorer.members[1].read_bytes()
-    assert [*scorer.training_vectors()] == [("T0", "m0")]
     judge = read_judge(scorer.judge)
     assert judge.quality.residues.alone.weights["decoy"] > 0
     assert judge.with_confidence is not None
@@ -157,7 +163,7 @@ def test_what_is_not_known_is_not_learned(evidence, tmp_path, unknown):
     """Without pLDDT nothing of confidence, without natives nothing of residues."""
     decoys = evidence.decoys.assign(**dict.fromkeys(unknown, np.nan))
     judge = read_judge(
-        make_scorer(replace(evidence, decoys=decoys, witnesses={"d": []}), tmp_path / "out").judge
+        make_scorer(replace(evidence, decoys=decoys, witnesses={}), tmp_path / "out").judge
     )
     assert judge.quality is None
     assert (judge.with_confidence is None) == bool(unknown)

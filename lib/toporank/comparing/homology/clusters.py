@@ -46,15 +46,14 @@ def clusters(chains: Chains, *, align: bool = False) -> dict[str, str]:
     edges = []
     for i, target in enumerate(targets):
         edges += [(i, node_of[sequence]) for sequence in chains[target]]
-    one, other, containment = containments(sequences, [sample(sequence) for sequence in sequences])
-    is_alike = containment >= ALIKE
-    alike = [*zip(one[is_alike].tolist(), other[is_alike].tolist(), strict=True)]
-    if align:
-        alike += aligned(sequences)
-    edges += [(len(targets) + first, len(targets) + second) for first, second in alike]
+    one, other, containment = containments(sequences, list(map(sample, sequences)))
+    pairs = np.column_stack([one, other])[containment >= ALIKE].tolist()
+    for first, second in pairs + (aligned(sequences) if align else []):
+        edges.append((len(targets) + first, len(targets) + second))
     n = len(targets) + len(sequences)
-    first, second = np.array(edges, dtype=int).reshape(-1, 2).T
-    graph = scipy.sparse.coo_array((np.ones(len(first)), (first, second)), shape=(n, n))
+    graph = scipy.sparse.coo_array(
+        (np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(n, n)
+    )
     _, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
     name_of: dict[int, str] = {}
     return {target: name_of.setdefault(component[i], target) for i, target in enumerate(targets)}
@@ -121,15 +120,14 @@ class References(NamedTuple):
 
 
 def references(chains: Chains) -> References:
-    """The different chains of these targets."""
+    """Return the different chains of these targets."""
     of_chain: dict[str, list[str]] = {}
     for target in sorted(chains):
         for sequence in chains[target]:
             of_chain.setdefault(sequence, []).append(target)
     sequences = sorted(of_chain)
     return References(
-        samples=[sample(sequence) for sequence in sequences],
-        targets=[of_chain[sequence] for sequence in sequences],
+        samples=list(map(sample, sequences)), targets=list(map(of_chain.get, sequences))
     )
 
 
@@ -157,19 +155,17 @@ def nearest(chains: Chains, known: References) -> dict[str, Nearest | None]:
     dict; None for a query that has no chain to compare
     """
     sequences = sorted(set().union(*chains.values()))
-    best: dict[str, tuple[float, set[str]]] = {}
+    hits: dict[str, list[tuple[float, str]]] = {sequence: [] for sequence in sequences}
     for i, j, containment in zip(*containments(sequences, known.samples), strict=True):
         value = round(float(containment), 4)
-        best_value, targets = best.get(sequences[i], (0.0, set()))
-        if value > best_value:
-            best[sequences[i]] = value, set(known.targets[j])
-        elif value == best_value:
-            best[sequences[i]] = value, targets.union(known.targets[j])
+        hits[sequences[i]] += [(value, target) for target in known.targets[j]]
     nearest_of: dict[str, Nearest | None] = {}
     for query, of_query in chains.items():
-        candidates = [best[sequence] for sequence in of_query if sequence in best]
+        candidates = []
+        for sequence in of_query:
+            candidates += hits[sequence]
         top = max((value for value, _ in candidates), default=0.0)
-        names = set().union(*(targets for value, targets in candidates if value == top))
+        names = {target for value, target in candidates if value == top}
         target = query if query in names else min(names, default="")
         nearest_of[query] = Nearest(target, top) if of_query else None
     return nearest_of

@@ -13,14 +13,11 @@ acids.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from toporank.structures.immune import VARIABLE_DOMAIN
-
-if TYPE_CHECKING:
-    pass
 
 K = 5
 ALIKE = 0.4
@@ -28,7 +25,7 @@ ALIKE = 0.4
 FEWEST = 16
 """Different k-mers of a chain that is compared: those of 20 residues."""
 
-PROTEIN, ANTIBODY, PEPTIDE = ("protein", "antibody", "peptide")
+PROTEIN, ANTIBODY, PEPTIDE = "protein", "antibody", "peptide"
 
 LETTERS = b"ACDEFGHIKLMNPQRSTVWY"
 _CODES = np.full(256, -1, dtype=np.int64)

@@ -5,7 +5,6 @@ interfaces.
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -43,8 +42,7 @@ class Label(NamedTuple):
     interfaces : scores of each pair of partners, by chains of the native
     notes : what was joined and what was left out, one sentence each
     counterparts : where the CA of each residue of the decoy is in the native, float32, shape (R,
-        3), Å; NaN where it is
-        not there
+        3), Å; NaN where the native lacks the residue
     partners : those that were compared, by chains of the native
     """
 
@@ -64,8 +62,7 @@ class Native:
     complex_ : the native
     partners : its chains as they dock; each chain is one when empty
     are_given : whether somebody gave the partners; then they stay as they are, also where a decoy
-        has several of them
-        in one chain
+        has several of them in one chain
 
     Raises
     ------
@@ -81,43 +78,47 @@ class Native:
         self._set_chains({name: chain for name, chain in chains.items() if name in named})
         self._cut: dict[tuple, Native] = {}
         if not any(self.interface(one, other) for one, other in combinations(self.partners, 2)):
-            what = (
-                "no two partners of the native touch"
-                if partners
-                else "no two chains of the native touch"
+            parts = "partners" if partners else "chains"
+            raise NativeError(
+                f"no two {parts} of the native touch",
+                remedy="is it the whole complex, and are these its partners?",
             )
-            raise NativeError(what, remedy="is it the whole complex, and are these its partners?")
 
     def _set_chains(self, chains: dict[str, Chain]) -> None:
         self.chains = chains
         self._interfaces: dict[tuple[Partner, Partner], Interface | None] = {}
 
     def with_chains(self, chains: dict[str, Chain]) -> Native:
-        """The native with some of its chains cut; the pieces of a chain are of one partner."""
+        """Return the native with some of its chains cut; the pieces of a chain are of one
+        partner.
+        """
         if chains is self.chains:
             return self
         key = tuple((name, len(chain.sequence)) for name, chain in chains.items())
         if key not in self._cut:
-            native = copy.copy(self)
-            native._set_chains(chains)
-            pieces_of = inverted({name: chain.of_file for name, chain in chains.items()})
             partners = []
             for partner in self.partners:
-                pieces = [pieces for name, pieces in pieces_of.items() if name in partner]
-                partners.append(tuple(itertools.chain.from_iterable(pieces)))
+                pieces = [name for name, chain in chains.items() if chain.of_file in partner]
+                partners.append(tuple(pieces))
+            native = copy.copy(self)
+            native._set_chains(chains)
             native.partners = tuple(partners)
             self._cut[key] = native
         return self._cut[key]
 
     def interface(self, one: Partner, other: Partner) -> Interface | None:
-        """The interface of two groups of chains; None where they do not touch."""
+        """Return the interface of two groups of chains; None where they do not touch."""
         if (one, other) not in self._interfaces:
-            first = _side(self.chains[name] for name in one)
-            second = _side(self.chains[name] for name in other)
+            first = _side([self.chains[name] for name in one])
+            second = _side([self.chains[name] for name in other])
             pairs, contact = near_pairs(first.atoms, second.atoms)
             touching = Interface((first, second), pairs, contact) if contact.any() else None
             self._interfaces[one, other] = touching
         return self._interfaces[one, other]
+
+    def of_file(self, partner: Partner) -> Partner:
+        """Return the chains of the file that a partner consists of."""
+        return tuple(dict.fromkeys(self.chains[name].of_file for name in partner))
 
 
 def _check(partners: Partners, chains: list[str]) -> None:
@@ -162,25 +163,26 @@ def label(native: Native, decoy: Complex) -> Label:
     native = native.with_chains(correspondence.native)
     scored = DecoyScores(native, correspondence.decoy)
     mapping = max(correspondence.mappings, key=scored.sum_over_chains)
-    holders = counterparts_of_file(correspondence, mapping)
     partners = _partners_to_compare(native, correspondence, mapping)
     interfaces = scored.interfaces(mapping, partners)
     absent = _left_out(correspondence.native, mapping)
     if not interfaces:
-        what = ["nothing of the native's interface is there"]
+        what = "nothing of the native's interface is there"
         if absent:
-            what.append(f"no counterpart of {_named(absent)} of the native")
-        raise LabelError("; ".join(what), remedy="is it complete?")
+            what += f"; no counterpart of {_named(absent)} of the native"
+        raise LabelError(what, remedy="is it complete?")
     by_file = {}
     for (one, other), scores in interfaces.items():
-        by_file[_of_file(native, one), _of_file(native, other)] = scores
+        by_file[native.of_file(one), native.of_file(other)] = scores
+    holders = counterparts_of_file(correspondence, mapping)
+    left_out = _left_out(correspondence.decoy, mapping.values())
     return Label(
         dockq=sum(scores.dockq for scores in interfaces.values()) / len(interfaces),
         mapping=holders,
         interfaces=by_file,
-        notes=tuple(_notes(holders, absent, _left_out(correspondence.decoy, mapping.values()))),
+        notes=tuple(_notes(holders, absent, left_out)),
         counterparts=_counterparts(correspondence, mapping, len(decoy.residues)),
-        partners=tuple(_of_file(native, partner) for partner in partners),
+        partners=tuple(map(native.of_file, partners)),
     )
 
 
@@ -210,17 +212,16 @@ def _partners_to_compare(
     is one chain.
     """
     partners = list(native.partners)
-    decoy = correspondence.decoy
-    natives_of = inverted(
-        {native_chain: decoy[other].of_file for native_chain, other in mapping.items()}
-    )
-    for chain in dict.fromkeys(chain.of_file for chain in decoy.values()):
-        members = natives_of.get(chain, [])
-        joined = [partner for partner in partners if not set(members).isdisjoint(partner)]
+    for chain in _chains_of_file(correspondence.decoy):
+        members = set()
+        for native_chain, other in mapping.items():
+            if correspondence.decoy[other].of_file == chain:
+                members.add(native_chain)
+        joined = [partner for partner in partners if not members.isdisjoint(partner)]
         if len(joined) < 2:
             continue
         if native.are_given:
-            parted = " and ".join("+".join(_of_file(native, partner)) for partner in joined)
+            parted = " and ".join("+".join(native.of_file(partner)) for partner in joined)
             what = f"chain {chain} of the decoy has residues of {len(joined)} partners, {parted}"
             raise LabelError(what, remedy="give partners that do not part it")
         partners[partners.index(joined[0])] = sum(joined, ())
@@ -240,23 +241,20 @@ def _counterparts(correspondence: Correspondence, mapping: Mapping, n_residues: 
         native = correspondence.native[native_chain]
         decoy = correspondence.decoy[other]
         residue = align(native.sequence, decoy.sequence).residue
-        places[decoy.index[residue[residue >= 0]]] = native.ca[residue >= 0]
+        is_there = residue >= 0
+        places[decoy.index[residue[is_there]]] = native.ca[is_there]
     return places
 
 
-def _of_file(native: Native, partner: Partner) -> Partner:
-    """The chains of the file that a partner consists of."""
-    return tuple(dict.fromkeys(native.chains[name].of_file for name in partner))
+def _chains_of_file(chains: dict[str, Chain]) -> list[str]:
+    """The names of chains in the file, each once, in its order."""
+    return list(dict.fromkeys(chain.of_file for chain in chains.values()))
 
 
 def _left_out(chains: dict[str, Chain], mapped: Iterable[str]) -> list[str]:
     """The chains of the file without any mapped residue, in its order."""
     used = {chains[name].of_file for name in mapped}
-    return [
-        name
-        for name in dict.fromkeys(chain.of_file for chain in chains.values())
-        if name not in used
-    ]
+    return [name for name in _chains_of_file(chains) if name not in used]
 
 
 def _named(names: Sequence[str]) -> str:
@@ -273,60 +271,48 @@ class DecoyScores:
         self._sides: dict[tuple[str, str], Side] = {}
 
     def sum_over_chains(self, mapping: Mapping) -> float:
-        """Sum of DockQ over all pairs of chains of the native that touch."""
+        """Return the sum of DockQ over all pairs of chains of the native that touch."""
         each = tuple((name,) for name in self._native.chains)
         return sum(scores.dockq for scores in self.interfaces(mapping, each).values())
 
     def interfaces(self, mapping: Mapping, partners: Partners) -> Interfaces:
-        """Scores of each pair of partners that touch in the native, as far as their chains are in
-        the decoy.
+        """Return the scores of each pair of partners that touch in the native, as far as their
+        chains are in the decoy.
         """
         scored = {}
         for one, other in combinations(partners, 2):
-            in_one = [(name, mapping[name]) for name in one if name in mapping]
-            in_other = [(name, mapping[name]) for name in other if name in mapping]
-            scores = self._score(tuple(in_one), tuple(in_other)) if in_one and in_other else None
-            if scores:
-                scored[one, other] = scores
+            first = tuple((name, mapping[name]) for name in one if name in mapping)
+            second = tuple((name, mapping[name]) for name in other if name in mapping)
+            if first and second:
+                if (first, second) not in self._scores:
+                    self._scores[first, second] = self._score(dict(first), dict(second))
+                scores = self._scores[first, second]
+                if scores:
+                    scored[one, other] = scores
         return scored
 
-    def _score(
-        self, one: tuple[tuple[str, str], ...], other: tuple[tuple[str, str], ...]
-    ) -> Scores | None:
-        """Scores of two partners, each given as pairs of a chain of the native and its chain of the
-        decoy.
-        """
-        if (one, other) not in self._scores:
-            interface = self._native.interface(
-                tuple(name for name, _ in one), tuple(name for name, _ in other)
-            )
-            self._scores[one, other] = (
-                score(interface, (self.side(one), self.side(other))) if interface else None
-            )
-        return self._scores[one, other]
+    def _score(self, one: Mapping, other: Mapping) -> Scores | None:
+        """Scores of two partners, each given as a part of the mapping."""
+        interface = self._native.interface(tuple(one), tuple(other))
+        if interface is None:
+            return None
+        return score(interface, (self._side(one), self._side(other)))
 
-    def side(self, pairs: Iterable[tuple[str, str]]) -> Side:
-        """Chains of the decoy in the residues of those of the native. pairs : chain of the native,
-        of the decoy.
-        """
-        return _side(
-            self._in_residues_of_native(native_chain, other) for native_chain, other in pairs
-        )
+    def _side(self, partner: Mapping) -> Side:
+        return _side([self._in_residues_of_native(*pair) for pair in partner.items()])
 
     def _in_residues_of_native(self, native_chain: str, other: str) -> Side:
         if (native_chain, other) not in self._sides:
             decoy = self._chains[other]
             residue = align(self._native.chains[native_chain].sequence, decoy.sequence).residue
-            atoms = decoy.atoms[residue]
-            backbone = decoy.backbone[residue]
-            atoms[residue < 0] = np.nan
-            backbone[residue < 0] = np.nan
-            self._sides[native_chain, other] = Side(atoms, backbone)
+            side = Side(decoy.atoms[residue], decoy.backbone[residue])
+            side.atoms[residue < 0] = np.nan
+            side.backbone[residue < 0] = np.nan
+            self._sides[native_chain, other] = side
         return self._sides[native_chain, other]
 
 
-def _side(chains: Iterable[Chain | Side]) -> Side:
+def _side(chains: Sequence[Chain | Side]) -> Side:
     """Several chains as one side."""
-    chains = list(chains)
     atoms = np.concatenate([chain.atoms for chain in chains])
     return Side(atoms, np.concatenate([chain.backbone for chain in chains]))

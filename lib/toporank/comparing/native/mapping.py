@@ -180,6 +180,7 @@ def counterparts(native: Chains, decoy: Chains) -> dict[str, list[str]]:
 
 
 def _families(copies: dict[str, list[str]]) -> list[Family]:
+    """Chains that copies link, each side in order."""
     families: list[Family] = []
     for native_chain, others in copies.items():
         if not others:
@@ -200,17 +201,15 @@ def _families(copies: dict[str, list[str]]) -> list[Family]:
 def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Mapping]:
     """All mappings of a family, each of as many chains as can be."""
     of_native, of_decoy = family
+    n = min(len(of_native), len(of_decoy))
     possible = []
-    if len(of_native) <= len(of_decoy):
-        pairings = [
-            zip(of_native, chosen, strict=True) for chosen in permutations(of_decoy, len(of_native))
-        ]
-    else:
-        pairings = [
-            zip(chosen, of_decoy, strict=True) for chosen in permutations(of_native, len(of_decoy))
-        ]
-    for pairing in pairings:
-        mapping = {chain: other for chain, other in pairing if other in copies[chain]}
+    # of the smaller side all chains are mapped, in their order
+    for native, decoy in product(
+        permutations(of_native, n) if len(of_native) > n else [of_native],
+        permutations(of_decoy, n) if len(of_native) == n else [of_decoy],
+    ):
+        pairs = zip(native, decoy, strict=True)
+        mapping = {chain: other for chain, other in pairs if other in copies[chain]}
         possible.append(mapping)
     most = max(map(len, possible))
     return [mapping for mapping in possible if len(mapping) == most]

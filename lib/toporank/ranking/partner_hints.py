@@ -1,0 +1,148 @@
+"""Which chains may be one partner, in sentences for the user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations, groupby, product
+from operator import attrgetter
+
+from toporank.inputs.natural_partners import lines_of_targets
+from toporank.ranking.interfaces import InterfaceRow
+from toporank.structures.immune import Domain, alike, domains_of
+from toporank.structures.partners import chains_of, partner_name
+
+MOST_HINTS = 3
+MOST_CHAINS = 12
+"""Chains of a target up to which a hint is short enough to be read."""
+
+
+def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None) -> str:
+    """Return which two chains of a target may be one partner, in a sentence; empty if there are two
+    chains.
+
+    Where partners are given, the sentence says that models do not have the same ones, or that they
+    part the chains of an antibody; otherwise it is empty. Two chains may be one partner if they
+    touch in every decoy: those whose number of contacts changes least. Antibodies that are one
+    partner need no hint, and two of their chains that are not were kept apart on purpose, or do not
+    lie as in an antibody.
+
+    Parameters
+    ----------
+    rows : interfaces of the decoys of the target
+    sequences : of the chains of the target, by name
+    """
+    rows = list(rows)
+    if any(row.interface.count(":") != 1 for row in rows):
+        return ""  # a name with a colon cannot be given as a partner
+    differing = _differing_partners(rows)
+    if differing:
+        return differing
+    contacts: dict[str, list[int]] = {}
+    for row in rows:
+        contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
+    partners = sorted(set(":".join(contacts).split(":")))
+    always = {name: numbers for name, numbers in contacts.items() if min(numbers) > 0}
+    antibody = {}
+    for chain, sequence in (sequences or {}).items():
+        domains = domains_of(sequence)
+        if domains:
+            antibody[chain] = domains
+    if any("+" in partner for partner in partners):
+        return _parted_antibody(partners, always, antibody)
+    is_antibody = any(antibody.keys() >= set(name.split(":")) for name in always)
+    if not always or is_antibody or not 3 <= len(partners) <= MOST_CHAINS:
+        return ""
+    order = []
+    for name, numbers in always.items():
+        change = (max(numbers) - min(numbers)) / sum(numbers)
+        order.append((change, -sum(numbers), name))
+    first, second = min(order)[-1].split(":")
+    others = [chain for chain in partners if chain not in (first, second)]
+    advice = ":".join([f"{first}+{second}", *others])
+    return (
+        f"{first} and {second} touch in every model; if they are one partner, say partners={advice}"
+    )
+
+
+def _parted_antibody(
+    partners: list[str], always: Iterable[str], antibody: Mapping[str, tuple[Domain, ...]]
+) -> str:
+    """A sentence where the two chains of an antibody are in different partners that were given;
+    otherwise empty.
+
+    They are the only chains with a variable domain in their partners; two heavy ones would be of
+    two antibodies. always : interfaces of every decoy. antibody : chains with variable domains.
+    """
+    variable = {}
+    for partner in partners:
+        chains = [chain for chain in chains_of(partner) if chain in antibody]
+        if len(chains) == 1 and len(antibody[chains[0]]) == 1:
+            variable[partner] = chains[0]
+    for name in sorted(always):
+        both = name.split(":")
+        if not variable.keys() >= set(both):
+            continue
+        pair = sorted(variable[partner] for partner in both)
+        if alike(antibody[pair[0]][0], antibody[pair[1]][0]):
+            continue
+        rest = sorted({*chains_of(both[0]), *chains_of(both[1])}.difference(pair))
+        others = [partner for partner in partners if partner not in both]
+        better = [partner_name(pair), partner_name(rest), *others]
+        return (
+            f"{partner_name(pair[:1])} and {partner_name(pair[1:])} look like one antibody, but "
+            f"{':'.join(partners)} parts them: say partners={':'.join(filter(None, better))}, or "
+            "scores are of their contacts, too"
+        )
+    return ""
+
+
+def _differing_partners(rows: list[InterfaceRow]) -> str:
+    """A sentence where a chain is in different partners in different models; empty if it is not.
+
+    The partners that a user gives name copies of a chain. In a model that calls them otherwise they
+    go by their order.
+    """
+    models: dict[str, str] = {}
+    for row in rows:
+        if row.n_contacts and "+" in row.interface:
+            models.setdefault(row.interface, row.decoy)
+    for one, other in combinations(sorted(models), 2):
+        for first, second in product(one.split(":"), other.split(":")):
+            in_first = set(chains_of(first))
+            in_second = set(chains_of(second))
+            if in_first & in_second and in_first - in_second and in_second - in_first:
+                return (
+                    f"models have different partners, {models[one]} {one} and {models[other]} "
+                    f"{other} by the chains of the target, and scores of different interfaces: "
+                    "call the copies of a chain alike in all models"
+                )
+    return ""
+
+
+def for_command(hint: str) -> str:
+    """Return a hint as one types it after `toporank score`; in Python and for Snakemake it is as it
+    was.
+
+    >>> for_command("if they are one partner, say partners=H+L:A")
+    'if they are one partner, say --partners H+L:A'
+    """
+    return hint.replace("say partners=", "say --partners ")
+
+
+def hints(
+    table: Iterable[InterfaceRow], sequences: Mapping[str, Mapping[str, str]] | None = None
+) -> list[str]:
+    """Return which chains may be one partner: a line for each of the first different hints, with
+    the targets it is for.
+
+    Parameters
+    ----------
+    table : interfaces of all targets
+    sequences : as from `chain_tables.sequences_of_chains`
+    """
+    of_hint: dict[str, list[str]] = {}
+    for target, rows in groupby(table, key=attrgetter("target")):
+        hint = partners_hint(rows, (sequences or {}).get(target))
+        if hint:
+            of_hint.setdefault(hint, []).append(target)
+    return lines_of_targets(of_hint)[:MOST_HINTS]
