@@ -16,7 +16,7 @@ class TopoRankError(Exception):
     """Base of all errors raised on purpose.
 
     `what` is one sentence; `where` a file, key or residue; `remedy` what the reader can do next;
-    `facts` what is known of a decoy all the same.
+    `facts` about the decoy that hold all the same.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class OtherProteinError(LabelError):
 
 
 class ConfidenceError(TopoRankError):
-    """What a predictor says of its model cannot be read, or is not of this model."""
+    """A predictor's confidence in its model cannot be read, or is not of this model."""
 
 
 class RecordError(TopoRankError):

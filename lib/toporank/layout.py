@@ -41,8 +41,8 @@ COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
 PACK = "results/{dataset}/graphs.safetensors"
 
 SAMPLING = "sampling"
-"""Stands for a data set where sampling reports its progress; its decoys are a folder to give as
-`decoys`.
+"""In the place of a data set where sampling reports its progress; its decoys are a folder to give
+as `decoys`.
 """
 SAMPLED = "results/sampling/{target}"
 POSES = "poses.csv"

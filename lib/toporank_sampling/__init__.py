@@ -1,4 +1,4 @@
 """Labelled decoys from natives: docked, and chosen so that size and clashes do not tell DockQ.
 
-This package imports from toporank, which does without it.
+This package imports from toporank, which does not need it.
 """

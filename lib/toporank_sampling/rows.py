@@ -1,4 +1,4 @@
-"""The table of what became of a target: its decoys, and whatever failed."""
+"""The table of the outcome of a target: its decoys, and whatever failed."""
 
 from __future__ import annotations
 

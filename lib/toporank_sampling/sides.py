@@ -42,7 +42,7 @@ def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
     standard residues they are.
 
     Left out are residues without a standard parent, and pieces of the chain of one residue. Raises
-    StructureError when a chain is not there or hardly anything is left.
+    StructureError when a chain is missing or hardly anything is left.
     """
     missing = sorted(set(chains) - set(complex_.chains))
     if missing:

@@ -135,7 +135,7 @@ def find_models(
     config : settings of the command; it has one data set
     folder : where the models lie
     store : the reuse store, which knows files that were looked into before
-    of_archives : what to say of archives that lie in the folder, in sentences
+    of_archives : sentences about archives that lie in the folder
     scores_here : whether this process scores them: then the store keeps the atoms of new files,
         which are not opened again; otherwise the jobs that score them read them
 

@@ -1,4 +1,4 @@
-"""The decoys of a data set with what became of each: what the steps after the features begin
+"""The decoys of a data set with the outcome of each: what the steps after the features begin
 with.
 """
 
@@ -27,7 +27,7 @@ from toporank.structures.stored import from_bytes
 
 
 class Built(NamedTuple):
-    """plan : every decoy by target and name. fates : what became of those that were built."""
+    """plan : every decoy by target and name. fates : the outcome of those that were built."""
 
     plan: dict[Key, PlannedDecoy]
     fates: dict[Key, LedgerRow]
@@ -119,7 +119,7 @@ def graphs_to_pack(
     Parameters
     ----------
     coverage : iterable of CoverageRow
-        What became of each decoy.
+        The outcome of each decoy.
     built : Built
         The decoys.
     choices, store : dict, Store

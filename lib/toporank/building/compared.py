@@ -43,7 +43,7 @@ def comparison_table(
     Parameters
     ----------
     coverage : iterable of CoverageRow
-        What became of each decoy, by target.
+        The outcome of each decoy, by target.
     contacts : callable
         (target, decoy) → what it is compared by.
     """

@@ -30,7 +30,7 @@ rounding or the program.
 
 
 class CoverageRow(NamedTuple):
-    """What became of a decoy, or of a label without decoy.
+    """The outcome of a decoy, or of a label without decoy.
 
     `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label,
     `path` is its file, `duplicate_of` the first decoy of its target, by name, that has the same
@@ -75,7 +75,7 @@ def coverage_table(
     chains: Mapping[Key, str] | None = None,
     moved: Mapping[Key, int] | None = None,
 ) -> list[CoverageRow]:
-    """Join decoys, what became of them, and labels; sorted by target and decoy.
+    """Join decoys, their outcomes, and labels; sorted by target and decoy.
 
     A label without decoy is a row of its own with status `label_without_decoy`; a decoy without a
     ledger row was not asked for.
@@ -83,7 +83,7 @@ def coverage_table(
     Parameters
     ----------
     plan, ledger, labels : iterable
-        The decoys, what became of them, and their labels, in any order.
+        The decoys, their outcomes, and their labels, in any order.
     chains : mapping, optional
         (target, decoy) → its column `chains`.
     moved : mapping, optional
@@ -140,7 +140,7 @@ def _by_key(rows: Iterable[Any]) -> dict[Key, Any]:
 def _row(
     key: Key, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None
 ) -> CoverageRow:
-    """What became of a decoy or label, but for what depends on other rows."""
+    """The outcome of a decoy or label, but for what depends on other rows."""
     row = CoverageRow(*key, Status.NO_DECOY, reason=WITHOUT_FILE)
     if label:
         row = row._replace(dockq=label.dockq, split=label.split)

@@ -57,7 +57,7 @@ class DecoyGap(NamedTuple):
 
 
 class Fate(NamedTuple):
-    """What a ledger says of a decoy, by which recipes it was built, and what it was then."""
+    """The entry of a decoy in a ledger, by which recipes it was built, and what it was then."""
 
     row: LedgerRow
     recipes: Recipes

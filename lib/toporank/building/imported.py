@@ -149,7 +149,7 @@ def _label_of(file: GraphFile, in_table: Label | None, split: str) -> Label | No
 
 
 def _coverage_row(label: Label | None, status: str, file: GraphFile | None = None) -> CoverageRow:
-    """What became of a graph, or of a label without graph."""
+    """The outcome of a graph, or of a label without graph."""
     target, decoy = file.key if file else label[:2]
     row = CoverageRow(target=target, decoy=decoy, status=status)
     if label:
@@ -171,7 +171,7 @@ def _member(file: GraphFile, label: Label | None, read: Callable[[Path], Graph])
 
 
 def _chains(files: list[GraphFile]) -> list[Chain]:
-    """A row for each target, which says that nothing is known of its chains."""
+    """A row for each target, which says that its chains are unknown."""
     rows: dict[str, Chain] = {}
     for file in files:
         row = Chain(
@@ -200,7 +200,7 @@ def _notes(
             "and no structures"
         )
     notes.append(
-        "the graphs have no sequences, so there are no clusters: each target is split by itself, "
+        "the graphs have no sequences, so there are no clusters: each target is split alone, "
         "and similar targets can be on both sides"
     )
     if not labels:

@@ -1,5 +1,5 @@
-"""What natives say of the contacts of labelled decoys, in the order of the edges of their graphs,
-and of residues.
+"""The quality, by natives, of the contacts of labelled decoys, in the order of the edges of their
+graphs, and of residues.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LocalQualities:
         self._code = code_of("structures", "comparing", "building/local_quality.py")
 
     def digest(self, key: Key) -> str:
-        """Of what the native says of a decoy, target and name, and of this code; empty where it
+        """Of the labels of a decoy by its native, target and name, and of this code; empty where it
         says nothing.
         """
         counterparts = self._counterparts.get(key)

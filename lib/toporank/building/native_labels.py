@@ -59,8 +59,8 @@ class InterfaceLabel(NamedTuple):
 
 
 class LabelledDecoy(NamedTuple):
-    """What the native says of a decoy. dockq is None where there is no label; `reason` says why, or
-    what was left out.
+    """The labels of a decoy by its native. dockq is None where there is no label; `reason` says
+    why, or what was left out.
 
     partners : of the native, empty when each chain is one. mapping : as from
     `native.mapping_text.mapping_text`. counterparts : SHA-256 of what `Labelling.counterparts`

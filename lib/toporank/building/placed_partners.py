@@ -28,7 +28,7 @@ Sequences = tuple[tuple[str, str], ...]
 
 
 class Natives(NamedTuple):
-    """What is known of the natives of a data set.
+    """All facts about the natives of a data set.
 
     chains : target → name and sequence of each chain of its native; None where the file cannot be
     read. bodies : target → the partners that the chains of its native are by nature, as text; empty
@@ -74,7 +74,7 @@ def in_names_of_decoys(
     rows : iterable of PlannedDecoy
         The planned decoys.
     natives : Natives
-        What is known of the natives of their targets.
+        All facts about the natives of their targets.
     chains : mapping
         Target and decoy → its chains; decoys that cannot be read are left out.
     """
@@ -207,7 +207,7 @@ def check_named(partners: Mapping[Key, str], natives: Natives, where: str) -> li
     partners : mapping
         Target and decoy → as they were given.
     natives : Natives
-        What is known of the natives.
+        All facts about the natives.
     where : str
         What messages call the partners.
 

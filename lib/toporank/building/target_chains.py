@@ -48,7 +48,7 @@ def target_chains(
     plan : iterable of PlannedDecoy
         The decoys.
     fates : mapping
-        (target, decoy) → what became of it.
+        (target, decoy) → its outcome.
     earlier : iterable of Chain
         What was read before; it is taken from there where the file is the same.
     store : Store

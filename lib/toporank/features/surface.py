@@ -14,7 +14,7 @@ PROBE = 1.4
 RADII = {b"C": 1.8, b"N": 1.6, b"O": 1.5, b"S": 1.9}
 """Å, by element; others count as carbon."""
 POINTS = 92
-"""On each atom: a point of a carbon stands for 1.4 Å²."""
+"""On each atom: a point of a carbon covers 1.4 Å²."""
 
 
 class Surfaces(NamedTuple):

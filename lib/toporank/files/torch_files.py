@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import torch
 
 LONGEST = 200
-"""Characters of what torch says of a file."""
+"""Characters of torch's message about a file."""
 
 
 def load(file: Path | str | BinaryIO, safe: Sequence[type] = ()) -> Any:

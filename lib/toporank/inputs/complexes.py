@@ -50,7 +50,7 @@ class Grouped(NamedTuple):
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all
     decoys. residues : target and decoy → number of residues in these chains. mutants : what
-    `inputs.mutants` says. molecules : where one chain name stands for several molecules, in a
+    `inputs.mutants` says. molecules : where one chain name means several molecules, in a
     sentence. contents : path → SHA-256 of each file that could be looked into. copies : target and
     decoy → the first decoy of the target that has the same atoms in the same places. renamed : that
     models of one name got others, a sentence. ambiguous : target and name of files that are called
@@ -90,8 +90,8 @@ def group(
     ----------
     decoys : as `inputs.folders.find_decoys` finds them: one for each file, its target called after
         its folder
-    by : `BY_SEQUENCE` or `BY_FOLDER`
-    folder_name : name of the folder with all of them, after which a complex is called that nothing else
+    by : `BY_SEQUENCE` or `BY_FOLDER` folder_name : name of the folder with all of them, after which
+    a complex is called that nothing else
         names
     partners : folder → partners, where a table gives them; folders with different partners stay
         apart

@@ -146,7 +146,7 @@ TRAJECTORY = re.compile(r".+_(?:pX0|Xt-1)_traj")
 def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     """Path → why it is an intermediate state, of those files that are.
 
-    Where the model itself is not there, because its program was stopped, the last recycle stands
+    Where the model itself is missing, because its program was stopped, the last recycle stands
     for it.
     """
     reasons: dict[str, str] = {}

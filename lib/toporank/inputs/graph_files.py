@@ -1,4 +1,4 @@
-"""Graphs of another pipeline: which files of a folder they are, and what a file says of itself."""
+"""Graphs of another pipeline: which files of a folder they are, and what a file contains."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ LEAST_IDENTITY = 0.9
 missing loops.
 """
 LEAST_COVERAGE = 0.5
-"""And of the longer chain's: a domain by itself is another construct."""
+"""And of the longer chain's: a domain alone is another construct."""
 LEAST_KMERS = 0.4
 """Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged
 leaves 0.59.
@@ -122,7 +122,7 @@ def exchanges(one: str, other: str) -> int:
 
 
 def _exchanged(one: str, other: str) -> int:
-    """How many residues differ between two stretches that stand for one another."""
+    """How many residues differ between two stretches that correspond."""
     if len(one) == len(other):
         return sum(a != b and UNKNOWN not in (a, b) for a, b in zip(one, other, strict=True))
     return max(0, min(len(one), len(other)) - max(one.count(UNKNOWN), other.count(UNKNOWN)))

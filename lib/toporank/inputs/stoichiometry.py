@@ -65,7 +65,7 @@ def complexes_of(models: list[Model]) -> list[list[Model]]:
 
 
 def _join_single_chains(parts: dict[Copies, list[Model]]) -> None:
-    """Models of one chain by itself are of the most frequent complex of copies of it, if there is
+    """Models of one chain alone are of the most frequent complex of copies of it, if there is
     one.
     """
     oligomers: dict[int, list[Copies]] = {}

@@ -18,7 +18,7 @@ from toporank.inputs.listing import RESULTS, listing
 from toporank.structures.identity import STRUCTURE_LIKE, Decoy, split_suffix
 
 GATHERED = ".toporank_gathered.json"
-"""In a folder that was made here: the folder that it stands for."""
+"""In a folder that was made here: the folder that it replaces."""
 SINGLE = ".single"
 """A folder in it for what was in archives of single structures."""
 
@@ -105,7 +105,7 @@ def _is_structure(filename: str) -> bool:
 
 
 def _prepare(to: Path, source: Path) -> None:
-    """Make the folder, or see that it stands for the same one and take out its links. Raises
+    """Make the folder, or see that it replaces the same one and take out its links. Raises
     ConfigError.
     """
     about = {"folder": str(source.absolute())}

@@ -192,7 +192,7 @@ def describe_leaks(rows: list[TargetSplit]) -> str:
 
 
 Labelled = TypeVar("Labelled", bound=NamedTuple)
-"""A row with a target and a split: a label, or what became of its decoy."""
+"""A row with a target and a split: a label, or the outcome of its decoy."""
 
 
 def decided(

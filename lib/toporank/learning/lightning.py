@@ -51,7 +51,7 @@ class ScorerTraining(pl.LightningModule):
     store : GraphStore
         Graphs of the splits `train` and `val`.
     description : dict
-        What the checkpoints say of themselves, beside epoch and metrics.
+        The description for the checkpoints, beside epoch and metrics.
     cluster_of : dict, optional
         The cluster of each training target, where clusters are drawn equally often.
     """

@@ -1,7 +1,7 @@
 """The network in PyTorch Geometric: what is trained, and the published network that ours is
 compared with.
 
-Importing this module imports PyTorch Geometric, which takes seconds; scoring does without it.
+Importing this module imports PyTorch Geometric, which takes seconds; scoring does not need it.
 """
 
 from __future__ import annotations

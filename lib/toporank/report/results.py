@@ -31,7 +31,7 @@ class ScoredFolder:
     Parameters
     ----------
     folder : `results/scores/<name>`
-    scorer : that gave the scores; None where a page says nothing of it
+    scorer : that gave the scores; None where a page does not name it
     """
 
     def __init__(self, folder: Path, scorer: Scorer | None = None):
@@ -46,7 +46,7 @@ class ScoredFolder:
 
     @functools.cached_property
     def models(self) -> pd.DataFrame:
-        """All models with all that is known of them, as from `model_table`."""
+        """All models with all facts about them, as from `model_table`."""
         return read_models(self.path(layout.MODEL_TABLE), self.path(layout.DETAILS))
 
     @functools.cached_property
@@ -61,7 +61,7 @@ class ScoredFolder:
 
     @functools.cached_property
     def confidence(self) -> dict[Key, Confidence]:
-        """(target, decoy) → what its predictor says of it."""
+        """(target, decoy) → the confidence of its predictor."""
         rows = read_confidence(self.path(layout.CONFIDENCE))
         return {(row.target, row.decoy): row for row in rows}
 

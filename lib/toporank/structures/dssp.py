@@ -48,7 +48,7 @@ NO_ANGLE = 360.0
 
 @dataclass(frozen=True)
 class Dssp:
-    """What DSSP says of each residue of a complex, in the order of `Complex.residues`, length R.
+    """DSSP's results for each residue of a complex, in the order of `Complex.residues`, length R.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Dssp:
 
 
 class DsspMissingError(TopoRankError):
-    """mkdssp is not there, does not run or is not supported: no decoy's fault, so nothing is
+    """mkdssp is missing, does not run or is not supported: no decoy's fault, so nothing is
     recorded.
     """
 

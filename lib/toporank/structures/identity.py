@@ -20,7 +20,7 @@ from toporank.files.compressed import (
 )
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
-"""Structure suffixes and the format each stands for; every one may be followed by that of a
+"""Structure suffixes and the format each means; every one may be followed by that of a
 compression.
 """
 ASSEMBLY = re.compile(r"\.pdb\d+", re.IGNORECASE)
@@ -32,7 +32,7 @@ STRUCTURE_LIKE = re.compile(
 )
 """Names of files that are meant to be structures, whether or not they can be read."""
 _UNTELLING = re.compile(r"(\.(txt|model|mdl|brk|[A-Za-z]*_?\d+))?", re.IGNORECASE)
-"""Endings that say nothing of the content: none at all, a number, or that of any text."""
+"""Endings that do not tell the content: none at all, a number, or that of any text."""
 _PDB_ATOM = re.compile(rb"^(?:ATOM  |HETATM)[^\r\n]{24}(?:[ \d+-]{4}\.\d{3}){3}", re.MULTILINE)
 _MMCIF = re.compile(
     rb"\A(?:#[^\n]*\n|\s)*data_\S*\s.*^_(?:entry\.id|atom_site\.)", re.MULTILINE | re.DOTALL
@@ -55,7 +55,7 @@ class ResidueId(NamedTuple):
 
 
 class Status:
-    """What became of a decoy. Every decoy of a status table has exactly one of these."""
+    """The outcome of a decoy. Every decoy of a status table has exactly one of these."""
 
     OK = "ok"
     NO_INTERFACE = "no_interface"

@@ -106,7 +106,7 @@ def write_structures(
     Parameters
     ----------
     structures : one, several, or several by name; where names are equal, the second gets a number
-    folder : made if it is not there
+    folder : made if it is missing
     """
     if is_structure(structures):
         structures = [structures]

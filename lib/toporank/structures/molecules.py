@@ -37,9 +37,9 @@ SAME_PLACE = 5.0
 molecule.
 """
 SEVERAL = "is several molecules"
-"""What a note says of a chain that was parted."""
+"""The text of a note about a chain that was parted."""
 READ_AS_ONE = "without a peptide bond: read as one chain"
-"""What a note says of a chain that may be several molecules."""
+"""The text of a note about a chain that may be several molecules."""
 LAST_SERIAL = 99_000
 """Atom numbers may start anew beyond this because their column is full."""
 

@@ -33,7 +33,7 @@ FILE = "partners.csv"
 
 
 def parse_partners(text: str, where: object = "partners") -> Partners:
-    """The partners that a text stands for. Raises ConfigError, which names the place given as
+    """The partners that a text names. Raises ConfigError, which names the place given as
     `where`.
 
     >>> parse_partners("H+L:A"), parse_partners("A%2BB:C")
@@ -76,7 +76,7 @@ def checked_partners(text: str, where: object = "partners") -> str:
 
 
 def given_partners(text: str) -> Partners:
-    """The partners that a checked text stands for; empty when each chain is one."""
+    """The partners that a checked text names; empty when each chain is one."""
     return parse_partners(text) if text not in ("", EACH_CHAIN) else ()
 
 

@@ -51,7 +51,7 @@ TERMINAL_OXYGENS = {
 
 
 def amino_acid(name: str) -> str:
-    """The standard amino acid that a name of four letters stands for; `""` where it stands for
+    """The standard amino acid that a name of four letters means; `\"\"` where it means
     none.
 
     >>> amino_acid("HISE"), amino_acid("NALA"), amino_acid("CHIE"), amino_acid("POPC"), amino_acid("HIS")

@@ -41,7 +41,7 @@ def open_scorer(config: Config, repository: Path) -> Scorer:
     path = scorer_of(config, repository)
     if config.scorer is None and not Path(path).exists():
         raise CheckpointError(
-            "the scorer that ships with TopoRank is not there",
+            "the scorer that ships with TopoRank is missing",
             where=path,
             remedy="restore the folder resources/scorer, or say which scorer to use, such as "
             f"scorer={layout.FINAL_SCORER} of a study in this folder",

@@ -228,7 +228,7 @@ class Jobs:
         return _digest(tuple(contents))
 
     def confidence_state(self, wildcards: Any) -> str:
-        """The state of all files in which predictors may speak of the decoys of a data set, as a
+        """The state of all files in which predictors may describe the decoys of a data set, as a
         digest.
         """
         decoys = self.check.of(wildcards.dataset).decoys if self.check else []

@@ -228,7 +228,7 @@ def artefact(
     digest : str
         Its checksum.
     member, row : PlannedDecoy, LedgerRow
-        The decoy, and what became of it.
+        The decoy, and its outcome.
     choices, store : dict, Store
         The feature modules, and the reuse store.
 

@@ -1,4 +1,4 @@
-"""What became of every decoy of a chunk: the file that Snakemake tracks."""
+"""The outcome of every decoy of a chunk: the file that Snakemake tracks."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Recipes = Mapping[str, list[str]]
 
 
 class Ledger(NamedTuple):
-    """What became of the decoys of a chunk, and by which recipes."""
+    """The outcome of the decoys of a chunk, and by which recipes."""
 
     recipes: Recipes
     rows: list[LedgerRow]
@@ -130,7 +130,7 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
 
 
 def last_fates(dataset: str, current: Current) -> dict[Key, LedgerRow]:
-    """What became of every decoy: in this run or, outside a partial build, in an earlier one."""
+    """The outcome of every decoy: in this run or, outside a partial build, in an earlier one."""
     folder = Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent
     rows: list[LedgerRow] = []
     for chunk in chunk_names(folder) if current.chunks != current.of_all else []:

@@ -108,7 +108,7 @@ def publish(
 def publish_decoy(
     dataset: str, chunk: str, choices: dict[str, Choice], store: Store, as_file: AsFile
 ) -> LedgerRow:
-    """Publish the artefacts of a decoy that was built alone; what became of it."""
+    """Publish the artefacts of a decoy that was built alone; its outcome."""
     (member,) = read_chunk(dataset, chunk)
     (row,) = read_outcomes(dataset, chunk, [member.key]).rows
     for stage, digest in row.artefacts.items():
@@ -124,7 +124,7 @@ def write_published(dataset: str, table: Mapping[ArtefactKey, Published]) -> Non
 
 
 def read_published(dataset: str) -> dict[ArtefactKey, Published]:
-    """What is published of a data set; nothing if its table is not there or is something else."""
+    """What is published of a data set; nothing if its table is missing or is something else."""
     table = {}
     try:
         text = Path(layout.PUBLISHED.format(dataset=dataset)).read_text(encoding="utf-8")

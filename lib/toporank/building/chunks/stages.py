@@ -173,7 +173,7 @@ class Making:
 
     @functools.cached_property
     def in_file(self) -> Entry:
-        """What the file says of confidence, as `inputs.confidence.in_file` keeps it."""
+        """The confidence in the file, as `inputs.confidence.in_file` keeps it."""
 
         def make() -> tuple[bytes, dict[str, Any]]:
             from toporank.inputs.confidence.in_file import InFile  # imports gemmi

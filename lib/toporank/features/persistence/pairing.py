@@ -54,7 +54,7 @@ def _add_to_holders(bits, slots, bit, sum_):
 
 @compiled
 def _begin(filtration, loops):
-    """No loops, no bits, every point by itself."""
+    """No loops, no bits, every point alone."""
     loops.bits[:, 0] = 0
     loops.slot[: filtration.tally[0]] = -1
     for bit in range(len(loops.living)):

@@ -1,3 +1,3 @@
-"""What the predictor itself says of its models: pLDDT, pTM, ipTM, PAE and what follows from it;
+"""The confidence of predictors in their models: pLDDT, pTM, ipTM, PAE and what follows from it;
 docs/confidence.md.
 """

@@ -1,4 +1,4 @@
-"""What predictors say of the decoys of a data set: the boundary where errors become rows."""
+"""The confidence of predictors in the decoys of a data set: the boundary where errors become rows."""
 
 from __future__ import annotations
 

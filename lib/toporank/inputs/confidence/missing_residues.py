@@ -105,8 +105,8 @@ def rows_by_numbers(
 class _Layout(NamedTuple):
     """Rows of protein residues where each chain begins behind the one before.
 
-    chains : the rows of each chain, int. before : residues that have numbers from 1 on and stand
-    before each chain. n_rows : of all chains.
+    chains : the rows of each chain, int. before : residues that have numbers from 1 upwards and
+    stand before each chain. n_rows : of all chains.
     """
 
     chains: list[np.ndarray]
@@ -152,7 +152,7 @@ def _layout(offsets: list[np.ndarray], before: list[int]) -> _Layout:
 
 
 def _rows_that_numbers_say(layout: _Layout, n_rows: int) -> list[np.ndarray]:
-    """The rows where numbers fill all n rows, from the first residue of a chain or from 1 on."""
+    """The rows where numbers fill all n rows, from the first residue of a chain or from 1 upwards."""
     if layout.n_rows == n_rows:
         return [np.concatenate(layout.chains)]
     before = layout.before

@@ -116,7 +116,7 @@ def iptm_between_partners(
         return {}, []
     chains = list(dict.fromkeys(complex_.chain_of.tolist()))
     predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
-    if sorted(zip(predicted, strict=True)) == sorted(complex_.bodies):  # each chain by itself
+    if sorted(zip(predicted, strict=True)) == sorted(complex_.bodies):  # each chain alone
         return {}, []
     values: dict[str, float | str] = {"iptm_of": ALL_CHAINS}
     if output.pair_iptm is None:

@@ -43,7 +43,7 @@ PAIR_OF_NAMES = re.compile(r"\(\s*'?([^,']+?)'?\s*,\s*'?([^,']+?)'?\s*\)")
 
 @dataclass
 class PredictorOutput:
-    """What a predictor says of a model; None where it says nothing.
+    """A predictor's confidence in a model; None where it says nothing.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""confidence.csv: what predictors say of the decoys of a data set, a row for each decoy."""
+"""confidence.csv: the confidence of predictors in the decoys of a data set, a row for each decoy."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def best_measured(
     Parameters
     ----------
     copy_of : (target, decoy) → the first decoy, by name, that has the same atoms
-    rows : what predictors say of the decoys
+    rows : the confidence of predictors in the decoys
 
     Returns
     -------
