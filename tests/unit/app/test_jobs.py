@@ -225,7 +225,7 @@ def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     assert scoring().scorer(REPOSITORY) == "/repository/resources/scorer"
     rules = scoring(scorer="elsewhere")
     assert rules.scorer(REPOSITORY) == "elsewhere"
-    assert rules.scorer_files(REPOSITORY) == ["elsewhere"]  # which is not there: Snakemake says so
+    assert rules.scorer_files(REPOSITORY) == ["elsewhere"]  # which is missing: Snakemake says so
     Path("elsewhere/ensemble").mkdir(parents=True)
     for name in ("best.ckpt", "ensemble/a.ckpt"):
         write_description(Path("elsewhere", name))

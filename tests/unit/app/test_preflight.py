@@ -315,7 +315,7 @@ def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_anothe
     )  # a study in the working directory
     with pytest.raises(
         CheckpointError,
-        match=r"resources/scorer: .* TopoRank is not there \(.* scorer=results/final of a study",
+        match=r"resources/scorer: .* TopoRank is missing \(.* scorer=results/final of a study",
     ):
         feature_choices(settings, REPOSITORY)
     write_description(shipped / "best.ckpt", features=features(12.0))
