@@ -32,7 +32,7 @@ from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve
 from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.fitting import TEMPERATURE, calibrated, observations, pools
-from toporank.scorer.judge import OF_RESIDUES, count_votes, read_judge, write_judge
+from toporank.scorer.judge import OF_RESIDUES, ordered, read_judge, write_judge
 from toporank.scorer.manifest import JUDGE, seal
 from toporank.scorer.networks import one_thread
 
@@ -203,7 +203,7 @@ def read_pools(decoys: pd.DataFrame, similarity: dict, size: int | None, seed: i
         alike = similarity[part["dataset"].iloc[0], part["target"].iloc[0]]
         alike = alike[np.ix_(part["within"], part["within"])]
         twins = (alike >= TWINS).sum(axis=1).clip(min=1)
-        consensus = count_votes(alike, np.full(len(part), 1 / len(part))).consensus
+        consensus = ordered(np.zeros(len(part)), alike, temperature=1)[1]
         found.append(Pool(part.index.to_numpy(), alike, consensus, (1 / twins).sum() - 1))
     return found
 
@@ -229,18 +229,10 @@ def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing)
 
     def right(by: Judging, t: float = TEMPERATURE, own: float = 1.0, grows: float = 0.5) -> Judging:
-        """Similarity to the right model to expect; grows : power of the number of models in the
-        temperature.
+        """The order of the judge that ships, with other numbers; grows : power of the number of
+        models in the temperature.
         """
-
-        def judge(pool: Pool) -> np.ndarray:
-            quality, n = by(pool), len(pool.rows)
-            weight = np.exp((quality - quality.max()) / (t * n**grows))
-            alike = pool.alike.copy()
-            np.fill_diagonal(alike, 1)
-            return alike @ weight / weight.sum() + own * quality / n
-
-        return judge
+        return lambda pool: ordered(by(pool), pool.alike, t * len(pool.rows) ** grows, own)[0]
 
     def of_network(pool: Pool) -> np.ndarray:
         return network[pool.rows]

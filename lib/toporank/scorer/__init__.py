@@ -1,1 +1,1 @@
-"""A scorer: networks, trees, calibration and vectors in one folder, and what it makes of decoys."""
+"""A scorer: networks, judge and training vectors in one folder, and its prediction for decoys."""

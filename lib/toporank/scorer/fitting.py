@@ -49,8 +49,8 @@ PAIR_CURVES = [
     Curve(weights={"lis": 4.15064}, constant=-1.93659),
     Curve(weights={"pdockq2": 3.01542}, constant=-1.46668),
 ]
-"""Of what is known of pairs, from 10,000 models of 500 dimers; benchmarks/scorer_confidence.py fits
-them.
+"""One for each measure of a pair of chains, fitted once to 10,000 AlphaFold-Multimer models of 500
+dimers.
 """
 
 Similarity = Mapping[tuple[str, str], np.ndarray]
@@ -157,8 +157,9 @@ def observations(
     parts = []
     for size in sizes:
         for rows in pools(decoys, size, seed):
-            alike = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])]
-            standing = judge.standing(network[rows], by_confidence[rows], alike)
+            among = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])]
+            witnesses = {"network": network[rows], "confidence": by_confidence[rows]}
+            standing = judge.standing(witnesses, among)
             part = pd.DataFrame(standing._asdict())
             part = part.assign(
                 place=rows,

@@ -1,9 +1,9 @@
-"""The judge: from what each witness says of a model to the DockQ to expect of it.
+"""The judge: from the values of the witnesses for a model to the DockQ to expect of it.
 
-There are three witnesses. The *networks* look at one model. The *confidence* of its predictor is
-turned into DockQ by curves. The quality q of a model is the mean of both; a witness that is missing
-is left out. The third witness are the
-*other models* of the target, by the contacts that they share with it.
+Two witnesses look at one model. The *networks* predict its DockQ, and curves turn the *confidence*
+of its predictor into DockQ. Its quality q is the mean of both; a witness that is missing does not
+count. The *other models* of the target are the third witness: they vote by the contacts that they
+share with it.
 
 If one of n models is right, it is model j with a probability p_j that grows with its quality. How
 right model i is then follows from how similar it is to each, and similarity to itself is 1. So the
@@ -65,9 +65,7 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class Knot(Section):
-    """What is known of models with this DockQ to expect: bounds of DockQ, and the share that is
-    acceptable.
-    """
+    """Bounds of DockQ, and the share that is acceptable, of models with this DockQ to expect."""
 
     dockq: Share
     low: Share
@@ -207,27 +205,21 @@ class Judge(Section):
             kinds.append(_mean_of_known(values or [np.full(len(measures["iptm"]), np.nan)]))
         return _mean_of_known(kinds)
 
-    def standing(self, network: Floats, confidence: Floats, alike: Iterable[Floats]) -> Standing:
+    def standing(self, witnesses: Mapping[str, Floats], similarity: Iterable[Floats]) -> Standing:
         """How the n models of a target stand.
 
         Parameters
         ----------
-        network, confidence : DockQ by each, shape (n,), nan where unknown
-        alike : similarity of one model after another to all of them, shape (n,) each; of a single
-            model nothing
+        witnesses : DockQ by each witness that looks at one model, (n,) each, nan where unknown
+        similarity : rows of the similarity matrix, shape (n,) each; none for a single model
         """
-        quality = _mean_of_known([network, confidence])
+        quality = _mean_of_known([*witnesses.values()])
         n = len(quality)
         if n < 2:
             return Standing(level=quality, above=np.zeros(n), consensus=np.full(n, np.nan))
-        weight = np.exp((quality - quality.max()) / (self.temperature * np.sqrt(n)))
-        right = weight / weight.sum()
-        votes = count_votes(alike, right)
-        level = (quality.mean() + self.consensus * votes.consensus.mean()) / (1 + self.consensus)
-        order = votes.expected + quality / n
-        return Standing(
-            level=np.full(n, level), above=order - order.mean(), consensus=votes.consensus
-        )
+        order, consensus = ordered(quality, similarity, self.temperature * np.sqrt(n))
+        level = (quality.mean() + self.consensus * consensus.mean()) / (1 + self.consensus)
+        return Standing(level=np.full(n, level), above=order - order.mean(), consensus=consensus)
 
     def calibration(self, confidence: float) -> Calibration:
         """That of a model with such a confidence, nan where it is unknown."""
@@ -255,32 +247,34 @@ def _mean_of_known(values: Sequence[Floats]) -> Floats:
     return np.divide(total, known, out=np.full(total.shape, np.nan), where=known > 0)
 
 
-class Votes(NamedTuple):
-    """What n models of a target say of each other, (n,) each.
+def ordered(
+    quality: Floats, similarity: Iterable[Floats], temperature: float, own: float = 1.0
+) -> tuple[Floats, Floats]:
+    """Return the order of n models of a target by the formula above, and their consensus.
 
-    consensus : mean similarity to the others. expected : similarity to the right model to expect.
-    """
-
-    consensus: Floats
-    expected: Floats
-
-
-def count_votes(alike: Iterable[Floats], right: Floats) -> Votes:
-    """The votes of n models. Models that a predictor repeats keep their votes: it is right more
-    often than not then.
+    Models that a predictor repeats keep their votes: it is right more often than not then.
 
     Parameters
     ----------
-    alike : similarity of one model after another to all n, shape (n,) each
-    right : how probable it is that each is the right one, shape (n,)
+    quality : of each model, shape (n,)
+    similarity : rows of the similarity matrix, shape (n,) each
+    temperature : T of the formula
+    own : weight of the share q_i / n
+
+    Returns
+    -------
+    order : shape (n,), the higher the better
+    consensus : mean similarity to the others, shape (n,)
     """
-    n = len(right)
+    n = len(quality)
+    weight = np.exp((quality - quality.max()) / temperature)
+    right = weight / weight.sum()
     consensus, expected = np.zeros(n), np.zeros(n)
-    for i, similarity in enumerate(alike):
-        others = np.delete(similarity, i)
+    for i, to_all in enumerate(similarity):
+        others = np.delete(to_all, i)
         consensus[i] = others.mean()
-        expected[i] = others @ np.delete(right, i) + right[i]
-    return Votes(consensus=consensus, expected=expected)
+        expected[i] = others @ np.delete(right, i) + right[i]  # it is as similar as 1 to itself
+    return expected + own * quality / n, consensus
 
 
 def write_judge(path: Path | str, judge: Judge) -> None:
@@ -353,11 +347,11 @@ def _of_target(
     confidence = judge.confidence(
         _measures([stated.get((score.target, score.decoy)) for score in scores])
     )
-    alike: Iterable[Floats] = ()
+    similarity: Iterable[Floats] = ()
     if len(scores) > 1:
         read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
-        alike = similarities(read.contacts)
-    standing = judge.standing(network, confidence, alike)
+        similarity = similarities(read.contacts)
+    standing = judge.standing({"network": network, "confidence": confidence}, similarity)
     dockq = judge.expected(standing.level, standing.above, confidence)
     columns = zip(
         scores,

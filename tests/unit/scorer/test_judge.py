@@ -22,9 +22,9 @@ from toporank.scorer.judge import (
     Calibration,
     Domain,
     Knot,
-    count_votes,
     how_far_to_trust,
     judged,
+    ordered,
     read_judge,
     write_judge,
 )
@@ -83,9 +83,9 @@ def test_any_subset_of_measures_gives_a_dockq_that_points_where_they_point(names
 def test_votes_are_similarities_to_the_others_and_to_the_model_that_may_be_right():
     """By hand: two of four are the same, the third shares half with each, the fourth nothing."""
     alike = np.array([[1, 1, 0.5, 0], [1, 1, 0.5, 0], [0.5, 0.5, 1, 0], [0, 0, 0, 1]])
-    votes = count_votes(alike, np.array([0.1, 0.2, 0.3, 0.4]))
-    assert votes.consensus.tolist() == pytest.approx([0.5, 0.5, 1 / 3, 0])
-    assert votes.expected.tolist() == pytest.approx([0.45, 0.45, 0.45, 0.4])
+    order, consensus = ordered(np.log([0.1, 0.2, 0.3, 0.4]), alike, temperature=1, own=0)
+    assert consensus.tolist() == pytest.approx([0.5, 0.5, 1 / 3, 0])
+    assert order.tolist() == pytest.approx([0.45, 0.45, 0.45, 0.4])
 
 
 def test_models_stand_as_the_formulas_say():
@@ -94,7 +94,7 @@ def test_models_stand_as_the_formulas_say():
     """
     network, confidence = np.array([0.4, 0.4, 0.4, 0.2]), np.array([0.6, np.nan, np.nan, np.nan])
     alike = np.full((4, 4), 0.5) + np.eye(4) / 2
-    found = JUDGE.standing(network, confidence, alike)
+    found = JUDGE.standing({"network": network, "confidence": confidence}, alike)
     quality = np.array([0.5, 0.4, 0.4, 0.2])
     right = np.exp(quality / (2 * JUDGE.temperature))
     order = 0.5 + 0.5 * right / right.sum() + quality / 4
@@ -102,7 +102,7 @@ def test_models_stand_as_the_formulas_say():
     assert found.level.tolist() == pytest.approx(
         [(0.375 + 0.5 * JUDGE.consensus) / (1 + JUDGE.consensus)] * 4
     )
-    alone = JUDGE.standing(network[:1], confidence[:1], ())
+    alone = JUDGE.standing({"network": network[:1], "confidence": confidence[:1]}, ())
     assert (alone.level.tolist(), alone.above.tolist()) == ([0.5], [0.0])
 
 
@@ -150,7 +150,8 @@ def test_a_better_network_score_never_lowers_the_place_or_the_dockq_of_a_model(
 def _expected(network: np.ndarray) -> np.ndarray:
     """DockQ to expect of models that share half of their contacts with each other."""
     unknown = np.full(len(network), np.nan)
-    standing = JUDGE.standing(network, unknown, np.full((len(network), len(network)), 0.5))
+    alike = np.full((len(network), len(network)), 0.5)
+    standing = JUDGE.standing({"network": network}, alike)
     return JUDGE.expected(standing.level, standing.above, unknown)
 
 
