@@ -90,7 +90,8 @@ LABEL_TABLES = [LabelTable(**row) for row in TABLES["label_tables"]]
 INTRODUCTION = """\
 # File by file
 
-Generated from `tests/inputs/cases.yaml`, where each line is a test that goes from the file to the graph.
+Generated from `cases.yaml`, `layouts.yaml` and `tables.yaml` in `tests/inputs/`, where each line is a test
+that goes from the file to the graph. `PYTHONPATH=lib:tests python tests/inputs/_cases.py` prints this page.
 [Your files](../inputs.md) says what matters for most users.
 """
 FURTHER = """\

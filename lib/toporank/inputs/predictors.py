@@ -1,7 +1,8 @@
 """The programs whose output TopoRank knows: how they name files, and what reads them.
 
 To add a predictor, write a reader in `confidence.readers` where none fits, and a row in
-`PREDICTORS`; where its folders have a layout of their own, a pattern in `LAYOUTS`.
+`PREDICTORS`. `LAYOUTS` names the program of models without such files, by their paths;
+`of_interfaces.PROTEINS_ONLY` has the programs that predict proteins alone.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ class Predictor(NamedTuple):
     Attributes
     ----------
     name : of the predictor
-    model : of the name of the model's file without ending
-    scores, pae, plddt : of the other files, in order of preference; groups of `model`, and `stem`,
-        are filled in
-    readers : of these files; where several find a value, the last counts
-    needs_scores : whether the model is of this predictor only where there are scores
+    model : pattern that the file name of a model, without its ending, must match as a whole
+    scores, pae, plddt : names of the files beside it, best first. `{group}` is a named group of
+        `model`, `{stem}` the whole name. A file that has everything is listed under `scores`.
+    readers : run in this order; a later one overwrites an earlier one
+    needs_scores : whether a model is of this predictor only where a file of `scores` exists
     """
 
     name: str
@@ -163,6 +164,9 @@ PREDICTORS = (
         pae=("{job}_full_data_sample_{n}.json",),
     ),
 )
+"""The first whose pattern matches, and that has a file beside the model, counts: special patterns
+come first.
+"""
 UNMISTAKABLE = ("ColabFold", "AlphaFold-Multimer", "Chai-1")
 """Predictors that alone give such names to their models."""
 LAYOUTS = {
@@ -183,7 +187,9 @@ LAYOUTS = {
         r"|cluster_?\d+_(?:model_)?\d+|complex_(?:it[01]_)?\d+w?)"
     ),
 }
-"""Program → the path of its models, without suffix; the first that fits counts."""
+"""Program → the path of its models, without suffix; the first that fits counts. A program of
+`PREDICTORS` that writes files beside its models needs no entry.
+"""
 PLAIN = "Plain structure files"
 LOOKED_AT = 500
 """Models by whose names a folder is judged."""

@@ -95,20 +95,32 @@ RESULT = {
     "distogram": {"logits": np.zeros((3, 3, 2))},
 }
 OF_TOKENS = {"token_chain_ids": ["A", "A", "B"], "token_res_ids": [1, 2, 1]}
-LAYOUTS = {}
+BESIDE = {}
 """Program → model and files beside it."""
+RANKED_BY = {}
+"""Program → ranking score, None where it writes none."""
 FILES = yaml.safe_load((Path(__file__).parents[2] / "data/predictor_files.yaml").read_text())
 for program, row in FILES["layouts"].items():
     beside = {name: RESULT if values is None else values for name, values in row["beside"].items()}
-    LAYOUTS[program] = row["model"], beside
+    BESIDE[program] = row["model"], beside
+    RANKED_BY[program] = row.get("ranking_score", 0.55)
 
 
-@pytest.mark.parametrize("program", LAYOUTS)
+@pytest.mark.parametrize("program", BESIDE)
 def test_what_a_predictor_writes_is_found_by_its_names(tmp_path, program):
-    row = confidence_of(laid(tmp_path, *LAYOUTS[program]))
+    row = confidence_of(laid(tmp_path, *BESIDE[program]))
     assert (row.predictor, row.status, row.reason) == (program.partition(",")[0], "ok", "")
-    assert (row.ptm, row.iptm, row.ranking_score) == (0.75, 0.5, 0.55)
+    assert (row.ptm, row.iptm, row.ranking_score) == (0.75, 0.5, RANKED_BY[program])
     assert row.interface_pae == (2 + 4 + 3 + 5) / 4
+
+
+def test_a_file_with_none_of_the_expected_values_is_a_problem(tmp_path):
+    """A release of a predictor that renames its values must not pass without a word."""
+    model, _ = BESIDE["ColabFold"]
+    scores = model.replace("_relaxed_", "_scores_").replace(".pdb", ".json")
+    row = confidence_of(laid(tmp_path, model, {scores: {"iptm_score": 0.5, "pae_matrix": [[0]]}}))
+    assert (row.status, row.iptm) == ("incomplete", None)
+    assert f"{scores} has none of the values that TopoRank reads of ColabFold" in row.reason
 
 
 def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
@@ -276,7 +288,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, values, rea
     "program", ["ColabFold", "AlphaFold 3", "Boltz", "AlphaFold-Multimer, one of its own"]
 )
 def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, program):
-    model, beside = LAYOUTS[program]
+    model, beside = BESIDE[program]
     bad = {
         name: {**values, "ptm": np.array([0.6, 0.7])} if "ptm" in values else values
         for name, values in beside.items()
@@ -387,7 +399,7 @@ def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(
 
 
 def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
-    model = laid(tmp_path, *LAYOUTS["Boltz"])
+    model = laid(tmp_path, *BESIDE["Boltz"])
     for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
     side_files.names_in.cache_clear()
@@ -568,7 +580,7 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
 
 
 def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
-    model = laid(tmp_path, *LAYOUTS["Boltz"])
+    model = laid(tmp_path, *BESIDE["Boltz"])
     atoms = alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)
     apart = write(tmp_path / "apart.cif", mmcif(atoms))
     row = confidence_of(model, atoms=lambda: read_complex(apart))
@@ -749,7 +761,7 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
         return side_files.states({tmp_path / "models"})
 
     (tmp_path / "models").mkdir()
-    model = laid(tmp_path / "models", *LAYOUTS["Boltz"])
+    model = laid(tmp_path / "models", *BESIDE["Boltz"])
     before = state()
     assert [Path(path).name for path, *_ in before] == [
         "confidence_x_model_0.json",
@@ -768,7 +780,7 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(tmp_path, way):
     (tmp_path / "models").mkdir()
-    model = laid(tmp_path / "models", *LAYOUTS["Boltz"])
+    model = laid(tmp_path / "models", *BESIDE["Boltz"])
     path = model.parent / "confidence_x_model_0.json"
     path.write_text('{"iptm": 0.1}')
     assert read_values(path) == {"iptm": 0.1}
@@ -822,7 +834,7 @@ def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpect
     haddock3 = write(folder / "m.pdb", HEADER.format(module="emref") + PLDDT)
     table = "model\tscore\tvdw\telec\n../4_emref/m.pdb\t-1.5\t2\t3\n"
     asked = [DecoyFile("T", "haddock", haddock3)]
-    for program, (model, beside) in LAYOUTS.items():
+    for program, (model, beside) in BESIDE.items():
         inner = tmp_path / program.replace(", ", "_")
         inner.mkdir()
         asked.append(DecoyFile("T", program, laid(inner, model, beside)))

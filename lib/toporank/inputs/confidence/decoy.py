@@ -227,9 +227,7 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     output = output_of_predictor(path)
     if output.pae is None:
         what = "; ".join(output.problems) or "the predictor left no PAE beside this model"
-        raise ConfidenceError(
-            what, where=path, remedy="docs/confidence.md says which files have it"
-        )
+        raise ConfidenceError(what, where=path, remedy="docs/inputs.md says which files have it")
     values = b_factors(open_structure(path), model)
     of_model = values.of(complex_) if values and values.are_plddt(AUTO) else None
     try:

@@ -35,6 +35,8 @@ RANGES = {"ptm": (0.0, 1.0), "iptm": (0.0, 1.0), "ranking_score": (-101.0, 101.0
 """What single numbers can be. AlphaFold 3 takes 100 from the ranking score of a model that clashes;
 AlphaFold 2 ranks models without ipTM by pLDDT.
 """
+MEASURED = ("ptm", "iptm", "pair_iptm", "ranking_score", "plddt", "atom_plddt", "pae")
+"""Fields of which a file that was read gives one at least."""
 IptmOfPairs = tuple[np.ndarray | None, list[str] | None]
 """ipTM of pairs of chains, (C, C), and the names of these chains; None where not known."""
 PAIR_OF_NAMES = re.compile(r"\(\s*'?([^,']+?)'?\s*,\s*'?([^,']+?)'?\s*\)")
@@ -86,23 +88,26 @@ class PredictorOutput:
         if value is not None:
             setattr(self, name, value)
 
-    def put_numbers(self, values: Values, **names: str) -> None:
-        """Set pTM, ipTM or ranking score from values of a file. names : field → name in the
-        file.
+    def put_numbers(self, values: Values, **keys: str) -> None:
+        """Set pTM, ipTM or ranking score from values of a file. keys : field → key in the file,
+        such as `ptm="ptm_score"`.
         """
-        for name, name_in_file in names.items():
-            self.put(name, number, values, name_in_file, *RANGES[name])
+        for field_name, key in keys.items():
+            self.put(field_name, number, values, key, *RANGES[field_name])
 
-    def put_plddt(self, values: Values, path: Path | None, name: str, of: str = "plddt") -> None:
-        """Set pLDDT from values of a file, if they have this name.
+    def put_plddt(
+        self, values: Values, path: Path | None, key: str, field_name: str = "plddt"
+    ) -> None:
+        """Set pLDDT from values of a file, if they have this key; a list from 0 to 1 becomes 0 to
+        100.
 
         Parameters
         ----------
-        of : the field, `plddt` or `atom_plddt`
+        field_name : `plddt` or `atom_plddt`
         """
-        if path is not None and name in values:
+        if path is not None and key in values:
             self.plddt_file = path.name
-            self.put(of, plddt, values, name)
+            self.put(field_name, plddt, values, key)
 
     def put_pae(self, values: Values, name: str) -> None:
         """Set PAE from values of a file, if they have this name."""
@@ -131,6 +136,11 @@ def read_output(files: SideFiles, readers: tuple[Reader, ...]) -> PredictorOutpu
             reader(files, output)
         except ConfidenceError as error:
             output.add_problem(error)
+    if not output.problems and all(getattr(output, name) is None for name in MEASURED):
+        paths = (files.scores, files.pae, files.plddt)
+        names = ", ".join(path.name for path in paths if path)
+        what = f"{names} has none of the values that TopoRank reads of {files.predictor}"
+        output.add_problem(ConfidenceError(what, remedy=WRONG_FILE))
     return output
 
 
@@ -141,14 +151,14 @@ def _values(path: Path | None) -> Values:
 # ---- what several predictors write ---------------------------------------------------------------
 
 
-def scores_of_json(score: str, pairs: str) -> Reader:
-    """Make a reader of pTM, ipTM and, under these names, of the ranking score and of ipTM of pairs
-    of chains.
+def scores_of_json(score: str, pairs: str, ptm: str = "ptm", iptm: str = "iptm") -> Reader:
+    """Make a reader of the ranking score, of ipTM of pairs of chains, pTM and ipTM under these
+    keys.
     """
 
     def read(files: SideFiles, output: PredictorOutput) -> None:
         values = _values(files.scores)
-        output.put_numbers(values, ptm="ptm", iptm="iptm", ranking_score=score)
+        output.put_numbers(values, ptm=ptm, iptm=iptm, ranking_score=score)
         output.pair_iptm, output.pair_chains = _pair_iptm(values.get(pairs))
         output.pair_chains = output.pair_chains or _names(values, "chain_ids")
 
@@ -183,7 +193,7 @@ def atom_plddt(name: str) -> Reader:
         values = _values(files.pae)
         of_atoms = values.get(name)
         if isinstance(of_atoms, list | np.ndarray) and np.shape(of_atoms[:1]) != (0,):
-            output.put_plddt(values, files.pae, name, of="atom_plddt")
+            output.put_plddt(values, files.pae, name, field_name="atom_plddt")
 
     return read
 

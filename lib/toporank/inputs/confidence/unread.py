@@ -96,7 +96,7 @@ def unread(folder: Path) -> Unread:
     like = "looks like a predictor's file" if len(left) == 1 else "look like a predictor's files"
     sentence = (
         f"{UNREAD} {examples}{more} in folder {printable(folder.name)}, which {like}"
-        " (docs/confidence.md lists the names that it reads)"
+        " (docs/inputs.md lists the names that it reads)"
     )
     of_models = {_called_after(plain_of[name], models) for name in left}
     return Unread(sentence=sentence, models=frozenset(of_models - {""}), of_all="" in of_models)
