@@ -208,7 +208,7 @@ def read_pools(decoys: pd.DataFrame, similarity: dict, size: int | None, seed: i
     return found
 
 
-def judges(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
+def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     """Every witness, and every judge that was tried. fitted : weights of network and consensus from
     other sources.
     """
@@ -327,7 +327,7 @@ def ranked(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
     for source, here in of_sources.items():
         sizes = [each for each in SIZES if each is None or _most(decoys[here]) > each]
         weights = fitted_weights(decoys, similarity, ~of_sources[source.partition(":")[0]])
-        of_judges = judges(decoys, weights)
+        of_judges = rankings(decoys, weights)
         for size in sizes:
             seeds = SEEDS if size else SEEDS[:1]
             of_seeds = [read_pools(decoys[here], similarity, size, seed) for seed in seeds]

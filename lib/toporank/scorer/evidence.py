@@ -31,7 +31,7 @@ from toporank.scorer.judge import OF_RESIDUES
 from toporank.scorer.make import Evidence
 from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import CONTACTS, KEY, RESIDUES, table_of
-from toporank.scorer.residue_quality import Witnesses
+from toporank.scorer.residue_quality import LabelledContacts
 from toporank.scorer.scorer import Scorer
 
 KEYS = ["dataset", *KEY]
@@ -150,21 +150,21 @@ class CrossValidation:
             networks[name] = network_bytes(checkpoints[fold])
             losses[fold] = json.loads(summary.read_text(encoding="utf-8"))[chosen][rule]
         best = min(losses, key=losses.get)
-        witnesses = {}
+        labelled = {}
         for dataset in self.natives:
-            witnesses[dataset] = self.witnesses(dataset, checkpoints, quality_of)
+            labelled[dataset] = self.labelled_contacts(dataset, checkpoints, quality_of)
         return Evidence(
             decoys=self.with_networks(run, rule),
             similarity=self.similarity,
             networks=networks,
             best=f"fold{best}_{run}",
             pooled=self._pooled(checkpoints[best]),
-            witnesses=witnesses,
+            labelled=labelled,
         )
 
-    def witnesses(
+    def labelled_contacts(
         self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]
-    ) -> Witnesses:
+    ) -> LabelledContacts:
         """Return the decoys of groups of a data set that natives label, with what the network of
         their fold predicts.
 
@@ -199,7 +199,7 @@ class CrossValidation:
                 predicted = network.predict(self._path(layout.PACK, dataset))
                 residues.append(predicted.residues.merge(labelled, on=KEY))
                 contacts.append(predicted.contacts.merge(labelled, on=KEY))
-        return Witnesses(
+        return LabelledContacts(
             residues=pd.concat(residues).sort_values(KEY, kind="stable"),
             contacts=pd.concat(contacts).sort_values(KEY, kind="stable"),
             compared=compared,

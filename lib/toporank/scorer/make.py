@@ -21,7 +21,7 @@ from toporank.scorer.fitting import FEWEST_CLUSTERS, Similarity, fit_judge, obse
 from toporank.scorer.judge import Judge, write_judge
 from toporank.scorer.manifest import CHECKPOINT, ENSEMBLE, JUDGE, MANIFEST, VECTORS, seal
 from toporank.scorer.prediction import KEY
-from toporank.scorer.residue_quality import Quality, Witnesses, fit_quality, quality_table
+from toporank.scorer.residue_quality import LabelledContacts, Quality, fit_quality, quality_table
 from toporank.scorer.scorer import Scorer
 
 CARD = "README.md"
@@ -50,7 +50,7 @@ class Evidence:
     networks : those of each fold by name, as `weights.network_bytes` makes them
     best : the name of the best one
     pooled : what that sees of each decoy, (n, d)
-    witnesses : by data set, decoys whose natives are known
+    labelled : by data set, decoys whose natives are known
     """
 
     decoys: pd.DataFrame
@@ -58,7 +58,7 @@ class Evidence:
     networks: Mapping[str, bytes]
     best: str
     pooled: np.ndarray
-    witnesses: Mapping[str, Witnesses] = field(default_factory=dict)
+    labelled: Mapping[str, LabelledContacts] = field(default_factory=dict)
 
 
 def make_scorer(evidence: Evidence, out: Path, *, made: Collection[str] = ()) -> Scorer:
@@ -93,7 +93,7 @@ def make_scorer(evidence: Evidence, out: Path, *, made: Collection[str] = ()) ->
     judge = fit_judge(decoys, evidence.similarity, evidence.pooled, made)
     if judge is not None:
         decoys = decoys.assign(**expected(judge, decoys, evidence.similarity))
-        table = judged_by_natives(evidence.witnesses, decoys)
+        table = judged_by_natives(evidence.labelled, decoys)
         write_judge(out / JUDGE, judge.model_copy(update={"quality": _quality(table)}))
     seal(out, mean=True)
     scorer = Scorer.open(out)
@@ -126,17 +126,19 @@ def _quality(table: pd.DataFrame) -> Quality | None:
     return fit_quality(table) if table["cluster"].nunique() >= FEWEST_CLUSTERS else None
 
 
-def judged_by_natives(witnesses: Mapping[str, Witnesses], decoys: pd.DataFrame) -> pd.DataFrame:
-    """Return the residues and contacts of witnesses, as from `quality_table`, with `cluster`,
+def judged_by_natives(
+    labelled: Mapping[str, LabelledContacts], decoys: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the residues and contacts of labelled decoys, as from `quality_table`, with `cluster`,
     `fold` and `group` of their decoys.
 
     Parameters
     ----------
-    witnesses : by data set
+    labelled : by data set
     decoys : as in `Evidence`, with what is `predicted` of each among others, and `alone`
     """
     parts = [pd.DataFrame(columns=["cluster"])]
-    for dataset, of_dataset in witnesses.items():
+    for dataset, of_dataset in labelled.items():
         if of_dataset.residues.empty:
             continue
         of_decoys = decoys[decoys["dataset"] == dataset]

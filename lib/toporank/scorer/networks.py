@@ -100,14 +100,14 @@ class Networks:
         by_digest = dict(zip(self._networks, predicted, strict=True))
         digests = self.scorer.digests
         of_members = [by_digest[digests[path]] for path in self.scorer.members]
-        of_judges = [by_digest[digests[path]] for path in self.scorer.judges]
-        local = [of_network for of_network in of_judges if of_network.local is not None]
+        of_checkpoints = [by_digest[digests[path]] for path in self.scorer.scoring_checkpoints]
+        local = [of_network for of_network in of_checkpoints if of_network.local is not None]
         pooled = by_digest[digests[self.scorer.checkpoint]].pooled
         table = pd.DataFrame(
             {
                 "target": store.target,
                 "decoy": store.decoy,
-                "pred_dockq": _stacked(of_judges, "score").mean(axis=0).round(DECIMALS),
+                "pred_dockq": _stacked(of_checkpoints, "score").mean(axis=0).round(DECIMALS),
                 "pred_sd": None,
                 "interface": np.where(store.part_of > 0, store.split, ""),
                 "pred_local": None,

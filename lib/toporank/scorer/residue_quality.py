@@ -203,7 +203,7 @@ def touched(residues: pd.DataFrame, contacts: pd.DataFrame) -> pd.Series:
 # ---- what it is made from ------------------------------------------------------------------------
 
 
-class Witnesses(NamedTuple):
+class LabelledContacts(NamedTuple):
     """Labelled decoys of a data set.
 
     Attributes
@@ -225,13 +225,13 @@ class Witnesses(NamedTuple):
 
 
 def quality_table(
-    witnesses: Witnesses, predicted: Mapping[Key, float], alone: Mapping[Key, float]
+    labelled: LabelledContacts, predicted: Mapping[Key, float], alone: Mapping[Key, float]
 ) -> pd.DataFrame:
     """Return a row for each residue and each contact that is known to be `right` or wrong.
 
     Parameters
     ----------
-    witnesses : the decoys
+    labelled : the decoys
     predicted, alone : scores of the decoys among all of their target, and of each alone
 
     Returns
@@ -239,14 +239,14 @@ def quality_table(
     columns `target` and `name` of the decoy, `of`, a key of `MEASURES`, these measures, and
     `alone`, the score of the decoy alone
     """
-    in_native = pd.MultiIndex.from_frame(witnesses.in_native[[*KEY, "residue"]])
-    native_contacts = pd.MultiIndex.from_frame(witnesses.native_contacts)
+    in_native = pd.MultiIndex.from_frame(labelled.in_native[[*KEY, "residue"]])
+    native_contacts = pd.MultiIndex.from_frame(labelled.native_contacts)
     parts = []
-    for target, of_target in witnesses.residues.groupby("target"):
-        contacts = witnesses.contacts[witnesses.contacts["target"] == target]
-        compared = witnesses.compared.__getitem__
+    for target, of_target in labelled.residues.groupby("target"):
+        contacts = labelled.contacts[labelled.contacts["target"] == target]
+        compared = labelled.compared.__getitem__
         residues, contacts = with_agreement(of_target, contacts, predicted, compared, {})
-        residues = residues.merge(witnesses.in_native, on=[*KEY, "residue"])
+        residues = residues.merge(labelled.in_native, on=[*KEY, "residue"])
         for end in ("first", "second"):
             ends = pd.MultiIndex.from_frame(contacts[[*KEY, end]])
             contacts = contacts[ends.isin(in_native)]

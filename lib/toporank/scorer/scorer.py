@@ -113,7 +113,7 @@ class Scorer:
         return cls(checkpoint, checkpoint, members, mean, digests)
 
     @property
-    def judges(self) -> list[Path]:
+    def scoring_checkpoints(self) -> list[Path]:
         """The checkpoints that give the score of the networks."""
         return list(self.members) if self.mean else [self.checkpoint]
 
@@ -126,7 +126,7 @@ class Scorer:
     def descriptions(self) -> list[dict[str, Any]]:
         """The same of all checkpoints that give the score, its own first."""
         digest = self.digests[self.checkpoint]
-        others = [path for path in self.judges if self.digests[path] != digest]
+        others = [path for path in self.scoring_checkpoints if self.digests[path] != digest]
         return [self.description, *map(read_description, others)]
 
     @property

@@ -26,7 +26,7 @@ from toporank.scorer.fitting import FEWEST_CLUSTERS, fit_judge, observations
 from toporank.scorer.judge import read_judge
 from toporank.scorer.make import Evidence, judged_by_natives, make_scorer
 from toporank.scorer.prediction import CONTACTS, KEY, LEVEL, RESIDUES, table_of
-from toporank.scorer.residue_quality import Witnesses
+from toporank.scorer.residue_quality import LabelledContacts
 
 SHIPPED = repository() / "resources/scorer"
 CLUSTERS, EACH, WIDTH = 24, 5, 50
@@ -49,10 +49,10 @@ def evidence() -> Evidence:
     alike = {("d", target): np.full((EACH, EACH), 0.5) for target in decoys["target"].unique()}
     networks = {name: (SHIPPED / f"ensemble/{name}.safetensors").read_bytes() for name in names}
     pooled = draw.normal(size=(n, WIDTH))
-    return Evidence(decoys, alike, networks, names[1], pooled, {"d": witnesses(decoys)})
+    return Evidence(decoys, alike, networks, names[1], pooled, {"d": labelled(decoys)})
 
 
-def witnesses(decoys: pd.DataFrame) -> Witnesses:
+def labelled(decoys: pd.DataFrame) -> LabelledContacts:
     """Decoys with two residues in contact, of which a good one has both right and others one."""
     keys = {"target": decoys["target"], "decoy": decoys["decoy"]}
     one = pd.DataFrame(keys).assign(residue="A:1", pred_network=decoys["dockq"], right=True)
@@ -64,7 +64,7 @@ def witnesses(decoys: pd.DataFrame) -> Witnesses:
         key: Compared(key[1], content({1}))
         for key in decoys[KEY].itertuples(index=False, name=None)
     }
-    return Witnesses(
+    return LabelledContacts(
         residues=residues[list(RESIDUES)],
         contacts=contacts.astype(CONTACTS),
         compared=compared,
@@ -74,9 +74,7 @@ def witnesses(decoys: pd.DataFrame) -> Witnesses:
 
 
 def test_decoys_whose_networks_say_nothing_of_residues_tell_nothing_of_their_quality(evidence):
-    mute = evidence.witnesses["d"]._replace(
-        residues=table_of(RESIDUES), contacts=table_of(CONTACTS)
-    )
+    mute = evidence.labelled["d"]._replace(residues=table_of(RESIDUES), contacts=table_of(CONTACTS))
     table = judged_by_natives({"d": mute}, evidence.decoys.assign(predicted=0.5, alone=0.5))
     assert table["cluster"].nunique() == 0
 
@@ -163,7 +161,7 @@ def test_what_is_not_known_is_not_learned(evidence, tmp_path, unknown):
     """Without pLDDT nothing of confidence, without natives nothing of residues."""
     decoys = evidence.decoys.assign(**dict.fromkeys(unknown, np.nan))
     judge = read_judge(
-        make_scorer(replace(evidence, decoys=decoys, witnesses={}), tmp_path / "out").judge
+        make_scorer(replace(evidence, decoys=decoys, labelled={}), tmp_path / "out").judge
     )
     assert judge.quality is None
     assert (judge.with_confidence is None) == bool(unknown)

@@ -13,7 +13,7 @@ from toporank.scorer.judge import read_judge
 from toporank.scorer.prediction import CONTACTS, RESIDUES, table_of
 from toporank.scorer.residue_quality import (
     MEASURES,
-    Witnesses,
+    LabelledContacts,
     fit_quality,
     measures,
     quality_table,
@@ -211,7 +211,7 @@ def test_the_table_has_the_residues_and_contacts_that_are_known_to_be_right_or_w
     ends = [("A:1", "B:1"), ("A:2", "B:2"), ("A:1", "B:2")]
     key = ["target", "decoy"]
     in_native = pd.DataFrame({"residue": ["A:1", "B:1", "B:2"], "right": [True, True, False]})
-    of_a = Witnesses(
+    of_a = LabelledContacts(
         residues=residues_of("a", **quality),
         contacts=contacts_of(*ends),
         compared={

@@ -36,7 +36,7 @@ RANGES = {"ptm": (0.0, 1.0), "iptm": (0.0, 1.0), "ranking_score": (-101.0, 101.0
 AlphaFold 2 ranks models without ipTM by pLDDT.
 """
 MEASURED = ("ptm", "iptm", "pair_iptm", "ranking_score", "plddt", "atom_plddt", "pae")
-"""Fields of which a file that was read gives one at least."""
+"""A file that was read gives at least one of these fields."""
 IptmOfPairs = tuple[np.ndarray | None, list[str] | None]
 """ipTM of pairs of chains, (C, C), and the names of these chains; None where not known."""
 PAIR_OF_NAMES = re.compile(r"\(\s*'?([^,']+?)'?\s*,\s*'?([^,']+?)'?\s*\)")
