@@ -26,7 +26,7 @@ HABITS = re.compile(
     re.IGNORECASE,
 )
 """Verbs that need a second look, and clauses whose subject is missing."""
-MOST = 180
+MOST = 40
 """Habits in all files together."""
 SHOWN = 25
 """Files that a failure lists."""
