@@ -33,6 +33,7 @@ lint: .venv/installed-dev ## check style, formatting, the workflow and the floor
 	$(BIN)/snakefmt --check .
 	$(BIN)/snakemake --lint
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/unit/test_style.py
 	$(MAKE) --no-print-directory docs
 
 docs: .venv/installed-dev ## build the documentation site into site/, without a network; a link to nowhere is an error

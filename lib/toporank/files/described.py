@@ -98,8 +98,10 @@ def mapped(path: Path | str) -> tuple[dict[str, np.ndarray], Any]:
             continue
         if about["dtype"] not in TYPES:
             raise ValueError(f"{name} has numbers of type {about['dtype']}")
-        first, last = (begin + offset for offset in about["data_offsets"])
-        arrays[name] = whole[first:last].view(TYPES[about["dtype"]]).reshape(about["shape"])
+        first, last = about["data_offsets"]
+        arrays[name] = (
+            whole[begin + first : begin + last].view(TYPES[about["dtype"]]).reshape(about["shape"])
+        )
     return arrays, description
 
 

@@ -177,7 +177,7 @@ def observations(
 def fit_calibration(observed: pd.DataFrame, made: Collection[str] = ()) -> Calibration:
     """The calibration that comes nearest to what was observed. observed : from `observations`."""
     table = observed.assign(weight=_weights(observed, made))
-    dockq, level, above = (table[name].to_numpy() for name in ("dockq", "level", "above"))
+    dockq, level, above = table[["dockq", "level", "above"]].to_numpy().T
     root = np.sqrt(table["weight"].to_numpy())
 
     def errors(p: Floats) -> Floats:
@@ -248,7 +248,7 @@ def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
         n_interface_residues=_range(decoys["n_interface_residues"]),
         n_chains=_range(decoys["n_chains"]),
         center=[shortened(value) for value in center],
-        axes=[[shortened(value) for value in axes[:, k]] for k in leading],
+        axes=[list(map(shortened, axes[:, k])) for k in leading],
         deviations=[shortened(value) for value in np.sqrt(variances[leading])],
         limit=0,
     )

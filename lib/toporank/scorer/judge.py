@@ -98,11 +98,9 @@ class Calibration(Section):
         """Lower bound, upper bound and probability of an acceptable model, (3, n), for a DockQ to
         expect, (n,).
         """
-        at = [knot.dockq for knot in self.knots]
-        columns = ("low", "high", "p_acceptable")
-        return np.array(
-            [np.interp(dockq, at, [getattr(knot, name) for knot in self.knots]) for name in columns]
-        )
+        table = [(knot.dockq, knot.low, knot.high, knot.p_acceptable) for knot in self.knots]
+        at, *columns = np.array(table).T
+        return np.array([np.interp(dockq, at, column) for column in columns])
 
 
 class Domain(Section):
@@ -310,31 +308,34 @@ def judged(
     copy_of : (target, decoy) → the decoy that it is a copy of
     stated : rows of confidence.csv that count, those of copies alike
     """
-    scores, rows = list(scores), {(row.target, row.decoy): row for row in stated}
+    scores = list(scores)
+    confidence_of = {(row.target, row.decoy): row for row in stated}
     decoys = [score for score in scores if not score.interface]
-    new: dict[Key, Score] = {}
+    expected: dict[Key, Score] = {}
     for target, group in groupby(decoys, key=lambda score: score.target):
         of_target = list(group)
-        there = {score.decoy for score in of_target}
-        originals = [
-            score for score in of_target if copy_of.get((target, score.decoy)) not in there
-        ]
-        for score in _of_target(judge, originals, contacts, rows):
-            new[target, score.decoy] = score
+        names = {score.decoy for score in of_target}
+        originals, copies = [], []
         for score in of_target:
-            if (target, score.decoy) not in new:
-                original = new[target, copy_of[target, score.decoy]]
-                new[target, score.decoy] = score._replace(
-                    **{name: getattr(original, name) for name in JUDGED}
-                )
-    return [
-        _alone(judge, score) if score.interface else new[score.target, score.decoy]
-        for score in scores
-    ]
-
-
-JUDGED = ("pred_dockq", "pred_network", "consensus", "pred_confidence")
-"""Fields of a score that `judged` sets."""
+            is_copy = copy_of.get((target, score.decoy)) in names
+            (copies if is_copy else originals).append(score)
+        for score in _of_target(judge, originals, contacts, confidence_of):
+            expected[target, score.decoy] = score
+        for copy in copies:
+            original = expected[target, copy_of[target, copy.decoy]]
+            expected[target, copy.decoy] = copy._replace(
+                pred_dockq=original.pred_dockq,
+                pred_network=original.pred_network,
+                consensus=original.consensus,
+                pred_confidence=original.pred_confidence,
+            )
+    with_dockq = []
+    for score in scores:
+        is_interface = bool(score.interface)
+        with_dockq.append(
+            _alone(judge, score) if is_interface else expected[score.target, score.decoy]
+        )
+    return with_dockq
 
 
 def _of_target(
@@ -353,22 +354,16 @@ def _of_target(
         similarity = similarities(read.contacts)
     standing = judge.standing({"network": network, "confidence": confidence}, similarity)
     dockq = judge.expected(standing.level, standing.above, confidence)
-    columns = zip(
-        scores,
-        *(values.tolist() for values in (dockq, standing.consensus, confidence)),
-        strict=True,
-    )
-    found = []
-    for one, expected, agreement, stated_dockq in columns:
-        found.append(
-            one._replace(
-                pred_dockq=round(expected, DECIMALS),
-                pred_network=one.pred_dockq,
-                consensus=_or_none(agreement),
-                pred_confidence=_or_none(stated_dockq),
-            )
+    expected = []
+    for i, of_networks in enumerate(scores):
+        score = of_networks._replace(
+            pred_dockq=round(float(dockq[i]), DECIMALS),
+            pred_network=of_networks.pred_dockq,
+            consensus=_or_none(float(standing.consensus[i])),
+            pred_confidence=_or_none(float(confidence[i])),
         )
-    return found
+        expected.append(score)
+    return expected
 
 
 def _alone(judge: Judge, score: Score) -> Score:
