@@ -27,7 +27,7 @@ from toporank.app.commands import (
 )
 from toporank.app.commands.running import running_arguments
 from toporank.errors import TopoRankError
-from toporank.garbage import not_searched
+from toporank.garbage import end_without_search, not_searched
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     compiling = commands.add_parser("compile", help="compile all numba code, once after installing")
     compiling.set_defaults(run=_compile)
     args = parser.parse_args(arguments)
+    end_without_search()
     try:
         with not_searched():
             return args.run(args)
