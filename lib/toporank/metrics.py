@@ -52,7 +52,9 @@ VALIDATION_SCORES = (
 )
 
 Floats = NDArray[np.float64]
+"""Numbers in double precision."""
 Ints = NDArray[np.int64]
+"""Whole numbers, such as places and counts."""
 
 
 def capri_class(dockq: ArrayLike) -> Ints:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toporank import layout
 from toporank.building.chunks.chunk import artefact, interface_graphs, making
 from toporank.building.chunks.ledger import LedgerRow, last_fates, read_meetings
-from toporank.building.chunks.plan import Key, PlannedDecoy, by_key, read_chunks, read_current
+from toporank.building.chunks.plan import PlannedDecoy, by_key, read_chunks, read_current
 from toporank.building.chunks.stages import Making
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow
@@ -21,7 +21,7 @@ from toporank.features.registry import Choice
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.in_file import InFile
 from toporank.structures.complex import Complex
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.partners import parse_partners
 from toporank.structures.stored import from_bytes
 
@@ -29,15 +29,15 @@ from toporank.structures.stored import from_bytes
 class Built(NamedTuple):
     """plan : every decoy by target and name. fates : the outcome of those that were built."""
 
-    plan: dict[Key, PlannedDecoy]
-    fates: dict[Key, LedgerRow]
+    plan: dict[DecoyKey, PlannedDecoy]
+    fates: dict[DecoyKey, LedgerRow]
 
     @classmethod
     def of(cls, plan: Iterable[PlannedDecoy], fates: Iterable[LedgerRow]) -> Built:
         """From rows in any order."""
         return cls(by_key(plan), by_key(fates))
 
-    def made(self, key: Key, store: Store) -> Making:
+    def made(self, key: DecoyKey, store: Store) -> Making:
         """What is made of a decoy that was built, without features."""
         fate = self.fates[key]
         return making(self.plan[key], fate.structure_sha256, {}, store)

@@ -9,13 +9,12 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from toporank.building.built import Built
-from toporank.building.chunks.plan import Key
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.correspondence import read_chain_map
 from toporank.comparing.decoys import Compared, compare
 from toporank.errors import StructureError
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 
 REMEMBERED = 2048
 """Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at three times.
@@ -36,7 +35,7 @@ class ComparedDecoy(NamedTuple):
 
 
 def comparison_table(
-    coverage: Iterable[CoverageRow], contacts: Callable[[Key], Compared]
+    coverage: Iterable[CoverageRow], contacts: Callable[[DecoyKey], Compared]
 ) -> list[ComparedDecoy]:
     """A row for each decoy with a graph, in the order of coverage. Copies count once.
 
@@ -63,7 +62,7 @@ def comparison_table(
 
 def stored_contacts(
     built: Built, coverage: Iterable[CoverageRow], store: Store
-) -> Callable[[Key], Compared]:
+) -> Callable[[DecoyKey], Compared]:
     """What a decoy that is built is compared by: from the store, or made again.
 
     The function raises StructureError, naming the decoy, when it is not in the store and its file
@@ -72,7 +71,7 @@ def stored_contacts(
     chains = {(row.target, row.decoy): read_chain_map(row.chains) for row in coverage if row.chains}
 
     @functools.lru_cache(maxsize=REMEMBERED)
-    def contacts(key: Key) -> Compared:
+    def contacts(key: DecoyKey) -> Compared:
         try:
             made = built.made(key, store)
             contents = made.contacts.content
@@ -84,7 +83,7 @@ def stored_contacts(
     return contacts
 
 
-def stored_complexes(built: Built, store: Store) -> Callable[[Key], bytes]:
+def stored_complexes(built: Built, store: Store) -> Callable[[DecoyKey], bytes]:
     """The atoms of a decoy that is built, as `structures.stored` keeps them: from the store, or
     read again.
 

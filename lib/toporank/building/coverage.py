@@ -13,12 +13,12 @@ from pydantic import Field
 
 from toporank import layout
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
-from toporank.building.chunks.plan import Key, PlannedDecoy
+from toporank.building.chunks.plan import PlannedDecoy
 from toporank.errors import ConfigError, RecordError
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.settings import Section
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 
 if TYPE_CHECKING:
     from toporank.inputs.labels import Label
@@ -72,8 +72,8 @@ def coverage_table(
     plan: Iterable[PlannedDecoy],
     ledger: Iterable[LedgerRow],
     labels: Iterable[Label],
-    chains: Mapping[Key, str] | None = None,
-    moved: Mapping[Key, int] | None = None,
+    chains: Mapping[DecoyKey, str] | None = None,
+    moved: Mapping[DecoyKey, int] | None = None,
 ) -> list[CoverageRow]:
     """Join decoys, their outcomes, and labels; sorted by target and decoy.
 
@@ -126,9 +126,9 @@ def _shared_by_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tupl
     return (fate.status, plan.size, plan.version, plan.model, plan.partners)
 
 
-def _by_key(rows: Iterable[Any]) -> dict[Key, Any]:
+def _by_key(rows: Iterable[Any]) -> dict[DecoyKey, Any]:
     """(target, decoy) → its row. Raises ValueError where there are two."""
-    row_of: dict[Key, Any] = {}
+    row_of: dict[DecoyKey, Any] = {}
     for row in rows:
         key = row.target, row.decoy
         if key in row_of:
@@ -138,7 +138,7 @@ def _by_key(rows: Iterable[Any]) -> dict[Key, Any]:
 
 
 def _row(
-    key: Key, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None
+    key: DecoyKey, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None
 ) -> CoverageRow:
     """The outcome of a decoy or label, but for what depends on other rows."""
     row = CoverageRow(*key, Status.NO_DECOY, reason=WITHOUT_FILE)

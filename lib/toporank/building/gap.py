@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from toporank import layout
 from toporank.building.chunks.ledger import LedgerRow, Recipes, read_outcomes
-from toporank.building.chunks.plan import Chunks, Key, PlannedDecoy, by_key, chunk_names, read_chunk
+from toporank.building.chunks.plan import Chunks, PlannedDecoy, by_key, chunk_names, read_chunk
 from toporank.building.chunks.published import ArtefactKey
 from toporank.building.coverage import in_parts, most_frequent
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.records import to_lines
 from toporank.files.spreadsheets import defused
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 
 
 class State:
@@ -80,7 +80,7 @@ def survey(
     damaged : set
         Published artefacts that differ from what was built.
     """
-    fates: dict[Key, Fate] = {}
+    fates: dict[DecoyKey, Fate] = {}
     are_built = True
     for chunk, members in dealt.items():
         try:
@@ -101,16 +101,16 @@ def survey(
     return sorted(rows)
 
 
-def _fates(dataset: str, chunk: str, members: Iterable[PlannedDecoy]) -> dict[Key, Fate]:
+def _fates(dataset: str, chunk: str, members: Iterable[PlannedDecoy]) -> dict[DecoyKey, Fate]:
     """What the ledger of a chunk says of its decoys. Raises FileNotFoundError without one."""
     planned = by_key(members)
     ledger = read_outcomes(dataset, chunk, planned)
     return {row.key: Fate(row, ledger.recipes, planned[row.key]) for row in ledger.rows}
 
 
-def _earlier(dataset: str) -> dict[Key, Fate]:
+def _earlier(dataset: str) -> dict[DecoyKey, Fate]:
     """What the latest earlier build recorded for each decoy, in whichever chunk it was."""
-    fates: dict[Key, Fate] = {}
+    fates: dict[DecoyKey, Fate] = {}
     for chunk in chunk_names(Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent):
         # no plan, one of another version, or just removed
         with contextlib.suppress(FileNotFoundError):

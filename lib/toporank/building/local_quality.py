@@ -12,7 +12,7 @@ import numpy as np
 
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.ledger import LedgerRow
-from toporank.building.chunks.plan import Key, read_chunks
+from toporank.building.chunks.plan import read_chunks
 from toporank.building.chunks.store import Store
 from toporank.building.native_labels import Labelling, read_labelled
 from toporank.code import code_of
@@ -20,6 +20,7 @@ from toporank.comparing.native.local import local_quality, native_contacts, righ
 from toporank.comparing.votes import pair_named
 from toporank.files.graph_file import Graph
 from toporank.structures.complex import Complex
+from toporank.structures.identity import DecoyKey
 from toporank.structures.stored import from_bytes
 
 
@@ -34,7 +35,7 @@ class LocalQualities:
         self,
         dataset: str,
         chunks: Iterable[str],
-        fates: Mapping[Key, LedgerRow],
+        fates: Mapping[DecoyKey, LedgerRow],
         natives: Mapping[str, Path],
         store: Store,
     ):
@@ -46,7 +47,7 @@ class LocalQualities:
         self._store = store
         self._code = code_of("structures", "comparing", "building/local_quality.py")
 
-    def digest(self, key: Key) -> str:
+    def digest(self, key: DecoyKey) -> str:
         """Of the labels of a decoy by its native, target and name, and of this code; empty where it
         says nothing.
         """
@@ -55,7 +56,7 @@ class LocalQualities:
             return ""
         return hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest()
 
-    def of(self, key: Key, graph: Graph) -> np.ndarray:
+    def of(self, key: DecoyKey, graph: Graph) -> np.ndarray:
         """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it
         is unknown.
         """
@@ -64,7 +65,7 @@ class LocalQualities:
         nodes = np.array([place_of[name] for name in graph.metadata["residues"]])
         return local_quality(complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index)
 
-    def truth(self, key: Key) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
+    def truth(self, key: DecoyKey) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
         """`native.local.right_residues` of a labelled decoy, and the contacts of its native; None
         without a label.
 
@@ -80,7 +81,7 @@ class LocalQualities:
         pairs = [pair_named(names[i], names[j]) for i, j in contacts.tolist()]
         return residues, frozenset(pairs)
 
-    def _compared(self, key: Key) -> tuple[Complex, np.ndarray]:
+    def _compared(self, key: DecoyKey) -> tuple[Complex, np.ndarray]:
         """A decoy with its partners, and where its residues are in the native."""
         member, digest = self._plan[key], self._fates[key].structure_sha256
         made = making(member, digest, {}, self._store)

@@ -15,7 +15,7 @@ import numpy as np
 
 from toporank import layout
 from toporank.building.chunks.chunk import decoy_content, making
-from toporank.building.chunks.plan import Key, PlannedDecoy, read_chunk
+from toporank.building.chunks.plan import PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import Making, code_digest, structure_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.building.placed_partners import sorted_text
@@ -26,7 +26,7 @@ from toporank.files.atomic import write_text
 from toporank.inputs.natives import natives_of
 from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.complex import Complex
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.immune import bodies_of, pairs_of_complex
 from toporank.structures.partners import Partners, given_partners
 from toporank.structures.stored import atoms_digest, from_bytes
@@ -80,7 +80,7 @@ class LabelledDecoy(NamedTuple):
     joined: str = ""
 
     @property
-    def key(self) -> Key:
+    def key(self) -> DecoyKey:
         """Identity within the data set."""
         return self.target, self.decoy
 
@@ -130,7 +130,7 @@ def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
     return sorted(rows)
 
 
-def dockq_of(dataset: str, chunk: str) -> dict[Key, float]:
+def dockq_of(dataset: str, chunk: str) -> dict[DecoyKey, float]:
     """(target, decoy) → DockQ of the decoys of a chunk that have one."""
     return {row.key: row.dockq for row in read_labelled(dataset, [chunk]) if row.dockq is not None}
 

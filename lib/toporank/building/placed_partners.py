@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from toporank.building.chunks.plan import Key, PlannedDecoy
+from toporank.building.chunks.plan import PlannedDecoy
 from toporank.comparing.native.mapping import (
     Counterparts,
     chain_without_atoms,
@@ -17,6 +17,7 @@ from toporank.comparing.native.mapping import (
 )
 from toporank.comparing.native.mapping_text import in_decoy, read_mapping
 from toporank.errors import ConfigError, printable
+from toporank.structures.identity import DecoyKey
 from toporank.structures.immune import bodies_of
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_text
 
@@ -60,7 +61,7 @@ def known_natives(
 
 
 def in_names_of_decoys(
-    rows: Iterable[PlannedDecoy], natives: Natives, chains: Mapping[Key, Sequences]
+    rows: Iterable[PlannedDecoy], natives: Natives, chains: Mapping[DecoyKey, Sequences]
 ) -> list[PlannedDecoy]:
     """The planned decoys; those whose target has a native with their partners by their own chains.
 
@@ -199,7 +200,7 @@ def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, 
     return [counterparts_of_file(alike, mapping) for mapping in alike.mappings]
 
 
-def check_named(partners: Mapping[Key, str], natives: Natives, where: str) -> list[str]:
+def check_named(partners: Mapping[DecoyKey, str], natives: Natives, where: str) -> list[str]:
     """Where partners name chains that natives do not have, a sentence for the first.
 
     Parameters
@@ -216,7 +217,7 @@ def check_named(partners: Mapping[Key, str], natives: Natives, where: str) -> li
     ConfigError
         When they fit no native.
     """
-    missing: dict[Key, list[str]] = {}
+    missing: dict[DecoyKey, list[str]] = {}
     for (target, _), text in partners.items():
         native = dict(natives.chains.get(target) or ())
         if native and text != EACH_CHAIN:

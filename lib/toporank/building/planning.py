@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from toporank.building.chunks.plan import Key, PlannedDecoy, planned
+from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.building.coverage import CoverageRow
 from toporank.building.placed_partners import Natives, in_names_of_decoys
 from toporank.comparing.native.mapping_text import in_decoy, read_mapping
@@ -15,6 +15,7 @@ from toporank.inputs.complexes import Grouped
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
 from toporank.inputs.natural_partners import lines_of_targets, natural_partners, partners_of_each
 from toporank.structures.body_names import sentence_of_a_body_alone, sentence_of_pairs
+from toporank.structures.identity import DecoyKey
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_of
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
 
 def partners_given(
     grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
-) -> dict[Key, str]:
+) -> dict[DecoyKey, str]:
     """The partners of each decoy, target and decoy → text as it was given. Arguments and errors :
     as for `plan_of`.
     """

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.ledger import LedgerRow
-from toporank.building.chunks.plan import Key, PlannedDecoy
+from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.comparing.correspondence import chain_map_text
 from toporank.comparing.decoys import maps_of_target
@@ -19,7 +19,7 @@ from toporank.comparing.homology.chain_tables import Chain
 from toporank.comparing.homology.kmers import kind_of
 from toporank.comparing.moved import moved_as_whole
 from toporank.structures.complex import Complex
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.stored import from_bytes
 
 
@@ -35,7 +35,7 @@ def sequences(complex_: Complex) -> dict[str, str]:
 
 def target_chains(
     plan: Iterable[PlannedDecoy],
-    fates: Mapping[Key, LedgerRow],
+    fates: Mapping[DecoyKey, LedgerRow],
     earlier: Iterable[Chain],
     store: Store,
 ) -> list[Chain]:
@@ -85,12 +85,12 @@ class Correspondence(NamedTuple):
     are.
     """
 
-    chains: dict[Key, str]
-    moved: dict[Key, int]
+    chains: dict[DecoyKey, str]
+    moved: dict[DecoyKey, int]
 
 
 def correspondence_of(
-    plan: Iterable[PlannedDecoy], fates: Mapping[Key, LedgerRow], store: Store
+    plan: Iterable[PlannedDecoy], fates: Mapping[DecoyKey, LedgerRow], store: Store
 ) -> Correspondence:
     """How the decoys of a plan correspond. Raises StructureError when a file is no longer what was
     built.

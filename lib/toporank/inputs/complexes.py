@@ -18,10 +18,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.errors import printable
-from toporank.inputs.decoy_names import Key, Sketches, not_copies, renamed_note, unique_names
+from toporank.inputs.decoy_names import Sketches, not_copies, renamed_note, unique_names
 from toporank.inputs.kinds import kinds_of, same_protein
 from toporank.inputs.stoichiometry import Model, complexes_of, usual_chains
-from toporank.structures.identity import Decoy, free_name, table_name
+from toporank.structures.identity import Decoy, DecoyKey, free_name, table_name
 from toporank.structures.immune import Pair
 from toporank.structures.partners import partner_name
 
@@ -61,16 +61,16 @@ class Grouped(NamedTuple):
 
     decoys: list[Decoy]
     notes: list[str]
-    kinds: dict[Key, dict[str, int]]
-    residues: dict[Key, int]
+    kinds: dict[DecoyKey, dict[str, int]]
+    residues: dict[DecoyKey, int]
     mutants: Sequence[str] = ()
     molecules: Sequence[str] = ()
     contents: Mapping[str, str] = MappingProxyType({})
-    copies: Mapping[Key, str] = MappingProxyType({})
+    copies: Mapping[DecoyKey, str] = MappingProxyType({})
     renamed: Sequence[str] = ()
-    ambiguous: frozenset[Key] = frozenset()
-    pairs: Mapping[Key, tuple[Pair, ...]] = MappingProxyType({})
-    chains: Mapping[Key, tuple[tuple[str, str], ...]] = MappingProxyType({})
+    ambiguous: frozenset[DecoyKey] = frozenset()
+    pairs: Mapping[DecoyKey, tuple[Pair, ...]] = MappingProxyType({})
+    chains: Mapping[DecoyKey, tuple[tuple[str, str], ...]] = MappingProxyType({})
     passed_over: Sequence[Path] = ()
 
 
@@ -243,9 +243,9 @@ def common_name(names: list[str], numbers: bool = False) -> str:
 def _grouped(targets: Mapping[str, Models], notes: list[str], sketches: Sketches) -> Grouped:
     """The decoys with target, name, and what they lack or have more than the others; sorted."""
     decoys: list[Decoy] = []
-    kinds: dict[Key, dict[str, int]] = {}
-    residues: dict[Key, int] = {}
-    renamed: dict[Key, str] = {}
+    kinds: dict[DecoyKey, dict[str, int]] = {}
+    residues: dict[DecoyKey, int] = {}
+    renamed: dict[DecoyKey, str] = {}
     for target, models in targets.items():
         usual = usual_chains(models)
         names_of_kinds = _names_of(models)

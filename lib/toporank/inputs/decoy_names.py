@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
 from toporank.inputs.stoichiometry import Model
-from toporank.structures.identity import FORMATS, Decoy, free_name, split_suffix, table_name
+from toporank.structures.identity import (
+    FORMATS,
+    Decoy,
+    DecoyKey,
+    free_name,
+    split_suffix,
+    table_name,
+)
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
 
 Sketches = Mapping[str, "Sketch | None"]
 """What a look into each file found, by path; None where it cannot be read."""
-Key = tuple[str, str]
-"""Target and decoy."""
 
 
 def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
@@ -73,7 +78,7 @@ def _with_ending(name: str, decoy: Decoy) -> str:
     return f"{stem}{_suffix(decoy).replace('.', '_')}{hash_sign}{number}"
 
 
-def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
+def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[DecoyKey, str]:
     """Target and decoy → the first decoy of the target with the same atoms, for each copy.
 
     Parameters
@@ -81,7 +86,7 @@ def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
     decoys : sorted
     """
     first: dict[tuple, str] = {}
-    copies: dict[Key, str] = {}
+    copies: dict[DecoyKey, str] = {}
     for decoy in decoys:
         sketch = sketches.get(decoy.path)
         atoms = sketch.atoms_of(decoy.model) if sketch and not decoy.refused else ""
@@ -93,7 +98,9 @@ def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[Key, str]:
     return copies
 
 
-def not_copies(decoys: list[Decoy], renamed: Mapping[Key, str], sketches: Sketches) -> list[Decoy]:
+def not_copies(
+    decoys: list[Decoy], renamed: Mapping[DecoyKey, str], sketches: Sketches
+) -> list[Decoy]:
     """Return the decoys that got another name and are no copies.
 
     Parameters

@@ -15,7 +15,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from toporank.errors import printable
-from toporank.inputs.complexes import Grouped, Key
+from toporank.inputs.complexes import Grouped
+from toporank.structures.identity import DecoyKey
 from toporank.structures.immune import PEPTIDE, Pair, bodies_of
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_text
 
@@ -24,7 +25,7 @@ PairKinds = tuple[str, int, int]
 """What a pair is, and the kinds of its chains."""
 
 
-def natural_partners(grouped: Grouped) -> dict[Key, str]:
+def natural_partners(grouped: Grouped) -> dict[DecoyKey, str]:
     """Return the partners by nature, by the chains of each decoy's own file; decoys whose chains
     are all one have none.
 
@@ -36,9 +37,9 @@ def natural_partners(grouped: Grouped) -> dict[Key, str]:
     dict : target and decoy → partners as text
     """
     belonging = _belonging(grouped)
-    partners: dict[Key, str] = {}
+    partners: dict[DecoyKey, str] = {}
     of_target: dict[str, set[str]] = {}
-    without_partner: list[Key] = []
+    without_partner: list[DecoyKey] = []
     for key, chains in grouped.kinds.items():
         pairs = _pairs(chains, grouped.pairs.get(key, ()), belonging.get(key[0], []))
         bodies = bodies_of(chains, pairs)
@@ -145,16 +146,16 @@ class _NamedPartners(NamedTuple):
 
     text: str
     chains: list[str]
-    decoys: list[Key]
-    able: list[Key]
-    example: Key
+    decoys: list[DecoyKey]
+    able: list[DecoyKey]
+    example: DecoyKey
 
 
-def _named_partners(partners: Mapping[Key, str], grouped: Grouped) -> list[_NamedPartners]:
+def _named_partners(partners: Mapping[DecoyKey, str], grouped: Grouped) -> list[_NamedPartners]:
     """Partners, each with the decoy whose names count: of those that have all, the one after which
     `comparing.correspondence` calls the chains of the target, and so do hints and tables.
     """
-    together: dict[tuple[str, str], list[Key]] = {}
+    together: dict[tuple[str, str], list[DecoyKey]] = {}
     for key, text in partners.items():
         if text != EACH_CHAIN:
             together.setdefault((key[0], text), []).append(key)
@@ -172,7 +173,7 @@ def _named_partners(partners: Mapping[Key, str], grouped: Grouped) -> list[_Name
     return named
 
 
-def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key, str]:
+def partners_of_each(partners: Mapping[DecoyKey, str], grouped: Grouped) -> dict[DecoyKey, str]:
     """Return the partners of each decoy by the chains of its own file.
 
     A user names chains as some models call them. In a model that calls them otherwise they are the
@@ -189,7 +190,7 @@ def partners_of_each(partners: Mapping[Key, str], grouped: Grouped) -> dict[Key,
     return of_decoys
 
 
-def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]:
+def called_otherwise(partners: Mapping[DecoyKey, str], grouped: Grouped) -> list[str]:
     """Return where models have the names of partners for other chains, a sentence each.
 
     Parameters
@@ -213,14 +214,14 @@ def called_otherwise(partners: Mapping[Key, str], grouped: Grouped) -> list[str]
     return notes
 
 
-def _fits(named: _NamedPartners, grouped: Grouped, key: Key) -> bool:
+def _fits(named: _NamedPartners, grouped: Grouped, key: DecoyKey) -> bool:
     """Whether the chains of these names in a decoy are of the same kinds."""
     chains = grouped.kinds.get(key, {})
     example = grouped.kinds[named.example]
     return all(chains.get(name) == example[name] for name in named.chains)
 
 
-def _translated(named: _NamedPartners, grouped: Grouped, key: Key) -> str:
+def _translated(named: _NamedPartners, grouped: Grouped, key: DecoyKey) -> str:
     """Partners in the names of another decoy; unchanged if that lacks a chain."""
     if _fits(named, grouped, key):
         return named.text

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, DistributedSampler
 
 from toporank.files.packfile import PackedGraphs
+from toporank.metrics import Ints
 
-Ints = NDArray[np.int64]
 LEAST_SPREAD = 1e-6
 """Standard deviation, relative to the mean where that is above 1, up to which a column is constant:
 single precision cannot tell.

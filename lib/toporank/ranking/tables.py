@@ -15,7 +15,7 @@ import pandas as pd
 
 from toporank import layout
 from toporank.building.built import Built
-from toporank.building.chunks.plan import Key, PlannedDecoy
+from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
 from toporank.comparing.homology.chain_tables import compared, sequences_of_chains, write_chains
@@ -44,6 +44,7 @@ from toporank.ranking.target_result import TargetResult
 from toporank.ranking.target_table import target_table
 from toporank.scorer.embeddings import vector_table, write_embeddings
 from toporank.scorer.scorer import ScoredWith, Scorer, write_record
+from toporank.structures.identity import DecoyKey
 
 
 @dataclass
@@ -136,7 +137,7 @@ class ScoredModels:
         return vector_table(self.pooled_vectors)
 
     @property
-    def pooled_vectors(self) -> dict[Key, list[float]]:
+    def pooled_vectors(self) -> dict[DecoyKey, list[float]]:
         """(target, decoy) → pooled vector of the first network."""
         vectors = {}
         for result in self.target_results:

@@ -19,10 +19,8 @@ from toporank.ranking.residues import rows_of
 from toporank.ranking.target_table import read_targets
 from toporank.scorer.embeddings import Vectors, read_embeddings
 from toporank.scorer.scorer import ScoredWith, Scorer, read_record
+from toporank.structures.identity import DecoyKey
 from toporank.structures.partners import Partners, chains_of
-
-Key = tuple[str, str]
-"""Target and decoy."""
 
 
 class ScoredFolder:
@@ -60,7 +58,7 @@ class ScoredFolder:
         return read_interfaces(self.path(layout.SCORED_INTERFACES))
 
     @functools.cached_property
-    def confidence(self) -> dict[Key, Confidence]:
+    def confidence(self) -> dict[DecoyKey, Confidence]:
         """(target, decoy) → the confidence of its predictor."""
         rows = read_confidence(self.path(layout.CONFIDENCE))
         return {(row.target, row.decoy): row for row in rows}
@@ -82,22 +80,22 @@ class ScoredFolder:
         except RecordError:
             return {}
 
-    def residues(self, keys: Collection[Key]) -> dict[Key, pd.DataFrame]:
+    def residues(self, keys: Collection[DecoyKey]) -> dict[DecoyKey, pd.DataFrame]:
         """Return (target, decoy) → its interface residues, for some decoys."""
         return rows_of(self.path(layout.RESIDUES), keys)
 
-    def contacts(self, keys: Collection[Key]) -> dict[Key, pd.DataFrame]:
+    def contacts(self, keys: Collection[DecoyKey]) -> dict[DecoyKey, pd.DataFrame]:
         """Return (target, decoy) → its contacts, for some decoys."""
         return rows_of(self.path(layout.CONTACTS), keys)
 
     @functools.cached_property
-    def partners(self) -> dict[Key, Partners]:
+    def partners(self) -> dict[DecoyKey, Partners]:
         """(target, decoy) → its partners by the chains of its file, in the same order in all decoys
         of a target.
 
         Left out, so that each chain is one partner, where a chain has no name.
         """
-        names: dict[Key, dict[str, str]] = {}
+        names: dict[DecoyKey, dict[str, str]] = {}
         for row in self.interfaces:
             if row.n_contacts is not None:
                 of_decoy = names.setdefault((row.target, row.decoy), {})

@@ -24,8 +24,9 @@ from toporank.inputs.confidence.bfactors import b_factors
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.graph_files import SUFFIX
 from toporank.ranking.models import model_file
-from toporank.report.results import Key, ScoredFolder
+from toporank.report.results import ScoredFolder
 from toporank.structures.complex import Complex
+from toporank.structures.identity import DecoyKey
 from toporank.structures.partners import Partners
 from toporank.structures.read import open_structure, read_complex
 
@@ -162,8 +163,8 @@ def embedded(
 def _of_target(
     scored: ScoredFolder,
     rows: list[tuple[int, Any]],
-    residues: Mapping[Key, pd.DataFrame],
-    contacts: Mapping[Key, pd.DataFrame],
+    residues: Mapping[DecoyKey, pd.DataFrame],
+    contacts: Mapping[DecoyKey, pd.DataFrame],
 ) -> Iterator[Shown]:
     """The models of a target one by one, all superposed on the first."""
     first: Complex | None = None

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from toporank.metrics import Floats
 from toporank.settings import Section
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 DIGITS = 6
 """Significant digits of what is fitted."""
 
-Floats = NDArray[np.float64]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import least_squares
 
-from toporank.metrics import ACCEPTABLE
-from toporank.scorer.curves import Curve, Floats, cluster_weights, fit_curve, shortened
+from toporank.metrics import ACCEPTABLE, Floats
+from toporank.scorer.curves import Curve, cluster_weights, fit_curve, shortened
 from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Calibration, Domain, Judge, Knot
 from toporank.scorer.prediction import LEVEL
 

@@ -45,10 +45,12 @@ from toporank.comparing.votes import similarities
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text
 from toporank.inputs.confidence.table import Confidence, counted
-from toporank.scorer.curves import Curve, Floats, Number, Weight
+from toporank.metrics import Floats
+from toporank.scorer.curves import Curve, Number, Weight
 from toporank.scorer.prediction import DECIMALS, Estimate, Score
 from toporank.scorer.residue_quality import Quality
 from toporank.settings import Section, read_section
+from toporank.structures.identity import DecoyKey
 
 if TYPE_CHECKING:
     from toporank.building.coverage import CoverageRow
@@ -59,8 +61,6 @@ OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
 """Measures of confidence with a curve each, because any of them may be missing."""
 REMEDY = "delete it, then the networks alone give the score, or restore the folder of the scorer"
 
-Key = tuple[str, str]
-"""Target and decoy."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -291,8 +291,8 @@ def read_judge(path: Path) -> Judge:
 def judged(
     judge: Judge,
     scores: Iterable[Score],
-    contacts: Callable[[Key], Compared],
-    copy_of: Mapping[Key, str],
+    contacts: Callable[[DecoyKey], Compared],
+    copy_of: Mapping[DecoyKey, str],
     stated: Iterable[Confidence],
 ) -> list[Score]:
     """The scores of networks with the DockQ to expect in their place.
@@ -311,7 +311,7 @@ def judged(
     scores = list(scores)
     confidence_of = {(row.target, row.decoy): row for row in stated}
     decoys = [score for score in scores if not score.interface]
-    expected: dict[Key, Score] = {}
+    expected: dict[DecoyKey, Score] = {}
     for target, group in groupby(decoys, key=lambda score: score.target):
         of_target = list(group)
         names = {score.decoy for score in of_target}
@@ -341,8 +341,8 @@ def judged(
 def _of_target(
     judge: Judge,
     scores: list[Score],
-    contacts: Callable[[Key], Compared],
-    stated: Mapping[Key, Confidence],
+    contacts: Callable[[DecoyKey], Compared],
+    stated: Mapping[DecoyKey, Confidence],
 ) -> list[Score]:
     network = np.array([score.pred_dockq for score in scores])
     confidence = judge.confidence(
@@ -388,7 +388,7 @@ def _or_none(value: float) -> float | None:
 
 def how_far_to_trust(
     judge: Judge | None, coverage: Iterable[CoverageRow], scores: Iterable[Score]
-) -> dict[Key, Estimate]:
+) -> dict[DecoyKey, Estimate]:
     """(target, decoy) → how far to trust its score, for every decoy; empty without a judge.
 
     Parameters

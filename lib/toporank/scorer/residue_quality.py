@@ -18,10 +18,12 @@ import pandas as pd
 from toporank.comparing.contacts import TOUCHING
 from toporank.comparing.decoys import Compared, Decoys, read_decoys
 from toporank.comparing.votes import contact_agreement, residue_agreement, residue_named
-from toporank.scorer.curves import Curve, Floats, fit_curve
+from toporank.metrics import Floats
+from toporank.scorer.curves import Curve, fit_curve
 from toporank.scorer.prediction import KEY, QUALITY_DECIMALS
 from toporank.settings import Section
 from toporank.structures.complex import STANDARD
+from toporank.structures.identity import DecoyKey
 
 UNKNOWN = "UNK"
 """Name of a residue that counts as no standard amino acid."""
@@ -35,9 +37,6 @@ MEASURES = {
     "contacts": ("network", "nearness", "decoy", AGREEMENT),
 }
 """What the curves go by, see `measures`."""
-
-Key = tuple[str, str]
-"""Target and decoy."""
 
 
 class Curves(Section):
@@ -93,9 +92,9 @@ def measures(table: pd.DataFrame) -> pd.DataFrame:
 def with_quality(
     residues: pd.DataFrame,
     contacts: pd.DataFrame,
-    scores: Mapping[Key, float],
-    compared: Callable[[Key], Compared],
-    copy_of: Mapping[Key, str],
+    scores: Mapping[DecoyKey, float],
+    compared: Callable[[DecoyKey], Compared],
+    copy_of: Mapping[DecoyKey, str],
     quality: Quality | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of residues and contacts with agreement, names and quality.
@@ -129,9 +128,9 @@ def _mean_of_both(table: pd.DataFrame) -> pd.Series:
 def with_agreement(
     residues: pd.DataFrame,
     contacts: pd.DataFrame,
-    scores: Mapping[Key, float],
-    compared: Callable[[Key], Compared],
-    copy_of: Mapping[Key, str],
+    scores: Mapping[DecoyKey, float],
+    compared: Callable[[DecoyKey], Compared],
+    copy_of: Mapping[DecoyKey, str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of one target with the score of the decoy, `pred_dockq`, and `agreement`;
     residues also with `residue_name` and the number of residues that each has `touched`.
@@ -219,13 +218,13 @@ class LabelledContacts(NamedTuple):
 
     residues: pd.DataFrame
     contacts: pd.DataFrame
-    compared: Mapping[Key, Compared]
+    compared: Mapping[DecoyKey, Compared]
     in_native: pd.DataFrame
     native_contacts: pd.DataFrame
 
 
 def quality_table(
-    labelled: LabelledContacts, predicted: Mapping[Key, float], alone: Mapping[Key, float]
+    labelled: LabelledContacts, predicted: Mapping[DecoyKey, float], alone: Mapping[DecoyKey, float]
 ) -> pd.DataFrame:
     """Return a row for each residue and each contact that is known to be `right` or wrong.
 

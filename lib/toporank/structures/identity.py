@@ -42,6 +42,9 @@ LONGEST_NAME = 240
 left.
 """
 
+DecoyKey = tuple[str, str]
+"""Target and decoy."""
+
 
 class ResidueId(NamedTuple):
     """A residue as the file's author numbers it. Sorts by chain, number, insertion code."""
@@ -98,7 +101,7 @@ class Decoy(NamedTuple):
     folder: str = ""
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> DecoyKey:
         """Identity within the dataset."""
         return self.target, self.name
 

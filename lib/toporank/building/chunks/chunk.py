@@ -19,7 +19,7 @@ from toporank.building.chunks.ledger import (
     parts_text,
     write_ledger,
 )
-from toporank.building.chunks.plan import Key, PlannedDecoy, read_chunk
+from toporank.building.chunks.plan import PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import Making, recipes, scope_of
 from toporank.building.chunks.store import Store, cpu_seconds
 from toporank.errors import (
@@ -34,7 +34,7 @@ from toporank.errors import (
 from toporank.features.registry import Choice
 from toporank.files.atomic import note_progress
 from toporank.structures.dssp import DsspMissingError, dssp_version
-from toporank.structures.identity import INTERMEDIATE, Status
+from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
 from toporank.structures.partners import parse_partners
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.structures.text import read_content
@@ -58,7 +58,7 @@ def run_chunk(
     chunk: str,
     choices: dict[str, Choice],
     store: Store,
-    labels: Mapping[Key, float] | None = None,
+    labels: Mapping[DecoyKey, float] | None = None,
 ) -> list[LedgerRow]:
     """Bring the artefacts of every decoy of a chunk up to date in the store, and write the ledger.
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank import layout
-from toporank.building.chunks.plan import NAME, Current, Key, by_key, chunk_names
+from toporank.building.chunks.plan import NAME, Current, by_key, chunk_names
 from toporank.building.chunks.store import Entry
 from toporank.errors import RecordError
 from toporank.features.interface import Meeting
 from toporank.files.atomic import write_text
 from toporank.files.records import from_lines, to_lines
+from toporank.structures.identity import DecoyKey
 
 
 class LedgerRow(NamedTuple):
@@ -52,7 +53,7 @@ class LedgerRow(NamedTuple):
         return json.loads(self.parts or "{}")
 
     @property
-    def key(self) -> Key:
+    def key(self) -> DecoyKey:
         """Identity within the data set."""
         return self.target, self.decoy
 
@@ -113,7 +114,7 @@ def read_meetings(row: LedgerRow) -> list[Meeting]:
     return [Meeting(*cells) for cells in json.loads(row.meetings or "[]")]
 
 
-def read_outcomes(dataset: str, chunk: str, keys: Iterable[Key]) -> Ledger:
+def read_outcomes(dataset: str, chunk: str, keys: Iterable[DecoyKey]) -> Ledger:
     """The ledger of a chunk. Raises RecordError unless it has a row for each of these decoys."""
     path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
     ledger = read_ledger(path)
@@ -129,7 +130,7 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
     write_text(path, f"{recipes}\n{to_lines(LedgerRow._fields, ledger.rows)}")
 
 
-def last_fates(dataset: str, current: Current) -> dict[Key, LedgerRow]:
+def last_fates(dataset: str, current: Current) -> dict[DecoyKey, LedgerRow]:
     """The outcome of every decoy: in this run or, outside a partial build, in an earlier one."""
     folder = Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent
     rows: list[LedgerRow] = []

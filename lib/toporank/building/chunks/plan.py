@@ -27,10 +27,8 @@ from toporank.errors import RecordError
 from toporank.files.atomic import write_text, write_text_if_changed
 from toporank.files.records import from_lines, to_lines
 from toporank.files.state import state_if_there
-from toporank.structures.identity import Decoy
+from toporank.structures.identity import Decoy, DecoyKey
 
-Key = tuple[str, str]
-"""Target and decoy."""
 Row = TypeVar("Row")
 NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
 """Name of a chunk: its number, and a digest of its decoys."""
@@ -71,7 +69,7 @@ class PlannedDecoy(NamedTuple):
         return "" if self.recognised else self.partners_given or self.partners
 
     @property
-    def key(self) -> Key:
+    def key(self) -> DecoyKey:
         """Identity within the data set."""
         return self.target, self.decoy
 
@@ -82,11 +80,11 @@ Chunks = dict[str, list[PlannedDecoy]]
 
 def planned(
     decoys: Iterable[Decoy],
-    labels: Mapping[Key, float],
-    partners: Mapping[Key, str] | None = None,
-    of_files: Mapping[Key, str] | None = None,
+    labels: Mapping[DecoyKey, float],
+    partners: Mapping[DecoyKey, str] | None = None,
+    of_files: Mapping[DecoyKey, str] | None = None,
     contents: Mapping[str, str] | None = None,
-    recognised: Container[Key] = (),
+    recognised: Container[DecoyKey] = (),
 ) -> list[PlannedDecoy]:
     """Decoys with the state of their files, labels and partners.
 
@@ -244,7 +242,7 @@ def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
     return members
 
 
-def read_chunks(dataset: str, chunks: Iterable[str]) -> dict[Key, PlannedDecoy]:
+def read_chunks(dataset: str, chunks: Iterable[str]) -> dict[DecoyKey, PlannedDecoy]:
     """The decoys of several chunks by target and name; raises as `read_chunk`."""
     rows: list[PlannedDecoy] = []
     for chunk in chunks:
@@ -252,7 +250,7 @@ def read_chunks(dataset: str, chunks: Iterable[str]) -> dict[Key, PlannedDecoy]:
     return by_key(rows)
 
 
-def by_key(rows: Iterable[Row]) -> dict[Key, Row]:
+def by_key(rows: Iterable[Row]) -> dict[DecoyKey, Row]:
     """Rows by their `key`, target and decoy; the last where several have the same."""
     return {row.key: row for row in rows}
 
