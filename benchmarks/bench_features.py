@@ -27,7 +27,7 @@ import numpy as np
 from oracle import reference
 from toporank.errors import TopoRankError
 from toporank.features.dssp_nodes import MAX_ACCESSIBILITY
-from toporank.features.registry import Choice, resolve
+from toporank.features.registry import FeatureChoice, resolve
 from toporank.files.atomic import write_text
 from toporank.inputs.folders import find_decoys
 from toporank.structures.read import read_complex
@@ -52,7 +52,7 @@ START_UP = 0.8
 FLOORS_LARGE = {"all, dssp: mkdssp": 12}
 """How many times as fast as the reference the library has to be."""
 
-Choices = dict[str, Choice]
+Choices = dict[str, FeatureChoice]
 Times = dict[tuple[str, str], float]
 """Seconds by implementation and row of the table: a stage, or another way of the library to go
 through it.

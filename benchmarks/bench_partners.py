@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 
 from complexes import antibody_decoys, away, read_atoms, without, write_pdb
-from toporank.building.chunks.stages import Making, structure_digest
+from toporank.building.chunks.stages import DecoyArtefacts, structure_digest
 from toporank.building.chunks.store import Store
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.structures.partners import parse_partners
@@ -117,7 +117,9 @@ def seconds(path: Path, partners: str, part: str, repeats: int = 3) -> float:
     for _ in range(repeats + 1):  # the first one loads libraries
         with tempfile.TemporaryDirectory() as store:
             said = parse_partners(partners) if partners else ()
-            making = Making(path, structure_digest(path), None, said, choices, Store(Path(store)))
+            making = DecoyArtefacts(
+                path, structure_digest(path), None, said, choices, Store(Path(store))
+            )
             if part == "interfaces":
                 _ = making.graphs
             started = time.process_time()

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from toporank.comparing.native.dockq import Interface, score
+from toporank.comparing.native.dockq import NativeInterface, score
 from toporank.comparing.native.label import DecoyScores, Interfaces, Native, Partner, label
 from toporank.comparing.native.mapping import Mapping, chains_of, correspond
 from toporank.structures.complex import Complex
@@ -130,7 +130,7 @@ def either_side(
         sides = [scored.side((name, mapping[name]) for name in side) for side in (of_other, of_one)]
         values = [scores.dockq]
         if len(sides[0].atoms) == len(sides[1].atoms):
-            exchanged = Interface(
+            exchanged = NativeInterface(
                 interface.sides[::-1], interface.pairs[:, ::-1], interface.contact
             )
             values.append(score(exchanged, tuple(sides)).dockq)

@@ -17,7 +17,7 @@ from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp, canonical, records
 from toporank.learning.provenance import training_code
 from toporank.app.workflow import data_sets, jobs, preflight, progress, runs
-from toporank.app.workflow.data_sets import Sampling, natives_to_sample
+from toporank.app.workflow.data_sets import SampledNatives, natives_to_sample
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
 
@@ -46,7 +46,7 @@ JOBS = jobs.Jobs(CONFIG, CHECK)
 try:
     SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
 except TopoRankError:
-    SAMPLING = Sampling()  # the preflight says why; what else the configuration asks for can be done
+    SAMPLING = SampledNatives()  # the preflight says why; what else the configuration asks for can be done
 FEATURES = canonical(records(CHOICES))
 SCORING_OPTIONS = JOBS.scoring_options()
 SCORER_CONTENT = JOBS.scorer_content(REPOSITORY) if workflow.is_main_process else ""

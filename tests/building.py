@@ -11,7 +11,7 @@ from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import Current, deal, planned, write_current, write_plans
 from toporank.building.chunks.published import publish
 from toporank.building.chunks.store import Store
-from toporank.features.registry import Choice
+from toporank.features.registry import FeatureChoice
 from toporank.files.graph_file import Graph
 from toporank.learning.pyg_files import as_file, read_pt
 from toporank.structures.identity import Decoy
@@ -19,7 +19,7 @@ from toporank.structures.identity import Decoy
 
 def build(
     decoys: list[Decoy],
-    choices: dict[str, Choice],
+    choices: dict[str, FeatureChoice],
     store: Store,
     labels: dict[tuple[str, str], float] | None = None,
     partners: dict[tuple[str, str], str] | None = None,

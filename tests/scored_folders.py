@@ -12,7 +12,7 @@ import pandas as pd
 
 from toporank import layout
 from toporank.building.coverage import CoverageRow
-from toporank.comparing.homology.chain_tables import Chain, write_chains
+from toporank.comparing.homology.chain_tables import ChainRow, write_chains
 from toporank.files.atomic import write_text
 from toporank.inputs.confidence.table import Confidence
 from toporank.layout import repository
@@ -70,7 +70,7 @@ def write_answer(
         )
         proteins = (chains or {}).get(target, ("left", "right"))
         for letter, protein in zip("ABCD", proteins, strict=False):
-            result.chains.append(Chain(target, "m", "", letter, "protein", PROTEINS[protein]))
+            result.chains.append(ChainRow(target, "m", "", letter, "protein", PROTEINS[protein]))
         for decoy, value in sorted(scores.items()):
             path = (files or {}).get(decoy, root / f"models/{target}/{decoy}.pdb")
             _add(

@@ -13,7 +13,13 @@ from toporank.building.chunks.store import Store
 from toporank.building.coverage import read_coverage
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.table import AUTO, INCOMPLETE, NOTHING, Choice, write_confidence
+from toporank.inputs.confidence.table import (
+    AUTO,
+    INCOMPLETE,
+    NOTHING,
+    PlddtChoice,
+    write_confidence,
+)
 
 
 def main() -> None:
@@ -22,7 +28,7 @@ def main() -> None:
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument(
-        "--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT"
+        "--plddt", choices=get_args(PlddtChoice), default=AUTO, help="whether B factors are pLDDT"
     )
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()

@@ -9,7 +9,7 @@ from pathlib import Path
 from toporank import layout
 from toporank.files.atomic import note_progress
 from toporank_sampling.rows import write_rows
-from toporank_sampling.target import Sampled, Sampling, sample
+from toporank_sampling.target import Sampled, SamplingSettings, sample
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
 
     noting = layout.PROGRESS.format(dataset=layout.SAMPLING, chunk=args.target)
     source = Sampled(args.target, args.native, args.unbound, args.partners)
-    settings = Sampling(args.decoys, args.rotations, args.seed)
+    settings = SamplingSettings(args.decoys, args.rotations, args.seed)
     rows = sample(source, args.output, settings, partial(note_progress, noting))
     write_rows(args.output / layout.POSES, rows)
 

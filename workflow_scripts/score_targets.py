@@ -15,7 +15,7 @@ from toporank.building.chunks.store import Store
 from toporank.errors import TopoRankError
 from toporank.features.registry import choose
 from toporank.files.atomic import note_progress, write_text
-from toporank.inputs.confidence.table import AUTO, Choice
+from toporank.inputs.confidence.table import AUTO, PlddtChoice
 from toporank.ranking.model_table import RANKED_BY
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import score_targets
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument(
-        "--plddt", choices=get_args(Choice), default=AUTO, help="whether B factors are pLDDT"
+        "--plddt", choices=get_args(PlddtChoice), default=AUTO, help="whether B factors are pLDDT"
     )
     parser.add_argument(
         "--without-confidence", action="store_true", help="the predictor's own does not count"

@@ -26,7 +26,7 @@ from pydantic import (
 
 from toporank.errors import ConfigError
 
-Model = TypeVar("Model", bound=BaseModel)
+AnySection = TypeVar("AnySection", bound=BaseModel)
 
 LARGEST_NETWORK = {"hidden": 4096, "heads": 256, "layers": 128, "readout": 65536}
 """Largest network, in configurations and in checkpoints from elsewhere: far beyond anything useful.
@@ -47,7 +47,7 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(words)}"
 
 
-def checked(model: type[Model], values: dict[str, Any], *, where: str) -> Model:
+def checked(model: type[AnySection], values: dict[str, Any], *, where: str) -> AnySection:
     """Build `model` from `values`, or raise one ConfigError that lists every fault."""
     try:
         return model.model_validate(values)
@@ -55,7 +55,7 @@ def checked(model: type[Model], values: dict[str, Any], *, where: str) -> Model:
         raise ConfigError("\n  ".join(_faults(model, error, where))) from error
 
 
-def read_section(model: type[Model], path: Path) -> Model:
+def read_section(model: type[AnySection], path: Path) -> AnySection:
     """Read a JSON file that TopoRank wrote. Raises ValueError, of one line, when it is damaged or
     something else.
     """

@@ -70,7 +70,7 @@ class Sampled(NamedTuple):
     partners: str
 
 
-class Sampling(NamedTuple):
+class SamplingSettings(NamedTuple):
     """How decoys are made. decoys : how many. n_rotations : of global docking."""
 
     decoys: int
@@ -78,7 +78,7 @@ class Sampling(NamedTuple):
     seed: int
 
 
-def sample(source: Sampled, folder: Path, settings: Sampling, note: Note) -> list[Row]:
+def sample(source: Sampled, folder: Path, settings: SamplingSettings, note: Note) -> list[Row]:
     """Write the decoys of a target into a folder.
 
     The same arguments give the same decoys on one machine.
@@ -89,7 +89,7 @@ def sample(source: Sampled, folder: Path, settings: Sampling, note: Note) -> lis
         What the decoys are made of.
     folder : Path
         Where they are written.
-    settings : Sampling
+    settings : SamplingSettings
         How they are made.
     note : callable
         Is called with the progress.

@@ -48,6 +48,22 @@ def test_no_two_files_have_one_name_and_different_meanings():
     assert {name for name, n in names.items() if n > 1} - SAME_THING == set()
 
 
+def public_types(path: Path) -> set[str]:
+    """Names of a module's classes, and of its aliases such as `DecoyKey = tuple[str, str]`."""
+    names = set()
+    for node in parsed(path).body:
+        if isinstance(node, ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            names.add(node.targets[0].id)
+    return {name for name in names if name[0].isupper() and not name.isupper()}
+
+
+def test_a_class_or_alias_is_defined_in_one_module():
+    modules = Counter(name for path in MODULES for name in public_types(path))
+    assert {name for name, n in modules.items() if n > 1} == set()
+
+
 def test_the_library_does_without_the_package_that_makes_decoys():
     """No file of the library names it, so that no import is hidden from import-linter either."""
     library = [path for path in MODULES if path.is_relative_to(LIBRARY / "toporank")]

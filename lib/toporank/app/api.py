@@ -29,7 +29,7 @@ from toporank.building.native_labels import partners_of_native
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.interface import Meeting
-from toporank.features.registry import Choice, node_columns, resolve_recorded
+from toporank.features.registry import FeatureChoice, node_columns, resolve_recorded
 from toporank.files.atomic import check_writable
 from toporank.garbage import not_searched
 from toporank.inputs.complexes import BY_SEQUENCE
@@ -50,7 +50,9 @@ from toporank.structures.partners import (
 PathLike = str | os.PathLike[str]
 Structure = Any
 """A structure in memory: Biopython's `Structure`, biotite's `AtomArray` or gemmi's `Structure`."""
-Models = PathLike | Sequence[PathLike] | Structure | Sequence[Structure] | Mapping[str, Structure]
+ModelSources = (
+    PathLike | Sequence[PathLike] | Structure | Sequence[Structure] | Mapping[str, Structure]
+)
 IN_MEMORY = "structures"
 """Name of a target of structures in memory where they have nothing else in common."""
 MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
@@ -58,7 +60,7 @@ MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
 
 
 def score(  # noqa: PLR0913 -- the options of the command
-    models: Models,
+    models: ModelSources,
     *,
     partners: str | None = None,
     scorer: PathLike | Scorer | None = None,
@@ -120,7 +122,7 @@ def score(  # noqa: PLR0913 -- the options of the command
 
 
 def embed(
-    models: Models,
+    models: ModelSources,
     *,
     partners: str | None = None,
     scorer: PathLike | Scorer | None = None,
@@ -295,7 +297,7 @@ def dockq(
 
 @not_searched()
 def _scored(
-    models: Models,
+    models: ModelSources,
     partners: str | None,
     scorer: PathLike | Scorer | None,
     cache: PathLike | None,
@@ -379,6 +381,6 @@ def _partners(complex_: Complex, partners: str | None) -> Partners:
     return given_partners(checked_partners(partners)) if partners else natural_bodies(complex_)
 
 
-def _choices() -> dict[str, Choice]:
+def _choices() -> dict[str, FeatureChoice]:
     """The feature modules of the scorer that ships."""
     return resolve_recorded(Scorer.open(repository() / layout.SHIPPED_SCORER).features)

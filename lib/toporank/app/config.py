@@ -15,9 +15,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from toporank.building.coverage import Coverage
 from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
-from toporank.features.registry import DEFAULT_MODULES, Choice, resolve
-from toporank.inputs.confidence.table import AUTO
-from toporank.inputs.confidence.table import Choice as Plddt
+from toporank.features.registry import DEFAULT_MODULES, FeatureChoice, resolve
+from toporank.inputs.confidence.table import AUTO, PlddtChoice
 from toporank.learning.hyperparameters import Phase, SweepConfig, Training
 from toporank.settings import Name, Section, Seed, checked, did_you_mean, distinct
 from toporank.structures.partners import checked_partners, is_file
@@ -68,7 +67,7 @@ class Dataset(Section):
     partners: PartnersSetting = Field(
         None, description="Overrides the top-level `partners` for this data set."
     )
-    plddt: Plddt | None = Field(
+    plddt: PlddtChoice | None = Field(
         None, description="Overrides the top-level `plddt` for this data set."
     )
     targets: Targets = Field(
@@ -198,7 +197,7 @@ class Config(Section):
         "same, wherever the files lie, or by `folder`. By default `folder` where there are labels "
         "or natives, which name targets, and `sequence` elsewhere; see docs/inputs.md.",
     )
-    plddt: Plddt = Field(
+    plddt: PlddtChoice = Field(
         AUTO,
         description="Whether the B factors of models are pLDDT: where a predictor says so or their "
         "numbers look like it (`auto`), always (`b_factor`), or never (`none`); see "
@@ -288,7 +287,7 @@ class Config(Section):
         """The data set of that name."""
         return next(dataset for dataset in self.datasets if dataset.name == name)
 
-    def plddt_of(self, dataset: str) -> Plddt:
+    def plddt_of(self, dataset: str) -> PlddtChoice:
         """Whether the B factors of a data set are pLDDT."""
         return self.dataset(dataset).plddt or self.plddt
 
@@ -310,7 +309,7 @@ class Config(Section):
         """What makes the decoys of a data set a target."""
         return dataset.targets or self.targets or ("folder" if dataset.is_labelled else "sequence")
 
-    def choices(self) -> dict[str, Choice]:
+    def choices(self) -> dict[str, FeatureChoice]:
         """The resolved feature modules."""
         return resolve({stage: getattr(self.features, stage) for stage in DEFAULT_MODULES})
 

@@ -16,7 +16,7 @@ from toporank.compilation import cache_folder
 from toporank.errors import ConfigError
 from toporank.features.dssp_nodes import NodeTable
 from toporank.features.pairs import Edges
-from toporank.features.registry import DEFAULT_MODULES, Choice, choose, modules, resolve
+from toporank.features.registry import DEFAULT_MODULES, FeatureChoice, choose, modules, resolve
 from toporank.layout import repository
 from toporank.learning.data import GraphBatch
 from toporank.learning.hyperparameters import Hyperparameters
@@ -62,7 +62,7 @@ def cache_folders() -> list[Path]:
     return [cache_folder(LIBRARY / package) for package in COMPILED]
 
 
-def _all_edges(choice: Choice, complex_: Complex, residues: np.ndarray) -> Edges:
+def _all_edges(choice: FeatureChoice, complex_: Complex, residues: np.ndarray) -> Edges:
     """Edges by the given module, after those by every other module, which may call other loops."""
     for name, module in modules().items():
         if module.stage == "edges":

@@ -13,11 +13,11 @@ from toporank import layout
 from toporank.building.chunks.chunk import artefact, interface_graphs, making
 from toporank.building.chunks.ledger import LedgerRow, last_fates, read_meetings
 from toporank.building.chunks.plan import PlannedDecoy, by_key, read_chunks, read_current
-from toporank.building.chunks.stages import Making
+from toporank.building.chunks.stages import DecoyArtefacts
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow
 from toporank.building.packing import Member
-from toporank.features.registry import Choice
+from toporank.features.registry import FeatureChoice
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.in_file import InFile
 from toporank.structures.complex import Complex
@@ -37,7 +37,7 @@ class Built(NamedTuple):
         """From rows in any order."""
         return cls(by_key(plan), by_key(fates))
 
-    def made(self, key: DecoyKey, store: Store) -> Making:
+    def made(self, key: DecoyKey, store: Store) -> DecoyArtefacts:
         """What is made of a decoy that was built, without features."""
         fate = self.fates[key]
         return making(self.plan[key], fate.structure_sha256, {}, store)
@@ -85,11 +85,11 @@ def confidence_requests(
         )
 
 
-def _atoms(made: Making) -> Complex:
+def _atoms(made: DecoyArtefacts) -> Complex:
     return from_bytes(made.complex.content)
 
 
-def _in_file(made: Making) -> InFile:
+def _in_file(made: DecoyArtefacts) -> InFile:
     return InFile.from_bytes(made.in_file.content)
 
 
@@ -109,7 +109,7 @@ class GraphsToPack(NamedTuple):
 def graphs_to_pack(
     coverage: Iterable[CoverageRow],
     built: Built,
-    choices: dict[str, Choice],
+    choices: dict[str, FeatureChoice],
     store: Store,
     *,
     whole: bool = False,
@@ -154,7 +154,7 @@ def graphs_to_pack(
 class Packing(NamedTuple):
     """What makes graphs that are not in the store."""
 
-    choices: dict[str, Choice]
+    choices: dict[str, FeatureChoice]
     store: Store
 
     def member(self, decoy: PlannedDecoy, fate: LedgerRow, split: str, digest: str) -> Member:

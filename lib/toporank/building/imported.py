@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from toporank.building.coverage import SAME_LABEL, WITHOUT_FILE, CoverageRow
 from toporank.building.packing import Member
-from toporank.comparing.homology.chain_tables import UNKNOWN, Chain
+from toporank.comparing.homology.chain_tables import UNKNOWN, ChainRow
 from toporank.errors import ConfigError, printable
 from toporank.files.graph_file import Graph
 from toporank.inputs.graph_files import GraphFile
@@ -40,7 +40,7 @@ class ImportedGraphs(NamedTuple):
 
     coverage: list[CoverageRow]
     labels: list[Label]
-    chains: list[Chain]
+    chains: list[ChainRow]
     members: list[Member]
     notes: list[str]
 
@@ -170,11 +170,11 @@ def _member(file: GraphFile, label: Label | None, read: Callable[[Path], Graph])
     )
 
 
-def _chains(files: list[GraphFile]) -> list[Chain]:
+def _chains(files: list[GraphFile]) -> list[ChainRow]:
     """A row for each target, which says that its chains are unknown."""
-    rows: dict[str, Chain] = {}
+    rows: dict[str, ChainRow] = {}
     for file in files:
-        row = Chain(
+        row = ChainRow(
             target=file.target,
             decoy=file.decoy,
             structure_sha256=file.sha256,

@@ -16,10 +16,10 @@ import numpy as np
 from toporank import layout
 from toporank.building.chunks.chunk import decoy_content, making
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
-from toporank.building.chunks.stages import Making, code_digest, structure_digest
+from toporank.building.chunks.stages import DecoyArtefacts, code_digest, structure_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.building.placed_partners import sorted_text
-from toporank.comparing.native.label import Label, Native, label
+from toporank.comparing.native.label import Native, NativeLabel, label
 from toporank.comparing.native.mapping_text import mapping_text
 from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
 from toporank.files.atomic import write_text
@@ -169,7 +169,7 @@ class _NativeFile:
             remedy = "put one into the folder of natives"
             raise NativeError("the target has no native", remedy=remedy)
         try:
-            made = Making(self.path, structure_digest(self.path), None, (), {}, self.store)
+            made = DecoyArtefacts(self.path, structure_digest(self.path), None, (), {}, self.store)
             entry = made.complex
         except StructureError as error:
             what = f"the native {self.path} cannot be read: {error.what}"
@@ -274,7 +274,7 @@ class Labelling:
         decoy = made.complex
 
         @functools.cache
-        def compared() -> tuple[Complex, Label]:
+        def compared() -> tuple[Complex, NativeLabel]:
             complex_ = from_bytes(decoy.content)
             return complex_, label(native.native, complex_)
 
@@ -308,7 +308,7 @@ class Labelling:
         return label_entry, counterparts
 
 
-def _interfaces(measured: Label) -> list[InterfaceLabel]:
+def _interfaces(measured: NativeLabel) -> list[InterfaceLabel]:
     rows = []
     for sides, scores in measured.interfaces.items():
         of_decoy = []

@@ -19,6 +19,7 @@ from toporank.files import described
 from toporank.files.atomic import replacing
 from toporank.files.graph_file import REBUILD, Graph, read_graph
 from toporank.files.packfile import BETWEEN, Pack, check_alike, content_digest, kind_of
+from toporank.structures.identity import DecoyKey
 
 log = logging.getLogger(__name__)
 
@@ -42,14 +43,14 @@ class Member(NamedTuple):
     read: Callable[[], Graph] | None = None
 
 
-Quality = Callable[[tuple[str, str], Graph], np.ndarray]
+EdgeQuality = Callable[[DecoyKey, Graph], np.ndarray]
 """Target and name of a decoy, and its graph with edges as a pack has them → local quality of these:
 float32, (E,).
 """
 
 
 def write_pack(
-    path: Path, members: list[Member], joined: int = 0, quality: Quality | None = None
+    path: Path, members: list[Member], joined: int = 0, quality: EdgeQuality | None = None
 ) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there.
 
@@ -179,7 +180,7 @@ def _rows(values: np.ndarray, width: int) -> np.ndarray:
     return values.reshape(len(values) // max(width, 1), width)
 
 
-def _read(member: Member, quality: Quality | None) -> Graph:
+def _read(member: Member, quality: EdgeQuality | None) -> Graph:
     """A graph as a pack has it."""
     if member.read is not None:
         return by_destination(member.read())

@@ -20,12 +20,10 @@ from toporank.errors import ConfigError, printable
 from toporank.structures.identity import DecoyKey
 from toporank.structures.immune import bodies_of
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_text
+from toporank.structures.sketch import ChainSequences
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
-
-Sequences = tuple[tuple[str, str], ...]
-"""Name and sequence of each protein chain."""
 
 
 class Natives(NamedTuple):
@@ -38,7 +36,7 @@ class Natives(NamedTuple):
     none.
     """
 
-    chains: Mapping[str, Sequences | None]
+    chains: Mapping[str, ChainSequences | None]
     bodies: Mapping[str, str]
     mapping: Callable[[PlannedDecoy], str]
 
@@ -50,7 +48,7 @@ def known_natives(
 
     sketches : by target. mapping : as in `Natives`.
     """
-    chains: dict[str, Sequences | None] = {}
+    chains: dict[str, ChainSequences | None] = {}
     bodies: dict[str, str] = {}
     for target, sketch in sketches.items():
         chains[target] = sketch.chains if sketch else None
@@ -61,7 +59,7 @@ def known_natives(
 
 
 def in_names_of_decoys(
-    rows: Iterable[PlannedDecoy], natives: Natives, chains: Mapping[DecoyKey, Sequences]
+    rows: Iterable[PlannedDecoy], natives: Natives, chains: Mapping[DecoyKey, ChainSequences]
 ) -> list[PlannedDecoy]:
     """The planned decoys; those whose target has a native with their partners by their own chains.
 
@@ -90,7 +88,7 @@ def in_names_of_decoys(
     return placed
 
 
-def _as_given(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
+def _as_given(row: PlannedDecoy, natives: Natives, chains: ChainSequences) -> PlannedDecoy:
     """A decoy with the given partners of its native."""
     of_native = row.native_partners
     possible = ways(of_native, natives.chains[row.target] or (), chains)
@@ -103,7 +101,7 @@ def _as_given(row: PlannedDecoy, natives: Natives, chains: Sequences) -> Planned
     return row._replace(partners=partners, partners_given=of_native if are_renamed else "")
 
 
-def _by_nature(row: PlannedDecoy, natives: Natives, chains: Sequences) -> PlannedDecoy:
+def _by_nature(row: PlannedDecoy, natives: Natives, chains: ChainSequences) -> PlannedDecoy:
     """A decoy without given partners, with those of its native."""
     native = natives.chains[row.target]
     if not native:
@@ -124,7 +122,7 @@ def _by_nature(row: PlannedDecoy, natives: Natives, chains: Sequences) -> Planne
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
+def ways(partners: str, native: ChainSequences, decoy: ChainSequences) -> frozenset[str]:
     """What partners of a native may be in a decoy, as texts; none where there are too many ways to
     try.
     """
@@ -134,7 +132,7 @@ def ways(partners: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def ways_by_nature(bodies: str, native: Sequences, decoy: Sequences) -> frozenset[str]:
+def ways_by_nature(bodies: str, native: ChainSequences, decoy: ChainSequences) -> frozenset[str]:
     """As `ways`, of partners that nobody gave; the text is empty where each chain of the decoy is
     one.
 
@@ -186,7 +184,7 @@ def _names(partners: str) -> list[str]:
     return list(chain.from_iterable(parse_partners(partners)))
 
 
-def _possible(native: Sequences, decoy: Sequences) -> list[dict[str, tuple[str, ...]]]:
+def _possible(native: ChainSequences, decoy: ChainSequences) -> list[dict[str, tuple[str, ...]]]:
     """The ways in which a decoy may have the chains of a native: chain of the native → its chains
     in the decoy.
 

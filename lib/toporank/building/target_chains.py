@@ -15,7 +15,7 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.comparing.correspondence import chain_map_text
 from toporank.comparing.decoys import maps_of_target
-from toporank.comparing.homology.chain_tables import Chain
+from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.comparing.homology.kmers import kind_of
 from toporank.comparing.moved import moved_as_whole
 from toporank.structures.complex import Complex
@@ -36,9 +36,9 @@ def sequences(complex_: Complex) -> dict[str, str]:
 def target_chains(
     plan: Iterable[PlannedDecoy],
     fates: Mapping[DecoyKey, LedgerRow],
-    earlier: Iterable[Chain],
+    earlier: Iterable[ChainRow],
     store: Store,
-) -> list[Chain]:
+) -> list[ChainRow]:
     """The chains of every target with a graph, sorted by target.
 
     They are read from the decoy with most chains, the first by name of several.
@@ -49,7 +49,7 @@ def target_chains(
         The decoys.
     fates : mapping
         (target, decoy) → its outcome.
-    earlier : iterable of Chain
+    earlier : iterable of ChainRow
         What was read before; it is taken from there where the file is the same.
     store : Store
         The reuse store.
@@ -66,7 +66,7 @@ def target_chains(
             continue
         if first is None or fate.n_chains > fates[first.key].n_chains:
             chosen[decoy.target] = decoy
-    rows_of_file: dict[tuple[str, str, str], list[Chain]] = {}
+    rows_of_file: dict[tuple[str, str, str], list[ChainRow]] = {}
     for row in earlier:
         rows_of_file.setdefault((row.target, row.decoy, row.structure_sha256), []).append(row)
     rows = []
@@ -76,7 +76,7 @@ def target_chains(
     return rows
 
 
-class Correspondence(NamedTuple):
+class TargetCorrespondence(NamedTuple):
     """How the decoys of each target correspond.
 
     chains : (target, decoy) → which chains of the target its chains are, as
@@ -91,11 +91,11 @@ class Correspondence(NamedTuple):
 
 def correspondence_of(
     plan: Iterable[PlannedDecoy], fates: Mapping[DecoyKey, LedgerRow], store: Store
-) -> Correspondence:
+) -> TargetCorrespondence:
     """How the decoys of a plan correspond. Raises StructureError when a file is no longer what was
     built.
     """
-    correspondence = Correspondence({}, {})
+    correspondence = TargetCorrespondence({}, {})
     built = []
     for decoy in sorted(plan):
         fate = fates.get(decoy.key)
@@ -121,7 +121,7 @@ def correspondence_of(
     return correspondence
 
 
-def _read(decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:
+def _read(decoy: PlannedDecoy, digest: str, store: Store) -> list[ChainRow]:
     """The chains of a decoy. digest : of its file."""
     made = making(decoy, digest, {}, store)
     complex_ = from_bytes(made.complex.content)
@@ -131,7 +131,7 @@ def _read(decoy: PlannedDecoy, digest: str, store: Store) -> list[Chain]:
         names.setdefault(sequence, []).append(name)
     rows = []
     for sequence, of_sequence in names.items():
-        row = Chain(
+        row = ChainRow(
             target=decoy.target,
             decoy=decoy.decoy,
             structure_sha256=digest,

@@ -45,7 +45,7 @@ CLASSES = {
 """Contacts that are counted: the distance in Å below which two types of atoms make one."""
 
 
-class Contacts(Parameters):
+class ContactsV1(Parameters):
     """Parameters of `edges/contacts/v1`."""
 
     cutoff: Angstrom = Field(14.0, le=50)
@@ -62,7 +62,7 @@ class Contacts(Parameters):
         return 0.0  # atoms of partners only
 
 
-def columns(parameters: Contacts) -> list[str]:
+def columns(parameters: ContactsV1) -> list[str]:
     """Columns that are equal in both directions come first."""
     return [
         "ca_distance",
@@ -108,10 +108,10 @@ have long tails.
         "shared surface, potentials of mean force, atom contacts and mutual orientation; the same "
         "in any frame"
     ),
-    parameters=Contacts,
+    parameters=ContactsV1,
     columns=columns,
 )
-def contact_edges(parameters: Contacts, complex_: Complex, nodes: np.ndarray) -> Edges:
+def contact_edges(parameters: ContactsV1, complex_: Complex, nodes: np.ndarray) -> Edges:
     """Edges from i to j, residues of different partners that come near each other. nodes : int,
     (n,), residue indices.
 

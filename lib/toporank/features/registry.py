@@ -96,7 +96,7 @@ class Module:
 
 
 @dataclass(frozen=True)
-class Choice:
+class FeatureChoice:
     """A module with its resolved parameters. Called, it computes."""
 
     module: Module
@@ -184,7 +184,7 @@ def modules() -> dict[str, Module]:
     return dict(sorted(_MODULES.items()))
 
 
-def choose(stage: str, record: dict[str, Any]) -> Choice:
+def choose(stage: str, record: dict[str, Any]) -> FeatureChoice:
     """Resolve `{"module": id or alias, ...parameters}` as a user gives it, filling in defaults.
 
     Raises ConfigError naming the stage, the key and the nearest spelling, or the package that is
@@ -206,15 +206,15 @@ def choose(stage: str, record: dict[str, Any]) -> Choice:
         raise ConfigError(f"no feature module {name!r}", where=where, remedy=remedy)
     module = by_name[name]
     values = {key: value for key, value in record.items() if key not in ("module", "package")}
-    return Choice(module, checked(module.parameters, values, where=where))
+    return FeatureChoice(module, checked(module.parameters, values, where=where))
 
 
-def resolve(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
+def resolve(records: dict[str, dict[str, Any]]) -> dict[str, FeatureChoice]:
     """Resolve what a user gives for the modules of interface, topology, nodes and edges."""
     return {stage: choose(stage, records[stage]) for stage in DEFAULT_MODULES}
 
 
-def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
+def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, FeatureChoice]:
     """Resolve the stored records of interface, topology, nodes and edges to what was computed when they were
     written.
 
@@ -234,17 +234,17 @@ def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, Choice]:
     return choices
 
 
-def records(choices: dict[str, Choice]) -> dict[str, dict[str, Any]]:
+def records(choices: dict[str, FeatureChoice]) -> dict[str, dict[str, Any]]:
     """What is stored of choices; `resolve_recorded` is the inverse."""
     return {stage: choice.record() for stage, choice in choices.items()}
 
 
-def node_columns(choices: dict[str, Choice]) -> list[str]:
+def node_columns(choices: dict[str, FeatureChoice]) -> list[str]:
     """Names of the node features: those of the node module, then those of the topology module."""
     return choices["nodes"].columns + choices["topology"].columns
 
 
-def call_mkdssp(choices: dict[str, Choice]) -> bool:
+def call_mkdssp(choices: dict[str, FeatureChoice]) -> bool:
     """Whether any of the choices needs mkdssp to be installed."""
     return any(choice.parameters.calls_mkdssp for choice in choices.values())
 

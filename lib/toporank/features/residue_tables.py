@@ -17,14 +17,14 @@ from toporank.structures.identity import ResidueId
 
 Column = np.ndarray | list[Any]
 """Numbers; or texts and whole numbers, None where one is unknown."""
-Table = dict[str, Column]
+ResidueColumns = dict[str, Column]
 """Columns by name, in their order."""
 IDENTITY = ("chain", "number", "insertion_code", "residue", "label_chain", "label_number")
 """Columns that say which residue a row is of."""
 
 
 def table_bytes(
-    complex_: Complex, index: np.ndarray, columns: Table, metadata: dict[str, Any]
+    complex_: Complex, index: np.ndarray, columns: ResidueColumns, metadata: dict[str, Any]
 ) -> bytes:
     """Return a table of residues with columns that say which they are, and further ones, as
     safetensors.
@@ -40,7 +40,7 @@ def table_bytes(
     -------
     content : of a safetensors file
     """
-    lists: Table = {name: [] for name in IDENTITY}
+    lists: ResidueColumns = {name: [] for name in IDENTITY}
     for r in index:
         label_chain, label_number = complex_.labels[r] if complex_.labels else ("", None)
         row = (*complex_.residues[r], complex_.names[r], label_chain or None, label_number)
@@ -54,7 +54,7 @@ def table_bytes(
     return described.to_bytes(arrays, {"columns": names, "lists": lists, "made_by": metadata})
 
 
-def read_table(content: bytes) -> Table:
+def read_table(content: bytes) -> ResidueColumns:
     """Return the table that `table_bytes` made.
 
     Raises
@@ -66,7 +66,7 @@ def read_table(content: bytes) -> Table:
     return {name: columns[name] for name in description["columns"]}
 
 
-def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, Table]:
+def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, ResidueColumns]:
     """Return the table that `table_bytes` made, and where its residues are in the complex.
 
     Returns
@@ -89,7 +89,7 @@ def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, Table]
     return np.array(index, int), table
 
 
-def matrix(table: Table, columns: list[str]) -> np.ndarray:
+def matrix(table: ResidueColumns, columns: list[str]) -> np.ndarray:
     """Return the named columns of numbers as float64, (N, len(columns))."""
     empty = np.zeros((len(table["chain"]), 0))
     return np.column_stack([empty, *(table[name] for name in columns)])

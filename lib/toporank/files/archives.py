@@ -46,7 +46,7 @@ DAMAGE = (
 Packed = zipfile.ZipFile | tarfile.TarFile
 
 
-class Member(NamedTuple):
+class ArchiveMember(NamedTuple):
     """A file of an archive. name : with its folders. size : in bytes. modified : in seconds."""
 
     name: str
@@ -159,7 +159,7 @@ def holds_only(
         return bool(of_members)
 
 
-def _content(packed: Packed, member: Member) -> bytes:
+def _content(packed: Packed, member: ArchiveMember) -> bytes:
     if isinstance(packed, zipfile.ZipFile):
         return packed.read(member.entry)
     with packed.extractfile(member.entry) as file:
@@ -167,7 +167,7 @@ def _content(packed: Packed, member: Member) -> bytes:
 
 
 @contextlib.contextmanager
-def _opened(archive: Path) -> Iterator[tuple[Iterator[Member], Packed]]:
+def _opened(archive: Path) -> Iterator[tuple[Iterator[ArchiveMember], Packed]]:
     """The files of an archive, from its headers one by one, and the archive."""
     if archive.name.lower().endswith(ZIP):
         with zipfile.ZipFile(archive) as packed:
@@ -177,16 +177,16 @@ def _opened(archive: Path) -> Iterator[tuple[Iterator[Member], Packed]]:
             yield _of_tar(packed), packed
 
 
-def _of_zip(packed: zipfile.ZipFile) -> Iterator[Member]:
+def _of_zip(packed: zipfile.ZipFile) -> Iterator[ArchiveMember]:
     for info in packed.infolist():
         name = "" if info.is_dir() else _safe_name(info.filename)
         if name:
             info.filename = name
             modified = time.mktime((*info.date_time, 0, 0, -1))
-            yield Member(name, size=info.file_size, modified=_time(modified), entry=info)
+            yield ArchiveMember(name, size=info.file_size, modified=_time(modified), entry=info)
 
 
-def _of_tar(packed: tarfile.TarFile) -> Iterator[Member]:
+def _of_tar(packed: tarfile.TarFile) -> Iterator[ArchiveMember]:
     """Symbolic links and devices are left out."""
     for info in packed:
         name = _safe_name(info.name) if info.isreg() or info.islnk() else ""
@@ -196,7 +196,7 @@ def _of_tar(packed: tarfile.TarFile) -> Iterator[Member]:
             info.name = name
             info.mtime = _time(info.mtime)
             info.linkname = _safe_name(info.linkname)
-            yield Member(name, size=info.size, modified=info.mtime, entry=info)
+            yield ArchiveMember(name, size=info.size, modified=info.mtime, entry=info)
     # `tarfile` takes a damaged header for the end: nothing but zeros may follow, and some of them
     # have to.
     packed.fileobj.seek(packed.offset)
@@ -290,7 +290,7 @@ def _extract(archive: Path, to: Path, most: int) -> int:
     most : bytes that all of them may have. Returns how many of these are left. Raises ConfigError.
     """
     room = min(most, shutil.disk_usage(to).free)
-    members: dict[str, Member] = {}
+    members: dict[str, ArchiveMember] = {}
     total = 0
     with _errors_of(archive), _opened(archive) as (headers, packed):
         for member in headers:

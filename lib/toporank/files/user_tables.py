@@ -20,7 +20,7 @@ SEPARATORS = (",", ";", "\t")
 _HINT = re.compile(r'\A"?sep=(.|\\t)"?(?=\r?\n)', re.IGNORECASE)
 
 
-class Table(NamedTuple):
+class UserTable(NamedTuple):
     """header : names of the columns. rows : file and line of each row, and its values by column as
     far as the line goes.
     """
@@ -32,7 +32,7 @@ class Table(NamedTuple):
 
 def read_table(
     path: Path, names: Mapping[str, str], required: Mapping[str, str], what: str
-) -> Table:
+) -> UserTable:
     """Read a table that has at least one row.
 
     Parameters
@@ -69,7 +69,7 @@ def read_table(
         if any(values[len(header) :]):
             raise ConfigError(f"{len(values)} values for {len(header)} columns", where=where)
         rows.append((where, dict(zip(header, values, strict=False))))
-    return Table(header=header, separator=separator, rows=rows)
+    return UserTable(header=header, separator=separator, rows=rows)
 
 
 def _text(path: Path, what: str) -> str:

@@ -24,6 +24,7 @@ from toporank.inputs.stoichiometry import Model, complexes_of, usual_chains
 from toporank.structures.identity import Decoy, DecoyKey, free_name, table_name
 from toporank.structures.immune import Pair
 from toporank.structures.partners import partner_name
+from toporank.structures.sketch import ChainSequences
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -70,7 +71,7 @@ class Grouped(NamedTuple):
     renamed: Sequence[str] = ()
     ambiguous: frozenset[DecoyKey] = frozenset()
     pairs: Mapping[DecoyKey, tuple[Pair, ...]] = MappingProxyType({})
-    chains: Mapping[DecoyKey, tuple[tuple[str, str], ...]] = MappingProxyType({})
+    chains: Mapping[DecoyKey, ChainSequences] = MappingProxyType({})
     passed_over: Sequence[Path] = ()
 
 

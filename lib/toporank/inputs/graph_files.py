@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
 from toporank.files.state import state_if_there
+from toporank.structures.identity import DecoyKey
 
 SUFFIX = ".pt"
 EXPECTED = "TopoRank reads files of PyTorch Geometric `Data`, one graph each: <target>/<decoy>.pt"
@@ -32,7 +33,7 @@ class GraphFile(NamedTuple):
     names_features: bool
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> DecoyKey:
         """Target and decoy."""
         return self.target, self.decoy
 

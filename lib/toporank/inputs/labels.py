@@ -17,7 +17,7 @@ from toporank.errors import ConfigError, printable
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.spreadsheets import read_rows, restored, table_text
 from toporank.files.user_tables import read_table
-from toporank.structures.identity import Decoy, split_suffix, table_name
+from toporank.structures.identity import Decoy, DecoyKey, split_suffix, table_name
 from toporank.structures.partners import checked_partners, parse_partners, partners_text
 
 
@@ -164,7 +164,7 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
     return label
 
 
-def check_unambiguous(labels: Iterable[Label], ambiguous: Container[tuple[str, str]]) -> None:
+def check_unambiguous(labels: Iterable[Label], ambiguous: Container[DecoyKey]) -> None:
     """Raise ConfigError for a label that may mean several files.
 
     Parameters

@@ -11,7 +11,7 @@ import pandas as pd
 
 from toporank.comparing.homology.chain_tables import TargetSplit
 from toporank.comparing.homology.clusters import (
-    Chains,
+    TargetSequences,
     clusters,
     deal_folds,
     hold_out,
@@ -43,7 +43,7 @@ class SplitRules(NamedTuple):
 
 def assign(
     label_splits: Mapping[tuple[str, str], str],
-    chains: Chains,
+    chains: TargetSequences,
     rules: SplitRules,
     finetuned: Collection[str] = (),
 ) -> list[TargetSplit]:
@@ -156,7 +156,7 @@ def _lacks(rows: pd.DataFrame, splits: set[str]) -> bool:
 
 
 def _nearest_training_targets(
-    table: pd.DataFrame, chains: Chains
+    table: pd.DataFrame, chains: TargetSequences
 ) -> dict[str, tuple[str, float] | None]:
     """Return, for every held-out target with a chain to compare, the nearest training target and
     the containment.

@@ -203,7 +203,7 @@ class Selection(Section):
     )
 
 
-class Making(Section):
+class ScorerMaking(Section):
     """What a scorer is made from, by the target `make_scorer`."""
 
     config: Name | None = Field(
@@ -403,8 +403,8 @@ class Training(Hardware):
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")
-    scorer: Making = Field(
-        Making(), description="Networks, judge and map in one folder, `results/scorer`."
+    scorer: ScorerMaking = Field(
+        ScorerMaking(), description="Networks, judge and map in one folder, `results/scorer`."
     )
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
 

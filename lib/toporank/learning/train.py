@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import yaml
 from filelock import FileLock
 
-from toporank.comparing.homology.chain_tables import Chain, compared, read_chains, read_splits
+from toporank.comparing.homology.chain_tables import ChainRow, compared, read_chains, read_splits
 from toporank.comparing.homology.remembered import merged, remember
 from toporank.errors import ConfigError
 from toporank.features.registry import canonical
@@ -134,7 +134,7 @@ def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[
     """Return the chains of the training targets and of the parent's, under `chains`; nothing where
     some are unknown.
     """
-    rows: list[Chain] = []
+    rows: list[ChainRow] = []
     for table in tables:
         rows += read_chains(table)
     sequences = compared(rows)

@@ -20,7 +20,7 @@ from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import write_rows
 from toporank.ranking.frames import WHOLE, read_frame
 from toporank.scorer.prediction import DECIMALS, KEY, Score
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.partners import chains_of, partner_name
 
 APART, ABSENT = "apart", "absent"
@@ -67,7 +67,7 @@ KINDS = {
 
 
 def interface_table(
-    coverage: Iterable[CoverageRow], fates: Mapping[tuple[str, str], LedgerRow]
+    coverage: Iterable[CoverageRow], fates: Mapping[DecoyKey, LedgerRow]
 ) -> list[InterfaceRow]:
     """Return each decoy of a target with each interface that any of them has, not scored, in order
     of target, decoy, name.

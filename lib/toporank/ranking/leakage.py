@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from toporank.comparing.homology.clusters import Chains, nearest
+from toporank.comparing.homology.clusters import TargetSequences, nearest
 from toporank.comparing.homology.kmers import ALIKE
 from toporank.comparing.homology.remembered import merged, recall
 
@@ -33,7 +33,7 @@ class LeakageRow(NamedTuple):
 
 
 def leakage(
-    targets: Iterable[str], chains: Chains, descriptions: Iterable[Mapping[str, Any]]
+    targets: Iterable[str], chains: TargetSequences, descriptions: Iterable[Mapping[str, Any]]
 ) -> list[LeakageRow]:
     """Return what the networks that give a score know of each target, sorted.
 

@@ -13,6 +13,7 @@ import pandas as pd
 from toporank.files.atomic import write_text
 from toporank.ranking.residues import RESIDUE_COLUMNS, SHOWN, leading, table_of_lines
 from toporank.structures.complex import Complex
+from toporank.structures.identity import DecoyKey
 from toporank.structures.stored import from_bytes
 from toporank.structures.write import QUALITY, mmcif
 
@@ -27,7 +28,7 @@ def write_models(
     folder: Path,
     table: pd.DataFrame,
     residues: Mapping[str, str],
-    atoms: Callable[[tuple[str, str]], bytes],
+    atoms: Callable[[DecoyKey], bytes],
 ) -> None:
     """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100
     as B-factor.

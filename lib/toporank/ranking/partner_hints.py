@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from toporank.inputs.natural_partners import lines_of_targets
 from toporank.ranking.interfaces import InterfaceRow
-from toporank.structures.immune import Domain, alike, domains_of
+from toporank.structures.immune import ImmuneDomain, alike, domains_of
 from toporank.structures.partners import chains_of, partner_name
 
 MOST_HINTS = 3
@@ -65,7 +65,7 @@ def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | N
 
 
 def _parted_antibody(
-    partners: list[str], always: Iterable[str], antibody: Mapping[str, tuple[Domain, ...]]
+    partners: list[str], always: Iterable[str], antibody: Mapping[str, tuple[ImmuneDomain, ...]]
 ) -> str:
     """A sentence where the two chains of an antibody are in different partners that were given;
     otherwise empty.

@@ -14,6 +14,7 @@ import pandas as pd
 from toporank.files.atomic import replacing
 from toporank.files.spreadsheets import defused, restored
 from toporank.scorer.residue_quality import QUALITY_DECIMALS
+from toporank.structures.identity import DecoyKey
 
 SHOWN = 3
 """Decoys of each target, by rank, that are shown by residue."""
@@ -91,9 +92,7 @@ def table_of_lines(columns: Iterable[str], lines: Iterable[str]) -> pd.DataFrame
     return pd.concat(_parts(io.StringIO(text)))
 
 
-def rows_of(
-    path: Path | str, keys: Collection[tuple[str, str]]
-) -> dict[tuple[str, str], pd.DataFrame]:
+def rows_of(path: Path | str, keys: Collection[DecoyKey]) -> dict[DecoyKey, pd.DataFrame]:
     """Return (target, decoy) → its rows of residues.csv or contacts.csv, for some decoys."""
     parts = []
     for part in _parts(path):

@@ -23,9 +23,9 @@ from toporank.building.compared import comparison_table, stored_contacts
 from toporank.building.coverage import coverage_table
 from toporank.building.packing import write_pack
 from toporank.building.target_chains import correspondence_of, target_chains
-from toporank.features.registry import Choice as Features
+from toporank.features.registry import FeatureChoice
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.table import AUTO, Choice, best_measured, of_copies
+from toporank.inputs.confidence.table import AUTO, PlddtChoice, best_measured, of_copies
 from toporank.ranking.interfaces import interface_table, scored_interfaces, scores_of_weakest
 from toporank.ranking.model_table import COMPLEX, score_record
 from toporank.ranking.residues import contact_lines, residue_lines
@@ -47,7 +47,7 @@ class ScoringOptions:
     use_confidence : whether what predictors say counts in the score
     """
 
-    plddt: Choice = AUTO
+    plddt: PlddtChoice = AUTO
     rank_by: str = COMPLEX
     use_confidence: bool = True
 
@@ -67,7 +67,7 @@ class TargetScorer:
     def __init__(
         self,
         scorer: Scorer,
-        choices: dict[str, Features],
+        choices: dict[str, FeatureChoice],
         store: Store,
         options: ScoringOptions,
         contents: Mapping[str, str] | None = None,

@@ -11,6 +11,7 @@ from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.ranking.score import TargetScorer
 from toporank.ranking.target_result import TargetResult
+from toporank.structures.identity import DecoyKey
 
 MODELS_PER_WORKER = 4
 """New models for each worker process: starting one costs less than computing these."""
@@ -24,7 +25,7 @@ def score_targets(
     targets: Sequence[list[PlannedDecoy]],
     workers: int,
     show: Show,
-    fates: Mapping[tuple[str, str], LedgerRow] | None = None,
+    fates: Mapping[DecoyKey, LedgerRow] | None = None,
 ) -> list[TargetResult]:
     """Return the results of some targets, in their order.
 
@@ -63,7 +64,7 @@ def score_targets(
 
 def _features(
     scorer: TargetScorer, decoys: Sequence[PlannedDecoy], workers: int, show: Show
-) -> dict[tuple[str, str], LedgerRow]:
+) -> dict[DecoyKey, LedgerRow]:
     """(target, decoy) → what becomes of each decoy in the feature stages."""
     fates = {}
     with _mapped(scorer.features_of, decoys, workers) as rows:

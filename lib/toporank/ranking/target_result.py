@@ -16,7 +16,7 @@ from toporank.building.chunks.store import Store
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.code import SCORES, code_of
-from toporank.comparing.homology.chain_tables import Chain
+from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.files.state import MISSING
 from toporank.inputs.confidence.side_files import state_below
 from toporank.inputs.confidence.table import INCOMPLETE, Confidence
@@ -28,7 +28,7 @@ KIND = "target"
 ROWS: dict[str, type[NamedTuple]] = {
     "coverage": CoverageRow,
     "fates": LedgerRow,
-    "chains": Chain,
+    "chains": ChainRow,
     "confidence": Confidence,
     "interfaces": InterfaceRow,
     "comparison": ComparedDecoy,
@@ -52,7 +52,7 @@ class TargetResult:
     target: str
     coverage: list[CoverageRow] = field(default_factory=list)
     fates: list[LedgerRow] = field(default_factory=list)
-    chains: list[Chain] = field(default_factory=list)
+    chains: list[ChainRow] = field(default_factory=list)
     confidence: list[Confidence] = field(default_factory=list)
     interfaces: list[InterfaceRow] = field(default_factory=list)
     comparison: list[ComparedDecoy] = field(default_factory=list)

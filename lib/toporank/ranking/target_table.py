@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from toporank.comparing.homology.chain_tables import Chain, sequences_of_chains
+from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chains
 from toporank.inputs.confidence.table import INCOMPLETE, OK, Confidence
 from toporank.ranking.agreement import OtherChoice, other_choices
 from toporank.ranking.frames import WHOLE, read_frame, typed
@@ -20,7 +20,7 @@ from toporank.ranking.partner_hints import for_command, partners_hint
 from toporank.ranking.verdict import BELIEVE, REJECT, VERDICTS
 from toporank.scorer.interaction import p_interact
 from toporank.scorer.prediction import KEY
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 
 CLOSE = 0.02
@@ -66,7 +66,7 @@ def target_table(
     models: pd.DataFrame,
     interfaces: Iterable[InterfaceRow] = (),
     confidence: Sequence[Confidence] = (),
-    chains: Iterable[Chain] = (),
+    chains: Iterable[ChainRow] = (),
     leakage: Iterable[LeakageRow] = (),
 ) -> pd.DataFrame:
     """Return one row for each target, the most promising first: by verdict, probability and DockQ.
@@ -111,7 +111,7 @@ def target_table(
 
 def _partners(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
     """The partners of each decoy, as its file names them, such as `A:H+L`; its name is `best`."""
-    names: dict[tuple[str, str], set[str]] = {}
+    names: dict[DecoyKey, set[str]] = {}
     for row in interfaces:
         if row.n_contacts is not None:
             names.setdefault(row[:2], set()).update((row.chains or row.interface).split(":"))
@@ -164,7 +164,7 @@ def _most_promising_first(table: pd.DataFrame) -> pd.DataFrame:
 
 def caveats(
     decoys: pd.DataFrame,
-    stated: Mapping[tuple[str, str], Confidence],
+    stated: Mapping[DecoyKey, Confidence],
     choice: OtherChoice | None = None,
     *,
     several: bool = False,
@@ -205,7 +205,7 @@ def _side_chains(best: pd.Series) -> str:
 
 
 def _of_confidence(
-    best: pd.Series, scored: pd.DataFrame, stated: Mapping[tuple[str, str], Confidence]
+    best: pd.Series, scored: pd.DataFrame, stated: Mapping[DecoyKey, Confidence]
 ) -> list[str]:
     """What is wrong with the predictor's files, and how many models lack them."""
     keys = scored[KEY].itertuples(index=False, name=None)

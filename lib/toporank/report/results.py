@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from toporank import layout
-from toporank.comparing.homology.chain_tables import Chain, read_chains
+from toporank.comparing.homology.chain_tables import ChainRow, read_chains
 from toporank.errors import ConfigError, RecordError
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.ranking.interfaces import InterfaceRow, read_interfaces
@@ -64,7 +64,7 @@ class ScoredFolder:
         return {(row.target, row.decoy): row for row in rows}
 
     @functools.cached_property
-    def chains(self) -> list[Chain]:
+    def chains(self) -> list[ChainRow]:
         """The sequences of all targets."""
         return read_chains(self.path(layout.CHAINS))
 

@@ -14,10 +14,11 @@ from toporank.errors import RecordError, printable
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import defused, restored
 from toporank.scorer.prediction import KEY
+from toporank.structures.identity import DecoyKey
 
 LONGEST = 200
 """Letters of a reason."""
-Vectors = Mapping[tuple[str, str], Sequence[float]]
+Vectors = Mapping[DecoyKey, Sequence[float]]
 """(target, decoy) → its pooled vector, (k,)."""
 
 

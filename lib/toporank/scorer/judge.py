@@ -48,7 +48,7 @@ from toporank.inputs.confidence.table import Confidence, counted
 from toporank.metrics import Floats
 from toporank.scorer.curves import Curve, Number, Weight
 from toporank.scorer.prediction import DECIMALS, Estimate, Score
-from toporank.scorer.residue_quality import Quality
+from toporank.scorer.residue_quality import QualityCurves
 from toporank.settings import Section, read_section
 from toporank.structures.identity import DecoyKey
 
@@ -190,7 +190,7 @@ class Judge(Section):
     structure: Calibration
     with_confidence: Calibration | None = None
     domain: Domain | None = None
-    quality: Quality | None = None
+    quality: QualityCurves | None = None
 
     def confidence(self, measures: Mapping[str, Floats]) -> Floats:
         """DockQ by the predictor's confidence, (n,), nan where nothing is known.

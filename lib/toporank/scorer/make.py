@@ -21,7 +21,12 @@ from toporank.scorer.fitting import FEWEST_CLUSTERS, Similarity, fit_judge, obse
 from toporank.scorer.judge import Judge, write_judge
 from toporank.scorer.manifest import CHECKPOINT, ENSEMBLE, JUDGE, MANIFEST, VECTORS, seal
 from toporank.scorer.prediction import KEY
-from toporank.scorer.residue_quality import LabelledContacts, Quality, fit_quality, quality_table
+from toporank.scorer.residue_quality import (
+    LabelledContacts,
+    QualityCurves,
+    fit_quality,
+    quality_table,
+)
 from toporank.scorer.scorer import Scorer
 
 CARD = "README.md"
@@ -121,7 +126,7 @@ def expected(judge: Judge, decoys: pd.DataFrame, similarity: Similarity) -> dict
     return dockq
 
 
-def _quality(table: pd.DataFrame) -> Quality | None:
+def _quality(table: pd.DataFrame) -> QualityCurves | None:
     """Curves of residues and contacts, None where natives label decoys of too few clusters."""
     return fit_quality(table) if table["cluster"].nunique() >= FEWEST_CLUSTERS else None
 

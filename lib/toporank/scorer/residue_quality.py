@@ -52,7 +52,7 @@ class Curves(Section):
         return np.where(np.isnan(known[AGREEMENT]), self.alone(known), self.among(known))
 
 
-class Quality(Section):
+class QualityCurves(Section):
     """Curves of residues and contacts.
 
     residues : how probable it is that a residue keeps at least half of its contacts in the native.
@@ -95,7 +95,7 @@ def with_quality(
     scores: Mapping[DecoyKey, float],
     compared: Callable[[DecoyKey], Compared],
     copy_of: Mapping[DecoyKey, str],
-    quality: Quality | None = None,
+    quality: QualityCurves | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of residues and contacts with agreement, names and quality.
 
@@ -258,7 +258,7 @@ def quality_table(
     return pd.concat(parts, ignore_index=True).dropna(subset=["network"])
 
 
-def fit_quality(table: pd.DataFrame) -> Quality:
+def fit_quality(table: pd.DataFrame) -> QualityCurves:
     """Return the curves that come nearest to what was seen, by least squares.
 
     Parameters
@@ -266,7 +266,7 @@ def fit_quality(table: pd.DataFrame) -> Quality:
     table : as from `quality_table`, with `cluster`; clusters weigh alike
     """
     of_kind = {of: table[table["of"] == of] for of in MEASURES}
-    return Quality(
+    return QualityCurves(
         residues=fit_curves(of_kind["residues"], MEASURES["residues"]),
         contacts=fit_curves(of_kind["contacts"], MEASURES["contacts"]),
     )

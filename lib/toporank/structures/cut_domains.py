@@ -33,7 +33,7 @@ LEAST_SCORE, LEAST_OF_BOTH, MARGIN = 33, 75, 10
 of chain.
 """
 
-Piece = tuple[int, str]
+DomainPiece = tuple[int, str]
 """Number of the first residue, and letters."""
 
 
@@ -42,13 +42,13 @@ def may_be_cut(sequence: str) -> bool:
     return len(sequence) in SIZES
 
 
-def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[Piece, ...]:
+def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[DomainPiece, ...]:
     """The pieces of a chain between gaps in its residue numbers; none where it is not a domain with
     such gaps.
     """
     if not may_be_cut(sequence) or not 0 <= min(numbers) <= max(numbers) <= LAST_NUMBER:
         return ()
-    pieces: list[Piece] = []
+    pieces: list[DomainPiece] = []
     before = None
     for letter, number in zip(sequence, numbers, strict=True):
         if before is not None and 0 <= number - before <= 1:
@@ -60,7 +60,7 @@ def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[Piece, ...]:
     return tuple(pieces) if len(pieces) >= LEAST_PIECES else ()
 
 
-def pair_score(one: tuple[Piece, ...], other: tuple[Piece, ...]) -> int:
+def pair_score(one: tuple[DomainPiece, ...], other: tuple[DomainPiece, ...]) -> int:
     """How much the pieces of two chains are like those of a heavy and a light chain, in this or the
     other order.
 
@@ -69,7 +69,7 @@ def pair_score(one: tuple[Piece, ...], other: tuple[Piece, ...]) -> int:
     return max(_heavy_and_light(one, other), _heavy_and_light(other, one))
 
 
-def _heavy_and_light(heavy: tuple[Piece, ...], light: tuple[Piece, ...]) -> int:
+def _heavy_and_light(heavy: tuple[DomainPiece, ...], light: tuple[DomainPiece, ...]) -> int:
     as_heavy = likeness(heavy, HEAVY)
     as_light = likeness(light, LIGHT)
     score = as_heavy + as_light
@@ -86,7 +86,7 @@ def _germlines() -> list[dict[str, str]]:
 
 
 @functools.lru_cache(maxsize=1024)
-def likeness(pieces: tuple[Piece, ...], kind: str) -> int:
+def likeness(pieces: tuple[DomainPiece, ...], kind: str) -> int:
     """How much the pieces of a chain are like a heavy or light chain: the score of the germline
     gene nearest to it.
     """

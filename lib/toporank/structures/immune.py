@@ -100,7 +100,7 @@ class Pair(NamedTuple):
     second: str
 
 
-class Domain(NamedTuple):
+class ImmuneDomain(NamedTuple):
     """A variable domain. start : of its residues in the chain. face : place of residue 44. core :
     by which it is compared. heavy : whether its framework 2 is that of a heavy chain.
     """
@@ -112,7 +112,7 @@ class Domain(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4096)
-def domains_of(sequence: str) -> tuple[Domain, ...]:
+def domains_of(sequence: str) -> tuple[ImmuneDomain, ...]:
     """The variable domains of a chain."""
     domains = []
     for match in VARIABLE_DOMAIN.finditer(sequence):
@@ -122,7 +122,7 @@ def domains_of(sequence: str) -> tuple[Domain, ...]:
         framework_3 = sequence[c104 - BEFORE_C104 : c104]
         framework_4 = sequence[match.start("fr4") :][:8]
         domains.append(
-            Domain(
+            ImmuneDomain(
                 start=match.start(),
                 face=w41 + 3,
                 core=framework_2.rjust(BEFORE_W41 + AFTER_W41) + framework_3 + framework_4,
@@ -254,7 +254,7 @@ def _best_matches(scores: Mapping[tuple[Any, Any], float]) -> list[tuple[Any, An
     return matches
 
 
-def alike(one: Domain, other: Domain) -> bool:
+def alike(one: ImmuneDomain, other: ImmuneDomain) -> bool:
     """Whether two variable domains are of one class: two light chains pack as heavy and light chain
     do.
     """

@@ -43,7 +43,7 @@ READ_AS_ONE = "without a peptide bond: read as one chain"
 LAST_SERIAL = 99_000
 """Atom numbers may start anew beyond this because their column is full."""
 
-Piece = list[ModelResidue]
+AminoAcids = list[ModelResidue]
 """The amino acids of a molecule, or of a part of it, in the order of the file."""
 
 
@@ -71,7 +71,7 @@ class BrokenChain(NamedTuple):
     file, and where.
     """
 
-    amino_acids: Piece
+    amino_acids: AminoAcids
     seams: list[_Seam]
 
 
@@ -83,7 +83,7 @@ def broken_chains(residues: list[ModelResidue]) -> dict[str, BrokenChain]:
     -------
     dict, chain name → where it goes on; empty if an amino acid has no number or no atoms
     """
-    chains: dict[str, Piece] = defaultdict(list)
+    chains: dict[str, AminoAcids] = defaultdict(list)
     chain_of_part: dict[int, str] = {}
     for residue in residues:
         if residue.parent:
@@ -99,7 +99,7 @@ def broken_chains(residues: list[ModelResidue]) -> dict[str, BrokenChain]:
     return broken
 
 
-def _seams(chain: Piece, chain_of_part: dict[int, str]) -> list[_Seam]:
+def _seams(chain: AminoAcids, chain_of_part: dict[int, str]) -> list[_Seam]:
     """Where a chain goes on without a peptide bond, and in another part of the file or with other
     numbers.
 
@@ -193,7 +193,7 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
     return notes
 
 
-def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[Piece]:
+def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[AminoAcids]:
     """The molecules of a chain. ter_at_gaps : whether all gaps of the file have TER records, which
     say little then.
     """
@@ -203,7 +203,7 @@ def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[Piece]:
         ter_parts = seam.gap > LONGEST_GAP or seam.distance > APART or not ter_at_gaps
         if seam.new or (seam.ter and ter_parts):
             cuts.append(seam.after)
-    molecules: list[Piece] = []
+    molecules: list[AminoAcids] = []
     for first, stop in pairwise([0, *cuts, len(chain)]):
         piece = chain[first:stop]
         home = next((molecule for molecule in molecules if _belong_together(molecule, piece)), None)
@@ -218,7 +218,7 @@ def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[Piece]:
     return molecules
 
 
-def _belong_together(molecule: Piece, piece: Piece) -> bool:
+def _belong_together(molecule: AminoAcids, piece: AminoAcids) -> bool:
     """Whether a piece is part of a molecule: bonded to it, in its place, or with numbers that it
     lacks.
     """
@@ -244,7 +244,7 @@ def _belong_together(molecule: Piece, piece: Piece) -> bool:
     return bool(numbers[0] < first and last < numbers[-1] and in_one_gap)
 
 
-def _is_repeated(residues: list[ModelResidue], several: dict[str, list[Piece]]) -> bool:
+def _is_repeated(residues: list[ModelResidue], several: dict[str, list[AminoAcids]]) -> bool:
     """Whether the whole complex stands in the file again: then these are models, not molecules."""
     protein = {residue.chain for residue in residues if residue.parent}
     if len(protein) < 2 or several.keys() != protein:

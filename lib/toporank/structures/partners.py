@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from toporank.errors import ConfigError
 from toporank.files.user_tables import read_table
-from toporank.structures.identity import table_name
+from toporank.structures.identity import DecoyKey, table_name
 
 Partners = tuple[tuple[str, ...], ...]
 """The chains of each partner; partners and their chains in order of name."""
@@ -144,11 +144,11 @@ def read_partners(path: Path) -> dict[str, str]:
 
 
 def partners_of(
-    decoys: Iterable[tuple[str, str]],
+    decoys: Iterable[DecoyKey],
     for_all: str,
     of_targets: Mapping[str, str],
-    of_labels: Mapping[tuple[str, str], str],
-) -> dict[tuple[str, str], str]:
+    of_labels: Mapping[DecoyKey, str],
+) -> dict[DecoyKey, str]:
     """(target, decoy) → its partners as text; those without partners are left out.
 
     for_all : of every target that no table names, or empty. of_targets : target → partners.

@@ -30,7 +30,7 @@ from toporank.structures.molecules import READ_AS_ONE, SEVERAL
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.residue_names import with_short_names
-from toporank.structures.sketch import Chains, Sketch
+from toporank.structures.sketch import ChainSequences, Sketch
 from toporank.structures.stored import PER_ANGSTROM
 from toporank.structures.text import parsing, read_text
 
@@ -282,7 +282,7 @@ def _pdb_lines(text: str) -> PdbText:
     return join_parts(with_short_names(lines))
 
 
-def _chains_and_pairs(model: ParsedModel) -> tuple[Chains, tuple[Pair, ...]]:
+def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, ...]]:
     """The protein chains of a model, and those that belong together by nature."""
     protein = [residue for residue in model.residues if residue.parent]
     letters: dict[str, str] = {}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from toporank.structures.immune import Pair
 
-Chains = tuple[tuple[str, str], ...]
+ChainSequences = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain of a model, in the order of the file. A sequence has a
 letter for each protein residue, as `read_complex` counts them: X for an unknown one, M for MSE.
 """
@@ -31,8 +31,8 @@ class Sketch(NamedTuple):
     """
 
     models: tuple[int, ...]
-    chains: Chains
-    further: tuple[Chains, ...] = ()
+    chains: ChainSequences
+    further: tuple[ChainSequences, ...] = ()
     content: str = ""
     places: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Sketch(NamedTuple):
             return (0,)
         return tuple(range(1, len(self.models) + 1))
 
-    def of_model(self, place: int) -> Chains:
+    def of_model(self, place: int) -> ChainSequences:
         """The chains of a model. place : in the file, from 1; 0 for the only one."""
         return self.further[place - 2] if place > 1 and self.further else self.chains
 

@@ -217,7 +217,7 @@ def test_a_plug_in_that_cannot_be_used_is_an_error_that_names_it(install, code, 
 # ---- from decoys to scores -----------------------------------------------------------------------
 
 
-def train_and_score(choices: dict[str, registry.Choice]) -> Path:
+def train_and_score(choices: dict[str, registry.FeatureChoice]) -> Path:
     """Build four decoys, train a network on them and score them; its checkpoint."""
     decoys = [
         Decoy("mini", target, file.split(".")[0], EXAMPLES / target / file)

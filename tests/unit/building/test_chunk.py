@@ -19,7 +19,7 @@ from toporank.building.chunks import chunk
 from toporank.building.chunks.chunk import artefact, run_chunk
 from toporank.building.chunks.ledger import Ledger, LedgerRow, read_ledger, write_ledger
 from toporank.building.chunks.plan import deal, planned, write_plans
-from toporank.building.chunks.stages import Making, code_digest
+from toporank.building.chunks.stages import DecoyArtefacts, code_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.errors import (
     CheckpointError,
@@ -54,7 +54,7 @@ class Toy:
     def __call__(
         self, path, digest, dockq, partners, choices, store, *, model=0, content=None
     ) -> Toy:
-        """In place of `Making`."""
+        """In place of `DecoyArtefacts`."""
         self.path, self.structure_sha256, self.content = path, digest, content
         self.seen.append((path, digest, dockq))
         self.scope = store.scope(digest)
@@ -87,7 +87,7 @@ def toy(monkeypatch) -> Toy:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{name} atoms")
     toy = Toy()
-    monkeypatch.setattr(chunk, "Making", toy)
+    monkeypatch.setattr(chunk, "DecoyArtefacts", toy)
     monkeypatch.setattr(chunk, "recipes", lambda choices: RECIPES)
     return toy
 
@@ -345,7 +345,7 @@ KINDS = {"complex", "interface", "contacts", "topology", "nodes", "edges", "grap
 def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
     before = {kind: code_digest(kind, choices) for kind in KINDS}
-    stages = sys.modules[Making.__module__]
+    stages = sys.modules[DecoyArtefacts.__module__]
     real = stages._version
     monkeypatch.setattr(
         stages, "_version", lambda package: "99" if package == "gemmi" else real(package)
@@ -401,7 +401,7 @@ def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
     keys = []
     for path, *rest in told:
         store = Keys()
-        getattr(Making(Path(path), *rest, store), stage)
+        getattr(DecoyArtefacts(Path(path), *rest, store), stage)
         keys.append(store.asked[stage])
     assert all(one != another for one, another in combinations(keys, 2))
 
@@ -409,7 +409,7 @@ def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, example):
     source = shutil.copy(example / "decoys/1AVZ/far1.pdb", tmp_path / "d.pdb")
     with pytest.raises(StructureError, match="changed while it was built"):
-        _ = Making(
+        _ = DecoyArtefacts(
             Path(source),
             "another",
             None,

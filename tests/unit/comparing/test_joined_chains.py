@@ -13,7 +13,7 @@ from test_labelling import DOCKQ_2_1_3, example
 
 from structures_text import moved
 from toporank.comparing.native.alignment import pieces
-from toporank.comparing.native.label import Label, Native, label
+from toporank.comparing.native.label import Native, NativeLabel, label
 from toporank.comparing.native.mapping_text import in_decoy, mapping_text, read_mapping
 from toporank.errors import ConfigError, LabelError
 from toporank.structures.complex import Complex
@@ -31,7 +31,7 @@ def joined(complex_: Complex, names: str, new: str, shift: int = 500) -> Complex
     return replace(complex_, residues=tuple(residues))
 
 
-def text(found: Label) -> str:
+def text(found: NativeLabel) -> str:
     return " ".join(sorted(mapping_text(found.mapping).split()))
 
 

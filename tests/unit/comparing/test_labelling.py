@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from structures_text import EXAMPLES, moved
 from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.native.alignment import align, most_identical
-from toporank.comparing.native.dockq import Interface, Side, score
+from toporank.comparing.native.dockq import NativeInterface, Side, score
 from toporank.comparing.native.label import Native, label
 from toporank.comparing.native.local import local_quality, native_contacts, right_residues
 from toporank.comparing.native.mapping import chains_of
@@ -207,7 +207,7 @@ def test_of_sides_of_equal_size_the_second_is_superposed_as_dockq_does():
     pairs = np.argwhere(np.ones((12, 12), dtype=bool))
     deformed = sides[0].backbone + rng.normal(size=(12, 4, 3))
     found = score(
-        Interface(sides, pairs, np.ones(len(pairs), dtype=bool)),
+        NativeInterface(sides, pairs, np.ones(len(pairs), dtype=bool)),
         (Side(deformed, deformed), sides[1]),
     )
     deformation = np.sqrt(np.square(deformed - sides[0].backbone).sum(axis=-1).mean())

@@ -19,7 +19,7 @@ from Bio.PDB.ic_data import residue_atom_bond_state
 from structures_text import EXAMPLES, Atom, alanine, complex_of
 from toporank.errors import FeatureError
 from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, NO_TYPE, POSITIVE, atom_types
-from toporank.features.contact_edges import ROOTS, Contacts, columns, contact_edges
+from toporank.features.contact_edges import ROOTS, ContactsV1, columns, contact_edges
 from toporank.features.contact_nodes import OWN, contact_nodes
 from toporank.features.dssp_nodes import DsspTopology
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
@@ -29,7 +29,7 @@ from toporank.features.surface import PROBE, RADII, surfaces
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.read import read_complex
 
-RAW = Contacts(scaling="none")
+RAW = ContactsV1(scaling="none")
 NAMES = columns(RAW)
 
 
@@ -234,7 +234,7 @@ def test_where_residues_are_ca_atoms_only_and_nothing_is_near_the_error_says_wha
     trace = complex_of(a for a in alanine("A", 1, 0.0) + alanine("B", 1, 9.0) if a.name == "CA")
     with pytest.raises(FeatureError, match=r"heavy atoms within 8 Å.*are side chains missing"):
         contact_edges(RAW, trace, np.arange(2))
-    near = contact_edges(Contacts(nearest=9.5, scaling="none"), trace, np.arange(2))
+    near = contact_edges(ContactsV1(nearest=9.5, scaling="none"), trace, np.arange(2))
     assert near.attributes[0, :2].tolist() == [9.0, 9.0]
     assert np.isfinite(near.attributes).all()
 

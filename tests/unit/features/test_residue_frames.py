@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from structures_text import EXAMPLES, Atom, alanine, complex_of
-from toporank.features.contact_edges import Contacts, columns, contact_edges
+from toporank.features.contact_edges import ContactsV1, columns, contact_edges
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.residue_frames import Orientation, orientation
 from toporank.structures.complex import Complex
@@ -61,14 +61,14 @@ def plain_edge(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> dict[str, 
 def test_edges_of_real_decoys_have_the_columns_that_plain_loops_give():
     complex_ = read_complex(EXAMPLES / "1GCQ/mid1.pdb").without_hydrogens()
     nodes = ca_cutoff_interface(CaCutoff(), complex_).index
-    edges = contact_edges(Contacts(scaling="none"), complex_, nodes)
+    edges = contact_edges(ContactsV1(scaling="none"), complex_, nodes)
     start = complex_.atom_slices
     atoms = [
         {complex_.atom_names[k].decode(): complex_.xyz[k] for k in range(start[r], start[r + 1])}
         for r in nodes
     ]
     assert edges.index.shape[1] > 100
-    names = columns(Contacts())
+    names = columns(ContactsV1())
     for (i, j), row in zip(edges.index.T, edges.attributes, strict=True):
         expected = plain_edge(atoms[i], atoms[j])
         assert {name: row[names.index(name)] for name in expected} == pytest.approx(
@@ -133,7 +133,7 @@ def test_hydrogens_change_nothing(names):
     ]
     both = sorted([*PAIR, *extra], key=lambda a: a.chain)
     here, there = (
-        contact_edges(Contacts(), complex_of(atoms), np.arange(2)).attributes
+        contact_edges(ContactsV1(), complex_of(atoms), np.arange(2)).attributes
         for atoms in (PAIR, both)
     )
     np.testing.assert_array_equal(here, there)

@@ -419,7 +419,7 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
 def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, more):
     (tmp_path / "a.npz").write_bytes(zipped("pae.npy", npy(HEADER_OF_9)))
     monkeypatch.setattr(content, "MAX_BYTES", len(npy(HEADER_OF_9)) - more)
-    monkeypatch.setattr(content, "state_of", lambda path: content.State(path, 1, more))
+    monkeypatch.setattr(content, "state_of", lambda path: content.ContentState(path, 1, more))
     if not more:
         assert content.read_values(tmp_path / "a.npz")["pae"].shape == (3, 3)
         return

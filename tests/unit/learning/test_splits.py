@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.comparing.homology.chain_tables import (
-    Chain,
+    ChainRow,
     TargetSplit,
     read_splits,
     split_of_targets,
@@ -225,7 +225,7 @@ def test_the_script_warns_of_a_leak_or_refuses_it_before_anything_is_trained(tmp
     labels = tmp_path / "results/set/labels.csv"
     labels.parent.mkdir(parents=True)
     write_labels(labels, [Label("a", "d", 0.5, "train"), Label("b", "d", 0.5, "val")])
-    rows = [Chain(t, "d", "0", "A", "protein", sequence) for t in "ab" for sequence in CHAINS[t]]
+    rows = [ChainRow(t, "d", "0", "A", "protein", sequence) for t in "ab" for sequence in CHAINS[t]]
     write_chains(tmp_path / "results/set/chains.csv", rows)
     script = Path(__file__).parents[3] / "workflow_scripts/split_targets.py"
     options = (

@@ -34,7 +34,7 @@ from _synthetic import (
 from pytorch_lightning.callbacks import Callback
 
 from toporank.building.packing import write_pack
-from toporank.comparing.homology.chain_tables import Chain, write_chains
+from toporank.comparing.homology.chain_tables import ChainRow, write_chains
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.learning import fit
 from toporank.learning import train as training
@@ -742,7 +742,7 @@ def test_local_quality_without_natives_is_refused(pack, parent):
 
 def chains_file(path: Path, *targets: str) -> Path:
     """chains.csv of targets with a chain each."""
-    rows = [Chain(t, "d0", "0", "A", "protein", chain(place)) for place, t in enumerate(targets)]
+    rows = [ChainRow(t, "d0", "0", "A", "protein", chain(place)) for place, t in enumerate(targets)]
     write_chains(path, rows)
     return path
 

@@ -14,7 +14,7 @@ from toporank.building.chunks.stages import structure_digest
 from toporank.building.chunks.store import Store
 from toporank.building.target_chains import sequences, target_chains
 from toporank.comparing.homology.chain_tables import (
-    Chain,
+    ChainRow,
     compared,
     read_chains,
     sequences_of_chains,
@@ -145,8 +145,8 @@ def test_what_was_read_from_the_same_file_is_not_read_again(built, tmp_path):
 
 def test_antibodies_and_peptides_are_listed_and_not_compared(tmp_path):
     rows = [
-        Chain("T", "d", "0", "A", "protein", chain(1)), Chain("T", "d", "0", "H L", "antibody", HEAVY),
-        Chain("U", "d", "1", "NA", "peptide", "SLLMWITQC"),
+        ChainRow("T", "d", "0", "A", "protein", chain(1)), ChainRow("T", "d", "0", "H L", "antibody", HEAVY),
+        ChainRow("U", "d", "1", "NA", "peptide", "SLLMWITQC"),
     ]  # fmt: skip
     write_chains(tmp_path / "chains.csv", rows)
     assert read_chains(tmp_path / "chains.csv") == rows

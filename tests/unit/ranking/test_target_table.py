@@ -13,7 +13,7 @@ from _chains import HEAVY, LIGHT
 
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
-from toporank.comparing.homology.chain_tables import Chain
+from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.inputs.confidence.table import Confidence
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow
@@ -33,7 +33,7 @@ class Case:
     row: dict[str, Any] = dataclasses.field(default_factory=dict)
     confidence: list[Confidence] = dataclasses.field(default_factory=list)
     interfaces: list[InterfaceRow] = dataclasses.field(default_factory=list)
-    chains: list[Chain] = dataclasses.field(default_factory=list)
+    chains: list[ChainRow] = dataclasses.field(default_factory=list)
     leakage: list[LeakageRow] = dataclasses.field(default_factory=list)
 
     def table(self) -> pd.DataFrame:
@@ -172,8 +172,8 @@ def test_an_antibody_is_named_and_one_that_is_parted_gets_a_hint():
         InterfaceRow("T", name, "A+C:B", 9, 80, 4.0, 0.7, None, Status.OK) for name in "ab"
     ]
     parted.chains = [
-        Chain("T", "a", "", "A", "protein", HEAVY),
-        Chain("T", "a", "", "B", "protein", LIGHT),
+        ChainRow("T", "a", "", "A", "protein", HEAVY),
+        ChainRow("T", "a", "", "B", "protein", LIGHT),
     ]
     (hint,) = parted.caveats()
     assert hint.startswith(

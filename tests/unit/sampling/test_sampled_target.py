@@ -163,7 +163,7 @@ def sampled(
     native: Path, unbound: tuple[Path, ...] = (), partners: str = "", decoys=2, n_rotations=10
 ) -> list[Row]:
     source = target.Sampled("T", native, list(unbound), partners)
-    settings = target.Sampling(decoys, n_rotations, seed=7)
+    settings = target.SamplingSettings(decoys, n_rotations, seed=7)
     return target.sample(source, Path("out"), settings, lambda *counts: None)
 
 

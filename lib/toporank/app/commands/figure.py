@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from toporank.errors import ConfidenceError, ConfigError, TopoRankError
+from toporank.structures.identity import DecoyKey
 
 KINDS = ("ranking", "pae", "contacts")
 FORMATS = ("png", "svg", "pdf")
@@ -37,7 +38,7 @@ def add(commands: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Choice:
+class FigureChoice:
     """What to draw.
 
     Attributes
@@ -52,7 +53,7 @@ class Choice:
     model: Any
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> DecoyKey:
         """Target and name of the model."""
         return self.model.target, self.model.decoy
 
@@ -83,7 +84,7 @@ def figure(args: argparse.Namespace) -> int:
     return 0
 
 
-def _choice(args: argparse.Namespace) -> Choice:
+def _choice(args: argparse.Namespace) -> FigureChoice:
     """The target and the model to draw. Raises ConfigError, with the nearest spelling, when neither
     exists.
     """
@@ -104,16 +105,16 @@ def _choice(args: argparse.Namespace) -> Choice:
     if model not in names:
         what = f"the target {target!r} has no model {model!r}"
         raise ConfigError(what, where=scored.folder, remedy=did_you_mean(model, names))
-    return Choice(scored, models, next(models[models["decoy"] == model].itertuples()))
+    return FigureChoice(scored, models, next(models[models["decoy"] == model].itertuples()))
 
 
-def _ranking(choice: Choice) -> Iterator[tuple[str, Any]]:
+def _ranking(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
     from toporank.report.figures import ranking_figure
 
     yield f"{choice.model.target}_ranking", ranking_figure(choice.models)
 
 
-def _pae(choice: Choice) -> Iterator[tuple[str, Any]]:
+def _pae(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
     from toporank.inputs.confidence.decoy import NOT_OF_THIS_MODEL
     from toporank.report.figures import pae_figure
     from toporank.report.pae import pae_of_model
@@ -131,7 +132,7 @@ def _pae(choice: Choice) -> Iterator[tuple[str, Any]]:
     yield f"{'_'.join(choice.key)}_pae", pae_figure(pae, _title(choice))
 
 
-def _contacts(choice: Choice) -> Iterator[tuple[str, Any]]:
+def _contacts(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
     from toporank.report.figures import contact_figure
     from toporank.report.structures import contact_maps
 
@@ -145,7 +146,7 @@ def _contacts(choice: Choice) -> Iterator[tuple[str, Any]]:
         yield name, contact_figure(contacts, _title(choice))
 
 
-def _title(choice: Choice) -> str:
+def _title(choice: FigureChoice) -> str:
     model = choice.model
     score = f": DockQ {model.dockq:.2f}, {model.verdict}" if model.verdict else ""
     return f"{model.target}, {model.decoy}{score}"

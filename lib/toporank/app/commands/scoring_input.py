@@ -169,7 +169,7 @@ def partners_setting(partners: str | None) -> dict[str, str]:
     return {"partners": str(Path(partners).resolve()) if is_file(partners) else partners}
 
 
-class Chains(NamedTuple):
+class FileChains(NamedTuple):
     """The chains of a model or native.
 
     targets : names that a table of partners may have for it. file : its name. names : of chains.
@@ -180,18 +180,18 @@ class Chains(NamedTuple):
     names: set[str]
 
 
-def chains_of_decoys(grouped: Grouped) -> list[Chains]:
+def chains_of_decoys(grouped: Grouped) -> list[FileChains]:
     """The chains of decoys that can be read."""
     of_decoys = []
     for decoy in grouped.decoys:
         kinds = grouped.kinds[decoy.key]
         if kinds:
             targets = {decoy.target, decoy.folder}
-            of_decoys.append(Chains(targets, file=Path(decoy.path).name, names=set(kinds)))
+            of_decoys.append(FileChains(targets, file=Path(decoy.path).name, names=set(kinds)))
     return of_decoys
 
 
-def chains_of_natives(folder: Path, out: Path) -> list[Chains]:
+def chains_of_natives(folder: Path, out: Path) -> list[FileChains]:
     """The chains of the natives in a folder. out : has the reuse store."""
     natives = find_natives(folder)
     of_files = sketches(map(str, natives.values()), out / STORE)
@@ -199,12 +199,12 @@ def chains_of_natives(folder: Path, out: Path) -> list[Chains]:
     for target, path in natives.items():
         sketch = of_files[str(path)]
         if sketch:
-            of_natives.append(Chains({target}, file=path.name, names=set(dict(sketch.chains))))
+            of_natives.append(FileChains({target}, file=path.name, names=set(dict(sketch.chains))))
     return of_natives
 
 
 def check_partners(
-    partners: str | None, what: str, chains: Iterable[Chains], where: str = "--partners"
+    partners: str | None, what: str, chains: Iterable[FileChains], where: str = "--partners"
 ) -> None:
     """Raise ConfigError when partners name chains that nothing has together, before results are
     replaced.
@@ -240,7 +240,7 @@ def check_partners(
             )
 
 
-def _spelling(text: str, names: set[str], nearest: Chains) -> str:
+def _spelling(text: str, names: set[str], nearest: FileChains) -> str:
     """Advice on partners such as `HL:A`, where H and L are chains."""
     for name in sorted(names - nearest.names):
         if set(name) <= nearest.names:

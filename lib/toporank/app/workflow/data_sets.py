@@ -12,7 +12,7 @@ from typing import Any
 from toporank import layout
 from toporank.app.config import Config, Dataset, check_is_there, locate
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
-from toporank.features.registry import Choice, canonical, resolve_recorded
+from toporank.features.registry import FeatureChoice, canonical, resolve_recorded
 from toporank.inputs.labels import Label, read_labels
 from toporank.inputs.natives import EXPECTED, find_natives, unbound_files
 from toporank.scorer.scorer import Scorer
@@ -27,7 +27,7 @@ ONLY_GRAPHS = (
 NO_SCORER = "make_scorer: it needs structures (score `graphs` with results/final of their study)"
 
 
-def feature_choices(config: Config, repository: Path) -> dict[str, Choice]:
+def feature_choices(config: Config, repository: Path) -> dict[str, FeatureChoice]:
     """The feature modules: those of the scorer where decoys alone are scored, otherwise the
     configured ones.
     """
@@ -49,7 +49,7 @@ def open_scorer(config: Config, repository: Path) -> Scorer:
     return Scorer.open(path)
 
 
-def features_of(scorer: Scorer) -> dict[str, Choice]:
+def features_of(scorer: Scorer) -> dict[str, FeatureChoice]:
     """The feature modules of a scorer. Raises CheckpointError when it names none, or one that is
     unknown here.
     """
@@ -122,7 +122,7 @@ def label_tables(config: Config, dataset: str, repository: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Sampling:
+class SampledNatives:
     """Natives and, where a setting or table names them, partners, by target; empty where nothing
     can be sampled.
     """
@@ -156,12 +156,12 @@ class Sampling:
         return sorted(folders)
 
 
-def natives_to_sample(config: Config, repository: Path) -> Sampling:
+def natives_to_sample(config: Config, repository: Path) -> SampledNatives:
     """What a configuration asks for. Raises ConfigError when natives or partners cannot be found or
     read.
     """
     if config.sampling.natives is None:
-        return Sampling()
+        return SampledNatives()
     check_is_there(config.sampling.natives, repository, "sampling.natives")
     folder = locate(config.sampling.natives, repository)
     natives = find_natives(folder)
@@ -174,9 +174,9 @@ def natives_to_sample(config: Config, repository: Path) -> Sampling:
         natives = {target: natives[target] for target in config.only}
     partners = config.sampling.partners or ""
     if not is_file(partners):
-        return Sampling(natives, dict.fromkeys(natives, partners))
+        return SampledNatives(natives, dict.fromkeys(natives, partners))
     check_is_there(partners, repository, "sampling.partners")
-    return Sampling(natives, read_partners(locate(partners, repository)))
+    return SampledNatives(natives, read_partners(locate(partners, repository)))
 
 
 def sampling_problems(config: Config, repository: Path) -> list[str]:

@@ -42,7 +42,7 @@ from toporank.building.placed_partners import Natives, called_in_models, check_n
 from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
 from toporank.errors import ConfigError, TopoRankError, printable
-from toporank.features.registry import Choice
+from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import check_writable
 from toporank.files.state import state_if_there
 from toporank.inputs.complexes import Grouped
@@ -62,7 +62,7 @@ from toporank.inputs.natives import find_natives, natives_of, unmatched
 from toporank.inputs.natural_partners import called_otherwise
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
-from toporank.structures.identity import Decoy
+from toporank.structures.identity import Decoy, DecoyKey
 from toporank.structures.partners import EACH_CHAIN
 
 NativeFile = tuple[str, int, int]
@@ -154,7 +154,7 @@ def preflight(
     config: Config,
     repository: Path,
     *,
-    choices: dict[str, Choice],
+    choices: dict[str, FeatureChoice],
     check_dssp: bool = True,
     check_installed: bool = True,
 ) -> Preflight:
@@ -228,7 +228,7 @@ def _plan_decoys(
     config: Config,
     dataset: Dataset,
     repository: Path,
-    choices: dict[str, Choice],
+    choices: dict[str, FeatureChoice],
 ) -> None:
     """Find the decoys and labels of a data set and plan its jobs."""
     name = dataset.name
@@ -294,7 +294,7 @@ def _plan_decoys(
 
 def _notes_on_partners(
     rows: list[PlannedDecoy],
-    partners: Mapping[tuple[str, str], str],
+    partners: Mapping[DecoyKey, str],
     natives: Natives | None,
     grouped: Grouped,
 ) -> list[str]:

@@ -20,7 +20,7 @@ from toporank.building.chunks.ledger import (
     write_ledger,
 )
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
-from toporank.building.chunks.stages import Making, recipes, scope_of
+from toporank.building.chunks.stages import DecoyArtefacts, recipes, scope_of
 from toporank.building.chunks.store import Store, cpu_seconds
 from toporank.errors import (
     ChainMissingError,
@@ -31,7 +31,7 @@ from toporank.errors import (
     StructureError,
     TopoRankError,
 )
-from toporank.features.registry import Choice
+from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import note_progress
 from toporank.structures.dssp import DsspMissingError, dssp_version
 from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
@@ -56,7 +56,7 @@ STATUS_OF = {
 def run_chunk(
     dataset: str,
     chunk: str,
-    choices: dict[str, Choice],
+    choices: dict[str, FeatureChoice],
     store: Store,
     labels: Mapping[DecoyKey, float] | None = None,
 ) -> list[LedgerRow]:
@@ -106,7 +106,7 @@ def run_chunk(
 
 
 def run_decoy(
-    member: PlannedDecoy, choices: dict[str, Choice], store: Store, digest: str = ""
+    member: PlannedDecoy, choices: dict[str, FeatureChoice], store: Store, digest: str = ""
 ) -> LedgerRow:
     """One decoy through all stages, or up to the one where it fails: then the row says why.
 
@@ -137,7 +137,9 @@ def run_decoy(
     return row
 
 
-def _key_of_row(member: PlannedDecoy, choices: dict[str, Choice], store: Store) -> dict[str, Any]:
+def _key_of_row(
+    member: PlannedDecoy, choices: dict[str, FeatureChoice], store: Store
+) -> dict[str, Any]:
     calls_mkdssp = choices and choices["nodes"].parameters.calls_mkdssp
     return {
         "kind": "row",
@@ -150,7 +152,7 @@ def _key_of_row(member: PlannedDecoy, choices: dict[str, Choice], store: Store) 
     }
 
 
-def _through_all_stages(row: LedgerRow, made: Making) -> LedgerRow:
+def _through_all_stages(row: LedgerRow, made: DecoyArtefacts) -> LedgerRow:
     """The row of a decoy after all stages, or the one where it fails."""
     try:
         for stage in layout.STAGES:
@@ -179,10 +181,10 @@ def _facts(of_artefact: dict[str, Any]) -> dict[str, Any]:
 def making(
     member: PlannedDecoy,
     digest: str,
-    choices: dict[str, Choice],
+    choices: dict[str, FeatureChoice],
     store: Store,
     content: bytes | None = None,
-) -> Making:
+) -> DecoyArtefacts:
     """The artefacts of a planned decoy.
 
     Parameters
@@ -198,7 +200,7 @@ def making(
     content : bytes, optional
         Of its file, where it was read before.
     """
-    return Making(
+    return DecoyArtefacts(
         Path(member.path),
         digest,
         float(member.dockq) if member.dockq else None,
@@ -215,7 +217,7 @@ def artefact(
     digest: str,
     member: PlannedDecoy,
     row: LedgerRow,
-    choices: dict[str, Choice],
+    choices: dict[str, FeatureChoice],
     store: Store,
 ) -> bytes:
     """An artefact of a built decoy, or the graph of one of its interfaces: from the store, or made

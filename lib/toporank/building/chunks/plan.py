@@ -29,7 +29,7 @@ from toporank.files.records import from_lines, to_lines
 from toporank.files.state import state_if_there
 from toporank.structures.identity import Decoy, DecoyKey
 
-Row = TypeVar("Row")
+AnyRow = TypeVar("AnyRow")
 NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
 """Name of a chunk: its number, and a digest of its decoys."""
 
@@ -250,7 +250,7 @@ def read_chunks(dataset: str, chunks: Iterable[str]) -> dict[DecoyKey, PlannedDe
     return by_key(rows)
 
 
-def by_key(rows: Iterable[Row]) -> dict[DecoyKey, Row]:
+def by_key(rows: Iterable[AnyRow]) -> dict[DecoyKey, AnyRow]:
     """Rows by their `key`, target and decoy; the last where several have the same."""
     return {row.key: row for row in rows}
 

@@ -19,13 +19,13 @@ from toporank.building.chunks.ledger import LedgerRow, last_fates, read_outcomes
 from toporank.building.chunks.plan import read_chunk, read_chunks, read_current
 from toporank.building.chunks.store import Store
 from toporank.errors import RecordError
-from toporank.features.registry import Choice
+from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import sha256, write_bytes, write_text
 from toporank.files.records import from_lines, to_lines
 
 ArtefactKey = tuple[str, str, str]
 """Stage, target and decoy."""
-State = tuple[int, int]
+SizeAndTime = tuple[int, int]
 """Size in bytes and modification time in ns."""
 COLUMNS = ("stage", "target", "decoy", "artefact_sha256", "file_sha256", "size", "mtime_ns")
 AsFile = Callable[[str, bytes], bytes]
@@ -39,7 +39,7 @@ class Published(NamedTuple):
 
     artefact: str
     file: str
-    state: State
+    state: SizeAndTime
 
 
 def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
@@ -49,7 +49,7 @@ def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
 
 
 def publish(
-    dataset: str, choices: dict[str, Choice], store: Store, as_file: AsFile
+    dataset: str, choices: dict[str, FeatureChoice], store: Store, as_file: AsFile
 ) -> tuple[int, int]:
     """Publish the artefacts of the decoys of the last build, and remove the files of decoys that
     no longer exist.
@@ -106,7 +106,7 @@ def publish(
 
 
 def publish_decoy(
-    dataset: str, chunk: str, choices: dict[str, Choice], store: Store, as_file: AsFile
+    dataset: str, chunk: str, choices: dict[str, FeatureChoice], store: Store, as_file: AsFile
 ) -> LedgerRow:
     """Publish the artefacts of a decoy that was built alone; its outcome."""
     (member,) = read_chunk(dataset, chunk)
@@ -147,9 +147,9 @@ def damaged(dataset: str) -> set[ArtefactKey]:
     return {key for key in differing if not _has_content(place(dataset, *key), table[key].file)}
 
 
-def _states(dataset: str) -> dict[ArtefactKey, State]:
+def _states(dataset: str) -> dict[ArtefactKey, SizeAndTime]:
     """Every artefact that is published, with the state of its file."""
-    states: dict[ArtefactKey, State] = {}
+    states: dict[ArtefactKey, SizeAndTime] = {}
     for stage in layout.STAGES:
         suffix = layout.SUFFIX[stage]
         for target in _entries(layout.ARTEFACTS.format(dataset=dataset, stage=stage)):
@@ -161,7 +161,7 @@ def _states(dataset: str) -> dict[ArtefactKey, State]:
     return states
 
 
-def _state(status: os.stat_result) -> State:
+def _state(status: os.stat_result) -> SizeAndTime:
     return status.st_size, status.st_mtime_ns
 
 

@@ -30,7 +30,7 @@ from toporank.features.bystanders import not_looked_at
 from toporank.features.dssp_nodes import NodeTable
 from toporank.features.interface import Interface, Meeting
 from toporank.features.pairs import Edges
-from toporank.features.registry import Choice, canonical, node_columns, records
+from toporank.features.registry import FeatureChoice, canonical, node_columns, records
 from toporank.features.residue_tables import matrix, read_residues, table_bytes
 from toporank.files.graph_file import FORMAT, graph_bytes
 from toporank.layout import STAGES
@@ -72,7 +72,7 @@ def _version(package: str) -> str:
     return metadata.version(package)
 
 
-def code_digest(kind: str, choices: dict[str, Choice]) -> str:
+def code_digest(kind: str, choices: dict[str, FeatureChoice]) -> str:
     """Digest of the code and the packages that a kind of artefact depends on: a key of `PACKAGES`.
 
     All kinds are made again when a file of `structures` or `features` changes, and those of the
@@ -86,11 +86,11 @@ def code_digest(kind: str, choices: dict[str, Choice]) -> str:
     return hashlib.sha256(f"{code} {versions}".encode()).hexdigest()[:16]
 
 
-def _module(kind: str, choices: dict[str, Choice]) -> Choice:
+def _module(kind: str, choices: dict[str, FeatureChoice]) -> FeatureChoice:
     return choices["edges" if kind == "graphs" else kind]
 
 
-def recipes(choices: dict[str, Choice]) -> dict[str, list[str]]:
+def recipes(choices: dict[str, FeatureChoice]) -> dict[str, list[str]]:
     """Stage → digest of its code, and its module with parameters as canonical JSON."""
     recipe_of = {}
     for stage in STAGES:
@@ -106,14 +106,14 @@ def structure_digest(path: Path) -> str:
 
 def scope_of(path: Path, structure_sha256: str, model: int) -> str:
     """The scope of the reuse store with all that was made of a structure; arguments as for
-    `Making`.
+    `DecoyArtefacts`.
     """
     text = f"{structure_sha256} {structure_format(path)} {model}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass
-class Making:
+class DecoyArtefacts:
     """The artefacts of one decoy: each is taken from the store, or made from the ones before it.
 
     path : the structure file, structure_sha256 : of its content. dockq : its label, or None.
@@ -126,9 +126,9 @@ class Making:
     structure_sha256: str
     dockq: float | None
     partners: Partners
-    choices: dict[str, Choice]
+    choices: dict[str, FeatureChoice]
     store: Store
-    part_of: Making | None = None
+    part_of: DecoyArtefacts | None = None
     model: int = 0
     content: bytes | None = field(default=None, repr=False)
 
@@ -333,7 +333,7 @@ class Making:
         graphs = {}
         for meeting in touching:
             pair = chains[meeting.first], chains[meeting.second]
-            part = Making(
+            part = DecoyArtefacts(
                 self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self
             )
             with contextlib.suppress(FeatureError):
@@ -419,7 +419,7 @@ def keep_file(path: Path, content: bytes, sketch: Sketch, store: Path) -> None:
     store : folder of the reuse store
     """
     for model in sketch.decoys:
-        made = Making(
+        made = DecoyArtefacts(
             path, sketch.content, None, (), {}, Store(store), model=model, content=content
         )
         made.read_file()
@@ -430,7 +430,7 @@ def _unless_empty(partners: str) -> dict[str, str]:
     return {"partners": partners} if partners else {}
 
 
-def graph_metadata(choices: dict[str, Choice]) -> dict[str, Any]:
+def graph_metadata(choices: dict[str, FeatureChoice]) -> dict[str, Any]:
     """Feature modules with parameters, column names and format version, as kept in graphs and
     checkpoints.
     """

@@ -43,7 +43,7 @@ UNCOMPRESSED = ("topology", "nodes")
 FAST = 1
 """Level of the compression."""
 
-Key = dict[str, Any]
+ResultKey = dict[str, Any]
 """All that a result depends on (JSON); `kind` says what it is."""
 Compute = Callable[[], tuple[bytes, dict[str, Any]]]
 """Returns the bytes of a result, and facts to keep with it (JSON)."""
@@ -74,14 +74,14 @@ class Store:
         self.reused: Counter[str] = Counter()
         self._last: Scope | None = None
 
-    def cached(self, scope: str, key: Key, compute: Compute) -> Entry:
+    def cached(self, scope: str, key: ResultKey, compute: Compute) -> Entry:
         """The result of a key in a scope, computed and kept where it is missing or damaged."""
         opened = self.scope(scope)
         entry = opened.cached(key, compute)
         opened.save()
         return entry
 
-    def lookup(self, scope: str, key: Key) -> Entry | None:
+    def lookup(self, scope: str, key: ResultKey) -> Entry | None:
         """The result of a key in a scope; None where it is missing or damaged."""
         return self.scope(scope).lookup(key)
 
@@ -108,7 +108,7 @@ class Scope:
         self._store = store
         self._open()
 
-    def cached(self, key: Key, compute: Compute) -> Entry:
+    def cached(self, key: ResultKey, compute: Compute) -> Entry:
         """The result of a key, computed where it is missing or damaged. compute : may ask for
         others.
         """
@@ -121,7 +121,7 @@ class Scope:
         self._store.computed[key["kind"]] += 1
         return entry
 
-    def lookup(self, key: Key) -> Entry | None:
+    def lookup(self, key: ResultKey) -> Entry | None:
         """The result of a key; None where it is missing or damaged."""
         entry = self._entry(_name(key))
         if entry is not None:
@@ -198,7 +198,7 @@ def _damage_ignored() -> Iterator[None]:
             raise
 
 
-def _name(key: Key) -> str:
+def _name(key: ResultKey) -> str:
     return f"{key['kind']}/{hashlib.sha256(canonical(key).encode()).hexdigest()}"
 
 

@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 """
 
 
-class Chain(NamedTuple):
+class ChainRow(NamedTuple):
     """A row of chains.csv: one of the different sequences of a target.
 
     decoy : the one it was read from, structure_sha256 : of its file. chains : names of those that
@@ -32,20 +32,20 @@ class Chain(NamedTuple):
     sequence: str
 
 
-def write_chains(path: Path | str, rows: Iterable[Chain]) -> None:
+def write_chains(path: Path | str, rows: Iterable[ChainRow]) -> None:
     """Write chains.csv."""
-    write_rows(path, Chain._fields, rows)
+    write_rows(path, ChainRow._fields, rows)
 
 
-def read_chains(path: Path | str) -> list[Chain]:
+def read_chains(path: Path | str) -> list[ChainRow]:
     """Read chains.csv. Raises RecordError when it is something else."""
     try:
-        return [Chain(**row) for row in read_rows(path)]
+        return [ChainRow(**row) for row in read_rows(path)]
     except TypeError as error:
         raise RecordError("not a table of chains", where=path, remedy=DAMAGED) from error
 
 
-def sequences_of_chains(rows: Iterable[Chain]) -> dict[str, dict[str, str]]:
+def sequences_of_chains(rows: Iterable[ChainRow]) -> dict[str, dict[str, str]]:
     """Target → the sequence of each of its chains, by name."""
     found: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -53,7 +53,7 @@ def sequences_of_chains(rows: Iterable[Chain]) -> dict[str, dict[str, str]]:
     return found
 
 
-def compared(rows: Iterable[Chain]) -> dict[str, list[str]]:
+def compared(rows: Iterable[ChainRow]) -> dict[str, list[str]]:
     """The sequences of each target that are compared with others; none where all are antibodies or
     peptides.
     """

@@ -18,10 +18,10 @@ from toporank.comparing.homology.kmers import ALIKE, Sample, containments, sampl
 from toporank.comparing.homology.mmseqs import aligned
 from toporank.errors import ConfigError
 
-Chains = Mapping[str, Collection[str]]
+TargetSequences = Mapping[str, Collection[str]]
 
 
-def clusters(chains: Chains, *, align: bool = False) -> dict[str, str]:
+def clusters(chains: TargetSequences, *, align: bool = False) -> dict[str, str]:
     """Put targets that share a chain into clusters, by single linkage.
 
     Parameters
@@ -119,7 +119,7 @@ class References(NamedTuple):
     targets: list[list[str]]
 
 
-def references(chains: Chains) -> References:
+def references(chains: TargetSequences) -> References:
     """Return the different chains of these targets."""
     of_chain: dict[str, list[str]] = {}
     for target in sorted(chains):
@@ -140,7 +140,7 @@ class Nearest(NamedTuple):
     containment: float
 
 
-def nearest(chains: Chains, known: References) -> dict[str, Nearest | None]:
+def nearest(chains: TargetSequences, known: References) -> dict[str, Nearest | None]:
     """Find the nearest target of the references for each query.
 
     Of equally near ones the query itself, if it is among them, otherwise the first by name.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from toporank.comparing.homology.clusters import Chains, References
+from toporank.comparing.homology.clusters import References, TargetSequences
 from toporank.comparing.homology.kmers import Sample, sample
 
 KEPT = 64
@@ -30,7 +30,7 @@ LONGEST = -(-4 * KEPT // 3) * 4
 """Letters that hold the hashes of a chain, at most."""
 
 
-def remember(chains: Chains) -> dict[str, Any]:
+def remember(chains: TargetSequences) -> dict[str, Any]:
     """The record of training targets. chains : target → the sequences that are compared."""
     samples = []
     for target, sequences in chains.items():

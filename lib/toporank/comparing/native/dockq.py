@@ -28,7 +28,7 @@ class Side(NamedTuple):
     backbone: np.ndarray
 
 
-class Interface(NamedTuple):
+class NativeInterface(NamedTuple):
     """An interface of a native.
 
     pairs : int, shape (P, 2), residues of the two sides nearer than `INTERFACE`
@@ -91,7 +91,7 @@ def _nearest(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.sqrt(np.nan_to_num(squares, nan=np.inf).min(axis=(1, 2)))
 
 
-def score(native: Interface, decoy: tuple[Side, Side]) -> Scores | None:
+def score(native: NativeInterface, decoy: tuple[Side, Side]) -> Scores | None:
     """Score an interface of a decoy.
 
     DockQ = (fnat + 1 / (1 + (iRMSD / 1.5 Å)²) + 1 / (1 + (LRMSD / 8.5 Å)²)) / 3. fnat is the share

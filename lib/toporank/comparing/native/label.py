@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.comparing.native.alignment import LEAST_IDENTITY, align
-from toporank.comparing.native.dockq import Interface, Scores, Side, near_pairs, score
+from toporank.comparing.native.dockq import NativeInterface, Scores, Side, near_pairs, score
 from toporank.comparing.native.mapping import (
     Chain,
     Correspondence,
@@ -32,7 +32,7 @@ Interfaces = dict[tuple[Partner, Partner], Scores]
 """Scores of pairs of partners."""
 
 
-class Label(NamedTuple):
+class NativeLabel(NamedTuple):
     """How good a decoy is.
 
     Attributes
@@ -86,7 +86,7 @@ class Native:
 
     def _set_chains(self, chains: dict[str, Chain]) -> None:
         self.chains = chains
-        self._interfaces: dict[tuple[Partner, Partner], Interface | None] = {}
+        self._interfaces: dict[tuple[Partner, Partner], NativeInterface | None] = {}
 
     def with_chains(self, chains: dict[str, Chain]) -> Native:
         """Return the native with some of its chains cut; the pieces of a chain are of one
@@ -106,13 +106,13 @@ class Native:
             self._cut[key] = native
         return self._cut[key]
 
-    def interface(self, one: Partner, other: Partner) -> Interface | None:
+    def interface(self, one: Partner, other: Partner) -> NativeInterface | None:
         """Return the interface of two groups of chains; None where they do not touch."""
         if (one, other) not in self._interfaces:
             first = _side([self.chains[name] for name in one])
             second = _side([self.chains[name] for name in other])
             pairs, contact = near_pairs(first.atoms, second.atoms)
-            touching = Interface((first, second), pairs, contact) if contact.any() else None
+            touching = NativeInterface((first, second), pairs, contact) if contact.any() else None
             self._interfaces[one, other] = touching
         return self._interfaces[one, other]
 
@@ -134,7 +134,7 @@ def _check(partners: Partners, chains: list[str]) -> None:
         )
 
 
-def label(native: Native, decoy: Complex) -> Label:
+def label(native: Native, decoy: Complex) -> NativeLabel:
     """Label a decoy under the mapping of chains with the greatest sum of DockQ over all pairs of
     chains.
 
@@ -148,7 +148,7 @@ def label(native: Native, decoy: Complex) -> Label:
 
     Returns
     -------
-    Label
+    NativeLabel
 
     Raises
     ------
@@ -176,7 +176,7 @@ def label(native: Native, decoy: Complex) -> Label:
         by_file[native.of_file(one), native.of_file(other)] = scores
     holders = counterparts_of_file(correspondence, mapping)
     left_out = _left_out(correspondence.decoy, mapping.values())
-    return Label(
+    return NativeLabel(
         dockq=sum(scores.dockq for scores in interfaces.values()) / len(interfaces),
         mapping=holders,
         interfaces=by_file,
@@ -235,7 +235,7 @@ def _partners_to_compare(
 
 
 def _counterparts(correspondence: Correspondence, mapping: Mapping, n_residues: int) -> np.ndarray:
-    """As `Label.counterparts`."""
+    """As `NativeLabel.counterparts`."""
     places = np.full((n_residues, 3), np.nan, np.float32)
     for native_chain, other in mapping.items():
         native = correspondence.native[native_chain]

@@ -60,7 +60,7 @@ def native_contacts(decoy: Complex, expected: np.ndarray, native: Complex) -> np
     Parameters
     ----------
     decoy : with its partners
-    expected : as `label.Label.counterparts`
+    expected : as `label.NativeLabel.counterparts`
     native : the complex that `expected` comes from
 
     Returns

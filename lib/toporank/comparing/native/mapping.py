@@ -138,14 +138,14 @@ class ChainLike(Protocol):
     def ca(self) -> np.ndarray: ...
 
 
-Chains = MappingType[str, ChainLike]
+ChainsByName = MappingType[str, ChainLike]
 Mapping = dict[str, str]
 """Chain of the native → chain of the decoy."""
 Family = tuple[list[str], list[str]]
 """Chains of the native, and of the decoy, that can be each other."""
 
 
-def mappings(native: Chains, decoy: Chains) -> list[Mapping]:
+def mappings(native: ChainsByName, decoy: ChainsByName) -> list[Mapping]:
     """The possible mappings, each of as many chains as can be; `[{}]` where no chains are alike."""
     copies = counterparts(native, decoy)
     families = _families(copies)
@@ -159,7 +159,7 @@ def mappings(native: Chains, decoy: Chains) -> list[Mapping]:
     return possible
 
 
-def counterparts(native: Chains, decoy: Chains) -> dict[str, list[str]]:
+def counterparts(native: ChainsByName, decoy: ChainsByName) -> dict[str, list[str]]:
     """For each chain of the native those of the decoy that are copies of it; it may be none."""
     identity = np.zeros((len(native), len(decoy)))
     n_identical = np.zeros((len(native), len(decoy)))
@@ -216,7 +216,7 @@ def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Ma
 
 
 def _mappings_by_superposition(
-    native: Chains, decoy: Chains, copies: dict[str, list[str]], families: list[Family]
+    native: ChainsByName, decoy: ChainsByName, copies: dict[str, list[str]], families: list[Family]
 ) -> list[Mapping]:
     """One mapping for each chain superposed on each of its counterparts: of the rest, what comes
     nearest.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.inputs.confidence.table import ALWAYS, NEVER, Choice
+from toporank.inputs.confidence.table import ALWAYS, NEVER, PlddtChoice
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import StructureFile
@@ -80,7 +80,7 @@ class BFactors(NamedTuple):
         values = [self.of_residues.get(residue, np.nan) for residue in complex_.residues]
         return np.array(values, dtype=float)
 
-    def are_plddt(self, choice: Choice) -> bool:
+    def are_plddt(self, choice: PlddtChoice) -> bool:
         """Whether they may be pLDDT: those of an experiment are where `choice` says so."""
         return choice == ALWAYS or (choice != NEVER and not self.measured)
 

@@ -44,7 +44,7 @@ Values = dict[str, Any]
 """What a file holds, by name."""
 
 
-class State(NamedTuple):
+class ContentState(NamedTuple):
     """Which content a file has: it is parsed again when this changes. size, version : as in
     `files.state.FileState`.
     """
@@ -54,7 +54,7 @@ class State(NamedTuple):
     version: int
 
 
-def state_of(path: Path) -> State:
+def state_of(path: Path) -> ContentState:
     """Return the state of a file.
 
     Raises
@@ -63,7 +63,7 @@ def state_of(path: Path) -> State:
         when it cannot be looked at
     """
     try:
-        return State(path, *files_state.state_of(path))
+        return ContentState(path, *files_state.state_of(path))
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -126,7 +126,7 @@ def read_values(path: Path) -> Values:
     return values
 
 
-_parsed: OrderedDict[State, Values | ConfidenceError] = OrderedDict()
+_parsed: OrderedDict[ContentState, Values | ConfidenceError] = OrderedDict()
 """What files hold, or why they cannot be used, those that were used last at the end."""
 
 

@@ -41,8 +41,8 @@ from toporank.inputs.confidence.table import (
     OF_B_FACTORS,
     OF_FILE,
     OK,
-    Choice,
     Confidence,
+    PlddtChoice,
 )
 from toporank.inputs.confidence.tokens import Placed, n_tokens, placed, shifted_b_factors
 from toporank.inputs.predictors import files_of_model, named_by, output_of_predictor, place_of
@@ -111,7 +111,7 @@ class Examined(NamedTuple):
     profiles: tuple[bytes, ...] = ()
 
 
-def examine(decoy: DecoyFile, choice: Choice = AUTO) -> Examined:
+def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     """Return what the predictor of one decoy says of it.
 
     A file that cannot be used, and a matrix that does not fit the model, is named in `reason`.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from toporank.errors import ConfidenceError
 from toporank.files.compressed import without_compression
-from toporank.inputs.confidence.content import State, read_bytes, state_of
+from toporank.inputs.confidence.content import ContentState, read_bytes, state_of
 from toporank.inputs.confidence.side_files import HADDOCK_TABLE, haddock_tables
 
 TERMS = ("vdw", "elec", "desolv", "air", "bsa")
@@ -95,7 +95,7 @@ def of_tables(model: Path) -> Haddock | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _rows(table: State) -> dict[str, dict[str, str]] | ConfidenceError:
+def _rows(table: ContentState) -> dict[str, dict[str, str]] | ConfidenceError:
     """The cells of a table by the path of the model, or why it cannot be used; parsed once in a
     process.
 

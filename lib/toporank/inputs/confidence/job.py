@@ -14,7 +14,7 @@ from toporank.comparing.native.dockq import FEWEST, superposition
 from toporank.errors import TopoRankError, printable
 from toporank.inputs.confidence.decoy import DecoyFile, Examined, examine
 from toporank.inputs.confidence.side_files import look_anew
-from toporank.inputs.confidence.table import AUTO, INCOMPLETE, Choice, Confidence
+from toporank.inputs.confidence.table import AUTO, INCOMPLETE, Confidence, PlddtChoice
 from toporank.inputs.confidence.unread import unread
 from toporank.inputs.predictors import place_of
 from toporank.structures.complex import Complex
@@ -25,7 +25,7 @@ OTHER_POSE = 2.0
 """Å, `displacement`: a relaxed model differs by less from the one that it was made of."""
 
 
-def confidences(decoys: Iterable[DecoyFile], choice: Choice = AUTO) -> list[Confidence]:
+def confidences(decoys: Iterable[DecoyFile], choice: PlddtChoice = AUTO) -> list[Confidence]:
     """Return the row of each decoy, in their order, in which those of a target follow one another.
 
     Whatever is wrong with one decoy and its files is the reason in its row.
@@ -55,7 +55,7 @@ def confidences(decoys: Iterable[DecoyFile], choice: Choice = AUTO) -> list[Conf
     return rows
 
 
-def _examined(decoy: DecoyFile, choice: Choice) -> Examined:
+def _examined(decoy: DecoyFile, choice: PlddtChoice) -> Examined:
     """One decoy; whatever it raises becomes the reason in its row."""
     name = f"{decoy.target}/{decoy.decoy}"
     try:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from toporank.files.spreadsheets import read_rows, write_rows
+from toporank.structures.identity import DecoyKey
 
 OK, INCOMPLETE, NOTHING = "ok", "incomplete", "none"
 """Status: all that was found was read; some of it was not, for a reason; there is nothing."""
 
 
-Choice = Literal["auto", "b_factor", "none"]
+PlddtChoice = Literal["auto", "b_factor", "none"]
 """Whether B factors are pLDDT: where something says so or they look like it, always, never."""
 AUTO, ALWAYS, NEVER = "auto", "b_factor", "none"
 OF_FILE, OF_B_FACTORS = "file", "b_factor"
@@ -110,9 +111,7 @@ def read_confidence(path: Path | str) -> list[Confidence]:
     return rows
 
 
-def of_copies(
-    rows: Iterable[Confidence], copy_of: Mapping[tuple[str, str], str]
-) -> list[Confidence]:
+def of_copies(rows: Iterable[Confidence], copy_of: Mapping[DecoyKey, str]) -> list[Confidence]:
     """Return the rows, in which all copies of a model have the measures of the one with most.
 
     A copy may have lost its side files.
@@ -122,7 +121,7 @@ def of_copies(
     copy_of : target and decoy → the decoy that it is a copy of
     """
     rows = list(rows)
-    most: dict[tuple[str, str], Confidence] = {}
+    most: dict[DecoyKey, Confidence] = {}
     for row in rows:
         original = row.target, copy_of.get((row.target, row.decoy), row.decoy)
         if original not in most or _n_measures(row) > _n_measures(most[original]):
@@ -135,8 +134,8 @@ def of_copies(
 
 
 def best_measured(
-    copy_of: Mapping[tuple[str, str], str], rows: Iterable[Confidence]
-) -> dict[tuple[str, str], str]:
+    copy_of: Mapping[DecoyKey, str], rows: Iterable[Confidence]
+) -> dict[DecoyKey, str]:
     """Return for copies the decoy that counts for them: of equal models the one with most measures.
 
     Parameters
@@ -150,10 +149,10 @@ def best_measured(
     stays
     """
     n_measures = {(row.target, row.decoy): _n_measures(row) for row in rows}
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[DecoyKey, list[str]] = {}
     for (target, decoy), original in copy_of.items():
         groups.setdefault((target, original), [original]).append(decoy)
-    best_of_copies: dict[tuple[str, str], str] = {}
+    best_of_copies: dict[DecoyKey, str] = {}
     for (target, _), decoys in groups.items():
         decoys[1:] = sorted(decoys[1:])
         n_of_decoys = [n_measures.get((target, decoy), 0) for decoy in decoys]
