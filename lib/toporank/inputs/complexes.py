@@ -91,9 +91,9 @@ def group(
     ----------
     decoys : as `inputs.folders.find_decoys` finds them: one for each file, its target called after
         its folder
-    by : `BY_SEQUENCE` or `BY_FOLDER` folder_name : name of the folder with all of them, after which
-    a complex is called that nothing else
-        names
+    by : `BY_SEQUENCE` or `BY_FOLDER`
+    folder_name : name of the folder with all of them, after which a complex is called that nothing
+        else names
     partners : folder → partners, where a table gives them; folders with different partners stay
         apart
     jobs : folder → the archive that it was in: each archive is a job, and stays apart from all else
