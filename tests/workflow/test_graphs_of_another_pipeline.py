@@ -70,7 +70,7 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
     assert "theirs: 9 graphs of another pipeline; 3 labels in the table" in printed
     assert "9 decoys = 9 ok; 9 labels = 9 with a graph" in printed
     assert "TopoRank cannot name the features" in printed
-    assert "there are no clusters: each target is split by itself" in printed
+    assert "there are no clusters: each target is split alone" in printed
     assert (study.results / "final/best.ckpt").exists()
     assert [row["run"] for row in rows(study.text("final/leaderboard.csv"))] == ["tiny_seed1"]
     assert sorted(row["split"] for row in rows(study.text("splits.csv"))) == [

@@ -25,7 +25,7 @@ def graphs(study) -> dict[str, bytes]:
 def test_one_graph_asked_for_by_its_path_is_built_and_no_other(fresh, few_built):
     fresh.run(GRAPH)
     assert fresh.computed() == Counter(
-        complex=1, contacts=1, interface=1, topology=1, nodes=1, edges=1, graphs=1
+        complex=1, confidence=1, contacts=1, interface=1, topology=1, nodes=1, edges=1, graphs=1
     )
     assert graphs(fresh) == {
         "mini/graphs/1GCQ/mid4.pt": graphs(few_built)["mini/graphs/1GCQ/mid4.pt"]

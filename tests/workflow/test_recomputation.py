@@ -17,8 +17,9 @@ pytestmark = pytest.mark.slow
 
 THREE = {"1AVZ": ["near1.pdb.gz", "far1.pdb"], "1GCQ": ["mid4.cif"]}
 GRAPHS = "build_graphs"
-ALL = Counter(complex=3, contacts=3, interface=3, topology=3, nodes=3, edges=3, graphs=3)
-FEATURES_ALL = ALL - Counter(complex=3, contacts=3)
+OF_FILE = Counter(complex=3, confidence=3, contacts=3)
+FEATURES_ALL = Counter(interface=3, topology=3, nodes=3, edges=3, graphs=3)
+ALL = OF_FILE + FEATURES_ALL
 """Of decoys that were read before."""
 
 
@@ -172,7 +173,7 @@ def test_code_of_one_stage_changed_and_back(tmp_path):
     module = study.repository / "lib/toporank/features/topology.py"
     text = module.read_text()
     module.write_text(text.replace("values.mean(), ", "1.5 * values.mean(), "))
-    assert again(study, features=FEATURES) == FEATURES_ALL + Counter(complex=3, contacts=3)
+    assert again(study, features=FEATURES) == ALL
     afresh = clean(tmp_path / "clean", study.repository, features=FEATURES)
     assert study.tree() == afresh.tree() != before
     module.write_text(text)

@@ -34,7 +34,9 @@ class ImportedGraphs(NamedTuple):
     """A data set of graphs of another pipeline.
 
     coverage : a row for each graph, and each label without graph. labels : as training and
-    evaluation read them. chains : a row for each target, without sequence. members : of the pack.
+        evaluation read them.
+    chains : a row for each target, without sequence.
+    members : of the pack.
     notes : what the user should know.
     """
 

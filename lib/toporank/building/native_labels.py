@@ -63,9 +63,10 @@ class LabelledDecoy(NamedTuple):
     why, or what was left out.
 
     partners : of the native, empty when each chain is one. mapping : as from
-    `native.mapping_text.mapping_text`. counterparts : SHA-256 of what `Labelling.counterparts`
-    gives; empty without a label. joined : which chains of the native are one partner by nature, in
-    a sentence; empty where partners are given.
+        `native.mapping_text.mapping_text`.
+    counterparts : SHA-256 of what `Labelling.counterparts` gives; empty without a label.
+    joined : which chains of the native are one partner by nature, in a sentence; empty where
+        partners are given.
     """
 
     target: str

@@ -30,10 +30,11 @@ class Natives(NamedTuple):
     """All facts about the natives of a data set.
 
     chains : target → name and sequence of each chain of its native; None where the file cannot be
-    read. bodies : target → the partners that the chains of its native are by nature, as text; empty
-    where each is one. mapping : gives which chain is which, as `native.mapping_text.mapping_text`
-    writes it, of a decoy whose label has to decide between copies of a chain; empty where it has
-    none.
+        read.
+    bodies : target → the partners that the chains of its native are by nature, as text; empty where
+        each is one.
+    mapping : gives which chain is which, as `native.mapping_text.mapping_text` writes it, of a
+        decoy whose label has to decide between copies of a chain; empty where it has none.
     """
 
     chains: Mapping[str, ChainSequences | None]

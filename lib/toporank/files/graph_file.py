@@ -26,9 +26,11 @@ class Graph(NamedTuple):
     """One decoy as the network sees it.
 
     x : (n, k) float32. edge_index : (2, E) int64. edge_attr : (E, m) float32. y : its DockQ, nan
-    where unlabelled. metadata : of the features. edge_y : (E,) float32, the local quality of each
-    edge, nan where unknown; of a graph in a pack alone, None where the pack has none. residues : of
-    a graph in a pack alone, the names of its nodes as `packfile.Pack` has them.
+        where unlabelled.
+    metadata : of the features.
+    edge_y : (E,) float32, the local quality of each edge, nan where unknown; of a graph in a pack
+        alone, None where the pack has none.
+    residues : of a graph in a pack alone, the names of its nodes as `packfile.Pack` has them.
     """
 
     x: np.ndarray

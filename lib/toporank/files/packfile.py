@@ -189,10 +189,12 @@ class PackedGraphs:
     """The graphs of one or more packs, memory-mapped.
 
     target, decoy, split : (B,) texts and dockq : (B,) float64, nan where unlabelled; item i is
-    graph i. residues : (B,) texts as in `Pack`. metadata : format, feature modules and columns;
-    empty where there are no graphs. parts : the numbers of each pack, by the names of `NUMBERS`.
-    part_of, place_in_part : (B,), in which pack a graph is, and where. joined : number of graphs in
-    which a partner has several chains.
+        graph i.
+    residues : (B,) texts as in `Pack`.
+    metadata : format, feature modules and columns; empty where there are no graphs.
+    parts : the numbers of each pack, by the names of `NUMBERS`.
+    part_of, place_in_part : (B,), in which pack a graph is, and where.
+    joined : number of graphs in which a partner has several chains.
     """
 
     target: np.ndarray

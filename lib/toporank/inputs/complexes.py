@@ -50,14 +50,19 @@ class Grouped(NamedTuple):
     sentence each.
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all
-    decoys. residues : target and decoy → number of residues in these chains. mutants : what
-    `inputs.mutants` says. molecules : where one chain name means several molecules, in a
-    sentence. contents : path → SHA-256 of each file that could be looked into. copies : target and
-    decoy → the first decoy of the target that has the same atoms in the same places. renamed : that
-    models of one name got others, a sentence. ambiguous : target and name of files that are called
-    alike and differ. pairs : of decoys, chains that are one body. chains : target and decoy → name
-    and sequence of each protein chain; decoys that cannot be read are left out. passed_over : files
-    that look like structures, or may hold some, and are not read.
+        decoys.
+    residues : target and decoy → number of residues in these chains.
+    mutants : what `inputs.mutants` says.
+    molecules : where one chain name means several molecules, in a sentence.
+    contents : path → SHA-256 of each file that could be looked into.
+    copies : target and decoy → the first decoy of the target that has the same atoms in the same
+        places.
+    renamed : that models of one name got others, a sentence.
+    ambiguous : target and name of files that are called alike and differ.
+    pairs : of decoys, chains that are one body.
+    chains : target and decoy → name and sequence of each protein chain; decoys that cannot be read
+        are left out.
+    passed_over : files that look like structures, or may hold some, and are not read.
     """
 
     decoys: list[Decoy]

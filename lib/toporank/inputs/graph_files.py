@@ -19,9 +19,11 @@ class GraphFile(NamedTuple):
     """A graph of another pipeline.
 
     target : as its metadata or else its folder says, empty where neither does. decoy : as its
-    metadata or else the name of the file says, without endings. file_name : that of the file,
-    without endings. dockq : its `y`, nan without. sha256 : of the file. names_features : whether
-    its metadata says which feature modules of TopoRank made it.
+        metadata or else the name of the file says, without endings.
+    file_name : that of the file, without endings.
+    dockq : its `y`, nan without.
+    sha256 : of the file.
+    names_features : whether its metadata says which feature modules of TopoRank made it.
     """
 
     path: Path

@@ -25,12 +25,14 @@ class Label(NamedTuple):
     """DockQ of one decoy, from 0 to 1, the split it belongs to, and the group of decoys that is
     judged apart.
 
-    split : `train`, `val` or `test`, or `""` while nothing is decided. partners : those the DockQ
-    is between, as `partners.partners_text` writes them; empty where the table says nothing.
+    split : `train`, `val` or `test`, or `""` while nothing is decided.
+    partners : those the DockQ is between, as `partners.partners_text` writes them; empty where the
+        table says nothing.
     interface : likewise the two partners that meet in the interface that is labelled; empty for the
-    whole decoy. mapping : which chain of the native is which of the decoy, as
-    `native.mapping_text.mapping_text` writes it, where
-        the partners are named by chains of the native; empty where the table does not say it.
+        whole decoy.
+    mapping : which chain of the native is which of the decoy, as `native.mapping_text.mapping_text`
+        writes it, where the partners are named by chains of the native; empty where the table does
+        not say it.
     """
 
     target: str

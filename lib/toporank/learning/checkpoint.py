@@ -115,7 +115,8 @@ class TrainingSet(_Part):
     training chains.
 
     joined : number of graphs in which a partner has several chains; None for a checkpoint that does
-    not say. clusters : of each training target, if clusters were balanced.
+        not say.
+    clusters : of each training target, if clusters were balanced.
     """
 
     fingerprint: Text

@@ -31,10 +31,12 @@ class GraphBatch(NamedTuple):
     """B graphs as one, with n nodes and E directed edges in all.
 
     x : (n, k) float32. edge_index : (2, E) int64, sorted by destination if the pack is. edge_attr :
-    (E, m) float32. node_graph : (n,) and edge_graph : (E,) int64, the graph each node and edge
-    belongs to. y : (B,) float32, nan where unlabelled. index : (B,) int64, position in the store.
+        (E, m) float32.
+    node_graph : (n,) and edge_graph : (E,) int64, the graph each node and edge belongs to.
+    y : (B,) float32, nan where unlabelled.
+    index : (B,) int64, position in the store.
     edge_y : (E,) float32, local quality of each edge, nan where unknown; None where no pack has
-    any.
+        any.
     """
 
     x: Tensor

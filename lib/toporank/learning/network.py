@@ -100,10 +100,13 @@ class LocalHead(nn.Module):
 class NetworkOutput(NamedTuple):
     """What a network predicts for a batch of B graphs.
 
-    score : (B,), DockQ of each graph, between 0 and 1. local : (B,), mean local quality of its
-    edges, between 0 and 1; None where the network does not predict it. edge_logit : (E,), logit of
-    the local quality of each edge, edges sorted by destination; None likewise. pooled : (B, k), the
-    input of the head. Calibration compares it with that of the training decoys.
+    score : (B,), DockQ of each graph, between 0 and 1.
+    local : (B,), mean local quality of its edges, between 0 and 1; None where the network does not
+        predict it.
+    edge_logit : (E,), logit of the local quality of each edge, edges sorted by destination; None
+        likewise.
+    pooled : (B, k), the input of the head. Calibration compares it with that of the training
+        decoys.
     """
 
     score: Tensor

@@ -184,10 +184,11 @@ class Predicted(NamedTuple):
     shape (B,) each.
 
     residues : predicted local quality of every node, one graph after another: the mean over the
-    edges that point to it, nan where there are none; shape (n,). contacts : that of the edges in
-    contact, by graph and destination, (C,); empty where no edge column says which these are. All
-    three are None where a network does not predict local quality. pooled : what the head sees of
-    each graph, (B, k).
+        edges that point to it, nan where there are none; shape (n,).
+    contacts : that of the edges in contact, by graph and destination, (C,); empty where no edge
+        column says which these are. All three are None where a network does not predict local
+        quality.
+    pooled : what the head sees of each graph, (B, k).
     """
 
     score: Tensor

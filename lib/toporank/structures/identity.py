@@ -82,12 +82,12 @@ class Decoy(NamedTuple):
     """One candidate structure. Its identity is (dataset, target, name); the path is where it lies.
 
     refused : why a file with this name cannot be used, and what to do; `""` if it can. Target and
-    name
-        of a refused decoy are `table_name`s; its path may hold any character.
-    model : which of the models of the file it is, from 1; 0 for the only one lacks : which chains
-    it lacks that most models of its target have, in words spare : its chains that most models of
-    its target have in fewer copies, as `partners.partner_name` writes them folder : what its target
-    would be called after its folder, where the target has another name
+        name of a refused decoy are `table_name`s; its path may hold any character.
+    model : which of the models of the file it is, from 1; 0 for the only one
+    lacks : which chains it lacks that most models of its target have, in words
+    spare : its chains that most models of its target have in fewer copies, as
+        `partners.partner_name` writes them
+    folder : what its target would be called after its folder, where the target has another name
     """
 
     dataset: str

@@ -65,8 +65,8 @@ class Cubes(NamedTuple):
     """Space cut into cubes.
 
     cell : int, (n,), the number of the cube that each point is in; neighbours along z have
-    neighbouring numbers. rows : int, (9,), rising: cube c and the 26 around it are those from c +
-    row - 1 to c + row + 1.
+        neighbouring numbers.
+    rows : int, (9,), rising: cube c and the 26 around it are those from c + row - 1 to c + row + 1.
     """
 
     cell: np.ndarray

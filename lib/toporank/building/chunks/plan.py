@@ -37,11 +37,13 @@ NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
 class PlannedDecoy(NamedTuple):
     """One decoy of a chunk. `dockq` is empty without a label, `refused` says why it is not read.
 
-    size, version : of its file, as in `files.state.FileState`. partners : by the chains of its
-    file, as `partners.partners_text` writes them; empty when each chain is one. partners_given : as
-    they were given, if by other names. model, lacks, spare : as in `structures.identity.Decoy`.
-    recognised : `yes` where nobody gave the partners. joined : which chains are one partner by
-    nature, in a sentence.
+    size, version : of its file, as in `files.state.FileState`.
+    partners : by the chains of its file, as `partners.partners_text` writes them; empty when each
+        chain is one.
+    partners_given : as they were given, if by other names.
+    model, lacks, spare : as in `structures.identity.Decoy`.
+    recognised : `yes` where nobody gave the partners.
+    joined : which chains are one partner by nature, in a sentence.
     """
 
     target: str
