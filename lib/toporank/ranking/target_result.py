@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.stages import CHANGED
 from toporank.building.chunks.store import Store
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
@@ -107,6 +108,7 @@ class TargetCache:
         show in the key.
         """
         unread = any(decoy.size == MISSING.size for decoy in plan if decoy.path)
+        unread |= any(row.reason.startswith(CHANGED) for row in result.fates)
         incomplete = any(row.status == INCOMPLETE for row in result.confidence)
         if not unread and not incomplete:
             content = result.to_json().encode()

@@ -15,6 +15,8 @@ from complexes import ANTIBODY, antibody_decoys, read_atoms
 from conftest import REPOSITORY
 from structures_text import pdb_with
 from toporank.app import score_folder
+from toporank.app.commands.score import settings_of
+from toporank.app.config import load_config
 from toporank.ranking.score import TargetScorer
 from toporank.ranking.score_targets import score_targets
 from toporank.ranking.target_result import TargetResult
@@ -131,6 +133,28 @@ def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
     toporank.score(models, cache=tmp_path / "cache")
     assert asked.targets[1] == {"1AVZ", "1PPE"}
     assert asked.found[0] == asked.found[1]
+
+
+def test_a_file_that_was_changed_while_it_was_scored_is_looked_at_again(
+    models, tmp_path, monkeypatch
+):
+    asked = DecoyFile(monkeypatch)
+    store = tmp_path / "store"
+    store.mkdir()
+    options = {"targets": "sequence", "confidence": True, "scorer": None}
+    config = load_config(settings_of(models, "models", None, **options))
+    score_folder.find_models(config, models, store, scores_here=False)
+    found = score_folder.find_models(config, models, store)
+    changed, other = sorted((models / "1PPE").glob("*.pdb.gz"))[:2]
+    content = changed.read_bytes()
+    shutil.copy(other, changed)
+    results = score_folder.score_folder(config, found, store)
+    assert (results.table["status"] == "unreadable").sum() == 1
+    changed.write_bytes(content)
+    found = score_folder.find_models(config, models, store)
+    results = score_folder.score_folder(config, found, store)
+    assert (results.table["status"] == "ok").all()
+    assert asked.targets[1] == {"1PPE"}
 
 
 def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whole(

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+CHANGED = "the file was changed while it was built"
+"""Why a decoy has no result whose file is not the one that was planned."""
 COMPUTED_IN_PARTS = ("interface", "nodes", "edges")
 """The modules that compute the graph of an interface of a decoy; its topology is that of the whole
 decoy.
@@ -195,7 +197,7 @@ class DecoyArtefacts:
 
         content = read_content(self.path) if self.content is None else self.content
         if hashlib.sha256(content).hexdigest() != self.structure_sha256:
-            raise StructureError("the file was changed while it was built", remedy="run again")
+            raise StructureError(CHANGED, remedy="run again")
         return open_structure(self.path, content)
 
     @functools.cached_property
