@@ -36,18 +36,19 @@ def contact_agreement(decoys: Decoys, quality: np.ndarray) -> pd.Series:
     by `decoy`, and by `first` and `second`, what it calls the residues, such as `A:52A`, in
     alphabetical order; empty for a decoy that is alone
     """
-    parts = [pd.DataFrame(columns=["first", "second", "decoy", "agreement"], dtype=str)]
+    columns: dict[str, list] = {"decoy": [], "first": [], "second": [], "agreement": []}
     is_alone = len(decoys.names) < 2
     shares_of = [] if is_alone else decoys.contacts.shares(_weight(quality))
     for decoy, names, (pairs, shares) in zip(
         decoys.names, decoys.residues, shares_of, strict=False
     ):
-        ends = []
         for one, other in pairs.tolist():
-            ends.append(pair_named(residue_named(names[one]), residue_named(names[other])))
-        of_decoy = pd.DataFrame(ends, columns=["first", "second"], dtype=str)
-        parts.append(of_decoy.assign(decoy=decoy, agreement=shares))
-    table = pd.concat(parts).astype({"agreement": float})
+            first, second = pair_named(residue_named(names[one]), residue_named(names[other]))
+            columns["first"].append(first)
+            columns["second"].append(second)
+        columns["decoy"] += [decoy] * len(pairs)
+        columns["agreement"] += shares.tolist()
+    table = pd.DataFrame(columns).astype({"agreement": float})
     return table.set_index(["decoy", "first", "second"])["agreement"]
 
 

@@ -170,15 +170,16 @@ def with_agreement(
 
 def _residue_names(read: Decoys) -> pd.Series:
     """The three letters of the amino acid of each residue, by decoy and name, such as `A:52A`."""
-    names: dict[int, dict[str, str]] = {}
+    names: dict[int, pd.Series] = {}
     parts = {"": pd.Series(dtype=str)}
     for decoy, chains in zip(read.names, read.chains, strict=True):
         if id(chains) not in names:
-            of_chains = names[id(chains)] = {}
+            of_chains = {}
             for chain in chains.values():
                 for residue, letter in zip(chain.residues, chain.sequence, strict=True):
                     of_chains[residue_named(residue)] = _NAMES.get(letter, UNKNOWN)
-        parts[decoy] = pd.Series(names[id(chains)], dtype=str)
+            names[id(chains)] = pd.Series(of_chains, dtype=str)
+        parts[decoy] = names[id(chains)]
     return pd.concat(parts)
 
 
