@@ -123,9 +123,12 @@ def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
     used = set(of_targets.values())
     stray = sorted(name for name, path in natives.items() if path not in used)
     if stray:
-        nearest = {name: _nearest(name, without) for name in stray}
-        name = next(filter(nearest.get, stray), stray[0])
-        hint = f", did you mean {printable(nearest[name])}?" if nearest[name] else ""
+        name, hint = stray[0], ""
+        for other in stray:
+            nearest = _nearest(other, without)
+            if nearest:
+                name, hint = other, f", did you mean {printable(nearest)}?"
+                break
         n = f" ({len(stray)} natives without target in all)" if len(stray) > 1 else ""
         lines.append(f"{printable(natives[name].name)} belongs to no target{hint}{n}")
     return lines

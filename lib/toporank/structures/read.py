@@ -286,12 +286,16 @@ def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, .
     """The protein chains of a model, and those that belong together by nature."""
     protein = [residue for residue in model.residues if residue.parent]
     letters: dict[str, str] = {}
-    rows = []
     for residue in protein:
         letter = STANDARD.get(residue.parent, "X")
         letters[residue.chain] = letters.get(residue.chain, "") + letter
-        rows.append((residue.chain, letter, residue.ca_place(), residue.number or 0))
-    pairs = pairs_of(traces_of(rows)) if may_pair([*letters.values()]) else []
+    pairs: list[Pair] = []
+    if may_pair([*letters.values()]):  # few may, and places take as long as all the rest
+        rows = []
+        for residue in protein:
+            letter = STANDARD.get(residue.parent, "X")
+            rows.append((residue.chain, letter, residue.ca_place(), residue.number or 0))
+        pairs = pairs_of(traces_of(rows))
     return tuple(letters.items()), tuple(pairs)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from toporank.errors import ConfigError
+from toporank.inputs import natives
 from toporank.inputs.folders import find_decoys
 from toporank.inputs.labels import (
     Label,
@@ -316,3 +317,12 @@ def test_equal_labels_are_said_before_anything_is_built(rows, said):
     problems = label_problems(labels, decoys)
     assert bool(said) == bool(problems)
     assert said in "".join(problems)
+
+
+def test_the_target_like_a_native_is_looked_for_until_there_is_one(monkeypatch):
+    compared = []
+    monkeypatch.setattr(natives, "_nearest", lambda name, _: compared.append(name) or "model_b")
+    files = {name: Path(f"{name}.pdb") for name in ("other_a", "other_b", "other_c")}
+    *_, line = natives.unmatched(files, ["model_a", "model_b"])
+    assert line.startswith("other_a.pdb belongs to no target, did you mean model_b? (3 natives")
+    assert compared == ["other_a"]  # each takes as long as there are targets

@@ -155,17 +155,22 @@ def nearest(chains: TargetSequences, known: References) -> dict[str, Nearest | N
     dict; None for a query that has no chain to compare
     """
     sequences = sorted(set().union(*chains.values()))
-    hits: dict[str, list[tuple[float, str]]] = {sequence: [] for sequence in sequences}
+    best: dict[str, tuple[float, set[str]]] = {}  # targets of the best alone: hits can be millions
     for i, j, containment in zip(*containments(sequences, known.samples), strict=True):
         value = round(float(containment), 4)
-        hits[sequences[i]] += [(value, target) for target in known.targets[j]]
+        best_value, targets = best.setdefault(sequences[i], (0.0, set()))
+        if value > best_value:
+            best[sequences[i]] = (value, set(known.targets[j]))
+        elif value == best_value:
+            targets.update(known.targets[j])
     nearest_of: dict[str, Nearest | None] = {}
     for query, of_query in chains.items():
-        candidates = []
-        for sequence in of_query:
-            candidates += hits[sequence]
+        candidates = [best[sequence] for sequence in of_query if sequence in best]
         top = max((value for value, _ in candidates), default=0.0)
-        names = {target for value, target in candidates if value == top}
+        names: set[str] = set()
+        for value, targets in candidates:
+            if value == top:
+                names |= targets
         target = query if query in names else min(names, default="")
         nearest_of[query] = Nearest(target, top) if of_query else None
     return nearest_of
