@@ -22,6 +22,7 @@ from structures_text import Atom, mmcif, pdb
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import Confidence
+from toporank.inputs.confidence.tokens import shifted_b_factors
 
 COLABFOLD = REPOSITORY / "resources/example/colabfold"
 TAG = "rank_00{0}_alphafold2_multimer_v3_model_{0}_seed_000"
@@ -655,3 +656,15 @@ def test_a_gap_and_rows_at_the_end_may_both_explain_further_rows(tmp_path):
     """
     model = without(MODELS[0], 12)
     assert_unused(row_of(colabfold(tmp_path, model, padded(model, 1, 0.0), plddt=False)))
+
+
+@pytest.mark.parametrize("has_b_factor", [True, False])
+def test_b_factors_may_be_shifted_behind_a_residue_without_one(has_b_factor):
+    n_tokens = np.array([*[1] * 10, 5, *[1] * 20])
+    token = np.cumsum(n_tokens) - n_tokens
+    plddt = np.random.default_rng(0).uniform(30, 95, n_tokens.sum())
+    b_factors = np.append(plddt[token[:11]], plddt[token[11:] - 4])
+    b_factors[10] = b_factors[10] if has_b_factor else np.nan
+    assert shifted_b_factors(None, token, plddt, b_factors)
+    b_factors[20:] = 0.0
+    assert not shifted_b_factors(None, token, plddt, b_factors)
