@@ -151,8 +151,9 @@ def shifted_b_factors(
     """
     residues = np.flatnonzero((token >= 0) & ~np.isnan(b_factors))
     tokens = token[residues]
-    is_single = (np.diff(np.append(token, len(plddt))) == 1)[residues]
-    part = np.cumsum(~is_single)  # how many residues of several tokens stand before
+    of_all = np.diff(np.append(token, len(plddt))) == 1
+    part = np.cumsum(~of_all)[residues]  # how many residues of several tokens stand before
+    is_single = of_all[residues]
     of_model = b_factors[residues]
     first = part == 0
     if not part.any():
