@@ -37,7 +37,9 @@ class BuildWithWorkflow(build_py):
         return [*super().get_source_files(), *map(str, self._workflow())]
 
     def _workflow(self) -> list[Path]:
-        paths = [inner for name in map(Path, WORKFLOW) for inner in [name, *name.rglob("*")]]
+        paths = [
+            inner for name in map(Path, WORKFLOW) for inner in [name, *name.rglob("*")]
+        ]
         return sorted(p for p in paths if p.is_file() and "__pycache__" not in p.parts)
 
 

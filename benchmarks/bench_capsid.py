@@ -35,7 +35,13 @@ def capsid(source: Path, path: Path, radius: float) -> Path:
     """
     chains = [*gemmi.read_structure(str(source))[0]]
     middle = np.mean(
-        [atom.pos.tolist() for chain in chains for residue in chain for atom in residue], axis=0
+        [
+            atom.pos.tolist()
+            for chain in chains
+            for residue in chain
+            for atom in residue
+        ],
+        axis=0,
     )
     whole, model = gemmi.Structure(), gemmi.Model(1)
     for number, turn in enumerate(Rotation.create_group("I").as_matrix()):
@@ -46,7 +52,8 @@ def capsid(source: Path, path: Path, radius: float) -> Path:
                 residue.subchain = copy.name
                 for atom in residue:
                     atom.pos = gemmi.Position(
-                        *turn @ (np.array(atom.pos.tolist()) - middle + radius * TOWARDS)
+                        *turn
+                        @ (np.array(atom.pos.tolist()) - middle + radius * TOWARDS)
                     )
             model.add_chain(copy)
     whole.add_model(model)
@@ -59,7 +66,8 @@ def measured(models: Path, out: Path, cores: int | None) -> tuple[float, float, 
     """CPU seconds of a scoring, MiB of its largest process, interface residues."""
     command = [sys.executable, "-m", "toporank", "score", str(models), "-o", str(out)]
     process = subprocess.Popen(
-        [*command, *(["--cores", str(cores)] if cores else [])], stdout=subprocess.DEVNULL
+        [*command, *(["--cores", str(cores)] if cores else [])],
+        stdout=subprocess.DEVNULL,
     )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -67,7 +75,11 @@ def measured(models: Path, out: Path, cores: int | None) -> tuple[float, float, 
         raise subprocess.CalledProcessError(process.returncode, command)
     with open(next(out.glob("results/scores/*/models.csv")), newline="") as text:
         (row,) = csv.DictReader(text)
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, int(row["n_interface_residues"])
+    return (
+        used.ru_utime + used.ru_stime,
+        used.ru_maxrss / 1024,
+        int(row["n_interface_residues"]),
+    )
 
 
 def main() -> None:

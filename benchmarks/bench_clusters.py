@@ -32,9 +32,12 @@ def main() -> None:
     data = parser.parse_args().data
     natives = {f"{row['id']}/bound": row for row in rows(data / "natives.csv")}
     models = {
-        f"{row['group']}/{row['target']}/native": row for row in rows(data / "predicted_labels.csv")
+        f"{row['group']}/{row['target']}/native": row
+        for row in rows(data / "predicted_labels.csv")
     }
-    chains = dict(read(data, "natives", natives)) | dict(read(data, "predicted", models))
+    chains = dict(read(data, "natives", natives)) | dict(
+        read(data, "predicted", models)
+    )
     print_antibodies(natives, chains)
     print_leaks({name: chains[name] for name in natives})
     theirs = {target: row["cluster"] for target, row in (natives | models).items()}
@@ -104,10 +107,14 @@ def print_leaks(chains: dict) -> None:
         shares = []
         for seed in range(5):
             held = hold_out(groups, 20, seed)
-            known = references({target: compared[target] for target in compared.keys() - held})
+            known = references(
+                {target: compared[target] for target in compared.keys() - held}
+            )
             near = [
                 n
-                for n in nearest({target: compared[target] for target in held}, known).values()
+                for n in nearest(
+                    {target: compared[target] for target in held}, known
+                ).values()
                 if n
             ]
             shares.append(sum(n.containment >= ALIKE for n in near) / len(near))
@@ -118,7 +125,10 @@ def print_leaks(chains: dict) -> None:
 
 
 def comparable(chains: dict) -> dict[str, list[str]]:
-    return {t: [s for s in found.values() if kind_of(s) == PROTEIN] for t, found in chains.items()}
+    return {
+        t: [s for s in found.values() if kind_of(s) == PROTEIN]
+        for t, found in chains.items()
+    }
 
 
 def print_homologues(chains: dict) -> None:
@@ -139,7 +149,9 @@ def print_homologues(chains: dict) -> None:
     groups, shares = clusters(compared), []
     for seed in range(5):
         held = [target for target in hold_out(groups, 20, seed) if compared[target]]
-        shares.append(sum(not near.get(target, set()) <= set(held) for target in held) / len(held))
+        shares.append(
+            sum(not near.get(target, set()) <= set(held) for target in held) / len(held)
+        )
     print(
         f"split by cluster: {', '.join(f'{share:.0%}' for share in shares)} have a homologue to "
         "train on"
@@ -161,7 +173,9 @@ def print_clusters(chains: dict, theirs: dict, *, align: bool = False) -> None:
         target: any(kind_of(s) == ANTIBODY for s in found.values())
         for target, found in chains.items()
     }
-    counts = dict.fromkeys(("both", "ours", "theirs", "theirs, both with an antibody chain"), 0)
+    counts = dict.fromkeys(
+        ("both", "ours", "theirs", "theirs, both with an antibody chain"), 0
+    )
     for a, b in combinations(sorted(ours), 2):
         one, other = ours[a] == ours[b], theirs[a] == theirs[b]
         if one or other:

@@ -39,7 +39,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--decoys", type=int, default=1000, help="of a target; 0: none")
     parser.add_argument(
-        "--ranked", type=Path, nargs=2, metavar=("FOLDER", "LABELS"), help="rank these by consensus"
+        "--ranked",
+        type=Path,
+        nargs=2,
+        metavar=("FOLDER", "LABELS"),
+        help="rank these by consensus",
     )
     args = parser.parse_args()
     if args.decoys:
@@ -57,7 +61,9 @@ def cost(n: int, spread: float) -> list[str]:
     """A row of the table."""
     decoys = list(perturbed(read_complex(EXAMPLE), n, spread))
     started = time.process_time()
-    contents = [Compared(f"{i:05}", contact_bytes(decoy)) for i, decoy in enumerate(decoys)]
+    contents = [
+        Compared(f"{i:05}", contact_bytes(decoy)) for i, decoy in enumerate(decoys)
+    ]
     of_contacts, started = time.process_time() - started, time.process_time()
     found = compare(contents).values()
     spent = time.process_time() - started
@@ -84,16 +90,22 @@ def ranked(folder: Path, labels: Path) -> str:
     """How consensus ranks labelled decoys, in a line."""
     known = pd.read_csv(labels, usecols=["target", "decoy", "dockq"]).dropna()
     dockq = known.set_index(["target", "decoy"])["dockq"].to_dict()
-    decoys = sorted(decoy for decoy in find_decoys("ranked", folder) if decoy.key in dockq)
+    decoys = sorted(
+        decoy for decoy in find_decoys("ranked", folder) if decoy.key in dockq
+    )
     rows = []
     for target, of_target in groupby(decoys, key=attrgetter("target")):
         found = compare(
-            Compared(decoy.name, contact_bytes(read_complex(decoy.path))) for decoy in of_target
+            Compared(decoy.name, contact_bytes(read_complex(decoy.path)))
+            for decoy in of_target
         )
         rows += [
-            (target, name, dockq[target, name], row.consensus or 0.0) for name, row in found.items()
+            (target, name, dockq[target, name], row.consensus or 0.0)
+            for name, row in found.items()
         ]
-    metrics = per_target(pd.DataFrame(rows, columns=["target", "decoy", "dockq", "pred_dockq"]))
+    metrics = per_target(
+        pd.DataFrame(rows, columns=["target", "decoy", "dockq", "pred_dockq"])
+    )
     mean = metrics.mean(numeric_only=True)
     return (
         f"{len(rows)} decoys of {len(metrics)} targets: Spearman {mean['spearman']:.3f}, ranking "

@@ -42,7 +42,12 @@ WITHIN = {"nodes": 1 / min(MAX_ACCESSIBILITY.values())}
 
 LARGE = 1000
 """Residues from which on a decoy is run once and counted by itself."""
-FLOORS = {"parse and interface": 40, "topology": 6, "edges": 200, "all, dssp: mkdssp": 4.5}
+FLOORS = {
+    "parse and interface": 40,
+    "topology": 6,
+    "edges": 200,
+    "all, dssp: mkdssp": 4.5,
+}
 FEATURE_PATH = (
     "import toporank.building.chunks.chunk, toporank.features.persistence, "
     "toporank.structures.kabsch_sander"
@@ -77,14 +82,21 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
 
-    usual = {"interface": {}, "topology": {}, "nodes": {}, "edges": {"module": "legacy"}}
+    usual = {
+        "interface": {},
+        "topology": {},
+        "nodes": {},
+        "edges": {"module": "legacy"},
+    }
     choices = resolve(usual)
     others = {
         stage: resolve(usual | {stage: parameters})[stage]
         for stage, parameters in OTHER_WAYS.items()
     }
     rows = []
-    for k, path in enumerate(Path(decoy.path) for decoy in find_decoys("benchmark", args.folder)):
+    for k, path in enumerate(
+        Path(decoy.path) for decoy in find_decoys("benchmark", args.folder)
+    ):
         if k == 0:
             measure(path, choices, others, 1)  # compiling and importing do not count
         try:
@@ -103,7 +115,9 @@ def main() -> None:
     plot(rows, args.out / "features.svg")
 
 
-def measure(path: Path, choices: Choices, others: Choices, rounds: int) -> tuple[Times, int, int]:
+def measure(
+    path: Path, choices: Choices, others: Choices, rounds: int
+) -> tuple[Times, int, int]:
     """Best times of a decoy, its residues and its interface residues. ValueError if the results
     differ.
     """
@@ -127,7 +141,9 @@ def measure(path: Path, choices: Choices, others: Choices, rounds: int) -> tuple
 
 def other_way(stage: str) -> str:
     """Name of its row."""
-    return stage + "".join(f", {key}: {value}" for key, value in OTHER_WAYS[stage].items())
+    return stage + "".join(
+        f", {key}: {value}" for key, value in OTHER_WAYS[stage].items()
+    )
 
 
 def by_library(
@@ -140,13 +156,18 @@ def by_library(
         return clocked(took, LIBRARY, row, step)
 
     complex_, residues = timed(
-        STAGES[0], lambda: (complex_ := read_complex(path), choices["interface"](complex_).index)
+        STAGES[0],
+        lambda: (complex_ := read_complex(path), choices["interface"](complex_).index),
     )
     topology = timed("topology", lambda: choices["topology"](complex_, residues))
     nodes = timed("nodes", lambda: choices["nodes"](complex_, residues, topology))
     edges = timed("edges", lambda: choices["edges"](complex_, residues))
-    by_gudhi = timed(other_way("topology"), lambda: others["topology"](complex_, residues))
-    by_mkdssp = timed(other_way("nodes"), lambda: others["nodes"](complex_, residues, topology))
+    by_gudhi = timed(
+        other_way("topology"), lambda: others["topology"](complex_, residues)
+    )
+    by_mkdssp = timed(
+        other_way("nodes"), lambda: others["nodes"](complex_, residues, topology)
+    )
     return took, complex_, {
         "topology": topology, "nodes": nodes.values, "edges": edges.attributes,
         other_way("topology"): by_gudhi, other_way("nodes"): by_mkdssp.values,
@@ -202,7 +223,11 @@ def total(times: Times, who: str) -> float:
 
 def with_mkdssp(times: Times) -> float:
     """Of the library, all stages, nodes by mkdssp."""
-    return total(times, LIBRARY) - times[LIBRARY, "nodes"] + times[LIBRARY, other_way("nodes")]
+    return (
+        total(times, LIBRARY)
+        - times[LIBRARY, "nodes"]
+        + times[LIBRARY, other_way("nodes")]
+    )
 
 
 def line(name: str, size: int, interface: int, times: Times) -> str:
@@ -222,7 +247,9 @@ def summed(rows: list) -> Times:
 
 def table(rows: list) -> str:
     """Markdown: stages of the usual decoys, of large ones, then all decoys."""
-    usual, large = ([r for r in rows if (r[1] > LARGE) == is_large] for is_large in (False, True))
+    usual, large = (
+        [r for r in rows if (r[1] > LARGE) == is_large] for is_large in (False, True)
+    )
     lines = [*stage_table(usual, FLOORS), *stage_table(large, FLOORS_LARGE)]
     lines += [
         "| decoy | residues | interface | library | reference | ratio |",
@@ -244,7 +271,8 @@ def stage_table(rows: list, floors: dict[str, float]) -> list[str]:
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     seconds = [
-        (row, ours, sums[REFERENCE, row.partition(",")[0]]) for row, ours in library_rows(sums)
+        (row, ours, sums[REFERENCE, row.partition(",")[0]])
+        for row, ours in library_rows(sums)
     ]
     everything = total(sums, REFERENCE)
     seconds += [
@@ -273,13 +301,20 @@ def plot(rows: list, path: Path) -> None:
     from matplotlib.figure import Figure
 
     sums = summed(rows)
-    bars = [(row, seconds, "C0" if row in STAGES else "C1") for row, seconds in library_rows(sums)]
-    bars += [(f"{stage}, {REFERENCE}", sums[REFERENCE, stage], "C2") for stage in STAGES]
+    bars = [
+        (row, seconds, "C0" if row in STAGES else "C1")
+        for row, seconds in library_rows(sums)
+    ]
+    bars += [
+        (f"{stage}, {REFERENCE}", sums[REFERENCE, stage], "C2") for stage in STAGES
+    ]
     bars.sort(key=lambda bar: STAGES.index(bar[0].partition(",")[0]))
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
     axes.barh(
-        [name for name, *_ in bars], [s for _, s, _ in bars], color=[color for *_, color in bars]
+        [name for name, *_ in bars],
+        [s for _, s, _ in bars],
+        color=[color for *_, color in bars],
     )
     axes.set(xscale="log", xlabel=f"CPU seconds, {len(rows)} decoys")
     axes.invert_yaxis()

@@ -38,7 +38,9 @@ def main() -> None:
     to_look_at = []
     for row in rows:
         path = args.natives / row["id"] / "bound.pdb"
-        complex_ = read_complex(path if path.exists() else args.natives / f"{row['id']}.pdb")
+        complex_ = read_complex(
+            path if path.exists() else args.natives / f"{row['id']}.pdb"
+        )
         pairs = pairs_of_complex(complex_)
         sides = [set(side) for side in row["partners"].split(":")]
         natives[row["kind"]] += 1
@@ -46,13 +48,19 @@ def main() -> None:
         partners[row["kind"], bool(bodies_of(complex_.chains, pairs))] += 1
         expected = row["kind"] in WITH_BODIES
         for pair in pairs:
-            if not expected or not any({pair.first, pair.second} <= side for side in sides):
+            if not expected or not any(
+                {pair.first, pair.second} <= side for side in sides
+            ):
                 to_look_at.append((row["id"], row["kind"], row["partners"], *pair))
         if expected and not pairs:
-            to_look_at.append((row["id"], row["kind"], row["partners"], "nothing", "", ""))
+            to_look_at.append(
+                (row["id"], row["kind"], row["partners"], "nothing", "", "")
+            )
     for kind, n in sorted(natives.items()):
         found = ", ".join(
-            f"{joined[kind, what]} with {what}" for of, what in sorted(joined) if of == kind
+            f"{joined[kind, what]} with {what}"
+            for of, what in sorted(joined)
+            if of == kind
         )
         print(
             f"{kind}: {n} natives, {partners[kind, True]} with joined partners; "

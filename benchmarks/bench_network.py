@@ -35,7 +35,11 @@ EXAMPLE = Path("results/example/graphs.safetensors")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "pack", type=Path, nargs="?", default=EXAMPLE, help="graphs.safetensors of a data set"
+        "pack",
+        type=Path,
+        nargs="?",
+        default=EXAMPLE,
+        help="graphs.safetensors of a data set",
     )
     parser.add_argument("--batches", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=7)
@@ -50,14 +54,21 @@ def main() -> None:
     torch.manual_seed(0)
     hyperparameters = Hyperparameters().model_dump()
     network = build_network(
-        store.node_width, store.edge_width, hyperparameters, store.metadata.get("features")
+        store.node_width,
+        store.edge_width,
+        hyperparameters,
+        store.metadata.get("features"),
     )
     published, ours = PublishedNetwork(network), with_message_passing(network)
     seconds: dict[str, list[float]] = {"published": [], "without loops": [], "ours": []}
     for _ in range(args.rounds + 1):
         for name in seconds:
-            with without_loops() if name == "without loops" else contextlib.nullcontext():
-                seconds[name].append(step(published if name == "published" else ours, batches))
+            with (
+                without_loops() if name == "without loops" else contextlib.nullcontext()
+            ):
+                seconds[name].append(
+                    step(published if name == "published" else ours, batches)
+                )
     edges = sum(len(batch.edge_attr) for batch in batches) // len(batches)
     print(
         f"{len(batches) * BATCH} graphs of {args.pack}, {edges} edges a batch, load "
@@ -67,7 +78,9 @@ def main() -> None:
         name: median(values[1:]) for name, values in seconds.items()
     }  # the first round warms up
     for name, value in medians.items():
-        print(f"{name:14} {1000 * value:8.1f} ms a step {value / medians['ours']:6.2f} × ours")
+        print(
+            f"{name:14} {1000 * value:8.1f} ms a step {value / medians['ours']:6.2f} × ours"
+        )
 
 
 @contextlib.contextmanager

@@ -49,12 +49,16 @@ def main() -> None:
     program = find_browser()
     if program is None:
         parser.error("no browser is installed (apt-get install chromium)")
-    print("| models | targets | MB | written, s | first paint, s | opened, s | filtered, ms |")
+    print(
+        "| models | targets | MB | written, s | first paint, s | opened, s | filtered, ms |"
+    )
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for targets in args.targets:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             print(
-                "| " + " | ".join(cost(program, Path(folder), args.models, targets)) + " |",
+                "| "
+                + " | ".join(cost(program, Path(folder), args.models, targets))
+                + " |",
                 flush=True,
             )
 
@@ -64,7 +68,9 @@ def cost(program: str, folder: Path, n_models: int, n_targets: int) -> list[str]
     draw = random.Random(1)
     models: dict[str, dict[str, float]] = {}
     for i in range(n_models):
-        models.setdefault(f"target{i % n_targets:04}", {})[f"model_{i:05}"] = draw.random()
+        models.setdefault(f"target{i % n_targets:04}", {})[f"model_{i:05}"] = (
+            draw.random()
+        )
     files = {f"model_{i:05}": EXAMPLE / "near1.pdb.gz" for i in range(n_models)}
     write_answer(folder, models, files=files)
     scored = open_folder(folder)

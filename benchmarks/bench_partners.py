@@ -87,7 +87,9 @@ def rankings(home: Path, checkpoint: Path) -> dict[str, list[dict[str, str]]]:
         "score_decoys=in",
         f"scorer={checkpoint}",
     ]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     found: dict[str, list[dict[str, str]]] = {}
     with open(home / "results/scores/in/models.csv", newline="") as handle:
         for row in csv.DictReader(handle):
@@ -141,13 +143,17 @@ def main() -> None:
         missing = decoys(args.natives, home / "in")
         print(f"{'target':9}  order of the ranking")
         for target, rows in rankings(home, args.checkpoint.resolve()).items():
-            order = [f"{row['decoy']} {row['dockq'][:5] or row['status']}" for row in rows]
+            order = [
+                f"{row['decoy']} {row['dockq'][:5] or row['status']}" for row in rows
+            ]
             print(
                 f"{target:9}  "
                 f"{' > '.join(order)}{''.join(f'  <- {fault}' for fault in faults(rows))}"
             )
         print(f"left out: {', '.join(missing) or 'none'}")
-        two = write_pdb(home / "two.pdb", list(read_atoms(args.natives / "1ERN/bound.pdb")))
+        two = write_pdb(
+            home / "two.pdb", list(read_atoms(args.natives / "1ERN/bound.pdb"))
+        )
         plain, said = (seconds(two, partners, "graphs") for partners in ("", "A:B"))
         print(
             f"two chains: {plain:.3f} CPU s without partners, {said:.3f} with them, "

@@ -74,11 +74,17 @@ def main() -> None:
         help="drawn at random, with and without unbound partners in turn",
     )
     parser.add_argument(
-        "--residues", type=int, nargs=2, default=(150, 450), help="fewest and most of a native"
+        "--residues",
+        type=int,
+        nargs=2,
+        default=(150, 450),
+        help="fewest and most of a native",
     )
     parser.add_argument("--decoys", type=int, default=8, help="of each native")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--measure-only", action="store_true", help="what has been made so far")
+    parser.add_argument(
+        "--measure-only", action="store_true", help="what has been made so far"
+    )
     args = parser.parse_args()
 
     if not args.measure_only:
@@ -97,7 +103,12 @@ def make(args: argparse.Namespace) -> None:
     random.Random(args.seed).shuffle(order)
     free = [target for target in order if unbound_files(natives[target])]
     rest = [target for target in order if target not in free]
-    order = [target for pair in itertools.zip_longest(free, rest) for target in pair if target]
+    order = [
+        target
+        for pair in itertools.zip_longest(free, rest)
+        for target in pair
+        if target
+    ]
     made = 0
     for target in order:
         n = int(np.count_nonzero(read_complex(natives[target]).ca >= 0))
@@ -146,9 +157,15 @@ def measure(folder: Path) -> tuple[list[Measured], list[Row], dict[str, float]]:
 def measured(folder: Path, row: Row) -> Measured:
     """One decoy."""
     complex_ = read_complex(next(folder.glob(f"{row.Model}.*")))
-    receptor, ligand = (np.isin(chains_of(complex_), side) for side in parse_partners(row.Partners))
-    heavy = [cKDTree(complex_.xyz[side[complex_.residue_of]]) for side in (receptor, ligand)]
-    clashes, overlaps = (int(heavy[0].count_neighbors(heavy[1], d)) for d in (CLASH, OVERLAP))
+    receptor, ligand = (
+        np.isin(chains_of(complex_), side) for side in parse_partners(row.Partners)
+    )
+    heavy = [
+        cKDTree(complex_.xyz[side[complex_.residue_of]]) for side in (receptor, ligand)
+    ]
+    clashes, overlaps = (
+        int(heavy[0].count_neighbors(heavy[1], d)) for d in (CLASH, OVERLAP)
+    )
     ca = [complex_.xyz[complex_.ca[side]] for side in (receptor, ligand)]
     size = sum(
         np.isfinite(cKDTree(b).query(a, distance_upper_bound=INTERFACE)[0]).sum()
@@ -156,7 +173,9 @@ def measured(folder: Path, row: Row) -> Measured:
     )
     dockq = float(row.DockQ)
     n = len(complex_.residues)
-    return Measured(row.Target, dockq, int(size), clashes, overlaps, n, row.Docking, row.Form)
+    return Measured(
+        row.Target, dockq, int(size), clashes, overlaps, n, row.Docking, row.Form
+    )
 
 
 def chains_of(complex_: Complex) -> list[str]:
@@ -181,7 +200,9 @@ def correlations(decoys: list[Measured]) -> np.ndarray:
 def cost(decoys: list[Measured], seconds: dict[str, float]) -> float:
     """CPU s a pose at 450 residues, by a straight line through the targets."""
     residues = {decoy.target: decoy.residues for decoy in decoys}
-    slope, start = np.polyfit([residues[target] for target in seconds], list(seconds.values()), 1)
+    slope, start = np.polyfit(
+        [residues[target] for target in seconds], list(seconds.values()), 1
+    )
     return float(start + 450 * slope)
 
 
@@ -203,7 +224,9 @@ def table(decoys: list[Measured], rows: list[Row], seconds: dict[str, float]) ->
     ]
     for (what, (sign, limit)), value in zip(GATES.items(), values, strict=True):
         good = value >= limit if sign == "at least" else value <= limit
-        lines.append(f"| {what} | {value:.3f} | {sign} {limit:g} | {'ok' if good else 'missed'} |")
+        lines.append(
+            f"| {what} | {value:.3f} | {sign} {limit:g} | {'ok' if good else 'missed'} |"
+        )
     tenths = np.histogram(dockq, np.linspace(0, 1, 11))[0]
     lines += ["", f"DockQ by tenths: {' '.join(map(str, tenths))}"]
     lines.append(
@@ -211,8 +234,12 @@ def table(decoys: list[Measured], rows: list[Row], seconds: dict[str, float]) ->
         f"{', '.join(f'{value:+.3f}' for value in rho.mean(axis=0))}"
     )
     for name in ("docking", "form"):
-        lines.append(f"{name}: {dict(Counter(getattr(decoy, name) for decoy in decoys))}")
-    reasons = Counter(" ".join(row.Reason.split()[1:4]) for row in rows if row.Status != Status.OK)
+        lines.append(
+            f"{name}: {dict(Counter(getattr(decoy, name) for decoy in decoys))}"
+        )
+    reasons = Counter(
+        " ".join(row.Reason.split()[1:4]) for row in rows if row.Status != Status.OK
+    )
     lines.append(f"rows without decoy: {dict(reasons)}")
     return "\n".join([*lines, ""])
 
@@ -225,7 +252,9 @@ def plot(decoys: list[Measured], path: Path) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "sampling"
     from matplotlib import pyplot
 
-    figure, (left, middle, right) = pyplot.subplots(1, 3, figsize=(10, 3), layout="constrained")
+    figure, (left, middle, right) = pyplot.subplots(
+        1, 3, figsize=(10, 3), layout="constrained"
+    )
     dockq = np.array([decoy.dockq for decoy in decoys])
     forms = sorted({decoy.form for decoy in decoys})
     left.hist(
@@ -236,9 +265,16 @@ def plot(decoys: list[Measured], path: Path) -> None:
     )
     left.set(xlabel="DockQ", ylabel="decoys")
     left.legend(frameon=False)
-    means = {d.target: np.mean([e.size for e in decoys if e.target == d.target]) for d in decoys}
+    means = {
+        d.target: np.mean([e.size for e in decoys if e.target == d.target])
+        for d in decoys
+    }
     middle.plot(
-        dockq, [d.size / means[d.target] for d in decoys], ".", markersize=2, rasterized=True
+        dockq,
+        [d.size / means[d.target] for d in decoys],
+        ".",
+        markersize=2,
+        rasterized=True,
     )
     middle.set(xlabel="DockQ", ylabel="interface residues / mean of target")
     right.plot(dockq, [d.clashes for d in decoys], ".", markersize=2, rasterized=True)

@@ -69,26 +69,37 @@ class Cost:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--decoys", type=int, default=1000, help="of the dry runs and the rerun")
+    parser.add_argument(
+        "--decoys", type=int, default=1000, help="of the dry runs and the rerun"
+    )
     parser.add_argument(
         "--distinct",
         type=int,
         default=1000,
         help="of the build whose overhead is measured; 0: none",
     )
-    parser.add_argument("--on-slurm", type=int, default=1000, help="of the build on Slurm; 0: none")
+    parser.add_argument(
+        "--on-slurm", type=int, default=1000, help="of the build on Slurm; 0: none"
+    )
     parser.add_argument(
         "--no-build", action="store_true", help="only the dry run with nothing built"
     )
-    parser.add_argument("--folder", type=Path, help="where to work, and to leave what was made")
+    parser.add_argument(
+        "--folder", type=Path, help="where to work, and to leave what was made"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="toporank-scale-") as temporary:
         folder = args.folder or Path(temporary)
-        rows = list(overhead(folder / "distinct", args.distinct) if args.distinct else ())
+        rows = list(
+            overhead(folder / "distinct", args.distinct) if args.distinct else ()
+        )
         if args.on_slurm and not missing():
             rows += on_slurm(folder / "slurm", args.on_slurm)
         elif args.on_slurm:
-            print(f"Slurm is not measured: missing here: {', '.join(missing())}", file=sys.stderr)
+            print(
+                f"Slurm is not measured: missing here: {', '.join(missing())}",
+                file=sys.stderr,
+            )
         rows += many(folder / "equal", args.decoys, build=not args.no_build)
         print(
             "\n".join(
@@ -125,7 +136,9 @@ def many(home: Path, n: int, *, build: bool) -> Iterator[str]:
     changed.unlink()  # it is a link
     changed.write_bytes(
         gzip.compress(
-            b"REMARK   changed\n" + text if b"data_" not in text[:9] else b"# changed\n" + text
+            b"REMARK   changed\n" + text
+            if b"data_" not in text[:9]
+            else b"# changed\n" + text
         )
     )
     yield row("one changed decoy, whole rerun", n, snakemake(home))
@@ -140,7 +153,9 @@ def lay_out(home: Path, sample: Path) -> None:
     """
     make_dataset(sample, N_SOURCES, distinct=False)
     snakemake(sample)
-    ledgers = [read_ledger(path) for path in (sample / "results/many/ledger").glob("*.tsv")]
+    ledgers = [
+        read_ledger(path) for path in (sample / "results/many/ledger").glob("*.tsv")
+    ]
     fates = {row.decoy: row for ledger in ledgers for row in ledger.rows}
     names, table = sorted(fates), {}
     with contextlib.chdir(home):
@@ -150,14 +165,17 @@ def lay_out(home: Path, sample: Path) -> None:
                 fate = fates[names[int(member.decoy[1:]) % N_SOURCES]]
                 for stage, digest in fate.artefacts.items():
                     path = place("many", stage, *member.key)
-                    link_or_copy(sample.resolve() / place("many", stage, *fate.key), path)
+                    link_or_copy(
+                        sample.resolve() / place("many", stage, *fate.key), path
+                    )
                     state = path.stat()
                     table[stage, *member.key] = Published(
                         digest, (state.st_size, state.st_mtime_ns)
                     )
                 rows.append(fate._replace(target=member.target, decoy=member.decoy))
             write_ledger(
-                Path(LEDGER.format(dataset="many", chunk=chunk)), Ledger(ledgers[0].recipes, rows)
+                Path(LEDGER.format(dataset="many", chunk=chunk)),
+                Ledger(ledgers[0].recipes, rows),
             )
         write_published("many", table)
     snakemake(home, "--touch")
@@ -181,9 +199,7 @@ def on_slurm(home: Path, n: int) -> Iterator[str]:
     jobs.
     """
     make_dataset(home, n, distinct=False)
-    settings = (
-        "--profile slurm --slurm-status-command squeue --slurm-init-seconds-before-status-checks 10"
-    )
+    settings = "--profile slurm --slurm-status-command squeue --slurm-init-seconds-before-status-checks 10"
     with cluster(home / "cluster", memory=20_000) as environment:
         snakemake(home, *settings.split(), **environment)
     node = float((home / "cluster/node_seconds").read_text())
@@ -194,7 +210,9 @@ def on_slurm(home: Path, n: int) -> Iterator[str]:
 
 def job_seconds(home: Path) -> tuple[float, float]:
     """CPU seconds that the feature jobs say they used, and used for features."""
-    said = JOB_SECONDS.findall("".join(path.read_text() for path in home.glob("logs/*/many/*.log")))
+    said = JOB_SECONDS.findall(
+        "".join(path.read_text() for path in home.glob("logs/*/many/*.log"))
+    )
     jobs, features = (sum(map(float, column)) for column in zip(*said, strict=True))
     return jobs, features
 
@@ -211,7 +229,9 @@ def each_decoy(what: str, n: int, seconds: float, most: float) -> str:
 def row(what: str, n: int, cost: Cost) -> str:
     """A line of the table, with the floor where there is one for this number of decoys."""
     seconds, megabytes = FLOORS.get(what, {}).get(n, (None, None))
-    floor = ", ".join([f"≤ {seconds} s"] * bool(seconds) + [f"≤ {megabytes} MB"] * bool(megabytes))
+    floor = ", ".join(
+        [f"≤ {seconds} s"] * bool(seconds) + [f"≤ {megabytes} MB"] * bool(megabytes)
+    )
     missed = cost.seconds > (seconds or 1e9) or cost.megabytes > (megabytes or 1e9)
     verdict = ("**missed**" if missed else "met") if floor else ""
     return f"| {what} | {n:,} | {cost.seconds:.1f} | {cost.megabytes:.0f} | {floor} | {verdict} |"
@@ -221,10 +241,15 @@ def make_dataset(home: Path, n: int, *, distinct: bool) -> list[Path]:
     """n decoys in targets of a thousand, labelled; their paths."""
     with open(EXAMPLE / "labels.csv", newline="") as handle:
         labels = {(r["Target"], r["Model"]): r["DockQ"] for r in csv.DictReader(handle)}
-    sources = itertools.cycle(sorted(path for path in EXAMPLE.glob("decoys/*/*") if path.is_file()))
+    sources = itertools.cycle(
+        sorted(path for path in EXAMPLE.glob("decoys/*/*") if path.is_file())
+    )
     rows, paths = ["Target,Model,DockQ,split"], []
     for i, source in zip(range(n), sources, strict=False):
-        target, (stem, _, suffix) = f"T{i // DECOYS_PER_TARGET:03d}", source.name.partition(".")
+        target, (stem, _, suffix) = (
+            f"T{i // DECOYS_PER_TARGET:03d}",
+            source.name.partition("."),
+        )
         path = home / "decoys" / target / f"d{i:06d}.{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
         paths.append(path)
@@ -232,7 +257,9 @@ def make_dataset(home: Path, n: int, *, distinct: bool) -> list[Path]:
             os.link(source, path)
         else:
             packed = source.suffix == ".gz"
-            content = gzip.decompress(source.read_bytes()) if packed else source.read_bytes()
+            content = (
+                gzip.decompress(source.read_bytes()) if packed else source.read_bytes()
+            )
             content = moved(content, i)
             path.write_bytes(gzip.compress(content, 1) if packed else content)
         if (source.parent.name, stem) in labels:

@@ -36,22 +36,32 @@ EXAMPLE = [
         "labels": "resources/example/labels.csv",
     }
 ]
-CONFIGS = [{"name": "fast", "learning_rate": 0.005}, {"name": "slow", "learning_rate": 0.002}]
+CONFIGS = [
+    {"name": "fast", "learning_rate": 0.005},
+    {"name": "slow", "learning_rate": 0.002},
+]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument(
-        "--datasets", type=Path, help="YAML: the section `datasets`; the example by default"
+        "--datasets",
+        type=Path,
+        help="YAML: the section `datasets`; the example by default",
     )
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=5)
     args = parser.parse_args()
     work = args.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    datasets = yaml.safe_load(args.datasets.read_text())["datasets"] if args.datasets else EXAMPLE
-    first = time.time_ns() % 10**6  # seeds that no earlier run had, which would be reused
+    datasets = (
+        yaml.safe_load(args.datasets.read_text())["datasets"]
+        if args.datasets
+        else EXAMPLE
+    )
+    # seeds that no earlier run had, which would be reused
+    first = time.time_ns() % 10**6
     seeds = [first, first + 1]
     same = {
         "batch_size": 16,
@@ -70,7 +80,9 @@ def main() -> None:
     snakemake(work, args.cores, "build_graphs", *packs)
     ours = wall(lambda: snakemake(work, args.cores, "results/training/best.ckpt"))
     naive = wall(
-        lambda: one_after_another([work / pack for pack in packs], seeds, args.epochs, args.cores)
+        lambda: one_after_another(
+            [work / pack for pack in packs], seeds, args.epochs, args.cores
+        )
     )
     print(
         f"{len(CONFIGS) * len(seeds)} runs of {args.epochs} epochs, {args.cores} cores, load "
@@ -89,16 +101,26 @@ def snakemake(work: Path, cores: int, *targets: str) -> None:
         "--cores",
         str(cores),
     ]
-    command += ["--configfile", str(work / "sweep.yaml"), "--directory", str(work), *targets]
+    command += [
+        "--configfile",
+        str(work / "sweep.yaml"),
+        "--directory",
+        str(work),
+        *targets,
+    ]
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
 
 
-def one_after_another(packs: list[Path], seeds: list[int], epochs: int, threads: int) -> None:
+def one_after_another(
+    packs: list[Path], seeds: list[int], epochs: int, threads: int
+) -> None:
     for config in CONFIGS:
         hp = Hyperparameters(batch_size=16, learning_rate=config["learning_rate"])
         for seed in seeds:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-                pool.submit(train, "baseline", seed, packs, hp, epochs, threads).result()
+                pool.submit(
+                    train, "baseline", seed, packs, hp, epochs, threads
+                ).result()
 
 
 def wall(work: Callable[[], object]) -> float:

@@ -66,15 +66,27 @@ def read_batch(store: GraphStore, files: list[Path], indices: list[int]) -> Grap
     y = torch.tensor(store.dockq[indices], dtype=torch.float32)
     of_edges = batch.batch[batch.edge_index[0]]
     return GraphBatch(
-        batch.x, batch.edge_index, batch.edge_attr, batch.batch, of_edges, y, torch.tensor(indices)
+        batch.x,
+        batch.edge_index,
+        batch.edge_attr,
+        batch.batch,
+        of_edges,
+        y,
+        torch.tensor(indices),
     )
 
 
 def _read(file: Path) -> Data:
-    with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
+    with torch.serialization.safe_globals(
+        [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
+    ):
         graph = torch.load(file, weights_only=True)
     order = torch.argsort(graph.edge_index[1], stable=True)
-    return Data(x=graph.x, edge_index=graph.edge_index[:, order], edge_attr=graph.edge_attr[order])
+    return Data(
+        x=graph.x,
+        edge_index=graph.edge_index[:, order],
+        edge_attr=graph.edge_attr[order],
+    )
 
 
 @dataclass(frozen=True)
@@ -93,13 +105,21 @@ class Outcome:
 
 
 def train(
-    arm: str, seed: int, packs: list[Path], hp: Hyperparameters, epochs: int, threads: int = 1
+    arm: str,
+    seed: int,
+    packs: list[Path],
+    hp: Hyperparameters,
+    epochs: int,
+    threads: int = 1,
 ) -> Outcome:
     """Train one arm, in this process."""
     seed_everything(seed, threads)
     store = GraphStore.open(packs)
     network = build_network(
-        store.node_width, store.edge_width, hp.model_dump(), store.metadata.get("features")
+        store.node_width,
+        store.edge_width,
+        hp.model_dump(),
+        store.metadata.get("features"),
     )
     training, validation = (split_indices(store, split) for split in ("train", "val"))
     set_statistics(network, store, training)
@@ -132,8 +152,12 @@ def train(
         loading.append(waited)
     with torch.inference_mode():
         network.eval()
-        seen = [(b.y, network(b)) for b in map(load, pieces(validation, 4 * hp.batch_size))]
-    dockq, predicted = (torch.cat(parts).double().numpy() for parts in zip(*seen, strict=True))
+        seen = [
+            (b.y, network(b)) for b in map(load, pieces(validation, 4 * hp.batch_size))
+        ]
+    dockq, predicted = (
+        torch.cat(parts).double().numpy() for parts in zip(*seen, strict=True)
+    )
     codes = np.unique(store.target, return_inverse=True)[1][validation]
     return Outcome(
         arm, seed, float(np.median(seconds)), float(np.median(loading)),
@@ -158,7 +182,9 @@ def graph_files(store: GraphStore, packs: list[Path]) -> list[Path]:
     ]
 
 
-def compare(packs: list[Path], hp: Hyperparameters, seeds: list[int], epochs: int) -> pd.DataFrame:
+def compare(
+    packs: list[Path], hp: Hyperparameters, seeds: list[int], epochs: int
+) -> pd.DataFrame:
     """Train both arms with every seed, each in a process of its own: one row a training, columns of
     `Outcome`.
     """
@@ -166,7 +192,9 @@ def compare(packs: list[Path], hp: Hyperparameters, seeds: list[int], epochs: in
     for seed in seeds:
         for arm in ARMS:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-                rows.append(asdict(pool.submit(train, arm, seed, packs, hp, epochs).result()))
+                rows.append(
+                    asdict(pool.submit(train, arm, seed, packs, hp, epochs).result())
+                )
     return pd.DataFrame(rows)
 
 
@@ -185,7 +213,8 @@ def verdict(table: pd.DataFrame) -> tuple[dict[str, float], bool]:
         "loading_speed_up": base["loading_s"] / ours["loading_s"],
         "memory": base["peak_mib"] / ours["peak_mib"],
         "val_loss": ours["val_loss"] / base["val_loss"] - 1,
-        "val_spearman": (base["val_spearman"] - ours["val_spearman"]) / abs(base["val_spearman"]),
+        "val_spearman": (base["val_spearman"] - ours["val_spearman"])
+        / abs(base["val_spearman"]),
     }
     good = (
         found["speed_up"] >= SPEED_UP
@@ -197,7 +226,10 @@ def verdict(table: pd.DataFrame) -> tuple[dict[str, float], bool]:
 
 def text(table: pd.DataFrame, ratios: dict[str, float], passed: bool) -> str:
     """Markdown: mean over seeds ± half of the 95 % interval (Student's t), and the verdict."""
-    lines = ["| | " + " | ".join(COLUMNS.values()) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+    lines = [
+        "| | " + " | ".join(COLUMNS.values()) + " |",
+        "| --- |" + " ---: |" * len(COLUMNS),
+    ]
     for arm, rows in table.groupby("arm", sort=True):
         cells = [interval(rows[name].to_numpy()) for name in COLUMNS]
         lines.append(f"| {arm} | " + " | ".join(cells) + " |")
@@ -217,7 +249,9 @@ def interval(values: np.ndarray) -> str:
     """Mean ± half-width, both to the second digit of the half-width."""
     if len(values) < 2:
         return f"{values.mean():.4g}"
-    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = (
+        student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    )
     places = max(0, 1 - math.floor(math.log10(half))) if half > 0 else 3
     return f"{values.mean():.{places}f} ± {half:.{places}f}"
 
@@ -238,13 +272,20 @@ def held_at_most() -> float:
     """MB that this process has held at most; getrusage would tell those of a larger process that
     started it.
     """
-    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 2**10
+    return (
+        int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+        / 2**10
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--packs", type=Path, nargs="+", required=True, help="beside the folders of their graphs"
+        "--packs",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="beside the folders of their graphs",
     )
     parser.add_argument("--hyperparameters", default="{}", help="as JSON")
     parser.add_argument("--seeds", type=int, nargs="+", default=[222, 777, 1337])

@@ -66,7 +66,9 @@ def of_targets(decoys: pd.DataFrame) -> pd.DataFrame:
 def interval(table: pd.DataFrame, name: str) -> tuple[float, float, float]:
     """Return the mean of a column with its 95 % interval by bootstrap over clusters."""
     draw = np.random.default_rng(SEED)
-    groups = table.groupby("cluster")[name].agg(["sum", "size"]).astype(float).to_numpy()
+    groups = (
+        table.groupby("cluster")[name].agg(["sum", "size"]).astype(float).to_numpy()
+    )
     drawn = groups[draw.integers(len(groups), size=(DRAWS, len(groups)))].sum(axis=1)
     low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
     return table[name].astype(float).mean(), low, high

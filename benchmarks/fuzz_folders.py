@@ -26,11 +26,21 @@ def damage(folder: Path, draw: np.random.Generator) -> str:
     """Damage one file of a folder; returns how."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     file = files[draw.integers(len(files))]
-    ways = ["content", "content", "content", "rename", "empty", "exchange", "cut", "remove"]
+    ways = [
+        "content",
+        "content",
+        "content",
+        "rename",
+        "empty",
+        "exchange",
+        "cut",
+        "remove",
+    ]
     way = ways[draw.integers(len(ways))]
     if way == "content" and file.stat().st_size > 1:
         content = file.read_bytes()
-        few = content.count(b"\n") < 4  # a JSON file in one line has nothing else to damage
+        # a JSON file in one line has nothing else to damage
+        few = content.count(b"\n") < 4
         change = flip_bytes if few else DAMAGES[draw.integers(len(DAMAGES))]
         file.write_bytes(change(content, draw))
         return f"{change.__name__} {file.name}"
@@ -77,7 +87,9 @@ def main() -> None:
                 planned = {decoy.key for decoy in results.plan}
                 rows = {(row.target, row.decoy) for row in results.rows("coverage")}
                 if planned != rows or len(results.models) != len(planned):
-                    raise SystemExit(f"seed {seed}, {source}, {how}: models without a row")
+                    raise SystemExit(
+                        f"seed {seed}, {source}, {how}: models without a row"
+                    )
     print(dict(outcomes))
 
 

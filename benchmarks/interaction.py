@@ -59,7 +59,9 @@ def heterodimers(folder: Path, models: int) -> pd.DataFrame:
         both = np.array(table[column].map(ast.literal_eval).tolist())
         table[column] = both.max(axis=1) if column == "pdockq2" else both.mean(axis=1)
     first = table.loc[table.groupby("ID")["ranking_confidence"].idxmax()]
-    first = first.rename(columns={"plddt": "interface_plddt", "correct_result": "interacts"})
+    first = first.rename(
+        columns={"plddt": "interface_plddt", "correct_result": "interacts"}
+    )
     first["pair"] = first["ID"].str.replace("_[A-Za-z0-9]+", "", regex=True)
     return _with_proteins(first)
 
@@ -93,7 +95,9 @@ def peptides(folder: Path) -> pd.DataFrame:
             "interacts": (table.index.str.len() == len("1abc_A-B")).astype(int),
         }
     )
-    rows["pair"] = [name[:4] + name[5:] if len(name) > 7 else name[:4] for name in rows["pair"]]
+    rows["pair"] = [
+        name[:4] + name[5:] if len(name) > 7 else name[:4] for name in rows["pair"]
+    ]
     return _with_proteins(rows)
 
 
@@ -113,7 +117,9 @@ def auroc(interacts: np.ndarray, measure: np.ndarray) -> float:
     """
     ranks = rankdata(measure)
     n = int(interacts.sum())
-    return float((ranks[interacts].sum() - n * (n + 1) / 2) / (n * (len(interacts) - n)))
+    return float(
+        (ranks[interacts].sum() - n * (n + 1) / 2) / (n * (len(interacts) - n))
+    )
 
 
 def precision_at_half(interacts: np.ndarray, measure: np.ndarray) -> float:
@@ -134,11 +140,16 @@ def fit(x: np.ndarray, interacts: np.ndarray) -> np.ndarray:
 
     def loss(parameters: np.ndarray) -> float:
         score = parameters[0] + x @ parameters[1:]
-        return float((weight * np.logaddexp(0, np.where(interacts, -score, score))).mean())
+        return float(
+            (weight * np.logaddexp(0, np.where(interacts, -score, score))).mean()
+        )
 
     n = x.shape[1]
     return minimize(
-        loss, np.zeros(1 + n), bounds=[(None, None)] + [(0, None)] * n, method="L-BFGS-B"
+        loss,
+        np.zeros(1 + n),
+        bounds=[(None, None)] + [(0, None)] * n,
+        method="L-BFGS-B",
     ).x
 
 
@@ -149,17 +160,25 @@ def without_their_proteins(table: pd.DataFrame, columns: list[str]) -> np.ndarra
     interacts = table["interacts"].to_numpy(bool)
     proteins = np.unique(table[["first", "second"]])
     fold_of = dict(
-        zip(proteins, np.random.default_rng(0).integers(0, FOLDS, len(proteins)), strict=True)
+        zip(
+            proteins,
+            np.random.default_rng(0).integers(0, FOLDS, len(proteins)),
+            strict=True,
+        )
     )
     first = table["first"].map(fold_of).to_numpy()
     second = table["second"].map(fold_of).to_numpy()
     scores = np.full(len(table), np.nan)
     for low in range(FOLDS):
         for high in range(low, FOLDS):
-            tested = ((first == low) & (second == high)) | ((first == high) & (second == low))
+            tested = ((first == low) & (second == high)) | (
+                (first == high) & (second == low)
+            )
             seen = np.isin(first, [low, high]) | np.isin(second, [low, high])
             parameters = fit(x[~seen], interacts[~seen])
-            scores[tested] = 1 / (1 + np.exp(-parameters[0] - x[tested] @ parameters[1:]))
+            scores[tested] = 1 / (
+                1 + np.exp(-parameters[0] - x[tested] @ parameters[1:])
+            )
     return scores
 
 
@@ -176,7 +195,10 @@ def described(table: pd.DataFrame, name: str, measure: str, values: np.ndarray) 
             [rows_of[i] for i in generator.integers(0, len(rows_of), len(rows_of))]
         )
         samples.append(
-            (auroc(interacts[rows], values[rows]), precision_at_half(interacts[rows], values[rows]))
+            (
+                auroc(interacts[rows], values[rows]),
+                precision_at_half(interacts[rows], values[rows]),
+            )
         )
     low, high = np.quantile(samples, [0.025, 0.975], axis=0)
     return {
@@ -210,7 +232,9 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = arguments.tables
     homo = homodimers(folder)
-    against_monomers = homo[homo["category"] != "neg_heterodimer"].reset_index(drop=True)
+    against_monomers = homo[homo["category"] != "neg_heterodimer"].reset_index(
+        drop=True
+    )
     against_random = homo[homo["category"] != "monomer"].reset_index(drop=True)
     tables = {
         "heterodimers, best of 25": heterodimers(folder, 25),
@@ -220,7 +244,15 @@ def main() -> None:
         "homodimers, monomers": against_monomers,
         "peptides": peptides(folder),
     }
-    measures = ["iptm", "ptm", "ranking_confidence", "pdockq", "pdockq2", "interface_plddt", "pae"]
+    measures = [
+        "iptm",
+        "ptm",
+        "ranking_confidence",
+        "pdockq",
+        "pdockq2",
+        "interface_plddt",
+        "pae",
+    ]
     rows = []
     for name, table in tables.items():
         for measure in measures:
@@ -241,11 +273,20 @@ def main() -> None:
     }
     for columns in (["iptm"], ["iptm", "ptm"]):
         for name, table in sources.items():
-            others = [_equal_weight(sources[other], columns) for other in sources if other != name]
+            others = [
+                _equal_weight(sources[other], columns)
+                for other in sources
+                if other != name
+            ]
             parameters = _fit_sources(others)
-            scores = 1 / (1 + np.exp(-parameters[0] - table[columns].to_numpy() @ parameters[1:]))
+            scores = 1 / (
+                1 + np.exp(-parameters[0] - table[columns].to_numpy() @ parameters[1:])
+            )
             row = described(
-                table, name, f"p_interact({', '.join(columns)}) of the other tables", scores
+                table,
+                name,
+                f"p_interact({', '.join(columns)}) of the other tables",
+                scores,
             )
             row["calibration_error"] = reliability(table, scores)
             rows.append(row)
@@ -254,14 +295,21 @@ def main() -> None:
     if arguments.out:
         result.to_csv(arguments.out, index=False)
     for name, table in tables.items():
-        print(name, fit(table[["iptm"]].to_numpy(), table["interacts"].to_numpy(bool)).round(3))
+        print(
+            name,
+            fit(table[["iptm"]].to_numpy(), table["interacts"].to_numpy(bool)).round(3),
+        )
     print(
         "all sources",
-        _fit_sources([_equal_weight(table, ["iptm"]) for table in sources.values()]).round(3),
+        _fit_sources(
+            [_equal_weight(table, ["iptm"]) for table in sources.values()]
+        ).round(3),
     )
 
 
-def _equal_weight(table: pd.DataFrame, columns: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def _equal_weight(
+    table: pd.DataFrame, columns: list[str]
+) -> tuple[np.ndarray, np.ndarray]:
     return table[columns].to_numpy(), table["interacts"].to_numpy(bool)
 
 

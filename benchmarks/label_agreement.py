@@ -22,7 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from toporank.comparing.native.dockq import NativeInterface, score
-from toporank.comparing.native.label import DecoyScores, Interfaces, Native, Partner, label
+from toporank.comparing.native.label import (
+    DecoyScores,
+    Interfaces,
+    Native,
+    Partner,
+    label,
+)
 from toporank.comparing.native.mapping import Mapping, chains_of, correspond
 from toporank.structures.complex import Complex
 from toporank.structures.partners import Partners
@@ -57,7 +63,9 @@ def main() -> None:
         if not (folder / "native.pdb").exists():
             n_without_native += 1
             continue
-        partners = tuple(tuple(chains) for chains in row.get("partners", "").split(":") if chains)
+        partners = tuple(
+            tuple(chains) for chains in row.get("partners", "").split(":") if chains
+        )
         started = time.process_time()
         native, of_native = native_of(folder / "native.pdb", partners)
         decoy = read_complex(folder / f"{row['decoy']}.pdb")
@@ -75,7 +83,9 @@ def main() -> None:
     if n_without_native:
         print(f"{n_without_native} rows left out: no native.pdb")
     n = len(differences)
-    print(f"{n} labels, {seconds / n:.4f} CPU s each; largest difference {max(differences):.4f}")
+    print(
+        f"{n} labels, {seconds / n:.4f} CPU s each; largest difference {max(differences):.4f}"
+    )
     for limit in LIMITS:
         within = sum(difference < limit + ROUNDING for difference in differences)
         print(f"within {limit}: {within} = {within / n:.3%}")
@@ -83,7 +93,9 @@ def main() -> None:
         print(f"{count} differ by more than {ENOUGH}: {cause}")
 
 
-def cause_of(expected: float, native: Native, of_native: Complex, decoy: Complex) -> str:
+def cause_of(
+    expected: float, native: Native, of_native: Complex, decoy: Complex
+) -> str:
     """The other choice that gives the value of the table."""
     for cause, value in other_choices(native, of_native, decoy):
         if abs(value - expected) < ROUNDING:
@@ -109,9 +121,14 @@ def other_choices(
         interfaces = scored.interfaces(mapping, native.partners)
         if not interfaces:
             continue
-        another = "" if mapping is chosen else "another mapping of the copies of a chain"
+        another = (
+            "" if mapping is chosen else "another mapping of the copies of a chain"
+        )
         if another:
-            yield another, sum(scores.dockq for scores in interfaces.values()) / len(interfaces)
+            yield (
+                another,
+                sum(scores.dockq for scores in interfaces.values()) / len(interfaces),
+            )
         for value in either_side(native, scored, mapping, interfaces):
             yield f"{another}; {OTHER_SIDE}" if another else OTHER_SIDE, value
 
@@ -127,7 +144,10 @@ def either_side(
         of_one = tuple(name for name in one if name in mapping)
         of_other = tuple(name for name in other if name in mapping)
         interface = native.interface(of_one, of_other)
-        sides = [scored.side((name, mapping[name]) for name in side) for side in (of_other, of_one)]
+        sides = [
+            scored.side((name, mapping[name]) for name in side)
+            for side in (of_other, of_one)
+        ]
         values = [scores.dockq]
         if len(sides[0].atoms) == len(sides[1].atoms):
             exchanged = NativeInterface(
@@ -144,7 +164,10 @@ def merged(complex_: Complex, partners: tuple[Partner, ...], names: Mapping) -> 
     own.
     """
     new_name = {
-        names[name]: partner[0] for partner in partners for name in partner if name in names
+        names[name]: partner[0]
+        for partner in partners
+        for name in partner
+        if name in names
     }
     residues = (
         residue._replace(chain=new_name.get(residue.chain, "other"))

@@ -61,11 +61,22 @@ def main() -> None:
     parser.add_argument("--folds", type=int, nargs="*", default=range(5))
     args = parser.parse_args()
     packs = [args.study / layout.PACK.format(dataset=name) for name in DATASETS]
-    plddt, table, original = read_plddt(args.models), args.study / layout.SPLITS, splits.open_graphs
+    plddt, table, original = (
+        read_plddt(args.models),
+        args.study / layout.SPLITS,
+        splits.open_graphs,
+    )
     fold_of = {row.target: row.fold for row in pd.read_csv(table).itertuples()}
-    hyperparameters = {**NETWORK, **SCHEDULE, "heads": 4, "sampling": "cluster_balanced"}
+    hyperparameters = {
+        **NETWORK,
+        **SCHEDULE,
+        "heads": 4,
+        "sampling": "cluster_balanced",
+    }
     run = Run.parse(
-        "plddt", {"seed": 222, "hyperparameters": hyperparameters, "selection": {}}, None
+        "plddt",
+        {"seed": 222, "hyperparameters": hyperparameters, "selection": {}},
+        None,
     )
     rows = []
     for kind, (hidden, judged_at) in VARIANTS.items():
@@ -80,13 +91,17 @@ def main() -> None:
             for name, share in judged_at.items():
                 store = GraphStore.of(with_plddt(original(packs, packs), plddt, share))
                 store = store.some(
-                    np.flatnonzero([fold_of.get(target) == fold for target in store.target])
+                    np.flatnonzero(
+                        [fold_of.get(target) == fold for target in store.target]
+                    )
                 )
                 (found,) = predict_all([network], store)
                 both = (found.score + found.local).numpy() / 2
                 where = [(name, DATASETS[part]) for part in store.part_of]
                 values = zip(store.target, store.decoy, both, store.dockq, strict=True)
-                rows += [(*place, *value) for place, value in zip(where, values, strict=True)]
+                rows += [
+                    (*place, *value) for place, value in zip(where, values, strict=True)
+                ]
     table = pd.DataFrame(
         rows, columns=["kind", "set", "target", "decoy", "pred_dockq", "dockq"]
     ).dropna()
@@ -135,13 +150,20 @@ def judged(part: pd.DataFrame) -> list[float]:
     """Ranking loss, Spearman per target and pooled, and MSE; targets whose models differ by 0.1
     DockQ or more count.
     """
-    targets, models = metrics.per_target(part).set_index("target"), part.groupby("target")["dockq"]
+    targets, models = (
+        metrics.per_target(part).set_index("target"),
+        part.groupby("target")["dockq"],
+    )
     rankable = targets[(models.max() - models.min() >= 0.1) & (models.size() > 2)]
     error = ((part["pred_dockq"] - part["dockq"]) ** 2).mean()
     means = rankable[["ranking_loss", "spearman"]].mean()
     return [
         round(float(value), 3)
-        for value in (*means, metrics.spearman(part["dockq"], part["pred_dockq"]), error)
+        for value in (
+            *means,
+            metrics.spearman(part["dockq"], part["pred_dockq"]),
+            error,
+        )
     ]
 
 

@@ -36,9 +36,13 @@ def main() -> None:
     parser.add_argument("sources", nargs="*")
     parser.add_argument("--config", type=Path, default=Path("config/scorer.yaml"))
     parser.add_argument("--accelerator", default="cpu")
-    parser.add_argument("--at-once", type=int, default=2, help="networks trained at a time")
+    parser.add_argument(
+        "--at-once", type=int, default=2, help="networks trained at a time"
+    )
     args = parser.parse_args()
-    config = Config.model_validate(yaml.safe_load(args.config.read_text(encoding="utf-8")))
+    config = Config.model_validate(
+        yaml.safe_load(args.config.read_text(encoding="utf-8"))
+    )
     datasets = [dataset.name for dataset in config.datasets]
     sources = args.sources or [name for name in datasets if name != "sampled"]
     entry, seed = next(iter(config.sweep_runs().values()))
@@ -53,7 +57,10 @@ def main() -> None:
         hardware=Hardware(trainer={"accelerator": args.accelerator, "devices": 1}),
     )
     with ProcessPoolExecutor(args.at_once, mp_context=get_context("spawn")) as pool:
-        jobs = [pool.submit(train_without, args.study, name, datasets, run) for name in sources]
+        jobs = [
+            pool.submit(train_without, args.study, name, datasets, run)
+            for name in sources
+        ]
         for name, job in zip(sources, jobs, strict=True):
             job.result()
             print(f"{name}: {args.study / 'results/without' / name}", flush=True)

@@ -33,7 +33,9 @@ def main() -> None:
     args = parser.parse_args()
     decoys = pd.read_csv(args.predictions)
     named = decoys["decoy"].str.extract(f"^{NUMBERED}$")
-    decoys = decoys.assign(program=named[0], place=named[1].astype(float)).dropna(subset="program")
+    decoys = decoys.assign(program=named[0], place=named[1].astype(float)).dropna(
+        subset="program"
+    )
     for program, models in [*decoys.groupby("program"), ("both", decoys)]:
         table = of_rounds(models)
         print(
@@ -54,9 +56,15 @@ def main() -> None:
 
 def of_rounds(models: pd.DataFrame) -> pd.DataFrame:
     """As `of_targets`, means over the rounds, whose columns end in nothing, _2, _3 and so on."""
-    rounds = [name.removeprefix("scorer") for name in models if name.startswith("scorer")]
+    rounds = [
+        name.removeprefix("scorer") for name in models if name.startswith("scorer")
+    ]
     tables = [
-        of_targets(models.assign(scorer=models[f"scorer{end}"], network=models[f"network{end}"]))
+        of_targets(
+            models.assign(
+                scorer=models[f"scorer{end}"], network=models[f"network{end}"]
+            )
+        )
         for end in rounds
     ]
     keys = ["target", "cluster", "random", "answer"]
@@ -106,7 +114,9 @@ def interval(values: pd.Series, cluster: pd.Series) -> str:
     of_clusters = [part.to_numpy() for _, part in values.groupby(cluster)]
     rng = np.random.default_rng(SEED)
     draws = rng.integers(len(of_clusters), size=(DRAWS, len(of_clusters)))
-    means = [np.nanmean(np.concatenate([of_clusters[i] for i in drawn])) for drawn in draws]
+    means = [
+        np.nanmean(np.concatenate([of_clusters[i] for i in drawn])) for drawn in draws
+    ]
     low, high = np.percentile(means, [2.5, 97.5])
     return f"{values.mean():.3f} [{low:.3f}, {high:.3f}]"
 

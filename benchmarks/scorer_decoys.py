@@ -46,18 +46,26 @@ def main() -> None:
         archive.extractall(unpacked, filter="data")
     with tarfile.open(args.fourth / f"{MEMBRANE}.tar.xz") as archive:
         archive.extractall(unpacked, filter="data")
-    predicted = pd.read_csv(args.second / "predicted_labels.csv").assign(native="native")
+    predicted = pd.read_csv(args.second / "predicted_labels.csv").assign(
+        native="native"
+    )
     predicted = predicted[~predicted["group"].isin(LEFT_OUT)]
     predicted["folder"] = [
-        unpacked / group / target for group, target in predicted[["group", "target"]].values
+        unpacked / group / target
+        for group, target in predicted[["group", "target"]].values
     ]
-    first = pd.read_csv(args.first / "labels.csv").assign(partners="A:B", native="native")
+    first = pd.read_csv(args.first / "labels.csv").assign(
+        partners="A:B", native="native"
+    )
     clusters = pd.read_csv(args.second / "first_sets_clusters.csv")
     first = first.merge(
-        clusters[["set", "id"]].rename(columns={"set": "group", "id": "target"}), on="target"
+        clusters[["set", "id"]].rename(columns={"set": "group", "id": "target"}),
+        on="target",
     )
     roots = {"docked": unpacked / "real_decoys", "perturbed": args.perturbed}
-    first["folder"] = [roots[group] / target for group, target in first[["group", "target"]].values]
+    first["folder"] = [
+        roots[group] / target for group, target in first[["group", "target"]].values
+    ]
     for group, rows in pd.concat(
         [predicted, first, membrane(unpacked / MEMBRANE)], ignore_index=True
     ).groupby("group"):
@@ -71,7 +79,9 @@ def membrane(folder: Path) -> pd.DataFrame:
     """The labels of the membrane poses, whose natives are put beside them."""
     table = pd.read_csv(folder / "labels.csv").rename(columns={"model": "decoy"})
     for target in table["target"].unique():
-        shutil.copy(folder / f"natives/{target}.pdb", folder / f"models/{target}/native.pdb")
+        shutil.copy(
+            folder / f"natives/{target}.pdb", folder / f"models/{target}/native.pdb"
+        )
     table["folder"] = [folder / "models" / target for target in table["target"]]
     return table.assign(group="membrane", native="native")
 
@@ -92,13 +102,19 @@ def lay_out(rows: pd.DataFrame, folder: Path) -> None:
         "DockQ": rows["dockq"],
         "Partners": partners,
     }
-    pd.DataFrame({**labels, "group": rows["group"]}).to_csv(folder / "labels.csv", index=False)
+    pd.DataFrame({**labels, "group": rows["group"]}).to_csv(
+        folder / "labels.csv", index=False
+    )
 
 
 def _partners(text: str, decoy: Path) -> str:
     """The partners with the chains that the decoy has."""
-    there = {line[21] for line in decoy.read_text().splitlines() if line.startswith("ATOM")}
-    return ":".join("+".join(chain for chain in side if chain in there) for side in text.split(":"))
+    there = {
+        line[21] for line in decoy.read_text().splitlines() if line.startswith("ATOM")
+    }
+    return ":".join(
+        "+".join(chain for chain in side if chain in there) for side in text.split(":")
+    )
 
 
 if __name__ == "__main__":

@@ -76,7 +76,9 @@ def first_release(first: Path, second: Path, largest: int) -> pd.DataFrame:
     rows = []
     for path in sorted((first / "natives").glob("*_bound.pdb.gz")):
         target = path.name.removesuffix("_bound.pdb.gz")
-        residues = sum(line.startswith("ATOM") and line[12:16] == " CA " for line in _lines(path))
+        residues = sum(
+            line.startswith("ATOM") and line[12:16] == " CA " for line in _lines(path)
+        )
         if residues <= largest:
             known = {
                 "partners": "A:B",
@@ -98,7 +100,10 @@ def second_release(folder: Path, largest: int) -> pd.DataFrame:
         & (table["ca_pairs10"] >= PAIRS)
         & (table["pairs_per_res"] <= PAIRS_A_RESIDUE)
     ]
-    partners = [":".join("+".join(side) for side in text.split(":")) for text in table["partners"]]
+    partners = [
+        ":".join("+".join(side) for side in text.split(":"))
+        for text in table["partners"]
+    ]
     unbound = table["has_unbound"].isin(["both", "receptor", "ligand"])
     return pd.DataFrame(
         {

@@ -45,7 +45,9 @@ class Counts:
     atoms: np.ndarray = field(
         default_factory=lambda: np.zeros((len(ATOM_TYPES),) * 2 + (len(LIMITS) - 1,))
     )
-    surface: np.ndarray = field(default_factory=lambda: np.zeros((len(ATOM_TYPES),) * 2))
+    surface: np.ndarray = field(
+        default_factory=lambda: np.zeros((len(ATOM_TYPES),) * 2)
+    )
     water: np.ndarray = field(default_factory=lambda: np.zeros(len(ATOM_TYPES)))
     residues: np.ndarray = field(default_factory=lambda: np.zeros((len(RESIDUES),) * 2))
 
@@ -54,19 +56,29 @@ class Counts:
         body = heavy.body_of[heavy.residue_of]
         types = np.where(body >= 0, atom_types(heavy), -1)
         typed = np.flatnonzero(types >= 0)
-        self._add_atoms(heavy.xyz[typed], types[typed], heavy.residue_of[typed], body[typed])
+        self._add_atoms(
+            heavy.xyz[typed], types[typed], heavy.residue_of[typed], body[typed]
+        )
         pairs, distance = pairs_between_groups(heavy.xyz[typed], body[typed], NEAR)
         near = heavy.residue_of[typed[pairs]]
         number = {name: i for i, name in enumerate(RESIDUES)}
-        for r, s in np.unique(np.sort(near[distance < CONTACT], axis=1), axis=0).tolist():
+        for r, s in np.unique(
+            np.sort(near[distance < CONTACT], axis=1), axis=0
+        ).tolist():
             i, j = number[heavy.parents[r]], number[heavy.parents[s]]
             self.residues[i, j] += 1
             self.residues[j, i] += 1
         shared = surfaces(heavy, np.unique(near))
         between = (
-            (types[shared.of] >= 0) & (types[shared.by] >= 0) & (body[shared.of] != body[shared.by])
+            (types[shared.of] >= 0)
+            & (types[shared.by] >= 0)
+            & (body[shared.of] != body[shared.by])
         )
-        of, by, area = types[shared.of[between]], types[shared.by[between]], shared.area[between]
+        of, by, area = (
+            types[shared.of[between]],
+            types[shared.by[between]],
+            shared.area[between],
+        )
         np.add.at(self.surface, (of, by), area)
         np.add.at(self.surface, (by, of), area)
         buried = (types[shared.atoms] >= 0) & (shared.alone > 0)
@@ -86,7 +98,11 @@ class Counts:
         distance = np.linalg.norm(xyz[first] - xyz[second], axis=1)
         shell = np.searchsorted(LIMITS, distance, side="right") - 1
         inside = shell < len(LIMITS) - 1
-        first, second, shell = types[first[inside]], types[second[inside]], shell[inside]
+        first, second, shell = (
+            types[first[inside]],
+            types[second[inside]],
+            shell[inside],
+        )
         np.add.at(self.atoms, (first, second, shell), 1.0)
         np.add.at(self.atoms, (second, first, shell), 1.0)
 
@@ -98,7 +114,12 @@ class Counts:
         expected = self.atoms[:, :, -1:] * growth
         atoms = -np.log((self.atoms + PSEUDOCOUNTS) / (expected + PSEUDOCOUNTS))
         water = -np.log(_shares(self.water) / _shares(self.surface.sum(axis=1)))
-        found = atoms, _over_chance(self.surface), water, _over_chance(self.residues + 1)
+        found = (
+            atoms,
+            _over_chance(self.surface),
+            water,
+            _over_chance(self.residues + 1),
+        )
         return Potentials(*(np.clip(values, -LARGEST, LARGEST) for values in found))
 
 
@@ -116,10 +137,19 @@ def _over_chance(counts: np.ndarray) -> np.ndarray:
 def write_potentials(potentials: Potentials, path: Path) -> None:
     """A row for each pair, `kind,first,second` and the values; two decimals are enough."""
     rows = []
-    for kind, names in (("atoms", ATOM_TYPES), ("surface", ATOM_TYPES), ("residues", RESIDUES)):
+    for kind, names in (
+        ("atoms", ATOM_TYPES),
+        ("surface", ATOM_TYPES),
+        ("residues", RESIDUES),
+    ):
         values = getattr(potentials, kind)
         rows += [
-            [kind, names[i], names[j], *(f"{v:.2f}" for v in np.atleast_1d(values[i, j]))]
+            [
+                kind,
+                names[i],
+                names[j],
+                *(f"{v:.2f}" for v in np.atleast_1d(values[i, j])),
+            ]
             for i in range(len(names))
             for j in range(i, len(names))
         ]
@@ -150,7 +180,9 @@ def main() -> None:
     counts = Counts()
     for name, partners in zip(natives["id"], natives["partners"], strict=True):
         complex_ = read_complex(args.unpacked / name / "bound.pdb").without_hydrogens()
-        counts.add(complex_.with_partners(tuple(tuple(side) for side in partners.split(":"))))
+        counts.add(
+            complex_.with_partners(tuple(tuple(side) for side in partners.split(":")))
+        )
     write_potentials(counts.potentials(), args.table)
     print(
         f"{len(natives)} natives of {natives['cluster'].nunique()} clusters; "

@@ -37,13 +37,24 @@ PLAIN = [{"name": "standard"}]
 BY_TRAINING_SET = {"scaling": "training_set"}
 PER_DECOY = {"scaling": "per_decoy"}
 PUBLISHED_NODES = {"module": "dssp_topology", **PER_DECOY, "orientation": "file"}
-STANDARD_NODES = {"module": "dssp_topology", **BY_TRAINING_SET, "orientation": "principal_axes"}
+STANDARD_NODES = {
+    "module": "dssp_topology",
+    **BY_TRAINING_SET,
+    "orientation": "principal_axes",
+}
 LEGACY = {"module": "legacy", **BY_TRAINING_SET}
 FEATURES = {
     "v11": {"nodes": PUBLISHED_NODES, "edges": {"module": "legacy", **PER_DECOY}},
     "v11_scaled": {"nodes": STANDARD_NODES, "edges": LEGACY},
-    "no_topology": {"topology": {"module": "none"}, "nodes": STANDARD_NODES, "edges": LEGACY},
-    "topology_only": {"nodes": {"module": "topology_only", **BY_TRAINING_SET}, "edges": LEGACY},
+    "no_topology": {
+        "topology": {"module": "none"},
+        "nodes": STANDARD_NODES,
+        "edges": LEGACY,
+    },
+    "topology_only": {
+        "nodes": {"module": "topology_only", **BY_TRAINING_SET},
+        "edges": LEGACY,
+    },
 }
 """Columns of nodes and edges, and how they are scaled. The last two leave out topology, and all
 other node columns.
@@ -56,7 +67,12 @@ OPTIONS = [
 
 
 def run(
-    variant: str, datasets: list, configs: list, seeds: list[int], work: Path, cores: int
+    variant: str,
+    datasets: list,
+    configs: list,
+    seeds: list[int],
+    work: Path,
+    cores: int,
 ) -> pd.DataFrame:
     """Train one variant of the features and return the validation metrics of each run, by data
     set.
@@ -66,11 +82,19 @@ def run(
     config = {
         "datasets": datasets,
         "features": FEATURES[variant],
-        "training": {"sweep": {"defaults": DEFAULTS, "configs": configs, "seeds": seeds}},
+        "training": {
+            "sweep": {"defaults": DEFAULTS, "configs": configs, "seeds": seeds}
+        },
         "workflow": {"reuse_store": str(work / "store"), "chunk_size": 350},
     }
     (folder / "study.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(REPOSITORY / "Snakefile"),
+    ]
     command += ["--configfile", "study.yaml"]
     with open(folder / "run.log", "w") as log:
         subprocess.run([*command, "--cores", str(cores), "results/training/best.ckpt"], cwd=folder, check=True,
@@ -79,7 +103,9 @@ def run(
         {"features": variant, **measured}
         for config in configs
         for seed in seeds
-        for measured in measure(folder, config["name"], seed, [d["name"] for d in datasets])
+        for measured in measure(
+            folder, config["name"], seed, [d["name"] for d in datasets]
+        )
     ]
     return pd.DataFrame(rows)
 
@@ -99,9 +125,13 @@ def predictions(folder: Path, dataset: str, checkpoint: Path) -> pd.DataFrame:
     """target, decoy, dockq and pred_dockq of the labelled validation decoys."""
     labels = validation_labels(folder / f"results/{dataset}/coverage.tsv")
     scores = pd.DataFrame(
-        Networks(Scorer.of(checkpoint)).score(folder / f"results/{dataset}/graphs.safetensors")
+        Networks(Scorer.of(checkpoint)).score(
+            folder / f"results/{dataset}/graphs.safetensors"
+        )
     )
-    return labels.merge(scores[["target", "decoy", "pred_dockq"]], how="left", validate="1:1")
+    return labels.merge(
+        scores[["target", "decoy", "pred_dockq"]], how="left", validate="1:1"
+    )
 
 
 def validation_labels(coverage: Path) -> pd.DataFrame:
@@ -135,7 +165,9 @@ def main() -> None:
         help="YAML: the section `datasets` of a configuration",
     )
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--tables", type=Path, required=True, help="folder for runs.csv")
+    parser.add_argument(
+        "--tables", type=Path, required=True, help="folder for runs.csv"
+    )
     parser.add_argument(
         "--only",
         nargs="*",
@@ -144,7 +176,9 @@ def main() -> None:
         help="variants of the features",
     )
     parser.add_argument(
-        "--options-on", choices=FEATURES, help="train losses and samplings on these features, too"
+        "--options-on",
+        choices=FEATURES,
+        help="train losses and samplings on these features, too",
     )
     parser.add_argument(
         "--configs",
@@ -155,13 +189,18 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2)
     args = parser.parse_args()
 
-    datasets, work = yaml.safe_load(args.datasets.read_text())["datasets"], args.work.resolve()
+    datasets, work = (
+        yaml.safe_load(args.datasets.read_text())["datasets"],
+        args.work.resolve(),
+    )
     args.tables.mkdir(parents=True, exist_ok=True)
     table = args.tables / "runs.csv"
     for variant in args.only:
         configs = [*PLAIN, *OPTIONS] if variant == args.options_on else PLAIN
         configs = [
-            config for config in configs if not args.configs or config["name"] in args.configs
+            config
+            for config in configs
+            if not args.configs or config["name"] in args.configs
         ]
         made = run(variant, datasets, configs, args.seeds, work, args.cores)
         before = pd.read_csv(table) if table.exists() else made[:0]

@@ -32,7 +32,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("study", type=Path, help="its working directory")
     parser.add_argument(
-        "--rankings", nargs="*", default=[], help="a name, and the models.csv of each data set"
+        "--rankings",
+        nargs="*",
+        default=[],
+        help="a name, and the models.csv of each data set",
     )
     args = parser.parse_args()
     found = sorted((args.study / "results").glob("*/coverage.tsv"))
@@ -41,7 +44,9 @@ def main() -> None:
     )
     decoys = decoys.reset_index(drop=True)
     decoys = decoys[
-        (decoys["split"] == "val") & (decoys["status"] == "ok") & decoys["dockq"].notna()
+        (decoys["split"] == "val")
+        & (decoys["status"] == "ok")
+        & decoys["dockq"].notna()
     ]
     answers = {
         "interface residues": decoys["n_interface_residues"].astype(float),
@@ -49,9 +54,13 @@ def main() -> None:
     }
     if args.rankings:
         given = pd.concat([read_models(path) for path in args.rankings[1:]])
-        given = given[["target", "decoy", "dockq"]].rename(columns={"dockq": "pred_dockq"})
+        given = given[["target", "decoy", "dockq"]].rename(
+            columns={"dockq": "pred_dockq"}
+        )
         merged = decoys[["target", "decoy"]].merge(given, how="left", validate="1:1")
-        answers[args.rankings[0]] = pd.Series(merged["pred_dockq"].to_numpy(), decoys.index)
+        answers[args.rankings[0]] = pd.Series(
+            merged["pred_dockq"].to_numpy(), decoys.index
+        )
     for name, part in [*decoys.groupby("set"), ("all", decoys)]:
         print(f"\n{name}: {len(part)} decoys of {part['target'].nunique()} targets\n")
         print(
@@ -61,7 +70,8 @@ def main() -> None:
         for answer, values in answers.items():
             print(row(answer, measured(part, values.loc[part.index].to_numpy())))
         draws = [
-            measured(part, np.random.default_rng(k).random(len(part))) for k in range(RANDOM_ROUNDS)
+            measured(part, np.random.default_rng(k).random(len(part)))
+            for k in range(RANDOM_ROUNDS)
         ]
         print(row(f"random (mean of {RANDOM_ROUNDS})", pd.DataFrame(draws).mean()))
 
@@ -71,7 +81,9 @@ def ca_pairs(path: str) -> int:
     complex_ = read_complex(Path(path))
     there = complex_.ca >= 0
     chain = np.array([residue.chain for residue in complex_.residues])[there]
-    pairs = cKDTree(complex_.xyz[complex_.ca[there]]).query_pairs(WITHIN, output_type="ndarray")
+    pairs = cKDTree(complex_.xyz[complex_.ca[there]]).query_pairs(
+        WITHIN, output_type="ndarray"
+    )
     return int((chain[pairs[:, 0]] != chain[pairs[:, 1]]).sum())
 
 

@@ -37,7 +37,9 @@ def main() -> None:
     for source, name in TABLES.items():
         if (args.study / source).exists():  # without phases there is one leaderboard
             shutil.copy(args.study / source, args.tables / name)
-    sweep_runs(args.study).to_csv(args.tables / "sweep_runs.csv", index=False, float_format="%.5f")
+    sweep_runs(args.study).to_csv(
+        args.tables / "sweep_runs.csv", index=False, float_format="%.5f"
+    )
     final(args.study / "results").to_csv(
         args.tables / "final.csv", index=False, float_format="%.4f"
     )
@@ -53,7 +55,8 @@ def main() -> None:
         for path in sorted(args.study.glob(f"results/{part}/*/metrics.csv"))
     ]
     runs = {path.parent.name: pd.read_csv(path) for path in found}
-    matplotlib.rcParams["svg.hashsalt"] = "learning"  # the same curves are the same file
+    # the same curves are the same file
+    matplotlib.rcParams["svg.hashsalt"] = "learning"
     learning_curves(runs).savefig(args.tables / "learning.svg", metadata={"Date": None})
 
 
@@ -61,11 +64,19 @@ def sweep_runs(study: Path) -> pd.DataFrame:
     """Metrics on the labelled validation decoys of the best checkpoint by `val_loss` of each run,
     set by set.
     """
-    datasets = sorted(path.parent.name for path in study.glob("results/*/graphs.safetensors"))
-    runs = pd.read_csv(study / "results/final/leaderboard.csv").sort_values(["config", "seed"])
+    datasets = sorted(
+        path.parent.name for path in study.glob("results/*/graphs.safetensors")
+    )
+    runs = pd.read_csv(study / "results/final/leaderboard.csv").sort_values(
+        ["config", "seed"]
+    )
     runs = runs[runs["parent"].isna()]
     return pd.DataFrame(
-        [row for run in runs.itertuples() for row in measure(study, run.config, run.seed, datasets)]
+        [
+            row
+            for run in runs.itertuples()
+            for row in measure(study, run.config, run.seed, datasets)
+        ]
     )
 
 
@@ -77,7 +88,9 @@ def final(results: Path) -> pd.DataFrame:
     for scorer, ensemble in (("final", []), (f"mean of {len(members)}", members)):
         scored, networks = (
             {},
-            Networks(Scorer.of(results / "final/best.ckpt", ensemble, mean=bool(ensemble))),
+            Networks(
+                Scorer.of(results / "final/best.ckpt", ensemble, mean=bool(ensemble))
+            ),
         )
         for path in sorted(results.glob("*/graphs.safetensors")):
             labels = validation_labels(path.with_name("coverage.tsv"))
@@ -85,7 +98,8 @@ def final(results: Path) -> pd.DataFrame:
             scored[path.parent.name] = labels.merge(scores, how="left", validate="1:1")
         scored["all"] = pd.concat(scored.values(), ignore_index=True)
         rows += [
-            {"scorer": scorer, "set": name, **metrics(table)} for name, table in scored.items()
+            {"scorer": scorer, "set": name, **metrics(table)}
+            for name, table in scored.items()
         ]
     return pd.DataFrame(rows)
 
@@ -103,7 +117,13 @@ def learning_curves(runs: dict[str, pd.DataFrame]) -> Figure:
         for k, run in enumerate(members):
             metrics = runs[run]
             best = metrics.loc[metrics["val_loss"].idxmin()]
-            axis.plot(metrics["epoch"], metrics["train_loss"], "--", color=f"C{k}", linewidth=0.9)
+            axis.plot(
+                metrics["epoch"],
+                metrics["train_loss"],
+                "--",
+                color=f"C{k}",
+                linewidth=0.9,
+            )
             axis.plot(
                 metrics["epoch"],
                 metrics["val_loss"],
@@ -112,7 +132,9 @@ def learning_curves(runs: dict[str, pd.DataFrame]) -> Figure:
             )
             axis.plot(best["epoch"], best["val_loss"], "o", color=f"C{k}", markersize=4)
         axis.set(title=name, xlabel="epoch", ylim=(0, 0.12))
-        axis.legend(frameon=False, fontsize="small", title="seed", title_fontsize="small")
+        axis.legend(
+            frameon=False, fontsize="small", title="seed", title_fontsize="small"
+        )
     for axis in axes[len(panels) :]:
         axis.set_axis_off()
     axes[0].set_ylabel("loss: validation (—), training (- -)")

@@ -79,23 +79,32 @@ def main() -> None:
     parser.add_argument("--trees", type=Path)
     parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
     parser.add_argument(
-        "--run", help="of the networks: a configuration and a seed (the first by default)"
+        "--run",
+        help="of the networks: a configuration and a seed (the first by default)",
     )
     parser.add_argument("--again", action="store_true")
     parser.add_argument(
-        "--picture", type=Path, help="written: how often models are acceptable, by probability"
+        "--picture",
+        type=Path,
+        help="written: how often models are acceptable, by probability",
     )
-    parser.add_argument("--judge", type=Path, help="folder of a scorer, whose judge is fitted anew")
+    parser.add_argument(
+        "--judge", type=Path, help="folder of a scorer, whose judge is fitted anew"
+    )
     args = parser.parse_args()
     study = CrossValidation(args.study, _datasets(args.study))
     kept = args.tables / "predictions.csv.gz"
     if args.again or not kept.exists():
         decoys = with_witnesses(study, args.run)
-        decoys.round(6).to_csv(kept, index=False, compression={"method": "gzip", "mtime": 0})
+        decoys.round(6).to_csv(
+            kept, index=False, compression={"method": "gzip", "mtime": 0}
+        )
     decoys = pd.read_csv(kept, dtype=TEXT)
     if args.trees:
         decoys = decoys.merge(
-            pd.read_csv(args.trees, dtype=TEXT)[[*KEYS, "scorer", "alone"]], on=KEYS, how="left"
+            pd.read_csv(args.trees, dtype=TEXT)[[*KEYS, "scorer", "alone"]],
+            on=KEYS,
+            how="left",
         )
     for name in ("scorer", "alone", "network_without"):
         decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
@@ -104,7 +113,8 @@ def main() -> None:
     if args.picture:
         draw(decoys, study.similarity, args.picture)
     table = pd.concat(
-        [ranked(decoys, study.similarity), trusted(decoys, study.similarity)], ignore_index=True
+        [ranked(decoys, study.similarity), trusted(decoys, study.similarity)],
+        ignore_index=True,
     )
     table.round(4).to_csv(args.tables / "transfer.csv", index=False)
     print(markdown(table))
@@ -114,15 +124,20 @@ def refit(scorer: Path, decoys: pd.DataFrame, similarity: dict) -> None:
     """Fit the judge of a scorer to all decoys; what it says of the domain and of residues stays."""
     old = read_judge(scorer / JUDGE)
     curves = [fit_curve(decoys.dropna(subset=[*OF_RESIDUES]), OF_RESIDUES)]
-    new = calibrated(decoys.assign(pred_dockq=decoys["network"]), similarity, curves, MADE)
+    new = calibrated(
+        decoys.assign(pred_dockq=decoys["network"]), similarity, curves, MADE
+    )
     write_judge(
-        scorer / JUDGE, new.model_copy(update={"domain": old.domain, "quality": old.quality})
+        scorer / JUDGE,
+        new.model_copy(update={"domain": old.domain, "quality": old.quality}),
     )
     seal(scorer, mean=True)
 
 
 def _datasets(study: Path) -> list[str]:
-    return sorted(path.parent.name for path in study.glob(layout.PACK.format(dataset="*")))
+    return sorted(
+        path.parent.name for path in study.glob(layout.PACK.format(dataset="*"))
+    )
 
 
 # ---- what the witnesses say ----------------------------------------------------------------------
@@ -133,7 +148,8 @@ def with_witnesses(study: CrossValidation, run: str | None) -> pd.DataFrame:
     run = (
         run
         or sorted(
-            path.name for path in study.folder.glob("results/cross_validation/fold0/*_seed*")
+            path.name
+            for path in study.folder.glob("results/cross_validation/fold0/*_seed*")
         )[0]
     )
     decoys = study.with_networks(run).rename(columns={"pred_dockq": "network"})
@@ -144,7 +160,9 @@ def with_witnesses(study: CrossValidation, run: str | None) -> pd.DataFrame:
     for dataset, rows in decoys.groupby("dataset"):
         network = study.folder / WITHOUT.format(dataset=dataset)
         if network.exists():
-            decoys.loc[rows.index, "network_without"] = of_network_without(study, rows, network)
+            decoys.loc[rows.index, "network_without"] = of_network_without(
+                study, rows, network
+            )
     return decoys
 
 
@@ -155,7 +173,9 @@ def contacts_and_clashes(study: CrossValidation) -> pd.DataFrame:
         graphs = PackedGraphs.open([study.folder / layout.PACK.format(dataset=dataset)])
         columns = graphs.metadata["edge_columns"]
         contact, clash = columns.index("contact"), columns.index("atom_pairs_0_2.5")
-        for i, (target, decoy) in enumerate(zip(graphs.target, graphs.decoy, strict=True)):
+        for i, (target, decoy) in enumerate(
+            zip(graphs.target, graphs.decoy, strict=True)
+        ):
             part, place = graphs.parts[graphs.part_of[i]], graphs.place_in_part[i]
             first, last = part["edge_start"][place : place + 2].tolist()
             edges = np.asarray(part["edge_attr"][first:last], float)
@@ -166,7 +186,9 @@ def contacts_and_clashes(study: CrossValidation) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*KEYS, "touching"])
 
 
-def of_network_without(study: CrossValidation, decoys: pd.DataFrame, network: Path) -> np.ndarray:
+def of_network_without(
+    study: CrossValidation, decoys: pd.DataFrame, network: Path
+) -> np.ndarray:
     """DockQ of the decoys of one data set by a network that saw nothing of its clusters."""
     dataset = decoys["dataset"].iloc[0]
     store = GraphStore.open([study.folder / layout.PACK.format(dataset=dataset)])
@@ -184,7 +206,8 @@ def of_network_without(study: CrossValidation, decoys: pd.DataFrame, network: Pa
 def sources(decoys: pd.DataFrame) -> dict[str, np.ndarray]:
     """Which decoys are of a source, (n,), by name: groups and the programs of predicted models."""
     found = {
-        group: (decoys["group"] == group).to_numpy() for group in sorted(decoys["group"].unique())
+        group: (decoys["group"] == group).to_numpy()
+        for group in sorted(decoys["group"].unique())
     }
     for program, begin in PROGRAMS.items():
         found[f"{PREDICTED}: {program}"] = (
@@ -193,7 +216,9 @@ def sources(decoys: pd.DataFrame) -> dict[str, np.ndarray]:
     return found
 
 
-def read_pools(decoys: pd.DataFrame, similarity: dict, size: int | None, seed: int) -> list[Pool]:
+def read_pools(
+    decoys: pd.DataFrame, similarity: dict, size: int | None, seed: int
+) -> list[Pool]:
     """Pools of some decoys, whose index is their place in the whole table, column `within` in its
     target.
     """
@@ -204,7 +229,9 @@ def read_pools(decoys: pd.DataFrame, similarity: dict, size: int | None, seed: i
         alike = alike[np.ix_(part["within"], part["within"])]
         twins = (alike >= TWINS).sum(axis=1).clip(min=1)
         consensus = ordered(np.zeros(len(part)), alike, temperature=1)[1]
-        found.append(Pool(part.index.to_numpy(), alike, consensus, (1 / twins).sum() - 1))
+        found.append(
+            Pool(part.index.to_numpy(), alike, consensus, (1 / twins).sum() - 1)
+        )
     return found
 
 
@@ -225,14 +252,20 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     def single(pool: Pool) -> np.ndarray:
         return np.nanmean([network[pool.rows], confidence[pool.rows]], axis=0)
 
-    def sum_of(u: float, w: float, by: Judging = lambda pool: network[pool.rows]) -> Judging:
+    def sum_of(
+        u: float, w: float, by: Judging = lambda pool: network[pool.rows]
+    ) -> Judging:
         return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing)
 
-    def right(by: Judging, t: float = TEMPERATURE, own: float = 1.0, grows: float = 0.5) -> Judging:
+    def right(
+        by: Judging, t: float = TEMPERATURE, own: float = 1.0, grows: float = 0.5
+    ) -> Judging:
         """The order of the judge that ships, with other numbers; grows : power of the number of
         models in the temperature.
         """
-        return lambda pool: ordered(by(pool), pool.alike, t * len(pool.rows) ** grows, own)[0]
+        return lambda pool: ordered(
+            by(pool), pool.alike, t * len(pool.rows) ** grows, own
+        )[0]
 
     def of_network(pool: Pool) -> np.ndarray:
         return network[pool.rows]
@@ -250,17 +283,23 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
 
     def in_deviations(pool: Pool) -> np.ndarray:
         mean = consensus(pool).mean() * pool.independent
-        return _deviations(network[pool.rows], 0.02) + 2 * mean / (mean + 8) * _deviations(
-            consensus(pool), 0.01
-        )
+        return _deviations(network[pool.rows], 0.02) + 2 * mean / (
+            mean + 8
+        ) * _deviations(consensus(pool), 0.01)
 
     def leaders(pool: Pool) -> np.ndarray:
         agreeing = np.log1p(pool.agreeing)
         return network[pool.rows] + 0.8 * np.minimum(agreeing, 0.8 * agreeing.max())
 
     def by_quality(pool: Pool) -> np.ndarray:
-        weighted = _mean_of_others(pool.alike, np.clip(network[pool.rows], 0.01, 1) ** 2)
-        return network[pool.rows] + 0.5 * weighted + 0.2 * np.log1p(weighted * pool.independent)
+        weighted = _mean_of_others(
+            pool.alike, np.clip(network[pool.rows], 0.01, 1) ** 2
+        )
+        return (
+            network[pool.rows]
+            + 0.5 * weighted
+            + 0.2 * np.log1p(weighted * pool.independent)
+        )
 
     def linear(pool: Pool) -> np.ndarray:
         share = pool.independent / (pool.independent + 3)
@@ -274,7 +313,9 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "contacts - 5 clashes": lambda pool: touching[pool.rows],
         "trees without the others (dropped)": lambda pool: alone[pool.rows],
         "trees, as released before": lambda pool: scorer[pool.rows],
-        "mean of network and consensus": lambda pool: network[pool.rows] + consensus(pool),
+        "mean of network and consensus": lambda pool: (
+            network[pool.rows] + consensus(pool)
+        ),
         "mean of all three": lambda pool: np.nanmean(
             [network[pool.rows], confidence[pool.rows], consensus(pool)], axis=0
         ),
@@ -282,9 +323,13 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "judge, with confidence": right(single),
         "judge, source left out of the networks": right(of_others),
         "judge, source left out of the networks, with confidence": right(with_others),
-        "judge with trees as a witness": right(lambda pool: (network + alone)[pool.rows] / 2),
+        "judge with trees as a witness": right(
+            lambda pool: (network + alone)[pool.rows] / 2
+        ),
         "sum of network and votes, u = 0.5, w = 0.2": sum_of(0.5, 0.2),
-        "sum of network, confidence and votes, u = 0.5, w = 0.2": sum_of(0.5, 0.2, single),
+        "sum of network, confidence and votes, u = 0.5, w = 0.2": sum_of(
+            0.5, 0.2, single
+        ),
         "consensus in which twins share a vote": shared,
         "weights fitted to the other sources": linear,
         "deviations within the target": in_deviations,
@@ -300,7 +345,9 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         (0.2, 0, 0),
         (0.5, 0, 0),
     ):
-        found[f"judge, T = {t} n^{grows}, own share {own}"] = right(of_network, t, own, grows)
+        found[f"judge, T = {t} n^{grows}, own share {own}"] = right(
+            of_network, t, own, grows
+        )
     return found
 
 
@@ -320,17 +367,22 @@ def _deviations(values: np.ndarray, least: float) -> np.ndarray:
 def ranked(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
     """Ranking loss and Spearman per target of every judge, source and size."""
     decoys = decoys.assign(
-        within=decoys.groupby(["dataset", "target"]).cumcount(), confidence=by_confidence(decoys)
+        within=decoys.groupby(["dataset", "target"]).cumcount(),
+        confidence=by_confidence(decoys),
     )
     of_sources = sources(decoys)
     rows = []
     for source, here in of_sources.items():
         sizes = [each for each in SIZES if each is None or _most(decoys[here]) > each]
-        weights = fitted_weights(decoys, similarity, ~of_sources[source.partition(":")[0]])
+        weights = fitted_weights(
+            decoys, similarity, ~of_sources[source.partition(":")[0]]
+        )
         of_judges = rankings(decoys, weights)
         for size in sizes:
             seeds = SEEDS if size else SEEDS[:1]
-            of_seeds = [read_pools(decoys[here], similarity, size, seed) for seed in seeds]
+            of_seeds = [
+                read_pools(decoys[here], similarity, size, seed) for seed in seeds
+            ]
             for name, judge in of_judges.items():
                 if size and name.startswith("trees, as released"):
                     continue  # its votes were those of all models
@@ -342,7 +394,14 @@ def ranked(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
                     known = found.dropna(subset=[metric])
                     value = interval(found, metric)
                     rows.append(
-                        (source, size or "all", name, metric, known["target"].nunique(), *value)
+                        (
+                            source,
+                            size or "all",
+                            name,
+                            metric,
+                            known["target"].nunique(),
+                            *value,
+                        )
                     )
     columns = ["source", "pool", "judge", "metric", "targets", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
@@ -358,37 +417,53 @@ def by_confidence(decoys: pd.DataFrame) -> np.ndarray:
     stated = decoys.dropna(subset=[*OF_RESIDUES])
     for fold, rows in stated.groupby("fold"):
         curve = fit_curve(stated[stated["fold"] != fold], OF_RESIDUES)
-        found[rows.index] = curve({name: rows[name].to_numpy(float) for name in OF_RESIDUES})
+        found[rows.index] = curve(
+            {name: rows[name].to_numpy(float) for name in OF_RESIDUES}
+        )
     return found.to_numpy()
 
 
-def fitted_weights(decoys: pd.DataFrame, similarity: dict, others: np.ndarray) -> np.ndarray:
+def fitted_weights(
+    decoys: pd.DataFrame, similarity: dict, others: np.ndarray
+) -> np.ndarray:
     """Weights of network and consensus that come nearest to DockQ in the other sources, none below
     zero.
     """
     inputs, dockq, weight = [], [], []
     for _, rows in decoys[others].groupby("group"):
-        drawn = [pool for size in (3, 10, None) for pool in read_pools(rows, similarity, size, 0)]
+        drawn = [
+            pool
+            for size in (3, 10, None)
+            for pool in read_pools(rows, similarity, size, 0)
+        ]
         for pool in drawn:
             share = pool.independent / (pool.independent + 3)
             network = decoys["network"].to_numpy()[pool.rows]
             inputs.append(
                 np.column_stack(
-                    [network, np.nan_to_num(pool.consensus) * share, np.ones(len(network))]
+                    [
+                        network,
+                        np.nan_to_num(pool.consensus) * share,
+                        np.ones(len(network)),
+                    ]
                 )
             )
             dockq.append(decoys["dockq"].to_numpy()[pool.rows])
             weight.append(np.full(len(network), 1 / np.sqrt(len(network) * len(drawn))))
     root = np.concatenate(weight)
     table = np.concatenate(inputs) * root[:, None]
-    return lsq_linear(table, np.concatenate(dockq) * root, bounds=([0, 0, -np.inf], np.inf)).x
+    return lsq_linear(
+        table, np.concatenate(dockq) * root, bounds=([0, 0, -np.inf], np.inf)
+    ).x
 
 
 def _of_pools(decoys: pd.DataFrame, drawn: list[Pool], judge: Judging) -> pd.DataFrame:
     """Loss and Spearman of each pool worth ranking; where nothing decides, the loss of a random
     pick.
     """
-    dockq, targets, clusters = (decoys[name].to_numpy() for name in ("dockq", "target", "cluster"))
+    dockq, targets, clusters = (
+        decoys[name].to_numpy() for name in ("dockq", "target", "cluster")
+    )
     rows = []
     for pool in drawn:
         truth = dockq[pool.rows]
@@ -404,8 +479,18 @@ def _of_pools(decoys: pd.DataFrame, drawn: list[Pool], judge: Judging) -> pd.Dat
         if acceptable.any() and not acceptable.all():
             first = float(pick >= ACCEPTABLE) if decided else acceptable.mean()
         spearman_of_pool = order if len(truth) > 2 else np.nan
-        rows.append((targets[pool.rows[0]], clusters[pool.rows[0]], loss, spearman_of_pool, first))
-    return pd.DataFrame(rows, columns=["target", "cluster", "loss", "spearman", "first acceptable"])
+        rows.append(
+            (
+                targets[pool.rows[0]],
+                clusters[pool.rows[0]],
+                loss,
+                spearman_of_pool,
+                first,
+            )
+        )
+    return pd.DataFrame(
+        rows, columns=["target", "cluster", "loss", "spearman", "first acceptable"]
+    )
 
 
 def interval(rows: pd.DataFrame, name: str) -> tuple[float, float, float]:
@@ -437,17 +522,30 @@ def trusted(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
         others = decoys[~sources(decoys)[source.partition(":")[0]]]
         variants = {"judge, structure": (others, False)}
         if source.startswith(PREDICTED):
-            own = others if ":" not in source else decoys[sources(decoys)[PREDICTED] & ~here]
-            variants["judge, with confidence"] = (own if ":" in source else decoys, True)
+            own = (
+                others
+                if ":" not in source
+                else decoys[sources(decoys)[PREDICTED] & ~here]
+            )
+            variants["judge, with confidence"] = (
+                own if ":" in source else decoys,
+                True,
+            )
         for name, (learned, confidence) in variants.items():
             stated = learned.dropna(subset=[*OF_RESIDUES])
             curves = [fit_curve(stated, OF_RESIDUES)] if confidence else []
             judge = calibrated(
-                learned.reset_index(drop=True), _within(learned, decoys, similarity), curves, MADE
+                learned.reset_index(drop=True),
+                _within(learned, decoys, similarity),
+                curves,
+                MADE,
             )
             asked = decoys[here].reset_index(drop=True)
             seen = observations(
-                judge, asked, _within(decoys[here], decoys, similarity), confidence=confidence
+                judge,
+                asked,
+                _within(decoys[here], decoys, similarity),
+                confidence=confidence,
             )
             rows += _calibration(source, name, judge, seen)
     columns = ["source", "pool", "judge", "metric", "targets", "value", "low", "high"]
@@ -466,11 +564,16 @@ def _within(rows: pd.DataFrame, decoys: pd.DataFrame, similarity: dict) -> dict:
 
 def _calibration(source: str, name: str, judge, seen: pd.DataFrame) -> list[tuple]:
     confidence = seen["confidence"].to_numpy()
-    dockq = judge.expected(seen["level"].to_numpy(), seen["above"].to_numpy(), confidence)
+    dockq = judge.expected(
+        seen["level"].to_numpy(), seen["above"].to_numpy(), confidence
+    )
     calibration = judge.calibration(confidence[0])
     low, high, probability = calibration.about(dockq)
     seen = seen.assign(
-        expected=dockq, p=probability, inside=seen["dockq"].between(low, high), width=high - low
+        expected=dockq,
+        p=probability,
+        inside=seen["dockq"].between(low, high),
+        width=high - low,
     )
     seen["right"] = (seen["dockq"] >= ACCEPTABLE).astype(float)
     seen["bias"] = seen["expected"] - seen["dockq"]
@@ -482,7 +585,14 @@ def _calibration(source: str, name: str, judge, seen: pd.DataFrame) -> list[tupl
             continue
         for metric in ("inside", "width", "bias"):
             found.append(
-                (source, pool, name, metric, rows["cluster"].nunique(), *interval(rows, metric))
+                (
+                    source,
+                    pool,
+                    name,
+                    metric,
+                    rows["cluster"].nunique(),
+                    *interval(rows, metric),
+                )
             )
         error = calibration_error(rows)
         found.append(
@@ -506,7 +616,9 @@ def calibration_error(rows: pd.DataFrame) -> float:
     """
     weight = 1 / rows.groupby("cluster")["p"].transform("size").to_numpy()
     place = np.minimum((rows["p"].to_numpy() * 10).astype(int), 9)
-    apart = np.bincount(place, weight * (rows["p"] - rows["right"]).to_numpy(), minlength=10)
+    apart = np.bincount(
+        place, weight * (rows["p"] - rows["right"]).to_numpy(), minlength=10
+    )
     return float(np.abs(apart).sum() / weight.sum())
 
 
@@ -535,7 +647,10 @@ def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
             right=(seen["dockq"] >= ACCEPTABLE).astype(float),
         )
         parts.append(
-            seen.assign(first=seen.groupby("pool")["p"].rank(ascending=False, method="first") == 1)
+            seen.assign(
+                first=seen.groupby("pool")["p"].rank(ascending=False, method="first")
+                == 1
+            )
         )
     seen = pd.concat(parts, ignore_index=True)
     among = seen[seen["size"] == 0]
@@ -544,7 +659,9 @@ def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
         "all ten": among,
         "each alone": seen[seen["size"] == 1],
     }
-    mpl.rcParams.update({"svg.hashsalt": "toporank", "svg.fonttype": "none", "font.size": 8})
+    mpl.rcParams.update(
+        {"svg.hashsalt": "toporank", "svg.fonttype": "none", "font.size": 8}
+    )
     figure, axes = plt.subplots(1, 3, figsize=(8.4, 3), sharey=True)
     for ax, (name, rows) in zip(axes, shown.items(), strict=True):
         ax.plot([0, 1], [0, 1], color="#bdbdbd", lw=0.8)
@@ -559,7 +676,13 @@ def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
                 lw=0.8,
                 color="#00796b",
             )
-        ax.set(title=name, xlim=(0, 1), ylim=(0, 1), xlabel="probability given", aspect="equal")
+        ax.set(
+            title=name,
+            xlim=(0, 1),
+            ylim=(0, 1),
+            xlabel="probability given",
+            aspect="equal",
+        )
     axes[0].set_ylabel("share with DockQ of 0.23 or more")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None}, facecolor="white")
@@ -576,9 +699,9 @@ def markdown(table: pd.DataFrame) -> str:
     cells = wide.pivot_table(
         index=["source", "pool", "judge"], columns="metric", values="value", sort=False
     )
-    text = cells.apply(lambda row: f"{row['loss']:.3f} / {row['spearman']:.2f}", axis=1).unstack(
-        ["source", "pool"]
-    )
+    text = cells.apply(
+        lambda row: f"{row['loss']:.3f} / {row['spearman']:.2f}", axis=1
+    ).unstack(["source", "pool"])
     rest = table[~table["metric"].isin(["loss", "spearman"])]
     trust = rest.pivot_table(
         index=["source", "pool", "judge"], columns="metric", values="value", sort=False

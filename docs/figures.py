@@ -23,7 +23,11 @@ DECOY = EXAMPLE / "decoys/1PPE/near1.pdb.gz"
 TARGET, RIGHT, WRONG = "1PPE", "near1", "wrong1"
 """A complex without a relative in the training, a model that is right and one that is wrong."""
 COLOURS, GREY = ("#00796b", "#ef6c00"), "#9e9e9e"
-VERDICT_COLOURS = {"believe": "#00796b", "check": "#b26a00", "do not believe": "#b71c1c"}
+VERDICT_COLOURS = {
+    "believe": "#00796b",
+    "check": "#b26a00",
+    "do not believe": "#b71c1c",
+}
 RADIUS = 8.0
 """Å around a residue, as `topology/persistence/v1` has it."""
 CONTACT = 8.0
@@ -41,7 +45,12 @@ STEPS = (
 def main() -> None:
     """Draw both figures."""
     mpl.rcParams.update(
-        {"svg.hashsalt": "toporank", "svg.fonttype": "none", "font.size": 8, "axes.titlesize": 9}
+        {
+            "svg.hashsalt": "toporank",
+            "svg.fonttype": "none",
+            "font.size": 8,
+            "axes.titlesize": 9,
+        }
     )
     draw_right_and_wrong()
     draw_way_of_a_model()
@@ -62,14 +71,26 @@ def draw_right_and_wrong() -> None:
         complex_ = read_complex(path)
         _show_trace(ax, complex_, complex_.xyz @ view)
         row = models.loc[name]
-        ax.text(0.5, 1.02, f"model {name}", transform=ax.transAxes, ha="center", fontsize=11)
-        ax.text(0.5, -0.04, f"TopoRank: {row['verdict']}", transform=ax.transAxes, ha="center", va="top",
+        ax.text(
+            0.5, 1.02, f"model {name}", transform=ax.transAxes, ha="center", fontsize=11
+        )
+        ax.text(0.5, -0.04, "TopoRank: "
+f"{row['verdict']}", transform=ax.transAxes, ha="center", va="top",
                 fontsize=13, weight="bold", color=VERDICT_COLOURS[row["verdict"]])  # fmt: skip
         predicted = (
-            f"DockQ {row['dockq']:.2f}, acceptable with a probability of {row['p_acceptable']:.0%}"
+            f"DockQ {row['dockq']:.2f}, acceptable with a probability "
+            f"of {row['p_acceptable']:.0%}"
         )
         details = f"{predicted}\ntrue DockQ {labels[TARGET, name]:.2f}"
-        ax.text(0.5, -0.13, details, transform=ax.transAxes, ha="center", va="top", fontsize=10)
+        ax.text(
+            0.5,
+            -0.13,
+            details,
+            transform=ax.transAxes,
+            ha="center",
+            va="top",
+            fontsize=10,
+        )
     figure.savefig(
         HERE / "right-and-wrong.png",
         dpi=130,
@@ -84,12 +105,22 @@ def _show_trace(ax: plt.Axes, complex_: Complex, flat: np.ndarray) -> None:
     for body, colour in enumerate(COLOURS):
         residues = np.flatnonzero((complex_.body_of == body) & (complex_.ca >= 0))
         ax.plot(
-            *_smooth(flat[complex_.ca[residues]]).T, color="white", lw=5, solid_capstyle="round"
+            *_smooth(flat[complex_.ca[residues]]).T,
+            color="white",
+            lw=5,
+            solid_capstyle="round",
         )
-        ax.plot(*_smooth(flat[complex_.ca[residues]]).T, color=colour, lw=3, solid_capstyle="round")
+        ax.plot(
+            *_smooth(flat[complex_.ca[residues]]).T,
+            color=colour,
+            lw=3,
+            solid_capstyle="round",
+        )
     first = complex_.ca[(complex_.body_of == 0) & (complex_.ca >= 0)]
     second = complex_.ca[(complex_.body_of == 1) & (complex_.ca >= 0)]
-    distance = np.linalg.norm(complex_.xyz[first][:, None] - complex_.xyz[second], axis=2)
+    distance = np.linalg.norm(
+        complex_.xyz[first][:, None] - complex_.xyz[second], axis=2
+    )
     for i, j in np.argwhere(distance < CONTACT):
         ends = flat[[first[i], second[j]]]
         ax.plot(*ends.T, color="black", lw=0.8, alpha=0.7)
@@ -107,7 +138,10 @@ def _smooth(points: np.ndarray) -> np.ndarray:
 
 def draw_way_of_a_model() -> None:
     """Draw step 2 of the way of a model as pictures, and all steps as boxes below them."""
-    complex_, choices = read_complex(DECOY), resolve({stage: {} for stage in DEFAULT_MODULES})
+    complex_, choices = (
+        read_complex(DECOY),
+        resolve({stage: {} for stage in DEFAULT_MODULES}),
+    )
     residues = choices["interface"](complex_).index
     flat = _flat(complex_)
     edges = choices["edges"](complex_, residues).index
@@ -124,7 +158,9 @@ def draw_way_of_a_model() -> None:
         ax.remove()
     figure.tight_layout(w_pad=1.5)
     _show_steps(figure.add_axes((0.0, 0.0, 1.0, 0.27)))
-    figure.savefig(HERE / "how-it-works.svg", metadata={"Date": None}, facecolor="white")
+    figure.savefig(
+        HERE / "how-it-works.svg", metadata={"Date": None}, facecolor="white"
+    )
 
 
 def _show_steps(ax: plt.Axes) -> None:
@@ -135,7 +171,12 @@ def _show_steps(ax: plt.Axes) -> None:
     for place, (title, function, what) in enumerate(STEPS):
         left = place * width
         box = plt.Rectangle(
-            (left + 0.012, 0.12), width - 0.036, 0.72, fill=False, color=COLOURS[0], lw=1
+            (left + 0.012, 0.12),
+            width - 0.036,
+            0.72,
+            fill=False,
+            color=COLOURS[0],
+            lw=1,
         )
         ax.add_patch(box)
         middle = left + width / 2 - 0.006
@@ -178,7 +219,9 @@ def _flat(complex_: Complex) -> np.ndarray:
     return complex_.xyz @ _view(complex_)
 
 
-def _show_complex(ax: plt.Axes, complex_: Complex, flat: np.ndarray, residues: np.ndarray) -> None:
+def _show_complex(
+    ax: plt.Axes, complex_: Complex, flat: np.ndarray, residues: np.ndarray
+) -> None:
     for body, colour in enumerate(COLOURS):
         whole = complex_.ca[(complex_.body_of == body) & (complex_.ca >= 0)]
         ax.plot(*flat[whole].T, color=colour, lw=0.8, alpha=0.6)
@@ -193,21 +236,25 @@ def _around(complex_: Complex, centre: int) -> np.ndarray:
     return np.flatnonzero(distance < RADIUS)
 
 
-def _show_surroundings(ax: plt.Axes, complex_: Complex, flat: np.ndarray, centre: int) -> None:
+def _show_surroundings(
+    ax: plt.Axes, complex_: Complex, flat: np.ndarray, centre: int
+) -> None:
     atoms = _around(complex_, centre)
     bodies = complex_.body_of[complex_.residue_of[atoms]]
     for body, colour in enumerate(COLOURS):
         ax.plot(*flat[atoms[bodies == body]].T, "o", color=colour, ms=3, alpha=0.8)
-    ax.add_patch(plt.Circle(flat[complex_.ca[centre]], RADIUS, fill=False, color=GREY, lw=0.8))
+    ax.add_patch(
+        plt.Circle(flat[complex_.ca[centre]], RADIUS, fill=False, color=GREY, lw=0.8)
+    )
     _bare(ax, f"the atoms within {RADIUS:.0f} Å\nof each of them")
 
 
 def _show_bars(ax: plt.Axes, complex_: Complex, centre: int) -> None:
     atoms = _around(complex_, centre)
     carbon = atoms[complex_.elements[atoms] == b"C"]
-    tree = RipsComplex(points=complex_.xyz[carbon], max_edge_length=RADIUS).create_simplex_tree(
-        max_dimension=2
-    )
+    tree = RipsComplex(
+        points=complex_.xyz[carbon], max_edge_length=RADIUS
+    ).create_simplex_tree(max_dimension=2)
     tree.compute_persistence()
     row = 0
     for dimension, colour in enumerate(("#5e35b1", "#c62828")):
@@ -215,17 +262,29 @@ def _show_bars(ax: plt.Axes, complex_: Complex, centre: int) -> None:
         for birth, death in tree.persistence_intervals_in_dimension(dimension):
             bars += [(birth, row), (min(death, RADIUS), row), (np.nan, row)]
             row += 1
-        ax.plot(*np.transpose(bars), color=colour, lw=1, label=("clusters", "rings")[dimension])
-    ax.set(xlabel="distance (Å)", yticks=[], title="their shape, as\npersistent homology")
+        ax.plot(
+            *np.transpose(bars),
+            color=colour,
+            lw=1,
+            label=("clusters", "rings")[dimension],
+        )
+    ax.set(
+        xlabel="distance (Å)", yticks=[], title="their shape, as\npersistent homology"
+    )
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="lower right")
 
 
 def _show_graph(
-    ax: plt.Axes, complex_: Complex, flat: np.ndarray, residues: np.ndarray, edges: np.ndarray
+    ax: plt.Axes,
+    complex_: Complex,
+    flat: np.ndarray,
+    residues: np.ndarray,
+    edges: np.ndarray,
 ) -> None:
     places = flat[complex_.ca[residues]]
-    ends = np.insert(places[edges.T], 2, np.nan, axis=1).reshape(-1, 2)  # a gap between edges
+    # a gap between edges
+    ends = np.insert(places[edges.T], 2, np.nan, axis=1).reshape(-1, 2)
     ax.plot(*ends.T, color=GREY, lw=0.3, zorder=0)
     for body, colour in enumerate(COLOURS):
         ax.plot(*places[complex_.body_of[residues] == body].T, "o", color=colour, ms=4)

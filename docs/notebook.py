@@ -22,7 +22,9 @@ def main() -> None:
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     for cell, outputs in zip(code_cells(notebook), run(notebook), strict=True):
         cell["outputs"] = outputs
-    NOTEBOOK.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    NOTEBOOK.write_text(
+        json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -46,7 +48,9 @@ def run(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
 def _run_cell(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     """The outputs of one cell."""
     tree, printed, shown = ast.parse(source), io.StringIO(), None
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = (
+        tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    )
     with contextlib.redirect_stdout(printed):
         exec(compile(tree, "<cell>", "exec"), names)
         if last:
@@ -54,10 +58,16 @@ def _run_cell(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     outputs = []
     if printed.getvalue():
         outputs.append(
-            {"name": "stdout", "output_type": "stream", "text": printed.getvalue().splitlines(True)}
+            {
+                "name": "stdout",
+                "output_type": "stream",
+                "text": printed.getvalue().splitlines(True),
+            }
         )
     if shown is not None:
-        outputs.append({"data": _data(shown), "metadata": {}, "output_type": "display_data"})
+        outputs.append(
+            {"data": _data(shown), "metadata": {}, "output_type": "display_data"}
+        )
     return outputs
 
 
@@ -68,7 +78,11 @@ def _data(shown: Any) -> dict[str, Any]:
     if isinstance(shown, Figure):
         picture = io.BytesIO()
         shown.savefig(
-            picture, format="png", dpi=90, bbox_inches="tight", metadata={"Software": None}
+            picture,
+            format="png",
+            dpi=90,
+            bbox_inches="tight",
+            metadata={"Software": None},
         )
         return {"image/png": base64.b64encode(picture.getvalue()).decode()}
     if hasattr(shown, "_repr_html_"):
@@ -81,7 +95,9 @@ def page(notebook: dict[str, Any]) -> str:
     it.
     """
     return (
-        "\n\n".join(_cell_markdown(place, cell) for place, cell in enumerate(notebook["cells"]))
+        "\n\n".join(
+            _cell_markdown(place, cell) for place, cell in enumerate(notebook["cells"])
+        )
         + "\n"
     )
 
@@ -92,7 +108,8 @@ def with_html(content: str, notebook: dict[str, Any]) -> str:
         for output in cell.get("outputs", ()):
             if html := output.get("data", {}).get("text/html"):
                 content = content.replace(
-                    f"<p>{_mark(place)}</p>", f'<div class="output">{"".join(html)}</div>'
+                    f"<p>{_mark(place)}</p>",
+                    f'<div class="output">{"".join(html)}</div>',
                 )
     return content
 
@@ -122,9 +139,14 @@ def _output_markdown(place: int, output: dict[str, Any]) -> str:
     data = output["data"]
     if "image/png" in data:
         return (
-            f'<img alt="output of the cell above" src="data:image/png;base64,{data["image/png"]}">'
+            '<img alt="output of the cell above" '
+            f'src="data:image/png;base64,{data["image/png"]}">'
         )
-    return _mark(place) if "text/html" in data else f"```text\n{''.join(data['text/plain'])}\n```"
+    return (
+        _mark(place)
+        if "text/html" in data
+        else f"```text\n{''.join(data['text/plain'])}\n```"
+    )
 
 
 if __name__ == "__main__":

@@ -67,7 +67,9 @@ def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
     """Put the outputs of the notebook into its page."""
     if page.file.src_uri != OUTSIDE["docs/notebook.ipynb"]:
         return html
-    return notebook.with_html(html, json.loads(notebook.NOTEBOOK.read_text(encoding="utf-8")))
+    return notebook.with_html(
+        html, json.loads(notebook.NOTEBOOK.read_text(encoding="utf-8"))
+    )
 
 
 def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> str:
@@ -76,9 +78,13 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
         (source for source, name in OUTSIDE.items() if name == page.file.src_uri),
         f"docs/{page.file.src_uri}",
     )
-    markdown = PICTURE.sub(r"\1", markdown) if not here.startswith("docs/") else markdown
+    markdown = (
+        PICTURE.sub(r"\1", markdown) if not here.startswith("docs/") else markdown
+    )
     folder = posixpath.dirname(page.file.src_uri)
-    return LINK.sub(lambda match: site_link(*match.groups(), here, folder, files), markdown)
+    return LINK.sub(
+        lambda match: site_link(*match.groups(), here, folder, files), markdown
+    )
 
 
 def site_link(text: str, target: str, here: str, folder: str, files: Files) -> str:
@@ -92,7 +98,9 @@ def site_link(text: str, target: str, here: str, folder: str, files: Files) -> s
     there = posixpath.normpath(posixpath.join(posixpath.dirname(here), path))
     if not (REPOSITORY / there).exists():
         return f"[{text}]({target})"  # mkdocs says that it leads nowhere
-    name = OUTSIDE.get(there, there.removeprefix("docs/") if there.startswith("docs/") else "")
+    name = OUTSIDE.get(
+        there, there.removeprefix("docs/") if there.startswith("docs/") else ""
+    )
     page = files.get_file_from_path(name)
     if page is None:
         return text
@@ -101,9 +109,9 @@ def site_link(text: str, target: str, here: str, folder: str, files: Files) -> s
         and page.is_documentation_page()
         and re.search(r"^# (.+)", page.content_string, re.MULTILINE)
     )
-    return (
-        f"[{title[1] if title else text}]({posixpath.relpath(name, folder or '.')}{mark}{anchor})"
-    )
+    shown = title[1] if title else text
+    address = posixpath.relpath(name, folder or ".")
+    return f"[{shown}]({address}{mark}{anchor})"
 
 
 def reference() -> str:
@@ -129,11 +137,13 @@ def documented_names(room: Path) -> list[str]:
     files = sorted(room.rglob("*.py")) or [room.with_suffix(".py")]
     names = []
     for path in files:
-        module = ".".join(path.relative_to(REPOSITORY / "lib").with_suffix("").parts).removesuffix(
-            ".__init__"
-        )
+        module = ".".join(
+            path.relative_to(REPOSITORY / "lib").with_suffix("").parts
+        ).removesuffix(".__init__")
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+            if not isinstance(
+                node, ast.FunctionDef | ast.ClassDef
+            ) or node.name.startswith("_"):
                 continue
             if re.search(
                 r"^(Parameters|Returns|Attributes)\n-+$",

@@ -32,7 +32,12 @@ class Browser:
 
     def __init__(self, program: str, folder: Path):
         self._profile = folder / "profile"
-        options = ["--headless", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"]
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+        ]
         options += [
             "--use-angle=swiftshader",
             "--enable-unsafe-swiftshader",
@@ -76,10 +81,17 @@ class Browser:
 
     def picture(self, path: Path, width: int, height: int) -> None:
         """Write what a window of this size shows as PNG."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        size = {
+            "width": width,
+            "height": height,
+            "deviceScaleFactor": 1,
+            "mobile": False,
+        }
         self._call("Emulation.setScrollbarsHidden", hidden=True)
         self._call("Emulation.setDeviceMetricsOverride", **size)
-        self.run("new Promise(done => requestAnimationFrame(() => setTimeout(done, 500)))")
+        self.run(
+            "new Promise(done => requestAnimationFrame(() => setTimeout(done, 500)))"
+        )
         content = self._call("Page.captureScreenshot", format="png")["data"]
         path.write_bytes(base64.b64decode(content))
 
@@ -103,7 +115,9 @@ class Browser:
         self._session = aiohttp.ClientSession()
         address = f"http://127.0.0.1:{port.read_text().split()[0]}/json/list"
         async with self._session.get(address) as answer:
-            (page, *_) = [target for target in await answer.json() if target["type"] == "page"]
+            (page, *_) = [
+                target for target in await answer.json() if target["type"] == "page"
+            ]
         self._socket = await self._session.ws_connect(
             page["webSocketDebuggerUrl"], max_msg_size=2**26
         )
@@ -112,7 +126,9 @@ class Browser:
 
     async def _ask(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
         number = next(self._numbers)
-        await self._socket.send_json({"id": number, "method": method, "params": parameters})
+        await self._socket.send_json(
+            {"id": number, "method": method, "params": parameters}
+        )
         while True:
             message = await asyncio.wait_for(self._socket.receive_json(), PATIENCE)
             if message.get("id") == number:
@@ -120,8 +136,12 @@ class Browser:
             self._note(message.get("method"), message.get("params", {}))
 
     def _note(self, event: str | None, told: dict[str, Any]) -> None:
-        if event == "Network.requestWillBeSent" and told["request"]["url"] != "about:blank":
-            if not told["request"]["url"].startswith("data:"):  # what the page has in it
+        if (
+            event == "Network.requestWillBeSent"
+            and told["request"]["url"] != "about:blank"
+        ):
+            # what the page has in it
+            if not told["request"]["url"].startswith("data:"):
                 self.requests.append(told["request"]["url"])
         elif event == "Runtime.exceptionThrown":
             self.complaints.append(str(told["exceptionDetails"]))

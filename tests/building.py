@@ -8,7 +8,13 @@ import numpy as np
 
 from toporank.building.chunks.chunk import run_chunk
 from toporank.building.chunks.ledger import LedgerRow
-from toporank.building.chunks.plan import Current, deal, planned, write_current, write_plans
+from toporank.building.chunks.plan import (
+    Current,
+    deal,
+    planned,
+    write_current,
+    write_plans,
+)
 from toporank.building.chunks.published import publish
 from toporank.building.chunks.store import Store
 from toporank.features.registry import FeatureChoice
@@ -27,10 +33,15 @@ def build(
     """Build and publish decoys of one data set in the working directory; the rows of their
     ledger.
     """
-    dataset, chunks = decoys[0].dataset, deal(planned(decoys, labels or {}, partners), len(decoys))
+    dataset, chunks = (
+        decoys[0].dataset,
+        deal(planned(decoys, labels or {}, partners), len(decoys)),
+    )
     write_plans(dataset, chunks)
     write_current(dataset, Current(("in", "/in"), [*chunks], [*chunks]))
-    rows = [row for chunk in chunks for row in run_chunk(dataset, chunk, choices, store)]
+    rows = [
+        row for chunk in chunks for row in run_chunk(dataset, chunk, choices, store)
+    ]
     publish(dataset, choices, store, as_file)
     return rows
 
@@ -39,4 +50,10 @@ def published_graph(path: Path) -> Graph:
     """A published graph with arrays of NumPy, `y` nan where it has no label."""
     data = read_pt(path)
     y = np.nan if data.get("y") is None else data.y.item()
-    return Graph(data.x.numpy(), data.edge_index.numpy(), data.edge_attr.numpy(), y, data.metadata)
+    return Graph(
+        data.x.numpy(),
+        data.edge_index.numpy(),
+        data.edge_attr.numpy(),
+        y,
+        data.metadata,
+    )

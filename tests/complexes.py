@@ -20,7 +20,11 @@ Move = Callable[[np.ndarray], np.ndarray]
 
 def read_atoms(path: Path) -> list[str]:
     """The ATOM lines of a PDB file, gzipped or not."""
-    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    text = (
+        gzip.decompress(path.read_bytes())
+        if path.suffix == ".gz"
+        else path.read_bytes()
+    )
     return [line for line in text.decode().splitlines() if line.startswith("ATOM")]
 
 
@@ -46,7 +50,11 @@ def without(atoms: list[str], chains: Iterable[str]) -> list[str]:
 def away(atoms: list[str], chains: Iterable[str], distance: float) -> list[str]:
     """Some chains moved by a distance in Å, away from the middle of the others."""
     direction = _middle(atoms, chains) - positions(without(atoms, chains)).mean(axis=0)
-    return moved(atoms, chains, lambda xyz: xyz + distance * direction / np.linalg.norm(direction))
+    return moved(
+        atoms,
+        chains,
+        lambda xyz: xyz + distance * direction / np.linalg.norm(direction),
+    )
 
 
 def near_partner(atoms: list[str], one: str, other: str, distance: float) -> list[str]:
@@ -71,7 +79,9 @@ def turned(atoms: list[str], chains: Iterable[str]) -> list[str]:
     return moved(
         atoms,
         chains,
-        lambda xyz: (2 * np.outer(across, across) - np.eye(3)) @ (xyz - middle) + middle,
+        lambda xyz: (
+            (2 * np.outer(across, across) - np.eye(3)) @ (xyz - middle) + middle
+        ),
     )
 
 
@@ -96,7 +106,9 @@ def write_pdb(path: Path, atoms: list[str]) -> Path:
     """Write a PDB file, chain by chain."""
     path.parent.mkdir(parents=True, exist_ok=True)
     chains = dict.fromkeys(line[21] for line in atoms)
-    blocks = ("\n".join(line for line in atoms if line[21] == chain) for chain in chains)
+    blocks = (
+        "\n".join(line for line in atoms if line[21] == chain) for chain in chains
+    )
     path.write_text("".join(f"{block}\nTER\n" for block in blocks) + "END\n")
     return path
 

@@ -49,7 +49,9 @@ def reference_dir() -> Path:
     Looked for in $TOPORANK_REFERENCE and in `shared/reference` beside the clone; tests skip where
     it is absent.
     """
-    folder = Path(os.environ.get("TOPORANK_REFERENCE", REPOSITORY.parent / "shared" / "reference"))
+    folder = Path(
+        os.environ.get("TOPORANK_REFERENCE", REPOSITORY.parent / "shared" / "reference")
+    )
     if not folder.is_dir():
         pytest.skip(
             "the reference results are not at hand (set TOPORANK_REFERENCE to their folder)"
@@ -65,9 +67,13 @@ def predictor_outputs() -> Path:
     Looked for in $TOPORANK_INPUTS and in `shared/inputs` beside the clone; tests skip where it is
     absent.
     """
-    folder = Path(os.environ.get("TOPORANK_INPUTS", REPOSITORY.parent / "shared" / "inputs"))
+    folder = Path(
+        os.environ.get("TOPORANK_INPUTS", REPOSITORY.parent / "shared" / "inputs")
+    )
     if not folder.is_dir():
-        pytest.skip("the predictor outputs are not at hand (set TOPORANK_INPUTS to their folder)")
+        pytest.skip(
+            "the predictor outputs are not at hand (set TOPORANK_INPUTS to their folder)"
+        )
     return folder
 
 
@@ -107,5 +113,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def skipped_because(report: pytest.TestReport) -> str:
     """Why a test was skipped."""
-    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    reason = (
+        report.longrepr[2]
+        if isinstance(report.longrepr, tuple)
+        else str(report.longrepr)
+    )
     return reason.removeprefix("Skipped: ")

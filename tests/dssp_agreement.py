@@ -9,7 +9,9 @@ import pytest
 
 from toporank.structures.dssp import Dssp
 
-needs_mkdssp = pytest.mark.skipif(shutil.which("mkdssp") is None, reason="mkdssp is not installed")
+needs_mkdssp = pytest.mark.skipif(
+    shutil.which("mkdssp") is None, reason="mkdssp is not installed"
+)
 
 
 def turn(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -27,7 +29,9 @@ def compare(ours: Dssp, theirs: Dssp) -> dict[str, int]:
     accessibility = np.abs(ours.accessibility - theirs.accessibility)[found]
     assert accessibility.max(initial=0) <= 1.0
     angle = np.maximum(turn(ours.phi, theirs.phi), turn(ours.psi, theirs.psi))[found]
-    state = (ours.structure != np.where(theirs.structure == b"P", b"-", theirs.structure))[found]
+    state = (
+        ours.structure != np.where(theirs.structure == b"P", b"-", theirs.structure)
+    )[found]
     return {
         "residues": int(found.sum()),
         "accessibility": int((accessibility > 0).sum()),

@@ -33,7 +33,9 @@ def look_at(given: Path, out: Path, partners: str | None = None) -> Given:
     folder, of_archives = folder_to_score(given, lambda: claimed(out).resolve() / INPUT)
     name = name_of(given)
     config = load_config(
-        settings_of(folder, name, partners, targets="sequence", confidence=True, scorer=None)
+        settings_of(
+            folder, name, partners, targets="sequence", confidence=True, scorer=None
+        )
     )
     models = find_models(config, folder, out / STORE, of_archives)
     check_partners(partners, "model", chains_of_decoys(models.grouped))

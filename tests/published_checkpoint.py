@@ -25,14 +25,22 @@ def published_state(
     for layer in ("conv1.0", "conv2.0", "conv3.0"):
         shapes |= {f"{layer}.att": (1, heads, hidden), f"{layer}.bias": (hidden,)}
         shapes[f"{layer}.lin_edge.weight"] = (heads * hidden, hidden)
-        linear |= {f"{layer}.{end}": (heads * hidden, hidden) for end in ("lin_l", "lin_r")}
+        linear |= {
+            f"{layer}.{end}": (heads * hidden, hidden) for end in ("lin_l", "lin_r")
+        }
         linear[f"{layer}.edge_linear"] = (heads * hidden, 3 * hidden)
-    linear |= {"fc_edge": (hidden // 2, hidden), "protein_fc_1.0": (readout, hidden + hidden // 2)}
+    linear |= {
+        "fc_edge": (hidden // 2, hidden),
+        "protein_fc_1.0": (readout, hidden + hidden // 2),
+    }
     linear |= {"fc1": (readout, readout), "out": (1, readout)}
     for name, (rows, columns) in linear.items():
         shapes |= {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
     generator = torch.Generator().manual_seed(seed)
-    return {name: 0.3 * torch.randn(shape, generator=generator) for name, shape in shapes.items()}
+    return {
+        name: 0.3 * torch.randn(shape, generator=generator)
+        for name, shape in shapes.items()
+    }
 
 
 def write_published_checkpoint(path: Path, state: dict[str, Tensor]) -> Path:

@@ -70,7 +70,9 @@ def write_answer(
         )
         proteins = (chains or {}).get(target, ("left", "right"))
         for letter, protein in zip("ABCD", proteins, strict=False):
-            result.chains.append(ChainRow(target, "m", "", letter, "protein", PROTEINS[protein]))
+            result.chains.append(
+                ChainRow(target, "m", "", letter, "protein", PROTEINS[protein])
+            )
         for decoy, value in sorted(scores.items()):
             path = (files or {}).get(decoy, root / f"models/{target}/{decoy}.pdb")
             _add(
@@ -91,12 +93,16 @@ def write_answer(
         options=ScoringOptions(),
         store=None,
     )
-    scored.leakage = [LeakageRow(target, "no", "1ABC", 0.1, "new") for target in sorted(models)]
+    scored.leakage = [
+        LeakageRow(target, "no", "1ABC", 0.1, "new") for target in sorted(models)
+    ]
     scored.write_tables(root, of_graphs=True)
     write_chains(root / layout.CHAINS.format(dataset=name), scored.rows("chains"))
     file = root / layout.SCORED_WITH.format(dataset=name)
     file.unlink() if record is None else write_record(file, record)
-    write_text(root / layout.SETTINGS, f'{{"score_decoys": "x", "score_name": "{name}"}}')
+    write_text(
+        root / layout.SETTINGS, f'{{"score_decoys": "x", "score_name": "{name}"}}'
+    )
     return root
 
 
@@ -105,7 +111,9 @@ def open_folder(root: Path, name: str = "part") -> ScoredFolder:
     return ScoredFolder(root / "results/scores" / name, SCORER)
 
 
-def real_answer(root: Path, targets: Iterable[str] = ("1AVZ",), **options: object) -> Path:
+def real_answer(
+    root: Path, targets: Iterable[str] = ("1AVZ",), **options: object
+) -> Path:
     """The same four real models of each target, of which mid2 is said to be a copy of mid1."""
     names = {
         "near1": "near1.pdb.gz",
@@ -116,7 +124,9 @@ def real_answer(root: Path, targets: Iterable[str] = ("1AVZ",), **options: objec
     files = {model: EXAMPLE / file for model, file in names.items()}
     scores = {"near1": 0.85, "mid1": 0.5, "mid2": 0.5, "far1": 0.1}
     options.setdefault("files", files)
-    return write_answer(root, dict.fromkeys(targets, scores), copies={"mid2": "mid1"}, **options)
+    return write_answer(
+        root, dict.fromkeys(targets, scores), copies={"mid2": "mid1"}, **options
+    )
 
 
 def _add(
@@ -131,24 +141,49 @@ def _add(
     key = result.target, decoy
     if value is LOST:
         result.coverage.append(
-            CoverageRow(*key, Status.UNREADABLE, "read", "it is empty", None, "", None, None, path)
+            CoverageRow(
+                *key,
+                Status.UNREADABLE,
+                "read",
+                "it is empty",
+                None,
+                "",
+                None,
+                None,
+                path,
+            )
         )
         return
     result.coverage.append(
         CoverageRow(*key, Status.OK, "graphs", "", None, "", 2, 20, path, copy_of)
     )
-    result.interfaces.append(InterfaceRow(*key, "A:B", 20, 40, 4.0, value, None, Status.OK, "A:B"))
+    result.interfaces.append(
+        InterfaceRow(*key, "A:B", 20, 40, 4.0, value, None, Status.OK, "A:B")
+    )
     score = Score(*key, value, 0.01, pooled=(value, 1.0, 0.5))
     record = score_record(score)
     quality = {"pred_network": value, "agreement": np.nan, "pred_quality": value}
-    residues = pd.DataFrame({"residue": ["A:83", "B:93"], "residue_name": ["TYR", "GLU"]})
+    residues = pd.DataFrame(
+        {"residue": ["A:83", "B:93"], "residue_name": ["TYR", "GLU"]}
+    )
     residues = residues.assign(target=key[0], decoy=decoy, **quality)
-    contact = {"first": "A:83", "second": "B:93", "distance": 4.5, "type": "salt bridge"}
+    contact = {
+        "first": "A:83",
+        "second": "B:93",
+        "distance": 4.5,
+        "type": "salt bridge",
+    }
     contacts = pd.DataFrame([{"target": key[0], "decoy": decoy, **contact, **quality}])
     if width is not None:
-        bounds = {"dockq_low": max(value - width, 0.0), "dockq_high": min(value + width, 1.0)}
+        bounds = {
+            "dockq_low": max(value - width, 0.0),
+            "dockq_high": min(value + width, 1.0),
+        }
         record.update(
-            dockq=value, p_acceptable=value, out_of_domain="9 chains" if unlike else "", **bounds
+            dockq=value,
+            p_acceptable=value,
+            out_of_domain="9 chains" if unlike else "",
+            **bounds,
         )
     result.scores.append(record)
     result.vectors[decoy] = [*score.pooled]

@@ -20,7 +20,9 @@ DRAWN = "Boolean(document.getElementById('canvas').dataset.drawn)"
 def main() -> None:
     program = find_browser()
     if program is None:
-        sys.exit(f"{PICTURE.name} is as it was: no browser is installed (apt-get install chromium)")
+        sys.exit(
+            f"{PICTURE.name} is as it was: no browser is installed (apt-get install chromium)"
+        )
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         results = toporank.score(MODELS)
         results.write(folder)

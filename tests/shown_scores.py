@@ -35,13 +35,21 @@ def main() -> None:
         environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
         command = [sys.executable, "-m", "toporank", "score", FOLDER]
         done = subprocess.run(
-            command, cwd=home, env=environment, check=True, stdout=subprocess.PIPE, text=True
+            command,
+            cwd=home,
+            env=environment,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         now = as_shown(done.stdout.replace(str(REPOSITORY / FOLDER), FOLDER), home)
     text = README.read_text(encoding="utf-8")
     (before,) = BLOCK.findall(text)
     README.write_text(text.replace(before, now), encoding="utf-8")
-    print("README.md: " + ("as it was" if now == before else "changed: read its sentences again"))
+    print(
+        "README.md: "
+        + ("as it was" if now == before else "changed: read its sentences again")
+    )
 
 
 if __name__ == "__main__":

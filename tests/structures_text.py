@@ -58,7 +58,16 @@ def alanine(
         "CB": (0, -1.1, 1.1),
     }
     return [
-        Atom(name, "ALA", chain, number, round(x + a, 3), round(y + b, 3), round(z + c, 3), **other)
+        Atom(
+            name,
+            "ALA",
+            chain,
+            number,
+            round(x + a, 3),
+            round(y + b, 3),
+            round(z + c, 3),
+            **other,
+        )
         for name, (a, b, c) in shape.items()
     ]
 
@@ -81,7 +90,8 @@ def shifted(atoms: Iterable[Atom], x: float) -> list[Atom]:
 def pdb_line(atom: Atom, serial: int | str = 1) -> str:
     """An ATOM or HETATM record by the columns of the format, 80 characters."""
     x, y, z = (
-        f"{v:8.3f}" if isinstance(v, int | float) else f"{v:>8}" for v in (atom.x, atom.y, atom.z)
+        f"{v:8.3f}" if isinstance(v, int | float) else f"{v:>8}"
+        for v in (atom.x, atom.y, atom.z)
     )
     name = atom.name if len(atom.name) == 4 else f" {atom.name:<3}"
     record, element = "HETATM" if atom.het else "ATOM", atom.element or atom.name[0]
@@ -96,7 +106,9 @@ def pdb_line(atom: Atom, serial: int | str = 1) -> str:
 
 def pdb(atoms: Iterable[Atom]) -> str:
     """Atom records only: no HEADER, no TER, no END."""
-    return "".join(pdb_line(atom, serial % 100000) + "\n" for serial, atom in enumerate(atoms, 1))
+    return "".join(
+        pdb_line(atom, serial % 100000) + "\n" for serial, atom in enumerate(atoms, 1)
+    )
 
 
 COLUMNS = (
@@ -166,9 +178,9 @@ def pdb_with(
         if line.startswith("ATOM"):
             place, last = place + (line[21:27] != last), line[21:27]
             value = of_residues[place] + draw.uniform(-within, within)
-            xyz = np.array([float(line[k : k + 8]) for k in (30, 38, 46)]) + draw.normal(
-                0, jitter, 3
-            ) * (jitter > 0)
+            xyz = np.array(
+                [float(line[k : k + 8]) for k in (30, 38, 46)]
+            ) + draw.normal(0, jitter, 3) * (jitter > 0)
             line = f"{line[:30]}{''.join(f'{c:8.3f}' for c in xyz)}{line[54:60]}{value:6.2f}{line[66:]}"
         lines.append(line)
     return "\n".join([*lines, ""])
@@ -196,10 +208,13 @@ def complex_of(atoms: Iterable[Atom]) -> Complex:
     )
 
 
-def ca_trace(residues: Iterable[tuple[str, int, str, tuple[float, float, float]]]) -> Complex:
+def ca_trace(
+    residues: Iterable[tuple[str, int, str, tuple[float, float, float]]],
+) -> Complex:
     """A complex of one CA for each (chain, number, insertion code, position)."""
     return complex_of(
-        Atom("CA", "ALA", chain, n, *xyz, insertion_code=ic) for chain, n, ic, xyz in residues
+        Atom("CA", "ALA", chain, n, *xyz, insertion_code=ic)
+        for chain, n, ic, xyz in residues
     )
 
 
@@ -212,7 +227,9 @@ def random_complex(
     for chain in chains:
         for number in range(1, residues + 1):
             centre = draw.uniform(-spread, spread, 3)
-            names = ["N", "CA", "C", "O", "CB", "CG", "OD1", "ND2"][: draw.integers(4, 9)]
+            names = ["N", "CA", "C", "O", "CB", "CG", "OD1", "ND2"][
+                : draw.integers(4, 9)
+            ]
             kind = draw.choice(sorted(STANDARD))
             atoms += [
                 Atom(name, str(kind), chain, number, *(centre + draw.normal(0, 1.5, 3)))

@@ -16,7 +16,9 @@ def main() -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
     parser.add_argument("--minimum-percent", type=float, required=True)
-    parser.add_argument("--check", type=Path, required=True, help="written when there are enough")
+    parser.add_argument(
+        "--check", type=Path, required=True, help="written when there are enough"
+    )
     args = parser.parse_args()
 
     policy = Coverage(minimum_percent=args.minimum_percent)

@@ -20,22 +20,31 @@ from toporank.scorer.scorer import Scorer
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--parts", type=Path, nargs="*", default=[], help="from score_targets.py")
+    parser.add_argument(
+        "--parts", type=Path, nargs="*", default=[], help="from score_targets.py"
+    )
     parser.add_argument(
         "--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint"
     )
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument(
-        "--without-confidence", action="store_true", help="the predictor's own does not count"
+        "--without-confidence",
+        action="store_true",
+        help="the predictor's own does not count",
     )
     parser.add_argument(
         "--built", action="store_true", help="chains and confidence are there already"
     )
     args = parser.parse_args()
-    gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
+    # next to no cycles are made, and looking for them takes a tenth of the time
+    gc.disable()
 
-    lines = [line for part in args.parts for line in part.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line
+        for part in args.parts
+        for line in part.read_text(encoding="utf-8").splitlines()
+    ]
     try:
         results = ScoredModels(
             name=args.dataset,

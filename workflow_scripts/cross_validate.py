@@ -13,7 +13,12 @@ from toporank.comparing.homology.chain_tables import read_splits
 from toporank.errors import TopoRankError
 from toporank.inputs.labels import read_split_labels
 from toporank.learning.folds import out_of_fold
-from toporank.learning.out_of_fold import ALL, group_metrics, write_metrics, write_predictions
+from toporank.learning.out_of_fold import (
+    ALL,
+    group_metrics,
+    write_metrics,
+    write_predictions,
+)
 
 
 def main() -> None:
@@ -25,7 +30,9 @@ def main() -> None:
         required=True,
         help="summary.json of every run and fold",
     )
-    parser.add_argument("--rule", required=True, help="that chooses the checkpoint of a run")
+    parser.add_argument(
+        "--rule", required=True, help="that chooses the checkpoint of a run"
+    )
     parser.add_argument("--packs", type=Path, nargs="+", required=True)
     parser.add_argument("--splits", type=Path, required=True)
     parser.add_argument("--predictions", type=Path, required=True, help="written")
@@ -33,7 +40,10 @@ def main() -> None:
     args = parser.parse_args()
 
     names = [pack.parent.name for pack in args.packs]
-    labels = {name: read_split_labels(Path(layout.LABELS.format(dataset=name))) for name in names}
+    labels = {
+        name: read_split_labels(Path(layout.LABELS.format(dataset=name)))
+        for name in names
+    }
     try:
         predictions = out_of_fold(
             args.summaries, args.rule, args.packs, read_splits(args.splits), labels

@@ -19,18 +19,28 @@ from toporank.learning.pyg_files import examine_graph_files, read_pyg_graph
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--graphs", type=Path, required=True, help="folder of the graphs")
     parser.add_argument(
-        "--label-tables", required=True, help="label table of each split, or of all, as JSON"
+        "--graphs", type=Path, required=True, help="folder of the graphs"
+    )
+    parser.add_argument(
+        "--label-tables",
+        required=True,
+        help="label table of each split, or of all, as JSON",
     )
     for name in ("coverage", "chains", "labels", "pack"):
         parser.add_argument(f"--{name}", type=Path, required=True, help="written")
     args = parser.parse_args()
 
     try:
-        tables = {split: Path(path) for split, path in json.loads(args.label_tables).items()}
-        table = read_labels(tables, split_by="cluster", validation_percent=0, split_seed=0)
-        files = examine_graph_files(args.graphs, find_graph_files(args.graphs, args.dataset))
+        tables = {
+            split: Path(path) for split, path in json.loads(args.label_tables).items()
+        }
+        table = read_labels(
+            tables, split_by="cluster", validation_percent=0, split_seed=0
+        )
+        files = examine_graph_files(
+            args.graphs, find_graph_files(args.graphs, args.dataset)
+        )
         imported = import_graphs(args.dataset, files, table, read_pyg_graph)
         n_read = write_pack(args.pack, imported.members)
         write_coverage(args.coverage, imported.coverage)

@@ -18,13 +18,17 @@ def main() -> None:
     parser.add_argument(
         "--chunk", required=True, help="name of the chunk, whose labels are written"
     )
-    parser.add_argument("--natives", type=Path, required=True, help="folder of the natives")
+    parser.add_argument(
+        "--natives", type=Path, required=True, help="folder of the natives"
+    )
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
     try:
-        label_chunk(args.dataset, args.chunk, find_natives(args.natives), Store(args.store))
+        label_chunk(
+            args.dataset, args.chunk, find_natives(args.natives), Store(args.store)
+        )
     except TopoRankError as error:
         sys.exit(str(error))
 

@@ -14,9 +14,13 @@ from toporank.scorer.make import make_scorer
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", nargs="+", required=True, help="that are learned from")
     parser.add_argument(
-        "--run", required=True, help="whose networks in all folds are those of the scorer"
+        "--datasets", nargs="+", required=True, help="that are learned from"
+    )
+    parser.add_argument(
+        "--run",
+        required=True,
+        help="whose networks in all folds are those of the scorer",
     )
     parser.add_argument(
         "--rule",
@@ -25,7 +29,10 @@ def main() -> None:
         help="that chooses their checkpoints",
     )
     parser.add_argument(
-        "--made", nargs="*", default=[], help="groups of decoys that were made around natives"
+        "--made",
+        nargs="*",
+        default=[],
+        help="groups of decoys that were made around natives",
     )
     parser.add_argument(
         "--quality-of",
@@ -40,12 +47,15 @@ def main() -> None:
         help="NAME=FOLDER, of data sets: which residues are right",
     )
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
-    parser.add_argument("--out", type=Path, required=True, help="written: the folder of the scorer")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="written: the folder of the scorer"
+    )
     args = parser.parse_args()
 
     try:
         natives = {
-            name: Path(folder) for name, _, folder in (each.partition("=") for each in args.natives)
+            name: Path(folder)
+            for name, _, folder in (each.partition("=") for each in args.natives)
         }
         study = CrossValidation(Path(), args.datasets, args.store, natives)
         groups = {*args.quality_of} or {*study.decoys["group"]} - {*args.made}

@@ -21,13 +21,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--table", type=Path, required=True, help="coverage.tsv")
-    parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
+    parser.add_argument(
+        "--features", required=True, help="feature modules and parameters as JSON"
+    )
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument(
         "--natives", type=Path, help="folder of the natives, where the data set has any"
     )
     parser.add_argument(
-        "--pack", type=Path, required=True, help="written; graphs that are already in it are copied"
+        "--pack",
+        type=Path,
+        required=True,
+        help="written; graphs that are already in it are copied",
     )
     args = parser.parse_args()
 
@@ -38,16 +43,26 @@ def main() -> None:
             read_built(args.dataset),
         )
         natives = find_natives(args.natives) if args.natives else {}
-        choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
-        qualities = LocalQualities(args.dataset, current.of_all, built.fates, natives, store)
+        choices = {
+            name: choose(name, record)
+            for name, record in json.loads(args.features).items()
+        }
+        qualities = LocalQualities(
+            args.dataset, current.of_all, built.fates, natives, store
+        )
         found, _, joined = graphs_to_pack(
             read_coverage(args.table), built, choices, store, whole=True
         )
-        members = [member._replace(quality_sha256=qualities.digest(member[:2])) for member in found]
+        members = [
+            member._replace(quality_sha256=qualities.digest(member[:2]))
+            for member in found
+        ]
         n_read = write_pack(args.pack, members, joined, qualities.of)
     except TopoRankError as error:
         sys.exit(str(error))
-    print(f"{len(members)} graphs; {n_read} read, the others copied from the older pack")
+    print(
+        f"{len(members)} graphs; {n_read} read, the others copied from the older pack"
+    )
 
 
 if __name__ == "__main__":

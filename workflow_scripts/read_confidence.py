@@ -28,11 +28,15 @@ def main() -> None:
     parser.add_argument("--coverage", type=Path, required=True)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument(
-        "--plddt", choices=get_args(PlddtChoice), default=AUTO, help="whether B factors are pLDDT"
+        "--plddt",
+        choices=get_args(PlddtChoice),
+        default=AUTO,
+        help="whether B factors are pLDDT",
     )
     parser.add_argument("--table", type=Path, required=True, help="written")
     args = parser.parse_args()
-    gc.set_threshold(100_000)  # few cycles are made, and looking for them takes a tenth of the time
+    # few cycles are made, and looking for them takes a tenth of the time
+    gc.set_threshold(100_000)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
 
     try:

@@ -15,16 +15,29 @@ from toporank_sampling.target import Sampled, SamplingSettings, sample
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target", required=True)
-    parser.add_argument("--native", type=Path, required=True, help="structure of the complex")
     parser.add_argument(
-        "--unbound", type=Path, nargs="*", default=[], help="structures of single partners"
+        "--native", type=Path, required=True, help="structure of the complex"
     )
-    parser.add_argument("--partners", default="", help="such as H+L:A; not needed for two chains")
+    parser.add_argument(
+        "--unbound",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="structures of single partners",
+    )
+    parser.add_argument(
+        "--partners", default="", help="such as H+L:A; not needed for two chains"
+    )
     parser.add_argument("--decoys", type=int, required=True, help="how many to make")
-    parser.add_argument("--rotations", type=int, required=True, help="of global docking")
+    parser.add_argument(
+        "--rotations", type=int, required=True, help="of global docking"
+    )
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument(
-        "--output", type=Path, required=True, help="folder of the decoys and of poses.csv"
+        "--output",
+        type=Path,
+        required=True,
+        help="folder of the decoys and of poses.csv",
     )
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")

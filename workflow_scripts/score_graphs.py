@@ -25,7 +25,9 @@ def main() -> None:
 
     try:
         scorer = Scorer.open(args.scorer)
-        results = score_pack(scorer, args.pack, read_coverage(args.coverage), args.dataset)
+        results = score_pack(
+            scorer, args.pack, read_coverage(args.coverage), args.dataset
+        )
         results.write_tables(Path(), of_graphs=True)
     except TopoRankError as error:
         sys.exit(str(error))

@@ -26,7 +26,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument(
-        "--part", required=True, help="number of the part and of all parts, such as 3-of-7"
+        "--part",
+        required=True,
+        help="number of the part and of all parts, such as 3-of-7",
     )
     parser.add_argument(
         "--built", action="store_true", help="the ledgers say what became of the models"
@@ -34,33 +36,45 @@ def main() -> None:
     parser.add_argument(
         "--scorer", type=Path, required=True, help="folder of a scorer, or a checkpoint"
     )
-    parser.add_argument("--features", required=True, help="feature modules and parameters as JSON")
+    parser.add_argument(
+        "--features", required=True, help="feature modules and parameters as JSON"
+    )
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--rank-by", choices=RANKED_BY, default="complex")
     parser.add_argument(
-        "--plddt", choices=get_args(PlddtChoice), default=AUTO, help="whether B factors are pLDDT"
+        "--plddt",
+        choices=get_args(PlddtChoice),
+        default=AUTO,
+        help="whether B factors are pLDDT",
     )
     parser.add_argument(
-        "--without-confidence", action="store_true", help="the predictor's own does not count"
+        "--without-confidence",
+        action="store_true",
+        help="the predictor's own does not count",
     )
     parser.add_argument(
         "--results", type=Path, required=True, help="written: a line for each target"
     )
     args = parser.parse_args()
-    gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
+    # next to no cycles are made, and looking for them takes a tenth of the time
+    gc.disable()
 
     options = ScoringOptions(
         plddt=args.plddt,
         rank_by=args.rank_by,
         use_confidence=not args.without_confidence,
     )
-    choices = {name: choose(name, record) for name, record in json.loads(args.features).items()}
+    choices = {
+        name: choose(name, record) for name, record in json.loads(args.features).items()
+    }
     done = 0
 
     def show(n: int) -> None:
         nonlocal done
         done += n
-        note_progress(Path(layout.PROGRESS.format(dataset=args.dataset, chunk=args.part)), done, 0)
+        note_progress(
+            Path(layout.PROGRESS.format(dataset=args.dataset, chunk=args.part)), done, 0
+        )
 
     try:
         built = read_built(args.dataset, fates=args.built)
@@ -72,7 +86,11 @@ def main() -> None:
         )
         targets = part_of(built.plan.values(), args.part)
         results = score_targets(
-            scorer, targets, workers=1, show=show, fates=built.fates if args.built else None
+            scorer,
+            targets,
+            workers=1,
+            show=show,
+            fates=built.fates if args.built else None,
         )
     except TopoRankError as error:
         sys.exit(str(error))

@@ -11,12 +11,21 @@ from toporank.scorer.manifest import seal
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--summaries", type=Path, nargs="+", required=True, help="summary.json of each run"
+        "--summaries",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="summary.json of each run",
     )
     parser.add_argument("--rule", choices=sorted(CHECKPOINT_OF), required=True)
-    parser.add_argument("--table", type=Path, required=True, help="written: the leaderboard")
     parser.add_argument(
-        "--best", type=Path, required=True, help="written: the chosen .ckpt, and a .json beside it"
+        "--table", type=Path, required=True, help="written: the leaderboard"
+    )
+    parser.add_argument(
+        "--best",
+        type=Path,
+        required=True,
+        help="written: the chosen .ckpt, and a .json beside it",
     )
     parser.add_argument(
         "--ensemble",
@@ -29,11 +38,16 @@ def main() -> None:
         "--members", type=int, help="how many runs are in the ensemble; all by default"
     )
     parser.add_argument(
-        "--score", choices=("best", "mean"), default="best", help="what the final score is"
+        "--score",
+        choices=("best", "mean"),
+        default="best",
+        help="what the final score is",
     )
     args = parser.parse_args()
 
-    chosen = write_selection(args.summaries, args.rule, args.table, args.best.with_suffix(""))
+    chosen = write_selection(
+        args.summaries, args.rule, args.table, args.best.with_suffix("")
+    )
     if args.ensemble:
         write_ensemble(args.summaries, args.rule, args.ensemble, args.members)
         seal(args.best.parent, mean=args.score == "mean")

@@ -19,10 +19,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", nargs="+", required=True)
     parser.add_argument(
-        "--finetune", nargs="*", default=[], help="those that only fine-tuning learns from"
+        "--finetune",
+        nargs="*",
+        default=[],
+        help="those that only fine-tuning learns from",
     )
     parser.add_argument(
-        "--chains", type=Path, nargs="+", required=True, help="chains.csv of each of them"
+        "--chains",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="chains.csv of each of them",
     )
     parser.add_argument("--split-by", choices=("cluster", "target"), required=True)
     parser.add_argument("--validation-percent", type=float, required=True)
@@ -50,15 +57,22 @@ def main() -> None:
         leaking = leaks(table)
         if leaking and args.leakage == "refuse":
             remedy = (
-                "correct the splits of the labels, or leave them out; or set training.leakage: warn"
+                "correct the splits of the labels, or leave them out; or "
+                "set training.leakage: warn"
             )
-            raise ConfigError(describe_leaks(leaking), where="the splits leak", remedy=remedy)
+            raise ConfigError(
+                describe_leaks(leaking), where="the splits leak", remedy=remedy
+            )
     except TopoRankError as error:
         sys.exit(str(error))
     write_splits(args.table, table)
     n_of_split = Counter(row.split for row in table)
-    sides = ", ".join(f"{n_of_split[split]} {split}" for split in SPLITS if split in n_of_split)
-    print(f"{len(table)} targets in {len({row.cluster for row in table})} clusters: {sides}")
+    sides = ", ".join(
+        f"{n_of_split[split]} {split}" for split in SPLITS if split in n_of_split
+    )
+    print(
+        f"{len(table)} targets in {len({row.cluster for row in table})} clusters: {sides}"
+    )
     if leaking:
         print(f"warning: the splits leak: {describe_leaks(leaking)}; see {args.table}")
 

@@ -29,7 +29,9 @@ def main() -> None:
         help="packs to validate on; those of --packs by default",
     )
     parser.add_argument(
-        "--splits", type=Path, help="splits.csv; decides for targets whose labels have no split"
+        "--splits",
+        type=Path,
+        help="splits.csv; decides for targets whose labels have no split",
     )
     parser.add_argument(
         "--fold",
@@ -37,13 +39,21 @@ def main() -> None:
         help="of a cross-validation, from 0: the fold that is neither seen nor judged",
     )
     parser.add_argument(
-        "--chains", type=Path, nargs="+", default=[], help="chains.csv of the training data sets"
+        "--chains",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="chains.csv of the training data sets",
     )
     parser.add_argument(
-        "--parameters", required=True, help="seed, hyperparameters, selection and freeze as JSON"
+        "--parameters",
+        required=True,
+        help="seed, hyperparameters, selection and freeze as JSON",
     )
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--parent", type=Path, help="checkpoint whose weights to start from")
+    parser.add_argument(
+        "--parent", type=Path, help="checkpoint whose weights to start from"
+    )
     parser.add_argument("--store", type=Path, required=True, help="reuse store")
     parser.add_argument("--output", type=Path, required=True, help="folder of the run")
     args = parser.parse_args()
@@ -51,7 +61,9 @@ def main() -> None:
 
     try:
         run = Run.parse(args.name, json.loads(args.parameters), args.parent)
-        source = TrainingGraphs(args.packs, args.validation, args.splits, args.fold, args.chains)
+        source = TrainingGraphs(
+            args.packs, args.validation, args.splits, args.fold, args.chains
+        )
         train_run(run, source, args.threads, args.output, args.store)
     except TopoRankError as error:
         sys.exit(str(error))

@@ -32,7 +32,8 @@ def main() -> None:
         help="written; what is in it already is not read again",
     )
     args = parser.parse_args()
-    gc.disable()  # next to no cycles are made, and looking for them takes a tenth of the time
+    # next to no cycles are made, and looking for them takes a tenth of the time
+    gc.disable()
 
     try:
         current, (plan, fates) = read_current(args.dataset), read_built(args.dataset)

@@ -14,9 +14,14 @@ from toporank.errors import TopoRankError
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
-    parser.add_argument("--table", type=Path, required=True, help="written: a row for each decoy")
     parser.add_argument(
-        "--interfaces", type=Path, required=True, help="written: a row for each interface"
+        "--table", type=Path, required=True, help="written: a row for each decoy"
+    )
+    parser.add_argument(
+        "--interfaces",
+        type=Path,
+        required=True,
+        help="written: a row for each interface",
     )
     args = parser.parse_args()
 
@@ -25,7 +30,10 @@ def main() -> None:
         write_tables(rows, args.table, args.interfaces)
     except TopoRankError as error:
         sys.exit(str(error))
-    print(*(f"{args.dataset}, labels from natives: {line}" for line in describe(rows)), sep="\n")
+    print(
+        *(f"{args.dataset}, labels from natives: {line}" for line in describe(rows)),
+        sep="\n",
+    )
 
 
 if __name__ == "__main__":

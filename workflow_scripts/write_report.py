@@ -19,7 +19,10 @@ def main() -> None:
         help="models.csv; the other tables lie where they belong",
     )
     parser.add_argument(
-        "--scorer", type=Path, required=True, help="folder of the scorer, or a checkpoint"
+        "--scorer",
+        type=Path,
+        required=True,
+        help="folder of the scorer, or a checkpoint",
     )
     args = parser.parse_args()
 

@@ -13,23 +13,44 @@ from toporank.ranking.frames import write_frame
 from toporank.ranking.target_table import read_targets
 from toporank.report.study_page import render
 
-LEAKAGE = ["target", "seen_in_training", "nearest_training_target", "containment", "why_seen"]
+LEAKAGE = [
+    "target",
+    "seen_in_training",
+    "nearest_training_target",
+    "containment",
+    "why_seen",
+]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--leaderboard", type=Path, required=True)
     parser.add_argument(
-        "--evaluations", type=Path, nargs="*", default=[], help="summary.json of labelled data sets"
+        "--evaluations",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="summary.json of labelled data sets",
     )
     parser.add_argument(
-        "--embeddings", type=Path, nargs="*", default=[], help="embeddings.csv of each data set"
+        "--embeddings",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="embeddings.csv of each data set",
     )
     parser.add_argument(
-        "--targets", type=Path, nargs="*", default=[], help="targets.csv of each data set"
+        "--targets",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="targets.csv of each data set",
     )
     parser.add_argument(
-        "--folds", type=Path, nargs="?", help="metrics.csv of a cross-validation, if there is one"
+        "--folds",
+        type=Path,
+        nargs="?",
+        help="metrics.csv of a cross-validation, if there is one",
     )
     parser.add_argument("--leakage", type=Path, required=True, help="written")
     parser.add_argument("--page", type=Path, required=True, help="written")
@@ -39,7 +60,9 @@ def main() -> None:
         path.parent.name for path in args.targets
     )  # of data sets: the same in every folder
     try:
-        page = render(args.leaderboard, args.evaluations, args.embeddings, args.folds, title)
+        page = render(
+            args.leaderboard, args.evaluations, args.embeddings, args.folds, title
+        )
     except TopoRankError as error:
         sys.exit(str(error))
     write_text(args.page, page)

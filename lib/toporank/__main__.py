@@ -35,7 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     prog = "toporank" if Path(sys.argv[0]).name == "toporank" else "python -m toporank"
     what = "Rank the decoys of protein complexes by predicted DockQ."
     parser = argparse.ArgumentParser(prog=prog, description=what)
-    parser.add_argument("--version", action="version", version=f"toporank {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"toporank {__version__}"
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     running = running_arguments()
     score.add(commands, running)
@@ -44,7 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
     figure.add(commands)
     doctor.add(commands)
     config_reference.add(commands)
-    compiling = commands.add_parser("compile", help="compile all numba code, once after installing")
+    compiling = commands.add_parser(
+        "compile", help="compile all numba code, once after installing"
+    )
     compiling.set_defaults(run=_compile)
     args = parser.parse_args(arguments)
     end_without_search()
@@ -60,7 +64,9 @@ def _compile(_: argparse.Namespace) -> int:
     from toporank.app import installation  # imports torch and numba
 
     begin = before = time.monotonic()
-    print("Compiling: about 40 s, once. Later runs use what is compiled now.", flush=True)
+    print(
+        "Compiling: about 40 s, once. Later runs use what is compiled now.", flush=True
+    )
     for part in installation.compile_everything():
         print(f"  {part}: {time.monotonic() - before:.1f} s", flush=True)
         before = time.monotonic()

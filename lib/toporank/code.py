@@ -15,7 +15,16 @@ SUFFIXES = (".py", ".csv", ".js", ".css", ".j2")
 """Of the files that count: code, tables beside it, and the code of pages."""
 GRAPHS = ("structures", "features", "files/graph_file.py", "building/chunks/stages.py")
 """What makes graphs, and the artefacts before them."""
-SCORES = (*GRAPHS, "comparing", "inputs", "building", "learning", "scorer", "ranking", "metrics.py")
+SCORES = (
+    *GRAPHS,
+    "comparing",
+    "inputs",
+    "building",
+    "learning",
+    "scorer",
+    "ranking",
+    "metrics.py",
+)
 """What makes the scores of a target."""
 
 

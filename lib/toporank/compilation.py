@@ -40,7 +40,12 @@ def compiled(
     configured = config.CACHE_DIR
     package = Path(function.__code__.co_filename).parent
     config.CACHE_DIR = str(cache_folder(package))  # numba looks at it here only
-    options |= {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    options |= {
+        "cache": True,
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": fastmath,
+    }
     try:
         return njit(**options)(function)
     finally:

@@ -9,7 +9,9 @@ def printable(text: str) -> str:
     >>> printable("a\\tb\\x1b")
     'a b_'
     """
-    return "".join(letter if letter.isprintable() else "_" for letter in " ".join(text.split()))
+    return "".join(
+        letter if letter.isprintable() else "_" for letter in " ".join(text.split())
+    )
 
 
 class TopoRankError(Exception):
@@ -27,7 +29,12 @@ class TopoRankError(Exception):
         remedy: str | None = None,
         facts: dict[str, object] | None = None,
     ):
-        self.what, self.where, self.remedy, self.facts = what, where, remedy, facts or {}
+        self.what, self.where, self.remedy, self.facts = (
+            what,
+            where,
+            remedy,
+            facts or {},
+        )
         prefix = f"{where}: " if where is not None else ""
         suffix = f" ({remedy})" if remedy else ""
         super().__init__(f"{prefix}{what}{suffix}")

@@ -62,7 +62,9 @@ def capri_class(dockq: ArrayLike) -> Ints:
     class.
     """
     values = _finite(dockq, "DockQ")
-    return np.searchsorted([ACCEPTABLE, MEDIUM, HIGH], values, side="right").astype(np.int64)
+    return np.searchsorted([ACCEPTABLE, MEDIUM, HIGH], values, side="right").astype(
+        np.int64
+    )
 
 
 def class_of(dockq: float) -> str:
@@ -90,7 +92,9 @@ def random_pick_loss(dockq: ArrayLike) -> float:
     return max(0.0, loss)  # the mean of equal values can exceed them by rounding
 
 
-def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE) -> int:
+def hits_at(
+    dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE
+) -> int:
     """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best, or among all if
     fewer.
 
@@ -99,7 +103,9 @@ def hits_at(dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = A
     """
     y, p = _paired(dockq, predicted)
     if n < 1:
-        raise ValueError(f"the number of top decoys to look at must be 1 or more, not {n}")
+        raise ValueError(
+            f"the number of top decoys to look at must be 1 or more, not {n}"
+        )
     top = np.argsort(-p, kind="stable")[:n]
     return int(np.count_nonzero(y[top] >= threshold))
 
@@ -122,7 +128,9 @@ def spearman(dockq: ArrayLike, predicted: ArrayLike, times: ArrayLike = 1) -> fl
     return _rank_correlation(_levels(y), _levels(p), counts)
 
 
-def auroc(dockq: ArrayLike, predicted: ArrayLike, threshold: float = ACCEPTABLE) -> float:
+def auroc(
+    dockq: ArrayLike, predicted: ArrayLike, threshold: float = ACCEPTABLE
+) -> float:
     """Chance that a decoy with y >= `threshold` is predicted above one without, a tie counting
     half.
 
@@ -173,13 +181,20 @@ def per_target(table: pd.DataFrame) -> pd.DataFrame:
         }
         row |= {f"hits_at_{n}": hits_at(y, p, n) for n in TOP_N}
         row |= {f"success_at_{n}": hits_at(y, p, n) > 0 for n in TOP_N}
-        row |= {"spearman": spearman(y, p), "pearson": pearson(y, p), "auroc": auroc(y, p)}
+        row |= {
+            "spearman": spearman(y, p),
+            "pearson": pearson(y, p),
+            "auroc": auroc(y, p),
+        }
         scores.append(row)
     return pd.DataFrame(scores)
 
 
 def summarise(
-    table: pd.DataFrame, n_bootstrap: int = 1000, seed: int = 0, clusters: Mapping | None = None
+    table: pd.DataFrame,
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+    clusters: Mapping | None = None,
 ) -> dict:
     """Summary of the predictions for many targets, ready for JSON: nan is None.
 
@@ -222,7 +237,9 @@ def summarise(
         As for `per_target`, or the number of samples is negative.
     """
     if n_bootstrap < 0:
-        raise ValueError(f"the number of bootstrap samples cannot be negative: {n_bootstrap}")
+        raise ValueError(
+            f"the number of bootstrap samples cannot be negative: {n_bootstrap}"
+        )
     rows = _checked_table(table)
     targets = per_target(table)
     cluster_of = _levels(targets["target"].map(clusters or str).to_numpy(str))
@@ -240,7 +257,8 @@ def summarise(
         "n_bootstrap": n_bootstrap,
         "seed": seed,
         "per_target": {
-            name: _mean_over_targets(metrics[name], draws, cluster_of) for name in metrics
+            name: _mean_over_targets(metrics[name], draws, cluster_of)
+            for name in metrics
         },
         "pooled": _pooled(rows, draws),
         "attainable_success": float((targets["best_dockq"] >= ACCEPTABLE).mean()),
@@ -278,21 +296,28 @@ def validation_scores(
     if codes.shape != y.shape:
         what = f"{y.size} decoys need as many target codes"
         raise ValueError(f"{what}, not an array of shape {codes.shape}")
-    order = np.argsort(codes, kind="stable")  # keeps the given order within a target: the tie rule
+    # keeps the given order within a target: the tie rule
+    order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(codes[order][1:] != codes[order][:-1]) + 1
     of_targets = []
     for target in np.split(order, starts):
         of_target = y[target], p[target]
-        of_targets.append((spearman(*of_target), pearson(*of_target), ranking_loss(*of_target)))
+        of_targets.append(
+            (spearman(*of_target), pearson(*of_target), ranking_loss(*of_target))
+        )
     means = map(_mean, np.transpose(of_targets))
-    return dict(zip(VALIDATION_SCORES, (spearman(y, p), pearson(y, p), *means), strict=True))
+    return dict(
+        zip(VALIDATION_SCORES, (spearman(y, p), pearson(y, p), *means), strict=True)
+    )
 
 
 def _finite(values: ArrayLike, what: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     bad = np.count_nonzero(~np.isfinite(array))
     if bad:
-        raise ValueError(f"{bad} of {array.size} values of {what} are not finite numbers")
+        raise ValueError(
+            f"{bad} of {array.size} values of {what} are not finite numbers"
+        )
     return array
 
 
@@ -318,17 +343,23 @@ def _checked_table(table: pd.DataFrame) -> pd.DataFrame:
     dockq = table["dockq"].astype(np.float64)
     faults = {
         "have no target or decoy name": table[["target", "decoy"]].isna().any(axis=1),
-        "repeat the target and decoy of an earlier row": table.duplicated(["target", "decoy"]),
+        "repeat the target and decoy of an earlier row": table.duplicated(
+            ["target", "decoy"]
+        ),
         "are unlabelled (dockq is nan)": dockq.isna(),
         "have a dockq outside 0 to 1": ~dockq.between(0, 1),
-        "have no finite pred_dockq": ~np.isfinite(table["pred_dockq"].astype(np.float64)),
+        "have no finite pred_dockq": ~np.isfinite(
+            table["pred_dockq"].astype(np.float64)
+        ),
     }
     for fault, rows in faults.items():
         if rows.any():
             first = table[rows.to_numpy()].iloc[0]
             where = f"the first is {first['target']}/{first['decoy']}"
             raise ValueError(f"{rows.sum()} of {len(table)} rows {fault}, {where}")
-    return table[list(TABLE_COLUMNS)].sort_values(["target", "decoy"], ignore_index=True)
+    return table[list(TABLE_COLUMNS)].sort_values(
+        ["target", "decoy"], ignore_index=True
+    )
 
 
 # In the functions below `counts`, shape (n,), says how many times each decoy was drawn. Ranking a
@@ -366,7 +397,9 @@ def _deviations(values: Floats, counts: Floats) -> Floats:
 
 
 def _rank_correlation(levels_x: Ints, levels_y: Ints, counts: Floats) -> float:
-    return _correlation(_mean_ranks(levels_x, counts), _mean_ranks(levels_y, counts), counts)
+    return _correlation(
+        _mean_ranks(levels_x, counts), _mean_ranks(levels_y, counts), counts
+    )
 
 
 def _auroc(positive: NDArray[np.bool_], levels: Ints, counts: Floats) -> float:
@@ -374,7 +407,9 @@ def _auroc(positive: NDArray[np.bool_], levels: Ints, counts: Floats) -> float:
     if n_positive == 0 or n_negative == 0:
         return math.nan
     rank_sum = counts[positive] @ _mean_ranks(levels, counts)[positive]
-    return float((rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+    return float(
+        (rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative)
+    )
 
 
 def _pooled(rows: pd.DataFrame, draws: Ints) -> dict[str, dict[str, float]]:
@@ -404,11 +439,14 @@ def _pooled(rows: pd.DataFrame, draws: Ints) -> dict[str, dict[str, float]]:
     return pooled
 
 
-def _mean_over_targets(column: pd.Series, draws: Ints, cluster: Ints) -> dict[str, float]:
+def _mean_over_targets(
+    column: pd.Series, draws: Ints, cluster: Ints
+) -> dict[str, float]:
     values = column.to_numpy(np.float64)
     is_defined = ~np.isnan(values)
     values, draws = values[is_defined], draws[:, is_defined]
-    times = draws.sum(axis=1)  # 0 if a sample holds none of the targets where the metric is defined
+    # 0 if a sample holds none of the targets where the metric is defined
+    times = draws.sum(axis=1)
     samples = (draws @ values)[times > 0] / times[times > 0]
     return {
         "mean": _mean(values),

@@ -47,7 +47,9 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(words)}"
 
 
-def checked(model: type[AnySection], values: dict[str, Any], *, where: str) -> AnySection:
+def checked(
+    model: type[AnySection], values: dict[str, Any], *, where: str
+) -> AnySection:
     """Build `model` from `values`, or raise one ConfigError that lists every fault."""
     try:
         return model.model_validate(values)
@@ -62,9 +64,13 @@ def read_section(model: type[AnySection], path: Path) -> AnySection:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise ValueError(f"more than {LARGEST_FILE:,} bytes")
-        return checked(model, json.loads(path.read_text(encoding="utf-8")), where=path.name)
+        return checked(
+            model, json.loads(path.read_text(encoding="utf-8")), where=path.name
+        )
     except (OSError, ValueError, RecursionError, ConfigError) as error:
-        raise ValueError(textwrap.shorten(str(error), LONGEST_FAULT, placeholder=" …")) from error
+        raise ValueError(
+            textwrap.shorten(str(error), LONGEST_FAULT, placeholder=" …")
+        ) from error
 
 
 def faults_of(model: type[BaseModel], values: Any, *, where: str) -> list[str]:
@@ -87,7 +93,9 @@ def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
     if fault["type"] == "extra_forbidden":
         owner = _owner(model, path[:-1])
         former = getattr(owner, "FORMER", {}).get(path[-1])
-        remedy = former or did_you_mean(str(path[-1]), owner.model_fields if owner else ())
+        remedy = former or did_you_mean(
+            str(path[-1]), owner.model_fields if owner else ()
+        )
         return f"{key}: unknown key ({remedy})"
     if fault["type"] == "missing":
         return f"{key}: required, but not given"
@@ -99,7 +107,11 @@ def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
 
 def _shown(value: Any) -> str:
     """A value as it would be typed, of a readable length."""
-    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    text = (
+        ascii(value)
+        if isinstance(value, str) and not value.isprintable()
+        else repr(value)
+    )
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
@@ -107,11 +119,15 @@ def _dotted(where: str, path: list[str | int]) -> str:
     """`features.topology`, ["sweep", 0, "name"] → `features.topology.sweep[0].name`."""
     text = where
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+        text += (
+            f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+        )
     return text
 
 
-def _owner(model: type[BaseModel] | None, path: list[str | int]) -> type[BaseModel] | None:
+def _owner(
+    model: type[BaseModel] | None, path: list[str | int]
+) -> type[BaseModel] | None:
     """The model class that holds the key at the end of `path`, if there is one."""
     for part in path:
         if isinstance(part, int) or model is None:
@@ -143,7 +159,12 @@ def _plain_name(name: str) -> str:
     return name
 
 
-READ_AS = {bool: "true or false", int: "a number", float: "a number", datetime.date: "a date"}
+READ_AS = {
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    datetime.date: "a date",
+}
 """Types that YAML and Snakemake make of names: 1_2 becomes 12, 1E10 becomes 1e10, 010 becomes 8."""
 QUOTE_IT = (
     "{} was read as {}, so the name that was meant is not known: put it in quotes, or on the "

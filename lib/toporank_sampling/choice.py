@@ -35,7 +35,9 @@ def classes(dockq: np.ndarray) -> np.ndarray:
     return np.digitize(dockq, BINS)
 
 
-def quotas(available: Sequence[int], wanted: int, shares: Sequence[float]) -> np.ndarray:
+def quotas(
+    available: Sequence[int], wanted: int, shares: Sequence[float]
+) -> np.ndarray:
     """How many of each group to take: by shares, as far as there are so many; what one lacks the
     others give.
     """
@@ -164,7 +166,9 @@ def _best_exchange(
     chosen = sums[..., inside].sum(axis=-1, keepdims=True)
     least_by_sums = []
     for block in blocks:
-        after = chosen - sums[..., inside[place[block]]] + sums[..., outside[new[block]]]
+        after = (
+            chosen - sums[..., inside[place[block]]] + sums[..., outside[new[block]]]
+        )
         least_by_sums.append(_disagreement_by(after, len(inside)).min())
     best, least = inside, np.inf
     for block, by_sums in zip(blocks, least_by_sums, strict=True):
@@ -195,7 +199,9 @@ def _disagreement_by(sums: np.ndarray, n: int) -> np.ndarray:
     variance = (n * squares - total * total).astype(float)
     covariance = (n * products - total * total[0]).astype(float)
     scale = variance[0] * variance[1:]
-    squared = np.divide(covariance[1:] ** 2, scale, out=np.zeros_like(scale), where=scale > 0)
+    squared = np.divide(
+        covariance[1:] ** 2, scale, out=np.zeros_like(scale), where=scale > 0
+    )
     return _weights(len(squared)) @ squared
 
 
@@ -220,7 +226,10 @@ def _correlations(rows: np.ndarray) -> np.ndarray:
     length = np.sqrt(np.square(rows).sum(axis=-1))
     scale = length[0] * length[1:]
     return np.divide(
-        (rows[1:] * rows[0]).sum(axis=-1), scale, out=np.zeros_like(scale), where=scale > 0
+        (rows[1:] * rows[0]).sum(axis=-1),
+        scale,
+        out=np.zeros_like(scale),
+        where=scale > 0,
     )
 
 
@@ -237,5 +246,7 @@ def _ranks(rows: np.ndarray) -> np.ndarray:
     ranks = np.empty(rows.shape)
     for row, values in zip(ranks, rows, strict=True):
         ordered = np.sort(values)
-        row[:] = np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")
+        row[:] = np.searchsorted(ordered, values) + np.searchsorted(
+            ordered, values, side="right"
+        )
     return ranks / 2

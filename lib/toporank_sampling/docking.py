@@ -79,7 +79,9 @@ def pair_scores(distance: np.ndarray) -> np.ndarray:
     """Score of two atoms of weight 1 at these distances (Å) in each channel; shape (3, ...)."""
     contact = np.where(distance < OVERLAP, PENALTY, (distance < CONTACT).astype(float))
     apolar = np.where((distance >= OVERLAP) & (distance < CONTACT), APOLAR_CONTACT, 0.0)
-    charge = np.where(distance < CHARGES, -COULOMB / np.maximum(distance, OVERLAP) ** 2, 0.0)
+    charge = np.where(
+        distance < CHARGES, -COULOMB / np.maximum(distance, OVERLAP) ** 2, 0.0
+    )
     return np.array([contact, apolar, charge])
 
 
@@ -91,7 +93,9 @@ class Docking:
     """
 
     def __init__(
-        self, receptor: tuple[np.ndarray, np.ndarray], ligand: tuple[np.ndarray, np.ndarray]
+        self,
+        receptor: tuple[np.ndarray, np.ndarray],
+        ligand: tuple[np.ndarray, np.ndarray],
     ):
         xyz, weights = receptor
         self._ligand, self._weights = ligand
@@ -109,7 +113,9 @@ class Docking:
             squares.append(np.square(np.minimum(points, n - points) * SPACING))
         distance = np.sqrt(sum(np.ix_(*squares)))
         kernel = fft.rfftn(pair_scores(distance).astype(np.float32), axes=(1, 2, 3))
-        field = fft.rfftn(self._grid(self._points(xyz - self._origin), weights), axes=(1, 2, 3))
+        field = fft.rfftn(
+            self._grid(self._points(xyz - self._origin), weights), axes=(1, 2, 3)
+        )
         self._field = (kernel * field).astype(np.complex64)
 
     @staticmethod
@@ -130,7 +136,9 @@ class Docking:
         """
         points = self._points((self._ligand - self.centre) @ rotation.T)
         ligand = fft.rfftn(self._grid(points, self._weights), axes=(1, 2, 3))
-        return fft.irfftn(np.einsum("cijk,cijk->ijk", self._field, ligand.conj()), s=self.shape)
+        return fft.irfftn(
+            np.einsum("cijk,cijk->ijk", self._field, ligand.conj()), s=self.shape
+        )
 
     def mean_at(self, element: tuple[int, ...]) -> np.ndarray:
         """Where the ligand's mean is for an element of `scores`: Å, shape (3,)."""
@@ -149,10 +157,12 @@ class Docking:
         n : int
             How many.
         near : tuple, optional
-            A point (3,) and a distance (Å): only translations with the ligand's mean that near to it.
+            A point (3,) and a distance (Å): only translations that bring the
+            ligand's mean that near to it.
         """
         scores = self.scores(rotation)
-        within = [np.arange(n) for n in self.shape]  # the points of each axis that are looked at
+        # the points of each axis that are looked at
+        within = [np.arange(n) for n in self.shape]
         if near:
             point, distance = near
             within, squares = [], []
@@ -171,7 +181,9 @@ class Docking:
                 break
             element = tuple(within[axis][best[axis]] for axis in range(3))
             translation = self.mean_at(element) - self.centre
-            pose = Pose(rotation=rotation, translation=translation, score=float(scores[best]))
+            pose = Pose(
+                rotation=rotation, translation=translation, score=float(scores[best])
+            )
             poses.append(pose)
             around = np.array(best)[:, None] + np.arange(1 - APART, APART)
             size = np.array(scores.shape)[:, None]
@@ -189,8 +201,9 @@ def _unwrapped(n: int, length: float) -> np.ndarray:
 
 
 def eased(receptor: cKDTree, ligand: np.ndarray) -> np.ndarray:
-    """A shift of the ligand, (3,), that parts it from the receptor: a grid hides overlaps of up to its
-    spacing.
+    """A shift of the ligand, (3,), that parts it from the receptor.
+
+    A grid hides overlaps of up to its spacing.
 
     Atoms nearer than `OVERLAP` push one another apart, in `EASINGS` steps; the shift with the least
     overlap is taken.
@@ -212,7 +225,9 @@ def eased(receptor: cKDTree, ligand: np.ndarray) -> np.ndarray:
         depth = OVERLAP - distance[near]
         if np.square(depth).sum() < least:
             best, least = shift, np.square(depth).sum()
-        push = (depth / distance[near]) @ (ligand[near] + shift - receptor.data[nearest[near]])
+        push = (depth / distance[near]) @ (
+            ligand[near] + shift - receptor.data[nearest[near]]
+        )
         if not push.any():
             break
         shift = shift + EASING * push / np.linalg.norm(push)

@@ -42,7 +42,9 @@ class DockingCase:
         self.native = native
         self.receptor = receptor
         self.ligand = ligand
-        self.docking = Docking((receptor.xyz, channels(receptor)), (ligand.xyz, channels(ligand)))
+        self.docking = Docking(
+            (receptor.xyz, channels(receptor)), (ligand.xyz, channels(ligand))
+        )
         self._references = [Reference(native, (receptor, ligand))]
         chain_pairs = exchanged(receptor, ligand)
         if chain_pairs:
@@ -50,7 +52,8 @@ class DockingCase:
         covered = self._references[0].covered
         if covered < COVERED:
             what = (
-                f"the {form} partners have the residues of {covered:.0%} of the native's contacts"
+                f"the {form} partners have the residues of {covered:.0%} "
+                "of the native's contacts"
             )
             raise StructureError(what)
 

@@ -61,7 +61,9 @@ class LabelledPose:
     properties: tuple[float, ...]
 
 
-def dock(case: DockingCase, n_rotations: int, rng: np.random.Generator) -> list[DockedPose]:
+def dock(
+    case: DockingCase, n_rotations: int, rng: np.random.Generator
+) -> list[DockedPose]:
     """Global and local poses with interfaces that are large enough, each with its DockQ.
 
     n_rotations : of global docking.
@@ -78,12 +80,16 @@ def dock(case: DockingCase, n_rotations: int, rng: np.random.Generator) -> list[
         ligand_ca = cKDTree(ligand_xyz[case.ligand.ca] + shift)
         size = int(receptor_ca.count_neighbors(ligand_ca, INTERFACE))
         if size >= FEWEST_DOCKED_PAIRS:
-            docked = DockedPose(case, moved, docking, dockq=case.dockq(moved), size=size)
+            docked = DockedPose(
+                case, moved, docking, dockq=case.dockq(moved), size=size
+            )
             large_enough.append(docked)
     return large_enough
 
 
-def _global_poses(case: DockingCase, n_rotations: int, rng: np.random.Generator) -> list[Pose]:
+def _global_poses(
+    case: DockingCase, n_rotations: int, rng: np.random.Generator
+) -> list[Pose]:
     """The best poses of rotations that are spread evenly, best first."""
     poses = []
     for rotation in rotations.even(n_rotations, rng):
@@ -91,11 +97,15 @@ def _global_poses(case: DockingCase, n_rotations: int, rng: np.random.Generator)
     return sorted(poses, key=lambda pose: -pose.score)[:BEST]
 
 
-def _local_poses(case: DockingCase, n_rotations: int, rng: np.random.Generator) -> list[Pose]:
+def _local_poses(
+    case: DockingCase, n_rotations: int, rng: np.random.Generator
+) -> list[Pose]:
     """Poses near the native."""
     poses = []
     for angle, shift in LOCAL:
-        for rotation in rotations.near(int(np.ceil(LOCAL_SHARE * n_rotations)), angle, rng):
+        for rotation in rotations.near(
+            int(np.ceil(LOCAL_SHARE * n_rotations)), angle, rng
+        ):
             poses += case.docking.poses(rotation, PEAKS, (case.docking.centre, shift))
     return poses
 
@@ -113,12 +123,16 @@ def labelled(docked: DockedPose) -> LabelledPose:
         raise DockingError(what)
     pairs = ca_pairs(case.receptor.xyz[case.receptor.ca], ligand_xyz[case.ligand.ca])
     if len(pairs) < FEWEST_PAIRS:
-        raise DockingError(f"{len(pairs)} pairs of CA atoms lie within {INTERFACE:g} Å, too few")
+        raise DockingError(
+            f"{len(pairs)} pairs of CA atoms lie within {INTERFACE:g} Å, too few"
+        )
     n_residues = len(np.unique(pairs[:, 0])) + len(np.unique(pairs[:, 1]))
     clashes = int(receptor_atoms.count_neighbors(ligand_atoms, CLASH))
     (scores,) = label(case.native, case.complex_of(ligand_xyz)).interfaces.values()
     properties = (n_residues, clashes, len(pairs), float(case.form == "bound"))
-    return LabelledPose(docked=docked, ligand_xyz=ligand_xyz, scores=scores, properties=properties)
+    return LabelledPose(
+        docked=docked, ligand_xyz=ligand_xyz, scores=scores, properties=properties
+    )
 
 
 def ca_pairs(receptor: np.ndarray, ligand: np.ndarray) -> np.ndarray:

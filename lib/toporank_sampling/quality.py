@@ -66,7 +66,10 @@ def _in_residues_of(
     width = next(iter(chains.values())).atoms.shape[1]
     atoms, backbones = [], []
     for name in names:
-        sequence, chain = native.chains[name].sequence, chains.get(other.get(name, name))
+        sequence, chain = (
+            native.chains[name].sequence,
+            chains.get(other.get(name, name)),
+        )
         of_chain = np.full((len(sequence), width, 3), np.nan)
         backbone = np.full((len(sequence), 4, 3), np.nan)
         if chain:

@@ -29,11 +29,15 @@ def two_partners(partners: str, chains: list[str]) -> Partners:
     partners : such as `H+L:A`; "" for the two chains of a complex that has two. chains : its
     protein chains.
     """
-    parts = parse_partners(partners) if partners else tuple((chain,) for chain in chains)
+    parts = (
+        parse_partners(partners) if partners else tuple((chain,) for chain in chains)
+    )
     if len(parts) != 2:
         of_chains = f"{len(parts)} chains, and no partners given"
         what = f"{len(parts)} partners, two can be docked" if partners else of_chains
-        raise NativeError(what, remedy="name two partners, such as H+L:A, in `sampling.partners`")
+        raise NativeError(
+            what, remedy="name two partners, such as H+L:A, in `sampling.partners`"
+        )
     return parts
 
 
@@ -75,7 +79,9 @@ def with_atoms(complex_: Complex, atoms: np.ndarray) -> Complex:
     )
 
 
-def backbone(complex_: Complex, names: Sequence[bytes] = (b"N", b"CA", b"C")) -> np.ndarray:
+def backbone(
+    complex_: Complex, names: Sequence[bytes] = (b"N", b"CA", b"C")
+) -> np.ndarray:
     """Index of each residue's atoms of these names, -1 where there is none; int, shape (R,
     len(names)).
     """
@@ -97,7 +103,9 @@ def pieces(partner: Complex) -> list[np.ndarray]:
     return np.split(np.arange(len(partner.residues)), cuts)
 
 
-def matching(model: Complex, native: Complex, names: dict[str, str] | None = None) -> np.ndarray:
+def matching(
+    model: Complex, native: Complex, names: dict[str, str] | None = None
+) -> np.ndarray:
     """Residues of a model that are residues of the native: int, shape (k, 2), by sequence, chain by
     chain.
 
@@ -106,17 +114,24 @@ def matching(model: Complex, native: Complex, names: dict[str, str] | None = Non
     pairs = [np.zeros((0, 2), dtype=np.intp)]
     for chain in model.chains:
         sequence, residues = _sequence(model, chain)
-        native_sequence, native_residues = _sequence(native, (names or {}).get(chain, chain))
+        native_sequence, native_residues = _sequence(
+            native, (names or {}).get(chain, chain)
+        )
         if sequence and native_sequence:
-            place = align(native_sequence, sequence).residue  # of each residue of the native, or -1
+            # of each residue of the native, or -1
+            place = align(native_sequence, sequence).residue
             aligned = place >= 0
-            pairs.append(np.column_stack([residues[place[aligned]], native_residues[aligned]]))
+            pairs.append(
+                np.column_stack([residues[place[aligned]], native_residues[aligned]])
+            )
     return np.concatenate(pairs)
 
 
 def _sequence(complex_: Complex, chain: str) -> tuple[str, np.ndarray]:
     """One-letter sequence of a chain, and its residues."""
-    residues = [i for i, residue in enumerate(complex_.residues) if residue.chain == chain]
+    residues = [
+        i for i, residue in enumerate(complex_.residues) if residue.chain == chain
+    ]
     sequence = "".join(STANDARD[complex_.parents[i]] for i in residues)
     return sequence, np.array(residues, dtype=np.intp)
 
@@ -140,11 +155,15 @@ def superposed(model: Complex, native: Complex) -> Complex:
     """
     pairs = matching(model, native)
     if len(pairs) < max(FEWEST_RESIDUES, len(native.residues) / 2):
-        what = f"{len(pairs)} residues in common with {len(native.residues)} of the native"
+        what = (
+            f"{len(pairs)} residues in common with {len(native.residues)} of the native"
+        )
         remedy = "give the unbound partner the chain names of the bound one"
         raise StructureError(what, remedy=remedy)
     of_model, of_native = pairs.T
-    turn, shift = superposition(model.xyz[model.ca[of_model]], native.xyz[native.ca[of_native]])
+    turn, shift = superposition(
+        model.xyz[model.ca[of_model]], native.xyz[native.ca[of_native]]
+    )
     return replace(model, xyz=model.xyz @ turn + shift)
 
 
@@ -158,7 +177,9 @@ def joined(partners: Iterable[Complex]) -> Complex:
             parents=whole.parents + part.parents,
             xyz=np.concatenate([whole.xyz, part.xyz]),
             atom_names=np.concatenate([whole.atom_names, part.atom_names]),
-            residue_of=np.append(whole.residue_of, part.residue_of + len(whole.residues)),
+            residue_of=np.append(
+                whole.residue_of, part.residue_of + len(whole.residues)
+            ),
             ca=np.append(whole.ca, part.ca + len(whole.xyz)),
         )
     return whole

@@ -13,7 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.comparing.native.label import Native
-from toporank.errors import DockingError, LabelError, NativeError, StructureError, TopoRankError
+from toporank.errors import (
+    DockingError,
+    LabelError,
+    NativeError,
+    StructureError,
+    TopoRankError,
+)
 from toporank.metrics import CAPRI_NAMES, capri_class
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
@@ -78,7 +84,9 @@ class SamplingSettings(NamedTuple):
     seed: int
 
 
-def sample(source: Sampled, folder: Path, settings: SamplingSettings, note: Note) -> list[Row]:
+def sample(
+    source: Sampled, folder: Path, settings: SamplingSettings, note: Note
+) -> list[Row]:
     """Write the decoys of a target into a folder.
 
     The same arguments give the same decoys on one machine.
@@ -111,7 +119,9 @@ def sample(source: Sampled, folder: Path, settings: SamplingSettings, note: Note
         docked = _docked_poses(cases, settings.n_rotations, TRIED * n_labelled, rng)
         poses = _labelled_poses(docked, n_labelled, target, failures, note)
         if poses:
-            rows = _written(target, _last_choice(poses, settings.decoys, rng), folder, rng)
+            rows = _written(
+                target, _last_choice(poses, settings.decoys, rng), folder, rng
+            )
     except tuple(STATUS_OF) as error:
         failures.append(_failure(target, error))
     log.info(
@@ -122,7 +132,9 @@ def sample(source: Sampled, folder: Path, settings: SamplingSettings, note: Note
 
 
 def _failure(target: str, error: TopoRankError, **columns: str) -> Row:
-    status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
+    status = next(
+        status for kind, status in STATUS_OF.items() if isinstance(error, kind)
+    )
     return Row(target, Status=status, Reason=error.reason, **columns)
 
 
@@ -146,7 +158,9 @@ def _docking_cases(source: Sampled, failures: list[Row]) -> list[DockingCase]:
     return cases
 
 
-def _unbound(files: list[Path], receptor: Complex, ligand: Complex) -> tuple[Complex, Complex]:
+def _unbound(
+    files: list[Path], receptor: Complex, ligand: Complex
+) -> tuple[Complex, Complex]:
     """Both partners, each from a file of its own where there is one, superposed on the bound
     one.
     """
@@ -158,7 +172,9 @@ def _unbound(files: list[Path], receptor: Complex, ligand: Complex) -> tuple[Com
         chains = [chain for chain in alone.chains if chain in bound[side].chains]
         if not chains:
             names = ", ".join(alone.chains)
-            what = f"{file.name} has chains {names}, none of them of the native's partners"
+            what = (
+                f"{file.name} has chains {names}, none of them of the native's partners"
+            )
             raise StructureError(what, remedy="name its chains as in the native")
         free[side] = superposed(partner(alone, chains), bound[side])
     return free[0], free[1]
@@ -197,7 +213,9 @@ def _labelled_poses(
         try:
             poses.append(labelled(pose))
         except (DockingError, LabelError) as error:
-            failures.append(_failure(target, error, Docking=pose.docking, Form=pose.case.form))
+            failures.append(
+                _failure(target, error, Docking=pose.docking, Form=pose.case.form)
+            )
     note(wanted // PER_DECOY, len(failures))
     return poses
 

@@ -38,9 +38,16 @@ def main() -> None:
     for place, source in enumerate(sources, 1):
         seen = sources[0] if source.name == OVERSURE else source
         error = np.abs(_distances(seen)[0] - native_like)
-        plddt, pae = _plddt(error, native_like), np.clip(np.rint(1.0 + 3.0 * error), 0, 31)
+        plddt, pae = (
+            _plddt(error, native_like),
+            np.clip(np.rint(1.0 + 3.0 * error), 0, 31),
+        )
         tag = TAG.format(place, place)
-        values = {"plddt": plddt.tolist(), "max_pae": 31.75, "pae": pae.astype(int).tolist()}
+        values = {
+            "plddt": plddt.tolist(),
+            "max_pae": 31.75,
+            "pae": pae.astype(int).tolist(),
+        }
         values |= {"ptm": _tm(pae, chain), "iptm": _tm(pae, chain, between=True)}
         _write(folder / f"pair_scores_{tag}.json.gz", json.dumps(values))
         _write(

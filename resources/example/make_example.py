@@ -211,7 +211,9 @@ def read_dataset(source: Path) -> bytes:
     if data is None:
         raise FileNotFoundError(f"{source} holds no {DATASET_PATH}")
     if hashlib.sha256(data).hexdigest() != DATASET_SHA256:
-        print("warning: not the data set archive of prodigy-prot 2.4.0", file=sys.stderr)
+        print(
+            "warning: not the data set archive of prodigy-prot 2.4.0", file=sys.stderr
+        )
     return data
 
 
@@ -219,7 +221,9 @@ def read_natives(source: Path, targets: Iterable[str]) -> dict[str, str]:
     """Target to the text of its native PDB file."""
     with tarfile.open(fileobj=io.BytesIO(read_dataset(source))) as archive:
         return {
-            target: archive.extractfile(NATIVE_MEMBER.format(target=target)).read().decode("ascii")
+            target: archive.extractfile(NATIVE_MEMBER.format(target=target))
+            .read()
+            .decode("ascii")
             for target in targets
         }
 
@@ -241,9 +245,15 @@ def clean_native(pdb_text: str) -> Complex:
     atoms: list[Atom] = []
     xyz: list[tuple[float, float, float]] = []
     for line in first_model_lines(pdb_text):
-        atom = Atom(line[12:16].strip(), line[17:20], line[21], int(line[22:26]), line[26])
+        atom = Atom(
+            line[12:16].strip(), line[17:20], line[21], int(line[22:26]), line[26]
+        )
         hydrogen = atom.name.lstrip("0123456789")[:1] in ("H", "D")
-        if hydrogen or atom.residue not in STANDARD_RESIDUES or line[16] not in FIRST_ALTLOCS:
+        if (
+            hydrogen
+            or atom.residue not in STANDARD_RESIDUES
+            or line[16] not in FIRST_ALTLOCS
+        ):
             continue
         atoms.append(atom)
         xyz.append((float(line[30:38]), float(line[38:46]), float(line[46:54])))
@@ -302,7 +312,11 @@ def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def slide_to_touch(
-    receptor: np.ndarray, ligand: np.ndarray, out: np.ndarray, distance: float, pairs: int
+    receptor: np.ndarray,
+    ligand: np.ndarray,
+    out: np.ndarray,
+    distance: float,
+    pairs: int,
 ) -> np.ndarray:
     """Slide the ligand along a line until it touches the receptor.
 
@@ -341,13 +355,17 @@ def misplace(native: Complex, rng: np.random.Generator) -> Complex:
     ligand = turn(native.ligand, random_rotation(rng))
     ligand = ligand - ligand.mean(axis=0) + native.receptor.mean(axis=0)
     pairs = int(rng.integers(*TOUCHING_PAIRS))
-    return native.place(slide_to_touch(native.receptor, ligand, out, TOUCH_DISTANCE, pairs))
+    return native.place(
+        slide_to_touch(native.receptor, ligand, out, TOUCH_DISTANCE, pairs)
+    )
 
 
 def pull_apart(native: Complex) -> Complex:
     """The moving partner moved straight out until APART_GAP is free."""
     out = unit(native.ligand.mean(axis=0) - native.receptor.mean(axis=0))
-    return native.place(slide_to_touch(native.receptor, native.ligand, out, APART_GAP, 1))
+    return native.place(
+        slide_to_touch(native.receptor, native.ligand, out, APART_GAP, 1)
+    )
 
 
 def count_pairs(model: Complex, distance: float) -> int:
@@ -455,7 +473,9 @@ def to_cif(target: str, name: str, model: Complex) -> str:
         *(f"_atom_site.{column}" for column in CIF_COLUMNS),
     ]
     serial = 0
-    chains = itertools.groupby(zip(model.atoms, model.xyz, strict=True), key=lambda a: a[0].chain)
+    chains = itertools.groupby(
+        zip(model.atoms, model.xyz, strict=True), key=lambda a: a[0].chain
+    )
     for entity, (_, chain) in enumerate(chains, start=1):
         residues = itertools.groupby(chain, key=lambda a: a[0].residue_key)
         for position, (_, residue) in enumerate(residues, start=1):
@@ -479,7 +499,9 @@ def gzip_bytes(data: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def encode(target: str, name: str, model: Complex, form: str, waters: np.ndarray) -> bytes:
+def encode(
+    target: str, name: str, model: Complex, form: str, waters: np.ndarray
+) -> bytes:
     """The bytes of a decoy file of the form pdb, ent or cif, perhaps with .gz."""
     if form.startswith("cif"):
         if len(waters):
@@ -504,13 +526,19 @@ class Scorer:
         self._load, self._run = load_PDB, run_on_all_native_interfaces
         self._target, self._folder, self._drawn = target, folder, 0
         self._native_path = folder / f"{target}_native.pdb"
-        self._native_path.write_bytes(encode(target, "native", native, "pdb", np.empty((0, 3))))
-        self._chain_map = {chain: chain for chain in sorted({a.chain for a in native.atoms})}
+        self._native_path.write_bytes(
+            encode(target, "native", native, "pdb", np.empty((0, 3)))
+        )
+        self._chain_map = {
+            chain: chain for chain in sorted({a.chain for a in native.atoms})
+        }
         self._native = load_PDB(str(self._native_path))
 
     def score_file(self, path: Path) -> float:
         """DockQ of a file; DockQ caches by path, so no path may serve twice."""
-        results, total = self._run(self._load(str(path)), self._native, chain_map=self._chain_map)
+        results, total = self._run(
+            self._load(str(path)), self._native, chain_map=self._chain_map
+        )
         if len(results) != 1:
             raise ValueError(f"one interface wanted in {path.name}, not {len(results)}")
         return float(total)
@@ -519,13 +547,17 @@ class Scorer:
         """DockQ of a complex, through a file of its own."""
         self._drawn += 1
         path = self._folder / f"{self._target}_{self._drawn}.pdb"
-        path.write_bytes(encode(self._target, "candidate", model, "pdb", np.empty((0, 3))))
+        path.write_bytes(
+            encode(self._target, "candidate", model, "pdb", np.empty((0, 3)))
+        )
         value = self.score_file(path)
         path.unlink()
         return value
 
 
-def draw_decoys(native: Complex, scorer: Scorer, rng: np.random.Generator) -> list[Decoy]:
+def draw_decoys(
+    native: Complex, scorer: Scorer, rng: np.random.Generator
+) -> list[Decoy]:
     """Draw candidates, kind by kind in turn, until every DockQ bin is full.
 
     A kind is passed over once the bins it may fill are full.
@@ -536,7 +568,11 @@ def draw_decoys(native: Complex, scorer: Scorer, rng: np.random.Generator) -> li
     for kind in itertools.islice(itertools.cycle(KIND_BINS), MAX_DRAWS):
         if not any(wanted[slot] for slot in KIND_BINS[kind]):
             continue
-        model = misplace(native, rng) if kind == WRONG else perturb(native, MOVES[kind], rng)
+        model = (
+            misplace(native, rng)
+            if kind == WRONG
+            else perturb(native, MOVES[kind], rng)
+        )
         if not is_sensible(model, min_contacts):
             continue
         dockq = scorer.score(model)
@@ -553,7 +589,9 @@ def add_apart(decoys: list[Decoy], native: Complex, scorer: Scorer) -> list[Deco
     """The decoys with the worst of them replaced by one without an interface."""
     model = pull_apart(native)
     worst = min(decoys, key=lambda decoy: decoy.dockq)
-    return [d for d in decoys if d is not worst] + [Decoy(APART, model, scorer.score(model))]
+    return [d for d in decoys if d is not worst] + [
+        Decoy(APART, model, scorer.score(model))
+    ]
 
 
 def name_decoys(decoys: list[Decoy]) -> list[tuple[str, Decoy]]:
@@ -577,7 +615,9 @@ def file_format(target: str, rank: int) -> str:
     return SPECIAL_FORMATS.get((target, rank), default)
 
 
-def make_target(target: str, pdb_text: str, out: Path, scratch: Path) -> list[dict[str, object]]:
+def make_target(
+    target: str, pdb_text: str, out: Path, scratch: Path
+) -> list[dict[str, object]]:
     """Write the decoys of a target below out; the rows of labels.csv for them."""
     rng = np.random.default_rng([SEED, *target.encode("ascii")])
     native = clean_native(pdb_text)
@@ -591,7 +631,9 @@ def make_target(target: str, pdb_text: str, out: Path, scratch: Path) -> list[di
     rows: list[dict[str, object]] = []
     for rank, (name, decoy) in enumerate(name_decoys(decoys)):
         model = decoy.complex
-        waters = place_waters(model) if (target, rank) == WATER_DECOY else np.empty((0, 3))
+        waters = (
+            place_waters(model) if (target, rank) == WATER_DECOY else np.empty((0, 3))
+        )
         path = folder / f"{name}.{file_format(target, rank)}"
         path.write_bytes(encode(target, name, model, file_format(target, rank), waters))
         label = round(scorer.score_file(path), LABEL_DIGITS)
@@ -613,7 +655,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     """The command line: where the natives are and where the result goes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "source", type=Path, help="source distribution of prodigy-prot 2.4.0: tarball or folder"
+        "source",
+        type=Path,
+        help="source distribution of prodigy-prot 2.4.0: tarball or folder",
     )
     parser.add_argument(
         "--out",
@@ -639,7 +683,9 @@ def main(argv: list[str] | None = None) -> None:
             rows += make_target(target, natives[target], decoys, Path(scratch))
             print(f"{target}: done", file=sys.stderr)
 
-    with (arguments.out / "labels.csv").open("w", newline="", encoding="ascii") as handle:
+    with (arguments.out / "labels.csv").open(
+        "w", newline="", encoding="ascii"
+    ) as handle:
         writer = csv.DictWriter(handle, LABEL_COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

@@ -80,7 +80,9 @@ def read(name: str) -> dict[str, list[dict[str, Any]]]:
     return yaml.load(text, yaml.CSafeLoader)
 
 
-CASES = {group: [Case(**row) for row in rows] for group, rows in read("cases.yaml").items()}
+CASES = {
+    group: [Case(**row) for row in rows] for group, rows in read("cases.yaml").items()
+}
 ALL = [case for cases in CASES.values() for case in cases]
 OF_PROGRAMS, TABLES = read("layouts.yaml"), read("tables.yaml")
 LAYOUTS = [Layout(**row) for row in OF_PROGRAMS["layouts"]]
@@ -120,10 +122,15 @@ def markdown() -> str:
     three = "input | what happens | what to do"
     four = "input | status | what happens | what to do"
     lines = [INTRODUCTION]
-    lines += section("Where the files lie", "of | folder to give | what happens", of_layouts)
+    lines += section(
+        "Where the files lie", "of | folder to give | what happens", of_layouts
+    )
     lines.append(FURTHER)
     for group, cases in CASES.items():
-        of_cases = [(case.input, f"`{case.status}`", case.happens, case.remedy) for case in cases]
+        of_cases = [
+            (case.input, f"`{case.status}`", case.happens, case.remedy)
+            for case in cases
+        ]
         lines += section(group, four, of_cases)
     lines += section("Names of files and folders", three, of_names)
     lines += section("Label tables", three, of_labels)

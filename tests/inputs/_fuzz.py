@@ -52,7 +52,9 @@ def lines_of(data: bytes) -> list[bytes]:
 
 def some(draw: Draw, length: int, most: int = 8) -> list[int]:
     """A few random positions."""
-    return sorted(draw.integers(0, max(length, 1), draw.integers(1, most)).tolist(), reverse=True)
+    return sorted(
+        draw.integers(0, max(length, 1), draw.integers(1, most)).tolist(), reverse=True
+    )
 
 
 def flip_bytes(data: bytes, draw: Draw) -> bytes:
@@ -92,11 +94,19 @@ def swap_lines(data: bytes, draw: Draw) -> bytes:
 
 
 def shift_columns(data: bytes, draw: Draw) -> bytes:
-    lines, column, by = lines_of(data), int(draw.integers(0, 60)), int(draw.integers(-3, 4))
+    lines, column, by = (
+        lines_of(data),
+        int(draw.integers(0, 60)),
+        int(draw.integers(-3, 4)),
+    )
     start = int(draw.integers(len(lines)))
     for i in range(start, min(start + int(draw.choice([1, 3, 10**6])), len(lines))):
         s = lines[i]
-        lines[i] = s[:column] + b" " * by + s[column:] if by > 0 else s[:column] + s[column - by :]
+        lines[i] = (
+            s[:column] + b" " * by + s[column:]
+            if by > 0
+            else s[:column] + s[column - by :]
+        )
     return b"".join(lines)
 
 
@@ -115,7 +125,10 @@ def extreme_words(data: bytes, draw: Draw) -> bytes:
     for i in some(draw, len(lines)):
         words = lines[i].split()
         if words:
-            old, new = words[int(draw.integers(len(words)))], str(draw.choice(EXTREMES)).encode()
+            old, new = (
+                words[int(draw.integers(len(words)))],
+                str(draw.choice(EXTREMES)).encode(),
+            )
             lines[i] = lines[i].replace(old, new.rjust(len(old)), 1)
     return b"".join(lines)
 
@@ -149,7 +162,9 @@ def damage_head(data: bytes, draw: Draw) -> bytes:
     """
     lines = lines_of(data)
     head = [
-        i for i, line in enumerate(lines) if line.startswith((b"_atom_site", b"loop_", b"data_"))
+        i
+        for i, line in enumerate(lines)
+        if line.startswith((b"_atom_site", b"loop_", b"data_"))
     ] or [0, 1, 2]
     i, j = (head[int(k)] for k in draw.integers(0, len(head), 2))
     kind = int(draw.integers(5))
@@ -168,7 +183,10 @@ def damage_head(data: bytes, draw: Draw) -> bytes:
 
 def join(data: bytes, draw: Draw) -> bytes:
     other = plain(str(draw.choice(FILES)))
-    return data[: int(draw.integers(len(data) + 1))] + other[int(draw.integers(len(other))) :]
+    return (
+        data[: int(draw.integers(len(data) + 1))]
+        + other[int(draw.integers(len(other))) :]
+    )
 
 
 def nothing(data: bytes, draw: Draw) -> bytes:
@@ -226,8 +244,12 @@ def check(complex_: Complex, name: str, data: bytes) -> None:
         for line in text.split("\n"):
             if line[:4].upper() in ("ATOM", "HETA"):
                 with contextlib.suppress(ValueError):  # of a later model
-                    told.add((float(line[30:38]), float(line[38:46]), float(line[46:54])))
-        assert set(map(tuple, complex_.xyz.tolist())) <= told, "a position that is in no line"
+                    told.add(
+                        (float(line[30:38]), float(line[38:46]), float(line[46:54]))
+                    )
+        assert set(map(tuple, complex_.xyz.tolist())) <= told, (
+            "a position that is in no line"
+        )
 
 
 def attempt(seed: int, folder: Path) -> str:
@@ -239,7 +261,9 @@ def attempt(seed: int, folder: Path) -> str:
         found = sketch(path)
     try:
         complex_ = read_complex(path)
-        assert dict(found.chains) == sequences(complex_), "a quick look and the reader differ"
+        assert dict(found.chains) == sequences(complex_), (
+            "a quick look and the reader differ"
+        )
         check(complex_, name, data)
         ca_cutoff_interface(CaCutoff(), complex_)
     except (StructureError, NoInterfaceError) as error:

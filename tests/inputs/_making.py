@@ -25,7 +25,9 @@ def base() -> list[Atom]:
     atoms = []
     for s in (EXAMPLES / "1GCQ" / "mid1.pdb").read_text().splitlines():
         number = int(s[22:26]) if s.startswith("ATOM") else 0
-        if (s[21:22] == "A" and 203 <= number <= 214) or (s[21:22] == "B" and 626 <= number <= 637):
+        if (s[21:22] == "A" and 203 <= number <= 214) or (
+            s[21:22] == "B" and 626 <= number <= 637
+        ):
             xyz = [float(s[i : i + 8]) for i in (30, 38, 46)]
             name, element = s[12:16].strip(), s[76:78].strip()
             atoms.append(Atom(name, s[17:20], s[21], number, *xyz, element=element))
@@ -77,7 +79,9 @@ def chains(first: str, between: str, second: str) -> str:
 def models(*atoms: list[Atom]) -> str:
     """A PDB file of several models."""
     numbered = enumerate(map(pdb, atoms), 1)
-    return "".join(f"MODEL     {n:4d}\n{text}ENDMDL\n" for n, text in numbered) + "END\n"
+    return (
+        "".join(f"MODEL     {n:4d}\n{text}ENDMDL\n" for n, text in numbered) + "END\n"
+    )
 
 
 def three_chains() -> list[Atom]:
@@ -113,7 +117,9 @@ def crowd(count: int) -> list[Atom]:
     return atoms
 
 
-def ligands(x: float = BASE[0].x, y: float = BASE[0].y, z: float = BASE[0].z) -> list[Atom]:
+def ligands(
+    x: float = BASE[0].x, y: float = BASE[0].y, z: float = BASE[0].z
+) -> list[Atom]:
     """A ligand, an ion and two waters of chain A, near the interface."""
     place = {"y": y, "z": z, "het": True}
     return [
@@ -143,7 +149,9 @@ def hydrogens() -> list[Atom]:
         atoms.append(atom)
         if atom.name == "N":
             name = ("H", "HN", "1H", "D")[i % 4]
-            atoms.append(replace(atom, name=name, element="H", x=round(atom.x + 0.9, 3)))
+            atoms.append(
+                replace(atom, name=name, element="H", x=round(atom.x + 0.9, 3))
+            )
     return atoms
 
 
@@ -161,7 +169,16 @@ def altlocs() -> list[Atom]:
 
 def chothia() -> list[Atom]:
     """Chain A in an antibody's numbering: 98 to 100, 100A to 100D, 101 to 105."""
-    codes = ["98", "99", "100", "100A", "100B", "100C", "100D", *map(str, range(101, 106))]
+    codes = [
+        "98",
+        "99",
+        "100",
+        "100A",
+        "100B",
+        "100C",
+        "100D",
+        *map(str, range(101, 106)),
+    ]
     atoms = []
     for atom in A:
         code = codes[atom.number - 203]
@@ -186,15 +203,25 @@ BOLTZ = (
     "pdbx_PDB_ins_code label_asym_id Cartn_x Cartn_y Cartn_z occupancy label_entity_id "
     "auth_asym_id auth_comp_id B_iso_or_equiv pdbx_PDB_model_num"
 )
-LABELS = " ".join(column for column in ALPHAFOLD3.split() if not column.startswith("auth"))
+LABELS = " ".join(
+    column for column in ALPHAFOLD3.split() if not column.startswith("auth")
+)
 
 
 def oddly_named(column: str, name: str) -> str:
     """An mmCIF file with this name in the column of one residue, quoted so that it may hold
     anything.
     """
-    field = {"label_comp_id": "residue", "auth_asym_id": "chain", "label_atom_id": "name"}[column]
-    special = {column: lambda a: f"\n;{name}\n;\n" if a.number == SPECIAL else getattr(a, field)}
+    field = {
+        "label_comp_id": "residue",
+        "auth_asym_id": "chain",
+        "label_atom_id": "name",
+    }[column]
+    special = {
+        column: lambda a: (
+            f"\n;{name}\n;\n" if a.number == SPECIAL else getattr(a, field)
+        )
+    }
     return mmcif(BASE, columns=ALPHAFOLD3, **special)
 
 
@@ -237,13 +264,16 @@ ATOMS_IN_PDB = {
     "hydrogens": hydrogens(),
     "altlocs": altlocs(),
     "ligands": BASE + ligands(),
-    "ligands_touching": BASE + ligands(IN_MIDDLE[0].x - 6, IN_MIDDLE[0].y, IN_MIDDLE[0].z),
+    "ligands_touching": BASE
+    + ligands(IN_MIDDLE[0].x - 6, IN_MIDDLE[0].y, IN_MIDDLE[0].z),
     "mse": with_special(residue="MSE", het=True),
     "hetatm": with_special(het=True),
     "free_amino_acid": BASE + changed(shifted(IN_MIDDLE, 90.0), chain="L", het=True),
     "d_amino": with_special(residue="DAL", het=True),
     "rare": with_special(residue="SEC"),
-    "oxygens": [replace(a, name="OT1") if (a.name, a.number) == ("O", 214) else a for a in BASE],
+    "oxygens": [
+        replace(a, name="OT1") if (a.name, a.number) == ("O", 214) else a for a in BASE
+    ],
     "no_side_chains": [a for a in BASE if a.name in ("N", "CA", "C", "O")],
     "force_field": with_special(residue="HSD"),
     "four_letters": with_special(residue="HIS", chain="EA"),
@@ -303,7 +333,9 @@ PDB = {
     # what tells the molecules apart stands in columns 73 to 76
     "all_blank": "".join(f"{line[:21]} {line[22:72]}PRO{line[21]}\n" for line in LINES),
     "one_name": chains(pdb(A), "TER", B_AS_A),
-    "one_name_of_three": chains(PLAIN, "TER", pdb(changed(THREE[len(BASE) :], chain="B"))),
+    "one_name_of_three": chains(
+        PLAIN, "TER", pdb(changed(THREE[len(BASE) :], chain="B"))
+    ),
     "one_name_ter_at_gap": chains(
         f"{pdb(A)}TER\n" + pdb(b for b in B if b.number < 631),
         "TER",
@@ -315,7 +347,9 @@ PDB = {
     "too_wide": with_line(30, 38, "-1234.567"),
     "four_letters_apart": pdb(
         atom
-        for special, plain in zip(with_special(residue="HIS", chain="EA"), BASE, strict=True)
+        for special, plain in zip(
+            with_special(residue="HIS", chain="EA"), BASE, strict=True
+        )
         for atom in shifted([special], 9.0 * (special != plain))
     ),
     "empty": "",
@@ -352,7 +386,9 @@ MMCIF = {
         label_entity_id=lambda a: f"entity_{a.chain}_of_the_complex",
     ),
     "no_number_cif": mmcif(
-        BASE, columns=LABELS, label_seq_id=lambda a: unless(a.number == SPECIAL, a.number)
+        BASE,
+        columns=LABELS,
+        label_seq_id=lambda a: unless(a.number == SPECIAL, a.number),
     ),
     "residue_quotes": oddly_named("label_comp_id", "A\"B'C"),
     "cut_cif": IN_MMCIF[:-60],
@@ -376,11 +412,17 @@ FILES = {
     "cif_xz": ("d.cif.xz", IN_MMCIF),
     "cif_zst": ("d.cif.zst", IN_MMCIF),
     "mmcif_gz": ("d.mmcif.gz", IN_MMCIF),
-    "multimember": ("d.pdb.gz", b"".join(gzip.compress(pdb(part).encode()) for part in (A, B))),
+    "multimember": (
+        "d.pdb.gz",
+        b"".join(gzip.compress(pdb(part).encode()) for part in (A, B)),
+    ),
     "odd_path": ("Modell №1 (größer).pdb", PLAIN),
     "empty_gz": ("d.pdb.gz", b""),
     "cut_gz": ("d.pdb.gz", ZIPPED[:-200]),
-    "flipped_gz": ("d.pdb.gz", ZIPPED[:900] + bytes([ZIPPED[900] ^ 255]) + ZIPPED[901:]),
+    "flipped_gz": (
+        "d.pdb.gz",
+        ZIPPED[:900] + bytes([ZIPPED[900] ^ 255]) + ZIPPED[901:],
+    ),
     "not_gz": ("d.pdb.gz", PLAIN.encode()),
     "cut_zst": ("d.cif.zst", zstandard.compress(IN_MMCIF.encode())[:-200]),
     "twice_gz": ("d.pdb.gz", gzip.compress(ZIPPED)),

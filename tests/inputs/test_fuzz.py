@@ -24,13 +24,19 @@ SECONDS = 60
 
 
 @pytest.mark.parametrize(
-    "share", [pytest.param(k, marks=[pytest.mark.slow] * (k != TODAY)) for k in range(SHARES)]
+    "share",
+    [pytest.param(k, marks=[pytest.mark.slow] * (k != TODAY)) for k in range(SHARES)],
 )
 def test_damaged_decoys_are_read_or_refused_in_words(share, repository):
     size = SEEDS // SHARES
     here = Path(__file__).parent
     path = os.pathsep.join(map(str, (repository / "lib", repository / "tests", here)))
-    command = [sys.executable, str(here / "_fuzz.py"), str(share * size), str((share + 1) * size)]
+    command = [
+        sys.executable,
+        str(here / "_fuzz.py"),
+        str(share * size),
+        str((share + 1) * size),
+    ]
     answer = subprocess.run(
         command,
         env={**os.environ, "PYTHONPATH": path},

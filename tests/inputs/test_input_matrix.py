@@ -175,7 +175,9 @@ def test_no_program_is_needed(tmp_path, monkeypatch):
 
 @needs_mkdssp
 @pytest.mark.parametrize(
-    "case", [case for case in ALL if case.status == Status.OK], ids=lambda case: case.name
+    "case",
+    [case for case in ALL if case.status == Status.OK],
+    ids=lambda case: case.name,
 )
 def test_dssp_of_our_own_agrees_with_mkdssp(case: Case, tmp_path):
     complex_ = read_complex(make(case.name, tmp_path))
@@ -189,12 +191,16 @@ def test_dssp_of_our_own_agrees_with_mkdssp(case: Case, tmp_path):
 
 def test_names_are_unique_and_every_refusal_says_what_to_do():
     assert len({case.name for case in ALL}) == len(ALL)
-    refused = [case for case in ALL if case.status in (Status.UNREADABLE, Status.FAILED)]
+    refused = [
+        case for case in ALL if case.status in (Status.UNREADABLE, Status.FAILED)
+    ]
     assert all(case.remedy != _cases.NOTHING for case in refused)
 
 
 def test_the_page_for_users_is_the_table(repository):
-    assert (repository / "docs/research/file-cases.md").read_text() == _cases.markdown(), (
+    assert (
+        repository / "docs/research/file-cases.md"
+    ).read_text() == _cases.markdown(), (
         "make it again: PYTHONPATH=lib:tests python tests/inputs/_cases.py > "
         "docs/research/file-cases.md"
     )

@@ -36,13 +36,16 @@ def tiled(copies: int, apart: float = 70.0) -> Complex:
     return dataclasses.replace(
         one,
         residues=tuple(
-            r._replace(chain=f"{r.chain}{i}") for i in range(copies) for r in one.residues
+            r._replace(chain=f"{r.chain}{i}")
+            for i in range(copies)
+            for r in one.residues
         ),
         names=one.names * copies,
         parents=one.parents * copies,
         xyz=(one.xyz + place[:, None]).reshape(-1, 3),
         atom_names=np.tile(one.atom_names, copies),
-        residue_of=np.tile(one.residue_of, copies) + np.repeat(np.arange(copies), atoms) * n,
+        residue_of=np.tile(one.residue_of, copies)
+        + np.repeat(np.arange(copies), atoms) * n,
         ca=np.tile(one.ca, copies) + number * atoms,
     )
 
@@ -61,7 +64,8 @@ def test_interface_and_edges_of_twenty_thousand_residues_need_little_memory_and_
     single = ca_cutoff_interface(CaCutoff(), one)
     assert len(interface.index) == COPIES * len(single.index)
     assert (
-        edges.index.shape[1] == COPIES * legacy_edges(LegacyV11(), one, single.index).index.shape[1]
+        edges.index.shape[1]
+        == COPIES * legacy_edges(LegacyV11(), one, single.index).index.shape[1]
     )
 
 
@@ -86,7 +90,11 @@ def test_all_stages_of_twenty_thousand_residues_need_less_than_a_gigabyte():
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     answer = subprocess.run(
-        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     assert int(answer.stdout) < 1 << 20, "kB of the largest memory"
 
@@ -99,8 +107,12 @@ def test_an_interface_is_computed_from_the_chains_around_it_as_from_the_whole_co
     found = []
     for complex_ in (many.with_partners(pair), part.with_partners(pair)):
         residues = ca_cutoff_interface(CaCutoff(), complex_).index
-        table = contact_nodes(DsspTopology(), complex_, residues, np.zeros((len(residues), 0)))
-        found.append(([complex_.residues[r] for r in residues], table.lost, table.values))
+        table = contact_nodes(
+            DsspTopology(), complex_, residues, np.zeros((len(residues), 0))
+        )
+        found.append(
+            ([complex_.residues[r] for r in residues], table.lost, table.values)
+        )
     assert found[0][:2] == found[1][:2]
     np.testing.assert_allclose(found[0][2], found[1][2], atol=1e-6)
 

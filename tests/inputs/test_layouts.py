@@ -45,10 +45,15 @@ def test_the_folder_of_a_predictor(tmp_path, layout: Layout):
 
 @pytest.mark.parametrize("row", OF_PROGRAMS["found"], ids=lambda row: row["name"])
 def test_each_model_has_the_target_that_its_place_says(tmp_path, row):
-    assert by_target(find_decoys("set", laid(tmp_path / "given", row["files"]))) == row["decoys"]
+    assert (
+        by_target(find_decoys("set", laid(tmp_path / "given", row["files"])))
+        == row["decoys"]
+    )
 
 
-def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(tmp_path):
+def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(
+    tmp_path,
+):
     elsewhere = laid(tmp_path / "elsewhere", ("a.pdb", "deeper/b.pdb"))
     folder = laid(tmp_path / "given", ("T/c.pdb", "T/inner/d.pdb"))
     (folder / "linked").symlink_to(elsewhere)
@@ -67,7 +72,9 @@ def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(
 
 
 def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.chdir(laid(tmp_path, ("a.pdb", "T/b.pdb", "T/deeper/c.pdb", "T/d.pdb.7z")))
+    monkeypatch.chdir(
+        laid(tmp_path, ("a.pdb", "T/b.pdb", "T/deeper/c.pdb", "T/d.pdb.7z"))
+    )
     decoys = find_decoys("set", Path("."))
     assert [decoy.path for decoy in decoys] == ["T/b.pdb", "T/deeper/c.pdb", "a.pdb"]
     assert passed_over(Path("."), decoys) == [Path("T/d.pdb.7z")]
@@ -93,17 +100,24 @@ def test_results_of_toporank_are_no_input(tmp_path):
         "results/c.pdb",
     )
     folder = laid(tmp_path, ("T/a.pdb", *results))
-    assert [decoy.key for decoy in find_decoys("set", folder)] == [("T", "a"), ("results", "c")]
+    assert [decoy.key for decoy in find_decoys("set", folder)] == [
+        ("T", "a"),
+        ("results", "c"),
+    ]
     (folder / ".toporank").mkdir()
     decoys = find_decoys("set", folder)
-    assert ([decoy.key for decoy in decoys], passed_over(folder, decoys)) == ([("T", "a")], [])
+    assert ([decoy.key for decoy in decoys], passed_over(folder, decoys)) == (
+        [("T", "a")],
+        [],
+    )
 
 
 @pytest.mark.parametrize("files", [(), ("T/a.pdb.7z",), ("deep/T/a.bcif",)])
 def test_where_nothing_can_be_read_the_form_of_a_data_set_is_said(tmp_path, files):
     folder = laid(tmp_path, files)
     assert (
-        "expected <target>/<decoy>.pdb" in no_decoys("set", folder, passed_over(folder, [])).remedy
+        "expected <target>/<decoy>.pdb"
+        in no_decoys("set", folder, passed_over(folder, [])).remedy
     )
 
 
@@ -122,12 +136,20 @@ def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
         ("Chai-1", "jobA.pred.rank_0.cif jobA.scores.rank_0.json"),
         ("Protenix", "x_sample_0.cif x_summary_confidence_sample_0.json"),
         (PLAIN, "x_sample_0.cif y_summary_confidence_sample_0.json"),
-        ("AlphaFold-Multimer and Chai-1", "T/ranked_0.pdb T/ranked_1.pdb T/pred.model_idx_0.cif"),
-        (f"Boltz and {PLAIN}", "predictions/one/one_model_0.cif predictions/one/two_model_0.cif"),
+        (
+            "AlphaFold-Multimer and Chai-1",
+            "T/ranked_0.pdb T/ranked_1.pdb T/pred.model_idx_0.cif",
+        ),
+        (
+            f"Boltz and {PLAIN}",
+            "predictions/one/one_model_0.cif predictions/one/two_model_0.cif",
+        ),
     ],
 )
 def test_models_and_the_files_beside_them_name_the_program(tmp_path, program, files):
-    assert programs(find_decoys("set", laid(tmp_path / "given", files.split()))) == program
+    assert (
+        programs(find_decoys("set", laid(tmp_path / "given", files.split()))) == program
+    )
 
 
 @pytest.mark.parametrize("row", OF_PROGRAMS["parts"], ids=lambda row: row["program"])
@@ -136,12 +158,16 @@ def test_the_part_of_an_output_folder_that_is_scored(tmp_path, row):
     assert part_to_score(folder) == folder / row["part"]
 
 
-@pytest.mark.parametrize("row", OF_PROGRAMS["intermediates"], ids=lambda row: row["name"])
+@pytest.mark.parametrize(
+    "row", OF_PROGRAMS["intermediates"], ids=lambda row: row["name"]
+)
 def test_recycles_and_trajectories_are_no_models(tmp_path, row):
     decoys = find_decoys("set", laid(tmp_path, row["files"]))
     assert len(decoys) == len(row["files"])
     assert [decoy.name for decoy in decoys if not decoy.refused] == row["models"]
-    assert all(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys if decoy.refused)
+    assert all(
+        decoy.refused.startswith(INTERMEDIATE) for decoy in decoys if decoy.refused
+    )
 
 
 # ---- files without an ending ---------------------------------------------------------------------
@@ -186,9 +212,14 @@ def test_a_structure_whose_name_does_not_say_so_is_read_by_its_content(
         "data_x\n#\n",
     ],
 )
-@pytest.mark.parametrize("name", ["README", "log.txt", "H9999TS001_1", "LICENSE.gz", "x.1"])
+@pytest.mark.parametrize(
+    "name", ["README", "log.txt", "H9999TS001_1", "LICENSE.gz", "x.1"]
+)
 def test_other_files_without_an_ending_are_none(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     (tmp_path / "a.pdb").touch()
     decoys = find_decoys("set", tmp_path)
-    assert ([decoy.name for decoy in decoys], passed_over(tmp_path, decoys)) == (["a"], [])
+    assert ([decoy.name for decoy in decoys], passed_over(tmp_path, decoys)) == (
+        ["a"],
+        [],
+    )

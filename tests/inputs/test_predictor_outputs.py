@@ -31,7 +31,9 @@ from toporank.structures.read import read_complex
     ]
 )
 def output(request, predictor_outputs) -> Path:
-    (path,) = (p for p in predictor_outputs.glob(f"{request.param}*") if split_suffix(p.name))
+    (path,) = (
+        p for p in predictor_outputs.glob(f"{request.param}*") if split_suffix(p.name)
+    )
     return path
 
 
@@ -44,7 +46,9 @@ def plain_interface(complex_) -> list[str]:
     )
     near = np.linalg.norm(xyz[:, None] - xyz, axis=-1) < 10
     near[chain[:, None] == chain] = False
-    return [str(r) for r in sorted(complex_.residues[r] for r in residues[near.any(axis=1)])]
+    return [
+        str(r) for r in sorted(complex_.residues[r] for r in residues[near.any(axis=1)])
+    ]
 
 
 def test_an_untouched_output_becomes_a_graph_of_its_whole_interface(output, tmp_path):

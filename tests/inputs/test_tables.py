@@ -17,7 +17,9 @@ from toporank.inputs.labels import read_labels
 @pytest.mark.parametrize("names", FILE_NAMES, ids=lambda names: names.input)
 def test_names_of_files(tmp_path, names: FileName):
     laid(tmp_path, [os.fsdecode(name.encode(names.encoding)) for name in names.files])
-    if len([path for path in tmp_path.glob("*/*") if path.is_file()]) < len(names.files):
+    if len([path for path in tmp_path.glob("*/*") if path.is_file()]) < len(
+        names.files
+    ):
         pytest.skip("this file system does not tell capitals")
     decoys = find_decoys("set", tmp_path)
     assert len(decoys) == len(names.files)
@@ -30,7 +32,9 @@ def test_names_of_files(tmp_path, names: FileName):
 def test_label_tables(tmp_path, table: LabelTable):
     path = write(tmp_path / "labels.csv", table.text.encode(table.encoding))
     if isinstance(table.gives, float):
-        (label,) = read_labels(path, split_by="target", validation_percent=20.0, split_seed=0)
+        (label,) = read_labels(
+            path, split_by="target", validation_percent=20.0, split_seed=0
+        )
         assert label[:3] == ("T", "a", table.gives)
         return
     with pytest.raises(ConfigError) as error:

@@ -69,7 +69,9 @@ def distance(p: np.ndarray, q: np.ndarray) -> float:
 
 def parse(path: Path) -> Structure:
     """The file as Biopython sees it."""
-    parser = MMCIFParser(QUIET=True) if ".cif" in path.suffixes else PDBParser(QUIET=True)
+    parser = (
+        MMCIFParser(QUIET=True) if ".cif" in path.suffixes else PDBParser(QUIET=True)
+    )
     with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as handle:
         return parser.get_structure("decoy", handle)
 
@@ -83,7 +85,9 @@ def read(path: Path) -> tuple[Residue, ...]:
     for chain in next(iter(parse(path))):
         for residue in chain:
             hetero, number, insertion_code = residue.id
-            atoms = {a.id: np.array([round(float(v), 3) for v in a.coord]) for a in residue}
+            atoms = {
+                a.id: np.array([round(float(v), 3) for v in a.coord]) for a in residue
+            }
             found.append(
                 Residue(
                     chain.id,
@@ -121,14 +125,17 @@ def interface_again(path: Path) -> list[Residue]:
 def nearest(residue: Residue, others: list[Residue]) -> float:
     """Distance to the nearest CA of another chain."""
     return min(
-        math.dist(residue.atoms["CA"], o.atoms["CA"]) for o in others if o.chain != residue.chain
+        math.dist(residue.atoms["CA"], o.atoms["CA"])
+        for o in others
+        if o.chain != residue.chain
     )
 
 
 def contacts(residue: Residue, others: list[Residue], cutoff: float = 10.0) -> int:
     """Number of residues of other chains within the cutoff."""
     return sum(
-        o.chain != residue.chain and math.dist(residue.atoms["CA"], o.atoms["CA"]) < cutoff
+        o.chain != residue.chain
+        and math.dist(residue.atoms["CA"], o.atoms["CA"]) < cutoff
         for o in others
     )
 
@@ -148,8 +155,16 @@ def summary(values: list[float]) -> list[float]:
 
 def rips_h0(points: list[tuple[float, float, float]]) -> list[float]:
     """Finite H0 death times of the Vietoris-Rips filtration."""
-    diagram = gudhi.RipsComplex(points=points).create_simplex_tree(max_dimension=1).persistence()
-    return [death for dimension, (_, death) in diagram if dimension == 0 and math.isfinite(death)]
+    diagram = (
+        gudhi.RipsComplex(points=points)
+        .create_simplex_tree(max_dimension=1)
+        .persistence()
+    )
+    return [
+        death
+        for dimension, (_, death) in diagram
+        if dimension == 0 and math.isfinite(death)
+    ]
 
 
 def alpha_h1(points: list[tuple[float, float, float]]) -> list[tuple[float, float]]:
@@ -219,10 +234,15 @@ def dssp(path: Path) -> dict[tuple[str, int, str], tuple[str, float, float, floa
                 written.save(handle)
         else:
             source.write_bytes(
-                gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+                gzip.decompress(path.read_bytes())
+                if path.suffix == ".gz"
+                else path.read_bytes()
             )
         records, _ = dssp_dict_from_pdb_file(str(source), "mkdssp", "4.0.0")
-    return {(c, i[1], i[2].strip()): (r[1], r[2], r[3], r[4]) for (c, i), r in records.items()}
+    return {
+        (c, i[1], i[2].strip()): (r[1], r[2], r[3], r[4])
+        for (c, i), r in records.items()
+    }
 
 
 def nodes(path: Path) -> np.ndarray:

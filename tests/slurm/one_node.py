@@ -46,7 +46,9 @@ CONFIGURATION = Path(__file__).with_name("slurm.conf").read_text()
 
 def missing() -> list[str]:
     """What a cluster lacks here; empty when it can be started."""
-    absent = [name for name in (*DAEMONS, "munge", "sbatch", "srun") if not _program(name)]
+    absent = [
+        name for name in (*DAEMONS, "munge", "sbatch", "srun") if not _program(name)
+    ]
     return absent + ([] if os.geteuid() == 0 else ["root"])
 
 
@@ -66,12 +68,14 @@ def cluster(folder: Path, memory: int) -> Iterator[dict[str, str]]:
             partition=PARTITION, **ports,
         )
     )  # fmt: skip
-    for (
-        name
-    ) in CLIENTS:  # SLURM_CONF alone will not do: it is removed from the environment inside a job
+    for name in (
+        CLIENTS
+    ):  # SLURM_CONF alone will not do: it is removed from the environment inside a job
         if program := _program(name):
             script = folder / "bin" / name
-            script.write_text(f'#!/bin/sh\nSLURM_CONF={configuration} exec {program} "$@"\n')
+            script.write_text(
+                f'#!/bin/sh\nSLURM_CONF={configuration} exec {program} "$@"\n'
+            )
             script.chmod(0o755)
     environment = {
         **os.environ,
@@ -86,10 +90,14 @@ def cluster(folder: Path, memory: int) -> Iterator[dict[str, str]]:
         files = {"key-file": key, "socket": "munge.socket", "pid-file": "munged.pid", "log-file": "munged.log",
                  "seed-file": "munge.seed"}  # fmt: skip
         options = [f"--{option}={folder / file}" for option, file in files.items()]
-        running.append(_start(folder, environment, "munged", "--foreground", "--force", *options))
+        running.append(
+            _start(folder, environment, "munged", "--foreground", "--force", *options)
+        )
         _wait_for(environment, "munge", "-n", f"--socket={folder}/munge.socket")
         running.append(
-            _start(folder, environment, "slurmctld", "-D", "-c", "-f", str(configuration))
+            _start(
+                folder, environment, "slurmctld", "-D", "-c", "-f", str(configuration)
+            )
         )
         _wait_for(environment, "scontrol", "ping")
         node = [
@@ -99,7 +107,9 @@ def cluster(folder: Path, memory: int) -> Iterator[dict[str, str]]:
             _program("slurmd"),
         ]
         running.append(
-            _spawn(folder, environment, "slurmd", [*node, "-D", "-f", str(configuration)])
+            _spawn(
+                folder, environment, "slurmd", [*node, "-D", "-f", str(configuration)]
+            )
         )
         _wait_for(
             environment,
@@ -111,7 +121,10 @@ def cluster(folder: Path, memory: int) -> Iterator[dict[str, str]]:
     finally:
         if len(running) == len(DAEMONS):
             subprocess.run(
-                ["scancel", f"--partition={PARTITION}"], env=environment, timeout=30, check=False
+                ["scancel", f"--partition={PARTITION}"],
+                env=environment,
+                timeout=30,
+                check=False,
             )
             _settle(environment)
         for process in reversed(running):
@@ -151,7 +164,9 @@ def _spawn(
     folder: Path, environment: dict[str, str], name: str, command: list[str]
 ) -> subprocess.Popen:
     with open(folder / f"{name}.out", "wb") as output:
-        return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        return subprocess.Popen(
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
 
 
 def _wait_for(environment: dict[str, str], *command: str) -> None:

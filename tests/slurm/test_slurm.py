@@ -37,7 +37,8 @@ TRAINING = {
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        bool(missing()), reason=f"NO TEST OF SLURM WAS RUN: missing here: {', '.join(missing())}"
+        bool(missing()),
+        reason=f"NO TEST OF SLURM WAS RUN: missing here: {', '.join(missing())}",
     ),
 ]
 
@@ -61,7 +62,14 @@ class Study:
     def start(self, *arguments: str) -> subprocess.Popen:
         """`snakemake --profile slurm`, from the repository root."""
         impatient = str(Path(__file__).with_name("impatient.py"))
-        command = [self.python, impatient, "--profile", "slurm", "--directory", str(self.home)]
+        command = [
+            self.python,
+            impatient,
+            "--profile",
+            "slurm",
+            "--directory",
+            str(self.home),
+        ]
         command += [*SETTINGS.split(), *arguments]
         with open(self.home / "printed.txt", "w") as printed:
             process = subprocess.Popen(
@@ -77,8 +85,20 @@ class Study:
 
     def jobs(self) -> pd.DataFrame:
         """What was submitted so far: id, state, rule (or `group`), MB and minutes, as strings."""
-        columns = {"id": "%i", "state": "%T", "comment": "%k", "memory": "%m", "minutes": "%l"}
-        queue = ["squeue", "--states=all", "--noheader", "--format", "|".join(columns.values())]
+        columns = {
+            "id": "%i",
+            "state": "%T",
+            "comment": "%k",
+            "memory": "%m",
+            "minutes": "%l",
+        }
+        queue = [
+            "squeue",
+            "--states=all",
+            "--noheader",
+            "--format",
+            "|".join(columns.values()),
+        ]
         answer = subprocess.run(
             queue, env=self.environment, capture_output=True, text=True, check=True
         ).stdout
@@ -105,7 +125,11 @@ class Study:
     def ends(self) -> set[str]:
         """The states of all jobs, once none runs or waits any more. Raises TimeoutError."""
         until = time.monotonic() + PATIENCE
-        while (states := set(self.jobs()["state"])) - {"CANCELLED", "COMPLETED", "FAILED"}:
+        while (states := set(self.jobs()["state"])) - {
+            "CANCELLED",
+            "COMPLETED",
+            "FAILED",
+        }:
             if time.monotonic() > until:
                 raise TimeoutError(states)
             time.sleep(0.3)
@@ -113,7 +137,10 @@ class Study:
 
     def graphs(self) -> dict[str, bytes]:
         root = self.home / "results/mini/graphs"
-        return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*.pt")}
+        return {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in root.rglob("*.pt")
+        }
 
     def coverage(self) -> str:
         return (self.home / "results/mini/coverage.tsv").read_text()
@@ -127,7 +154,9 @@ def make_home(home: Path) -> Path:
             (source,) = (EXAMPLE / "decoys" / target).glob(f"{name}.*")
             shutil.copy(source, home / "decoys" / target)
     (home / "decoys/1AVZ/broken.pdb").write_bytes(b"\x00 not a structure")
-    labels = pd.read_csv(EXAMPLE / "labels.csv").query("Target in @DECOYS and Model in @NAMES")
+    labels = pd.read_csv(EXAMPLE / "labels.csv").query(
+        "Target in @DECOYS and Model in @NAMES"
+    )
     splits = labels["Target"].map({"1AVZ": "train", "1GCQ": "val"})
     labels.assign(split=splits).to_csv(home / "labels.csv", index=False)
     config = {
@@ -158,8 +187,18 @@ def study(tmp_path: Path, submitting_python: str):
 def local(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The same decoys taken to graphs without Slurm."""
     home = make_home(tmp_path_factory.mktemp("local"))
-    command = [sys.executable, "-m", "snakemake", "--directory", str(home), "--cores", "2"]
-    subprocess.run([*command, "build_graphs"], cwd=REPOSITORY, capture_output=True, check=True)
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--directory",
+        str(home),
+        "--cores",
+        "2",
+    ]
+    subprocess.run(
+        [*command, "build_graphs"], cwd=REPOSITORY, capture_output=True, check=True
+    )
     return Study(home, dict(os.environ), sys.executable)
 
 
@@ -195,9 +234,14 @@ def test_a_job_the_scheduler_kills_gets_another_attempt_with_more(study):
         "2:00:00",
     ]
     others = Counter(
-        jobs.drop(killed)[["state", "memory", "minutes"]].itertuples(index=False, name=None)
+        jobs.drop(killed)[["state", "memory", "minutes"]].itertuples(
+            index=False, name=None
+        )
     )
-    assert others == {("COMPLETED", "3000M", "2:00:00"): 1, ("COMPLETED", "6000M", "4:00:00"): 1}
+    assert others == {
+        ("COMPLETED", "3000M", "2:00:00"): 1,
+        ("COMPLETED", "6000M", "4:00:00"): 1,
+    }
     assert len(study.graphs()) == 4
     assert "\tunreadable\t" in study.coverage()
 
@@ -207,9 +251,11 @@ def test_what_was_interrupted_or_killed_is_started_again(study, local):
     takes over.
     """
     process = study.start("build_graphs")
-    study.suspend(study.wait_for_running_job())  # it would be done before the signal arrives
+    # it would be done before the signal arrives
+    study.suspend(study.wait_for_running_job())
     process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE) != 0  # it sleeps between two looks at its jobs, longer each time
+    # it sleeps between two looks at its jobs, longer each time
+    assert process.wait(PATIENCE) != 0
     assert "CANCELLED" in study.ends()
     process = study.start("build_graphs")
     study.wait_for_running_job()

@@ -12,14 +12,18 @@ from toporank.structures.complex import Complex
 
 def renamed(complex_: Complex, names: Mapping[str, str]) -> Complex:
     """Chains under other names; the atoms stay in their order."""
-    residues = tuple(r._replace(chain=names.get(r.chain, r.chain)) for r in complex_.residues)
+    residues = tuple(
+        r._replace(chain=names.get(r.chain, r.chain)) for r in complex_.residues
+    )
     return replace(complex_, residues=residues)
 
 
 def places_of_chains(complex_: Complex) -> dict[str, np.ndarray]:
     """Places of the residues of each chain."""
     names = np.array([residue.chain for residue in complex_.residues])
-    return {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
+    return {
+        name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())
+    }
 
 
 def selected(complex_: Complex, residues: np.ndarray) -> Complex:
@@ -71,5 +75,7 @@ def cut(complex_: Complex, name: str, into: str) -> Complex:
     members = places_of_chains(complex_)[name].tolist()
     residues = list(complex_.residues)
     for k, place in enumerate(members):
-        residues[place] = residues[place]._replace(chain=into[k * len(into) // len(members)])
+        residues[place] = residues[place]._replace(
+            chain=into[k * len(into) // len(members)]
+        )
     return replace(complex_, residues=tuple(residues))

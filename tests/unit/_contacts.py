@@ -24,7 +24,8 @@ def content(contacts: Iterable[int], xyz: np.ndarray | None = None) -> bytes:
     ids = [[chain, k, ""] for chain in "AB" for k in numbers]
     ca = np.random.default_rng(ks).normal(0, 20, (len(ids), 3)) if xyz is None else xyz
     pairs = np.array(
-        [(numbers.index(k), numbers.index(k) + len(numbers)) for k in ks], dtype=np.int32
+        [(numbers.index(k), numbers.index(k) + len(numbers)) for k in ks],
+        dtype=np.int32,
     ).reshape(-1, 2)
     return safetensors.numpy.save({
         "residues": np.frombuffer(json.dumps(ids).encode(), np.uint8), "letters": np.full(len(ids), ord("A"), np.uint8),

@@ -52,7 +52,10 @@ def random_graph(
 ) -> Data:
     """A graph whose every number is random; labelled when `dockq` is given."""
     draw = np.random.default_rng(seed)
-    n, e = nodes or int(draw.integers(3, 9)), int(draw.integers(4, 14)) if edges is None else edges
+    n, e = (
+        nodes or int(draw.integers(3, 9)),
+        int(draw.integers(4, 14)) if edges is None else edges,
+    )
     graph = Data(
         x=torch.from_numpy(draw.normal(size=(n, widths[0]))).float(),
         edge_index=torch.from_numpy(draw.integers(0, n, size=(2, e))),
@@ -80,7 +83,9 @@ def decoy_graph(
 def file_content(graph: Data) -> bytes:
     """A graph as the reuse store keeps it."""
     arrays = (graph[name].numpy() for name in ("x", "edge_index", "edge_attr"))
-    return graph_bytes(*arrays, None if graph.y is None else graph.y.item(), graph.metadata)
+    return graph_bytes(
+        *arrays, None if graph.y is None else graph.y.item(), graph.metadata
+    )
 
 
 def members(folder: Path, graphs: dict[tuple[str, str, str], Data]) -> list[Member]:
@@ -116,7 +121,9 @@ def training_graphs(
     *, train: int = 3, val: int = 2, decoys: int = 6, seed: int = 0, **other: Any
 ) -> dict[tuple[str, str, str], Data]:
     """`train` + `val` targets with labelled decoys each."""
-    targets = [(f"T{i}", "train") for i in range(train)] + [(f"V{i}", "val") for i in range(val)]
+    targets = [(f"T{i}", "train") for i in range(train)] + [
+        (f"V{i}", "val") for i in range(val)
+    ]
     return {
         (target, f"d{d}", split): labelled(1000 * seed + 100 * t + d, **other)
         for t, (target, split) in enumerate(targets)
@@ -126,7 +133,9 @@ def training_graphs(
 
 def training_pack(path: Path, **other: Any) -> Path:
     """A pack with a train and a val split."""
-    write_pack(path, members(path.parent / f"{path.stem}_graphs", training_graphs(**other)))
+    write_pack(
+        path, members(path.parent / f"{path.stem}_graphs", training_graphs(**other))
+    )
     return path
 
 
@@ -136,14 +145,28 @@ def local_pack(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:
     """
     table = members(path.with_suffix(".graphs"), graphs)
     table[1:] = [member._replace(quality_sha256="known") for member in table[1:]]
-    write_pack(path, table, quality=lambda _, graph: (graph.edge_attr[:, 0] > 0).astype(np.float32))
+    write_pack(
+        path,
+        table,
+        quality=lambda _, graph: (graph.edge_attr[:, 0] > 0).astype(np.float32),
+    )
     return path
 
 
-def small_run(name: str = "run", seed: int = 1, *, parent: Path | None = None, **other: Any) -> Run:
+def small_run(
+    name: str = "run", seed: int = 1, *, parent: Path | None = None, **other: Any
+) -> Run:
     """A run with small hyper-parameters; `minimum_delta` and the like go to the selection."""
-    selection = {key: other.pop(key) for key in list(other) if key in Selection.model_fields}
-    return Run(name, seed, Hyperparameters(**{**SMALL, **other}), Selection(**selection), parent)
+    selection = {
+        key: other.pop(key) for key in list(other) if key in Selection.model_fields
+    }
+    return Run(
+        name,
+        seed,
+        Hyperparameters(**{**SMALL, **other}),
+        Selection(**selection),
+        parent,
+    )
 
 
 class Evil:

@@ -21,7 +21,9 @@ STEPS = sorted(path.name for path in REPOSITORY.glob("workflow_scripts/*.py"))
 def library(tmp_path, monkeypatch) -> Path:
     """A copy of the library that digests are made of."""
     copy = tmp_path / "toporank"
-    shutil.copytree(code.LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__", "3dmol"))
+    shutil.copytree(
+        code.LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__", "3dmol")
+    )
     monkeypatch.setattr(code, "LIBRARY", copy)
     code.code_of.cache_clear()
     yield copy
@@ -73,7 +75,9 @@ def test_files_of_no_code_do_not_count(library):
 def test_every_step_has_a_digest_of_its_own_that_changes_with_its_script(tmp_path):
     assert len({jobs.step_code(REPOSITORY, step) for step in STEPS}) == len(STEPS)
     (tmp_path / "workflow_scripts").mkdir()
-    step = shutil.copy(REPOSITORY / "workflow_scripts/evaluate.py", tmp_path / "workflow_scripts")
+    step = shutil.copy(
+        REPOSITORY / "workflow_scripts/evaluate.py", tmp_path / "workflow_scripts"
+    )
     before = jobs.step_code(tmp_path, "evaluate.py")
     Path(step).write_text(Path(step).read_text() + "\n")
     code.code_of.cache_clear()

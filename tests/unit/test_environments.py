@@ -52,7 +52,9 @@ def normal(name: str) -> str:
 def pins() -> dict[str, str]:
     """Package → version in constraints.txt and requirements-train.txt."""
     files = ("constraints.txt", "requirements-train.txt")
-    lines = [line for name in files for line in (REPOSITORY / name).read_text().splitlines()]
+    lines = [
+        line for name in files for line in (REPOSITORY / name).read_text().splitlines()
+    ]
     return {
         normal(name): version
         for name, _, version in (line.partition("==") for line in lines)
@@ -77,7 +79,9 @@ def scripts_of_environments() -> dict[str, set[str]]:
     )  # one command for four rules
     for rule in re.split(r"^\s*rule ", text, flags=re.MULTILINE):
         for environment in re.findall(r"envs/(\w+\.yaml)", rule):
-            found.setdefault(environment, set()).update(re.findall(r"\b(\w+\.py)\b", rule))
+            found.setdefault(environment, set()).update(
+                re.findall(r"\b(\w+\.py)\b", rule)
+            )
     return found
 
 
@@ -86,7 +90,12 @@ def file_of(module: str) -> Path | None:
     """Where a module of the library is; None for a name that is none."""
     path = LIBRARY.joinpath(*module.split("."))
     return next(
-        (file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None
+        (
+            file
+            for file in (path / "__init__.py", path.with_suffix(".py"))
+            if file.is_file()
+        ),
+        None,
     )
 
 
@@ -103,7 +112,10 @@ def imports(path: Path) -> list[tuple[str, bool]]:
         for node in ast.walk(function)
     }
     for_types = {
-        id(node) for block in ast.walk(tree) if _is_for_types(block) for node in ast.walk(block)
+        id(node)
+        for block in ast.walk(tree)
+        if _is_for_types(block)
+        for node in ast.walk(block)
     }
     found = []
     for node in ast.walk(tree):
@@ -112,7 +124,10 @@ def imports(path: Path) -> list[tuple[str, bool]]:
         if isinstance(node, ast.Import):
             found += [(alias.name, id(node) in late) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names = [
+                node.module,
+                *(f"{node.module}.{alias.name}" for alias in node.names),
+            ]
             found += [(name, id(node) in late) for name in names]
     return found
 
@@ -155,16 +170,23 @@ def packages(
         seen.add(path)
         computes = path.parent.name in ("features", "structures")
         for name, inside in imports(path):
-            if inside and (not late or (computes and not features) or path.name in NEED_AN_EXTRA):
+            if inside and (
+                not late or (computes and not features) or path.name in NEED_AN_EXTRA
+            ):
                 continue
             if name.split(".")[0] not in ("toporank", "toporank_sampling"):
                 outside.add(name.split(".")[0])
                 continue
-            files = {module: file for module in with_parents(name) if (file := file_of(module))}
+            files = {
+                module: file
+                for module in with_parents(name)
+                if (file := file_of(module))
+            }
             if inside and not torch and any(map(imports_torch, files)):
                 continue
             waiting += files.values()
-        if path.name == "registry.py":  # it imports every feature module by listing the folder
+        # it imports every feature module by listing the folder
+        if path.name == "registry.py":
             waiting += path.parent.glob("*.py")
     return outside - set(sys.stdlib_module_names) - OPTIONAL
 
@@ -187,14 +209,18 @@ def as_imported(package: str) -> str:
 
 
 def test_every_rule_file_names_environments_that_exist():
-    assert set(scripts_of_environments()) <= {path.name for path in REPOSITORY.glob("envs/*.yaml")}
+    assert set(scripts_of_environments()) <= {
+        path.name for path in REPOSITORY.glob("envs/*.yaml")
+    }
     assert sum(map(len, scripts_of_environments().values())) >= 10
 
 
 @pytest.mark.parametrize("name", sorted(scripts_of_environments()))
 def test_an_environment_has_what_its_scripts_import_and_nothing_else(name):
     has = set(map(as_imported, set(conda(REPOSITORY / "envs" / name)) - ONLY_CONDA))
-    assert {script: found - has for script, found in needed(name).items() if found - has} == {}
+    assert {
+        script: found - has for script, found in needed(name).items() if found - has
+    } == {}
     assert has - DRAWING - set.union(*needed(name).values()) == set()
 
 
@@ -205,14 +231,19 @@ def test_versions_are_those_of_requirements(name):
         for p, version in conda(REPOSITORY / "envs" / name).items()
         if p not in ONLY_CONDA
     }
-    assert theirs == {package: f"={pins()[PIP_NAMES.get(package, package)]}" for package in theirs}
+    assert theirs == {
+        package: f"={pins()[PIP_NAMES.get(package, package)]}" for package in theirs
+    }
 
 
 def declared() -> dict[str, str]:
     """Package → least version in pyproject.toml."""
-    entries = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
+    entries = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"][
+        "dependencies"
+    ]
     return {
-        normal(name): version for name, _, version in (entry.partition(">=") for entry in entries)
+        normal(name): version
+        for name, _, version in (entry.partition(">=") for entry in entries)
     }
 
 
@@ -222,9 +253,14 @@ def as_numbers(version: str) -> tuple[int, ...]:
 
 def test_pip_takes_the_pinned_versions_and_no_other_file_repeats_them():
     lines = (REPOSITORY / "requirements.txt").read_text().splitlines()
-    assert [line for line in lines if not line.startswith("#")] == ["-e .", "-c constraints.txt"]
+    assert [line for line in lines if not line.startswith("#")] == [
+        "-e .",
+        "-c constraints.txt",
+    ]
     pinned = [
-        line for line in (REPOSITORY / "constraints.txt").read_text().splitlines() if line[0] != "#"
+        line
+        for line in (REPOSITORY / "constraints.txt").read_text().splitlines()
+        if line[0] != "#"
     ]
     assert [line for line in pinned if not re.fullmatch(r"[\w-]+==[\w.]+", line)] == []
     assert set(declared()) <= {normal(line.partition("==")[0]) for line in pinned}

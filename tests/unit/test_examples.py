@@ -12,7 +12,9 @@ import toporank
 
 LIBRARY = Path(toporank.__file__).parents[1]
 MODULES = sorted(LIBRARY.glob("toporank*/**/*.py"))
-WITH_EXAMPLES = [path.relative_to(LIBRARY) for path in MODULES if ">>> " in path.read_text()]
+WITH_EXAMPLES = [
+    path.relative_to(LIBRARY) for path in MODULES if ">>> " in path.read_text()
+]
 
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=str)

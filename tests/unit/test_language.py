@@ -58,13 +58,22 @@ def phrases(pattern: re.Pattern) -> dict[str, list[str]]:
     ]
     for suffix in ("py", "j2"):
         paths += REPOSITORY.glob(f"lib/**/*.{suffix}")
-    matches = {str(path.relative_to(REPOSITORY)): pattern.findall(text_of(path)) for path in paths}
-    return {name: words for name, words in matches.items() if words and name != "docs/style.md"}
+    matches = {
+        str(path.relative_to(REPOSITORY)): pattern.findall(text_of(path))
+        for path in paths
+    }
+    return {
+        name: words
+        for name, words in matches.items()
+        if words and name != "docs/style.md"
+    }
 
 
 def test_hard_phrases_are_gone():
     more = {
-        name: words for name, words in phrases(NEVER).items() if len(words) > ALLOWED.get(name, 0)
+        name: words
+        for name, words in phrases(NEVER).items()
+        if len(words) > ALLOWED.get(name, 0)
     }
     assert more == {}, "say it with a subject, a verb and an object: docs/style.md"
 
@@ -74,7 +83,9 @@ def test_habits_become_fewer():
     total = sum(len(words) for words in by_file.values())
     worst = sorted(by_file.items(), key=lambda item: -len(item[1]))[:SHOWN]
     listed = "\n".join(f"{name}: {', '.join(words)}" for name, words in worst)
-    assert total <= MOST, f"{total} phrases, {MOST} are allowed: see docs/style.md\n{listed}"
+    assert total <= MOST, (
+        f"{total} phrases, {MOST} are allowed: see docs/style.md\n{listed}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +104,8 @@ def test_a_hard_phrase_is_seen(pattern, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["where there is none", "is nonetheless", "told", "which of these", "it is known"]
+    "text",
+    ["where there is none", "is nonetheless", "told", "which of these", "it is known"],
 )
 def test_other_words_are_not(text):
     assert not NEVER.search(text)

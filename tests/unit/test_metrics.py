@@ -87,7 +87,9 @@ def test_ranking_loss_is_the_dockq_given_away(dockq, predicted, loss):
 @given(PAIRS)
 def test_random_pick_loss_is_the_mean_loss_over_all_picks(pairs):
     dockq = [y for y, _ in pairs]
-    picks = [metrics.ranking_loss(dockq, np.eye(len(dockq))[i]) for i in range(len(dockq))]
+    picks = [
+        metrics.ranking_loss(dockq, np.eye(len(dockq))[i]) for i in range(len(dockq))
+    ]
     assert metrics.random_pick_loss(dockq) == pytest.approx(np.mean(picks), abs=1e-12)
 
 
@@ -102,9 +104,16 @@ def test_random_pick_loss_is_the_mean_loss_over_all_picks(pairs):
         ([0.23, 0.1, 0.9, 0.0], [0.7, 0.8, 0.6, 0.1], 10, metrics.ACCEPTABLE, 2),
         ([0.5, 0.85, 0.3], [3, 2, 1], 3, metrics.MEDIUM, 2),
         ([0.5, 0.85, 0.3], [3, 2, 1], 3, metrics.HIGH, 1),
-        ([0.1, 0.9, 0.9], [0.5, 0.5, 0.5], 1, metrics.ACCEPTABLE, 0),  # equals keep their order
+        # equals keep their order
+        ([0.1, 0.9, 0.9], [0.5, 0.5, 0.5], 1, metrics.ACCEPTABLE, 0),
         # long enough for a sorting method that would not keep it
-        (np.repeat([0.9, 0.1], [20, 180]), np.tile([0.4, 0.5], 100), 10, metrics.ACCEPTABLE, 10),
+        (
+            np.repeat([0.9, 0.1], [20, 180]),
+            np.tile([0.4, 0.5], 100),
+            10,
+            metrics.ACCEPTABLE,
+            10,
+        ),
     ],
 )
 def test_hits_among_the_best_predicted(dockq, predicted, n, threshold, hits):
@@ -123,7 +132,8 @@ def test_a_depth_below_one_is_refused():
 @pytest.mark.parametrize(
     ("dockq", "predicted"),
     [
-        ([0.1, 0.1, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]),  # the mean of four 0.1 need not be 0.1
+        # the mean of four 0.1 need not be 0.1
+        ([0.1, 0.1, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]),
         ([0.1, 0.2, 0.3], [0.7, 0.7, 0.7]),
         ([0.1, 0.2], [0.1, 0.2]),
         ([0.1], [0.2]),
@@ -136,7 +146,9 @@ def test_undefined_correlations_are_nan(score, dockq, predicted):
 def test_a_perfect_correlation_does_not_exceed_one_by_rounding():
     assert metrics.pearson([0.1, 0.2, 0.3], [0.2, 0.4, 0.6]) == 1
     assert metrics.pearson([0.1, 0.2, 0.3], [0.6, 0.4, 0.2]) == -1
-    assert metrics.pearson([0.1, 0.2, 0.3], [1e-200, 2e-200, 3e-200]) == pytest.approx(1)
+    assert metrics.pearson([0.1, 0.2, 0.3], [1e-200, 2e-200, 3e-200]) == pytest.approx(
+        1
+    )
 
 
 def test_decoys_may_be_there_several_times_or_not_at_all():
@@ -157,7 +169,9 @@ def test_correlations_agree_with_scipy(pairs):
 
 
 @unhurried
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(-10, 10)), min_size=3, max_size=12))
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(-10, 10)), min_size=3, max_size=12)
+)
 def test_correlations_stay_in_their_range_for_any_values(pairs):
     for score in (metrics.spearman, metrics.pearson):
         value = score(*zip(*pairs, strict=True))
@@ -180,9 +194,12 @@ def test_auroc_counts_pairs(pairs):
     negative = [p for y, p in pairs if y < metrics.ACCEPTABLE]
     assume(positive and negative)
     wins = [
-        1.0 if a > b else 0.5 if a == b else 0.0 for a, b in itertools.product(positive, negative)
+        1.0 if a > b else 0.5 if a == b else 0.0
+        for a, b in itertools.product(positive, negative)
     ]
-    assert metrics.auroc(*zip(*pairs, strict=True)) == pytest.approx(np.mean(wins), abs=1e-12)
+    assert metrics.auroc(*zip(*pairs, strict=True)) == pytest.approx(
+        np.mean(wins), abs=1e-12
+    )
 
 
 # ---- what all functions of two arrays refuse -----------------------------------------------------
@@ -259,8 +276,12 @@ def test_per_target_breaks_ties_by_decoy_name():
 def test_the_order_of_rows_never_matters(rows, random):
     table = table_of(rows)
     shuffled = table.loc[random.sample(range(len(table)), len(table))]
-    pd.testing.assert_frame_equal(metrics.per_target(table), metrics.per_target(shuffled))
-    assert metrics.summarise(table, n_bootstrap=5) == metrics.summarise(shuffled, n_bootstrap=5)
+    pd.testing.assert_frame_equal(
+        metrics.per_target(table), metrics.per_target(shuffled)
+    )
+    assert metrics.summarise(table, n_bootstrap=5) == metrics.summarise(
+        shuffled, n_bootstrap=5
+    )
 
 
 @pytest.mark.parametrize("evaluate", [metrics.per_target, metrics.summarise])
@@ -275,7 +296,9 @@ def test_the_order_of_rows_never_matters(rows, random):
         ("target", None, "2 of 6 rows have no target or decoy name"),
     ],
 )
-def test_unusable_rows_are_counted_and_named(two_targets, evaluate, column, value, message):
+def test_unusable_rows_are_counted_and_named(
+    two_targets, evaluate, column, value, message
+):
     two_targets.loc[[2, 3], column] = value
     with pytest.raises(ValueError, match=message):
         evaluate(two_targets)
@@ -299,7 +322,11 @@ def test_summary_by_hand(two_targets):
     assert (loss["low"], loss["high"]) == pytest.approx(
         (0.0, 0.4)
     )  # two targets: both drawn alike too
-    assert summary["attainable_success"] == summary["per_target"]["success_at_10"]["mean"] == 0.5
+    assert (
+        summary["attainable_success"]
+        == summary["per_target"]["success_at_10"]["mean"]
+        == 0.5
+    )
     assert summary["pooled"]["mae"]["value"] == pytest.approx(
         (0.3 + 0.2 + 0.1 + 0.3 + 0.1 + 0.1) / 6
     )
@@ -308,7 +335,9 @@ def test_summary_by_hand(two_targets):
 
 def test_whole_clusters_are_drawn_where_they_are_given():
     """Ten targets of which nine are alike are two samples."""
-    table = table_of([(f"T{i}", y, p) for i in range(10) for y, p in ((0.5, i > 0), (0.1, 0.5))])
+    table = table_of(
+        [(f"T{i}", y, p) for i in range(10) for y, p in ((0.5, i > 0), (0.1, 0.5))]
+    )
     alone = metrics.summarise(table)["per_target"]["ranking_loss"]
     clusters = {f"T{i}": "other" if i else "first" for i in range(10)}
     summary = metrics.summarise(table, clusters=clusters)
@@ -320,7 +349,10 @@ def test_whole_clusters_are_drawn_where_they_are_given():
     )  # each cluster is drawn alone in a fourth of samples
     assert alone["high"] < 0.2
     one = metrics.summarise(table, clusters=dict.fromkeys(clusters, "same"))
-    assert (one["per_target"]["ranking_loss"]["low"], one["pooled"]["mae"]["high"]) == (None, None)
+    assert (one["per_target"]["ranking_loss"]["low"], one["pooled"]["mae"]["high"]) == (
+        None,
+        None,
+    )
 
 
 def test_a_target_is_attainable_from_the_threshold_on():
@@ -333,7 +365,13 @@ def test_summary_counts_undefined_correlations_instead_of_averaging_them(two_tar
     assert summary["n_undefined_correlation"] == 1
     assert summary["undefined_correlation_targets"] == ["B"]
     rho = summary["per_target"]["spearman"]
-    assert rho == {"mean": 0.5, "median": 0.5, "low": None, "high": None, "n_targets": 1}
+    assert rho == {
+        "mean": 0.5,
+        "median": 0.5,
+        "low": None,
+        "high": None,
+        "n_targets": 1,
+    }
 
 
 def test_summary_of_one_target_has_no_intervals(two_targets):
@@ -349,9 +387,13 @@ def test_samples_in_which_a_metric_is_undefined_are_left_out_of_its_interval():
     """
     perfect = [(target, y, y) for target in "AB" for y in (0.1, 0.5, 0.9)]
     constant = [(target, 0.1, p) for target in "CDEF" for p in (0.01, 0.02, 0.03)]
-    rho = metrics.summarise(table_of(perfect + constant), n_bootstrap=200)["per_target"]["spearman"]
+    rho = metrics.summarise(table_of(perfect + constant), n_bootstrap=200)[
+        "per_target"
+    ]["spearman"]
     assert (rho["low"], rho["high"], rho["n_targets"]) == (1.0, 1.0, 2)
-    apart = table_of([("A", 0.9, 0.9), ("A", 0.8, 0.8), ("B", 0.1, 0.1), ("B", 0.2, 0.2)])
+    apart = table_of(
+        [("A", 0.9, 0.9), ("A", 0.8, 0.8), ("B", 0.1, 0.1), ("B", 0.2, 0.2)]
+    )
     auroc = metrics.summarise(apart, n_bootstrap=200)["pooled"]["auroc"]
     assert auroc == {"value": 1.0, "low": 1.0, "high": 1.0}
 
@@ -364,7 +406,9 @@ def test_summary_is_strict_json(two_targets, n_bootstrap):
 
 
 def test_summary_depends_on_the_seed_only_in_its_intervals(extract):
-    one, same, other = (metrics.summarise(extract, n_bootstrap=30, seed=s) for s in (1, 1, 2))
+    one, same, other = (
+        metrics.summarise(extract, n_bootstrap=30, seed=s) for s in (1, 1, 2)
+    )
     assert one == same
     assert one["pooled"]["spearman"]["value"] == other["pooled"]["spearman"]["value"]
     assert one["pooled"]["spearman"]["low"] != other["pooled"]["spearman"]["low"]
@@ -380,20 +424,36 @@ def test_intervals_are_those_of_samples_written_out_row_by_row(extract):
     groups = [group for _, group in extract.groupby("target")]
     pooled, losses = [], []
     for times in np.random.default_rng(3).multinomial(4, [0.25] * 4, size=40):
-        sample = pd.concat([g for g, k in zip(groups, times, strict=True) for _ in range(k)])
+        sample = pd.concat(
+            [g for g, k in zip(groups, times, strict=True) for _ in range(k)]
+        )
         y, p = sample["dockq"], sample["pred_dockq"]
         both = (y >= 0.23).nunique() == 2
-        u = scipy.stats.mannwhitneyu(p[y >= 0.23], p[y < 0.23]).statistic if both else math.nan
+        u = (
+            scipy.stats.mannwhitneyu(p[y >= 0.23], p[y < 0.23]).statistic
+            if both
+            else math.nan
+        )
         share = u / ((y >= 0.23).sum() * (y < 0.23).sum()) if both else math.nan
-        rho, r = scipy.stats.spearmanr(y, p).statistic, scipy.stats.pearsonr(y, p).statistic
-        pooled.append((rho, r, share, np.abs(y - p).mean(), np.sqrt(((y - p) ** 2).mean())))
+        rho, r = (
+            scipy.stats.spearmanr(y, p).statistic,
+            scipy.stats.pearsonr(y, p).statistic,
+        )
+        pooled.append(
+            (rho, r, share, np.abs(y - p).mean(), np.sqrt(((y - p) ** 2).mean()))
+        )
         weights = [metrics.ranking_loss(g["dockq"], g["pred_dockq"]) for g in groups]
         losses.append(np.dot(times, weights) / 4)
     expected = np.nanpercentile(pooled, [2.5, 97.5], axis=0)
-    found = [[summary["pooled"][name][end] for name in metrics.POOLED] for end in ("low", "high")]
+    found = [
+        [summary["pooled"][name][end] for name in metrics.POOLED]
+        for end in ("low", "high")
+    ]
     np.testing.assert_allclose(found, expected, atol=1e-12)
     loss = summary["per_target"]["ranking_loss"]
-    assert (loss["low"], loss["high"]) == pytest.approx(tuple(np.percentile(losses, [2.5, 97.5])))
+    assert (loss["low"], loss["high"]) == pytest.approx(
+        tuple(np.percentile(losses, [2.5, 97.5]))
+    )
 
 
 # ---- validation scores ---------------------------------------------------------------------------
@@ -414,7 +474,9 @@ def test_validation_scores_are_those_of_the_summary(rows):
     }
     for codes in (table["target"], pd.factorize(table["target"])[0]):
         found = metrics.validation_scores(codes, table["dockq"], table["pred_dockq"])
-        known = {name: None if math.isnan(value) else value for name, value in found.items()}
+        known = {
+            name: None if math.isnan(value) else value for name, value in found.items()
+        }
         assert known == pytest.approx(expected, abs=1e-12)
 
 
@@ -427,8 +489,13 @@ def test_validation_scores_take_the_targets_in_any_order():
 
 def test_validation_scores_break_ties_by_the_given_order_within_a_target():
     codes, dockq = np.tile([1, 0], 100), np.repeat([0.9, 0.1], [2, 198])
-    assert metrics.validation_scores(codes, dockq, np.full(200, 0.5))["ranking_loss"] == 0
-    assert metrics.validation_scores(codes, dockq[::-1], np.full(200, 0.5))["ranking_loss"] == 0.8
+    assert (
+        metrics.validation_scores(codes, dockq, np.full(200, 0.5))["ranking_loss"] == 0
+    )
+    assert (
+        metrics.validation_scores(codes, dockq[::-1], np.full(200, 0.5))["ranking_loss"]
+        == 0.8
+    )
 
 
 def test_a_diverged_network_scores_nan_and_missing_labels_are_an_error():
@@ -514,7 +581,9 @@ PUBLISHED = pd.read_csv(EXTRACT.with_name("published_metrics.csv"), comment="#")
 
 
 def read_published(reference_dir: Path, dataset: str, left_out: str) -> pd.DataFrame:
-    table = pd.read_csv(reference_dir / "published" / f"{dataset}.csv", dtype={"target": str})
+    table = pd.read_csv(
+        reference_dir / "published" / f"{dataset}.csv", dtype={"target": str}
+    )
     table.columns = ["target", "decoy", "dockq", "pred_dockq"]
     return table[table["target"] != left_out]
 

@@ -18,7 +18,9 @@ from conftest import REPOSITORY
 @pytest.fixture(scope="module")
 def runner() -> ModuleType:
     """docs/notebook.py."""
-    spec = importlib.util.spec_from_file_location("notebook", REPOSITORY / "docs/notebook.py")
+    spec = importlib.util.spec_from_file_location(
+        "notebook", REPOSITORY / "docs/notebook.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -34,7 +36,11 @@ def cell(kind: str, *lines: str, **other) -> dict:
 
 
 def of_type(outputs: list[dict], kind: str) -> list[str]:
-    return ["".join(output["data"][kind]) for output in outputs if kind in output.get("data", {})]
+    return [
+        "".join(output["data"][kind])
+        for output in outputs
+        if kind in output.get("data", {})
+    ]
 
 
 @pytest.mark.slow
@@ -52,7 +58,14 @@ def test_the_notebook_shows_what_its_cells_give(runner, notebook):
             _words(text) for text in of_type(old, "text/html")
         ]
         numbers = [
-            [*map(float, re.findall(r"(?<=<td>)\d\.\d+", "".join(of_type(each, "text/html"))))]
+            [
+                *map(
+                    float,
+                    re.findall(
+                        r"(?<=<td>)\d\.\d+", "".join(of_type(each, "text/html"))
+                    ),
+                )
+            ]
             for each in (new, old)
         ]
         assert numbers[0] == pytest.approx(numbers[1], abs=0.02)
@@ -63,8 +76,12 @@ def _words(html: str) -> str:
     return re.sub(r"(?<=<td>)\d\.\d+", "#", html)
 
 
-def test_every_cell_has_been_run_and_shows_three_pictures_and_the_structure(runner, notebook):
-    outputs = [output for code in runner.code_cells(notebook) for output in code["outputs"]]
+def test_every_cell_has_been_run_and_shows_three_pictures_and_the_structure(
+    runner, notebook
+):
+    outputs = [
+        output for code in runner.code_cells(notebook) for output in code["outputs"]
+    ]
     assert len(notebook["cells"]) <= 12
     assert all(code["outputs"] for code in runner.code_cells(notebook))
     assert len(of_type(outputs, "image/png")) == 3
@@ -72,7 +89,9 @@ def test_every_cell_has_been_run_and_shows_three_pictures_and_the_structure(runn
     assert "3Dmol" in structure
 
 
-def test_cells_share_their_variables_and_show_what_they_print_and_their_last_value(runner):
+def test_cells_share_their_variables_and_show_what_they_print_and_their_last_value(
+    runner,
+):
     cells = [
         cell("code", "x = 2\n", "print('first')"),
         cell("markdown", "# Title"),
@@ -82,17 +101,26 @@ def test_cells_share_their_variables_and_show_what_they_print_and_their_last_val
     pytest.importorskip("matplotlib")
     printed, shown, nothing = runner.run({"cells": cells})
     assert printed == [{"name": "stdout", "output_type": "stream", "text": ["first\n"]}]
-    assert shown == [{"data": {"text/plain": ["3"]}, "metadata": {}, "output_type": "display_data"}]
+    assert shown == [
+        {"data": {"text/plain": ["3"]}, "metadata": {}, "output_type": "display_data"}
+    ]
     assert nothing == []
 
 
 def test_the_page_has_text_code_and_outputs_as_they_are(runner):
     html = "<table>\n\n  <tr><td>*1*</td></tr></table>"
-    shown = [{"data": {"text/html": html.splitlines(True)}, "output_type": "display_data"}]
-    cells = {"cells": [cell("markdown", "# Title"), cell("code", "table", outputs=shown)]}
+    shown = [
+        {"data": {"text/html": html.splitlines(True)}, "output_type": "display_data"}
+    ]
+    cells = {
+        "cells": [cell("markdown", "# Title"), cell("code", "table", outputs=shown)]
+    }
     text = runner.page(cells)
     assert text == "# Title\n\n```python\ntable\n```\n\noutput-of-cell-1\n"
-    assert runner.with_html("<p>output-of-cell-1</p>", cells) == f'<div class="output">{html}</div>'
+    assert (
+        runner.with_html("<p>output-of-cell-1</p>", cells)
+        == f'<div class="output">{html}</div>'
+    )
 
 
 def test_the_notebook_reads_the_folder_that_its_script_makes(tmp_path, monkeypatch):

@@ -23,8 +23,13 @@ FORMS = sorted((REPOSITORY / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 def recipe() -> dict:
     """conda/meta.yaml as conda-build reads it."""
     text = (REPOSITORY / "conda/meta.yaml").read_text(encoding="utf-8")
-    given = {"PYTHON": "python", "pin_subpackage": lambda name, max_pin: f"{name} {max_pin}"}
-    return yaml.safe_load(jinja2.Template(text, undefined=jinja2.StrictUndefined).render(given))
+    given = {
+        "PYTHON": "python",
+        "pin_subpackage": lambda name, max_pin: f"{name} {max_pin}",
+    }
+    return yaml.safe_load(
+        jinja2.Template(text, undefined=jinja2.StrictUndefined).render(given)
+    )
 
 
 def as_conda(requirement: str) -> str:
@@ -59,7 +64,9 @@ def test_the_recipe_has_the_version_the_commands_and_the_licence_of_the_package(
 
 
 def test_continuous_integration_runs_ci_run_at_both_ends_of_what_is_said_to_work():
-    workflow = yaml.safe_load((REPOSITORY / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    workflow = yaml.safe_load(
+        (REPOSITORY / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    )
     tests = workflow["jobs"]["tests"]
     assert any(step.get("run", "").endswith(" .ci/run") for step in tests["steps"])
     versions = re.findall(
@@ -80,7 +87,9 @@ def test_a_form_asks_in_a_way_that_a_forge_shows(path):
     assert len(ids) == len(set(ids))
     assert {part["type"] for part in form["body"]} <= {"textarea", "dropdown"}
     assert all(part["attributes"]["label"] for part in form["body"])
-    required = [part for part in form["body"] if part.get("validations", {}).get("required")]
-    assert any("toporank doctor" in part["attributes"]["label"] for part in required) == (
-        path.stem in ("bug", "wrong_answer")
-    )
+    required = [
+        part for part in form["body"] if part.get("validations", {}).get("required")
+    ]
+    assert any(
+        "toporank doctor" in part["attributes"]["label"] for part in required
+    ) == (path.stem in ("bug", "wrong_answer"))

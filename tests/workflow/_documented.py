@@ -82,7 +82,9 @@ def _blocks(text: str) -> Iterator[tuple[str | None, list[str]]]:
     for fenced in re.finditer(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         yield fenced[1], fenced[2].splitlines()
     plain = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    for indented in re.finditer(r"(?:^|\n)[ ]*\n((?: {4}.*\n)(?:(?: {4}.*)?\n)*)", plain):
+    for indented in re.finditer(
+        r"(?:^|\n)[ ]*\n((?: {4}.*\n)(?:(?: {4}.*)?\n)*)", plain
+    ):
         yield None, indented[1].splitlines()
 
 

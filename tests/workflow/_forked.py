@@ -28,13 +28,16 @@ def quick_python() -> str:
     return started_quickly(Path(_FOLDER.name))
 
 
-def snakemake(arguments: list[str], folder: Path, environment: Mapping[str, str], seconds: float):
+def snakemake(
+    arguments: list[str], folder: Path, environment: Mapping[str, str], seconds: float
+):
     """What `python -m snakemake` does in a folder; the finished process with `stdout` holding all
     that was printed.
     """
     with tempfile.NamedTemporaryFile("r") as printed:
         process = SERVER.Process(
-            target=_main, args=(arguments, folder, dict(environment), printed.name, quick_python())
+            target=_main,
+            args=(arguments, folder, dict(environment), printed.name, quick_python()),
         )
         process.start()
         process.join(seconds)
@@ -45,7 +48,11 @@ def snakemake(arguments: list[str], folder: Path, environment: Mapping[str, str]
 
 
 def _main(
-    arguments: list[str], folder: Path, environment: dict[str, str], printed: str, python: str
+    arguments: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    printed: str,
+    python: str,
 ) -> None:
     from snakemake.cli import main
 

@@ -74,7 +74,9 @@ def serve(address: str) -> None:
         server.bind(address)
         server.listen(64)
         print("ready", flush=True)
-        while sys.stdin.buffer not in select.select([server, sys.stdin.buffer], [], [])[0]:
+        while (
+            sys.stdin.buffer not in select.select([server, sys.stdin.buffer], [], [])[0]
+        ):
             client = server.accept()[0]
             with contextlib.suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
@@ -115,7 +117,7 @@ def run(client: socket.socket) -> int:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-    except BaseException:  # noqa: BLE001, as Python itself does with what a script raises
+    except BaseException:  # noqa: BLE001
         traceback.print_exc()
         status = 1
     sys.stdout.flush()

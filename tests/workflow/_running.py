@@ -19,10 +19,24 @@ IN_FLIGHT = 2
 
 def start(study: Study) -> subprocess.Popen:
     """Start a build of all graphs; what it prints goes to a file."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
-    command += ["--directory", str(study.home), "--cores", str(IN_FLIGHT), "build_graphs"]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(REPOSITORY / "Snakefile"),
+    ]
+    command += [
+        "--directory",
+        str(study.home),
+        "--cores",
+        str(IN_FLIGHT),
+        "build_graphs",
+    ]
     with open(study.home / f"printed-{time.monotonic_ns()}.txt", "w") as printed:
-        return subprocess.Popen(command, cwd=REPOSITORY, stdout=printed, stderr=subprocess.STDOUT)
+        return subprocess.Popen(
+            command, cwd=REPOSITORY, stdout=printed, stderr=subprocess.STDOUT
+        )
 
 
 def wait_for(what, seconds: float = 300) -> None:
@@ -38,7 +52,9 @@ def jobs(study: Study) -> list[int]:
     found = []
     for process in Path("/proc").iterdir():
         try:
-            if process.name.isdecimal() and os.readlink(process / "cwd") == str(study.home):
+            if process.name.isdecimal() and os.readlink(process / "cwd") == str(
+                study.home
+            ):
                 words = (process / "cmdline").read_bytes().split(b"\0")
                 if any(w.endswith(b"build_chunk.py") for w in words[:3]):
                     found.append(int(process.name))

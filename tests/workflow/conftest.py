@@ -52,7 +52,12 @@ CONFIG = {
             "seeds": [1, 2],
         },
         "finetune": {
-            "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 2, "learning_rate": 0.001},
+            "defaults": {
+                "batch_size": 4,
+                "accumulate": 1,
+                "max_epochs": 2,
+                "learning_rate": 0.001,
+            },
             "phases": [
                 {"name": "phase1", "seeds": [3]},
                 {"name": "phase2", "parent": "phase1", "seeds": [4]},
@@ -75,9 +80,20 @@ class Study:
     repository: Path = REPOSITORY
     python: str = sys.executable
 
-    def run(self, *arguments: str, cores: int | None = 2, check: bool = True, **environment: str):
+    def run(
+        self,
+        *arguments: str,
+        cores: int | None = 2,
+        check: bool = True,
+        **environment: str,
+    ):
         """Run Snakemake here; the finished process with `stdout` holding all that was printed."""
-        options = ["--snakefile", str(self.repository / "Snakefile"), "--directory", str(self.home)]
+        options = [
+            "--snakefile",
+            str(self.repository / "Snakefile"),
+            "--directory",
+            str(self.home),
+        ]
         options += [*(["--cores", str(cores)] if cores else []), *arguments]
         # checkpoints record the commit and whether files differ from it, which may change while the
         # tests run
@@ -108,12 +124,15 @@ class Study:
     def configure(self, **changes) -> None:
         """Write the config with top-level sections replaced."""
         (self.home / "config").mkdir(exist_ok=True)
-        (self.home / "config/config.yaml").write_text(yaml.safe_dump({**CONFIG, **changes}))
+        (self.home / "config/config.yaml").write_text(
+            yaml.safe_dump({**CONFIG, **changes})
+        )
 
     def computed(self, dataset: str = "mini") -> Counter[str]:
         """What the feature jobs of a data set computed, by kind, as their newest logs say."""
         total: Counter[str] = Counter()
-        for log in self.home.glob(f"logs/[cl]*/{dataset}/*.log"):  # of chunks and of labels
+        # of chunks and of labels
+        for log in self.home.glob(f"logs/[cl]*/{dataset}/*.log"):
             if log.parent.parent.name not in ("chunks", "labels"):
                 continue
             line = log.read_text().strip().splitlines()[-1]
@@ -129,7 +148,11 @@ class Study:
     def tree(self) -> dict[str, bytes]:
         """Every result file with its content; without those that tell of times and places."""
         left_out = {"plan", "ledger", "gap.tsv", "published.tsv"}
-        files = (p for p in self.results.rglob("*") if p.is_file() and not left_out & set(p.parts))
+        files = (
+            p
+            for p in self.results.rglob("*")
+            if p.is_file() and not left_out & set(p.parts)
+        )
         return {str(p.relative_to(self.results)): p.read_bytes() for p in files}
 
 
@@ -140,7 +163,9 @@ def make_study(home: Path, decoys: dict[str, list[str]] = DECOYS) -> Study:
     for target, files in decoys.items():
         (home / "decoys" / target).mkdir(parents=True)
         for file in files:
-            shutil.copy2(EXAMPLE / "decoys" / target / file, home / "decoys" / target / file)
+            shutil.copy2(
+                EXAMPLE / "decoys" / target / file, home / "decoys" / target / file
+            )
             name = file.split(".")[0]
             if (target, name) != UNLABELLED:
                 kept += [row for row in rows if row.startswith(f"{target},{name},")]
@@ -155,7 +180,9 @@ def clone_to(folder: Path) -> Path:
     """The program in another place, without what earlier runs left in it."""
     for name in ("rules", "lib", "workflow_scripts", "envs", "profiles", "config"):
         shutil.copytree(
-            REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+            REPOSITORY / name,
+            folder / name,
+            ignore=shutil.ignore_patterns("__pycache__"),
         )
     shutil.copy(REPOSITORY / "Snakefile", folder)
     return folder
@@ -205,7 +232,9 @@ def fresh(tmp_path: Path) -> Study:
 def few_built(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Graphs of a few decoys, built once; do not change it."""
     return Study(
-        made_once(tmp_path_factory, "few", lambda home: make_few(home).run("build_graphs"))
+        made_once(
+            tmp_path_factory, "few", lambda home: make_few(home).run("build_graphs")
+        )
     )
 
 

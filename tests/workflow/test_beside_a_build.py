@@ -27,7 +27,8 @@ def test_a_running_build_goes_by_what_it_began_with(fresh, few_built):
         began_with = read_by_jobs(fresh)
         for settings in (OTHER_CHUNKS, OTHER_FEATURES):
             assert (
-                "job stats" in fresh.run("build_graphs", "-n", "--config", settings).stdout.lower()
+                "job stats"
+                in fresh.run("build_graphs", "-n", "--config", settings).stdout.lower()
             )
         fresh.run("--lint")
         refused = fresh.run("build_graphs", "--config", OTHER_CHUNKS, check=False)

@@ -67,17 +67,26 @@ def test_a_damaged_decoy_does_not_stop_the_others(study):
     but find their results finished.
     """
     before = study.tree()
-    subprocess.run(["cp", "-a", str(study.home / "decoys"), str(study.home / "whole")], check=True)
+    subprocess.run(
+        ["cp", "-a", str(study.home / "decoys"), str(study.home / "whole")], check=True
+    )
     (study.home / "decoys/1AVZ/far1.pdb").write_bytes(b"\x00\x01 garbage")
     cut = study.home / "decoys/1GCQ/far1.pdb.gz"
     cut.write_bytes(cut.read_bytes()[:2000])
-    whole = gzip.decompress((study.home / "decoys/1GCQ/wrong1.pdb.gz").read_bytes()).decode()
-    one_chain = "".join(line for line in whole.splitlines(keepends=True) if line[21:22] != "B")
-    (study.home / "decoys/1GCQ/wrong1.pdb.gz").write_bytes(gzip.compress(one_chain.encode()))
+    whole = gzip.decompress(
+        (study.home / "decoys/1GCQ/wrong1.pdb.gz").read_bytes()
+    ).decode()
+    one_chain = "".join(
+        line for line in whole.splitlines(keepends=True) if line[21:22] != "B"
+    )
+    (study.home / "decoys/1GCQ/wrong1.pdb.gz").write_bytes(
+        gzip.compress(one_chain.encode())
+    )
     study.configure(coverage={"minimum_percent": 50}, training=ONE_RUN)
     study.run("all")
     rows = {
-        tuple(line.split("\t")[:2]): line for line in study.text("mini/coverage.tsv").splitlines()
+        tuple(line.split("\t")[:2]): line
+        for line in study.text("mini/coverage.tsv").splitlines()
     }
     assert "unreadable\tinterface\tbinary data, not text" in rows["1AVZ", "far1"]
     assert "unreadable\tinterface\tdamaged gzip file" in rows["1GCQ", "far1"]

@@ -34,26 +34,39 @@ def without_mkdssp(folder: Path) -> str:
 
 def test_a_dry_run_shows_what_is_missing(fresh, finished):
     printed = fresh.run(*DRY, cores=None).stdout
-    assert "mini: 13 decoys = 13 not built yet; 13 labels, 1 of them without decoy" in printed
+    assert (
+        "mini: 13 decoys = 13 not built yet; 13 labels, 1 of them without decoy"
+        in printed
+    )
     assert re.search(r"^train_sweep +2$", printed, re.MULTILINE)
     printed = finished.run(*DRY, cores=None).stdout
-    assert "mini: 13 decoys = 12 ok + 1 no_interface; 13 labels, 1 of them without decoy" in printed
+    assert (
+        "mini: 13 decoys = 12 ok + 1 no_interface; 13 labels, 1 of them without decoy"
+        in printed
+    )
 
 
-def test_where_mkdssp_is_asked_for_and_missing_nothing_runs_and_the_remedy_is_told(fresh, tmp_path):
+def test_where_mkdssp_is_asked_for_and_missing_nothing_runs_and_the_remedy_is_told(
+    fresh, tmp_path
+):
     path = without_mkdssp(tmp_path / "bin")
     assert "Preflight" not in fresh.run(*DRY, cores=None, PATH=path).stdout
     fresh.configure(features={"nodes": {"dssp": "mkdssp"}})
     stopped = fresh.run("build_graphs", check=False, PATH=path)
     assert stopped.returncode != 0
-    assert "Preflight failed, nothing was run:\n  mkdssp: not found on the PATH" in stopped.stdout
+    assert (
+        "Preflight failed, nothing was run:\n  mkdssp: not found on the PATH"
+        in stopped.stdout
+    )
     assert "apt-get install dssp" in stopped.stdout
     assert not (fresh.results / "mini/interface").exists()
     warned = fresh.run(*DRY, cores=None, PATH=path)
     assert "Preflight: mkdssp: not found on the PATH" in warned.stdout
 
 
-def score(home: Path, decoys: Path, scorer: Path | str, *, check: bool = True) -> tuple[str, Study]:
+def score(
+    home: Path, decoys: Path, scorer: Path | str, *, check: bool = True
+) -> tuple[str, Study]:
     """Score a folder in a working directory; what was printed, and the study."""
     study = Study(home)
     settings = f"score_decoys={decoys}", f"scorer={scorer}"
@@ -67,7 +80,9 @@ def models_of(study: Study, name: str) -> pd.DataFrame:
     return models.merge(details, on=["target", "decoy"])
 
 
-def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_trained(study):
+def test_the_checkpoint_of_the_study_in_this_folder_scores_and_nothing_is_trained(
+    study,
+):
     """Its ensemble, too; and the study is as finished as it was. The score of a decoy does not hang
     on who else is scored.
     """
@@ -96,7 +111,9 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
     shutil.copy(EXAMPLE / "decoys/2I25/apart1.cif.gz", folder / "apart.cif.gz")
     (folder / "empty.pdb").touch()
     (tmp_path / "a place").mkdir()
-    lone = shutil.copy(finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt")
+    lone = shutil.copy(
+        finished.results / "final/best.ckpt", tmp_path / "a place/lone.ckpt"
+    )
     _, study = score(home, folder, lone)
     models = models_of(study, "my_models").set_index("decoy")
     assert models["status"].to_dict() == {
@@ -111,7 +128,9 @@ def test_a_folder_without_labels_is_scored_with_a_checkpoint_alone(finished, tmp
     assert "näher 1" in study.text("scores/my_models/report.html")
 
 
-def test_a_scorer_with_a_judge_gives_intervals_and_says_what_is_out_of_domain(finished, tmp_path):
+def test_a_scorer_with_a_judge_gives_intervals_and_says_what_is_out_of_domain(
+    finished, tmp_path
+):
     """A decoy of the study, scored alone by a copy of the ensemble, has the network score and
     spread it has there.
     """
@@ -121,16 +140,24 @@ def test_a_scorer_with_a_judge_gives_intervals_and_says_what_is_out_of_domain(fi
     shutil.copytree(finished.results / "final", scorer)
     write_judge(scorer / "judge.json", a_judge())
     refused, _ = score(tmp_path, folder, scorer, check=False)
-    assert "judge.json: it is not part of the scorer that scorer.json describes" in refused
+    assert (
+        "judge.json: it is not part of the scorer that scorer.json describes" in refused
+    )
     seal(scorer, mean=True)
     printed, study = score(tmp_path, folder, scorer)
     (alone,) = models_of(study, "alone").to_dict("records")
-    (together,) = models_of(finished, "mini").query("decoy == 'mid1'").to_dict("records")
+    (together,) = (
+        models_of(finished, "mini").query("decoy == 'mid1'").to_dict("records")
+    )
     assert alone["network"] == pytest.approx(together["score"], abs=1e-6)
     assert alone["network_sd"] == pytest.approx(together["network_sd"], abs=1e-6)
-    assert [alone["dockq_low"], alone["dockq_high"]] == pytest.approx([0, alone["dockq"]], abs=1e-6)
+    assert [alone["dockq_low"], alone["dockq_high"]] == pytest.approx(
+        [0, alone["dockq"]], abs=1e-6
+    )
     size = alone["n_interface_residues"]
-    assert alone["out_of_domain"] == f"interface of {size} residues, training had 1 to 5"
+    assert (
+        alone["out_of_domain"] == f"interface of {size} residues, training had 1 to 5"
+    )
     assert f"80 % interval 0.00 to {alone['dockq_high']:.2f}" in printed
     assert "toy: the scorer was trained on decoys of 2 targets only" in printed
     assert pd.isna(together["dockq_low"])
@@ -164,7 +191,15 @@ def test_the_study_is_planned_for_a_cluster_from_a_clone(tmp_path):
     """In a copy of what git knows, so that nothing here is disturbed or depended on."""
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(clone)], check=True)
-    options = ["--profile", "slurm", "--configfile", "config/study.yaml", "-n", "--quiet", "rules"]
+    options = [
+        "--profile",
+        "slurm",
+        "--configfile",
+        "config/study.yaml",
+        "-n",
+        "--quiet",
+        "rules",
+    ]
     answer = snakemake(options, clone, os.environ, 120)
     assert answer.returncode == 0, answer.stdout
     assert re.search(r"^train_sweep +9$", answer.stdout, re.MULTILINE)

@@ -30,7 +30,10 @@ def test_before_a_build_everything_is_new_and_coverage_builds_nothing(tmp_path):
     assert "  interface, topology, nodes, graphs: 5 new\n" in printed
     assert "  every decoy: results/mini/gap.tsv\n" in printed
     assert set(gap(study)["graphs"]) == {"new"}
-    assert sorted(path.name for path in (study.results / "mini").iterdir()) == ["gap.tsv", "plan"]
+    assert sorted(path.name for path in (study.results / "mini").iterdir()) == [
+        "gap.tsv",
+        "plan",
+    ]
 
 
 def test_every_kind_of_gap_is_told_apart_and_counted(few):
@@ -40,11 +43,16 @@ def test_every_kind_of_gap_is_told_apart_and_counted(few):
         "  interface, topology, nodes, graphs: 4 up to date + 1 failed before (1 no_interface)\n"
         in printed
     )
-    assert "  failed before, 1 of 1: no CA of one chain within 10 Å of another chain's" in printed
+    assert (
+        "  failed before, 1 of 1: no CA of one chain within 10 Å of another chain's"
+        in printed
+    )
     with open(few.home / "decoys/1AVZ/far1.pdb", "a") as decoy:
         decoy.write("REMARK\n")
     (few.home / "decoys/1GCQ/mid4.cif").chmod(0o600)  # which changes nothing
-    (few.home / "decoys/1GCQ/near1.pdb.gz").rename(few.home / "decoys/1GCQ/renamed.pdb.gz")
+    (few.home / "decoys/1GCQ/near1.pdb.gz").rename(
+        few.home / "decoys/1GCQ/renamed.pdb.gz"
+    )
     os.truncate(few.results / "mini/nodes/1AVZ/near1.csv", 100)
     few.configure(**FEW_SETTINGS, features={"edges": {"cutoff": 9.0}})
     for _ in range(2):  # a dry run does not make the next one forget

@@ -80,7 +80,9 @@ def dry(text: str, clone: Path) -> str:
     """With -n, which does not notice that --cores is missing; what it printed. A shell splits it
     into words.
     """
-    assert re.search(r" (--cores \d|--profile )", text), "neither --cores nor a profile that has it"
+    assert re.search(r" (--cores \d|--profile )", text), (
+        "neither --cores nor a profile that has it"
+    )
     printing = "snakemake() { printf '%s\\0' \"$@\"; }"
     words = run(f"{printing}; {text} -n --quiet rules", clone).split("\0")[:-1]
     done = snakemake(words, clone, environment_of(clone), 600)
@@ -91,7 +93,9 @@ def dry(text: str, clone: Path) -> str:
 def in_another_place(text: str, clone: Path) -> None:
     """Where the folder that an image or jobs share is another one."""
     inside = text[text.index("snakemake ") :]
-    shared = inside.replace("/data/run", f"{clone.parent}/run").replace("/data", str(clone))
+    shared = inside.replace("/data/run", f"{clone.parent}/run").replace(
+        "/data", str(clone)
+    )
     dry(shared, clone)
 
 
@@ -137,7 +141,10 @@ def known_to_python(text: str, clone: Path) -> None:
 
 def command_without_jobs(text: str, clone: Path) -> None:
     """With -n for Snakemake; of the example nothing has natives."""
-    as_it_is(f"{text} -n" if "--snakemake-args" in text else f"{text} --snakemake-args -n", clone)
+    as_it_is(
+        f"{text} -n" if "--snakemake-args" in text else f"{text} --snakemake-args -n",
+        clone,
+    )
 
 
 def with_the_networks_alone(text: str, clone: Path) -> None:
@@ -175,11 +182,19 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     assert models["dockq_low"].lt(models["dockq_high"]).all()
     assert models["dockq"].between(models["dockq_low"], models["dockq_high"]).all()
     residues = pd.read_csv(tables / "residues.csv")["decoy"].value_counts()
-    assert residues.to_dict() == models.set_index("decoy")["n_interface_residues"].to_dict()
+    assert (
+        residues.to_dict()
+        == models.set_index("decoy")["n_interface_residues"].to_dict()
+    )
     contacts = pd.read_csv(tables / "contacts.csv")
     assert {*contacts["decoy"]} == {*models["decoy"]}
     assert contacts["distance"].between(1, 5).all()
-    assert contacts[["pred_quality", "pred_network", "agreement"]].stack().between(0, 1).all()
+    assert (
+        contacts[["pred_quality", "pred_network", "agreement"]]
+        .stack()
+        .between(0, 1)
+        .all()
+    )
     for row in models.query("rank <= 3").itertuples():
         assert (tables / f"models/{row.target}/{row.rank}_{row.decoy}.cif").is_file()
 
@@ -257,7 +272,9 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         clone = folder / "clone"
         copy_tracked_files(clone)
         config = clone / "config/config.yaml"
-        config.write_text(re.sub(r"max_epochs: \d+", "max_epochs: 2", config.read_text()))
+        config.write_text(
+            re.sub(r"max_epochs: \d+", "max_epochs: 2", config.read_text())
+        )
         install(clone)
         (folder / "compiling.txt").write_text(run(COMPILE, clone))
         (folder / "compiled.txt").write_text("\n".join(compiled_files(clone)))
@@ -321,7 +338,10 @@ def provide(clone: Path) -> None:
 
 
 def compiled_files(clone: Path) -> list[str]:
-    return sorted(str(path.relative_to(clone)) for path in clone.glob("lib/**/toporank-*/**/*.nb?"))
+    return sorted(
+        str(path.relative_to(clone))
+        for path in clone.glob("lib/**/toporank-*/**/*.nb?")
+    )
 
 
 # ---- the tests -----------------------------------------------------------------------------------
@@ -393,7 +413,10 @@ def test_installing_compiles_everything_and_says_so(clone):
     said = (clone.parent / "compiling.txt").read_text()
     assert said.startswith("Compiling: about 40 s, once.")
     lines = (clone.parent / "compiled.txt").read_text().splitlines()
-    packages = {line.partition("/__pycache__")[0].removeprefix("lib/toporank/") for line in lines}
+    packages = {
+        line.partition("/__pycache__")[0].removeprefix("lib/toporank/")
+        for line in lines
+    }
     assert packages == {
         "features/persistence",
         "structures/kabsch_sander",
@@ -404,7 +427,10 @@ def test_installing_compiles_everything_and_says_so(clone):
 
 def test_after_installing_nothing_is_compiled_any_more(clone):
     """Neither by the example, from decoys to report, nor by anything that was run since."""
-    assert compiled_files(clone) == (clone.parent / "compiled.txt").read_text().splitlines()
+    assert (
+        compiled_files(clone)
+        == (clone.parent / "compiled.txt").read_text().splitlines()
+    )
 
 
 def test_the_training_of_the_example_says_where_its_results_are(clone):

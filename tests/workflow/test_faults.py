@@ -23,13 +23,18 @@ pytestmark = pytest.mark.slow
 
 def graphs(study: Study) -> dict[str, bytes]:
     return {
-        name: content for name, content in study.tree().items() if name.endswith((".pt", ".csv"))
+        name: content
+        for name, content in study.tree().items()
+        if name.endswith((".pt", ".csv"))
     }
 
 
 def finished_entries(study: Study) -> Counter[str]:
     """What is in the reuse store, by kind."""
-    boxes = [zipfile.ZipFile(path) for path in study.home.glob(".toporank/store/??/[0-9a-f]*.zip")]
+    boxes = [
+        zipfile.ZipFile(path)
+        for path in study.home.glob(".toporank/store/??/[0-9a-f]*.zip")
+    ]
     kinds = [name.partition("/")[0] for box in boxes for name in box.namelist()]
     return Counter(kind for kind in kinds if kind != "row")
 
@@ -62,7 +67,10 @@ def finished_graphs(folder: Path) -> list[Path]:
     boxes = folder.glob("out/.toporank/store/??/[0-9a-f]*.zip")
     finished = []
     for path in boxes:
-        with suppress(FileNotFoundError, zipfile.BadZipFile), zipfile.ZipFile(path) as box:
+        with (
+            suppress(FileNotFoundError, zipfile.BadZipFile),
+            zipfile.ZipFile(path) as box,
+        ):
             if any(name.startswith("graphs/") for name in box.namelist()):
                 finished.append(path)
     return finished
@@ -135,18 +143,27 @@ def small_disk(place: Path, options: str):
         subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(fresh, few_built):
+def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(
+    fresh, few_built
+):
     with small_disk(fresh.home / "disk", "size=128k"):
         fresh.configure(
-            **{**FEW_SETTINGS, "workflow": {"chunk_size": 3, "reuse_store": "disk/store"}}
+            **{
+                **FEW_SETTINGS,
+                "workflow": {"chunk_size": 3, "reuse_store": "disk/store"},
+            }
         )
         stopped = fresh.run("build_graphs", check=False)
         assert stopped.returncode != 0
         assert "No space left on device" in stopped.stdout
-        ledgers = "".join(path.read_text() for path in fresh.results.rglob("ledger/*.tsv"))
+        ledgers = "".join(
+            path.read_text() for path in fresh.results.rglob("ledger/*.tsv")
+        )
         assert "failed" not in ledgers
         assert not (fresh.results / "mini/coverage.tsv").exists()
-        subprocess.run(["mount", "-o", "remount,size=64m", str(fresh.home / "disk")], check=True)
+        subprocess.run(
+            ["mount", "-o", "remount,size=64m", str(fresh.home / "disk")], check=True
+        )
         fresh.run("build_graphs")
         assert graphs(fresh) == graphs(few_built)
         assert not list(fresh.home.glob("disk/store/*/.*.tmp"))
@@ -156,12 +173,19 @@ def test_a_read_only_results_folder_is_named_before_anything_runs(fresh):
     with small_disk(fresh.home / "results", "ro"):
         stopped = fresh.run("build_graphs", check=False)
         assert stopped.returncode != 0
-        assert f"{fresh.results}: cannot be written: Read-only file system" in stopped.stdout
-        assert not (fresh.home / ".toporank/store").exists() or not finished_entries(fresh)
+        assert (
+            f"{fresh.results}: cannot be written: Read-only file system"
+            in stopped.stdout
+        )
+        assert not (fresh.home / ".toporank/store").exists() or not finished_entries(
+            fresh
+        )
     fresh.run("build_graphs", "-n", "--quiet", cores=None)
 
 
-def test_of_two_runs_in_one_folder_the_second_is_refused_and_the_first_ends_well(fresh, few_built):
+def test_of_two_runs_in_one_folder_the_second_is_refused_and_the_first_ends_well(
+    fresh, few_built
+):
     first = start(fresh)
     wait_for(lambda: jobs(fresh))
     second = fresh.run("build_graphs", check=False)
@@ -181,7 +205,9 @@ def test_of_two_runs_started_at_the_same_instant_one_is_refused_and_the_other_do
     failed = [run.wait(300) != 0 for run in [start(fresh), start(fresh)]]
     printed = "".join(path.read_text() for path in fresh.home.glob("printed-*.txt"))
     assert sorted(failed) == [False, True]
-    assert ("cannot be locked" in printed) != ("another run is at work on mini" in printed)
+    assert ("cannot be locked" in printed) != (
+        "another run is at work on mini" in printed
+    )
     assert fresh.computed() == finished_entries(fresh) == finished_entries(few_built)
     assert fresh.tree() == few_built.tree()
     assert "Nothing to be done" in fresh.run("build_graphs").stdout

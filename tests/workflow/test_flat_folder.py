@@ -18,13 +18,20 @@ from conftest import EXAMPLE, REPOSITORY, made_once
 
 pytestmark = pytest.mark.slow
 
-TIDY = {"1AVZ": ("far1", "near1", "mid2", "wrong1"), "1GCQ": ("far1", "near1", "mid1", "wrong1")}
+TIDY = {
+    "1AVZ": ("far1", "near1", "mid2", "wrong1"),
+    "1GCQ": ("far1", "near1", "mid1", "wrong1"),
+}
 RENAMED = ("near1", "wrong1")
 
 
 def atoms(target: str, decoy: str) -> list[str]:
     (path,) = (EXAMPLE / "decoys" / target).glob(f"{decoy}.pdb*")
-    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    text = (
+        gzip.decompress(path.read_bytes())
+        if path.suffix == ".gz"
+        else path.read_bytes()
+    )
     return [line for line in text.decode().splitlines() if line.startswith("ATOM")]
 
 
@@ -33,7 +40,8 @@ def otherwise(lines: list[str]) -> list[str]:
     first, second = sorted({line[21] for line in lines})
     other = {first: second, second: first}
     return sorted(
-        (f"{line[:21]}{other[line[21]]}{line[22:]}" for line in lines), key=lambda line: line[21]
+        (f"{line[:21]}{other[line[21]]}{line[22:]}" for line in lines),
+        key=lambda line: line[21],
     )
 
 
@@ -63,7 +71,9 @@ def both(tmp_path_factory) -> Path:
                 write_pdb(home / f"flat/models/{decoy}_{target}.pdb", lines)
         two = [(home / f"flat/models/{decoy}_1AVZ.pdb") for decoy in ("far1", "mid2")]
         texts = [path.read_text().replace("END\n", "") for path in two]
-        models = "".join(f"MODEL     {n:4}\n{text}ENDMDL\n" for n, text in enumerate(texts, 1))
+        models = "".join(
+            f"MODEL     {n:4}\n{text}ENDMDL\n" for n, text in enumerate(texts, 1)
+        )
         (home / "flat/models/two_1AVZ.pdb").write_text(f"{models}END\n")
         for path in two:
             path.unlink()
@@ -82,12 +92,15 @@ def ranking(home: Path) -> pd.DataFrame:
     called = {"two_1AVZ#1": "far1", "two_1AVZ#2": "mid2"}
     decoys = [called.get(name, name.partition("_")[0]) for name in table["decoy"]]
     columns = ["rank", "dockq", "network", "consensus", "n_interface_residues"]
-    return table.assign(decoy=decoys).set_index(["target", "decoy"])[columns].sort_index()
+    return (
+        table.assign(decoy=decoys).set_index(["target", "decoy"])[columns].sort_index()
+    )
 
 
 def test_the_first_lines_say_what_is_a_target(both):
     tidy, flat = (
-        (both / folder / "printed.txt").read_text().splitlines() for folder in ("tidy", "flat")
+        (both / folder / "printed.txt").read_text().splitlines()
+        for folder in ("tidy", "flat")
     )
     assert tidy[0].startswith("Plain structure files: 8 models of 2 targets in ")
     assert flat[0].startswith("Plain structure files: 8 models of 2 targets in ")
@@ -110,7 +123,9 @@ def test_neither_folders_nor_names_of_chains_change_ranks_and_scores(both):
 
 def test_the_table_says_which_chain_is_which_and_which_model_of_the_file_it_is(both):
     (path,) = (both / "flat" / "OUT").rglob("details.csv")
-    table = pd.read_csv(path, keep_default_na=False, dtype={"model": str}).set_index("decoy")
+    table = pd.read_csv(path, keep_default_na=False, dtype={"model": str}).set_index(
+        "decoy"
+    )
     numbers = {name: int(number) for name, number in table["model"].items() if number}
     assert {name: number for name, number in numbers.items() if number} == {
         "two_1AVZ#1": 1,
@@ -118,5 +133,10 @@ def test_the_table_says_which_chain_is_which_and_which_model_of_the_file_it_is(b
     }
     for target in TIDY:
         rows = table[table["target"] == target]
-        swapped = {name.partition("_")[0] for name in rows.index if rows["chains"][name]}
-        assert swapped in ({*RENAMED}, {name.partition("_")[0] for name in rows.index} - {*RENAMED})
+        swapped = {
+            name.partition("_")[0] for name in rows.index if rows["chains"][name]
+        }
+        assert swapped in (
+            {*RENAMED},
+            {name.partition("_")[0] for name in rows.index} - {*RENAMED},
+        )

@@ -18,7 +18,10 @@ from conftest import CONFIG, REPOSITORY, Study, make_few, make_study
 SCHEDULER = REPOSITORY / "workflow_scripts/scheduler.sh"
 PROGRAMS = Path(__file__).with_name("schedulers")
 """Programs that run the jobs at once, in the background, and leave files beside themselves."""
-VOLUME = {"TOPORANK_IMAGE": "registry/toporank:0.1.0", "TOPORANK_VOLUME": "shared:/data"}
+VOLUME = {
+    "TOPORANK_IMAGE": "registry/toporank:0.1.0",
+    "TOPORANK_VOLUME": "shared:/data",
+}
 QUICK = "--cores 2 --latency-wait 5 --seconds-between-status-checks 1"
 
 
@@ -38,7 +41,9 @@ def scheduler(folder: Path, words: str, **programs: str) -> subprocess.Completed
     return subprocess.run([SCHEDULER, *words.split()], check=False, **how)
 
 
-def built(folder: Path, python: str, profile: str, path: str, **environment: str) -> Study:
+def built(
+    folder: Path, python: str, profile: str, path: str, **environment: str
+) -> Study:
     """A data set that was built through a scheduler."""
     study = make_few(folder / "study")
     study.python = python
@@ -53,7 +58,9 @@ def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
     seen.
     """
     texts = {name: (PROGRAMS / name).read_text() for name in ("qsub", "qstat", "qacct")}
-    study = built(tmp_path, submitting_python, "generic", path_with(tmp_path / "sge", **texts))
+    study = built(
+        tmp_path, submitting_python, "generic", path_with(tmp_path / "sge", **texts)
+    )
     asked = (tmp_path / "sge/asked").read_text().splitlines()
     assert len(asked) == len(list((study.results / "mini/plan").glob("*.tsv")))
     assert all("-l h_vmem=3001M,h_rt=7200" in line for line in asked)
@@ -67,7 +74,9 @@ def test_a_data_set_is_built_by_pods(tmp_path, submitting_python):
     text = f"#!{submitting_python}\n{(PROGRAMS / 'kubectl.py').read_text()}"
     path = path_with(tmp_path / "bin", kubectl=text)
     study = built(tmp_path, submitting_python, "kubernetes", path, **VOLUME)
-    jobs = [yaml.safe_load(file.read_text()) for file in (tmp_path / "bin").glob("*.yaml")]
+    jobs = [
+        yaml.safe_load(file.read_text()) for file in (tmp_path / "bin").glob("*.yaml")
+    ]
     assert len(jobs) == len(list((study.results / "mini/plan").glob("*.tsv")))
     for job in jobs:
         pod = job["spec"]["template"]["spec"]
@@ -78,7 +87,9 @@ def test_a_data_set_is_built_by_pods(tmp_path, submitting_python):
             "requests": {"cpu": "1", "memory": "3000M"},
             "limits": {"memory": "3000M"},
         }
-        assert container["volumeMounts"] == [{"name": volume["name"], "mountPath": "/data"}]
+        assert container["volumeMounts"] == [
+            {"name": volume["name"], "mountPath": "/data"}
+        ]
         assert volume["persistentVolumeClaim"] == {"claimName": "shared"}
 
 
@@ -133,7 +144,9 @@ def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(
     study, submitting_python, tmp_path
 ):
     """Every job fails here."""
-    programs = dict.fromkeys(("sinfo", "sshare", "sacctmgr", "scontrol", "scancel"), "#!/bin/sh\n")
+    programs = dict.fromkeys(
+        ("sinfo", "sshare", "sacctmgr", "scontrol", "scancel"), "#!/bin/sh\n"
+    )
     programs |= dict.fromkeys(("squeue", "sacct"), "#!/bin/sh\necho '7|FAILED'\n")
     programs["sbatch"] = f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/asked'\necho 7\n"
     cuda = {"accelerator": "cuda", "devices": 2}
@@ -154,10 +167,15 @@ def test_a_python_that_jobs_could_not_start_is_refused_before_any_job(tmp_path):
     """Locally it is fine: only what is submitted has its path unquoted."""
     study = make_study(tmp_path / "study")
     (tmp_path / "a space").symlink_to(sys.prefix)
-    study.python = str(tmp_path / "a space" / Path(sys.executable).relative_to(sys.prefix))
+    study.python = str(
+        tmp_path / "a space" / Path(sys.executable).relative_to(sys.prefix)
+    )
     refused = study.run("--profile", "profiles/generic", "build_graphs", check=False)
     assert refused.returncode != 0
-    assert f"a Python whose path has a space: {study.python} (make the .venv" in refused.stdout
+    assert (
+        f"a Python whose path has a space: {study.python} (make the .venv"
+        in refused.stdout
+    )
     assert not list(study.results.rglob("*.pt"))
     assert study.run("-n", "build_graphs").returncode == 0
 
@@ -181,7 +199,12 @@ def test_a_python_that_jobs_could_not_start_is_refused_before_any_job(tmp_path):
         ("aws", "aws", "FAILED", "failed"),
         ("sge", "qacct", "failed       0\nexit_status  0", "success"),
         ("sge", "qacct", "failed       0\nexit_status  1", "failed"),
-        ("sge", "qacct", "failed       100 : assumedly after job\nexit_status  137", "failed"),
+        (
+            "sge",
+            "qacct",
+            "failed       100 : assumedly after job\nexit_status  137",
+            "failed",
+        ),
         ("sge", "", "", "running"),  # none answers: it is asked again
         ("pbs", "", "", "running"),
         ("lsf", "", "", "running"),
@@ -190,7 +213,9 @@ def test_a_python_that_jobs_could_not_start_is_refused_before_any_job(tmp_path):
     ],
 )
 def test_what_a_scheduler_says_of_a_job(tmp_path, cluster, program, says, status):
-    programs = dict.fromkeys(("qstat", "qacct", "bjobs", "kubectl", "aws"), "#!/bin/sh\nexit 1\n")
+    programs = dict.fromkeys(
+        ("qstat", "qacct", "bjobs", "kubectl", "aws"), "#!/bin/sh\nexit 1\n"
+    )
     if program:
         programs[program] = f"#!/bin/sh\ncat <<'E'\n{says}\nE\n"
     answer = scheduler(tmp_path, f"{cluster} status 7", **programs)
@@ -208,7 +233,9 @@ def test_what_a_scheduler_says_of_a_job(tmp_path, cluster, program, says, status
 def test_what_a_scheduler_is_asked_for(tmp_path, cluster, program, says, options):
     """Jobs get the environment (-V), from bsub without asking."""
     text = f"#!/bin/sh\necho \"$@\" > '{tmp_path}/asked'\necho '{says}'\n"
-    answer = scheduler(tmp_path, f"{cluster} submit 2 3000 90 -q long job.sh", **{program: text})
+    answer = scheduler(
+        tmp_path, f"{cluster} submit 2 3000 90 -q long job.sh", **{program: text}
+    )
     assert answer.stdout.strip().split(".")[0] == "7"
     asked = (tmp_path / "asked").read_text()
     assert options.removeprefix("-V ") in asked

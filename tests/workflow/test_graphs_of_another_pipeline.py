@@ -30,7 +30,12 @@ CONFIG = {
 
 
 def save_graph(
-    study: Study, name: str, seed: int, *, edges: int = WIDTHS[1], dockq: float | None = None
+    study: Study,
+    name: str,
+    seed: int,
+    *,
+    edges: int = WIDTHS[1],
+    dockq: float | None = None,
 ) -> None:
     """Save a random graph; it has no label where the table has to give it."""
     draw = torch.Generator().manual_seed(seed)
@@ -57,7 +62,12 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
         for d in range(3):
             in_table = d == 0
             dockq = 0.1 + 0.2 * d
-            save_graph(study, f"theirs/T{t}/d{d}.pt", 10 * t + d, dockq=None if in_table else dockq)
+            save_graph(
+                study,
+                f"theirs/T{t}/d{d}.pt",
+                10 * t + d,
+                dockq=None if in_table else dockq,
+            )
             if in_table:
                 labels.append(f"T{t},d{d},{dockq}")
     for d in range(2):
@@ -72,7 +82,9 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
     assert "TopoRank cannot name the features" in printed
     assert "there are no clusters: each target is split alone" in printed
     assert (study.results / "final/best.ckpt").exists()
-    assert [row["run"] for row in rows(study.text("final/leaderboard.csv"))] == ["tiny_seed1"]
+    assert [row["run"] for row in rows(study.text("final/leaderboard.csv"))] == [
+        "tiny_seed1"
+    ]
     assert sorted(row["split"] for row in rows(study.text("splits.csv"))) == [
         "train",
         "train",
@@ -81,7 +93,9 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
     assert len(rows(study.text("scores/theirs/models.csv"))) == 9
     assert {row["target"] for row in rows(study.text("scores/new/models.csv"))} == {"X"}
     assert '"n_labels": 3' in study.text("evaluation/theirs/summary.json")
-    assert "The models are graphs of another pipeline" in study.text("scores/theirs/report.html")
+    assert "The models are graphs of another pipeline" in study.text(
+        "scores/theirs/report.html"
+    )
     assert "Nothing to be done" in study.run("all").stdout
 
     refused = study.run(
@@ -93,4 +107,7 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
     )
     save_graph(study, "new/X/d1.pt", 1, edges=3)
     refused = study.run("all", check=False)
-    assert "new/X/d1.pt: edge_attr has 3 columns, in new/X/d0.pt it has 4" in refused.stdout
+    assert (
+        "new/X/d1.pt: edge_attr has 3 columns, in new/X/d0.pt it has 4"
+        in refused.stdout
+    )

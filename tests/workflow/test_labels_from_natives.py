@@ -25,7 +25,8 @@ def qualities(study: Study) -> dict[tuple[str, str], np.ndarray]:
     """Local quality of the edges of every packed decoy."""
     pack = Pack.open(study.home / PACK)
     return {
-        (target, decoy): pack.graph(i).edge_y for i, (target, decoy, _) in enumerate(pack.decoys)
+        (target, decoy): pack.graph(i).edge_y
+        for i, (target, decoy, _) in enumerate(pack.decoys)
     }
 
 
@@ -38,10 +39,13 @@ def test_decoys_are_labelled_by_their_natives_before_their_graphs_are_built(tmp_
             study.home / "natives" / f"{target}.pdb.gz",
         )
     study.configure(
-        datasets=[{"name": "mini", "decoys": "decoys", "natives": "natives"}], **FEW_SETTINGS
+        datasets=[{"name": "mini", "decoys": "decoys", "natives": "natives"}],
+        **FEW_SETTINGS,
     )
     printed = study.run("build_graphs", "label_decoys", PACK).stdout
-    assert "4 decoys = 4 ok; 4 labels = 4 with a graph; 0 decoys without label" in printed
+    assert (
+        "4 decoys = 4 ok; 4 labels = 4 with a graph; 0 decoys without label" in printed
+    )
 
     table = {
         (row["Target"], row["Model"]): float(row["DockQ"])
@@ -64,7 +68,12 @@ def test_decoys_are_labelled_by_their_natives_before_their_graphs_are_built(tmp_
     shutil.copy(EXAMPLE / "decoys/1AVZ/mid2.pdb.gz", other)
     study.forget_logs()
     study.run("build_graphs", PACK)
-    assert study.computed() == {"complex": 1, "label": 2, "counterparts": 2, "graphs": 2}
+    assert study.computed() == {
+        "complex": 1,
+        "label": 2,
+        "counterparts": 2,
+        "graphs": 2,
+    }
     after = qualities(study)
     assert {key for key in before if not np.array_equal(before[key], after[key])} == {
         ("1AVZ", "mid1"), ("1AVZ", "far1")

@@ -16,7 +16,9 @@ from toporank.scorer.scorer import Scorer
 pytestmark = pytest.mark.slow
 
 
-def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_changed(tmp_path):
+def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_changed(
+    tmp_path,
+):
     """Four targets are too few for a judge; natives of three are read for the quality of
     residues.
     """
@@ -25,7 +27,9 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     natives = study.home / "natives"
     natives.mkdir()
     for target in ("1AVZ", "1GCQ", "1KTZ"):
-        shutil.copy(EXAMPLE / "decoys" / target / "near1.pdb.gz", natives / f"{target}.pdb.gz")
+        shutil.copy(
+            EXAMPLE / "decoys" / target / "near1.pdb.gz", natives / f"{target}.pdb.gz"
+        )
     sweep = {
         "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 1},
         "configs": [{"name": "tiny", "hidden": 8, "heads": 2, "local_weight": 1.0}],
@@ -39,10 +43,23 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     )  # as an earlier configuration left them
     of_more_folds.mkdir(parents=True)
     (of_more_folds / "summary.json").write_text("{}")
-    command = [sys.executable, "-m", "toporank", "train", "config/config.yaml", "--cores", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "toporank",
+        "train",
+        "config/config.yaml",
+        "--cores",
+        "2",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
     done = subprocess.run(
-        command, cwd=study.home, env=environment, capture_output=True, text=True, check=False
+        command,
+        cwd=study.home,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     named = [line for line in done.stdout.splitlines() if line.startswith("results/")]
@@ -59,7 +76,10 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
         f"fold{fold}_tiny_seed1.safetensors" for fold in range(3)
     ]
     assert "| all | 4 | 4 |" in study.text("scorer/README.md")
-    trained = {path.parent.name for path in study.results.glob("cross_validation/*/*/summary.json")}
+    trained = {
+        path.parent.name
+        for path in study.results.glob("cross_validation/*/*/summary.json")
+    }
     assert trained == {"tiny_seed1"}  # what the scorer needs, and no more
 
     mine = study.home / "mine/1AVZ"
@@ -78,4 +98,6 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
         file.seek(-1, 2)
         file.write(bytes([last ^ 1]))
     printed = study.run("score", *chosen, check=False).stdout
-    assert f"{scorer.members[0].name}: it was changed after the scorer was made" in printed
+    assert (
+        f"{scorer.members[0].name}: it was changed after the scorer was made" in printed
+    )

@@ -30,10 +30,14 @@ def scores(table: str) -> dict[tuple[str, str], float]:
     return {(row["target"], row["decoy"]): float(row["dockq"]) for row in rows}
 
 
-def test_a_checkpoint_of_24_edge_columns_scores_with_them_whatever_the_configuration_says(tmp_path):
+def test_a_checkpoint_of_24_edge_columns_scores_with_them_whatever_the_configuration_says(
+    tmp_path,
+):
     study = make_study(tmp_path, DECOYS)
     features = {"edges": "edges/multiscale_v24"}
-    study.configure(features=features, training=TRAINING, coverage={"minimum_percent": 50})
+    study.configure(
+        features=features, training=TRAINING, coverage={"minimum_percent": 50}
+    )
     study.run("score")
     checkpoint = study.results / "final/best.ckpt"
     description = read_description(checkpoint)
@@ -44,6 +48,12 @@ def test_a_checkpoint_of_24_edge_columns_scores_with_them_whatever_the_configura
 
     study.configure(training=TRAINING)
     study.run(
-        "score", "--config", "score_decoys=decoys", "score_name=again", f"scorer={checkpoint}"
+        "score",
+        "--config",
+        "score_decoys=decoys",
+        "score_name=again",
+        f"scorer={checkpoint}",
     )
-    assert scores(study.text("scores/again/models.csv")) == pytest.approx(by_study, abs=1e-6)
+    assert scores(study.text("scores/again/models.csv")) == pytest.approx(
+        by_study, abs=1e-6
+    )

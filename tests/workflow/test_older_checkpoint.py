@@ -21,9 +21,15 @@ def score(home: Path, decoys: Path, checkpoint: Path) -> pd.DataFrame:
     """Score a folder in a working directory; the ranking by decoy."""
     home.mkdir()
     Study(home).run(
-        "score", "--config", f"score_decoys={decoys}", f"scorer={checkpoint}", "partners=chains"
+        "score",
+        "--config",
+        f"score_decoys={decoys}",
+        f"scorer={checkpoint}",
+        "partners=chains",
     )
-    return pd.read_csv(home / f"results/scores/{decoys.name}/models.csv").set_index("decoy")
+    return pd.read_csv(home / f"results/scores/{decoys.name}/models.csv").set_index(
+        "decoy"
+    )
 
 
 def test_decoys_are_scored_with_an_older_checkpoint_on_published_features(tmp_path):
@@ -31,11 +37,14 @@ def test_decoys_are_scored_with_an_older_checkpoint_on_published_features(tmp_pa
     decoys.mkdir()
     for file in ("near1.pdb.gz", "mid4.cif"):
         shutil.copy(EXAMPLE / "decoys/1GCQ" / file, decoys / file)
-    checkpoint = write_published_checkpoint(tmp_path / "older.ckpt", published_state(seed=1))
+    checkpoint = write_published_checkpoint(
+        tmp_path / "older.ckpt", published_state(seed=1)
+    )
     ranking = score(tmp_path / "home", decoys, checkpoint)
     assert list(ranking["status"]) == ["ok", "ok"]
     assert ranking["dockq"].between(0, 1).all()
-    assert not (tmp_path / "home/results/models/graphs").exists()  # scoring publishes none
+    # scoring publishes none
+    assert not (tmp_path / "home/results/models/graphs").exists()
     page = (tmp_path / "home/results/scores/models/report.html").read_text()
     assert "What gave these scores" in page
 
@@ -44,7 +53,9 @@ def test_a_foreign_checkpoint_stops_before_anything_is_computed(tmp_path):
     decoys = tmp_path / "models"
     decoys.mkdir()
     shutil.copy(EXAMPLE / "decoys/1GCQ/mid4.cif", decoys)
-    torch.save({"state_dict": {"encoder.weight": torch.zeros(3, 3)}}, tmp_path / "foreign.ckpt")
+    torch.save(
+        {"state_dict": {"encoder.weight": torch.zeros(3, 3)}}, tmp_path / "foreign.ckpt"
+    )
     answer = Study(tmp_path).run(
         "score",
         "--config",
@@ -66,7 +77,9 @@ def test_features_by_name_are_written_into_the_graphs(tmp_path):
     shutil.copy(EXAMPLE / "decoys/1GCQ/mid4.cif", decoys)
     study = Study(tmp_path)
     datasets = json.dumps([{"name": "one", "decoys": str(decoys)}])
-    study.run("build_graphs", "--config", f"datasets={datasets}", "features=topoqa_compat")
+    study.run(
+        "build_graphs", "--config", f"datasets={datasets}", "features=topoqa_compat"
+    )
     graph = published_graph(study.results / "one/graphs/models/mid4.pt")
     assert graph.metadata["features"] == PRESETS["topoqa_compat"]
 
@@ -80,7 +93,9 @@ def test_decoys_of_the_reference_get_their_published_scores(tmp_path, reference_
     for name in ("1A2K_trimer_model", "1AY7_bound", "6AL0_af2_0"):
         (decoys / f"{name}.pdb.gz").symlink_to(reference / f"pdb/{name}.pdb.gz")
     ranking = score(tmp_path / "home", decoys, reference / "topoqa.ckpt")
-    published = pd.read_csv(reference / "predictions.csv").set_index("name")["pred_official_xyy"]
+    published = pd.read_csv(reference / "predictions.csv").set_index("name")[
+        "pred_official_xyy"
+    ]
     assert len(ranking) == 3
     details = pd.read_csv(next(tmp_path.rglob("details.csv"))).set_index("decoy")
     assert (details["score"] - published[details.index]).abs().max() < 1e-6

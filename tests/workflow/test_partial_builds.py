@@ -14,18 +14,29 @@ GRAPH = "results/mini/graphs/1GCQ/mid4.pt"
 
 def coverage(study) -> dict[tuple[str, str], str]:
     """Status of every decoy and label."""
-    rows = [line.split("\t") for line in study.text("mini/coverage.tsv").splitlines()[1:]]
+    rows = [
+        line.split("\t") for line in study.text("mini/coverage.tsv").splitlines()[1:]
+    ]
     return {(row[0], row[1]): row[2] for row in rows}
 
 
 def graphs(study) -> dict[str, bytes]:
-    return {name: content for name, content in study.tree().items() if name.endswith(".pt")}
+    return {
+        name: content for name, content in study.tree().items() if name.endswith(".pt")
+    }
 
 
 def test_one_graph_asked_for_by_its_path_is_built_and_no_other(fresh, few_built):
     fresh.run(GRAPH)
     assert fresh.computed() == Counter(
-        complex=1, confidence=1, contacts=1, interface=1, topology=1, nodes=1, edges=1, graphs=1
+        complex=1,
+        confidence=1,
+        contacts=1,
+        interface=1,
+        topology=1,
+        nodes=1,
+        edges=1,
+        graphs=1,
     )
     assert graphs(fresh) == {
         "mini/graphs/1GCQ/mid4.pt": graphs(few_built)["mini/graphs/1GCQ/mid4.pt"]
@@ -45,11 +56,16 @@ def test_one_graph_asked_for_by_its_path_is_built_and_no_other(fresh, few_built)
     assert fresh.tree() == few_built.tree()
 
 
-def test_one_graph_built_with_other_parameters_does_not_pass_for_the_old_one(few, few_built):
+def test_one_graph_built_with_other_parameters_does_not_pass_for_the_old_one(
+    few, few_built
+):
     """Same size, other content: the next full build sets it right without computing anything."""
     few.configure(**FEW_SETTINGS, features={"edges": {"scaling": "none"}})
     few.run(GRAPH)
-    assert graphs(few)["mini/graphs/1GCQ/mid4.pt"] != graphs(few_built)["mini/graphs/1GCQ/mid4.pt"]
+    assert (
+        graphs(few)["mini/graphs/1GCQ/mid4.pt"]
+        != graphs(few_built)["mini/graphs/1GCQ/mid4.pt"]
+    )
     few.configure(**FEW_SETTINGS)
     few.forget_logs()
     few.run("build_graphs")
@@ -71,9 +87,9 @@ def test_targets_build_these_alone_and_leave_the_others_as_they_are(fresh, few_b
     fresh.run("build_graphs")
     assert fresh.computed() == Counter()
     assert graphs(fresh) == graphs(few_built)
-    assert fresh.text("mini/coverage.tsv") == few_built.text("mini/coverage.tsv").replace(
-        str(few_built.home), str(fresh.home)
-    )
+    assert fresh.text("mini/coverage.tsv") == few_built.text(
+        "mini/coverage.tsv"
+    ).replace(str(few_built.home), str(fresh.home))
 
 
 def test_an_unknown_target_is_an_error_that_names_the_nearest(fresh):
@@ -87,7 +103,11 @@ def test_what_a_part_made_anew_is_packed_and_not_what_was_there_before(few):
     pack = "results/mini/graphs.safetensors"
     few.run(pack)
     labels = few.home / "labels.csv"
-    lines = [line for line in labels.read_text().splitlines() if not line.startswith("1GCQ,mid4,")]
+    lines = [
+        line
+        for line in labels.read_text().splitlines()
+        if not line.startswith("1GCQ,mid4,")
+    ]
     labels.write_text("\n".join([*lines, "1GCQ,mid4,0.25,2,train"]) + "\n")
     few.run(pack, "--config", "only=1GCQ")
     store = GraphStore.open([few.home / pack])

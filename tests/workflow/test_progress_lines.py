@@ -27,12 +27,16 @@ def test_a_build_tells_how_far_it_is(tmp_path):
     study.repository = clone_to(tmp_path / "toporank")
     module = study.repository / "lib/toporank/app/workflow/progress.py"
     module.write_text(
-        module.read_text().replace("FIRST, LONGEST = 2.0, 30.0", "FIRST, LONGEST = 0.05, 0.2")
+        module.read_text().replace(
+            "FIRST, LONGEST = 2.0, 30.0", "FIRST, LONGEST = 0.05, 0.2"
+        )
     )
     settings = {**FEW_SETTINGS, "workflow": {"chunk_size": 3}}
     study.configure(**settings)
     lines = LINE.finditer(study.run("build_graphs").stdout)
-    told = [{key: int(number) for key, number in line.groupdict().items()} for line in lines]
+    told = [
+        {key: int(number) for key, number in line.groupdict().items()} for line in lines
+    ]
     assert told
     assert {line["all"] for line in told} == {5}
     for key in ("done", "percent", "failed"):

@@ -48,7 +48,9 @@ def again(study: Study, **settings) -> Counter[str]:
 def afresh(study: Study, home: Path) -> dict[str, bytes]:
     """What the inputs of a study come to in a new folder, where there is nothing to reuse."""
     home.mkdir()
-    subprocess.run(["cp", "-a", *(str(path) for path in inputs(study)), str(home)], check=True)
+    subprocess.run(
+        ["cp", "-a", *(str(path) for path in inputs(study)), str(home)], check=True
+    )
     fresh = Study(home, study.repository)
     fresh.run(GRAPHS)
     return fresh.tree()
@@ -76,13 +78,21 @@ def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tm
     text, table = changed.read_text(), labels.read_text()
 
     atom = next(
-        line for line in text.splitlines() if line.startswith("ATOM") and line[12:16] == " CA "
+        line
+        for line in text.splitlines()
+        if line.startswith("ATOM") and line[12:16] == " CA "
     )
-    changed.write_text(text.replace(atom, f"{atom[:30]}{float(atom[30:38]) + 0.5:8.3f}{atom[38:]}"))
+    changed.write_text(
+        text.replace(atom, f"{atom[:30]}{float(atom[30:38]) + 0.5:8.3f}{atom[38:]}")
+    )
     shutil.copy(EXAMPLE / "decoys/1GCQ/far1.pdb.gz", study.home / "decoys/1GCQ")
     assert again(study) == Counter(dict.fromkeys(ALL, 2))
     after = study.tree()
-    for name in ("topology/1AVZ/far1.csv", "nodes/1AVZ/far1.csv", "graphs/1AVZ/far1.pt"):
+    for name in (
+        "topology/1AVZ/far1.csv",
+        "nodes/1AVZ/far1.csv",
+        "graphs/1AVZ/far1.pt",
+    ):
         assert after[f"mini/{name}"] != three.tree()[f"mini/{name}"]
     assert after == afresh(study, tmp_path / "changed and added")
 
@@ -90,7 +100,10 @@ def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tm
     (study.home / "decoys/1GCQ/mid4.cif").rename(study.home / "decoys/1GCQ/renamed.cif")
     labels.write_text(table.replace("1GCQ,mid4,", "1GCQ,renamed,"))
     assert again(study) == Counter()
-    coverage = [line.split("\t")[:2] for line in study.text("mini/coverage.tsv").splitlines()[1:]]
+    coverage = [
+        line.split("\t")[:2]
+        for line in study.text("mini/coverage.tsv").splitlines()[1:]
+    ]
     assert coverage == [
         ["1AVZ", "near1"],
         ["1GCQ", "far1"],
@@ -119,13 +132,20 @@ def test_a_parameter_of_the_last_stage_changed_then_back_in_a_data_set_that_was_
 ):
     study = copied(three, tmp_path / "study")
     before = study.tree()
-    assert again(study, features={"edges": {"cutoff": 9.0}}) == Counter(edges=3, graphs=3)
+    assert again(study, features={"edges": {"cutoff": 9.0}}) == Counter(
+        edges=3, graphs=3
+    )
     assert study.tree() == afresh(study, tmp_path / "wider") != before
     (study.home / "decoys").rename(study.home / "moved decoys é")
     assert (
-        again(study, datasets=[{**CONFIG["datasets"][0], "decoys": "moved decoys é"}]) == Counter()
+        again(study, datasets=[{**CONFIG["datasets"][0], "decoys": "moved decoys é"}])
+        == Counter()
     )
-    coverage = before.pop("mini/coverage.tsv").decode().replace("\tdecoys/", "\tmoved decoys é/")
+    coverage = (
+        before.pop("mini/coverage.tsv")
+        .decode()
+        .replace("\tdecoys/", "\tmoved decoys é/")
+    )
     assert study.tree() == {**before, "mini/coverage.tsv": coverage.encode()}
 
 
@@ -156,7 +176,10 @@ def test_two_folders_and_two_data_sets_share_a_reuse_store(tmp_path):
     assert not (second.home / ".toporank/store").exists()
     for file in ("1AVZ/near1", "1AVZ/far1"):
         ours = second.results / f"twin/topology/{file}.csv"
-        assert ours.read_bytes() == (first.results / f"mini/topology/{file}.csv").read_bytes()
+        assert (
+            ours.read_bytes()
+            == (first.results / f"mini/topology/{file}.csv").read_bytes()
+        )
 
 
 FEATURES = {
@@ -168,7 +191,9 @@ FEATURES = {
 
 
 def test_code_of_one_stage_changed_and_back(tmp_path):
-    study = clean(tmp_path / "study", clone_to(tmp_path / "toporank"), features=FEATURES)
+    study = clean(
+        tmp_path / "study", clone_to(tmp_path / "toporank"), features=FEATURES
+    )
     before = study.tree()
     module = study.repository / "lib/toporank/features/topology.py"
     text = module.read_text()

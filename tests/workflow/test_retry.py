@@ -26,9 +26,15 @@ exec "{real}" "$@"
 def test_failed_decoys_are_recorded_judged_and_tried_again_on_request(tmp_path):
     study = make_study(tmp_path / "fresh", FEW)
     study.configure(**FEW_SETTINGS, features={"nodes": {"dssp": "mkdssp"}})
-    broken, calls, program = tmp_path / "broken", tmp_path / "calls", tmp_path / "bin/mkdssp"
+    broken, calls, program = (
+        tmp_path / "broken",
+        tmp_path / "calls",
+        tmp_path / "bin/mkdssp",
+    )
     program.parent.mkdir()
-    program.write_text(MKDSSP.format(broken=broken, calls=calls, real=shutil.which("mkdssp")))
+    program.write_text(
+        MKDSSP.format(broken=broken, calls=calls, real=shutil.which("mkdssp"))
+    )
     program.chmod(0o755)
     path = f"{program.parent}:{os.environ['PATH']}"
 
@@ -51,5 +57,7 @@ def test_failed_decoys_are_recorded_judged_and_tried_again_on_request(tmp_path):
     study.run("build_graphs", "--forcerun", "build_chunk", PATH=path)
     assert study.computed() == Counter(nodes=4, edges=4, graphs=4)
     assert calls.read_text() == "x\n" * 4, "mkdssp runs once for each decoy"
-    statuses = [row.split("\t")[2] for row in study.text("mini/coverage.tsv").splitlines()[1:]]
+    statuses = [
+        row.split("\t")[2] for row in study.text("mini/coverage.tsv").splitlines()[1:]
+    ]
     assert Counter(statuses) == Counter(ok=4, no_interface=1, label_without_decoy=1)

@@ -37,7 +37,9 @@ def scored(tmp_path_factory, finished) -> Study:
     five = ring([line for line in ATOMS if line[21] == "H"], 5, 24.0)
     write_pdb(home / "in/ring/whole.pdb", five)
     write_pdb(home / "in/ring/off.pdb", away(five, "C", 60.0))
-    (home / "in/partners.csv").write_text("target,partners\nsaid,H+L:A\nchains,chains\n")
+    (home / "in/partners.csv").write_text(
+        "target,partners\nsaid,H+L:A\nchains,chains\n"
+    )
     return score(home, finished)
 
 
@@ -74,16 +76,28 @@ def test_with_partners_the_antibody_itself_is_no_interface(scored):
     rows = table(scored, "interfaces.csv").query("decoy == 'native'")
     for target in ("said", "unsaid"):
         assert rows[rows["target"] == target]["interface"].tolist() == ["A:H+L"]
-    assert rows[rows["target"] == "chains"]["interface"].tolist() == ["A:H", "A:L", "H:L"]
+    assert rows[rows["target"] == "chains"]["interface"].tolist() == [
+        "A:H",
+        "A:L",
+        "H:L",
+    ]
 
 
 def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(scored):
     assert ranked(scored, "ring") == [("whole", "ok"), ("off", "partner_apart")]
     rows = (
-        table(scored, "interfaces.csv").query("target == 'ring'").set_index(["decoy", "interface"])
+        table(scored, "interfaces.csv")
+        .query("target == 'ring'")
+        .set_index(["decoy", "interface"])
     )
     whole, off = rows.loc["whole"], rows.loc["off"]
-    assert whole[whole["status"] == "ok"].index.tolist() == ["A:B", "A:E", "B:C", "C:D", "D:E"]
+    assert whole[whole["status"] == "ok"].index.tolist() == [
+        "A:B",
+        "A:E",
+        "B:C",
+        "C:D",
+        "D:E",
+    ]
     assert off[off["status"] == "ok"].index.tolist() == ["A:B", "A:E", "D:E"]
     assert off.loc[["B:C", "C:D"], "status"].tolist() == ["apart", "apart"]
     assert all(off.loc[["B:C", "C:D"], "closest"].astype(float) > 10)
@@ -93,7 +107,10 @@ def test_a_ring_that_lost_a_chain_keeps_the_scores_of_its_other_interfaces(score
         )
     summary = table(scored, "details.csv").query("decoy == 'whole'").iloc[0]
     values = whole["dockq"].astype(float)
-    assert (float(summary["min_interface"]), int(summary["n_interfaces"])) == (values.min(), 5)
+    assert (float(summary["min_interface"]), int(summary["n_interfaces"])) == (
+        values.min(),
+        5,
+    )
     assert float(summary["mean_interface"]) == pytest.approx(values.mean(), abs=1e-6)
 
 
@@ -127,7 +144,9 @@ def test_partners_can_be_said_in_the_configuration_a_table_or_the_labels(tmp_pat
     ]
     write_pdb(tmp_path / "decoys/T/native.pdb", ATOMS)
     (tmp_path / "given.csv").write_text("target;partners\nT;A:L+H\n")
-    (tmp_path / "labels.csv").write_text("Target,Model,Partners,DockQ\nT,native,H+L:A,1.0\n")
+    (tmp_path / "labels.csv").write_text(
+        "Target,Model,Partners,DockQ\nT,native,H+L:A,1.0\n"
+    )
     study.configure(datasets=datasets)
     first, *others = (f"results/{row['name']}/published.tsv" for row in datasets)
     study.run(first, "--config", "partners=L+H:A")

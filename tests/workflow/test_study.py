@@ -11,7 +11,15 @@ import pandas as pd
 import pytest
 from _synthetic import predict
 
-from conftest import DECOYS, N_DECOYS, UNLABELLED, WITHOUT_DECOY, Study, clone_to, make_study
+from conftest import (
+    DECOYS,
+    N_DECOYS,
+    UNLABELLED,
+    WITHOUT_DECOY,
+    Study,
+    clone_to,
+    make_study,
+)
 from toporank.learning.data import GraphStore
 from toporank.learning.weights import load_weights
 
@@ -35,7 +43,9 @@ SECOND = {"tiny_seed2", "phase2_seed4"}
 
 
 def coverage(study) -> pd.DataFrame:
-    return pd.read_csv(study.results / "mini/coverage.tsv", sep="\t", keep_default_na=False)
+    return pd.read_csv(
+        study.results / "mini/coverage.tsv", sep="\t", keep_default_na=False
+    )
 
 
 def test_every_promised_file_is_there(finished):
@@ -51,7 +61,9 @@ def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
         "label_without_decoy": 1,
     }
     unlabelled = table[table["dockq"] == ""]
-    assert list(zip(unlabelled["target"], unlabelled["decoy"], strict=True)) == [UNLABELLED]
+    assert list(zip(unlabelled["target"], unlabelled["decoy"], strict=True)) == [
+        UNLABELLED
+    ]
     lost = table[table["status"] == "label_without_decoy"].iloc[0]
     assert (lost.target, lost.decoy) == WITHOUT_DECOY
     assert (
@@ -65,7 +77,8 @@ def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
 def models_of(study) -> pd.DataFrame:
     """models.csv and details.csv in one table."""
     models, details = (
-        pd.read_csv(study.results / f"scores/mini/{name}.csv") for name in ("models", "details")
+        pd.read_csv(study.results / f"scores/mini/{name}.csv")
+        for name in ("models", "details")
     )
     return models.merge(details, on=["target", "decoy"])
 
@@ -96,10 +109,13 @@ def test_a_decoy_without_interface_is_ranked_last_and_said_to_be_so(finished):
 def test_decoys_are_scored_by_the_mean_of_the_best_two_runs(finished):
     best = pd.read_csv(finished.results / "final/leaderboard.csv")["run"][:2]
     members = [finished.results / f"final/ensemble/{run}.ckpt" for run in best]
-    assert sorted((finished.results / "final/ensemble").glob("*.ckpt")) == sorted(members)
+    assert sorted((finished.results / "final/ensemble").glob("*.ckpt")) == sorted(
+        members
+    )
     store = GraphStore.open([finished.results / "mini/graphs.safetensors"])
     found = np.array(
-        [predict(load_weights(member)[0], store).numpy() for member in members], dtype=float
+        [predict(load_weights(member)[0], store).numpy() for member in members],
+        dtype=float,
     )
     expected = store.decoys[["target", "decoy"]].assign(
         mean=found.mean(axis=0), sd=abs(found[0] - found[1]) / 2**0.5
@@ -107,13 +123,20 @@ def test_decoys_are_scored_by_the_mean_of_the_best_two_runs(finished):
     models = models_of(finished).merge(expected, on=["target", "decoy"])
     assert len(models) == N_DECOYS - 1
     assert models["score"].tolist() == pytest.approx(models["mean"].tolist(), abs=1e-6)
-    assert models["network_sd"].tolist() == pytest.approx(models["sd"].tolist(), abs=1e-6)
+    assert models["network_sd"].tolist() == pytest.approx(
+        models["sd"].tolist(), abs=1e-6
+    )
     assert models["sd"].max() > 1e-4
 
 
 def test_the_best_checkpoint_is_the_best_of_the_leaderboard(finished):
     leaderboard = pd.read_csv(finished.results / "final/leaderboard.csv")
-    assert set(leaderboard["run"]) == {"tiny_seed1", "tiny_seed2", "phase1_seed3", "phase2_seed4"}
+    assert set(leaderboard["run"]) == {
+        "tiny_seed1",
+        "tiny_seed2",
+        "phase1_seed3",
+        "phase2_seed4",
+    }
     best = json.loads(finished.text("final/best.json"))
     assert best["val_loss"] == pytest.approx(leaderboard["best_loss.val_loss"].min())
     chosen = leaderboard[leaderboard["chosen"]].iloc[0]
@@ -132,13 +155,16 @@ def test_what_training_has_seen_of_each_target_is_told(finished):
     leakage = pd.read_csv(
         finished.results / "scores/mini/targets.csv", keep_default_na=False
     ).set_index("target")
-    splits = pd.read_csv(finished.results / "splits.csv", keep_default_na=False).set_index(
-        "target"
-    )["split"]
+    splits = pd.read_csv(
+        finished.results / "splits.csv", keep_default_na=False
+    ).set_index("target")["split"]
     trained = splits[splits == "train"].index.drop("2I25")
     assert set(leakage.index) == set(DECOYS)
     assert (leakage.loc[trained, "nearest_training_target"] == trained).all()
-    assert (leakage.loc["2I25", "seen_in_training"], leakage.loc["2I25", "why_seen"]) == (
+    assert (
+        leakage.loc["2I25", "seen_in_training"],
+        leakage.loc["2I25", "why_seen"],
+    ) == (
         "unknown",
         "no decoy of it was built",
     )
@@ -185,12 +211,18 @@ def test_the_same_seeds_give_the_same_results(finished, tmp_path):
             shutil.copytree(kept, other.home / kept.relative_to(finished.home))
     other.run("all")
     logs = [
-        log for stage in ("training", "finetune") for log in other.home.glob(f"logs/{stage}/*.log")
+        log
+        for stage in ("training", "finetune")
+        for log in other.home.glob(f"logs/{stage}/*.log")
     ]
-    assert {log.stem for log in logs if "taken from the reuse store" in log.read_text()} == SECOND
+    assert {
+        log.stem for log in logs if "taken from the reuse store" in log.read_text()
+    } == SECOND
     theirs, ours = other.tree(), finished.tree()
     assert theirs.keys() == ours.keys()
     of_folder = {
         name for name in ours if name.endswith("/last.ckpt")
     }  # Lightning writes its folder into it
-    assert [name for name in ours if theirs[name] != ours[name] and name not in of_folder] == []
+    assert [
+        name for name in ours if theirs[name] != ours[name] and name not in of_folder
+    ] == []

@@ -51,7 +51,11 @@ PathLike = str | os.PathLike[str]
 Structure = Any
 """A structure in memory: Biopython's `Structure`, biotite's `AtomArray` or gemmi's `Structure`."""
 ModelSources = (
-    PathLike | Sequence[PathLike] | Structure | Sequence[Structure] | Mapping[str, Structure]
+    PathLike
+    | Sequence[PathLike]
+    | Structure
+    | Sequence[Structure]
+    | Mapping[str, Structure]
 )
 IN_MEMORY = "structures"
 """Name of a target of structures in memory where they have nothing else in common."""
@@ -59,7 +63,7 @@ MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
 """Columns of `interfaces` behind the name of the interface: the fields of a `Meeting`."""
 
 
-def score(  # noqa: PLR0913 -- the options of the command
+def score(  # noqa: PLR0913
     models: ModelSources,
     *,
     partners: str | None = None,
@@ -117,7 +121,12 @@ def score(  # noqa: PLR0913 -- the options of the command
     >>> results.models.loc[0, ["target", "decoy", "status"]].tolist()
     ['1PPE', 'near1', 'ok']
     """
-    options = {"targets": targets, "confidence": confidence, "plddt": plddt, "rank_by": rank_by}
+    options = {
+        "targets": targets,
+        "confidence": confidence,
+        "plddt": plddt,
+        "rank_by": rank_by,
+    }
     return _scored(models, partners, scorer, cache, workers, **options)
 
 
@@ -158,7 +167,9 @@ def embed(
     >>> embed(repository() / "resources/example/decoys/1PPE")[["target", "v0"]].shape
     (11, 2)
     """
-    results = _scored(models, partners, scorer, cache, targets=targets, confidence=False)
+    results = _scored(
+        models, partners, scorer, cache, targets=targets, confidence=False
+    )
     frame = results.vectors
     frame.attrs["notes"] = results.notes
     return frame
@@ -203,7 +214,9 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
     ids = pd.DataFrame([complex_.residues[r] for r in residues])
     ids.columns = ["chain", "number", "insertion_code"]
     ids["residue"] = [complex_.names[r] for r in residues]
-    frame = pd.concat([ids, pd.DataFrame(nodes.values, columns=node_columns(choices))], axis=1)
+    frame = pd.concat(
+        [ids, pd.DataFrame(nodes.values, columns=node_columns(choices))], axis=1
+    )
     frame["lost"] = nodes.lost
     frame.attrs["notes"] = [*complex_.notes]
     return frame
@@ -231,7 +244,8 @@ def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.Da
 
     Examples
     --------
-    >>> interfaces(repository() / "resources/example/decoys/1PPE/near1.pdb.gz")["interface"].tolist()
+    >>> model = repository() / "resources/example/decoys/1PPE/near1.pdb.gz"
+    >>> interfaces(model)["interface"].tolist()
     ['A:B']
     """
     complex_ = _complex(path, partners)
@@ -246,7 +260,9 @@ def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.Da
 
 
 def dockq(
-    model: PathLike | Structure, native: PathLike | Structure, partners: str | None = None
+    model: PathLike | Structure,
+    native: PathLike | Structure,
+    partners: str | None = None,
 ) -> dict[str, Any]:
     """Return DockQ of a model against its native, as docs/labels.md defines it.
 
@@ -281,7 +297,9 @@ def dockq(
     1.0
     """
     of_native, of_model = complex_of(native), complex_of(model)
-    of_partners = partners_of_native(checked_partners(partners) if partners else "", of_native)
+    of_partners = partners_of_native(
+        checked_partners(partners) if partners else "", of_native
+    )
     label_ = label(Native(of_native, of_partners, are_given=bool(partners)), of_model)
     scores = {}
     for sides, of_interface in label_.interfaces.items():
@@ -290,7 +308,9 @@ def dockq(
         **pd.DataFrame(scores.values()).mean().to_dict(),
         "dockq": label_.dockq,
         "interfaces": scores,
-        "mapping": {chain: partner_name(other) for chain, other in label_.mapping.items()},
+        "mapping": {
+            chain: partner_name(other) for chain, other in label_.mapping.items()
+        },
         "notes": [*of_native.notes, *of_model.notes, *label_.notes],
     }
 
@@ -305,7 +325,8 @@ def _scored(
     **options: Any,
 ) -> Results:
     """The results of scoring models. options : further settings of the command."""
-    room = tempfile.TemporaryDirectory(prefix="toporank_")  # goes with the results that refer to it
+    # goes with the results that refer to it
+    room = tempfile.TemporaryDirectory(prefix="toporank_")
     store = Path(cache) if cache is not None else Path(room.name, "store")
     check_writable(store, "give another folder as cache")
     inputs = Path(room.name, INPUT)
@@ -324,7 +345,9 @@ def _scored(
     config = load_config(settings_of(folder, name_of(source), partners, **options))
     scoring_input = find_models(config, folder, store, of_archives)
     _check_complete(scoring_input, files)
-    check_partners(partners, "model", chains_of_decoys(scoring_input.grouped), "partners")
+    check_partners(
+        partners, "model", chains_of_decoys(scoring_input.grouped), "partners"
+    )
     results = score_folder(config, scoring_input, store, workers)
     results.room = room
     return results
@@ -336,7 +359,9 @@ def _check_complete(scoring_input: ScoringInput, files: Iterable[Path]) -> None:
     for file in files:
         if os.path.realpath(file) not in models:
             what = "TopoRank would skip this file, whose folder is named like input of predictors"
-            raise ConfigError(what, where=file, remedy="call score for the models of each folder")
+            raise ConfigError(
+                what, where=file, remedy="call score for the models of each folder"
+            )
 
 
 def _in_memory(models: Any) -> bool:
@@ -355,13 +380,17 @@ def _linked(files: Sequence[Path], inputs: Path) -> Path:
     in common.
     """
     if not files:
-        raise ConfigError("the list of models is empty", remedy="give files, or a folder")
+        raise ConfigError(
+            "the list of models is empty", remedy="give files, or a folder"
+        )
     for file in files:
         if not file.is_file():
             remedy = "is it spelled right? Give a folder alone"
             raise ConfigError("there is no such file", where=file, remedy=remedy)
         if not is_model(file):
-            raise ConfigError("not a structure file", where=file, remedy="give PDB or mmCIF files")
+            raise ConfigError(
+                "not a structure file", where=file, remedy="give PDB or mmCIF files"
+            )
     common = Path(os.path.commonpath([file.parent for file in files]))
     root = inputs / name_of(common)
     for file in dict.fromkeys(files):
@@ -378,7 +407,11 @@ def _complex(path: PathLike | Structure, partners: str | None) -> Complex:
 
 def _partners(complex_: Complex, partners: str | None) -> Partners:
     """The partners of a complex, given or by nature; empty when each chain is one."""
-    return given_partners(checked_partners(partners)) if partners else natural_bodies(complex_)
+    return (
+        given_partners(checked_partners(partners))
+        if partners
+        else natural_bodies(complex_)
+    )
 
 
 def _choices() -> dict[str, FeatureChoice]:

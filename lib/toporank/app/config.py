@@ -45,7 +45,9 @@ class Dataset(Section):
     must be given.
     """
 
-    name: Name = Field(description="Name of the data set; its results lie under `results/<name>/`.")
+    name: Name = Field(
+        description="Name of the data set; its results lie under `results/<name>/`."
+    )
     decoys: str | None = Field(
         None, description="Folder of `<target>/<decoy>.{pdb,ent,cif,mmcif}[.gz]`."
     )
@@ -81,13 +83,19 @@ class Dataset(Section):
             raise ValueError(f"{where}: give either `decoys` or `graphs`")
         for key in ("natives", "partners", "plddt", "targets"):
             if self.graphs is not None and getattr(self, key) is not None:
-                raise ValueError(f"{where}: `{key}` needs structures, and it has `graphs`")
+                raise ValueError(
+                    f"{where}: `{key}` needs structures, and it has `graphs`"
+                )
         return self
 
     @property
     def is_labelled(self) -> bool:
         """Whether it can be trained on. Graphs have their labels in them, or in a table."""
-        return self.labels is not None or self.natives is not None or self.graphs is not None
+        return (
+            self.labels is not None
+            or self.natives is not None
+            or self.graphs is not None
+        )
 
     @property
     def labels_from_natives(self) -> bool:
@@ -107,7 +115,9 @@ class Features(Section):
     """For each stage `module: ID` and its parameters, or the ID alone; all else has its default."""
 
     interface: Stage = Field({}, description="Which residues form the interface.")
-    topology: Stage = Field({}, description="Persistent homology around each interface residue.")
+    topology: Stage = Field(
+        {}, description="Persistent homology around each interface residue."
+    )
     nodes: Stage = Field({}, description="Node features.")
     edges: Stage = Field({}, description="Edge features.")
 
@@ -165,7 +175,9 @@ class Sampling(Section):
         le=100_000,
         description="Rotations of global docking of each native; local docking adds 40 %.",
     )
-    seed: Seed = Field(1, description="The same seed gives the same decoys on one machine.")
+    seed: Seed = Field(
+        1, description="The same seed gives the same decoys on one machine."
+    )
 
 
 class Config(Section):
@@ -177,12 +189,19 @@ class Config(Section):
         description="Feature module and parameters of each stage, or the name of a preset: "
         f"`{'`, `'.join(PRESETS)}`.",
     )
-    coverage: Coverage = Field(Coverage(), description="When to stop for lack of graphs.")
-    training: Training = Field(Training(), description="Sweep, selection and fine-tuning.")
-    workflow: Workflow = Field(Workflow(), description="Size of jobs, reuse of results.")
+    coverage: Coverage = Field(
+        Coverage(), description="When to stop for lack of graphs."
+    )
+    training: Training = Field(
+        Training(), description="Sweep, selection and fine-tuning."
+    )
+    workflow: Workflow = Field(
+        Workflow(), description="Size of jobs, reuse of results."
+    )
     sampling: Sampling = Field(Sampling(), description="Decoys made of natives.")
     only: Annotated[list[str], BeforeValidator(_names)] = Field(
-        [], description="Build only these targets (`--config only=1AVZ,2I25`); all by default."
+        [],
+        description="Build only these targets (`--config only=1AVZ,2I25`); all by default.",
     )
     partners: PartnersSetting = Field(
         None,
@@ -219,12 +238,14 @@ class Config(Section):
         "(`--config score_decoys=…`).",
     )
     score_name: Name | None = Field(
-        None, description="Data-set name for `score_decoys`; the folder's name by default."
+        None,
+        description="Data-set name for `score_decoys`; the folder's name by default.",
     )
     scorer: str | None = Field(
         None,
         description="What to score `score_decoys` with: the folder of a scorer, such as "
-        "`results/final` of a study of your own, or a single checkpoint; the scorer that ships with "
+        "`results/final` of a study of your own, or a single checkpoint; "
+        "the scorer that ships with "
         "TopoRank by default.",
     )
 
@@ -238,7 +259,9 @@ class Config(Section):
                 raise ValueError(what)
         self._check_learned(self.training.datasets, "training.datasets")
         for phase in self.training.finetune.phases:
-            self._check_learned(phase.datasets, f"training.finetune.phases, {phase.name}: datasets")
+            self._check_learned(
+                phase.datasets, f"training.finetune.phases, {phase.name}: datasets"
+            )
         return self
 
     def _check_learned(self, names: list[str], key: str) -> None:
@@ -249,12 +272,18 @@ class Config(Section):
                 known = ", ".join(datasets) or "none"
                 raise ValueError(f"{key}: no data set {name!r}; there is {known}")
             if not datasets[name].is_labelled:
-                raise ValueError(f"{key}: data set {name!r} has neither labels nor natives")
+                raise ValueError(
+                    f"{key}: data set {name!r} has neither labels nor natives"
+                )
 
     @model_validator(mode="after")
     def _one_kind_of_graphs(self) -> Config:
-        of_decoys = [dataset.name for dataset in self.datasets if dataset.graphs is None]
-        of_graphs = [dataset.name for dataset in self.datasets if dataset.graphs is not None]
+        of_decoys = [
+            dataset.name for dataset in self.datasets if dataset.graphs is None
+        ]
+        of_graphs = [
+            dataset.name for dataset in self.datasets if dataset.graphs is not None
+        ]
         if of_decoys and of_graphs:
             raise ValueError(
                 f"data set {of_graphs[0]!r} has `graphs` and {of_decoys[0]!r} has `decoys`: no "
@@ -269,18 +298,24 @@ class Config(Section):
         names = [entry.name for entry in self.training.sweep.configs]
         if config is not None and config not in names:
             where = "training.scorer.config"
-            raise ValueError(f"{where}: no configuration {config!r}; there is {', '.join(names)}")
+            raise ValueError(
+                f"{where}: no configuration {config!r}; there is {', '.join(names)}"
+            )
         return self
 
     @model_validator(mode="after")
     def _local_quality(self) -> Config:
-        with_natives = {dataset.name for dataset in self.datasets if dataset.natives is not None}
+        with_natives = {
+            dataset.name for dataset in self.datasets if dataset.natives is not None
+        }
         for run, (entry, _) in {**self.sweep_runs(), **self.finetune_runs()}.items():
             learned = entry.datasets if isinstance(entry, Phase) else []
             learned = set(learned or self.training_datasets)
             if entry.local_weight > 0 and learned and not learned & with_natives:
                 what = f"run {run!r} has a local_weight"
-                raise ValueError(f"{what}, but no data set that it learns from has `natives`")
+                raise ValueError(
+                    f"{what}, but no data set that it learns from has `natives`"
+                )
         return self
 
     def dataset(self, name: str) -> Dataset:
@@ -307,11 +342,17 @@ class Config(Section):
 
     def grouped_by(self, dataset: Dataset) -> str:
         """What makes the decoys of a data set a target."""
-        return dataset.targets or self.targets or ("folder" if dataset.is_labelled else "sequence")
+        return (
+            dataset.targets
+            or self.targets
+            or ("folder" if dataset.is_labelled else "sequence")
+        )
 
     def choices(self) -> dict[str, FeatureChoice]:
         """The resolved feature modules."""
-        return resolve({stage: getattr(self.features, stage) for stage in DEFAULT_MODULES})
+        return resolve(
+            {stage: getattr(self.features, stage) for stage in DEFAULT_MODULES}
+        )
 
     def sweep_runs(self) -> dict[str, tuple[SweepConfig, int]]:
         """Run name `<config>_seed<seed>` to its configuration and seed."""
@@ -352,7 +393,9 @@ def load_config(values: dict[str, Any]) -> Config:
     try:
         settings = {"name": name, "decoys": config.score_decoys}
         dataset = checked(Dataset, settings, where="score_decoys").model_dump()
-        return checked(Config, {**values, "datasets": [dataset], "training": {}}, where="")
+        return checked(
+            Config, {**values, "datasets": [dataset], "training": {}}, where=""
+        )
     except ConfigError as error:
         raise ConfigError(error.what, remedy=remedy) from error
 

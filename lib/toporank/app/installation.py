@@ -16,7 +16,13 @@ from toporank.compilation import cache_folder
 from toporank.errors import ConfigError
 from toporank.features.dssp_nodes import NodeTable
 from toporank.features.pairs import Edges
-from toporank.features.registry import DEFAULT_MODULES, FeatureChoice, choose, modules, resolve
+from toporank.features.registry import (
+    DEFAULT_MODULES,
+    FeatureChoice,
+    choose,
+    modules,
+    resolve,
+)
 from toporank.layout import repository
 from toporank.learning.data import GraphBatch
 from toporank.learning.hyperparameters import Hyperparameters
@@ -88,7 +94,9 @@ def _batch(nodes: NodeTable, edges: Edges) -> GraphBatch:
 
 def _train_and_predict(batch: GraphBatch) -> None:
     hyperparameters = Hyperparameters().model_dump()
-    network = build_network(batch.x.shape[1], batch.edge_attr.shape[1], hyperparameters, None)
+    network = build_network(
+        batch.x.shape[1], batch.edge_attr.shape[1], hyperparameters, None
+    )
     torch.nn.functional.mse_loss(network(batch), batch.y).backward()
     with torch.inference_mode():
         network.eval()(batch)

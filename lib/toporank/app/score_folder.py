@@ -15,7 +15,11 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.app.config import Config
-from toporank.app.workflow.data_sets import configured_partners, features_of, open_scorer
+from toporank.app.workflow.data_sets import (
+    configured_partners,
+    features_of,
+    open_scorer,
+)
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import keep_file
 from toporank.building.chunks.store import Store
@@ -117,7 +121,9 @@ class ScoringInput:
 
     def targets(self) -> list[list[PlannedDecoy]]:
         """The decoys of each target, in order of target."""
-        return [list(decoys) for _, decoys in groupby(self.plan, key=attrgetter("target"))]
+        return [
+            list(decoys) for _, decoys in groupby(self.plan, key=attrgetter("target"))
+        ]
 
 
 def find_models(
@@ -150,7 +156,9 @@ def find_models(
     (dataset,) = config.datasets
     for_all, of_targets = configured_partners(config, dataset, folder, repository())
     keep = functools.partial(keep_file, store=store) if scores_here else None
-    grouped = decoys_of(dataset.name, folder, config.grouped_by(dataset), store, of_targets, keep)
+    grouped = decoys_of(
+        dataset.name, folder, config.grouped_by(dataset), store, of_targets, keep
+    )
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
     unread = describe_passed_over(folder, grouped.passed_over)
     plan = plan_of(grouped, for_all, of_targets)
@@ -173,7 +181,11 @@ def find_models(
 
 
 def score_folder(
-    config: Config, models: ScoringInput, store: Path, workers: int = 1, show: Show | None = None
+    config: Config,
+    models: ScoringInput,
+    store: Path,
+    workers: int = 1,
+    show: Show | None = None,
 ) -> Results:
     """Score the models of a folder and rank them.
 
@@ -208,7 +220,9 @@ def score_folder(
     opened = Store(store, graphs_only=True)
     contents = models.grouped.contents
     target_scorer = TargetScorer(scorer, features_of(scorer), opened, options, contents)
-    results = score_targets(target_scorer, models.targets(), workers, show or (lambda n: None))
+    results = score_targets(
+        target_scorer, models.targets(), workers, show or (lambda n: None)
+    )
     return Results(
         name=models.name,
         target_results=results,

@@ -12,7 +12,12 @@ from typing import NamedTuple
 from toporank import layout
 from toporank.building.chunks.chunk import artefact, interface_graphs, making
 from toporank.building.chunks.ledger import LedgerRow, last_fates, read_meetings
-from toporank.building.chunks.plan import PlannedDecoy, by_key, read_chunks, read_current
+from toporank.building.chunks.plan import (
+    PlannedDecoy,
+    by_key,
+    read_chunks,
+    read_current,
+)
 from toporank.building.chunks.stages import DecoyArtefacts
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow
@@ -148,7 +153,9 @@ def graphs_to_pack(
         if fate.status == Status.OK and row.status != Status.ONE_BODY and not is_one:
             parts.append((decoy, fate))
     of_interfaces = () if whole else interface_graphs(sorted(parts))
-    return GraphsToPack(members, [pack.member(*part) for part in of_interfaces], n_joined)
+    return GraphsToPack(
+        members, [pack.member(*part) for part in of_interfaces], n_joined
+    )
 
 
 class Packing(NamedTuple):
@@ -157,7 +164,9 @@ class Packing(NamedTuple):
     choices: dict[str, FeatureChoice]
     store: Store
 
-    def member(self, decoy: PlannedDecoy, fate: LedgerRow, split: str, digest: str) -> Member:
+    def member(
+        self, decoy: PlannedDecoy, fate: LedgerRow, split: str, digest: str
+    ) -> Member:
         """A graph as a member of a pack.
 
         split : of the decoy, or the name of an interface. digest : of the graph.

@@ -68,7 +68,11 @@ def stored_contacts(
     The function raises StructureError, naming the decoy, when it is not in the store and its file
     is gone.
     """
-    chains = {(row.target, row.decoy): read_chain_map(row.chains) for row in coverage if row.chains}
+    chains = {
+        (row.target, row.decoy): read_chain_map(row.chains)
+        for row in coverage
+        if row.chains
+    }
 
     @functools.lru_cache(maxsize=REMEMBERED)
     def contacts(key: DecoyKey) -> Compared:

@@ -108,7 +108,9 @@ def coverage_table(
             row = row._replace(duplicate_of=original if original != row.decoy else "")
         if key in moved and row.status == Status.OK:
             reason = _sentences(ONE_BODY.format(n=moved[key]), row.reason)
-            row = row._replace(status=Status.ONE_BODY, stage=layout.STAGES[0], reason=reason)
+            row = row._replace(
+                status=Status.ONE_BODY, stage=layout.STAGES[0], reason=reason
+            )
         rows.append(row)
     return rows
 
@@ -138,7 +140,10 @@ def _by_key(rows: Iterable[Any]) -> dict[DecoyKey, Any]:
 
 
 def _row(
-    key: DecoyKey, plan: PlannedDecoy | None, fate: LedgerRow | None, label: Label | None
+    key: DecoyKey,
+    plan: PlannedDecoy | None,
+    fate: LedgerRow | None,
+    label: Label | None,
 ) -> CoverageRow:
     """The outcome of a decoy or label, but for what depends on other rows."""
     row = CoverageRow(*key, Status.NO_DECOY, reason=WITHOUT_FILE)
@@ -148,14 +153,18 @@ def _row(
         return row
     row = row._replace(path=plan.path, model=plan.model, joined=plan.joined)
     if fate is None:
-        return row._replace(status=Status.NOT_BUILT, reason="not of the targets asked for")
+        return row._replace(
+            status=Status.NOT_BUILT, reason="not of the targets asked for"
+        )
     status, stage, reason = _verdict(fate, plan)
     return row._replace(
         status=status,
         stage=stage,
         reason=reason,
         n_chains=fate.n_chains if fate.n_chains >= 0 else None,
-        n_interface_residues=fate.n_interface_residues if fate.n_interface_residues >= 0 else None,
+        n_interface_residues=fate.n_interface_residues
+        if fate.n_interface_residues >= 0
+        else None,
     )
 
 
@@ -190,7 +199,10 @@ def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
         named = apart if touching else apart[:1]
         distances = [_how_far(name, meetings) for name in named]
         return Status.PARTNER_APART, layout.STAGES[0], _sentences(*distances, notes)
-    left_out = [f"chain {name} is a further copy and touches no other: left out" for name in spare]
+    left_out = [
+        f"chain {name} is a further copy and touches no other: left out"
+        for name in spare
+    ]
     return fate.status, fate.stage, _sentences(*left_out, notes)
 
 
@@ -204,7 +216,8 @@ def _how_far(partner: str, meetings: list[Meeting]) -> str:
     nearest = min(of_partner, key=attrgetter("closest"))
     other = nearest.second if partner == nearest.first else nearest.first
     return (
-        f"partner {partner} touches no other (the closest is {other}, {nearest.closest:.1f} Å away)"
+        f"partner {partner} touches no other (the closest is {other}, "
+        f"{nearest.closest:.1f} Å away)"
     )
 
 
@@ -234,7 +247,8 @@ def read_coverage(path: Path | str) -> list[CoverageRow]:
             raise ValueError("it has other columns")
         for cells in read_rows(path, tabs=True):
             numbers = {
-                name: of(cells[name]) if cells[name] else None for name, of in NUMBERS.items()
+                name: of(cells[name]) if cells[name] else None
+                for name, of in NUMBERS.items()
             }
             rows.append(CoverageRow(**cells | numbers))
     except (ValueError, TypeError) as error:

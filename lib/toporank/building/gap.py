@@ -15,7 +15,13 @@ from typing import NamedTuple
 
 from toporank import layout
 from toporank.building.chunks.ledger import LedgerRow, Recipes, read_outcomes
-from toporank.building.chunks.plan import Chunks, PlannedDecoy, by_key, chunk_names, read_chunk
+from toporank.building.chunks.plan import (
+    Chunks,
+    PlannedDecoy,
+    by_key,
+    chunk_names,
+    read_chunk,
+)
 from toporank.building.chunks.published import ArtefactKey
 from toporank.building.coverage import in_parts, most_frequent
 from toporank.files.atomic import write_text_if_changed
@@ -65,7 +71,10 @@ class Fate(NamedTuple):
 
 
 def survey(
-    dataset: str, dealt: Chunks, recipes: Recipes, damaged: Set[ArtefactKey] = frozenset()
+    dataset: str,
+    dealt: Chunks,
+    recipes: Recipes,
+    damaged: Set[ArtefactKey] = frozenset(),
 ) -> list[DecoyGap]:
     """What has to be done for the decoys of a data set, or of a part of it, sorted.
 
@@ -97,11 +106,15 @@ def survey(
                 rows.append(DecoyGap(*member.key, ALL_NEW, NOT_BUILT, ""))
             else:
                 states = _states(member, fate, recipes, damaged)
-                rows.append(DecoyGap(*member.key, states, fate.row.status, fate.row.reason))
+                rows.append(
+                    DecoyGap(*member.key, states, fate.row.status, fate.row.reason)
+                )
     return sorted(rows)
 
 
-def _fates(dataset: str, chunk: str, members: Iterable[PlannedDecoy]) -> dict[DecoyKey, Fate]:
+def _fates(
+    dataset: str, chunk: str, members: Iterable[PlannedDecoy]
+) -> dict[DecoyKey, Fate]:
     """What the ledger of a chunk says of its decoys. Raises FileNotFoundError without one."""
     planned = by_key(members)
     ledger = read_outcomes(dataset, chunk, planned)
@@ -111,7 +124,9 @@ def _fates(dataset: str, chunk: str, members: Iterable[PlannedDecoy]) -> dict[De
 def _earlier(dataset: str) -> dict[DecoyKey, Fate]:
     """What the latest earlier build recorded for each decoy, in whichever chunk it was."""
     fates: dict[DecoyKey, Fate] = {}
-    for chunk in chunk_names(Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent):
+    for chunk in chunk_names(
+        Path(layout.LEDGER.format(dataset=dataset, chunk="x")).parent
+    ):
         # no plan, one of another version, or just removed
         with contextlib.suppress(FileNotFoundError):
             fates |= _fates(dataset, chunk, read_chunk(dataset, chunk))
@@ -147,7 +162,9 @@ def _state(stage: str, member: PlannedDecoy, fate: Fate, recipes: Recipes) -> st
         _, parameters = built_by.get(stage, ("", ""))
         return State.CODE if parameters == recipes[stage][1] else State.PARAMETER
     stages = layout.STAGES
-    has_failed = row.status != Status.OK and stages.index(row.stage) <= stages.index(stage)
+    has_failed = row.status != Status.OK and stages.index(row.stage) <= stages.index(
+        stage
+    )
     return State.FAILED if has_failed else State.UP_TO_DATE
 
 
@@ -169,7 +186,9 @@ def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
         n_of_state = Counter(row.states[i] for row in rows)
         failed = Counter(row.status for row in rows if row.states[i] == State.FAILED)
         if failed:
-            statuses = ", ".join(f"{n} {status}" for status, n in sorted(failed.items()))
+            statuses = ", ".join(
+                f"{n} {status}" for status, n in sorted(failed.items())
+            )
             n_of_state[f"{State.FAILED} ({statuses})"] = n_of_state.pop(State.FAILED)
         counted.append((stage, in_parts(n_of_state)))
     lines = []
@@ -181,7 +200,9 @@ def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
 
 def describe_reasons(rows: Sequence[DecoyGap]) -> list[str]:
     """The two most frequent reasons of decoys that failed before, a line each."""
-    reasons = Counter(row.reason for row in rows if State.FAILED in row.states and row.reason)
+    reasons = Counter(
+        row.reason for row in rows if State.FAILED in row.states and row.reason
+    )
     lines = []
     for reason, n in most_frequent(reasons)[:2]:
         short = shorten(reason, 70, placeholder=" …")

@@ -26,7 +26,8 @@ NO_TARGET = (
     "name target and file in the labels"
 )
 TWO_TARGETS = (
-    "the labels name this file for several targets: put the files into a folder for each target"
+    "the labels name this file for several targets: put the files "
+    "into a folder for each target"
 )
 
 
@@ -48,7 +49,10 @@ class ImportedGraphs(NamedTuple):
 
 
 def import_graphs(
-    dataset: str, files: Iterable[GraphFile], table: Iterable[Label], read: Callable[[Path], Graph]
+    dataset: str,
+    files: Iterable[GraphFile],
+    table: Iterable[Label],
+    read: Callable[[Path], Graph],
 ) -> ImportedGraphs:
     """Join graphs of another pipeline with their labels.
 
@@ -146,20 +150,28 @@ def _label_of(file: GraphFile, in_table: Label | None, split: str) -> Label | No
     if math.isnan(file.dockq):
         return in_table
     if in_table is None:
-        return Label(target=file.target, decoy=file.decoy, dockq=file.dockq, split=split)
+        return Label(
+            target=file.target, decoy=file.decoy, dockq=file.dockq, split=split
+        )
     return in_table._replace(dockq=file.dockq)
 
 
-def _coverage_row(label: Label | None, status: str, file: GraphFile | None = None) -> CoverageRow:
+def _coverage_row(
+    label: Label | None, status: str, file: GraphFile | None = None
+) -> CoverageRow:
     """The outcome of a graph, or of a label without graph."""
     target, decoy = file.key if file else label[:2]
     row = CoverageRow(target=target, decoy=decoy, status=status)
     if label:
         row = row._replace(dockq=label.dockq, split=label.split)
-    return row._replace(path=str(file.path)) if file else row._replace(reason=WITHOUT_FILE)
+    return (
+        row._replace(path=str(file.path)) if file else row._replace(reason=WITHOUT_FILE)
+    )
 
 
-def _member(file: GraphFile, label: Label | None, read: Callable[[Path], Graph]) -> Member:
+def _member(
+    file: GraphFile, label: Label | None, read: Callable[[Path], Graph]
+) -> Member:
     dockq = math.nan if label is None else label.dockq
     return Member(
         target=file.target,

@@ -15,7 +15,16 @@ from toporank.inputs.labels import Label
 from toporank.metrics import CAPRI_NAMES, capri_class
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
-COLUMNS = ("Target", "Model", "Partners", *SCORES, "Mapping", "Status", "Reason", "Joined")
+COLUMNS = (
+    "Target",
+    "Model",
+    "Partners",
+    *SCORES,
+    "Mapping",
+    "Status",
+    "Reason",
+    "Joined",
+)
 INTERFACE_COLUMNS = ("Target", "Model", "Interface", "Native", *SCORES)
 
 
@@ -26,10 +35,20 @@ def write_tables(rows: Iterable[LabelledDecoy], decoys: Path, interfaces: Path) 
     """
     of_decoys, of_interfaces = [], []
     for row in rows:
-        others = row.interfaces[0][3:] if len(row.interfaces) == 1 else (None, None, None)
+        others = (
+            row.interfaces[0][3:] if len(row.interfaces) == 1 else (None, None, None)
+        )
         scores = _scores(row.dockq, *others)
         of_decoys.append(
-            (*row.key, row.partners, *scores, row.mapping, row.status, row.reason, row.joined)
+            (
+                *row.key,
+                row.partners,
+                *scores,
+                row.mapping,
+                row.status,
+                row.reason,
+                row.joined,
+            )
         )
         for interface, native, *values in row.interfaces:
             of_interfaces.append((*row.key, interface, native, *_scores(*values)))
@@ -54,7 +73,11 @@ def labels(rows: Iterable[LabelledDecoy]) -> list[Label]:
         if row.dockq is None:
             continue
         label = Label(
-            target=row.target, decoy=row.decoy, dockq=row.dockq, split="", partners=row.partners
+            target=row.target,
+            decoy=row.decoy,
+            dockq=row.dockq,
+            split="",
+            partners=row.partners,
         )
         table.append(label)
         if len(row.interfaces) > 1:

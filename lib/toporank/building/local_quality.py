@@ -16,7 +16,11 @@ from toporank.building.chunks.plan import read_chunks
 from toporank.building.chunks.store import Store
 from toporank.building.native_labels import Labelling, read_labelled
 from toporank.code import code_of
-from toporank.comparing.native.local import local_quality, native_contacts, right_residues
+from toporank.comparing.native.local import (
+    local_quality,
+    native_contacts,
+    right_residues,
+)
 from toporank.comparing.votes import pair_named
 from toporank.files.graph_file import Graph
 from toporank.structures.complex import Complex
@@ -41,7 +45,9 @@ class LocalQualities:
     ):
         labelled = list(chunks) if natives else []
         self._plan = read_chunks(dataset, labelled)
-        self._counterparts = {row.key: row.counterparts for row in read_labelled(dataset, labelled)}
+        self._counterparts = {
+            row.key: row.counterparts for row in read_labelled(dataset, labelled)
+        }
         self._fates = fates
         self._labelling = Labelling(natives, store)
         self._store = store
@@ -63,9 +69,13 @@ class LocalQualities:
         complex_, expected = self._compared(key)
         place_of = {str(residue): place for residue, place in complex_.index().items()}
         nodes = np.array([place_of[name] for name in graph.metadata["residues"]])
-        return local_quality(complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index)
+        return local_quality(
+            complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index
+        )
 
-    def truth(self, key: DecoyKey) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
+    def truth(
+        self, key: DecoyKey
+    ) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
         """`native.local.right_residues` of a labelled decoy, and the contacts of its native; None
         without a label.
 
@@ -74,7 +84,9 @@ class LocalQualities:
         if not self.digest(key):
             return None
         complex_, expected = self._compared(key)
-        contacts = native_contacts(complex_, expected, self._labelling.native(self._plan[key]))
+        contacts = native_contacts(
+            complex_, expected, self._labelling.native(self._plan[key])
+        )
         names = [*map(str, complex_.residues)]
         is_right = right_residues(complex_, expected, contacts)
         residues = {names[place]: right for place, right in is_right.items()}

@@ -16,12 +16,22 @@ import numpy as np
 from toporank import layout
 from toporank.building.chunks.chunk import decoy_content, making
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
-from toporank.building.chunks.stages import DecoyArtefacts, code_digest, structure_digest
+from toporank.building.chunks.stages import (
+    DecoyArtefacts,
+    code_digest,
+    structure_digest,
+)
 from toporank.building.chunks.store import Entry, Store
 from toporank.building.placed_partners import sorted_text
 from toporank.comparing.native.label import Native, NativeLabel, label
 from toporank.comparing.native.mapping_text import mapping_text
-from toporank.errors import LabelError, NativeError, OtherProteinError, RecordError, StructureError
+from toporank.errors import (
+    LabelError,
+    NativeError,
+    OtherProteinError,
+    RecordError,
+    StructureError,
+)
 from toporank.files.atomic import write_text
 from toporank.inputs.natives import natives_of
 from toporank.structures.body_names import sentence_of_pairs
@@ -109,7 +119,9 @@ def label_chunk(
     write_text(path, json.dumps(rows, indent=0) + "\n")
     labelled = sum(row.dockq is not None for row in rows)
     computed = dict(store.computed) or 0
-    log.info(f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed {computed}")
+    log.info(
+        f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed {computed}"
+    )
     return rows
 
 
@@ -123,7 +135,9 @@ def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
         try:
             for cells in json.loads(path.read_text(encoding="utf-8")):
                 row = LabelledDecoy(*cells)
-                interfaces = tuple(InterfaceLabel(*interface) for interface in row.interfaces)
+                interfaces = tuple(
+                    InterfaceLabel(*interface) for interface in row.interfaces
+                )
                 rows.append(row._replace(interfaces=interfaces))
         except (ValueError, TypeError) as error:
             what = f"not the labels of a chunk: {error}"
@@ -133,7 +147,11 @@ def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
 
 def dockq_of(dataset: str, chunk: str) -> dict[DecoyKey, float]:
     """(target, decoy) → DockQ of the decoys of a chunk that have one."""
-    return {row.key: row.dockq for row in read_labelled(dataset, [chunk]) if row.dockq is not None}
+    return {
+        row.key: row.dockq
+        for row in read_labelled(dataset, [chunk])
+        if row.dockq is not None
+    }
 
 
 def partners_of_native(partners: str, native: Complex) -> Partners:
@@ -165,12 +183,16 @@ class _NativeFile:
     def entry(self) -> Entry:
         """The atoms, as the reuse store has them. Raises NativeError."""
         if self.unclear:
-            raise NativeError(self.unclear, remedy="name the right one after the target")
+            raise NativeError(
+                self.unclear, remedy="name the right one after the target"
+            )
         if self.path is None:
             remedy = "put one into the folder of natives"
             raise NativeError("the target has no native", remedy=remedy)
         try:
-            made = DecoyArtefacts(self.path, structure_digest(self.path), None, (), {}, self.store)
+            made = DecoyArtefacts(
+                self.path, structure_digest(self.path), None, (), {}, self.store
+            )
             entry = made.complex
         except StructureError as error:
             what = f"the native {self.path} cannot be read: {error.what}"
@@ -188,7 +210,9 @@ class _NativeFile:
         try:
             return Native(self.complex, partners, are_given=bool(self.partners))
         except NativeError as error:
-            raise NativeError(f"{error.what}, in {self.path}", remedy=error.remedy) from error
+            raise NativeError(
+                f"{error.what}, in {self.path}", remedy=error.remedy
+            ) from error
 
     @functools.cached_property
     def joined(self) -> str:
@@ -224,8 +248,12 @@ class Labelling:
             digest = hashlib.sha256(content).hexdigest()
             entry, counterparts = self._entries(member, digest, content)
         except tuple(STATUS_OF) as error:
-            status = next(status for kind, status in STATUS_OF.items() if isinstance(error, kind))
-            log.warning("%s/%s: %s: %s", member.target, member.decoy, status, error.reason)
+            status = next(
+                status for kind, status in STATUS_OF.items() if isinstance(error, kind)
+            )
+            log.warning(
+                "%s/%s: %s: %s", member.target, member.decoy, status, error.reason
+            )
             return LabelledDecoy(
                 target=member.target,
                 decoy=member.decoy,
@@ -244,7 +272,9 @@ class Labelling:
             mapping=label["mapping"],
             status=Status.OK,
             reason=label["reason"],
-            interfaces=tuple(InterfaceLabel(*interface) for interface in label["interfaces"]),
+            interfaces=tuple(
+                InterfaceLabel(*interface) for interface in label["interfaces"]
+            ),
             counterparts=counterparts.sha256,
             joined=label["joined"],
         )
@@ -264,7 +294,9 @@ class Labelling:
 
     def _open(self, target: str, partners: str) -> _NativeFile:
         paths, unclear = natives_of(self._natives, [target])
-        return _NativeFile(paths.get(target), partners, self._store, unclear.get(target, ""))
+        return _NativeFile(
+            paths.get(target), partners, self._store, unclear.get(target, "")
+        )
 
     def _entries(
         self, member: PlannedDecoy, digest: str, content: bytes | None = None
@@ -282,7 +314,9 @@ class Labelling:
         def make_label() -> tuple[bytes, dict[str, Any]]:
             complex_, measured = compared()
             is_the_native = atoms_digest(complex_) == native.atoms
-            notes = [IS_THE_NATIVE, *measured.notes] if is_the_native else measured.notes
+            notes = (
+                [IS_THE_NATIVE, *measured.notes] if is_the_native else measured.notes
+            )
             joins_chains = any(len(partner) > 1 for partner in measured.partners)
             record = {
                 "dockq": round(measured.dockq, DECIMALS),

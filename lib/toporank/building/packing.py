@@ -50,7 +50,10 @@ float32, (E,).
 
 
 def write_pack(
-    path: Path, members: list[Member], joined: int = 0, quality: EdgeQuality | None = None
+    path: Path,
+    members: list[Member],
+    joined: int = 0,
+    quality: EdgeQuality | None = None,
 ) -> int:
     """Pack graphs; what a pack at `path` has of the same files is copied from there.
 
@@ -86,7 +89,9 @@ def write_pack(
         replacing(path) as temporary,
         tempfile.TemporaryDirectory(".tmp", ".", path.parent) as folder,
     ):
-        growing = _Growing(Path(folder), graded=any(member.quality_sha256 for member in members))
+        growing = _Growing(
+            Path(folder), graded=any(member.quality_sha256 for member in members)
+        )
         for member, digest in zip(members, digests, strict=True):
             if digest in place:
                 graph = old.graph(place[digest])
@@ -189,21 +194,29 @@ def _read(member: Member, quality: EdgeQuality | None) -> Graph:
         raise GraphError("the graph is damaged", where=member.graph, remedy=REBUILD)
     graph = by_destination(read_graph(content, member.graph))
     edge_y = quality(member[:2], graph) if member.quality_sha256 else None
-    metadata = {k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")}
+    metadata = {
+        k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")
+    }
     return graph._replace(
-        metadata=metadata, edge_y=edge_y, residues=BETWEEN.join(graph.metadata["residues"])
+        metadata=metadata,
+        edge_y=edge_y,
+        residues=BETWEEN.join(graph.metadata["residues"]),
     )
 
 
 def by_destination(graph: Graph) -> Graph:
     """With its edges sorted by the node they point to, as the network reads them."""
     order = np.argsort(graph.edge_index[1], kind="stable")
-    return graph._replace(edge_index=graph.edge_index[:, order], edge_attr=graph.edge_attr[order])
+    return graph._replace(
+        edge_index=graph.edge_index[:, order], edge_attr=graph.edge_attr[order]
+    )
 
 
 def _source_digest(member: Member, code: str) -> str:
     """SHA-256 of a graph, of what its local quality is made of, and of the code that packs both."""
-    return hashlib.sha256(f"{member.sha256} {member.quality_sha256} {code}".encode()).hexdigest()
+    return hashlib.sha256(
+        f"{member.sha256} {member.quality_sha256} {code}".encode()
+    ).hexdigest()
 
 
 def _reusable(path: Path) -> tuple[Pack | None, dict[str, int]]:

@@ -60,7 +60,9 @@ def known_natives(
 
 
 def in_names_of_decoys(
-    rows: Iterable[PlannedDecoy], natives: Natives, chains: Mapping[DecoyKey, ChainSequences]
+    rows: Iterable[PlannedDecoy],
+    natives: Natives,
+    chains: Mapping[DecoyKey, ChainSequences],
 ) -> list[PlannedDecoy]:
     """The planned decoys; those whose target has a native with their partners by their own chains.
 
@@ -89,7 +91,9 @@ def in_names_of_decoys(
     return placed
 
 
-def _as_given(row: PlannedDecoy, natives: Natives, chains: ChainSequences) -> PlannedDecoy:
+def _as_given(
+    row: PlannedDecoy, natives: Natives, chains: ChainSequences
+) -> PlannedDecoy:
     """A decoy with the given partners of its native."""
     of_native = row.native_partners
     possible = ways(of_native, natives.chains[row.target] or (), chains)
@@ -99,10 +103,14 @@ def _as_given(row: PlannedDecoy, natives: Natives, chains: ChainSequences) -> Pl
         mapping = natives.mapping(row._replace(partners=of_native, partners_given=""))
         partners = in_decoy(of_native, read_mapping(mapping))
     are_renamed = partners != of_native
-    return row._replace(partners=partners, partners_given=of_native if are_renamed else "")
+    return row._replace(
+        partners=partners, partners_given=of_native if are_renamed else ""
+    )
 
 
-def _by_nature(row: PlannedDecoy, natives: Natives, chains: ChainSequences) -> PlannedDecoy:
+def _by_nature(
+    row: PlannedDecoy, natives: Natives, chains: ChainSequences
+) -> PlannedDecoy:
     """A decoy without given partners, with those of its native."""
     native = natives.chains[row.target]
     if not native:
@@ -123,7 +131,9 @@ def _by_nature(row: PlannedDecoy, natives: Natives, chains: ChainSequences) -> P
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def ways(partners: str, native: ChainSequences, decoy: ChainSequences) -> frozenset[str]:
+def ways(
+    partners: str, native: ChainSequences, decoy: ChainSequences
+) -> frozenset[str]:
     """What partners of a native may be in a decoy, as texts; none where there are too many ways to
     try.
     """
@@ -133,7 +143,9 @@ def ways(partners: str, native: ChainSequences, decoy: ChainSequences) -> frozen
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def ways_by_nature(bodies: str, native: ChainSequences, decoy: ChainSequences) -> frozenset[str]:
+def ways_by_nature(
+    bodies: str, native: ChainSequences, decoy: ChainSequences
+) -> frozenset[str]:
     """As `ways`, of partners that nobody gave; the text is empty where each chain of the decoy is
     one.
 
@@ -185,7 +197,9 @@ def _names(partners: str) -> list[str]:
     return list(chain.from_iterable(parse_partners(partners)))
 
 
-def _possible(native: ChainSequences, decoy: ChainSequences) -> list[dict[str, tuple[str, ...]]]:
+def _possible(
+    native: ChainSequences, decoy: ChainSequences
+) -> list[dict[str, tuple[str, ...]]]:
     """The ways in which a decoy may have the chains of a native: chain of the native → its chains
     in the decoy.
 
@@ -199,7 +213,9 @@ def _possible(native: ChainSequences, decoy: ChainSequences) -> list[dict[str, t
     return [counterparts_of_file(alike, mapping) for mapping in alike.mappings]
 
 
-def check_named(partners: Mapping[DecoyKey, str], natives: Natives, where: str) -> list[str]:
+def check_named(
+    partners: Mapping[DecoyKey, str], natives: Natives, where: str
+) -> list[str]:
     """Where partners name chains that natives do not have, a sentence for the first.
 
     Parameters
@@ -220,7 +236,9 @@ def check_named(partners: Mapping[DecoyKey, str], natives: Natives, where: str) 
     for (target, _), text in partners.items():
         native = dict(natives.chains.get(target) or ())
         if native and text != EACH_CHAIN:
-            missing[target, text] = [name for name in _names(text) if name not in native]
+            missing[target, text] = [
+                name for name in _names(text) if name not in native
+            ]
     unfit = sorted(key for key, names in missing.items() if names)
     if not unfit:
         return []

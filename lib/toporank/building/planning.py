@@ -13,7 +13,11 @@ from toporank.building.placed_partners import Natives, in_names_of_decoys
 from toporank.comparing.native.mapping_text import in_decoy, read_mapping
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
-from toporank.inputs.natural_partners import lines_of_targets, natural_partners, partners_of_each
+from toporank.inputs.natural_partners import (
+    lines_of_targets,
+    natural_partners,
+    partners_of_each,
+)
 from toporank.structures.body_names import sentence_of_a_body_alone, sentence_of_pairs
 from toporank.structures.identity import DecoyKey
 from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_of
@@ -67,8 +71,14 @@ def plan_of(
         key = label[:2]
         if label.mapping and label.partners != EACH_CHAIN and key in of_target:
             of_files[key] = in_decoy(label.partners, read_mapping(label.mapping))
-    natural = {key: text for key, text in natural_partners(grouped).items() if key not in partners}
-    rows = planned(grouped.decoys, dockq, partners, of_files | natural, grouped.contents, natural)
+    natural = {
+        key: text
+        for key, text in natural_partners(grouped).items()
+        if key not in partners
+    }
+    rows = planned(
+        grouped.decoys, dockq, partners, of_files | natural, grouped.contents, natural
+    )
     if natives:
         rows = in_names_of_decoys(rows, natives, grouped.chains)
     for i, row in enumerate(rows):
@@ -109,7 +119,10 @@ def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
 
 
 def partners_given(
-    grouped: Grouped, for_all: str, of_targets: Mapping[str, str], labels: Iterable[Label] = ()
+    grouped: Grouped,
+    for_all: str,
+    of_targets: Mapping[str, str],
+    labels: Iterable[Label] = (),
 ) -> dict[DecoyKey, str]:
     """The partners of each decoy, target and decoy → text as it was given. Arguments and errors :
     as for `plan_of`.

@@ -68,7 +68,9 @@ def target_chains(
             chosen[decoy.target] = decoy
     rows_of_file: dict[tuple[str, str, str], list[ChainRow]] = {}
     for row in earlier:
-        rows_of_file.setdefault((row.target, row.decoy, row.structure_sha256), []).append(row)
+        rows_of_file.setdefault(
+            (row.target, row.decoy, row.structure_sha256), []
+        ).append(row)
     rows = []
     for decoy in chosen.values():
         digest = fates[decoy.key].structure_sha256

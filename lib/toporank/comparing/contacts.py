@@ -28,7 +28,9 @@ def residue_contacts(complex_: Complex) -> np.ndarray:
     """
     heavy = complex_.without_hydrogens()
     sizes = np.diff(heavy.atom_slices)
-    residues = np.flatnonzero((complex_.body_of >= 0) & complex_.is_protein & (sizes > 0))
+    residues = np.flatnonzero(
+        (complex_.body_of >= 0) & complex_.is_protein & (sizes > 0)
+    )
     if not len(residues):
         return np.zeros((0, 2), dtype=np.intp)
     xyz = heavy.xyz[np.isin(heavy.residue_of, residues)]
@@ -36,7 +38,9 @@ def residue_contacts(complex_: Complex) -> np.ndarray:
     starts = np.cumsum(sizes) - sizes
     centre = (np.minimum.reduceat(xyz, starts) + np.maximum.reduceat(xyz, starts)) / 2
     radius = np.sqrt(
-        np.maximum.reduceat(((xyz - np.repeat(centre, sizes, axis=0)) ** 2).sum(axis=1), starts)
+        np.maximum.reduceat(
+            ((xyz - np.repeat(centre, sizes, axis=0)) ** 2).sum(axis=1), starts
+        )
     )
     pairs = _pairs_between(complex_.body_of[residues], centre, radius + TOUCHING / 2)
     touching = np.zeros(len(pairs), dtype=bool)
@@ -59,13 +63,17 @@ def interface_residues(complex_: Complex) -> np.ndarray:
     """
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     xyz = complex_.xyz[complex_.ca[residues]]
-    pairs = _pairs_between(complex_.body_of[residues], xyz, np.full(len(residues), INTERFACE / 2))
+    pairs = _pairs_between(
+        complex_.body_of[residues], xyz, np.full(len(residues), INTERFACE / 2)
+    )
     is_interface = np.zeros(len(complex_.residues), dtype=bool)
     is_interface[residues[pairs]] = True
     return is_interface
 
 
-def _pairs_between(body: np.ndarray, centre: np.ndarray, reach: np.ndarray) -> np.ndarray:
+def _pairs_between(
+    body: np.ndarray, centre: np.ndarray, reach: np.ndarray
+) -> np.ndarray:
     """Pairs of spheres of different bodies that overlap: int, shape (P, 2).
 
     body : int, shape (n,). centre : float64, shape (n, 3). reach : of each sphere, Å, shape (n,).
@@ -73,7 +81,9 @@ def _pairs_between(body: np.ndarray, centre: np.ndarray, reach: np.ndarray) -> n
     overlapping = [np.zeros((0, 2), dtype=np.intp)]
     for pairs in candidate_pairs(centre, 2 * reach.max(initial=0.0)):
         i, j = pairs[body[pairs[:, 0]] != body[pairs[:, 1]]].T
-        overlap = ((centre[i] - centre[j]) ** 2).sum(axis=1) < (reach[i] + reach[j]) ** 2
+        overlap = ((centre[i] - centre[j]) ** 2).sum(axis=1) < (
+            reach[i] + reach[j]
+        ) ** 2
         overlapping.append(np.column_stack([i[overlap], j[overlap]]))
     return np.concatenate(overlapping)
 

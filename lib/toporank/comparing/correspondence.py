@@ -96,7 +96,9 @@ def matched(reference: Trace, trace: Trace) -> np.ndarray:
     if trace.residues == reference.residues and trace.sequence == reference.sequence:
         return np.arange(len(trace.residues))
     place_of = {residue[1:]: i for i, residue in enumerate(reference.residues)}
-    places = np.array([place_of.get(residue[1:], -1) for residue in trace.residues], dtype=int)
+    places = np.array(
+        [place_of.get(residue[1:], -1) for residue in trace.residues], dtype=int
+    )
     n_equal = 0
     for place, letter in zip(places, trace.sequence, strict=True):
         n_equal += place >= 0 and reference.sequence[place] == letter
@@ -117,7 +119,9 @@ def _aligned(reference: Trace, trace: Trace, residue: np.ndarray) -> np.ndarray:
     for start, end in pairwise(np.flatnonzero(places >= 0)):
         first, last = places[start], places[end]
         numbers = trace.residues[end][1] - trace.residues[start][1]
-        numbers_of_reference = reference.residues[last][1] - reference.residues[first][1]
+        numbers_of_reference = (
+            reference.residues[last][1] - reference.residues[first][1]
+        )
         if end - start == last - first and numbers == numbers_of_reference:
             # residues in between are exchanged, not missing
             places[start:end] = np.arange(first, last)
@@ -154,14 +158,17 @@ def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
     n_residues = {}
     for name, decoy in decoys.items():
         n_residues[name] = sum(len(chain.sequence) for chain in decoy.chains.values())
-    reference = min(decoys, key=lambda name: (-len(decoys[name].chains), -n_residues[name], name))
+    reference = min(
+        decoys, key=lambda name: (-len(decoys[name].chains), -n_residues[name], name)
+    )
     possible, target_chains = _possible_maps(decoys, reference)
     chosen = _chosen(decoys, target_chains, possible)
     in_reference = {target: chain for chain, target in chosen[reference].items()}
     maps: dict[str, ChainMap] = {}
     for name, chain_map in chosen.items():
         maps[name] = {
-            chain: in_reference.get(target, target) for chain, target in chain_map.items()
+            chain: in_reference.get(target, target)
+            for chain, target in chain_map.items()
         }
     return maps
 
@@ -176,7 +183,9 @@ def _possible_maps(
     """
     sequences = {}
     for name, decoy in decoys.items():
-        sequences[name] = tuple((chain, trace.sequence) for chain, trace in decoy.chains.items())
+        sequences[name] = tuple(
+            (chain, trace.sequence) for chain, trace in decoy.chains.items()
+        )
     groups = inverted(sequences).values()
     target_chains = dict(decoys[reference].chains)
     for name in sorted(group[0] for group in groups):
@@ -193,14 +202,18 @@ def _possible_maps(
     return {name: possible[name] for name in decoys}, target_chains
 
 
-def _maps(target_chains: Mapping[str, Trace], chains: Mapping[str, Trace]) -> list[ChainMap]:
+def _maps(
+    target_chains: Mapping[str, Trace], chains: Mapping[str, Trace]
+) -> list[ChainMap]:
     """Possible maps of a decoy's chains, each of all of them."""
     maps = []
     for mapping in mappings(target_chains, chains):
         chain_map = {chain: target for target, chain in mapping.items()}
         for chain in chains:
             if chain not in chain_map:
-                chain_map[chain] = free_name(chain, {*target_chains, *chain_map.values()})
+                chain_map[chain] = free_name(
+                    chain, {*target_chains, *chain_map.values()}
+                )
         maps.append(chain_map)
     return maps
 
@@ -217,13 +230,18 @@ class _TargetContacts:
         """The contacts of a decoy, sorted; those of residues that the target's chains lack are left
         out.
         """
-        n_residues = max((int(trace.index.max()) for trace in decoy.chains.values()), default=0) + 1
+        n_residues = (
+            max((int(trace.index.max()) for trace in decoy.chains.values()), default=0)
+            + 1
+        )
         places = np.full(n_residues, -1)
         for name, trace in decoy.chains.items():
             chain = chain_map[name]
             if chain in self._start:
                 in_chain = self._places(chain, trace)
-                places[trace.index] = np.where(in_chain >= 0, in_chain + self._start[chain], -1)
+                places[trace.index] = np.where(
+                    in_chain >= 0, in_chain + self._start[chain], -1
+                )
         pairs = np.sort(places[decoy.contacts], axis=1).reshape(-1, 2)
         pairs = pairs[(pairs >= 0).all(axis=1)]
         return sorted((pairs[:, 0] * self._total + pairs[:, 1]).tolist())

@@ -74,7 +74,9 @@ class Contacts:
     def __init__(self, contacts: list[np.ndarray]):
         self.sizes = np.array([len(of_decoy) for of_decoy in contacts])
         pairs = np.sort(np.concatenate(contacts), axis=1)
-        numbers, self._contact = np.unique((pairs[:, 0] << 32) + pairs[:, 1], return_inverse=True)
+        numbers, self._contact = np.unique(
+            (pairs[:, 0] << 32) + pairs[:, 1], return_inverse=True
+        )
         self._pairs = np.column_stack([numbers >> 32, numbers & 0xFFFFFFFF])
         self._ends = np.cumsum(self.sizes)
         # The decoys that have each contact, one contact after the other.
@@ -127,7 +129,7 @@ class Compared(NamedTuple):
 
     name: str
     content: bytes
-    chains: ChainMap = {}  # noqa: RUF012 -- a default that nobody changes
+    chains: ChainMap = {}  # noqa: RUF012
 
 
 class Decoys(NamedTuple):
@@ -174,11 +176,15 @@ def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
         common = read.contacts.common(i)
         similarity = read.contacts.similarity(i, common)
         similarity[i] = 0.0
-        is_near = (common >= CUTOFF * sizes[i]) & (common >= CUTOFF * STRICTNESS * sizes)
+        is_near = (common >= CUTOFF * sizes[i]) & (
+            common >= CUTOFF * STRICTNESS * sizes
+        )
         is_near &= common > 0
         is_near[i] = False
         neighbours[i] = np.packbits(is_near)
-        first = _first_twin(read, i, np.flatnonzero(is_first & (similarity >= TWIN_SIMILARITY)))
+        first = _first_twin(
+            read, i, np.flatnonzero(is_first & (similarity >= TWIN_SIMILARITY))
+        )
         is_first[i] = first is None
         comparison = Comparison(
             cluster=None,
@@ -218,7 +224,9 @@ def _first_twin(decoys: Decoys, i: int, candidates: np.ndarray) -> int | None:
     xyz, interface = decoys.xyz, decoys.interface
     for start in range(0, len(candidates), AT_ONCE):
         some = candidates[start : start + AT_ONCE]
-        is_twin = interface_rmsd(xyz[i], interface[i], xyz[some], interface[some]) <= TWIN
+        is_twin = (
+            interface_rmsd(xyz[i], interface[i], xyz[some], interface[some]) <= TWIN
+        )
         if is_twin.any():
             return int(some[is_twin.argmax()])
     return None
@@ -337,7 +345,9 @@ def _longest(chains: list[dict[str, Trace]], maps: list[ChainMap]) -> dict[str, 
     for of_decoy, chain_map in zip(chains, maps, strict=True):
         for name, chain in of_decoy.items():
             target = chain_map.get(name, name)
-            if target not in longest or len(longest[target].sequence) < len(chain.sequence):
+            if target not in longest or len(longest[target].sequence) < len(
+                chain.sequence
+            ):
                 longest[target] = chain
     return longest
 

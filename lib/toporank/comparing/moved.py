@@ -52,7 +52,9 @@ def moved_as_whole(contents: Mapping[str, bytes]) -> set[str]:
         rmsd = interface_rmsd(first, every, xyz[None], every[None])[0]
         if rmsd <= RIGID:
             rigid.add(name)
-            is_moved |= bool(np.sqrt(np.nanmean(np.sum((xyz - first) ** 2, axis=1))) > MOVED)
+            is_moved |= bool(
+                np.sqrt(np.nanmean(np.sum((xyz - first) ** 2, axis=1))) > MOVED
+            )
     return rigid if is_moved and len(rigid) >= MOST * len(names) else set()
 
 
@@ -61,7 +63,9 @@ def _alike(contents: Mapping[str, bytes], names: list[str]) -> dict[str, np.ndar
     between probes.
     """
     tensors = {name: safetensors.numpy.load(contents[name]) for name in names}
-    residues = {name: of_decoy["residues"].tobytes() for name, of_decoy in tensors.items()}
+    residues = {
+        name: of_decoy["residues"].tobytes() for name, of_decoy in tensors.items()
+    }
     most_frequent = Counter(residues.values()).most_common(1)[0][0]
     xyz = {
         name: tensors[name]["ca"].astype(np.float64)
@@ -73,7 +77,9 @@ def _alike(contents: Mapping[str, bytes], names: list[str]) -> dict[str, np.ndar
         return {}
     probes = has_ca[np.linspace(0, len(has_ca) - 1, PROBES).astype(int)]
     first, second = probes[np.array(np.triu_indices(PROBES, 1))]
-    distances = np.array([np.linalg.norm(ca[first] - ca[second], axis=1) for ca in xyz.values()])
+    distances = np.array(
+        [np.linalg.norm(ca[first] - ca[second], axis=1) for ca in xyz.values()]
+    )
     differences = np.abs(distances - np.median(distances, axis=0)).max(axis=1)
     return {
         name: xyz[name]

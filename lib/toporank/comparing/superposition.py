@@ -20,7 +20,9 @@ def interface_rmsd(
     of_one, of_others : which are interface residues, bool, (R,) and (L, R). A residue that one of
     the two lacks does not count; with fewer than three that count the RMSD is inf.
     """
-    counts = (of_one | of_others) & np.isfinite(one[:, 0]) & np.isfinite(others[:, :, 0])
+    counts = (
+        (of_one | of_others) & np.isfinite(one[:, 0]) & np.isfinite(others[:, :, 0])
+    )
     needed = counts.any(axis=0)
     weight = counts[:, needed, None].astype(np.float64)
     n = weight.sum(axis=1)
@@ -32,7 +34,11 @@ def interface_rmsd(
     covariance = a.transpose(0, 2, 1) @ b
     singular_values = np.linalg.svd(covariance, compute_uv=False)
     singular_values[:, 2] *= np.where(np.linalg.det(covariance) < 0, -1.0, 1.0)
-    squares = (a**2).sum(axis=(1, 2)) + (b**2).sum(axis=(1, 2)) - 2 * singular_values.sum(axis=1)
+    squares = (
+        (a**2).sum(axis=(1, 2))
+        + (b**2).sum(axis=(1, 2))
+        - 2 * singular_values.sum(axis=1)
+    )
     rmsd = np.sqrt(np.maximum(squares, 0.0) / np.maximum(n[:, 0], 1.0))
     return np.where(n[:, 0] < FEWEST, np.inf, rmsd)
 

@@ -43,7 +43,9 @@ def contact_agreement(decoys: Decoys, quality: np.ndarray) -> pd.Series:
         decoys.names, decoys.residues, shares_of, strict=False
     ):
         for one, other in pairs.tolist():
-            first, second = pair_named(residue_named(names[one]), residue_named(names[other]))
+            first, second = pair_named(
+                residue_named(names[one]), residue_named(names[other])
+            )
             columns["first"].append(first)
             columns["second"].append(second)
         columns["decoy"] += [decoy] * len(pairs)

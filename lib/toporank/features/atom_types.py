@@ -39,7 +39,9 @@ ATOM_TYPES = (
 )
 """The 22 types. An atom that has none of these names in its residue has no type."""
 
-APOLAR = np.isin(ATOM_TYPES, ("CB", "aliphatic", "methyl", "C_pro", "aromatic", "S_cys", "S_met"))
+APOLAR = np.isin(
+    ATOM_TYPES, ("CB", "aliphatic", "methyl", "C_pro", "aromatic", "S_cys", "S_met")
+)
 POLAR = np.isin([name[0] for name in ATOM_TYPES], ("N", "O"))
 POSITIVE = np.isin(ATOM_TYPES, ("N_lys", "N_arg"))
 NEGATIVE = np.isin(ATOM_TYPES, ("O_acid",))

@@ -12,7 +12,9 @@ from toporank.structures.complex import Complex
 
 REACH = 5.0
 """Å between heavy atoms: the first shell around a residue."""
-WATERS = frozenset(("HOH", "DOD", "WAT", "H2O", "OH2", "SOL", "TIP", "TIP3", "TIP4", "TP3"))
+WATERS = frozenset(
+    ("HOH", "DOD", "WAT", "H2O", "OH2", "SOL", "TIP", "TIP3", "TIP4", "TP3")
+)
 MOST_NAMED = 6
 DNA, RNA = "DNA", "RNA"
 
@@ -45,7 +47,8 @@ def _not_protein(complex_: Complex) -> list[int]:
 
 def _touching(complex_: Complex, others: list[int], interface: np.ndarray) -> list[int]:
     """Those of some residues that have a heavy atom near one of an interface residue."""
-    from scipy.spatial import cKDTree  # slow to import, and needed only beside other molecules
+    # slow to import, and needed only beside other molecules
+    from scipy.spatial import cKDTree
 
     heavy = ~complex_.is_hydrogen
     of_others = np.flatnonzero(np.isin(complex_.residue_of, others) & heavy)

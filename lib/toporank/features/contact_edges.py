@@ -14,7 +14,14 @@ import numpy as np
 from pydantic import Field
 
 from toporank.errors import FeatureError
-from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, POLAR, POSITIVE, atom_types
+from toporank.features.atom_types import (
+    APOLAR,
+    ATOM_TYPES,
+    NEGATIVE,
+    POLAR,
+    POSITIVE,
+    atom_types,
+)
 from toporank.features.dssp_nodes import along_principal_axes
 from toporank.features.pairs import Edges, both_directions, node_pairs
 from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
@@ -111,7 +118,9 @@ have long tails.
     parameters=ContactsV1,
     columns=columns,
 )
-def contact_edges(parameters: ContactsV1, complex_: Complex, nodes: np.ndarray) -> Edges:
+def contact_edges(
+    parameters: ContactsV1, complex_: Complex, nodes: np.ndarray
+) -> Edges:
     """Edges from i to j, residues of different partners that come near each other. nodes : int,
     (n,), residue indices.
 
@@ -120,10 +129,11 @@ def contact_edges(parameters: ContactsV1, complex_: Complex, nodes: np.ndarray) 
     `residue_energy` that of the residue pair, if they touch (`features.potentials`). `from_*` is
     the direction to j in the frame of i, `to_*` that to i in the frame of j, as unit vectors;
     `axes_*` are the cosines between equal axes of both frames; `side_chain*` are cosines of the
-    side-chain directions with each other and with these directions (`features.residue_frames`). Raises
-    FeatureError when there is no edge.
+    side-chain directions with each other and with these directions
+    (`features.residue_frames`). Raises FeatureError when there is no edge.
     """
-    from toporank.features.kernels.atoms import typed_distances  # imports numba, which is slow
+    # imports numba, which is slow
+    from toporank.features.kernels.atoms import typed_distances
 
     # The points on spheres that sample surfaces do not turn with the complex.
     heavy = along_principal_axes(complex_.without_hydrogens(), nodes)
@@ -163,10 +173,14 @@ def contact_edges(parameters: ContactsV1, complex_: Complex, nodes: np.ndarray) 
             turned.side_chains,
         ]
     )
-    symmetric[:, ROOTS] = np.sign(symmetric[:, ROOTS]) * np.sqrt(np.abs(symmetric[:, ROOTS]))
+    symmetric[:, ROOTS] = np.sign(symmetric[:, ROOTS]) * np.sqrt(
+        np.abs(symmetric[:, ROOTS])
+    )
     forward = np.column_stack([symmetric, turned.from_first, turned.from_second])
     backward = np.column_stack([symmetric, turned.from_second, turned.from_first])
-    return both_directions(pairs[near], forward[near], backward[near], parameters.scaling)
+    return both_directions(
+        pairs[near], forward[near], backward[near], parameters.scaling
+    )
 
 
 def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
@@ -208,5 +222,7 @@ def _shared_areas(
         typed & (APOLAR[of] & POLAR[by] | POLAR[of] & APOLAR[by]),
         typed * read_potentials().surface[of, by],
     ]
-    areas = [np.bincount(pair, area * weight, minlength=len(pairs)) for weight in weights]
+    areas = [
+        np.bincount(pair, area * weight, minlength=len(pairs)) for weight in weights
+    ]
     return np.column_stack(areas) / 2

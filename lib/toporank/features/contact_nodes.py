@@ -56,7 +56,10 @@ def columns(parameters: DsspTopology) -> list[str]:
     columns=columns,
 )
 def contact_nodes(
-    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+    parameters: DsspTopology,
+    complex_: Complex,
+    residues: np.ndarray,
+    topology: np.ndarray,
 ) -> NodeTable:
     """Node table of a complex: ten columns before those of `nodes.dssp_topology_nodes`, which takes
     the same.
@@ -82,7 +85,9 @@ def _surface_columns(heavy: Complex, residues: np.ndarray) -> np.ndarray:
     place[residues] = np.arange(len(residues))
 
     def of_residues(atoms: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
-        return np.bincount(place[heavy.residue_of[atoms]], values, minlength=len(residues))
+        return np.bincount(
+            place[heavy.residue_of[atoms]], values, minlength=len(residues)
+        )
 
     atoms, buried = shared.atoms, shared.alone - shared.free
     types = atom_types(heavy, residues)

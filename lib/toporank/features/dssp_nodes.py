@@ -112,7 +112,10 @@ def columns(parameters: DsspTopology) -> list[str]:
     columns=columns,
 )
 def dssp_topology_nodes(
-    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+    parameters: DsspTopology,
+    complex_: Complex,
+    residues: np.ndarray,
+    topology: np.ndarray,
 ) -> NodeTable:
     """Make the node table of a complex; DSSP sees all its protein residues.
 
@@ -136,7 +139,9 @@ def dssp_topology_nodes(
     seen = without_modified(complex_) if parameters.modified == "lost" else complex_
     if parameters.orientation == "principal_axes":
         seen = along_principal_axes(seen, residues)
-    dssp = run_dssp(seen) if parameters.dssp == "mkdssp" else builtin_dssp(seen, residues)
+    dssp = (
+        run_dssp(seen) if parameters.dssp == "mkdssp" else builtin_dssp(seen, residues)
+    )
     return assemble_nodes(parameters, complex_, residues, topology, dssp)
 
 
@@ -155,7 +160,10 @@ class TopologyOnly(Parameters):
     columns=lambda parameters: [],
 )
 def topology_only_nodes(
-    parameters: TopologyOnly, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+    parameters: TopologyOnly,
+    complex_: Complex,
+    residues: np.ndarray,
+    topology: np.ndarray,
 ) -> NodeTable:
     """Every interface residue is a node. topology : (N, t), unscaled."""
     return NodeTable(scaled(topology, parameters.scaling), ("",) * len(residues))
@@ -222,7 +230,9 @@ def assemble_nodes(
         [
             relative_accessibility[:, None],
             angles,
-            one_hot([state.decode() for state in dssp.structure[residues]], STATE_COLUMNS),
+            one_hot(
+                [state.decode() for state in dssp.structure[residues]], STATE_COLUMNS
+            ),
             one_hot(letters, [*AMINO_ACIDS, "unknown"]),
             scaled(topology, parameters.scaling),
         ],
@@ -236,7 +246,11 @@ def _why_lost(reported: bool, letter: str) -> str:
     """Why an interface residue cannot be a node; empty when it can."""
     if not reported:
         return "not reported by DSSP (incomplete backbone, or modified?)"
-    return "" if letter in MAX_ACCESSIBILITY else "residue type without a reference accessibility"
+    return (
+        ""
+        if letter in MAX_ACCESSIBILITY
+        else "residue type without a reference accessibility"
+    )
 
 
 def one_hot(values: list[str], alphabet: str | list[str]) -> np.ndarray:

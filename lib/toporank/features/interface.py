@@ -15,7 +15,11 @@ from toporank.errors import ChainMissingError, NoInterfaceError, StructureError
 from toporank.features.bystanders import nucleic_acids
 from toporank.features.registry import Angstrom, Parameters, register
 from toporank.structures.complex import Complex
-from toporank.structures.neighbours import members, pairs_between_groups, smallest_distance
+from toporank.structures.neighbours import (
+    members,
+    pairs_between_groups,
+    smallest_distance,
+)
 from toporank.structures.partners import partner_name
 
 MAX_CONTACTS = 500_000
@@ -117,7 +121,9 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     body = complex_.body_of[residues]
     _check_bodies(complex_, body)
     xyz = complex_.xyz[complex_.ca[residues]]
-    pairs, distance = pairs_between_groups(xyz, body, parameters.cutoff, most=MAX_CONTACTS)
+    pairs, distance = pairs_between_groups(
+        xyz, body, parameters.cutoff, most=MAX_CONTACTS
+    )
     if len(pairs) > MAX_CONTACTS:
         raise StructureError(
             f"more than {MAX_CONTACTS} pairs of residues of different partners within "
@@ -140,8 +146,12 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     contacts = np.bincount(pairs.ravel(), minlength=len(residues))
     nearest = np.full(len(residues), np.inf)
     np.minimum.at(nearest, pairs.ravel(), np.repeat(distance, 2))
-    touching = sorted(np.flatnonzero(contacts), key=lambda i: complex_.residues[residues[i]])
-    return Interface(residues[touching], contacts[touching], nearest[touching], meetings)
+    touching = sorted(
+        np.flatnonzero(contacts), key=lambda i: complex_.residues[residues[i]]
+    )
+    return Interface(
+        residues[touching], contacts[touching], nearest[touching], meetings
+    )
 
 
 def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
@@ -162,19 +172,26 @@ def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
         raise StructureError(f"no protein chain{needed}", remedy=remedy)
     (chain,) = complex_.bodies[with_residues[0]]
     acids = "".join(
-        f"; {acid}: TopoRank scores interfaces of proteins only" for acid in nucleic_acids(complex_)
+        f"; {acid}: TopoRank scores interfaces of proteins only"
+        for acid in nucleic_acids(complex_)
     )
     what = f"only one protein chain ({chain!r}){needed}{acids}"
     raise StructureError(what, remedy=None if acids else remedy, facts={"n_chains": 1})
 
 
 def _meetings(
-    complex_: Complex, xyz: np.ndarray, body: np.ndarray, pairs: np.ndarray, distance: np.ndarray
+    complex_: Complex,
+    xyz: np.ndarray,
+    body: np.ndarray,
+    pairs: np.ndarray,
+    distance: np.ndarray,
 ) -> list[Meeting]:
     """How bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), of near CA;
     distance : (P,).
     """
-    touching, number = np.unique(np.sort(body[pairs], axis=1), axis=0, return_inverse=True)
+    touching, number = np.unique(
+        np.sort(body[pairs], axis=1), axis=0, return_inverse=True
+    )
     rows_of_pair = members(number.ravel(), len(touching))
     rows_of = dict(zip(map(tuple, touching.tolist()), rows_of_pair, strict=True))
     points = [xyz[rows] for rows in members(body, len(complex_.bodies))]
@@ -189,7 +206,11 @@ def _meetings(
     for first, second in measured:
         rows = rows_of.get((first, second), [])
         near = distance[rows]
-        closest = near.min() if len(rows) else smallest_distance(points[first], points[second])
+        closest = (
+            near.min()
+            if len(rows)
+            else smallest_distance(points[first], points[second])
+        )
         meetings.append(
             Meeting(
                 first=names[first],

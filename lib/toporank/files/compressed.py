@@ -20,7 +20,12 @@ DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What these raise on damaged content; of a plain file called `.gz` that is `gzip.BadGzipFile`, an
 OSError.
 """
-BEGINNINGS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+BEGINNINGS = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\0": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+}
 """How a compressed file begins → its ending."""
 
 
@@ -66,7 +71,8 @@ def unpacked(content: bytes, compression: str, most: int) -> bytes:
 
 def _of_zstandard(content: bytes, most: int) -> bytes:
     """As `unpacked`. The package's own reader takes a file that was cut off for a whole one."""
-    import zstandard  # takes longer than all other imports of this file, and few files need it
+    # takes longer than all other imports of this file, and few files need it
+    import zstandard
 
     parts: list[bytes] = []
     size = 0

@@ -89,7 +89,8 @@ def mapped(path: Path | str) -> tuple[dict[str, np.ndarray], Any]:
     ValueError : where it is damaged, another program wrote it, or has numbers of other types than
         `TYPES`
     """
-    description = read_description(path)  # safetensors checks that all arrays lie inside the file
+    # safetensors checks that all arrays lie inside the file
+    description = read_description(path)
     whole = np.asarray(np.memmap(path, np.uint8, "r"))
     header, begin = _header(whole)
     arrays = {}
@@ -100,7 +101,9 @@ def mapped(path: Path | str) -> tuple[dict[str, np.ndarray], Any]:
             raise ValueError(f"{name} has numbers of type {about['dtype']}")
         first, last = about["data_offsets"]
         arrays[name] = (
-            whole[begin + first : begin + last].view(TYPES[about["dtype"]]).reshape(about["shape"])
+            whole[begin + first : begin + last]
+            .view(TYPES[about["dtype"]])
+            .reshape(about["shape"])
         )
     return arrays, description
 

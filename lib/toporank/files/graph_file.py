@@ -88,6 +88,10 @@ def read_graph(content: bytes, where: Path | str) -> Graph:
     try:
         arrays, metadata = described.from_bytes(content)
         y = arrays["y"].item() if "y" in arrays else math.nan
-        return Graph(arrays["x"], arrays["edge_index"], arrays["edge_attr"], y, metadata)
+        return Graph(
+            arrays["x"], arrays["edge_index"], arrays["edge_attr"], y, metadata
+        )
     except (KeyError, ValueError) as error:
-        raise GraphError(f"not a readable graph: {error}", where=where, remedy=REBUILD) from error
+        raise GraphError(
+            f"not a readable graph: {error}", where=where, remedy=REBUILD
+        ) from error

@@ -37,7 +37,14 @@ NUMBERS = {
 
 OF_PACK = {"decoys", "sources", "residues", "content", "joined"}
 """Parts of the description that are not metadata of the graphs."""
-NOT_A_PACK = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+NOT_A_PACK = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
 """What reading a file raises that is damaged, or no pack."""
 
 
@@ -49,7 +56,9 @@ def content_digest(arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def kind_of(x: np.ndarray, edge_attr: np.ndarray, metadata: dict[str, Any]) -> dict[str, Any]:
+def kind_of(
+    x: np.ndarray, edge_attr: np.ndarray, metadata: dict[str, Any]
+) -> dict[str, Any]:
     """What must be equal for graphs to be trained on together."""
     return {
         "node width": x.shape[1],
@@ -59,7 +68,9 @@ def kind_of(x: np.ndarray, edge_attr: np.ndarray, metadata: dict[str, Any]) -> d
     }
 
 
-def check_alike(file: str, kind: dict[str, Any], other_file: str, other: dict[str, Any]) -> None:
+def check_alike(
+    file: str, kind: dict[str, Any], other_file: str, other: dict[str, Any]
+) -> None:
     """Raise GraphError naming what differs between the kinds of two files."""
     for name in kind:
         if kind[name] != other[name]:
@@ -108,15 +119,22 @@ class Pack:
             pack = cls(
                 path=path,
                 numbers=numbers,
-                decoys=[(target, decoy, split) for target, decoy, split in description["decoys"]],
+                decoys=[
+                    (target, decoy, split)
+                    for target, decoy, split in description["decoys"]
+                ],
                 sources=list(description["sources"]),
                 residues=list(description["residues"]),
                 content=description["content"],
                 joined=description["joined"],
-                metadata={key: description[key] for key in description if key not in OF_PACK},
+                metadata={
+                    key: description[key] for key in description if key not in OF_PACK
+                },
             )
         except NOT_A_PACK as error:
-            raise GraphError(f"not a readable pack: {error}", where=path, remedy=REPACK) from error
+            raise GraphError(
+                f"not a readable pack: {error}", where=path, remedy=REPACK
+            ) from error
         numbers.setdefault("edge_y", np.zeros(0, np.float32))
         is_even = len(pack.sources) == len(pack.residues) == len(pack)
         if not is_even or not _fit_together(numbers, len(pack)):
@@ -155,7 +173,9 @@ class Pack:
 
 def _fit_together(numbers: dict[str, np.ndarray], n_graphs: int) -> bool:
     """Whether the arrays are those of a pack, and the numbers of graphs, nodes and edges agree."""
-    if {name: (str(values.dtype), values.ndim) for name, values in numbers.items()} != NUMBERS:
+    if {
+        name: (str(values.dtype), values.ndim) for name, values in numbers.items()
+    } != NUMBERS:
         return False
     n_edges = len(numbers["edge_attr"])
     return (
@@ -170,7 +190,9 @@ def _fit_together(numbers: dict[str, np.ndarray], n_graphs: int) -> bool:
 def _starts_fit(start: np.ndarray, n_graphs: int, n_rows: int) -> bool:
     """Whether rows are shared out among graphs from the first to the last."""
     rising = bool((start[:-1] <= start[1:]).all())
-    return len(start) == n_graphs + 1 and start[0] == 0 and start[-1] == n_rows and rising
+    return (
+        len(start) == n_graphs + 1 and start[0] == 0 and start[-1] == n_rows and rising
+    )
 
 
 def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
@@ -179,9 +201,12 @@ def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
     graphs = np.flatnonzero(np.diff(first))
     if not len(graphs):
         return True
-    unsigned = index.view(f"u{index.itemsize}")  # a negative place is far beyond the last node
+    # a negative place is far beyond the last node
+    unsigned = index.view(f"u{index.itemsize}")
     last = np.maximum.reduceat(unsigned, first[graphs], axis=1).max(axis=0)
-    return bool((last < np.diff(numbers["node_start"])[graphs].astype(last.dtype)).all())
+    return bool(
+        (last < np.diff(numbers["node_start"])[graphs].astype(last.dtype)).all()
+    )
 
 
 @dataclass(frozen=True)
@@ -221,7 +246,15 @@ class PackedGraphs:
 
     def some(self, chosen: np.ndarray) -> Self:
         """The graphs at some places, int, in this order."""
-        each = ("target", "decoy", "split", "dockq", "part_of", "place_in_part", "residues")
+        each = (
+            "target",
+            "decoy",
+            "split",
+            "dockq",
+            "part_of",
+            "place_in_part",
+            "residues",
+        )
         return replace(self, **{name: getattr(self, name)[chosen] for name in each})
 
     def names(self, i: int) -> list[str]:
@@ -290,7 +323,9 @@ class PackedGraphs:
             decoy=names[:, 1],
             split=names[:, 2],
             residues=np.array(residues, dtype=object),
-            dockq=np.concatenate([pack.numbers["y"].astype(np.float64) for pack in packs]),
+            dockq=np.concatenate(
+                [pack.numbers["y"].astype(np.float64) for pack in packs]
+            ),
             metadata=first.metadata,
             parts=[pack.numbers for pack in packs],
             part_of=np.repeat(np.arange(len(packs)), sizes),

@@ -28,7 +28,8 @@ def defused(value: Any) -> Any:
     >>> defused("=1+1"), defused("1AVZ"), defused(-0.5)
     ("'=1+1", '1AVZ', -0.5)
     """
-    if not isinstance(value, str) or value[:1].isalnum():  # most texts begin with a letter or digit
+    # most texts begin with a letter or digit
+    if not isinstance(value, str) or value[:1].isalnum():
         return value
     return f"'{value}" if FORMULA.match(value) else value
 
@@ -45,19 +46,29 @@ def restored(value: Any) -> Any:
 
 
 def write_rows(
-    path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False
+    path: Path | str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    tabs: bool = False,
 ) -> None:
     """Write a table with a header, as `table_text` makes it."""
     write_text(path, table_text(columns, rows, tabs=tabs))
 
 
-def table_text(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False) -> str:
+def table_text(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, tabs: bool = False
+) -> str:
     """A table with a header; None and nan are empty cells.
 
     tabs : separated by tabs and without quotes; a text with a tab or line break is then a
     csv.Error.
     """
-    style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None} if tabs else {}
+    style = (
+        {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
+        if tabs
+        else {}
+    )
     lines = _Lines()
     writer = csv.writer(lines, **style)
     for row in itertools.chain([columns], rows):

@@ -57,7 +57,9 @@ def read_table(
         header = _header(text, separator, names)
         if set(required) <= set(header):
             break
-    _check_header(header or text.strip().splitlines()[0].split(","), names, required, path)
+    _check_header(
+        header or text.strip().splitlines()[0].split(","), names, required, path
+    )
     lines = _rows(text, separator, path, what)[1:]
     if not lines:
         raise ConfigError(f"{what} have no rows", where=path)
@@ -67,7 +69,9 @@ def read_table(
     for line, values in lines:
         where = f"{path}, line {line}"
         if any(values[len(header) :]):
-            raise ConfigError(f"{len(values)} values for {len(header)} columns", where=where)
+            raise ConfigError(
+                f"{len(values)} values for {len(header)} columns", where=where
+            )
         rows.append((where, dict(zip(header, values, strict=False))))
     return UserTable(header=header, separator=separator, rows=rows)
 
@@ -80,9 +84,13 @@ def _text(path: Path, what: str) -> str:
         text = content.decode("utf-16" if is_of_excel else "utf-8-sig")
     except UnicodeDecodeError as error:
         remedy = "save it as CSV in UTF-8"
-        raise ConfigError(f"{what} cannot be read: {error}", where=path, remedy=remedy) from error
+        raise ConfigError(
+            f"{what} cannot be read: {error}", where=path, remedy=remedy
+        ) from error
     except OSError as error:
-        raise ConfigError(f"{what} cannot be read: {error.strerror}", where=path) from error
+        raise ConfigError(
+            f"{what} cannot be read: {error.strerror}", where=path
+        ) from error
     if not text.strip():
         raise ConfigError(f"{what} cannot be read: the file is empty", where=path)
     return text
@@ -128,7 +136,10 @@ def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     close.
     """
     reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        skipinitialspace=True,
+        strict=True,
     )
     for row in reader:
         values = list(map(str.strip, row))
@@ -136,7 +147,9 @@ def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, values
 
 
-def _rows(text: str, separator: str, path: Path, what: str) -> list[tuple[int, list[str]]]:
+def _rows(
+    text: str, separator: str, path: Path, what: str
+) -> list[tuple[int, list[str]]]:
     """Line number and values of all rows that are not blank, the header among them."""
     rows: list[tuple[int, list[str]]] = []
     try:

@@ -118,7 +118,9 @@ def group(
     for decoy in single:
         chains = _chains(decoy, sketches)
         kind_of_chain = {name: kinds[sequence] for name, sequence in chains.items()}
-        of_folders.setdefault(decoy.target, []).append(Model(decoy, decoy.target, kind_of_chain))
+        of_folders.setdefault(decoy.target, []).append(
+            Model(decoy, decoy.target, kind_of_chain)
+        )
     if by == BY_FOLDER:
         return _grouped(of_folders, [], sketches)
     complexes = {}
@@ -127,7 +129,9 @@ def group(
         complexes[folder] = complexes_of(models)
         separate[folder] = (partners or {}).get(folder), (jobs or {}).get(folder)
     joined = _joined(complexes, sketches, separate)
-    return _grouped(_with_names(joined, folder_name), _notes(complexes, joined), sketches)
+    return _grouped(
+        _with_names(joined, folder_name), _notes(complexes, joined), sketches
+    )
 
 
 def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
@@ -152,7 +156,9 @@ def _chains(decoy: Decoy, sketches: Sketches) -> dict[str, str]:
 
 
 def _joined(
-    complexes: Mapping[str, list[Models]], sketches: Sketches, separate: Mapping[str, tuple]
+    complexes: Mapping[str, list[Models]],
+    sketches: Sketches,
+    separate: Mapping[str, tuple],
 ) -> list[Models]:
     """The complexes of all folders; the same complex of several folders is one, unless these differ
     in `separate`.
@@ -161,7 +167,9 @@ def _joined(
     for folder, of_folder in complexes.items():
         for models in of_folder:
             usual = usual_chains(models)
-            others = alike.setdefault((tuple(sorted(usual.items())), separate[folder]), [])
+            others = alike.setdefault(
+                (tuple(sorted(usual.items())), separate[folder]), []
+            )
             for other in others if usual else ():
                 if _same_proteins(other, models, sketches):
                     other += models
@@ -188,7 +196,9 @@ def _longest(models: Models, sketches: Sketches) -> dict[int, str]:
     for model in models:
         for name, sequence in _chains(model.decoy, sketches).items():
             kind = model.kinds[name]
-            longest[kind] = max(longest.get(kind, ""), sequence, key=lambda s: (len(s), s))
+            longest[kind] = max(
+                longest.get(kind, ""), sequence, key=lambda s: (len(s), s)
+            )
     return longest
 
 
@@ -231,8 +241,8 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     ----------
     numbers : whether a number may name a complex, such as in `fold_a_1`
 
-    >>> common_name(["af2_7ACV", "boltz_7ACV_model_0"]), common_name(["7ACV_best"]), common_name(["one", "two"])
-    ('7ACV', '7ACV_best', '')
+    >>> common_name(["af2_7ACV", "boltz_7ACV_model_0"]), common_name(["7ACV_best"])
+    ('7ACV', '7ACV_best')
     """
     if len(names) == 1:
         return names[0]
@@ -246,7 +256,9 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     return "_".join(telling)
 
 
-def _grouped(targets: Mapping[str, Models], notes: list[str], sketches: Sketches) -> Grouped:
+def _grouped(
+    targets: Mapping[str, Models], notes: list[str], sketches: Sketches
+) -> Grouped:
     """The decoys with target, name, and what they lack or have more than the others; sorted."""
     decoys: list[Decoy] = []
     kinds: dict[DecoyKey, dict[str, int]] = {}
@@ -291,11 +303,15 @@ def _names_of(models: Iterable[Model]) -> dict[int, tuple[str, ...]]:
             counts.setdefault(kind, Counter())[tuple(names)] += 1
     usual = {}
     for kind, n_models in counts.items():
-        usual[kind] = max(n_models, key=lambda names: (len(names), n_models[names], names))
+        usual[kind] = max(
+            n_models, key=lambda names: (len(names), n_models[names], names)
+        )
     return usual
 
 
-def _lacking(model: Model, usual: Mapping[int, int], names: Mapping[int, tuple[str, ...]]) -> str:
+def _lacking(
+    model: Model, usual: Mapping[int, int], names: Mapping[int, tuple[str, ...]]
+) -> str:
     """Which chains a model lacks that most models of its target have, in words; empty if it has
     them all.
     """
@@ -330,7 +346,11 @@ def _notes(complexes: Mapping[str, list[Models]], joined: list[Models]) -> list[
     several = []
     differ_in_copies = False
     for folder, of_folder in complexes.items():
-        kinds = [frozenset(models[0].kinds.values()) for models in of_folder if models[0].kinds]
+        kinds = [
+            frozenset(models[0].kinds.values())
+            for models in of_folder
+            if models[0].kinds
+        ]
         if len(kinds) > 1:
             several.append(folder)
             differ_in_copies = differ_in_copies or len(set(kinds)) < len(kinds)
@@ -343,7 +363,11 @@ def _notes(complexes: Mapping[str, list[Models]], joined: list[Models]) -> list[
         if models[0].kinds and not set(several).isdisjoint(folders):
             n_complexes += 1
     if several:
-        numbers = " (some differ in the number of copies of a chain)" if differ_in_copies else ""
+        numbers = (
+            " (some differ in the number of copies of a chain)"
+            if differ_in_copies
+            else ""
+        )
         notes.append(
             f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of "
             f"{n_complexes} different complexes, as their sequences say{numbers}: each complex is "

@@ -45,7 +45,9 @@ def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
     names = list(wanted)
     reserved, taken = set(wanted), set()
     renamed: dict[int, str] = {}
-    for place in sorted(range(len(models)), key=lambda place: _precedence(models[place].decoy)):
+    for place in sorted(
+        range(len(models)), key=lambda place: _precedence(models[place].decoy)
+    ):
         if wanted[place] in taken:
             longer = table_name(_with_ending(wanted[place], models[place].decoy))
             names[place] = table_name(free_name(longer, reserved))

@@ -60,10 +60,14 @@ def decoys_of(
     files = listed_folder(dataset, folder)
     decoys = find_decoys(dataset, folder, files)
     seen = sketches([decoy.path for decoy in decoys if not decoy.refused], store, keep)
-    intermediate = [decoy.path for decoy in decoys if decoy.refused.startswith(INTERMEDIATE)]
+    intermediate = [
+        decoy.path for decoy in decoys if decoy.refused.startswith(INTERMEDIATE)
+    ]
     if intermediate:
         seen |= sketches(intermediate, store)
-    grouped = group(decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys))
+    grouped = group(
+        decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys)
+    )
     pairs = {}
     chains = {}
     contents = {}

@@ -24,13 +24,16 @@ SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
 one target.
 """
 
-COLABFOLD = re.compile(r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)")
+COLABFOLD = re.compile(
+    r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)"
+)
 """How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one
 folder.
 """
 
 EXPECTED = (
-    "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed or not (.gz, .bz2, .xz, .zst)"
+    "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed "
+    "or not (.gz, .bz2, .xz, .zst)"
 )
 
 
@@ -51,7 +54,11 @@ def _place(folders: Folders, file: os.DirEntry | None) -> _Place:
     """The place of a structure: samples of a predictor lie in folders of their own, but are of one
     target.
     """
-    above = folders[:-1] if folders[-1:] == ("predictions",) and len(folders) > 1 else folders
+    above = (
+        folders[:-1]
+        if folders[-1:] == ("predictions",) and len(folders) > 1
+        else folders
+    )
     if above and SAMPLE_FOLDER.fullmatch(above[-1]):
         return _Place(holder=above[:-1], sample=above[-1:], file=file)
     return _Place(holder=folders, sample=(), file=file)
@@ -84,7 +91,9 @@ def _labels(claims: Iterable[Folders]) -> dict[Folders, str]:
             if len(folders) == 1 or len(claim) == 1:
                 labels[claim] = last
             else:
-                labels[claim] = free_name("_".join([*_telling(claim, folders), last]), taken)
+                labels[claim] = free_name(
+                    "_".join([*_telling(claim, folders), last]), taken
+                )
                 taken.add(labels[claim])
     return dict(sorted(labels.items()))
 
@@ -97,7 +106,11 @@ def _telling(claim: Folders, folders: list[Folders]) -> list[str]:
     if len(set(map(len, folders))) > 1:
         return list(above)
     names_at_depth = zip(*folders, strict=True)
-    return [name for name, names in zip(above, names_at_depth, strict=False) if {*names} > {name}]
+    return [
+        name
+        for name, names in zip(above, names_at_depth, strict=False)
+        if {*names} > {name}
+    ]
 
 
 def _named_models(
@@ -156,25 +169,34 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
         names.add((target, name))
         recycle = RECYCLE.fullmatch(name) if ".r" in name or "recycle" in name else None
         if recycle:
-            recycles.setdefault((target, recycle[1]), []).append((int(recycle[3]), path))
+            recycles.setdefault((target, recycle[1]), []).append(
+                (int(recycle[3]), path)
+            )
         if TRAJECTORY.fullmatch(name):
             reasons[path] = "the steps of a trajectory"
     for (target, name), states in recycles.items():
         last, _ = max(states)
         # the final model may be there as its relaxed form alone
-        final_names = {(target, name), (target, name.replace("_unrelaxed_", "_relaxed_"))}
+        final_names = {
+            (target, name),
+            (target, name.replace("_unrelaxed_", "_relaxed_")),
+        }
         for number, path in states:
             if final_names & names:
                 reasons[path] = f"recycle {number} of {name}"
             elif number != last:
-                reasons[path] = f"recycle {number} of {name}, whose last one here is {last}"
+                reasons[path] = (
+                    f"recycle {number} of {name}, whose last one here is {last}"
+                )
     return reasons
 
 
 # ---- what is not read ----------------------------------------------------------------------------
 
 
-def passed_over(folder: Path, decoys: Iterable[Decoy], files: Listing | None = None) -> list[Path]:
+def passed_over(
+    folder: Path, decoys: Iterable[Decoy], files: Listing | None = None
+) -> list[Path]:
     """Return files below a folder that look like structures, or may hold some, and are not among
     its decoys, in order.
 
@@ -216,7 +238,8 @@ def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
     """Return the folder with the folders of all targets: the given one, or one below it, where
     nothing lies beside.
 
-    >>> common_folder(Path("out"), [Decoy("ds", "one", "one_model_0", "out/predictions/one/one_model_0.cif")])
+    >>> model = "out/predictions/one/one_model_0.cif"
+    >>> common_folder(Path("out"), [Decoy("ds", "one", "one_model_0", model)])
     PosixPath('out/predictions')
     """
     parents = set()
@@ -248,7 +271,9 @@ def part_to_score(output: Path) -> Path:
     return common_folder(output, decoys)
 
 
-def find_decoys(dataset: str, folder: Path, files: Listing | None = None) -> list[Decoy]:
+def find_decoys(
+    dataset: str, folder: Path, files: Listing | None = None
+) -> list[Decoy]:
     """Return all structures below a folder, at any depth, sorted by target and name.
 
     Parameters
@@ -279,7 +304,9 @@ def find_decoys(dataset: str, folder: Path, files: Listing | None = None) -> lis
     files = files or listed_folder(dataset, folder)
     models = list(_named_models(folder, files.models))
     intermediate = _intermediate(models)
-    return sorted(_decoy(dataset, *model, intermediate.get(model[2], "")) for model in models)
+    return sorted(
+        _decoy(dataset, *model, intermediate.get(model[2], "")) for model in models
+    )
 
 
 def listed_folder(dataset: str, folder: Path) -> Listing:

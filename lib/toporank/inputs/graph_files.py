@@ -62,7 +62,9 @@ def find_graph_files(folder: Path, dataset: str) -> list[Path]:
     if not paths:
         where = f"dataset {dataset}, graphs"
         raise ConfigError(
-            f"no {SUFFIX} file in {printable(str(folder))}", where=where, remedy=EXPECTED
+            f"no {SUFFIX} file in {printable(str(folder))}",
+            where=where,
+            remedy=EXPECTED,
         )
     return paths
 

@@ -39,13 +39,17 @@ def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
     letters.
     """
     ordered = sorted(set(sequences), key=lambda s: (-len(s), s))
-    kinds = _kinds_of_proteins(sequence for sequence in ordered if len(sequence) > PEPTIDE)
+    kinds = _kinds_of_proteins(
+        sequence for sequence in ordered if len(sequence) > PEPTIDE
+    )
     peptides: dict[str, int] = {}
     for sequence in sorted(ordered, key=lambda s: s.count(UNKNOWN)):
         if len(sequence) <= PEPTIDE:
             kind = len(ordered) + len(peptides)
             if UNKNOWN in sequence:
-                same = [peptides[other] for other in peptides if same_kind(other, sequence)]
+                same = [
+                    peptides[other] for other in peptides if same_kind(other, sequence)
+                ]
                 kind = same[0] if same else kind
             peptides[sequence] = kind
     return kinds | peptides
@@ -63,7 +67,9 @@ def _kinds_of_proteins(sequences: Iterable[str]) -> dict[str, int]:
             n_shared.update(kinds_with_kmer.get(kmer, ()))
         for kind, n in n_shared.most_common():
             first, kmers_of_first = firsts[kind]
-            if _share(n, kmers, kmers_of_first) >= LEAST_KMERS and same_kind(first, sequence):
+            if _share(n, kmers, kmers_of_first) >= LEAST_KMERS and same_kind(
+                first, sequence
+            ):
                 break
         else:
             kind = len(firsts)
@@ -118,14 +124,20 @@ def exchanges(one: str, other: str) -> int:
         return 0
     between = _between(shorter, longer)
     ends = TAIL if len(shorter) < len(longer) else 0
-    return sum(_exchanged(a, b) for a, b in between[ends : len(between) - ends] if a and b)
+    return sum(
+        _exchanged(a, b) for a, b in between[ends : len(between) - ends] if a and b
+    )
 
 
 def _exchanged(one: str, other: str) -> int:
     """How many residues differ between two stretches that correspond."""
     if len(one) == len(other):
-        return sum(a != b and UNKNOWN not in (a, b) for a, b in zip(one, other, strict=True))
-    return max(0, min(len(one), len(other)) - max(one.count(UNKNOWN), other.count(UNKNOWN)))
+        return sum(
+            a != b and UNKNOWN not in (a, b) for a, b in zip(one, other, strict=True)
+        )
+    return max(
+        0, min(len(one), len(other)) - max(one.count(UNKNOWN), other.count(UNKNOWN))
+    )
 
 
 def _between(shorter: str, longer: str) -> list[tuple[str, str]]:

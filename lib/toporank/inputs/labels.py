@@ -187,7 +187,9 @@ def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Labe
     targets = sorted({label.target for label in labels})
     random.Random(seed).shuffle(targets)
     n_held_out = max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))
-    split_of = dict.fromkeys(targets, "train") | dict.fromkeys(targets[:n_held_out], "val")
+    split_of = dict.fromkeys(targets, "train") | dict.fromkeys(
+        targets[:n_held_out], "val"
+    )
     return [label._replace(split=split_of[label.target]) for label in labels]
 
 
@@ -264,7 +266,9 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
     keys = {decoy.key for decoy in decoys}
     if not labels or not decoys or not keys.isdisjoint(label[:2] for label in labels):
         return ""
-    what = f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
+    what = (
+        f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
+    )
     alike: dict[str, Decoy] = {}
     for decoy in decoys:
         alike[_bare(decoy.name)] = decoy
@@ -278,9 +282,13 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
     else:
         label = labels[0]
         target = _nearest(label.target, {decoy.target for decoy in decoys})
-        name = _nearest(label.decoy, {decoy.name for decoy in decoys if decoy.target == target})
+        name = _nearest(
+            label.decoy, {decoy.name for decoy in decoys if decoy.target == target}
+        )
         hint = f"but for example {target}/{name}"
-    return f"{what}: there is no {label.target}/{label.decoy}, {hint} ({NAMES_OF_FILES})"
+    return (
+        f"{what}: there is no {label.target}/{label.decoy}, {hint} ({NAMES_OF_FILES})"
+    )
 
 
 def _nearest(name: str, names: set[str]) -> str:

@@ -120,7 +120,9 @@ class _Walk:
             if may_hold(path, _may_be_model):
                 self.listing.archives.append(path)
                 self.listing.unread.append(path)
-        elif STRUCTURE_LIKE.search(name) or (read and name.lower().endswith(UNREADABLE_ARCHIVES)):
+        elif STRUCTURE_LIKE.search(name) or (
+            read and name.lower().endswith(UNREADABLE_ARCHIVES)
+        ):
             self.listing.unread.append(path)
 
 
@@ -183,7 +185,9 @@ def _last_step(run: Path, names: Iterable[str]) -> str | None:
 
 
 def _has_models(folder: Path) -> bool:
-    return folder.is_dir() and any(split_suffix(entry.name) for entry in os.scandir(folder))
+    return folder.is_dir() and any(
+        split_suffix(entry.name) for entry in os.scandir(folder)
+    )
 
 
 def last_step(run: Path) -> Path | None:

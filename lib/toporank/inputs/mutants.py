@@ -30,7 +30,9 @@ def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
             for chain, sequence in sketch.of_model(decoy.model) if sketch else ():
                 kind = grouped.kinds[decoy.key][chain]
                 names_of_kind.setdefault(kind, Counter())[chain] += 1
-                sequences.setdefault(kind, {}).setdefault(decoy.name, set()).add(sequence)
+                sequences.setdefault(kind, {}).setdefault(decoy.name, set()).add(
+                    sequence
+                )
         for kind in sorted(sequences):
             [(chain, _)] = names_of_kind[kind].most_common(1)
             sentence = _variants(chain, sequences[kind])
@@ -58,7 +60,9 @@ def _variants(chain: str, of_models: Mapping[str, set[str]]) -> str:
     """
     proteins: list[str] = []
     protein_of: dict[str, int] = {}
-    for sequence in sorted(set().union(*of_models.values()), key=lambda s: (-len(s), s)):
+    for sequence in sorted(
+        set().union(*of_models.values()), key=lambda s: (-len(s), s)
+    ):
         for place, protein in enumerate(proteins):
             if not exchanges(protein, sequence):
                 protein_of[sequence] = place

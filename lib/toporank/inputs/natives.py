@@ -113,7 +113,9 @@ def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
     of_targets, unclear = natives_of(natives, targets)
     lines = []
     if unclear:
-        lines.append(f"{next(iter(unclear.values()))} (name the right one after the target)")
+        lines.append(
+            f"{next(iter(unclear.values()))} (name the right one after the target)"
+        )
     without = sorted(set(targets).difference(of_targets))
     if without:
         lines.append(
@@ -148,4 +150,6 @@ def unbound_files(native: Path) -> list[Path]:
     """Return structures of single partners that lie beside a native; none beside `<target>.pdb`."""
     if (split_suffix(native.name) or ("",))[0] != STEM:
         return []
-    return sorted(path for path in native.parent.glob(f"{UNBOUND}*") if split_suffix(path.name))
+    return sorted(
+        path for path in native.parent.glob(f"{UNBOUND}*") if split_suffix(path.name)
+    )

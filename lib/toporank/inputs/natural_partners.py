@@ -48,7 +48,8 @@ def natural_partners(grouped: Grouped) -> dict[DecoyKey, str]:
             of_target.setdefault(key[0], set()).add(partners[key])
         elif pairs:
             without_partner.append(key)
-    for key in without_partner:  # a model of the antibody alone lacks what other models have
+    # a model of the antibody alone lacks what other models have
+    for key in without_partner:
         n_chains = {}
         for text in sorted(of_target.get(key[0], ())):
             n_chains[text] = sum(name in grouped.kinds[key] for name in _chains(text))
@@ -66,13 +67,17 @@ def _belonging(grouped: Grouped) -> dict[str, list[PairKinds]]:
     """Target → the kinds of chains that belong together in its models, sorted."""
     n_together: Counter[tuple[str, PairKinds]] = Counter()
     for key, pairs in grouped.pairs.items():
-        n_together.update({(key[0], _kinds(pair, grouped.kinds[key])) for pair in pairs})
+        n_together.update(
+            {(key[0], _kinds(pair, grouped.kinds[key])) for pair in pairs}
+        )
     kinds_of_models: dict[str, list[set[int]]] = {}
     for (target, _), chains in grouped.kinds.items():
         kinds_of_models.setdefault(target, []).append(set(chains.values()))
     belonging: dict[str, list[PairKinds]] = {}
     for (target, pair_kinds), n in sorted(n_together.items()):
-        n_with_both = sum(kinds.issuperset(pair_kinds[1:]) for kinds in kinds_of_models[target])
+        n_with_both = sum(
+            kinds.issuperset(pair_kinds[1:]) for kinds in kinds_of_models[target]
+        )
         if 2 * n >= n_with_both:
             belonging.setdefault(target, []).append(pair_kinds)
     return belonging
@@ -101,7 +106,9 @@ def _pairs(
             if pair.what == what:
                 free.pop(pair.first, None)
                 free.pop(pair.second, None)
-        for of_first, of_second in zip(_copies(free, first), _copies(free, second), strict=False):
+        for of_first, of_second in zip(
+            _copies(free, first), _copies(free, second), strict=False
+        ):
             pairs.append(Pair(what=what, first=of_first, second=of_second))
     return pairs
 
@@ -151,7 +158,9 @@ class _NamedPartners(NamedTuple):
     example: DecoyKey
 
 
-def _named_partners(partners: Mapping[DecoyKey, str], grouped: Grouped) -> list[_NamedPartners]:
+def _named_partners(
+    partners: Mapping[DecoyKey, str], grouped: Grouped
+) -> list[_NamedPartners]:
     """Partners, each with the decoy whose names count: of those that have all, the one after which
     `comparing.correspondence` calls the chains of the target, and so do hints and tables.
     """
@@ -165,15 +174,20 @@ def _named_partners(partners: Mapping[DecoyKey, str], grouped: Grouped) -> list[
         able = [key for key in keys if grouped.kinds.get(key, {}).keys() >= set(chains)]
         if able:
             example = min(
-                able, key=lambda key: (-len(grouped.kinds[key]), -grouped.residues[key], key)
+                able,
+                key=lambda key: (-len(grouped.kinds[key]), -grouped.residues[key], key),
             )
             named.append(
-                _NamedPartners(text=text, chains=chains, decoys=keys, able=able, example=example)
+                _NamedPartners(
+                    text=text, chains=chains, decoys=keys, able=able, example=example
+                )
             )
     return named
 
 
-def partners_of_each(partners: Mapping[DecoyKey, str], grouped: Grouped) -> dict[DecoyKey, str]:
+def partners_of_each(
+    partners: Mapping[DecoyKey, str], grouped: Grouped
+) -> dict[DecoyKey, str]:
     """Return the partners of each decoy by the chains of its own file.
 
     A user names chains as some models call them. In a model that calls them otherwise they are the
@@ -183,7 +197,9 @@ def partners_of_each(partners: Mapping[DecoyKey, str], grouped: Grouped) -> dict
     ----------
     partners : target and decoy → partners as given
     """
-    of_decoys = {key: "" if text == EACH_CHAIN else text for key, text in partners.items()}
+    of_decoys = {
+        key: "" if text == EACH_CHAIN else text for key, text in partners.items()
+    }
     for named in _named_partners(partners, grouped):
         for key in named.decoys:
             of_decoys[key] = _translated(named, grouped, key)

@@ -142,7 +142,9 @@ PREDICTORS = (
     ),
     Predictor(  # `rank_N` and JSON files are those of its server
         name="Chai-1",
-        model=re.compile(r"(?P<job>.*)pred\.(?P<tag>model_idx_\d+(?:\.rank_\d+)?|rank_\d+)"),
+        model=re.compile(
+            r"(?P<job>.*)pred\.(?P<tag>model_idx_\d+(?:\.rank_\d+)?|rank_\d+)"
+        ),
         readers=(
             readers.scores_of_json("aggregate_score", "per_chain_pair_iptm"),
             readers.pae_matrix("pae"),
@@ -246,7 +248,9 @@ def names_of(predictor: Predictor, stem: str) -> dict[str, str]:
     return names
 
 
-def _first_file(patterns: Iterable[str], names: Mapping[str, str], folder: Path) -> Path | None:
+def _first_file(
+    patterns: Iterable[str], names: Mapping[str, str], folder: Path
+) -> Path | None:
     for pattern in patterns:
         path = file_called(folder, pattern.format(**names))
         if path:

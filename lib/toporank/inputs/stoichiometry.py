@@ -48,7 +48,9 @@ def complexes_of(models: list[Model]) -> list[list[Model]]:
     _join_single_chains(parts)
     whole: dict[Copies, list[Model]] = {}
     having: dict[int, list[Copies]] = {}
-    for copies in sorted(parts, key=lambda copies: (-len(parts[copies]), -len(copies), copies)):
+    for copies in sorted(
+        parts, key=lambda copies: (-len(parts[copies]), -len(copies), copies)
+    ):
         others_with_kind = [having.setdefault(kind, []) for kind, _ in copies]
         for other in min(others_with_kind, key=len):
             n, n_other = len(parts[copies]), len(whole[other])

@@ -56,7 +56,9 @@ def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
     try:
         files = listing(source)
     except OSError as error:
-        raise ConfigError(f"the folder cannot be listed: {error.strerror}", where=source) from error
+        raise ConfigError(
+            f"the folder cannot be listed: {error.strerror}", where=source
+        ) from error
     by_name: dict[str, list[Path]] = {}
     for _, entry in files.models:
         by_name.setdefault(entry.name, []).append(Path(entry.path))
@@ -69,7 +71,9 @@ def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
             wanted.append(archive)
     notes = []
     if same_files:
-        notes.append(f"{_named(same_files, source)} not unpacked: the same files lie beside")
+        notes.append(
+            f"{_named(same_files, source)} not unpacked: the same files lie beside"
+        )
     if not wanted:
         return Gathered(folder=source, notes=notes)
     to = place()

@@ -74,7 +74,9 @@ def assign(
     table = pd.DataFrame([*label_splits], columns=["dataset", "target"])
     table["label_split"] = [*label_splits.values()]
     table = table.sort_values(["dataset", "target"], ignore_index=True)
-    sequences = {target: chains.get(target, ()) for target in sorted(set(table["target"]))}
+    sequences = {
+        target: chains.get(target, ()) for target in sorted(set(table["target"]))
+    }
     table["cluster"] = table["target"].map(clusters(sequences, align=rules.align))
     table["has_graph"] = table["target"].isin([*chains])
     table["in_study"] = ~table["dataset"].isin([*finetuned])
@@ -113,7 +115,11 @@ def _splits(table: pd.DataFrame, rules: SplitRules) -> pd.Series:
     with_split = table[table["label_split"] != ""]
     places = with_split["label_split"].map(SPLITS.index)  # train before val before test
     of_cluster = places.groupby(with_split["cluster"]).min().map(SPLITS.__getitem__)
-    is_free = table["in_study"] & table["has_graph"] & ~table["cluster"].isin(of_cluster.index)
+    is_free = (
+        table["in_study"]
+        & table["has_graph"]
+        & ~table["cluster"].isin(of_cluster.index)
+    )
     free = dict(zip(table["target"][is_free], table["cluster"][is_free], strict=True))
     several = len(set(free.values())) > 1
     drawn = hold_out(free, rules.percent, rules.seed) if several else set()
@@ -152,7 +158,9 @@ def _lacks(rows: pd.DataFrame, splits: set[str]) -> bool:
     on all.
     """
     sides = set(rows["split"][rows["has_graph"]])
-    return bool(sides) and not sides >= splits and bool((rows["label_split"] == "").any())
+    return (
+        bool(sides) and not sides >= splits and bool((rows["label_split"] == "").any())
+    )
 
 
 def _nearest_training_targets(
@@ -170,7 +178,9 @@ def _nearest_training_targets(
 
 def leaks(rows: Iterable[TargetSplit]) -> list[TargetSplit]:
     """Return the held-out targets that share a chain with a training target."""
-    return [row for row in rows if row.containment is not None and row.containment >= ALIKE]
+    return [
+        row for row in rows if row.containment is not None and row.containment >= ALIKE
+    ]
 
 
 def describe_leaks(rows: list[TargetSplit]) -> str:

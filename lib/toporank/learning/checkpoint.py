@@ -207,7 +207,8 @@ def read_of_torch(path: Path) -> dict[Any, Any]:
     """Return what torch wrote into a file, empty where that is not by name. Raises OSError and
     ValueError.
     """
-    from toporank.files import torch_files  # takes seconds, and a scorer has no such file
+    # takes seconds, and a scorer has no such file
+    from toporank.files import torch_files
 
     content = torch_files.load(path)
     return content if isinstance(content, dict) else {}
@@ -221,7 +222,9 @@ def reading(path: Path) -> Iterator[None]:
     except FileNotFoundError as error:
         raise CheckpointError("no such checkpoint", where=path) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise CheckpointError(f"not a readable checkpoint: {error}", where=path) from error
+        raise CheckpointError(
+            f"not a readable checkpoint: {error}", where=path
+        ) from error
 
 
 def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
@@ -259,17 +262,23 @@ def _from_json(text: str, path: Path) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise CheckpointError(
-            f"not a readable checkpoint: its description is damaged: {error}", where=path
+            f"not a readable checkpoint: its description is damaged: {error}",
+            where=path,
         ) from error
 
 
 def _checked(model: type[BaseModel], description: Any, path: Path) -> dict[str, Any]:
     """The description as it was given, if it is valid."""
     faults = [
-        ascii(fault)[1:-1][:LONGEST] for fault in faults_of(model, description, where="description")
+        ascii(fault)[1:-1][:LONGEST]
+        for fault in faults_of(model, description, where="description")
     ]
     if faults:
-        more = f"; and {len(faults) - NAMED_FAULTS} more" if len(faults) > NAMED_FAULTS else ""
+        more = (
+            f"; and {len(faults) - NAMED_FAULTS} more"
+            if len(faults) > NAMED_FAULTS
+            else ""
+        )
         raise CheckpointError(
             f"not a usable checkpoint: {'; '.join(faults[:NAMED_FAULTS])}{more}",
             where=path,

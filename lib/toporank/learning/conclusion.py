@@ -51,7 +51,11 @@ def _cross_validated(out: Path) -> str:
     loss = metrics["ranking_loss"]
     values = {"mean": loss.value, "low": loss.low, "high": loss.high}
     numbers = _numbers(
-        values, metrics["random_pick_loss"].value, loss.n_decoys, loss.n_targets, loss.n_clusters
+        values,
+        metrics["random_pick_loss"].value,
+        loss.n_decoys,
+        loss.n_targets,
+        loss.n_clusters,
     )
     return f"{numbers} that the networks of {loss.config} were trained without."
 
@@ -63,12 +67,16 @@ def _validated(out: Path, datasets: Iterable[str]) -> str:
     for dataset in datasets:
         path = out / layout.EVALUATION.format(dataset=dataset)
         summary = (
-            json.loads(path.read_text(encoding="utf-8")).get("val", {}) if path.exists() else {}
+            json.loads(path.read_text(encoding="utf-8")).get("val", {})
+            if path.exists()
+            else {}
         )
         if "per_target" in summary:
             means = summary["per_target"]
             sizes = summary["n_decoys"], summary["n_targets"], summary["n_clusters"]
-            numbers = _numbers(means["ranking_loss"], means["random_pick_loss"]["mean"], *sizes)
+            numbers = _numbers(
+                means["ranking_loss"], means["random_pick_loss"]["mean"], *sizes
+            )
             return (
                 f"{numbers} of {dataset} that validated: these also chose the epoch, which "
                 "flatters the scorer."
@@ -80,7 +88,9 @@ def _numbers(
     loss: dict[str, Any], random: float, n_decoys: int, n_targets: int, n_clusters: int
 ) -> str:
     interval = (
-        "" if loss["low"] is None else f" (95 % interval {loss['low']:.2f} to {loss['high']:.2f})"
+        ""
+        if loss["low"] is None
+        else f" (95 % interval {loss['low']:.2f} to {loss['high']:.2f})"
     )
     return (
         f"The model that scores best is {loss['mean']:.2f} DockQ worse than the best of its "

@@ -76,12 +76,17 @@ class GraphStore(PackedGraphs):
     @classmethod
     def of(cls, graphs: PackedGraphs) -> GraphStore:
         """Return the same graphs in mapped tensors."""
-        fields = {field.name: getattr(graphs, field.name) for field in dataclasses.fields(graphs)}
+        fields = {
+            field.name: getattr(graphs, field.name)
+            for field in dataclasses.fields(graphs)
+        }
         fields["parts"] = []
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*not writable.*")
             for part in graphs.parts:
-                tensors = {name: torch.from_numpy(values) for name, values in part.items()}
+                tensors = {
+                    name: torch.from_numpy(values) for name, values in part.items()
+                }
                 fields["parts"].append(tensors)
         return cls(**fields)
 
@@ -209,7 +214,9 @@ def balanced(levels: Sequence[Ints], draw: np.random.Generator) -> Ints:
     return draw.permutation(_share_out(rows, len(rows), levels, draw))
 
 
-def _share_out(rows: Ints, size: int, levels: Sequence[Ints], draw: np.random.Generator) -> Ints:
+def _share_out(
+    rows: Ints, size: int, levels: Sequence[Ints], draw: np.random.Generator
+) -> Ints:
     """Return `size` draws from some rows, shared out equally among their groups."""
     if not levels:
         rounds = [draw.permutation(rows) for _ in range(-(-size // len(rows)))]
@@ -256,7 +263,9 @@ def is_scaled(features: dict[str, Any] | None, stage: str) -> bool:
     return (features.get(stage) or {}).get("scaling") == "training_set"
 
 
-def set_statistics(network: nn.Module, store: GraphStore, indices: Sequence[int]) -> None:
+def set_statistics(
+    network: nn.Module, store: GraphStore, indices: Sequence[int]
+) -> None:
     """Set what `network.scale_nodes` and `.scale_edges` scale by from the graphs at `indices` of a
     store.
     """
@@ -283,9 +292,13 @@ def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
         total = count + n
         step = values.mean(0) - mean
         mean = mean + step * n / total
-        squares = squares + values.var(0, correction=0) * n + step**2 * count * n / total
+        squares = (
+            squares + values.var(0, correction=0) * n + step**2 * count * n / total
+        )
         yes_or_no = yes_or_no & ((values == 0) | (values == 1)).all(0)
         count = total
     sd = (squares / count).sqrt()
     sd = torch.where(sd <= LEAST_SPREAD * mean.abs().clamp(min=1), 1.0, sd)
-    return torch.where(yes_or_no, 0.0, mean).float(), torch.where(yes_or_no, 1.0, sd).float()
+    return torch.where(yes_or_no, 0.0, mean).float(), torch.where(
+        yes_or_no, 1.0, sd
+    ).float()

@@ -52,7 +52,11 @@ LOGS = "logs"
 
 
 def fit(
-    run: Run, graphs: PackedGraphs, training_set: dict[str, Any], folder: Path, threads: int
+    run: Run,
+    graphs: PackedGraphs,
+    training_set: dict[str, Any],
+    folder: Path,
+    threads: int,
 ) -> tuple[dict[str, list[Path]], str]:
     """Train a network in a folder, from its last epoch if it was interrupted there.
 
@@ -87,7 +91,10 @@ def fit(
     store = GraphStore.of(graphs)
     module = _module(run, store, training_set)
     last = _last_epoch(folder)
-    best = {name: _keeps_best(folder, name, metric) for metric, name in CHECKPOINT_OF.items()}
+    best = {
+        name: _keeps_best(folder, name, metric)
+        for metric, name in CHECKPOINT_OF.items()
+    }
     trainer = _trainer(run, folder, [*best.values()])
     stopped = ""
     try:
@@ -108,7 +115,9 @@ def fit(
     return ranked, stopped
 
 
-def _module(run: Run, store: GraphStore, training_set: dict[str, Any]) -> ScorerTraining:
+def _module(
+    run: Run, store: GraphStore, training_set: dict[str, Any]
+) -> ScorerTraining:
     network = with_message_passing(_network(run, store))
     freeze(network, run.freeze)
     network.recompute = run.hardware.activation_checkpointing
@@ -122,7 +131,9 @@ def _module(run: Run, store: GraphStore, training_set: dict[str, Any]) -> Scorer
         "training_set": training_set,
         "provenance": provenance(),
     }
-    return ScorerTraining(network, run, store, description, training_set.get("clusters"))
+    return ScorerTraining(
+        network, run, store, description, training_set.get("clusters")
+    )
 
 
 def seed_everything(seed: int, threads: int) -> None:
@@ -174,7 +185,10 @@ def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
             raise ConfigError(what, where="freeze", remedy=remedy)
         network.get_submodule(part).requires_grad_(False)
     if not any(weight.requires_grad for weight in network.parameters()):
-        what, remedy = "every part of the network is frozen", "leave one out, such as head"
+        what, remedy = (
+            "every part of the network is frozen",
+            "leave one out, such as head",
+        )
         raise ConfigError(what, where="freeze", remedy=remedy)
 
 
@@ -223,7 +237,8 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
         "max_epochs": hp.max_epochs,
         "accumulate_grad_batches": hp.accumulate,
         "reload_dataloaders_every_n_epochs": 1,  # each epoch has its own order
-        "deterministic": "warn",  # no GPU has a deterministic version of every operation
+        # no GPU has a deterministic version of every operation
+        "deterministic": "warn",
         "enable_progress_bar": False,
         "enable_model_summary": False,
         "num_sanity_val_steps": 0,
@@ -232,18 +247,28 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
     }
     try:
         return pl.Trainer(**{**settings, **run.hardware.trainer})
-    except (MisconfigurationException, ImportError, RuntimeError, TypeError, ValueError) as error:
+    except (
+        MisconfigurationException,
+        ImportError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise _refused(error) from error
 
 
 def _refused(error: Exception) -> ConfigError:
     what = f"Lightning cannot train so: {error}"
-    return ConfigError(what, where="training.trainer", remedy="see Hardware in docs/training.md")
+    return ConfigError(
+        what, where="training.trainer", remedy="see Hardware in docs/training.md"
+    )
 
 
 def _not_finite(error: NotFiniteError, store: GraphStore, epoch: int) -> str:
     decoys = store.decoys.iloc[error.graphs]
-    names = ", ".join(f"{row.target}/{row.decoy}" for row in decoys[:MOST_NAMED].itertuples())
+    names = ", ".join(
+        f"{row.target}/{row.decoy}" for row in decoys[:MOST_NAMED].itertuples()
+    )
     more = f" and {len(decoys) - MOST_NAMED} more" if len(decoys) > MOST_NAMED else ""
     return f"{error.what} is not a finite number in epoch {epoch}, decoys {names}{more}"
 
@@ -258,8 +283,11 @@ def epoch_table(folder: Path) -> pd.DataFrame:
     paths = list((folder / LOGS).glob("version_*/metrics.csv"))
     paths.sort(key=lambda path: int(path.parent.name.removeprefix("version_")))
     rows = pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
-    table = rows.drop_duplicates("epoch", keep="last").sort_values("epoch", ignore_index=True)
-    rates = [np.float32(rate) for rate in table["learning_rate"]]  # Lightning's precision
+    table = rows.drop_duplicates("epoch", keep="last").sort_values(
+        "epoch", ignore_index=True
+    )
+    # Lightning's precision
+    rates = [np.float32(rate) for rate in table["learning_rate"]]
     table["learning_rate"] = [float(str(rate)) for rate in rates]
     measured = sorted(name for name in table if name.startswith("val_"))
     return table[["epoch", "learning_rate", "train_loss", *measured]]

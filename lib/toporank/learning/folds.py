@@ -50,19 +50,25 @@ def out_of_fold(
     store = GraphStore.open(packs)
     split_of = {(row.dataset, row.target): row for row in splits}
     decoys = store.decoys[["target", "decoy"]]
-    decoys.insert(0, "dataset", np.array([path.parent.name for path in packs])[store.part_of])
+    decoys.insert(
+        0, "dataset", np.array([path.parent.name for path in packs])[store.part_of]
+    )
     fold_of = {key: row.fold for key, row in split_of.items()}
     fold = pd.MultiIndex.from_frame(decoys[["dataset", "target"]]).map(fold_of)
     tables = []
     for path in summaries:
         summary = json.loads(path.read_text(encoding="utf-8"))
-        chosen = np.flatnonzero(fold == int(path.parent.parent.name.removeprefix("fold")))
+        chosen = np.flatnonzero(
+            fold == int(path.parent.parent.name.removeprefix("fold"))
+        )
         network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
         (predicted,) = predict_all([network], store.some(chosen))
         table = decoys.iloc[chosen].copy()
         table["config"] = summary["run"].removesuffix(f"_seed{summary['seed']}")
         table["score"] = predicted.score.double().numpy()
-        table["local"] = np.nan if predicted.local is None else predicted.local.double().numpy()
+        table["local"] = (
+            np.nan if predicted.local is None else predicted.local.double().numpy()
+        )
         tables.append(table)
     predictions = pd.concat(tables)
     by_decoy = predictions.groupby(["config", *DECOY])
@@ -74,7 +80,9 @@ def out_of_fold(
         for name, labels_of_dataset in labels.items():
             for label in labels_of_dataset:
                 mean = mean_of.get((name, label.target, label.decoy), {})
-                rows.append(_prediction(config, name, label, split_of[name, label.target], mean))
+                rows.append(
+                    _prediction(config, name, label, split_of[name, label.target], mean)
+                )
     return rows
 
 

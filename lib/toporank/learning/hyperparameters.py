@@ -37,7 +37,9 @@ class Schedule(Section):
         "decoys_per_target": "gone with ranking_term",
     }
 
-    learning_rate: float = Field(0.005, gt=0, le=1, description="Initial learning rate of Adam.")
+    learning_rate: float = Field(
+        0.005, gt=0, le=1, description="Initial learning rate of Adam."
+    )
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
     batch_size: int = Field(
         16,
@@ -79,7 +81,8 @@ class Schedule(Section):
     )
     loss: Literal["mse", "bce"] = Field(
         "mse",
-        description="What is minimised: squared error, or cross-entropy with DockQ as a probability. "
+        description="What is minimised: squared error, or cross-entropy with "
+        "DockQ as a probability. "
         "`val_loss` is always the mean squared error, so that runs can be compared.",
     )
     local_weight: float = Field(
@@ -99,7 +102,10 @@ class Hyperparameters(Schedule):
     """How one network is built and trained."""
 
     hidden: int = Field(
-        32, ge=1, le=LARGEST_NETWORK["hidden"], description="Width of node and edge embeddings."
+        32,
+        ge=1,
+        le=LARGEST_NETWORK["hidden"],
+        description="Width of node and edge embeddings.",
     )
     heads: int = Field(
         8,
@@ -126,7 +132,9 @@ class Hyperparameters(Schedule):
     def _predicts_what_it_learns(cls, values: Any) -> Any:
         weight = values.get("local_weight") if isinstance(values, dict) else None
         return (
-            {"local": True, **values} if isinstance(weight, int | float) and weight > 0 else values
+            {"local": True, **values}
+            if isinstance(weight, int | float) and weight > 0
+            else values
         )
 
     @model_validator(mode="after")
@@ -143,7 +151,9 @@ DEFAULT_SWEEP_CONFIG = "sched_boost"
 
 def _with_defaults(section: Any, entries: str) -> Any:
     """Give each entry the keys of `defaults` that it does not set itself."""
-    if not isinstance(section, dict) or not isinstance(section.get("defaults") or {}, dict):
+    if not isinstance(section, dict) or not isinstance(
+        section.get("defaults") or {}, dict
+    ):
         return section
     defaults = section.get("defaults") or {}
     if defaults and entries == "configs":
@@ -151,7 +161,8 @@ def _with_defaults(section: Any, entries: str) -> Any:
     if not isinstance(section.get(entries), list):
         return section
     merged = [
-        {**defaults, **entry} if isinstance(entry, dict) else entry for entry in section[entries]
+        {**defaults, **entry} if isinstance(entry, dict) else entry
+        for entry in section[entries]
     ]
     return {**section, entries: merged}
 
@@ -173,9 +184,13 @@ class Sweep(Section):
         min_length=1,
         description="The configurations: `name` and the hyper-parameters that differ.",
     )
-    seeds: list[Seed] = Field([222, 777, 1337], min_length=1, description="Seeds of the sweep.")
+    seeds: list[Seed] = Field(
+        [222, 777, 1337], min_length=1, description="Seeds of the sweep."
+    )
 
-    _fill = model_validator(mode="before")(lambda section: _with_defaults(section, "configs"))
+    _fill = model_validator(mode="before")(
+        lambda section: _with_defaults(section, "configs")
+    )
 
     @model_validator(mode="after")
     def _names(self) -> Sweep:
@@ -199,7 +214,9 @@ class Selection(Section):
         "validation targets. All are tracked and shown; this one chooses.",
     )
     spearman_weight: float = Field(
-        1.0, ge=0, description="Weight of the Spearman of all validation decoys in `val_selection`."
+        1.0,
+        ge=0,
+        description="Weight of the Spearman of all validation decoys in `val_selection`.",
     )
 
 
@@ -208,7 +225,8 @@ class ScorerMaking(Section):
 
     config: Name | None = Field(
         None,
-        description="Configuration of the sweep whose networks, one of each fold with the first seed, "
+        description="Configuration of the sweep whose networks, one of each "
+        "fold with the first seed, "
         "the scorer has; the first by default.",
     )
     made: list[str] = Field(
@@ -218,7 +236,8 @@ class ScorerMaking(Section):
     )
     quality_of: list[str] = Field(
         [],
-        description="Groups from which the quality of residues and contacts is learned, such as will "
+        description="Groups from which the quality of residues and contacts "
+        "is learned, such as will "
         "be scored; all but `made` if empty.",
     )
 
@@ -251,10 +270,12 @@ class Phase(Schedule):
 
     name: Name = Field(description="Name of the phase.")
     parent: Name = Field(
-        "sweep", description="`sweep`, or the name of an earlier phase with a single seed."
+        "sweep",
+        description="`sweep`, or the name of an earlier phase with a single seed.",
     )
     seeds: list[Seed] = Field(
-        min_length=1, description="Seeds of the phase, whose runs are `<name>_seed<seed>`."
+        min_length=1,
+        description="Seeds of the phase, whose runs are `<name>_seed<seed>`.",
     )
     freeze: list[str] = Field(
         [],
@@ -265,7 +286,8 @@ class Phase(Schedule):
     )
     datasets: list[Name] = Field(
         [],
-        description="Data sets whose training targets this phase learns from; empty for those of the "
+        description="Data sets whose training targets this phase learns "
+        "from; empty for those of the "
         "study. Validation is always that of the study, so that a phase can be compared "
         "with its parent.",
     )
@@ -273,7 +295,9 @@ class Phase(Schedule):
     @model_validator(mode="after")
     def _names(self) -> Phase:
         if self.name == "sweep":
-            raise ValueError("a phase cannot be called 'sweep': as a parent that means the sweep")
+            raise ValueError(
+                "a phase cannot be called 'sweep': as a parent that means the sweep"
+            )
         distinct(list(map(str, self.seeds)), "seed")
         return self
 
@@ -281,10 +305,14 @@ class Phase(Schedule):
 class Finetune(Section):
     """The fine-tune phases, in order."""
 
-    defaults: dict[str, Any] = Field({}, description="Hyper-parameters shared by all phases.")
+    defaults: dict[str, Any] = Field(
+        {}, description="Hyper-parameters shared by all phases."
+    )
     phases: list[Phase] = Field([], description="The phases; empty for no fine-tuning.")
 
-    _fill = model_validator(mode="before")(lambda section: _with_defaults(section, "phases"))
+    _fill = model_validator(mode="before")(
+        lambda section: _with_defaults(section, "phases")
+    )
 
     @field_validator("defaults")
     @classmethod
@@ -299,7 +327,8 @@ class Finetune(Section):
         for phase in self.phases:
             if phase.parent not in parents:
                 wrong = (
-                    f"parent {phase.parent!r} is neither `sweep` nor an earlier phase with one seed"
+                    f"parent {phase.parent!r} is neither `sweep` nor an "
+                    "earlier phase with one seed"
                 )
                 raise ValueError(f"phase {phase.name!r}: {wrong}")
             if len(phase.seeds) == 1:
@@ -312,7 +341,8 @@ class Hardware(Section):
 
     trainer: dict[str, Any] = Field(
         ON_ONE_CPU,
-        description="Entries for Lightning's `Trainer`, as they are: accelerator, devices, strategy, "
+        description="Entries for Lightning's `Trainer`, as they are: "
+        "accelerator, devices, strategy, "
         "precision, gradient_clip_val, …; see docs/training.md.",
     )
     compile: bool = Field(
@@ -359,7 +389,8 @@ class Training(Hardware):
     }
 
     datasets: list[Name] = Field(
-        [], description="Names of the data sets to train on; empty for every labelled one."
+        [],
+        description="Names of the data sets to train on; empty for every labelled one.",
     )
     validation_percent: float = Field(
         20.0,
@@ -375,7 +406,8 @@ class Training(Hardware):
     )
     similarity: Literal["kmers", "mmseqs2"] = Field(
         "kmers",
-        description="Which chains count as the same when targets are clustered. `kmers`: those that "
+        description="Which chains count as the same when targets are "
+        "clustered. `kmers`: those that "
         "share 40 % of their 5-mers. `mmseqs2`: also those that MMseqs2, which must be "
         "installed, aligns with 30 % identity.",
     )
@@ -399,12 +431,15 @@ class Training(Hardware):
         description="Whether the study has a cross-validation, which its report shows. The target "
         "`cross_validate` makes one without this, too.",
     )
-    threads: int = Field(1, ge=1, description="CPU threads of a run on each of its devices.")
+    threads: int = Field(
+        1, ge=1, description="CPU threads of a run on each of its devices."
+    )
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
     final: Final = Field(Final(), description="One checkpoint or an ensemble.")
     scorer: ScorerMaking = Field(
-        ScorerMaking(), description="Networks, judge and map in one folder, `results/scorer`."
+        ScorerMaking(),
+        description="Networks, judge and map in one folder, `results/scorer`.",
     )
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
 

@@ -16,7 +16,13 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
 from toporank.learning.checkpoint import KEY, describe
-from toporank.learning.data import GraphBatch, GraphStore, cluster_levels, epoch_order, loader
+from toporank.learning.data import (
+    GraphBatch,
+    GraphStore,
+    cluster_levels,
+    epoch_order,
+    loader,
+)
 from toporank.learning.network import DockQNet, by_destination
 from toporank.learning.run import Run
 from toporank.learning.splits import split_indices
@@ -84,7 +90,9 @@ class ScorerTraining(pl.LightningModule):
 
     def train_dataloader(self) -> DataLoader:
         """Return the batches of this epoch."""
-        order = epoch_order(self.training_graphs, self.levels, self.run.seed, self.current_epoch)
+        order = epoch_order(
+            self.training_graphs, self.levels, self.run.seed, self.current_epoch
+        )
         return self._loader(order, self.hp.batch_size)
 
     def val_dataloader(self) -> DataLoader:
@@ -92,7 +100,9 @@ class ScorerTraining(pl.LightningModule):
         return self._loader(self.validation_graphs, 4 * self.hp.batch_size)
 
     def _loader(self, order: np.ndarray, batch_size: int) -> DataLoader:
-        return loader(self.store, order, batch_size, self.global_rank, self.trainer.world_size)
+        return loader(
+            self.store, order, batch_size, self.global_rank, self.trainer.world_size
+        )
 
     # ---- training ----
 
@@ -123,7 +133,9 @@ class ScorerTraining(pl.LightningModule):
             loss = loss if local is None else loss + self.hp.local_weight * local
         if not torch.isfinite(loss):
             raise NotFiniteError("the training loss", batch.index)
-        self._losses.append(torch.stack([loss.detach(), loss.new_tensor(len(batch.index))]))
+        self._losses.append(
+            torch.stack([loss.detach(), loss.new_tensor(len(batch.index))])
+        )
         return loss
 
     def configure_optimizers(self) -> dict[str, Any]:
@@ -170,7 +182,8 @@ class ScorerTraining(pl.LightningModule):
         """Measure the loss and how well decoys are ranked, over the whole validation set."""
         rows = self.all_gather(torch.cat(self._validated)).reshape(-1, 3).cpu()
         self._validated.clear()
-        if self.trainer.world_size > 1:  # decoys are repeated so that each device has as many
+        # decoys are repeated so that each device has as many
+        if self.trainer.world_size > 1:
             first = np.unique(rows[:, 0].numpy(), return_index=True)[1]
             rows = rows[torch.from_numpy(first)]
         index, dockq, predicted = rows[:, 0].long(), rows[:, 1], rows[:, 2]
@@ -204,7 +217,9 @@ class ScorerTraining(pl.LightningModule):
         take.
         """
         epochs_done = self.current_epoch + 1
-        seconds_an_epoch = (time.monotonic() - self.started) / (epochs_done - self.first_epoch)
+        seconds_an_epoch = (time.monotonic() - self.started) / (
+            epochs_done - self.first_epoch
+        )
         minutes_left = (self.hp.max_epochs - epochs_done) * seconds_an_epoch / 60
         best = min(self.trainer.early_stopping_callback.best_score, values["val_loss"])
         return (
@@ -220,7 +235,11 @@ class ScorerTraining(pl.LightningModule):
         for name, value in self.trainer.callback_metrics.items():
             if name.startswith("val_"):
                 metrics[name] = float(value)
-        description = {**self.description, "epoch": self.current_epoch, "metrics": metrics}
+        description = {
+            **self.description,
+            "epoch": self.current_epoch,
+            "metrics": metrics,
+        }
         checkpoint[KEY] = describe(description)
 
 
@@ -253,10 +272,14 @@ def local_loss(
     one.
     """
     has_quality = ~torch.isnan(edge_y)
-    error = F.binary_cross_entropy_with_logits(edge_logit, edge_y.nan_to_num(), reduction="none")
+    error = F.binary_cross_entropy_with_logits(
+        edge_logit, edge_y.nan_to_num(), reduction="none"
+    )
     error = error * has_quality
     total = error.new_zeros(n_graphs).index_add(0, edge_graph, error)
-    count = error.new_zeros(n_graphs).index_add(0, edge_graph, has_quality.to(error.dtype))
+    count = error.new_zeros(n_graphs).index_add(
+        0, edge_graph, has_quality.to(error.dtype)
+    )
     has_native = count > 0
     if not has_native.any():
         return None

@@ -47,7 +47,11 @@ class FusedGATv2Conv(GATv2Conv):
         )
 
     def forward(
-        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_attr: Tensor,
+        embedding: nn.Linear | None = None,
     ) -> Tensor:
         """Return the new node vectors, (n, hidden); parameters as in `kernels.attention.attend`."""
         if can_loop(x):
@@ -93,12 +97,16 @@ class PublishedLayer(nn.Module):
         self.edge_update.weight.data = edge_update.weight.data.repeat(heads, 1)
         self.edge_update.bias.data = edge_update.bias.data.repeat(heads)
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Return new vectors of nodes (n, hidden) and edges (E, hidden)."""
         x = self.attention(x, edge_index, edge_attr)
         ends = torch.cat([x[edge_index[0]], x[edge_index[1]], edge_attr], dim=1)
         edge_attr = (
-            self.edge_update(ends).view(len(edge_attr), self.heads, edge_attr.shape[1]).mean(1)
+            self.edge_update(ends)
+            .view(len(edge_attr), self.heads, edge_attr.shape[1])
+            .mean(1)
         )
         return F.elu(x), F.elu(edge_attr)
 
@@ -115,7 +123,8 @@ class PublishedNetwork(nn.Module):
         super().__init__()
         self.network = network
         self.layers = nn.ModuleList(
-            PublishedLayer(layer.attention, layer.edge_update) for layer in network.layers
+            PublishedLayer(layer.attention, layer.edge_update)
+            for layer in network.layers
         )
 
     def forward(self, batch: GraphBatch) -> Tensor:
@@ -133,4 +142,6 @@ class PublishedNetwork(nn.Module):
         nodes = scatter(x, batch.node_graph, dim_size=n_graphs, reduce="mean")
         edges = scatter(edge_attr, batch.edge_graph, dim_size=n_graphs, reduce="mean")
         pooled = torch.cat([nodes, network.pooled_edges(edges)], dim=1)
-        return NetworkOutput(torch.sigmoid(network.head(pooled)).squeeze(1), None, None, pooled)
+        return NetworkOutput(
+            torch.sigmoid(network.head(pooled)).squeeze(1), None, None, pooled
+        )

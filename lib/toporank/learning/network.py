@@ -43,7 +43,11 @@ class Attention(nn.Module):
         nn.init.uniform_(self.att, -bound, bound)
 
     def forward(
-        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_attr: Tensor,
+        embedding: nn.Linear | None = None,
     ) -> Tensor:
         """Return the new node vectors; parameters as in `attend`."""
         return attend(self, x, edge_index, edge_attr, embedding)
@@ -62,18 +66,26 @@ class EdgeAwareGATv2(nn.Module):
         self.edge_update = nn.Linear(3 * hidden, hidden)
 
     def forward(
-        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, embedding: nn.Linear | None = None
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_attr: Tensor,
+        embedding: nn.Linear | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Return new vectors of nodes (n, hidden) and edges (E, hidden); parameters as in
         `attend`.
         """
         x = self.attention(x, edge_index, edge_attr, embedding)
         if can_loop(x):
-            return F.elu(x), update_edges(self.edge_update, x, edge_index, edge_attr, embedding)
+            return F.elu(x), update_edges(
+                self.edge_update, x, edge_index, edge_attr, embedding
+            )
         if embedding is not None:
             edge_attr = embedding(edge_attr)
         source, destination = edge_index
-        edge_attr = self.edge_update(torch.cat([x[source], x[destination], edge_attr], dim=1))
+        edge_attr = self.edge_update(
+            torch.cat([x[source], x[destination], edge_attr], dim=1)
+        )
         return F.elu(x), F.elu(edge_attr)
 
 
@@ -93,7 +105,11 @@ class LocalHead(nn.Module):
         destination = x.index_select(0, edge_index[1])
         of_sum, of_product, of_edge = self.ends.weight.chunk(3, dim=1)
         joined = F.linear(source + destination, of_sum, self.ends.bias)
-        joined = joined + F.linear(source * destination, of_product) + F.linear(edge_attr, of_edge)
+        joined = (
+            joined
+            + F.linear(source * destination, of_product)
+            + F.linear(edge_attr, of_edge)
+        )
         return at_least_single(self.out(F.relu(joined))).squeeze(1)
 
 
@@ -156,7 +172,8 @@ class DockQNet(nn.Module):
     ):
         hidden, readout = architecture.hidden, architecture.readout
         super().__init__()
-        self.recompute = False  # of layers in the backward pass, instead of keeping their results
+        # of layers in the backward pass, instead of keeping their results
+        self.recompute = False
         self.scale_nodes: nn.Module = nn.Identity()
         self.scale_edges: nn.Module = nn.Identity()
         self.dropout = architecture.dropout
@@ -165,7 +182,9 @@ class DockQNet(nn.Module):
         self.embed_edges = nn.Linear(edge_width, hidden)
         self.layers = nn.ModuleList()
         for _ in range(architecture.layers):
-            layer = EdgeAwareGATv2(hidden, architecture.heads, architecture.attention_dropout)
+            layer = EdgeAwareGATv2(
+                hidden, architecture.heads, architecture.attention_dropout
+            )
             self.layers.append(layer)
         self.pooled_edges = nn.Linear(hidden, hidden // 2)
         n_local = 0
@@ -192,7 +211,9 @@ class DockQNet(nn.Module):
         nodes = graph_means(x, batch.node_graph, n_graphs)
         edges = graph_means(edge_attr, batch.edge_graph, n_graphs)
         edge_logit = (
-            None if self.local_head is None else self.local_head(x, batch.edge_index, edge_attr)
+            None
+            if self.local_head is None
+            else self.local_head(x, batch.edge_index, edge_attr)
         )
         # The last layers are cheap, and scores of 8 bits would tie: always in single precision.
         with torch.autocast(x.device.type, enabled=False):
@@ -205,7 +226,11 @@ class DockQNet(nn.Module):
                 if self.dropout and isinstance(layer, nn.Linear):
                     score = F.dropout(score, self.dropout, self.training)
                 score = layer(score)
-        local = None if edge_logit is None else pooled[:, -1 if self.contact is None else -2]
+        local = (
+            None
+            if edge_logit is None
+            else pooled[:, -1 if self.contact is None else -2]
+        )
         return NetworkOutput(torch.sigmoid(score).squeeze(1), local, edge_logit, pooled)
 
     def _layers(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
@@ -216,7 +241,12 @@ class DockQNet(nn.Module):
         for layer in self.layers:
             if self.recompute and self.training:
                 x, edge_attr = checkpoint(
-                    layer, x, batch.edge_index, edge_attr, embedding, use_reentrant=False
+                    layer,
+                    x,
+                    batch.edge_index,
+                    edge_attr,
+                    embedding,
+                    use_reentrant=False,
                 )
             else:
                 x, edge_attr = layer(x, batch.edge_index, edge_attr, embedding)
@@ -241,7 +271,9 @@ class DockQNet(nn.Module):
 def by_destination(batch: GraphBatch) -> GraphBatch:
     """Return the batch with its edges sorted by destination, as packs keep them."""
     destination = batch.edge_index[1]
-    if not torch.compiler.is_compiling() and bool((destination[1:] >= destination[:-1]).all()):
+    if not torch.compiler.is_compiling() and bool(
+        (destination[1:] >= destination[:-1]).all()
+    ):
         return batch
     order = torch.argsort(destination, stable=True)
     return batch._replace(

@@ -29,7 +29,10 @@ def provenance() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return versions by name; what is not installed is left out."""
-    versions_by_name = {"toporank": toporank.__version__, "python": platform.python_version()}
+    versions_by_name = {
+        "toporank": toporank.__version__,
+        "python": platform.python_version(),
+    }
     for package in (*PACKAGES, *plugins.packages()):
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions_by_name[package] = metadata.version(package)
@@ -46,7 +49,9 @@ def git_state() -> str:
     describe = "describe --always --abbrev=12 --dirty=+changes --exclude=*"
     command = ["git", "-C", str(here), *describe.split()]
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        answer = subprocess.run(
+            command, capture_output=True, text=True, timeout=30, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return "git is not available"
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"

@@ -61,7 +61,12 @@ for number, theirs in enumerate(_LAYERS):
         RENAMED[f"{theirs}.{part}"] = f"layers.{number}.attention.{part}"
 
 TENSORS = frozenset({*RENAMED, *AVERAGED})
-DIMENSIONS = {"embed.0.weight": 2, "edge_embed.0.weight": 2, "conv1.0.att": 3, "fc1.weight": 2}
+DIMENSIONS = {
+    "embed.0.weight": 2,
+    "edge_embed.0.weight": 2,
+    "conv1.0.att": 3,
+    "fc1.weight": 2,
+}
 """Of the tensors that tell the shape of the network."""
 
 
@@ -73,7 +78,9 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
     Raises CheckpointError when the network takes other columns than the features of TopoQA have.
     """
     tensors = state if isinstance(state, dict) else {}
-    shapes = {name: tuple(getattr(tensor, "shape", ())) for name, tensor in tensors.items()}
+    shapes = {
+        name: tuple(getattr(tensor, "shape", ())) for name, tensor in tensors.items()
+    }
     if not set(shapes) >= TENSORS:
         return None
     if any(len(shapes[name]) != n for name, n in DIMENSIONS.items()):
@@ -84,7 +91,10 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
 
     choices = resolve_recorded(PRESETS[FEATURES])
     nodes, edges = node_columns(choices), choices["edges"].columns
-    (hidden, node_width), (_, edge_width) = shapes["embed.0.weight"], shapes["edge_embed.0.weight"]
+    (hidden, node_width), (_, edge_width) = (
+        shapes["embed.0.weight"],
+        shapes["edge_embed.0.weight"],
+    )
     if (node_width, edge_width) != (len(nodes), len(edges)):
         raise CheckpointError(
             f"a {ORIGIN} network for {node_width} node and {edge_width} edge columns;"
@@ -109,7 +119,9 @@ def describe(state: Any, path: Path) -> dict[str, Any] | None:
     }
 
 
-def published_shapes(ours: dict[str, tuple[int, ...]], heads: int) -> dict[str, tuple[int, ...]]:
+def published_shapes(
+    ours: dict[str, tuple[int, ...]], heads: int
+) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the published tensors by their names, from those of our `DockQNet`."""
     shapes = {old: ours[new] for old, new in RENAMED.items()}
     for old, new in AVERAGED.items():

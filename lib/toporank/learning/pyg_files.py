@@ -117,7 +117,9 @@ def read_pt(path: Path | str) -> Data:
         remedy = "save a Data of tensors, numbers and texts alone with torch.save, or remove it"
         raise GraphError(what, where=path, remedy=remedy) from error
     if not isinstance(data, Data):
-        raise GraphError(f"holds a {type(data).__name__}, not a Data", where=path, remedy=EXPECTED)
+        raise GraphError(
+            f"holds a {type(data).__name__}, not a Data", where=path, remedy=EXPECTED
+        )
     return data
 
 
@@ -202,11 +204,15 @@ def read_pyg_graph(path: Path) -> Graph:
 
 
 def _graph(path: Path, saved: dict[str, Any]) -> Graph:
-    missing = [name for name in TENSORS if not isinstance(saved.get(name), torch.Tensor)]
+    missing = [
+        name for name in TENSORS if not isinstance(saved.get(name), torch.Tensor)
+    ]
     if missing:
         what = f"has no tensor {' and no tensor '.join(missing)}"
         needed = ", ".join(TENSORS)
-        remedy = f"every graph needs {needed}: write the file again with them, or remove it"
+        remedy = (
+            f"every graph needs {needed}: write the file again with them, or remove it"
+        )
         raise GraphError(what, where=path, remedy=remedy)
     edge_attr = saved["edge_attr"]
     columns = edge_attr.unsqueeze(1) if edge_attr.dim() == 1 else edge_attr
@@ -237,9 +243,13 @@ def _features(path: Path, name: str, values: torch.Tensor) -> np.ndarray:
     return table.contiguous().numpy()
 
 
-def _edge_index(path: Path, values: torch.Tensor, n_nodes: int, n_edges: int) -> np.ndarray:
+def _edge_index(
+    path: Path, values: torch.Tensor, n_nodes: int, n_edges: int
+) -> np.ndarray:
     """Return the nodes that edges join, shape (2, E)."""
-    whole = not (values.is_floating_point() or values.is_complex() or values.dtype == torch.bool)
+    whole = not (
+        values.is_floating_point() or values.is_complex() or values.dtype == torch.bool
+    )
     if not whole or tuple(values.shape) != (2, n_edges):
         what = f"edge_index has the shape {tuple(values.shape)} and the type {values.dtype}"
         wanted = f"whole numbers of shape (2, {n_edges})"

@@ -8,7 +8,12 @@ from typing import Any
 
 from toporank.errors import ConfigError
 from toporank.learning.checkpoint import read_description
-from toporank.learning.hyperparameters import Hardware, Hyperparameters, Selection, shape_of
+from toporank.learning.hyperparameters import (
+    Hardware,
+    Hyperparameters,
+    Selection,
+    shape_of,
+)
 
 CHECKPOINT_OF = {
     "val_loss": "best_loss",

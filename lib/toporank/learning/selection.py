@@ -54,14 +54,18 @@ def leaderboard(summaries: list[Path], rule: str) -> pd.DataFrame:
     """
     table = pd.DataFrame([_row(path) for path in summaries])
     table["is_finetune"] = table["parent"] != ""
-    table = table.sort_values(["is_finetune", "run"], ignore_index=True).drop(columns="is_finetune")
+    table = table.sort_values(["is_finetune", "run"], ignore_index=True).drop(
+        columns="is_finetune"
+    )
     for each, checkpoint in CHECKPOINT_OF.items():
         rank = table[f"{checkpoint}.{each}"].rank(method="first", na_option="bottom")
         table.insert(1, f"rank_{each}", rank.astype(int))
     table = table.sort_values(f"rank_{rule}", ignore_index=True)
     table.insert(1, "chosen", table.index == 0)
     rank = table[f"rank_{rule}"]
-    rank_of_parent = table["parent"].map(dict(zip(table["run"], rank, strict=True))).fillna(0)
+    rank_of_parent = (
+        table["parent"].map(dict(zip(table["run"], rank, strict=True))).fillna(0)
+    )
     table.insert(2, "beats_parent", rank < rank_of_parent)
     return table
 
@@ -112,7 +116,9 @@ def winner(table: pd.DataFrame, rule: str) -> dict[str, Any]:
         chosen[metric] = float(best[f"{checkpoint}.{metric}"])
     for metric, sign in SIGN_OF_REGRET.items():
         of_all = table[[f"{each}.{metric}" for each in CHECKPOINT_OF.values()]]
-        chosen[f"regret.{metric}"] = sign * chosen[metric] - float((sign * of_all).min(axis=None))
+        chosen[f"regret.{metric}"] = sign * chosen[metric] - float(
+            (sign * of_all).min(axis=None)
+        )
     return chosen
 
 
@@ -136,7 +142,9 @@ def by_config(table: pd.DataFrame, rule: str) -> pd.DataFrame:
     for metric in METRICS:
         of_config[f"{metric}.mean"] = groups[metric].mean()
         of_config[f"{metric}.sd"] = groups[metric].std()
-    return of_config.reset_index().sort_values(f"{rule}.mean", kind="stable", ignore_index=True)
+    return of_config.reset_index().sort_values(
+        f"{rule}.mean", kind="stable", ignore_index=True
+    )
 
 
 def verdict(table: pd.DataFrame) -> str:
@@ -171,7 +179,9 @@ def write_selection(
         "configs.csv": by_config(table, rule),
     }
     for name, each in tables.items():
-        write_rows(table_path.with_name(name), each.columns, each.itertuples(index=False))
+        write_rows(
+            table_path.with_name(name), each.columns, each.itertuples(index=False)
+        )
     with replacing(best.with_suffix(".ckpt")) as temporary:
         shutil.copyfile(chosen["checkpoint"], temporary)
     write_text(best.with_suffix(".json"), json.dumps(chosen, indent=1))

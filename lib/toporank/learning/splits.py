@@ -19,7 +19,10 @@ SPLITS = ("train", "val")
 
 
 def open_graphs(
-    packs: list[Path], validation: list[Path], splits: Path | None = None, fold: int | None = None
+    packs: list[Path],
+    validation: list[Path],
+    splits: Path | None = None,
+    fold: int | None = None,
 ) -> PackedGraphs:
     """Return the graphs of all packs with their splits: `train` only in `packs`, `val` only in
     `validation`.
@@ -46,7 +49,10 @@ def open_graphs(
         split_of = split_of_targets(read_splits(splits), fold)
         of_pack = np.array([path.parent.name for path in paths], dtype=object)
         rows = zip(of_pack[graphs.part_of], graphs.target, split, strict=True)
-        decided = [split_of.get((dataset, target), in_pack) for dataset, target, in_pack in rows]
+        decided = [
+            split_of.get((dataset, target), in_pack)
+            for dataset, target, in_pack in rows
+        ]
         split = np.array(decided, dtype=object)
     for name, used in (("train", packs), ("val", validation)):
         is_used = np.isin(graphs.part_of, [paths.index(path) for path in used])
@@ -61,7 +67,9 @@ def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
     chosen = np.flatnonzero((graphs.split == split) & ~np.isnan(graphs.dockq))
     if not len(chosen):
         remedy = "see the labels and coverage.tsv"
-        raise ConfigError(f"no labelled decoy with a graph in split {split!r}", remedy=remedy)
+        raise ConfigError(
+            f"no labelled decoy with a graph in split {split!r}", remedy=remedy
+        )
     return chosen[np.lexsort([graphs.decoy[chosen], graphs.target[chosen]])]
 
 
@@ -125,7 +133,8 @@ def _add_graph(digest: hashlib._Hash, part: dict[str, np.ndarray], place: int) -
     digest.update(np.asarray(part["edge_index"][0, edges]))
     digest.update(np.asarray(part["edge_index"][1, edges]))
     digest.update(np.asarray(part["edge_attr"][edges]))
-    quality = np.asarray(part["edge_y"][edges])  # empty where no native says how good the edges are
+    # empty where no native says how good the edges are
+    quality = np.asarray(part["edge_y"][edges])
     if not np.isnan(quality).all():
         digest.update(b"local quality")
         digest.update(quality)

@@ -18,7 +18,12 @@ from typing import Any, NamedTuple
 import yaml
 from filelock import FileLock
 
-from toporank.comparing.homology.chain_tables import ChainRow, compared, read_chains, read_splits
+from toporank.comparing.homology.chain_tables import (
+    ChainRow,
+    compared,
+    read_chains,
+    read_splits,
+)
 from toporank.comparing.homology.remembered import merged, remember
 from toporank.errors import ConfigError
 from toporank.features.registry import canonical
@@ -119,7 +124,8 @@ def _publish(folder: Path, output: Path) -> None:
 
 
 def _fit(*arguments: Any) -> tuple[dict[str, list[Path]], str]:
-    from toporank.learning.fit import fit  # with torch and Lightning, which take seconds to import
+    # with torch and Lightning, which take seconds to import
+    from toporank.learning.fit import fit
 
     return fit(*arguments)
 
@@ -130,7 +136,9 @@ def _counts(graphs: PackedGraphs) -> dict[str, Any]:
     return {"fingerprint": fingerprint(graphs), **counts, "joined": graphs.joined}
 
 
-def _remembered(run: Run, graphs: PackedGraphs, tables: Iterable[Path]) -> dict[str, Any]:
+def _remembered(
+    run: Run, graphs: PackedGraphs, tables: Iterable[Path]
+) -> dict[str, Any]:
     """Return the chains of the training targets and of the parent's, under `chains`; nothing where
     some are unknown.
     """
@@ -162,7 +170,9 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
     """
     if run.hyperparameters.sampling != "cluster_balanced":
         return {}
-    cluster_of = {row.target: row.cluster for row in read_splits(splits)} if splits else {}
+    cluster_of = (
+        {row.target: row.cluster for row in read_splits(splits)} if splits else {}
+    )
     targets = _training_targets(graphs)
     unknown = [target for target in targets if target not in cluster_of]
     if unknown:
@@ -200,7 +210,9 @@ def _is_finished(folder: Path) -> bool:
         return False
     checksums = json.loads((folder / CHECKSUMS).read_text())
     paths = {folder / name: checksum for name, checksum in checksums.items()}
-    if all(path.exists() and sha256(path) == checksum for path, checksum in paths.items()):
+    if all(
+        path.exists() and sha256(path) == checksum for path, checksum in paths.items()
+    ):
         return True
     log.warning("the kept run is damaged and is trained again")
     for path in folder.rglob("*"):
@@ -226,7 +238,9 @@ def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -
     }
     files = list(RUN_FILES)
     for rule, checkpoints in best.items():
-        runners_up = [f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, N_BEST + 1)]
+        runners_up = [
+            f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, N_BEST + 1)
+        ]
         names = [f"{rule}.ckpt", *runners_up]
         for name, checkpoint in zip(names, checkpoints, strict=False):
             link_or_copy(checkpoint, folder / name)
@@ -235,7 +249,9 @@ def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -
         summary[rule] = {"epoch": description["epoch"], **description["metrics"]}
     write_text(folder / "config.yaml", yaml.safe_dump(run.record(), sort_keys=False))
     write_text(folder / "summary.json", json.dumps(summary, indent=1))
-    write_text(folder / CHECKSUMS, json.dumps({name: sha256(folder / name) for name in files}))
+    write_text(
+        folder / CHECKSUMS, json.dumps({name: sha256(folder / name) for name in files})
+    )
     for checkpoint in folder.glob("*.epoch*.ckpt"):
         checkpoint.unlink()
     shutil.rmtree(folder / LOGS)

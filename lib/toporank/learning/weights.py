@@ -64,7 +64,9 @@ def build_network(
         attention_dropout=hyperparameters.get("attention_dropout", 0.0),
         dropout=hyperparameters.get("dropout", 0.0),
     )
-    contact = list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
+    contact = (
+        list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
+    )
     network = DockQNet(node_width, edge_width, architecture, contact)
     if is_scaled(features, "nodes"):
         network.scale_nodes = Standardise(node_width)
@@ -94,7 +96,9 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
             description.get("features"),
             description.get("edge_columns"),
         )
-    shapes = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    shapes = {
+        name: tuple(tensor.shape) for name, tensor in network.state_dict().items()
+    }
     with reading(path):
         saved = _saved_tensors(path)
     try:
@@ -121,7 +125,9 @@ def _saved_tensors(path: Path) -> dict[str, Any]:
     return {str(name).removeprefix(PREFIX): value for name, value in state.items()}
 
 
-def _checked(saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
+def _checked(
+    saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]
+) -> dict[str, Tensor]:
     """Return the tensors of these names and shapes in float32. Raises ValueError where one is not
     so in the file.
     """
@@ -135,7 +141,9 @@ def _checked(saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[
             )
         # a file may repeat one number without storing it often
         if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
-            raise ValueError(f"{name} has fewer numbers than its shape {shape} asks for")
+            raise ValueError(
+                f"{name} has fewer numbers than its shape {shape} asks for"
+            )
         if not tensor.is_floating_point():
             raise ValueError(f"{name} has numbers of type {tensor.dtype}, not float32")
     state = {}
@@ -161,10 +169,14 @@ def network_bytes(path: Path | str) -> bytes:
     network, description = load_weights(path)
     provenance = dict(description.get("provenance", {}))
     provenance.pop("git", None)
-    return save(network.state_dict(), {KEY: describe({**description, "provenance": provenance})})
+    return save(
+        network.state_dict(), {KEY: describe({**description, "provenance": provenance})}
+    )
 
 
-def check_fits(description: dict[str, Any], store: GraphStore, path: Path | str) -> None:
+def check_fits(
+    description: dict[str, Any], store: GraphStore, path: Path | str
+) -> None:
     """Raise CheckpointError when a network was trained on graphs of another format or with other
     numbers of columns.
     """
@@ -207,14 +219,19 @@ def predict_all(networks: Sequence[DockQNet], store: GraphStore) -> list[Predict
     are.
     """
     if len(store) == 0:
-        return [Predicted(torch.zeros(0), None, None, None, torch.zeros(0, 0)) for _ in networks]
+        return [
+            Predicted(torch.zeros(0), None, None, None, torch.zeros(0, 0))
+            for _ in networks
+        ]
     predictions: list[list[Predicted]] = [[] for _ in networks]
     columns = store.metadata.get("edge_columns") or []
     for i in range(len(store)):
         graph = by_destination(store.batch([i]))
         contacts = torch.zeros(0, dtype=torch.int64)
         if CONTACT in columns:
-            contacts = torch.nonzero(graph.edge_attr[:, columns.index(CONTACT)]).squeeze(1)
+            contacts = torch.nonzero(
+                graph.edge_attr[:, columns.index(CONTACT)]
+            ).squeeze(1)
         for of_network, network in zip(predictions, networks, strict=True):
             of_network.append(_predicted(network, graph, contacts))
     return [_joined(of_network) for of_network in predictions]
@@ -231,9 +248,13 @@ def _predicted(network: DockQNet, graph: GraphBatch, contacts: Tensor) -> Predic
     quality = torch.sigmoid(output.edge_logit)
     total = quality.new_zeros(len(graph.x)).index_add(0, destination, quality)
     residues = total / torch.bincount(destination, minlength=len(total))
-    return Predicted(output.score, output.local, residues, quality[contacts], output.pooled)
+    return Predicted(
+        output.score, output.local, residues, quality[contacts], output.pooled
+    )
 
 
 def _joined(graphs: Sequence[Predicted]) -> Predicted:
     columns = zip(*graphs, strict=True)
-    return Predicted(*[None if column[0] is None else torch.cat(column) for column in columns])
+    return Predicted(
+        *[None if column[0] is None else torch.cat(column) for column in columns]
+    )

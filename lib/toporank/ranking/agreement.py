@@ -10,7 +10,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from toporank.inputs.confidence.table import LOWER_IS_BETTER, MEASURES, Confidence, of_copies
+from toporank.inputs.confidence.table import (
+    LOWER_IS_BETTER,
+    MEASURES,
+    Confidence,
+    of_copies,
+)
 from toporank.scorer.prediction import KEY
 
 OF_PREDICTOR = ("ranking_score", "haddock_score")
@@ -46,10 +51,14 @@ class OtherChoice(NamedTuple):
         how = f"{MEASURES[self.measure]} {self.value:.3g}"
         if self.measure in OF_PREDICTOR:
             return f"{predictor} would pick {self.decoy} instead ({how})"
-        return f"{self.decoy} has the highest {MEASURES[self.measure]} ({self.value:.3g})"
+        return (
+            f"{self.decoy} has the highest {MEASURES[self.measure]} ({self.value:.3g})"
+        )
 
 
-def other_choices(models: pd.DataFrame, confidence: Iterable[Confidence]) -> dict[str, OtherChoice]:
+def other_choices(
+    models: pd.DataFrame, confidence: Iterable[Confidence]
+) -> dict[str, OtherChoice]:
     """Return target → the other model that its predictor would pick.
 
     A choice differs where the two models have different CAPRI classes, or the predictor's is in the
@@ -64,7 +73,9 @@ def other_choices(models: pd.DataFrame, confidence: Iterable[Confidence]) -> dic
     confidence : what predictors say of the models; of copies, the one with most measures counts
     """
     copies = models[models["duplicate_of"] != ""].set_index(KEY)["duplicate_of"]
-    stated = pd.DataFrame(of_copies(confidence, copies.to_dict()), columns=Confidence._fields)
+    stated = pd.DataFrame(
+        of_copies(confidence, copies.to_dict()), columns=Confidence._fields
+    )
     scored = models[models["dockq"].notna() & (models["duplicate_of"] == "")]
     scored = scored[[*KEY, "capri"]].merge(stated, how="left", on=KEY)
     choices = {}

@@ -106,7 +106,9 @@ def _with_predictions(
 
 
 def _with_interfaces(
-    labels: pd.DataFrame, interfaces: Iterable[InterfaceRow], clusters: Mapping[str, str] | None
+    labels: pd.DataFrame,
+    interfaces: Iterable[InterfaceRow],
+    clusters: Mapping[str, str] | None,
 ) -> pd.DataFrame:
     """Labels of interfaces with the predictions and clusters, each interface as a target of its
     own.
@@ -117,7 +119,9 @@ def _with_interfaces(
     table = labels.merge(scores[[*keys, "pred_dockq", "pred_sd"]], how="left", on=keys)
     cluster_of = clusters or {}
     cluster = [cluster_of.get(target, target) for target in table["target"]]
-    return table.assign(cluster=cluster, target=table["target"] + " " + table["interface"])
+    return table.assign(
+        cluster=cluster, target=table["target"] + " " + table["interface"]
+    )
 
 
 def _counts(part: pd.DataFrame) -> dict[str, int]:
@@ -130,11 +134,17 @@ def _of_split(
     """The metrics of each target, and the summary of all, of the scored decoys of a split."""
     table = per_target(scored)
     summary = summarise(scored, clusters=clusters)
-    summary["calibration"] = calibration(scored["dockq"], scored["pred_dockq"], scored["pred_sd"])
+    summary["calibration"] = calibration(
+        scored["dockq"], scored["pred_dockq"], scored["pred_sd"]
+    )
     bounded = scored[scored["dockq_low"].notna()]
     if len(bounded):
         inside = bounded["dockq"].between(bounded["dockq_low"], bounded["dockq_high"])
-        summary["intervals"] = {"n": len(bounded), "level": LEVEL, "inside": float(inside.mean())}
+        summary["intervals"] = {
+            "n": len(bounded),
+            "level": LEVEL,
+            "inside": float(inside.mean()),
+        }
     if scored[CONSENSUS].notna().any():
         # a target with one decoy has no consensus
         by_consensus = scored.assign(pred_dockq=scored[CONSENSUS].fillna(0.0))
@@ -156,7 +166,9 @@ def _of_split(
     return table, summary
 
 
-def _baseline(decoys: pd.DataFrame, clusters: Mapping[str, str] | None) -> dict[str, Any]:
+def _baseline(
+    decoys: pd.DataFrame, clusters: Mapping[str, str] | None
+) -> dict[str, Any]:
     """A summary of what ranks decoys and is no DockQ."""
     summary = summarise(decoys, clusters=clusters)
     for metric in NO_DOCKQ:
@@ -164,7 +176,9 @@ def _baseline(decoys: pd.DataFrame, clusters: Mapping[str, str] | None) -> dict[
     return summary
 
 
-def calibration(dockq: ArrayLike, predicted: ArrayLike, sd: ArrayLike) -> dict[str, Any] | None:
+def calibration(
+    dockq: ArrayLike, predicted: ArrayLike, sd: ArrayLike
+) -> dict[str, Any] | None:
     """Return how the standard deviation over an ensemble relates to the error |p − y| of its mean.
 
     Parameters
@@ -188,7 +202,9 @@ def calibration(dockq: ArrayLike, predicted: ArrayLike, sd: ArrayLike) -> dict[s
     table = []
     for part in np.array_split(np.arange(len(rows)), min(BINS, len(rows))):
         rmse = math.sqrt(np.square(error[part]).mean())
-        table.append({"n": len(part), "sd": float(deviation[part].mean()), "rmse": rmse})
+        table.append(
+            {"n": len(part), "sd": float(deviation[part].mean()), "rmse": rmse}
+        )
     rank = spearman(error, deviation)
     return {
         "n": len(rows),

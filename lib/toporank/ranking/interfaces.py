@@ -72,13 +72,17 @@ def interface_table(
     """Return each decoy of a target with each interface that any of them has, not scored, in order
     of target, decoy, name.
     """
-    decoys = [row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)]
+    decoys = [
+        row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)
+    ]
     table = []
     for _, rows in groupby(decoys, key=attrgetter("target")):
         meetings = {row: _meetings(row, fates[row.target, row.decoy]) for row in rows}
         names = set()
         for of_decoy in meetings.values():
-            names.update(name for name, (meeting, _) in of_decoy.items() if meeting.contacts)
+            names.update(
+                name for name, (meeting, _) in of_decoy.items() if meeting.contacts
+            )
         for row, of_decoy in meetings.items():
             table += [_row(row, name, of_decoy.get(name)) for name in sorted(names)]
     return table
@@ -100,7 +104,9 @@ def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, s
     return meetings
 
 
-def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> InterfaceRow:
+def _row(
+    decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None
+) -> InterfaceRow:
     meeting, of_file = met or (None, "")
     status = decoy.status
     if meeting is None and status == Status.OK:
@@ -121,7 +127,9 @@ def _row(decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None) -> Inte
     )
 
 
-def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) -> list[InterfaceRow]:
+def scored_interfaces(
+    table: Iterable[InterfaceRow], scores: Iterable[Score]
+) -> list[InterfaceRow]:
     """Return the table with scores of interfaces; the only interface of a decoy has the score of
     the decoy.
 
@@ -131,7 +139,9 @@ def scored_interfaces(table: Iterable[InterfaceRow], scores: Iterable[Score]) ->
     n_touching = Counter(row[:2] for row in table if row.status == Status.OK)
     score_of = {}
     for score in scores:
-        score_of[score.target, score.decoy, frozenset(score.interface.split(":"))] = score
+        score_of[score.target, score.decoy, frozenset(score.interface.split(":"))] = (
+            score
+        )
     whole = frozenset([""])
     scored = []
     for row in table:
@@ -173,7 +183,9 @@ def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
     return summary
 
 
-def scores_of_weakest(scores: Iterable[Score], table: Iterable[InterfaceRow]) -> list[Score]:
+def scores_of_weakest(
+    scores: Iterable[Score], table: Iterable[InterfaceRow]
+) -> list[Score]:
     """Return the scores of decoys, where one with several interfaces has that of its weakest
     interface if it is lower.
 

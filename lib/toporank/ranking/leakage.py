@@ -33,7 +33,9 @@ class LeakageRow(NamedTuple):
 
 
 def leakage(
-    targets: Iterable[str], chains: TargetSequences, descriptions: Iterable[Mapping[str, Any]]
+    targets: Iterable[str],
+    chains: TargetSequences,
+    descriptions: Iterable[Mapping[str, Any]],
 ) -> list[LeakageRow]:
     """Return what the networks that give a score know of each target, sorted.
 
@@ -43,7 +45,9 @@ def leakage(
     chains : the sequences of each target with a graph that are compared
     descriptions : of the checkpoints
     """
-    training_sets = [description.get("training_set") or {} for description in descriptions]
+    training_sets = [
+        description.get("training_set") or {} for description in descriptions
+    ]
     records = [training_set.get("chains") for training_set in training_sets]
     if None in records:
         why = "the checkpoint does not say what it was trained on"
@@ -67,7 +71,10 @@ def _row(target: str, training_target: str, containment: float) -> LeakageRow:
     elif training_target == target:
         seen, why = SEEN, "it is a training target"
     else:
-        seen, why = SEEN, f"it shares a chain with the training target {training_target}"
+        seen, why = (
+            SEEN,
+            f"it shares a chain with the training target {training_target}",
+        )
     return LeakageRow(target, seen, training_target, containment, why)
 
 

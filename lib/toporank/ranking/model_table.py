@@ -22,7 +22,11 @@ from toporank.structures.identity import Status
 BEST_OF_CLUSTER = 4
 """Decoys whose mean score ranks a cluster, as HADDOCK does it."""
 COMPLEX = "complex"
-RANKED_BY = {COMPLEX: "dockq", "min_interface": "min_interface", "mean_interface": "mean_interface"}
+RANKED_BY = {
+    COMPLEX: "dockq",
+    "min_interface": "min_interface",
+    "mean_interface": "mean_interface",
+}
 """The column that decides on the order, by the names that the configuration has for it."""
 STATUS_ORDER = {
     Status.OK: 0,
@@ -135,10 +139,16 @@ def model_table(
     ValueError : a decoy has two scores
     """
     decoys = [row for row in coverage if row.status != Status.NO_DECOY]
-    table = pd.DataFrame(decoys, columns=CoverageRow._fields).drop(columns=["dockq", "split"])
-    compared = pd.DataFrame(comparison, columns=[*KEY, "cluster", "consensus", "twin_of"])
+    table = pd.DataFrame(decoys, columns=CoverageRow._fields).drop(
+        columns=["dockq", "split"]
+    )
+    compared = pd.DataFrame(
+        comparison, columns=[*KEY, "cluster", "consensus", "twin_of"]
+    )
     for other in (_scores(scores), summaries(interfaces), compared):
-        table = table.merge(other.astype(dict.fromkeys(KEY, object)), how="left", on=KEY)
+        table = table.merge(
+            other.astype(dict.fromkeys(KEY, object)), how="left", on=KEY
+        )
     table = typed(table, KINDS)
     # Without a calibration DockQ is the score, that of the weakest of several interfaces.
     table.loc[table["score"].isna(), "weakest_interface"] = ""
@@ -154,7 +164,9 @@ def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
     rows = []
     for target, records in scores.items():
         rows += [{"target": target, **record} for record in records]
-    table = pd.DataFrame(rows, columns=[*KEY, *OF_SCORE.values(), *OF_ESTIMATE.values()])
+    table = pd.DataFrame(
+        rows, columns=[*KEY, *OF_SCORE.values(), *OF_ESTIMATE.values()]
+    )
     twice = table.loc[table.duplicated(KEY), KEY]
     if len(twice):
         raise ValueError(f"{'/'.join(twice.iloc[0])} has two scores")
@@ -174,9 +186,13 @@ def _ranked(table: pd.DataFrame, order_by: str) -> pd.DataFrame:
         "is_copy": True,
         "decoy": True,
     }
-    table = table.sort_values(list(order), ascending=list(order.values()), ignore_index=True)
+    table = table.sort_values(
+        list(order), ascending=list(order.values()), ignore_index=True
+    )
     has_rank = table["place"].notna()
-    originals = table[has_rank].drop_duplicates(["target", "original"])[["target", "original"]]
+    originals = table[has_rank].drop_duplicates(["target", "original"])[
+        ["target", "original"]
+    ]
     originals["rank"] = originals.groupby("target").cumcount() + 1
     ranks = table[["target", "original"]].merge(originals, how="left")["rank"]
     table["rank"] = ranks.where(has_rank).astype(WHOLE)
@@ -190,11 +206,15 @@ def _cluster_ranks(table: pd.DataFrame) -> pd.Series:
     decoys.
     """
     keys = ["target", "cluster"]
-    members = table[table["cluster"].notna() & ~table["is_copy"] & table["score"].notna()]
+    members = table[
+        table["cluster"].notna() & ~table["is_copy"] & table["score"].notna()
+    ]
     members = members.sort_values("score", ascending=False)
     best = members.groupby(keys).head(BEST_OF_CLUSTER)
     mean = best.groupby(keys, as_index=False)["score"].mean()
-    mean = mean.sort_values(["target", "score", "cluster"], ascending=[True, False, True])
+    mean = mean.sort_values(
+        ["target", "score", "cluster"], ascending=[True, False, True]
+    )
     mean["cluster_rank"] = mean.groupby("target").cumcount() + 1
     return table[keys].merge(mean, how="left", on=keys)["cluster_rank"].astype(WHOLE)
 
@@ -208,7 +228,9 @@ def with_known_columns(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFr
     return table[names]
 
 
-def write_models_and_details(models: Path | str, details: Path | str, table: pd.DataFrame) -> None:
+def write_models_and_details(
+    models: Path | str, details: Path | str, table: pd.DataFrame
+) -> None:
     """Write models.csv and details.csv."""
     write_frame(models, with_known_columns(table, MODEL_COLUMNS))
     write_frame(details, with_known_columns(table, DETAIL_COLUMNS))
@@ -230,7 +252,9 @@ def read_models(models: Path | str, details: Path | str | None = None) -> pd.Dat
 
 def distinct_models(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that count as models: neither copies nor intermediate states of a program."""
-    return table[(table["duplicate_of"] == "") & (table["status"] != Status.INTERMEDIATE)]
+    return table[
+        (table["duplicate_of"] == "") & (table["status"] != Status.INTERMEDIATE)
+    ]
 
 
 def best_of_each_target(table: pd.DataFrame, listed: int = 10) -> list[str]:

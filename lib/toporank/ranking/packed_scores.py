@@ -37,7 +37,9 @@ def score_pack(
     if scorer.judge is not None:
         remedy = "take the scorer of the study, results/final"
         raise CheckpointError(
-            "the judge of this scorer needs structures", where=scorer.judge, remedy=remedy
+            "the judge of this scorer needs structures",
+            where=scorer.judge,
+            remedy=remedy,
         )
     results: dict[str, TargetResult] = {}
     for row in coverage:
@@ -66,7 +68,9 @@ def _leakage(scorer: Scorer, targets: Iterable[str]) -> list[LeakageRow]:
         trained_on.update(chains.get("targets", ()))
     rows = []
     for target in sorted(targets):
-        row = LeakageRow(target, why="its graphs have no sequences that could be compared")
+        row = LeakageRow(
+            target, why="its graphs have no sequences that could be compared"
+        )
         if target in trained_on:
             row = LeakageRow(target, SEEN, target, why="it is a training target")
         rows.append(row)

@@ -16,7 +16,9 @@ MOST_CHAINS = 12
 """Chains of a target up to which a hint is short enough to be read."""
 
 
-def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None) -> str:
+def partners_hint(
+    rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None
+) -> str:
     """Return which two chains of a target may be one partner, in a sentence; empty if there are two
     chains.
 
@@ -60,12 +62,15 @@ def partners_hint(rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | N
     others = [chain for chain in partners if chain not in (first, second)]
     advice = ":".join([f"{first}+{second}", *others])
     return (
-        f"{first} and {second} touch in every model; if they are one partner, say partners={advice}"
+        f"{first} and {second} touch in every model; if they are one "
+        f"partner, say partners={advice}"
     )
 
 
 def _parted_antibody(
-    partners: list[str], always: Iterable[str], antibody: Mapping[str, tuple[ImmuneDomain, ...]]
+    partners: list[str],
+    always: Iterable[str],
+    antibody: Mapping[str, tuple[ImmuneDomain, ...]],
 ) -> str:
     """A sentence where the two chains of an antibody are in different partners that were given;
     otherwise empty.
@@ -130,7 +135,8 @@ def for_command(hint: str) -> str:
 
 
 def hints(
-    table: Iterable[InterfaceRow], sequences: Mapping[str, Mapping[str, str]] | None = None
+    table: Iterable[InterfaceRow],
+    sequences: Mapping[str, Mapping[str, str]] | None = None,
 ) -> list[str]:
     """Return which chains may be one partner: a line for each of the first different hints, with
     the targets it is for.

@@ -26,7 +26,14 @@ RESIDUE_COLUMNS = [*KEY, "chain", "residue", *QUALITY, "residue_name"]
 """residue : number and insertion code, such as `52A`. The others are those of
 `residue_quality.RESIDUES`.
 """
-ENDS = ["chain_1", "residue_1", "residue_name_1", "chain_2", "residue_2", "residue_name_2"]
+ENDS = [
+    "chain_1",
+    "residue_1",
+    "residue_name_1",
+    "chain_2",
+    "residue_2",
+    "residue_name_2",
+]
 CONTACT_COLUMNS = [*KEY, *ENDS, "distance", "type", *QUALITY]
 """Two residues of different partners with heavy atoms nearer than 5 Å. The others are those of
 `residue_quality.CONTACTS`.
@@ -66,7 +73,9 @@ def _lines(table: pd.DataFrame, columns: list[str]) -> str:
         if name in QUALITY:
             cells[name] = cells[name].astype(float).round(QUALITY_DECIMALS)
         elif name not in NUMBERS:
-            cells[name] = cells[name].map({text: _cell(text) for text in cells[name].unique()})
+            cells[name] = cells[name].map(
+                {text: _cell(text) for text in cells[name].unique()}
+            )
     return cells.to_csv(header=False, index=False, lineterminator="\n")
 
 
@@ -81,7 +90,10 @@ def _cell(text: str) -> str:
 
 def write_lines(path: Path | str, columns: Iterable[str], lines: Iterable[str]) -> None:
     """Write a table whose lines are at hand."""
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    with (
+        replacing(path) as temporary,
+        open(temporary, "w", encoding="utf-8", newline="") as file,
+    ):
         file.write(f"{','.join(columns)}\n")
         file.writelines(lines)
 
@@ -92,7 +104,9 @@ def table_of_lines(columns: Iterable[str], lines: Iterable[str]) -> pd.DataFrame
     return pd.concat(_parts(io.StringIO(text)))
 
 
-def rows_of(path: Path | str, keys: Collection[DecoyKey]) -> dict[DecoyKey, pd.DataFrame]:
+def rows_of(
+    path: Path | str, keys: Collection[DecoyKey]
+) -> dict[DecoyKey, pd.DataFrame]:
     """Return (target, decoy) → its rows of residues.csv or contacts.csv, for some decoys."""
     parts = []
     for part in _parts(path):
@@ -113,7 +127,9 @@ def _parts(file: Any) -> Iterable[pd.DataFrame]:
     ) as parts:
         for part in parts:
             for name in part.columns.intersection(list(texts)):
-                part[name] = part[name].map({text: restored(text) for text in part[name].unique()})
+                part[name] = part[name].map(
+                    {text: restored(text) for text in part[name].unique()}
+                )
             yield part
 
 
@@ -127,10 +143,13 @@ def why_no_quality(n_scored: int, *, has_residues: bool, has_contacts: bool) -> 
     has_residues, has_contacts : whether the tables have a row
     """
     if n_scored and not has_residues:
-        return "the scorer does not predict the quality of residues: residues.csv is empty"
+        return (
+            "the scorer does not predict the quality of residues: residues.csv is empty"
+        )
     if has_residues and not has_contacts:
         return (
-            "contacts.csv is empty: the scorer looks at edges that do not say which atoms touch, or "
+            "contacts.csv is empty: the scorer looks at edges that do "
+            "not say which atoms touch, or "
             "no residues touch"
         )
     return ""

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toporank.building.built import Built, GraphsToPack, confidence_requests, graphs_to_pack
+from toporank.building.built import (
+    Built,
+    GraphsToPack,
+    confidence_requests,
+    graphs_to_pack,
+)
 from toporank.building.chunks.chunk import run_decoy
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
@@ -26,7 +31,11 @@ from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.features.registry import FeatureChoice
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, PlddtChoice, best_measured, of_copies
-from toporank.ranking.interfaces import interface_table, scored_interfaces, scores_of_weakest
+from toporank.ranking.interfaces import (
+    interface_table,
+    scored_interfaces,
+    scores_of_weakest,
+)
 from toporank.ranking.model_table import COMPLEX, score_record
 from toporank.ranking.residues import contact_lines, residue_lines
 from toporank.ranking.target_result import TargetCache, TargetResult
@@ -77,11 +86,17 @@ class TargetScorer:
         self.choices = choices
         self.store = store
         self.options = options
-        depends_on = {"scorer": scorer.digest, "graphs": graph_metadata(choices), **vars(options)}
+        depends_on = {
+            "scorer": scorer.digest,
+            "graphs": graph_metadata(choices),
+            **vars(options),
+        }
         self.cache = TargetCache(store, depends_on)
         self._networks: Any = None
 
-    def score(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]) -> TargetResult:
+    def score(
+        self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]
+    ) -> TargetResult:
         """Return the result for one target, computed and kept in the cache.
 
         Parameters
@@ -108,7 +123,8 @@ class TargetScorer:
             from toporank.scorer.networks import Networks
 
             self._networks = Networks(self.scorer)
-            self.judge  # noqa: B018 -- processes that are forked have it, too
+            # processes that are forked have it, too
+            self.judge  # noqa: B018
 
     @functools.cached_property
     def judge(self) -> Judge | None:
@@ -117,29 +133,51 @@ class TargetScorer:
 
     def features_of(self, decoy: PlannedDecoy) -> LedgerRow:
         """Compute the features of a decoy, which the store keeps; return what became of it."""
-        return run_decoy(decoy, self.choices, self.store, self.contents.get(decoy.path, ""))
+        return run_decoy(
+            decoy, self.choices, self.store, self.contents.get(decoy.path, "")
+        )
 
-    def _computed(self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]) -> TargetResult:
+    def _computed(
+        self, plan: Sequence[PlannedDecoy], fates: Sequence[LedgerRow]
+    ) -> TargetResult:
         """The result for a target whose features are there."""
         store = self.store
         judge = self.judge
         built = Built.of(plan, fates)
-        coverage = coverage_table(plan, fates, (), *correspondence_of(plan, built.fates, store))
-        confidence = confidences(confidence_requests(coverage, built, store), self.options.plddt)
-        predicted = self._predicted(graphs_to_pack(coverage, built, self.choices, store))
-        copies = {(row.target, row.decoy): row.duplicate_of for row in coverage if row.duplicate_of}
+        coverage = coverage_table(
+            plan, fates, (), *correspondence_of(plan, built.fates, store)
+        )
+        confidence = confidences(
+            confidence_requests(coverage, built, store), self.options.plddt
+        )
+        predicted = self._predicted(
+            graphs_to_pack(coverage, built, self.choices, store)
+        )
+        copies = {
+            (row.target, row.decoy): row.duplicate_of
+            for row in coverage
+            if row.duplicate_of
+        }
         copies = best_measured(copies, confidence)
         for i, row in enumerate(coverage):
-            coverage[i] = row._replace(duplicate_of=copies.get((row.target, row.decoy), ""))
+            coverage[i] = row._replace(
+                duplicate_of=copies.get((row.target, row.decoy), "")
+            )
         compared = stored_contacts(built, coverage, store)
 
         scores = predicted.scores
         if judge:
-            stated = of_copies(confidence, copies) if self.options.use_confidence else []
+            stated = (
+                of_copies(confidence, copies) if self.options.use_confidence else []
+            )
             scores = judged(judge, scores, compared, copies, stated)
         interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
-        estimates = how_far_to_trust(judge, coverage, scores_of_weakest(scores, interfaces))
-        of_decoys = {(one.target, one.decoy): one for one in scores if not one.interface}
+        estimates = how_far_to_trust(
+            judge, coverage, scores_of_weakest(scores, interfaces)
+        )
+        of_decoys = {
+            (one.target, one.decoy): one for one in scores if not one.interface
+        }
         residues, contacts = with_quality(
             predicted.residues,
             predicted.contacts,

@@ -18,8 +18,17 @@ from toporank.building.built import Built
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
-from toporank.comparing.homology.chain_tables import compared, sequences_of_chains, write_chains
-from toporank.inputs.confidence.table import NUMBERS, Confidence, rows_to_show, write_confidence
+from toporank.comparing.homology.chain_tables import (
+    compared,
+    sequences_of_chains,
+    write_chains,
+)
+from toporank.inputs.confidence.table import (
+    NUMBERS,
+    Confidence,
+    rows_to_show,
+    write_confidence,
+)
 from toporank.ranking.frames import typed, write_frame
 from toporank.ranking.interfaces import KINDS as INTERFACE_KINDS
 from toporank.ranking.interfaces import InterfaceRow, write_interfaces
@@ -82,7 +91,9 @@ class ScoredModels:
             rank_by=self.options.rank_by,
         )
         if self.room:  # links to the files that the user named
-            table["path"] = [os.path.realpath(path) if path else "" for path in table["path"]]
+            table["path"] = [
+                os.path.realpath(path) if path else "" for path in table["path"]
+            ]
         return table
 
     @functools.cached_property
@@ -170,14 +181,23 @@ class ScoredModels:
         the scores, in sentences.
         """
         explained = [row for row in self.rows("coverage") if row.reason]
-        remarks = [f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in explained]
-        remarks += hints(self.rows("interfaces"), sequences_of_chains(self.rows("chains")))
+        remarks = [
+            f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in explained
+        ]
+        remarks += hints(
+            self.rows("interfaces"), sequences_of_chains(self.rows("chains"))
+        )
         no_quality = why_no_quality(
             n_scored=sum(len(result.scores) for result in self.target_results),
             has_residues=any(result.residues for result in self.target_results),
             has_contacts=any(result.contacts for result in self.target_results),
         )
-        remarks += [self.scorer.missing, self.scorer.toy, no_quality, describe(self.leakage)]
+        remarks += [
+            self.scorer.missing,
+            self.scorer.toy,
+            no_quality,
+            describe(self.leakage),
+        ]
         return list(filter(None, remarks))
 
     def write_tables(
@@ -201,13 +221,18 @@ class ScoredModels:
         if not of_graphs:
             built = Built.of(self.plan, self.rows("fates"))
             write_models(
-                path(layout.MODELS), self.table, residues, stored_complexes(built, self.store)
+                path(layout.MODELS),
+                self.table,
+                residues,
+                stored_complexes(built, self.store),
             )
         if not (scores_alone or of_graphs):
             write_chains(path(layout.CHAINS), self.rows("chains"))
         if not scores_alone:
             write_confidence(path(layout.CONFIDENCE), self.rows("confidence"))
-        write_models_and_details(path(layout.MODEL_TABLE), path(layout.DETAILS), self.table)
+        write_models_and_details(
+            path(layout.MODEL_TABLE), path(layout.DETAILS), self.table
+        )
         write_frame(path(layout.TARGETS), self.targets)
         write_interfaces(path(layout.SCORED_INTERFACES), self.rows("interfaces"))
         write_lines(path(layout.RESIDUES), RESIDUE_COLUMNS, residues.values())

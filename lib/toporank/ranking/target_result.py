@@ -80,7 +80,8 @@ class TargetResult:
         """The same result with the paths that the files of its decoys have now."""
         paths = {decoy.decoy: decoy.path for decoy in plan}
         return replace(
-            self, coverage=[row._replace(path=paths[row.decoy]) for row in self.coverage]
+            self,
+            coverage=[row._replace(path=paths[row.decoy]) for row in self.coverage],
         )
 
 
@@ -112,7 +113,9 @@ class TargetCache:
         incomplete = any(row.status == INCOMPLETE for row in result.confidence)
         if not unread and not incomplete:
             content = result.to_json().encode()
-            self.store.cached(scope_of_target(plan), self._key(plan), lambda: (content, {}))
+            self.store.cached(
+                scope_of_target(plan), self._key(plan), lambda: (content, {})
+            )
 
     def _key(self, plan: Sequence[PlannedDecoy]) -> dict[str, Any]:
         """What the result depends on. Where the files lie does not matter, but what lies beside

@@ -85,23 +85,35 @@ def target_table(
     score. Further columns : see `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
     """
     interfaces = list(interfaces)
-    stated = models[KEY].merge(pd.DataFrame(confidence, columns=Confidence._fields), on=KEY)
-    best = models.drop_duplicates("target").rename(columns={"decoy": "best", "path": "file"})
+    stated = models[KEY].merge(
+        pd.DataFrame(confidence, columns=Confidence._fields), on=KEY
+    )
+    best = models.drop_duplicates("target").rename(
+        columns={"decoy": "best", "path": "file"}
+    )
     best = best[best["dockq"].notna()]
     best = best.merge(_partners(interfaces), how="left", on=["target", "best"])
-    of_best = stated.rename(columns={"decoy": "best"})[["target", "best", *OF_CONFIDENCE]]
+    of_best = stated.rename(columns={"decoy": "best"})[
+        ["target", "best", *OF_CONFIDENCE]
+    ]
     best = best.merge(of_best, how="left", on=["target", "best"])
-    seen = pd.DataFrame(leakage, columns=LeakageRow._fields).rename(columns={"why": "why_seen"})
+    seen = pd.DataFrame(leakage, columns=LeakageRow._fields).rename(
+        columns={"why": "why_seen"}
+    )
 
     table = models[["target"]].drop_duplicates()
-    table = table.merge(best[best.columns.intersection(list(COLUMNS))], how="left", on="target")
+    table = table.merge(
+        best[best.columns.intersection(list(COLUMNS))], how="left", on="target"
+    )
     table = table.merge(seen, how="left", on="target").set_index("target")
     distinct = distinct_models(models).groupby("target")["dockq"]
     table["n_models"] = distinct.size()
     table["n_scored"] = distinct.count()
     table["predictors"] = stated.groupby("target")["predictor"].agg(_listed)
     if len(table) > 1:
-        between = stated["iptm"].where(stated["iptm_of"] == "", stated["interface_iptm"])
+        between = stated["iptm"].where(
+            stated["iptm_of"] == "", stated["interface_iptm"]
+        )
         highest = between.astype(float).groupby(stated["target"]).max()
         table["p_interact"] = p_interact(highest.reindex(table.index)).round(4)
     sentences = _sentences(models, interfaces, confidence, sequences_of_chains(chains))
@@ -114,7 +126,9 @@ def _partners(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
     names: dict[DecoyKey, set[str]] = {}
     for row in interfaces:
         if row.n_contacts is not None:
-            names.setdefault(row[:2], set()).update((row.chains or row.interface).split(":"))
+            names.setdefault(row[:2], set()).update(
+                (row.chains or row.interface).split(":")
+            )
     rows = [(*key, ":".join(sorted(partners))) for key, partners in names.items()]
     return pd.DataFrame(rows, columns=["target", "best", "partners"], dtype=object)
 
@@ -138,13 +152,18 @@ def _sentences(
     several = models["target"].nunique() > 1
     cells = {}
     for target, decoys in models.groupby("target", sort=False):
-        hint = for_command(partners_hint(of_interfaces.get(target, []), sequences.get(target)))
-        warnings = [hint, *caveats(decoys, stated, choices.get(target), several=several)]
+        hint = for_command(
+            partners_hint(of_interfaces.get(target, []), sequences.get(target))
+        )
+        warnings = [
+            hint,
+            *caveats(decoys, stated, choices.get(target), several=several),
+        ]
         notes = [_joined(decoys), lost(decoys)]
         cells[target] = [BETWEEN.join(filter(None, each)) for each in (warnings, notes)]
-    return pd.DataFrame.from_dict(cells, orient="index", columns=["caveats", "notes"]).rename_axis(
-        "target"
-    )
+    return pd.DataFrame.from_dict(
+        cells, orient="index", columns=["caveats", "notes"]
+    ).rename_axis("target")
 
 
 def _joined(decoys: pd.DataFrame) -> str:
@@ -158,7 +177,9 @@ def _joined(decoys: pd.DataFrame) -> str:
 def _most_promising_first(table: pd.DataFrame) -> pd.DataFrame:
     table["place"] = table["verdict"].map([*VERDICTS, ""].index)
     order = {"place": True, "p_acceptable": False, "dockq": False, "target": True}
-    table = table.sort_values(list(order), ascending=list(order.values()), ignore_index=True)
+    table = table.sort_values(
+        list(order), ascending=list(order.values()), ignore_index=True
+    )
     return table.drop(columns="place")
 
 
@@ -215,7 +236,11 @@ def _of_confidence(
     n = len(scored)
     sentences = []
     if unused:
-        which = f" of {len(unused)} of {n} models, such as {unused[0].decoy}" if n > 1 else ""
+        which = (
+            f" of {len(unused)} of {n} models, such as {unused[0].decoy}"
+            if n > 1
+            else ""
+        )
         sentences.append(
             f"TopoRank does not use all files of the predictor{which}: {unused[0].reason}"
         )
@@ -245,9 +270,15 @@ def _rival(best: pd.Series, others: pd.DataFrame) -> str:
     return f"{decoy} cannot be told apart from it and binds differently: look at both"
 
 
-def _other_pose(best: pd.Series, others: pd.DataFrame, choice: OtherChoice | None) -> str:
+def _other_pose(
+    best: pd.Series, others: pd.DataFrame, choice: OtherChoice | None
+) -> str:
     different = _bind_differently(best, others)["decoy"]
-    return f"{choice}: it binds differently" if choice and choice.decoy in set(different) else ""
+    return (
+        f"{choice}: it binds differently"
+        if choice and choice.decoy in set(different)
+        else ""
+    )
 
 
 def _doubt(best: pd.Series, stated: Confidence | None) -> str:

@@ -61,7 +61,10 @@ def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
         return [f"run {run} does not record its scorer (score it again)"]
     reasons = []
     for name in ScoredWith._fields:
-        in_a, in_b = str(getattr(a.record, name))[:16], str(getattr(b.record, name))[:16]
+        in_a, in_b = (
+            str(getattr(a.record, name))[:16],
+            str(getattr(b.record, name))[:16],
+        )
         if in_a != in_b and name not in ("version", "checkpoint"):
             reasons.append(f"{name} is {in_a} in A and {in_b} in B")
     return reasons
@@ -75,7 +78,9 @@ def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
     for chain in run.chains:
         kind = kinds[chain.sequence]
         n_chains[chain.target][kind] += max(len(chain.chains.split()), 1)
-    complexes = {target: str(sorted(numbers.items())) for target, numbers in n_chains.items()}
+    complexes = {
+        target: str(sorted(numbers.items())) for target, numbers in n_chains.items()
+    }
     return run.targets.assign(complex=run.targets["target"].map(complexes))
 
 
@@ -83,9 +88,15 @@ def _names_in_a(rows_a: pd.DataFrame, rows_b: pd.DataFrame) -> dict[str, str]:
     """Target of B → its name in A, where one target of either run alone has its chains and no
     namesake.
     """
-    only_a = rows_a[~rows_a["target"].isin(rows_b["target"])].drop_duplicates("complex", keep=False)
-    only_b = rows_b[~rows_b["target"].isin(rows_a["target"])].drop_duplicates("complex", keep=False)
-    pairs = only_a.dropna(subset="complex").merge(only_b, on="complex", suffixes=("_a", "_b"))
+    only_a = rows_a[~rows_a["target"].isin(rows_b["target"])].drop_duplicates(
+        "complex", keep=False
+    )
+    only_b = rows_b[~rows_b["target"].isin(rows_a["target"])].drop_duplicates(
+        "complex", keep=False
+    )
+    pairs = only_a.dropna(subset="complex").merge(
+        only_b, on="complex", suffixes=("_a", "_b")
+    )
     return dict(zip(pairs["target_b"], pairs["target_a"], strict=True))
 
 
@@ -111,7 +122,10 @@ def _judgement(row: pd.Series, doubt: str) -> tuple[str, str, str]:
         status, trust = f"{higher}_higher", "unclear"
         why = f"{run} is higher, but the intervals overlap or are unknown"
     if OUT_OF_DOMAIN in row[f"caveats_{higher}"] and trust == run:
-        trust, why = "unclear", f"{why}; the model of {run} is unlike what TopoRank learned from"
+        trust, why = (
+            "unclear",
+            f"{why}; the model of {run} is unlike what TopoRank learned from",
+        )
     if row["verdict_a"] == row["verdict_b"] == REJECT:
         trust, why = "neither", f"{why}; no run has a model to believe"
     if row[["complex_a", "complex_b"]].nunique() > 1:

@@ -52,7 +52,9 @@ def ranking_figure(models: pd.DataFrame) -> Figure:
     if scored.empty:
         target = models["target"].iloc[0]
         raise ConfigError(
-            "no model of this target has a score", where=target, remedy="models.csv has the reasons"
+            "no model of this target has a score",
+            where=target,
+            remedy="models.csv has the reasons",
         )
     figure, axes = new_figure(6, 1.2 + 0.28 * len(scored))
     rows = np.arange(len(scored))
@@ -61,12 +63,19 @@ def ranking_figure(models: pd.DataFrame) -> Figure:
     for threshold in (ACCEPTABLE, MEDIUM, HIGH):
         axes.axvline(threshold, color="0.88", zorder=0)
     axes.hlines(
-        rows, scored["dockq_low"], scored["dockq_high"], color=colours, alpha=0.35, linewidth=5
+        rows,
+        scored["dockq_low"],
+        scored["dockq_high"],
+        color=colours,
+        alpha=0.35,
+        linewidth=5,
     )
     axes.scatter(scored["dockq"], rows, color=colours, s=28, zorder=3)
     axes.set_yticks(rows, scored["decoy"])
     axes.set(
-        xlim=(0, 1), ylim=(len(scored) - 0.5, -0.5), xlabel="expected DockQ and its 80 % interval"
+        xlim=(0, 1),
+        ylim=(len(scored) - 0.5, -0.5),
+        xlabel="expected DockQ and its 80 % interval",
     )
     axes.set_title(scored["target"].iloc[0])
     for verdict, colour in colour_of.items():
@@ -87,7 +96,9 @@ def pae_figure(pae: Pae, title: str) -> Figure:
 
     figure, axes = new_figure(5.4, 4.6)
     colours = LinearSegmentedColormap.from_list("pae", PAE_COLOURS)
-    image = axes.imshow(pae.values, cmap=colours, vmin=0, vmax=WORST, interpolation="nearest")
+    image = axes.imshow(
+        pae.values, cmap=colours, vmin=0, vmax=WORST, interpolation="nearest"
+    )
     figure.colorbar(image, ax=axes, label="predicted aligned error, Å")
     start = 0
     middles = []

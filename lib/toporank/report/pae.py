@@ -80,7 +80,11 @@ def pictures(scored: ScoredFolder, order: Iterable[str]) -> dict[str, dict[str, 
         for place, row in best_distinct(groups[target], OF_TARGET):
             key = target, row.decoy
             confidence = scored.confidence.get(key)
-            if n_drawn == ON_PAGE or confidence is None or confidence.interface_pae is None:
+            if (
+                n_drawn == ON_PAGE
+                or confidence is None
+                or confidence.interface_pae is None
+            ):
                 continue
             pae = _readable(row, scored.partners.get(key, ()))
             if pae:
@@ -93,8 +97,15 @@ def picture(pae: Pae) -> dict[str, Any]:
     """Return what `pictures` has of one model."""
     values = smaller(pae.values, SMALL)
     levels = (255 * np.clip(values / WORST, 0, 1)).round().astype(np.uint8)
-    ends = [(chain, round(end / len(pae.residues), 4)) for chain, end in chain_ends(pae.residues)]
-    return {"n": len(values), "v": base64.b64encode(levels.tobytes()).decode(), "e": ends}
+    ends = [
+        (chain, round(end / len(pae.residues), 4))
+        for chain, end in chain_ends(pae.residues)
+    ]
+    return {
+        "n": len(values),
+        "v": base64.b64encode(levels.tobytes()).decode(),
+        "e": ends,
+    }
 
 
 def _readable(row: Any, partners: Partners) -> Pae | None:

@@ -22,7 +22,12 @@ from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import FORMULA
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.model_table import distinct_models
-from toporank.ranking.verdict import BELIEVE_FROM, REJECT_UP_TO, VERDICTS, WITHOUT_CALIBRATION
+from toporank.ranking.verdict import (
+    BELIEVE_FROM,
+    REJECT_UP_TO,
+    VERDICTS,
+    WITHOUT_CALIBRATION,
+)
 from toporank.report import pae, scripts, structures
 from toporank.report.results import ScoredFolder
 from toporank.report.structures import PARTNER_COLOURS, PLDDT_COLOURS, QUALITY_COLOURS
@@ -117,7 +122,11 @@ def render(scored: ScoredFolder, opened: str = "", *, linked: bool = True) -> st
     opened : target whose row is open, by default the most promising one.
     linked : names of models are links to their files, from the folder of the page.
     """
-    page = environment().get_template("page.html.j2").render(content(scored, opened, linked))
+    page = (
+        environment()
+        .get_template("page.html.j2")
+        .render(content(scored, opened, linked))
+    )
     return compact(page)
 
 
@@ -142,12 +151,16 @@ def environment() -> Environment:
     )
 
 
-def content(scored: ScoredFolder, opened: str = "", linked: bool = True) -> dict[str, Any]:
+def content(
+    scored: ScoredFolder, opened: str = "", linked: bool = True
+) -> dict[str, Any]:
     """Return what the template shows."""
     targets, models = scored.targets, scored.models
     order = targets["target"].tolist()
     shown = structures.embedded(scored, order)
-    is_calibrated = targets["p_acceptable"].notna().any() or targets["dockq"].isna().all()
+    is_calibrated = (
+        targets["p_acceptable"].notna().any() or targets["dockq"].isna().all()
+    )
     data = data_for_script(scored, shown, linked)
     data["open"] = order.index(opened) if opened else 0
     return {
@@ -180,7 +193,9 @@ def summary(targets: pd.DataFrame) -> str:
     if len(targets) < 2:
         return ""
     counts = targets["verdict"].value_counts()
-    parts = [f"{verdict}: {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts]
+    parts = [
+        f"{verdict}: {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts
+    ]
     if "" in counts:
         parts.append(f"nothing scored: {counts['']:,}")
     return f"{len(targets):,} targets by the verdict on their best model – {', '.join(parts)}"
@@ -214,7 +229,11 @@ def data_for_script(
         "verdicts": VERDICTS,
         "thresholds": [ACCEPTABLE, MEDIUM, HIGH],
         "classes": CAPRI_NAMES,
-        "colours": {"partner": PARTNER_COLOURS, "quality": QUALITY_COLOURS, "plddt": PLDDT_COLOURS},
+        "colours": {
+            "partner": PARTNER_COLOURS,
+            "quality": QUALITY_COLOURS,
+            "plddt": PLDDT_COLOURS,
+        },
         "formula": FORMULA.pattern,
     }
 
@@ -225,7 +244,9 @@ def _with_confidence(scored: ScoredFolder) -> pd.DataFrame:
     keys = zip(models["target"], models["decoy"], strict=True)
     rows = [scored.confidence.get(key) for key in keys]
     for name in MEASURES:
-        models[name] = pd.Series([getattr(row, name, None) for row in rows], dtype=float)
+        models[name] = pd.Series(
+            [getattr(row, name, None) for row in rows], dtype=float
+        )
     return models
 
 
@@ -248,7 +269,9 @@ def _model_columns(table: pd.DataFrame, folder: Path | None) -> dict[str, Any]:
         columns.pop("dockq_low", None)
     columns["u"] = []
     for path in table["path"]:
-        columns["u"].append(quote(os.path.relpath(path, folder)) if path and folder else "")
+        columns["u"].append(
+            quote(os.path.relpath(path, folder)) if path and folder else ""
+        )
     return columns
 
 
@@ -298,7 +321,9 @@ def run_card(scored: ScoredFolder) -> list[tuple[str, str]]:
     scorer = scored.scorer
     if scorer is None:
         return list(card.items())
-    card["networks"] = f"mean of {len(scorer.members)}" if scorer.mean else "one checkpoint"
+    card["networks"] = (
+        f"mean of {len(scorer.members)}" if scorer.mean else "one checkpoint"
+    )
     for role, choice in scorer.features.items():
         parameters = [choice["module"]]
         for name, value in choice.items():
@@ -307,7 +332,9 @@ def run_card(scored: ScoredFolder) -> list[tuple[str, str]]:
         card[role] = ", ".join(parameters)
     training = scorer.description.get("training_set") or {}
     if "train" in training:
-        card["trained on"] = f"{training['train']:,} models; {training['val']:,} to choose"
+        card["trained on"] = (
+            f"{training['train']:,} models; {training['val']:,} to choose"
+        )
     versions = scorer.description.get("provenance", {}).get("versions", {})
     for name, version in versions.items():
         card[f"trained with {name}"] = version

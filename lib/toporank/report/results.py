@@ -132,6 +132,8 @@ def open_answer(answer: Path) -> ScoredFolder:
             return ScoredFolder(folders[last].resolve())
     if len(folders) > 1:
         remedy = f"give one of {', '.join(map(str, folders.values()))}"
-        raise ConfigError("several folders were scored here", where=answer, remedy=remedy)
+        raise ConfigError(
+            "several folders were scored here", where=answer, remedy=remedy
+        )
     (folder,) = folders.values()
     return ScoredFolder(folder.resolve())

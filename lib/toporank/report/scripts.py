@@ -163,7 +163,9 @@ def quoted(text: str) -> str:
     >>> print(quoted('a"; b/c.pdb'))
     "a\x22\x3b\x20b/c.pdb"
     """
-    letters = [letter if PLAIN.match(letter) else _escape(ord(letter)) for letter in text]
+    letters = [
+        letter if PLAIN.match(letter) else _escape(ord(letter)) for letter in text
+    ]
     return f'"{"".join(letters)}"'
 
 
@@ -177,7 +179,11 @@ def _python(value: Any) -> str:
     """Texts, truth values, and lists of them, as Python."""
     if isinstance(value, str):
         return quoted(value)
-    return repr(value) if isinstance(value, bool) else f"[{', '.join(map(_python, value))}]"
+    return (
+        repr(value)
+        if isinstance(value, bool)
+        else f"[{', '.join(map(_python, value))}]"
+    )
 
 
 def pymol_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
@@ -228,14 +234,18 @@ def chimerax_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
 
 def _chimerax_colours(model: str, shown: Opened) -> list[str]:
     lines = [f"hide {model} atoms", f"cartoon {model}"]
-    for colour, chains in zip(itertools.cycle(PARTNER_COLOURS), shown.partners, strict=False):
+    for colour, chains in zip(
+        itertools.cycle(PARTNER_COLOURS), shown.partners, strict=False
+    ):
         partner = f"{model}/{','.join(chains)}"
         lines.append(f"color {partner} {colour}")
         near = f"(({model} & protein & ~{partner}) :<5)"
         lines.append(f"show ({partner} & protein) & {near} atoms")
     if shown.graded:
         palette = ":".join(QUALITY_COLOURS)
-        lines.append(f"color byattribute bfactor {model}@@bfactor>0 palette {palette} range 0,100")
+        lines.append(
+            f"color byattribute bfactor {model}@@bfactor>0 palette {palette} range 0,100"
+        )
     return [*lines, f"color {model} byhetero"]
 
 

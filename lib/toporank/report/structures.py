@@ -175,15 +175,22 @@ def _of_target(
         path = file_to_show(scored.folder, row)
         in_file = row.model - 1 if path == Path(row.path) and row.model else None
         try:
-            complex_ = read_complex(path, in_file).without_hydrogens().with_partners(partners)
+            complex_ = (
+                read_complex(path, in_file).without_hydrogens().with_partners(partners)
+            )
             plddt = _plddt(row, complex_, scored.confidence.get(key))
-        except (TopoRankError, OSError):  # the file is gone, or is not the one that was scored
+        except (
+            TopoRankError,
+            OSError,
+        ):  # the file is gone, or is not the one that was scored
             continue
         chain_map = read_chain_map(row.chains)
         if first is None:
             first = _turned(complex_)
             names = {chain_map.get(chain, chain): chain for chain in complex_.chains}
-        same = {chain: names.get(chain_map.get(chain, chain)) for chain in complex_.chains}
+        same = {
+            chain: names.get(chain_map.get(chain, chain)) for chain in complex_.chains
+        }
         complex_ = superposed(complex_, first, same)
         touching = np.unique(residue_contacts(complex_))
         protein = complex_.is_protein
@@ -200,7 +207,9 @@ def _of_target(
         )
 
 
-def _plddt(row: Any, complex_: Complex, confidence: Confidence | None) -> np.ndarray | None:
+def _plddt(
+    row: Any, complex_: Complex, confidence: Confidence | None
+) -> np.ndarray | None:
     """pLDDT of each residue, 0 to 100, shape (R,): the B factors of the file where their mean is
     the pLDDT of the predictor.
     """
@@ -240,7 +249,9 @@ def contact_maps(contacts: pd.DataFrame, partners: Partners) -> list[dict[str, A
         flat: list[int] = []
         for residue_1, residue_2, quality in cells:
             flat += places_1[residue_1], places_2[residue_2], quality
-        maps.append({"name": name, "a": _labels(places_1), "b": _labels(places_2), "k": flat})
+        maps.append(
+            {"name": name, "a": _labels(places_1), "b": _labels(places_2), "k": flat}
+        )
     return sorted(maps, key=lambda drawn: -len(drawn["k"]))
 
 
@@ -268,19 +279,25 @@ def cif_text(complex_: Complex, touching: np.ndarray) -> str:
     is_backbone = np.isin(complex_.atom_names, BACKBONE)
     atoms = np.flatnonzero(complex_.is_protein[residue_of] & (is_whole | is_backbone))
     of_residues = []
-    for parent, (chain, number, insertion) in zip(complex_.parents, complex_.residues, strict=True):
+    for parent, (chain, number, insertion) in zip(
+        complex_.parents, complex_.residues, strict=True
+    ):
         place = f"{gemmi.cif.quote(chain)} {number} {insertion.strip() or '?'}"
         of_residues.append(f"{parent} {place} . 1 0 ATOM")
     names = [name.decode() for name in complex_.atom_names[atoms].tolist()]
     lines = [HEAD]
     labels = {name: f"{gemmi.cif.quote(name)} {name[0]}" for name in set(names)}
-    rows = zip(names, residue_of[atoms].tolist(), complex_.xyz[atoms].tolist(), strict=True)
+    rows = zip(
+        names, residue_of[atoms].tolist(), complex_.xyz[atoms].tolist(), strict=True
+    )
     for n, (name, r, (x, y, z)) in enumerate(rows, 1):
         lines.append(f"{n} {labels[name]} {of_residues[r]} {x:.1f} {y:.1f} {z:.1f}\n")
     return "".join(lines)
 
 
-def superposed(mobile: Complex, fixed: Complex, chains: Mapping[str, str | None]) -> Complex:
+def superposed(
+    mobile: Complex, fixed: Complex, chains: Mapping[str, str | None]
+) -> Complex:
     """A complex moved on another by the CA atoms of the largest partner they share; else as it is.
 
     chains : of the first → of the second.
@@ -346,7 +363,9 @@ def _quality(complex_: Complex, rows: pd.DataFrame) -> np.ndarray:
     for row in rows.itertuples():
         if not np.isnan(row.pred_quality):
             predicted[f"{row.chain}:{row.residue}"] = 100 * row.pred_quality
-    return np.array([predicted.get(str(residue), np.nan) for residue in complex_.residues])
+    return np.array(
+        [predicted.get(str(residue), np.nan) for residue in complex_.residues]
+    )
 
 
 def for_script(shown: Mapping[str, list[Shown]]) -> dict[str, list[dict[str, Any]]]:

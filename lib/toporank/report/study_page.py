@@ -97,7 +97,9 @@ def render(
         ("Maps of models", maps(embeddings)),
     ]
     shown = [(name, html) for name, html in sections if html]
-    return compact(environment().get_template("study.html.j2").render(title=title, sections=shown))
+    return compact(
+        environment().get_template("study.html.j2").render(title=title, sections=shown)
+    )
 
 
 def leaderboard_html(board: pd.DataFrame) -> Markup:
@@ -112,7 +114,9 @@ def leaderboard_html(board: pd.DataFrame) -> Markup:
     best["rule"] = best["rule"].str.removeprefix("val_").str.replace("_", " ")
     parts = [
         table_html(runs, "All runs, best first"),
-        table_html(best.rename(columns=VALIDATION), "The best run by each rule of selection"),
+        table_html(
+            best.rename(columns=VALIDATION), "The best run by each rule of selection"
+        ),
     ]
     by_seed = by_config(board, "val_loss")
     if (by_seed["seeds"] > 1).any():
@@ -125,7 +129,9 @@ def leaderboard_html(board: pd.DataFrame) -> Markup:
 
 def _over_seeds(by_seed: pd.DataFrame) -> pd.DataFrame:
     """Each metric as its mean and deviation over the seeds of a configuration."""
-    table = by_seed[["config", "parent", "seeds"]].rename(columns={"parent": "fine-tuned from"})
+    table = by_seed[["config", "parent", "seeds"]].rename(
+        columns={"parent": "fine-tuned from"}
+    )
     for metric, title in VALIDATION.items():
         means = by_seed[f"{metric}.mean"].map("{:.3f}".format)
         deviations = by_seed[f"{metric}.sd"].map(" ± {:.3f}".format)
@@ -150,7 +156,9 @@ def _curve(run: str, metrics: pd.DataFrame) -> Markup:
     validated = metrics[metrics["val_loss"].notna()]
     style = {"color": "#8f7aa0", "linestyle": "--", "label": "training loss"}
     axes.plot("epoch", "train_loss", data=metrics, **style)
-    axes.plot("epoch", "val_loss", data=validated, color="#1f7fc4", label="validation loss")
+    axes.plot(
+        "epoch", "val_loss", data=validated, color="#1f7fc4", label="validation loss"
+    )
     axes.set(xlabel="epoch", ylabel="loss", title=run)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylim(bottom=0)
@@ -159,7 +167,9 @@ def _curve(run: str, metrics: pd.DataFrame) -> Markup:
     right.plot("epoch", "val_spearman_per_target", data=validated, **style)
     right.set_ylim(-1, 1)
     figure.legend(loc="outside lower center", ncols=2, fontsize=7, frameon=False)
-    return figure_html(figure, f"Loss and validation Spearman of {run} over {len(metrics)} epochs")
+    return figure_html(
+        figure, f"Loss and validation Spearman of {run} over {len(metrics)} epochs"
+    )
 
 
 def metrics_html(evaluations: Iterable[Path]) -> Markup:
@@ -210,7 +220,9 @@ def folds_html(path: Path) -> Markup:
         return Markup("")
     rows["shown"] = [_with_interval(row, "value") for row in rows.to_dict("records")]
     of_folds = rows[rows["metric"].isin(OF_FOLDS)]
-    table = of_folds.pivot_table("shown", ["config", "group"], "metric", aggfunc="first")
+    table = of_folds.pivot_table(
+        "shown", ["config", "group"], "metric", aggfunc="first"
+    )
     caption = "Out of fold, by configuration and group of models, with 95 % intervals over clusters"
     return table_html(table.reset_index(), caption)
 
@@ -255,7 +267,9 @@ def _map(places: np.ndarray, names: list[str], title: str) -> Markup:
         axes.scatter(of_set[:, 0], of_set[:, 1], s=8, alpha=0.6, label=name)
     axes.set(title=title, xticks=[], yticks=[])
     axes.legend(fontsize=7, frameon=False)
-    return figure_html(figure, f"{title} of {len(places)} models of {len(set(names))} data sets")
+    return figure_html(
+        figure, f"{title} of {len(places)} models of {len(set(names))} data sets"
+    )
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
@@ -276,6 +290,10 @@ def figure_html(figure: Any, label: str) -> Markup:
 
 def table_html(table: pd.DataFrame, caption: str) -> Markup:
     """Return a table as HTML with a caption; numbers have three decimals."""
-    html = table.to_html(index=False, border=0, na_rep="–", float_format="{:.3f}".format)
+    html = table.to_html(
+        index=False, border=0, na_rep="–", float_format="{:.3f}".format
+    )
     head = Markup("<caption>{}</caption>").format(caption)
-    return Markup('<div class="scroll">' + html.replace("<thead>", f"{head}<thead>", 1) + "</div>")
+    return Markup(
+        '<div class="scroll">' + html.replace("<thead>", f"{head}<thead>", 1) + "</div>"
+    )

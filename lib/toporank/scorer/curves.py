@@ -31,7 +31,9 @@ class Curve(Section):
         """y of n cases, (n,), nan where a measure is missing. measures : by name, (n,), nan where
         unknown.
         """
-        x = self.constant + sum(weight * measures[name] for name, weight in self.weights.items())
+        x = self.constant + sum(
+            weight * measures[name] for name, weight in self.weights.items()
+        )
         return 1 / (1 + np.exp(-x))
 
 
@@ -47,20 +49,30 @@ def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
     -------
     curve : gives DockQ, 0 to 1, for measures
     """
-    from scipy.optimize import least_squares  # which takes longer to import than to apply a curve
+    # which takes longer to import than to apply a curve
+    from scipy.optimize import least_squares
 
     x, y = table[[*measures]].to_numpy(float), table["dockq"].to_numpy(float)
     mean, deviation = x.mean(axis=0), x.std(axis=0)
-    per_deviation = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-    scaled, root = (x - mean) * per_deviation, np.sqrt(cluster_weights(table["cluster"]))
+    per_deviation = np.divide(
+        1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0
+    )
+    scaled, root = (
+        (x - mean) * per_deviation,
+        np.sqrt(cluster_weights(table["cluster"])),
+    )
 
     def errors(p: Floats) -> Floats:
         return (1 / (1 + np.exp(-(p[0] + scaled @ p[1:]))) - y) * root
 
     bounds = [-20.0, *[0.0] * len(measures)], [20.0] * (1 + len(measures))
-    constant, *slopes = least_squares(errors, [0.0, *[0.5] * len(measures)], bounds=bounds).x
+    constant, *slopes = least_squares(
+        errors, [0.0, *[0.5] * len(measures)], bounds=bounds
+    ).x
     weights = slopes * per_deviation
-    named = {name: shortened(weight) for name, weight in zip(measures, weights, strict=True)}
+    named = {
+        name: shortened(weight) for name, weight in zip(measures, weights, strict=True)
+    }
     return Curve(weights=named, constant=shortened(constant - weights @ mean))
 
 

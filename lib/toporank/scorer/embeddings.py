@@ -25,7 +25,9 @@ Vectors = Mapping[DecoyKey, Sequence[float]]
 def vector_table(vectors: Vectors) -> pd.DataFrame:
     """Return a table of vectors: target, decoy, v0, v1 … in single precision."""
     matrix = np.array(list(vectors.values()), np.float32)
-    table = pd.DataFrame(matrix.reshape(len(vectors), -1) if vectors else []).add_prefix("v")
+    table = pd.DataFrame(
+        matrix.reshape(len(vectors), -1) if vectors else []
+    ).add_prefix("v")
     keys = pd.DataFrame(list(vectors), columns=KEY)
     return pd.concat([keys, table], axis=1)
 
@@ -50,7 +52,9 @@ def read_embeddings(path: Path | str) -> Vectors:
         matrix = table.drop(columns=KEY).to_numpy(np.float32)
         if not np.isfinite(matrix).all():
             raise ValueError("a vector has an entry that is not a number")
-        keys = zip(table["target"].map(restored), table["decoy"].map(restored), strict=True)
+        keys = zip(
+            table["target"].map(restored), table["decoy"].map(restored), strict=True
+        )
         return dict(zip(keys, matrix, strict=True))
     except (OSError, ValueError, KeyError) as error:
         raise RecordError(

@@ -89,8 +89,12 @@ class CrossValidation:
         rows = rows.sort_values(KEY, ignore_index=True)
         contacts = stored_contacts(read_built(dataset), coverage, self.store)
         for target, of_target in rows.groupby("target"):
-            read = read_decoys(contacts((target, decoy)) for decoy in of_target["decoy"])
-            self.similarity[dataset, target] = np.array(list(similarities(read.contacts)))
+            read = read_decoys(
+                contacts((target, decoy)) for decoy in of_target["decoy"]
+            )
+            self.similarity[dataset, target] = np.array(
+                list(similarities(read.contacts))
+            )
         return rows
 
     def _labelled(self, dataset: str) -> pd.DataFrame:
@@ -99,7 +103,9 @@ class CrossValidation:
         labels.insert(0, "dataset", dataset)
         labels["group"] = labels["group"].where(labels["group"] != "", dataset)
         splits = pd.DataFrame(self.splits)[["dataset", "target", "cluster", "fold"]]
-        return labels.merge(splits, on=["dataset", "target"], how="left", validate="m:1")
+        return labels.merge(
+            splits, on=["dataset", "target"], how="left", validate="m:1"
+        )
 
     def runs(self, config: str) -> list[str]:
         """Return the names of the runs of a configuration, one for each seed."""
@@ -113,7 +119,11 @@ class CrossValidation:
         """
         paths = {}
         for fold in sorted({row.fold for row in self.splits if row.fold is not None}):
-            path = self.folder / layout.FOLD_RUN.format(fold=fold, run=run) / "summary.json"
+            path = (
+                self.folder
+                / layout.FOLD_RUN.format(fold=fold, run=run)
+                / "summary.json"
+            )
             if path.exists():
                 paths[fold] = path
         return paths
@@ -125,7 +135,9 @@ class CrossValidation:
         packs = [self._path(layout.PACK, dataset) for dataset in self.datasets]
         summaries = list(self.summaries(run).values())
         predictions = out_of_fold(summaries, rule, packs, self.splits, self.labels)
-        by_networks = pd.DataFrame(predictions)[[*KEYS, "pred_dockq", "pred_sd", "pred_local"]]
+        by_networks = pd.DataFrame(predictions)[
+            [*KEYS, "pred_dockq", "pred_sd", "pred_local"]
+        ]
         return self.decoys.merge(by_networks, on=KEYS, how="left", validate="1:1")
 
     def evidence(
@@ -180,7 +192,9 @@ class CrossValidation:
         natives = find_natives(self.natives[dataset])
         chunks = read_current(dataset).of_all
         truth = LocalQualities(dataset, chunks, built.fates, natives, self.store)
-        rows = self.decoys[(self.decoys["dataset"] == dataset) & self.decoys["group"].isin(groups)]
+        rows = self.decoys[
+            (self.decoys["dataset"] == dataset) & self.decoys["group"].isin(groups)
+        ]
         compared = {}
         in_native = []
         of_natives = []
@@ -194,7 +208,9 @@ class CrossValidation:
         contacts = [table_of(CONTACTS)]
         for fold, of_fold in rows.groupby("fold"):
             if fold in networks:
-                labelled = of_fold.loc[pd.MultiIndex.from_frame(of_fold[KEY]).isin(compared), KEY]
+                labelled = of_fold.loc[
+                    pd.MultiIndex.from_frame(of_fold[KEY]).isin(compared), KEY
+                ]
                 network = Networks(Scorer.of(networks[fold]))
                 predicted = network.predict(self._path(layout.PACK, dataset))
                 residues.append(predicted.residues.merge(labelled, on=KEY))
@@ -215,6 +231,8 @@ class CrossValidation:
             store = GraphStore.open([self._path(layout.PACK, dataset)])
             vectors = predict_all([network], store)[0].pooled.double().numpy()
             table = pd.DataFrame(vectors)
-            parts.append(table.assign(dataset=dataset, target=store.target, decoy=store.decoy))
+            parts.append(
+                table.assign(dataset=dataset, target=store.target, decoy=store.decoy)
+            )
         seen = pd.concat(parts).set_index(KEYS)
         return seen.loc[pd.MultiIndex.from_frame(self.decoys[KEYS])].to_numpy()

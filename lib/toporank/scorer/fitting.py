@@ -17,7 +17,14 @@ from scipy.optimize import least_squares
 
 from toporank.metrics import ACCEPTABLE, Floats
 from toporank.scorer.curves import Curve, cluster_weights, fit_curve, shortened
-from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Calibration, Domain, Judge, Knot
+from toporank.scorer.judge import (
+    OF_PAIRS,
+    OF_RESIDUES,
+    Calibration,
+    Domain,
+    Judge,
+    Knot,
+)
 from toporank.scorer.prediction import LEVEL
 
 TEMPERATURE, CONSENSUS = 0.05, 0.3
@@ -58,7 +65,10 @@ Similarity = Mapping[tuple[str, str], np.ndarray]
 
 
 def fit_judge(
-    decoys: pd.DataFrame, similarity: Similarity, pooled: Floats, made: Collection[str] = ()
+    decoys: pd.DataFrame,
+    similarity: Similarity,
+    pooled: Floats,
+    made: Collection[str] = (),
 ) -> Judge | None:
     """The judge of networks, None where the decoys are of fewer than `FEWEST_CLUSTERS` clusters.
 
@@ -86,7 +96,10 @@ def fit_judge(
 
 
 def calibrated(
-    decoys: pd.DataFrame, similarity: Similarity, curves: list[Curve], made: Collection[str] = ()
+    decoys: pd.DataFrame,
+    similarity: Similarity,
+    curves: list[Curve],
+    made: Collection[str] = (),
 ) -> Judge:
     """A judge with these curves of pLDDT, calibrated on some decoys. decoys, similarity, made : as
     for `fit_judge`.
@@ -170,7 +183,11 @@ def observations(
             )
             parts.append(part)
     table = pd.concat(parts, ignore_index=True)
-    about = decoys[["group", "cluster", "dockq"]].iloc[table["place"]].reset_index(drop=True)
+    about = (
+        decoys[["group", "cluster", "dockq"]]
+        .iloc[table["place"]]
+        .reset_index(drop=True)
+    )
     return pd.concat([table, about], axis=1)
 
 
@@ -187,9 +204,13 @@ def fit_calibration(observed: pd.DataFrame, made: Collection[str] = ()) -> Calib
         errors, [-2.0, 4.0, 4.0], bounds=([-20, 0, 0], [20, 40, 40])
     ).x
     numbers = [shortened(value) for value in (constant, *slopes)]
-    line = Calibration.model_construct(constant=numbers[0], mean=numbers[1], within=numbers[2])
+    line = Calibration.model_construct(
+        constant=numbers[0], mean=numbers[1], within=numbers[2]
+    )
     table["expected"] = line.expected(level, above)
-    return Calibration(constant=numbers[0], mean=numbers[1], within=numbers[2], knots=_knots(table))
+    return Calibration(
+        constant=numbers[0], mean=numbers[1], within=numbers[2], knots=_knots(table)
+    )
 
 
 def _weights(observed: pd.DataFrame, made: Collection[str]) -> Floats:
@@ -197,7 +218,9 @@ def _weights(observed: pd.DataFrame, made: Collection[str]) -> Floats:
     cell = observed["group"].astype(str) + " " + observed["size"].astype(str)
     of_cluster = cell + " " + observed["cluster"].astype(str)
     weight = cluster_weights(of_cluster)
-    weight = weight / pd.Series(weight).groupby(cell.to_numpy()).transform("sum").to_numpy()
+    weight = (
+        weight / pd.Series(weight).groupby(cell.to_numpy()).transform("sum").to_numpy()
+    )
     return weight * np.where(observed["group"].isin(made), OF_MADE, 1.0)
 
 
@@ -215,8 +238,14 @@ def _knots(table: pd.DataFrame) -> list[Knot]:
     knots = []
     for dockq, low, high, probability in rows.round(4).tolist():
         if not knots or dockq > knots[-1].dockq:
-            knots.append(Knot(dockq=dockq, low=low, high=high, p_acceptable=probability))
-    return [*knots, knots[-1].model_copy(update={"dockq": 1.0})] if len(knots) == 1 else knots
+            knots.append(
+                Knot(dockq=dockq, low=low, high=high, p_acceptable=probability)
+            )
+    return (
+        [*knots, knots[-1].model_copy(update={"dockq": 1.0})]
+        if len(knots) == 1
+        else knots
+    )
 
 
 def _knot(part: pd.DataFrame) -> tuple[float, float, float, float]:
@@ -229,7 +258,9 @@ def _knot(part: pd.DataFrame) -> tuple[float, float, float, float]:
     outside = max((1 - LEVEL) / 2 - LEVEL / 2 / clusters, 0.0)
     ordered = part.sort_values("dockq")
     share = ordered["weight"].cumsum().to_numpy() / ordered["weight"].sum()
-    places = np.searchsorted(share, [outside, 1 - outside - TINY]).clip(max=len(ordered) - 1)
+    places = np.searchsorted(share, [outside, 1 - outside - TINY]).clip(
+        max=len(ordered) - 1
+    )
     low, high = ordered["dockq"].to_numpy()[places]
     acceptable = np.average(part["dockq"] >= ACCEPTABLE, weights=part["weight"])
     probability = (acceptable * clusters + UNSEEN / 2) / (clusters + UNSEEN)
@@ -241,7 +272,9 @@ def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
     d).
     """
     center = pooled.mean(axis=0)
-    variances, axes = np.linalg.eigh(np.cov(pooled, rowvar=False).reshape(pooled.shape[1], -1))
+    variances, axes = np.linalg.eigh(
+        np.cov(pooled, rowvar=False).reshape(pooled.shape[1], -1)
+    )
     largest_first = np.argsort(-variances)[:AXES]
     leading = largest_first[variances[largest_first] > TINY * variances[-1]].tolist()
     domain = Domain(

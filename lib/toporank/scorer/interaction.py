@@ -71,7 +71,11 @@ def interaction_sentence(targets: pd.DataFrame) -> str:
             "best number for that "
             "is the predictor's ipTM, and no ipTM was found beside these models."
         )
-    some = "" if known == len(targets) else f" (known for {known} of {len(targets)} targets)"
+    some = (
+        ""
+        if known == len(targets)
+        else f" (known for {known} of {len(targets)} targets)"
+    )
     return (
         f"To see which pairs interact, sort by ipTM{some}: p_interact is its probability if half "
         "of the pairs do. "

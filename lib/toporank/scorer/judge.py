@@ -92,13 +92,17 @@ class Calibration(Section):
 
     def expected(self, level: Floats, above: Floats) -> Floats:
         """DockQ to expect, (n,). level, above : of each model, as in `Standing`."""
-        return 1 / (1 + np.exp(-(self.constant + self.mean * level + self.within * above)))
+        return 1 / (
+            1 + np.exp(-(self.constant + self.mean * level + self.within * above))
+        )
 
     def about(self, dockq: Floats) -> Floats:
         """Lower bound, upper bound and probability of an acceptable model, (3, n), for a DockQ to
         expect, (n,).
         """
-        table = [(knot.dockq, knot.low, knot.high, knot.p_acceptable) for knot in self.knots]
+        table = [
+            (knot.dockq, knot.low, knot.high, knot.p_acceptable) for knot in self.knots
+        ]
         at, *columns = np.array(table).T
         return np.array([np.interp(dockq, at, column) for column in columns])
 
@@ -125,7 +129,9 @@ class Domain(Section):
         if len(self.deviations) != len(self.axes) or any(
             len(axis) != len(self.center) for axis in self.axes
         ):
-            raise ValueError("each axis needs a deviation, and as many numbers as the center has")
+            raise ValueError(
+                "each axis needs a deviation, and as many numbers as the center has"
+            )
         return self
 
     def distances(self, pooled: Floats) -> Floats:
@@ -149,7 +155,9 @@ class Domain(Section):
         )
         for what, size, (low, high) in sizes:
             if not low <= size <= high:
-                reasons.append(f"{what}, training had {f'{low} to {high}' if low < high else low}")
+                reasons.append(
+                    f"{what}, training had {f'{low} to {high}' if low < high else low}"
+                )
         if distance > self.limit:
             reasons.append(
                 f"unlike the training decoys: distance {distance:.1f}, limit {self.limit:.1f}"
@@ -201,10 +209,14 @@ class Judge(Section):
         kinds = []
         for curves in (self.of_residues, self.of_pairs):
             values = [curve(measures) for curve in curves]
-            kinds.append(_mean_of_known(values or [np.full(len(measures["iptm"]), np.nan)]))
+            kinds.append(
+                _mean_of_known(values or [np.full(len(measures["iptm"]), np.nan)])
+            )
         return _mean_of_known(kinds)
 
-    def standing(self, witnesses: Mapping[str, Floats], similarity: Iterable[Floats]) -> Standing:
+    def standing(
+        self, witnesses: Mapping[str, Floats], similarity: Iterable[Floats]
+    ) -> Standing:
         """How the n models of a target stand.
 
         Parameters
@@ -215,10 +227,16 @@ class Judge(Section):
         quality = _mean_of_known([*witnesses.values()])
         n = len(quality)
         if n < 2:
-            return Standing(level=quality, above=np.zeros(n), consensus=np.full(n, np.nan))
+            return Standing(
+                level=quality, above=np.zeros(n), consensus=np.full(n, np.nan)
+            )
         order, consensus = ordered(quality, similarity, self.temperature * np.sqrt(n))
-        level = (quality.mean() + self.consensus * consensus.mean()) / (1 + self.consensus)
-        return Standing(level=np.full(n, level), above=order - order.mean(), consensus=consensus)
+        level = (quality.mean() + self.consensus * consensus.mean()) / (
+            1 + self.consensus
+        )
+        return Standing(
+            level=np.full(n, level), above=order - order.mean(), consensus=consensus
+        )
 
     def calibration(self, confidence: float) -> Calibration:
         """That of a model with such a confidence, nan where it is unknown."""
@@ -234,7 +252,9 @@ class Judge(Section):
         if self.with_confidence is None:
             return by_structure
         return np.where(
-            np.isnan(confidence), by_structure, self.with_confidence.expected(level, above)
+            np.isnan(confidence),
+            by_structure,
+            self.with_confidence.expected(level, above),
         )
 
 
@@ -272,7 +292,8 @@ def ordered(
     for i, to_all in enumerate(similarity):
         others = np.delete(to_all, i)
         consensus[i] = others.mean()
-        expected[i] = others @ np.delete(right, i) + right[i]  # it is as similar as 1 to itself
+        # it is as similar as 1 to itself
+        expected[i] = others @ np.delete(right, i) + right[i]
     return expected + own * quality / n, consensus
 
 
@@ -286,7 +307,9 @@ def read_judge(path: Path) -> Judge:
     try:
         return read_section(Judge, path)
     except ValueError as error:
-        raise RecordError(f"not a usable judge: {error}", where=path, remedy=REMEDY) from error
+        raise RecordError(
+            f"not a usable judge: {error}", where=path, remedy=REMEDY
+        ) from error
 
 
 def judged(
@@ -334,7 +357,9 @@ def judged(
     for score in scores:
         is_interface = bool(score.interface)
         with_dockq.append(
-            _alone(judge, score) if is_interface else expected[score.target, score.decoy]
+            _alone(judge, score)
+            if is_interface
+            else expected[score.target, score.decoy]
         )
     return with_dockq
 
@@ -353,7 +378,9 @@ def _of_target(
     if len(scores) > 1:
         read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
         similarity = similarities(read.contacts)
-    standing = judge.standing({"network": network, "confidence": confidence}, similarity)
+    standing = judge.standing(
+        {"network": network, "confidence": confidence}, similarity
+    )
     dockq = judge.expected(standing.level, standing.above, confidence)
     expected = []
     for i, of_networks in enumerate(scores):
@@ -371,7 +398,9 @@ def _alone(judge: Judge, score: Score) -> Score:
     """An interface: only the networks know something about it."""
     network = np.array([score.pred_dockq])
     (dockq,) = judge.structure.expected(network, np.zeros(1)).tolist()
-    return score._replace(pred_dockq=round(dockq, DECIMALS), pred_network=score.pred_dockq)
+    return score._replace(
+        pred_dockq=round(dockq, DECIMALS), pred_network=score.pred_dockq
+    )
 
 
 def _measures(rows: Sequence[Confidence | None]) -> dict[str, Floats]:
@@ -399,7 +428,10 @@ def how_far_to_trust(
     decoys = [score for score in scores if not score.interface]
     if judge is None or not decoys:
         return {}
-    sizes = {(row.target, row.decoy): (row.n_interface_residues, row.n_chains) for row in coverage}
+    sizes = {
+        (row.target, row.decoy): (row.n_interface_residues, row.n_chains)
+        for row in coverage
+    }
     distances = np.zeros(len(decoys))
     if judge.domain is not None:
         distances = judge.domain.distances(np.array([score.pooled for score in decoys]))

@@ -19,7 +19,14 @@ from toporank.learning.provenance import git_state
 from toporank.metrics import summarise
 from toporank.scorer.fitting import FEWEST_CLUSTERS, Similarity, fit_judge, observations
 from toporank.scorer.judge import Judge, write_judge
-from toporank.scorer.manifest import CHECKPOINT, ENSEMBLE, JUDGE, MANIFEST, VECTORS, seal
+from toporank.scorer.manifest import (
+    CHECKPOINT,
+    ENSEMBLE,
+    JUDGE,
+    MANIFEST,
+    VECTORS,
+    seal,
+)
 from toporank.scorer.prediction import KEY
 from toporank.scorer.residue_quality import (
     LabelledContacts,
@@ -31,7 +38,8 @@ from toporank.scorer.scorer import Scorer
 
 CARD = "README.md"
 OF_CLUSTERS = (
-    "Out of fold by cluster: the networks had not seen the cluster of a decoy that they predict."
+    "Out of fold by cluster: the networks had not seen the cluster "
+    "of a decoy that they predict."
 )
 OF_TARGETS = (
     "Out of fold by target alone: the networks had seen other targets of the cluster of a decoy "
@@ -106,7 +114,9 @@ def make_scorer(evidence: Evidence, out: Path, *, made: Collection[str] = ()) ->
     return scorer
 
 
-def expected(judge: Judge, decoys: pd.DataFrame, similarity: Similarity) -> dict[str, np.ndarray]:
+def expected(
+    judge: Judge, decoys: pd.DataFrame, similarity: Similarity
+) -> dict[str, np.ndarray]:
     """Return the DockQ to expect, (n,) each: `predicted`, of every decoy among all of its target,
     and `alone`, of each without the others.
     """
@@ -148,8 +158,12 @@ def judged_by_natives(
             continue
         of_decoys = decoys[decoys["dataset"] == dataset]
         by_name = of_decoys.set_index(KEY)
-        table = quality_table(of_dataset, dict(by_name["predicted"]), dict(by_name["alone"]))
-        about = of_decoys[[*KEY, "cluster", "fold", "group"]].rename(columns={"decoy": "name"})
+        table = quality_table(
+            of_dataset, dict(by_name["predicted"]), dict(by_name["alone"])
+        )
+        about = of_decoys[[*KEY, "cluster", "fold", "group"]].rename(
+            columns={"decoy": "name"}
+        )
         parts.append(table.merge(about, on=["target", "name"]))
     return pd.concat(parts[1:] or parts, ignore_index=True)
 
@@ -182,7 +196,8 @@ def model_card(scorer: Scorer, decoys: pd.DataFrame) -> str:
     decoys : as in `Evidence`, with what is `predicted` of each
     """
     table = decoys.assign(
-        pred_dockq=decoys["predicted"], target=decoys["dataset"] + "/" + decoys["target"]
+        pred_dockq=decoys["predicted"],
+        target=decoys["dataset"] + "/" + decoys["target"],
     )
     rows = [_card_row("all", table)]
     groups = list(table.groupby("group"))
@@ -203,7 +218,9 @@ def model_card(scorer: Scorer, decoys: pd.DataFrame) -> str:
 
 
 def _card_row(name: str, part: pd.DataFrame) -> str:
-    summary = summarise(part, clusters=dict(zip(part["target"], part["cluster"], strict=True)))
+    summary = summarise(
+        part, clusters=dict(zip(part["target"], part["cluster"], strict=True))
+    )
     of_targets, pooled = summary["per_target"], summary["pooled"]
     cells = [
         _cell(of_targets["ranking_loss"], "mean"),

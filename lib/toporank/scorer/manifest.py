@@ -89,7 +89,9 @@ class Manifest(Section):
     def signed(self) -> Manifest:
         """The same with its digest."""
         plain = self.model_copy(update={"digest": ""})
-        return self.model_copy(update={"digest": hashlib.sha256(plain.text.encode()).hexdigest()})
+        return self.model_copy(
+            update={"digest": hashlib.sha256(plain.text.encode()).hexdigest()}
+        )
 
 
 class Parts(NamedTuple):
@@ -125,7 +127,9 @@ def parts_of(path: Path) -> Parts:
     """
     if not path.exists():
         raise CheckpointError(
-            "there is no such scorer or checkpoint", where=path, remedy="is it spelled right?"
+            "there is no such scorer or checkpoint",
+            where=path,
+            remedy="is it spelled right?",
         )
     if path.is_file() and archive_name(path):
         return parts_of(_from_archive(path))
@@ -164,7 +168,11 @@ def _from_archive(archive: Path) -> Path:
 
 
 def _listed(folder: Path, manifest: Manifest) -> Parts:
-    files = [name for name in manifest.files if name not in OPTIONAL or (folder / name).exists()]
+    files = [
+        name
+        for name in manifest.files
+        if name not in OPTIONAL or (folder / name).exists()
+    ]
     return Parts(
         folder=folder,
         checkpoint=manifest.checkpoint,
@@ -199,7 +207,9 @@ def read_manifest(folder: Path) -> Manifest:
         what = f"not a usable {MANIFEST}: {error}"
         raise CheckpointError(what, where=path, remedy=MAKE) from error
     if manifest.signed().text != path.read_text(encoding="utf-8"):
-        raise CheckpointError("it was changed after the scorer was made", where=path, remedy=MAKE)
+        raise CheckpointError(
+            "it was changed after the scorer was made", where=path, remedy=MAKE
+        )
     return manifest
 
 
@@ -253,7 +263,9 @@ def digests_of(parts: Parts) -> dict[str, str]:
     return digests
 
 
-def seal(folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None) -> Manifest:
+def seal(
+    folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None
+) -> Manifest:
     """Write the scorer.json of a folder that has the other files of a scorer; the old scorer.json
     is replaced.
 

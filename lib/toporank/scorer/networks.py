@@ -17,7 +17,13 @@ from toporank.errors import CheckpointError, GraphError
 from toporank.learning import published_checkpoint
 from toporank.learning.data import GraphStore
 from toporank.learning.network import DockQNet
-from toporank.learning.weights import CONTACT, Predicted, check_fits, load_weights, predict_all
+from toporank.learning.weights import (
+    CONTACT,
+    Predicted,
+    check_fits,
+    load_weights,
+    predict_all,
+)
 from toporank.scorer.prediction import (
     CONTACTS,
     DECIMALS,
@@ -100,14 +106,20 @@ class Networks:
         by_digest = dict(zip(self._networks, predicted, strict=True))
         digests = self.scorer.digests
         of_members = [by_digest[digests[path]] for path in self.scorer.members]
-        of_checkpoints = [by_digest[digests[path]] for path in self.scorer.scoring_checkpoints]
-        local = [of_network for of_network in of_checkpoints if of_network.local is not None]
+        of_checkpoints = [
+            by_digest[digests[path]] for path in self.scorer.scoring_checkpoints
+        ]
+        local = [
+            of_network for of_network in of_checkpoints if of_network.local is not None
+        ]
         pooled = by_digest[digests[self.scorer.checkpoint]].pooled
         table = pd.DataFrame(
             {
                 "target": store.target,
                 "decoy": store.decoy,
-                "pred_dockq": _stacked(of_checkpoints, "score").mean(axis=0).round(DECIMALS),
+                "pred_dockq": _stacked(of_checkpoints, "score")
+                .mean(axis=0)
+                .round(DECIMALS),
                 "pred_sd": None,
                 "interface": np.where(store.part_of > 0, store.split, ""),
                 "pred_local": None,
@@ -115,7 +127,9 @@ class Networks:
             }
         )
         if len(of_members) > 1:
-            table["pred_sd"] = _stacked(of_members, "score").std(axis=0, ddof=1).round(DECIMALS)
+            table["pred_sd"] = (
+                _stacked(of_members, "score").std(axis=0, ddof=1).round(DECIMALS)
+            )
         if local:
             table["pred_local"] = _stacked(local, "local").mean(axis=0).round(DECIMALS)
         residues = residue_table(store, local)
@@ -128,7 +142,9 @@ class Networks:
 
 def _stacked(predicted: list[Predicted], name: str) -> np.ndarray:
     """One of the values of several networks, float64, (networks, n)."""
-    return np.array([getattr(of_network, name).double().numpy() for of_network in predicted])
+    return np.array(
+        [getattr(of_network, name).double().numpy() for of_network in predicted]
+    )
 
 
 def residue_table(store: GraphStore, predicted: list[Predicted]) -> pd.DataFrame:
@@ -211,7 +227,9 @@ def _check_features(one: _Network, expected: Any, whose: str) -> None:
     features = one.description.get("features") or {}
     expected = expected or {}
     stages = sorted({*features, *expected})
-    different = [stage for stage in stages if features.get(stage) != expected.get(stage)]
+    different = [
+        stage for stage in stages if features.get(stage) != expected.get(stage)
+    ]
     if different:
         raise CheckpointError(
             f"was trained on other features than {whose}: {', '.join(different)} differ",

@@ -18,9 +18,9 @@ RESIDUES = {"target": str, "decoy": str, "residue": str, "pred_network": float}
 """Columns of a table of residues.
 
 residue : name, such as `A:52A`. pred_network : mean quality of its contacts that networks predict,
-in [0, 1], nan where it has none. `residue_quality.with_quality` adds residue_name, of the amino acid that it counts
-as, such as `MET`, also for `MSE`; agreement, how far the other decoys agree
-(`comparing.votes.residue_agreement`); and pred_quality, made of all that.
+in [0, 1], nan where it has none. `residue_quality.with_quality` adds
+residue_name, of the amino acid that it counts as, such as `MET`, also for `MSE`; agreement, how far
+the other decoys agree (`comparing.votes.residue_agreement`); and pred_quality, made of all that.
 """
 CONTACTS = {
     "target": str,
@@ -34,8 +34,9 @@ CONTACTS = {
 """Columns of a table of contacts.
 
 first, second : names of the residues. distance : Å between their nearest heavy atoms. type : what
-holds them together. pred_network : quality that networks predict. `residue_quality.with_quality` adds agreement,
-the share of the other decoys that have the contact, nan where unknown, and pred_quality.
+holds them together. pred_network : quality that networks predict. `residue_quality.with_quality`
+adds agreement, the share of the other decoys that have the contact, nan where unknown, and
+pred_quality.
 """
 
 
@@ -88,7 +89,9 @@ class Predictions(NamedTuple):
     contacts: pd.DataFrame
 
 
-NOTHING = Predictions(scores=[], residues=table_of(RESIDUES), contacts=table_of(CONTACTS))
+NOTHING = Predictions(
+    scores=[], residues=table_of(RESIDUES), contacts=table_of(CONTACTS)
+)
 """Predictions without any graph."""
 
 

@@ -49,7 +49,9 @@ class Curves(Section):
         """(n,), by the measures of n residues or contacts; without an agreement, nan, a decoy is
         alone.
         """
-        return np.where(np.isnan(known[AGREEMENT]), self.alone(known), self.among(known))
+        return np.where(
+            np.isnan(known[AGREEMENT]), self.alone(known), self.among(known)
+        )
 
 
 class QualityCurves(Section):
@@ -77,12 +79,16 @@ def measures(table: pd.DataFrame) -> pd.DataFrame:
     nearness, what the distance lacks to `TOUCHING`; and the agreement
     """
     sure = table["pred_network"].astype(float).clip(LEAST, 1 - LEAST)
-    result = pd.DataFrame({"network": np.log(sure / (1 - sure)), "decoy": table["pred_dockq"]})
+    result = pd.DataFrame(
+        {"network": np.log(sure / (1 - sure)), "decoy": table["pred_dockq"]}
+    )
     result[AGREEMENT] = table[AGREEMENT].astype(float)
     if "touched" in table:
         result["touched"] = np.log1p(table["touched"])
     else:
-        result["nearness"] = (TOUCHING - table["distance"].astype(float)).clip(lower=0.0)
+        result["nearness"] = (TOUCHING - table["distance"].astype(float)).clip(
+            lower=0.0
+        )
     return result
 
 
@@ -113,7 +119,9 @@ def with_quality(
     if quality and len(contacts):
         has_contacts = residues["touched"] > 0
         by_curves = quality.residues(measures(residues))
-        residues["pred_quality"] = residues["pred_quality"].mask(has_contacts, by_curves)
+        residues["pred_quality"] = residues["pred_quality"].mask(
+            has_contacts, by_curves
+        )
         contacts["pred_quality"] = quality.contacts(measures(contacts))
     residues["pred_quality"] = residues["pred_quality"].round(QUALITY_DECIMALS)
     return residues, contacts.astype({"pred_quality": np.float32})
@@ -155,7 +163,9 @@ def with_agreement(
         table["pred_dockq"] = table["decoy"].map(score).astype(float)
     of_original = residues["decoy"].map(original)
     places = pd.MultiIndex.from_arrays([of_original, residues["residue"]])
-    residues["residue_name"] = _residue_names(read).reindex(places, fill_value="").to_numpy()
+    residues["residue_name"] = (
+        _residue_names(read).reindex(places, fill_value="").to_numpy()
+    )
     agreement = by_residue.reindex(places).set_axis(residues.index)
     mean = of_original.map(by_residue.groupby(level="decoy").mean()).astype(float)
     agreement = agreement.fillna(mean).fillna(0.0).round(QUALITY_DECIMALS)
@@ -225,7 +235,9 @@ class LabelledContacts(NamedTuple):
 
 
 def quality_table(
-    labelled: LabelledContacts, predicted: Mapping[DecoyKey, float], alone: Mapping[DecoyKey, float]
+    labelled: LabelledContacts,
+    predicted: Mapping[DecoyKey, float],
+    alone: Mapping[DecoyKey, float],
 ) -> pd.DataFrame:
     """Return a row for each residue and each contact that is known to be `right` or wrong.
 
@@ -245,17 +257,25 @@ def quality_table(
     for target, of_target in labelled.residues.groupby("target"):
         contacts = labelled.contacts[labelled.contacts["target"] == target]
         compared = labelled.compared.__getitem__
-        residues, contacts = with_agreement(of_target, contacts, predicted, compared, {})
+        residues, contacts = with_agreement(
+            of_target, contacts, predicted, compared, {}
+        )
         residues = residues.merge(labelled.in_native, on=[*KEY, "residue"])
         for end in ("first", "second"):
             ends = pd.MultiIndex.from_frame(contacts[[*KEY, end]])
             contacts = contacts[ends.isin(in_native)]
         first, second = in_order(contacts)
-        pairs = pd.MultiIndex.from_frame(contacts[KEY].assign(first=first, second=second))
+        pairs = pd.MultiIndex.from_frame(
+            contacts[KEY].assign(first=first, second=second)
+        )
         contacts = contacts.assign(right=pairs.isin(native_contacts))
         for of, table in (("residues", residues), ("contacts", contacts)):
-            part = table[["target", "right"]].assign(name=table["decoy"], of=of, **measures(table))
-            parts.append(part.assign(alone=[alone[target, decoy] for decoy in table["decoy"]]))
+            part = table[["target", "right"]].assign(
+                name=table["decoy"], of=of, **measures(table)
+            )
+            parts.append(
+                part.assign(alone=[alone[target, decoy] for decoy in table["decoy"]])
+            )
     return pd.concat(parts, ignore_index=True).dropna(subset=["network"])
 
 

@@ -107,7 +107,9 @@ class Scorer:
         )
 
     @classmethod
-    def of(cls, checkpoint: Path, members: Sequence[Path] = (), *, mean: bool = False) -> Scorer:
+    def of(
+        cls, checkpoint: Path, members: Sequence[Path] = (), *, mean: bool = False
+    ) -> Scorer:
         """Return a scorer of networks alone, wherever their files lie."""
         digests = {path: sha256(path) for path in dict.fromkeys((checkpoint, *members))}
         return cls(checkpoint, checkpoint, members, mean, digests)
@@ -126,7 +128,9 @@ class Scorer:
     def descriptions(self) -> list[dict[str, Any]]:
         """The same of all checkpoints that give the score, its own first."""
         digest = self.digests[self.checkpoint]
-        others = [path for path in self.scoring_checkpoints if self.digests[path] != digest]
+        others = [
+            path for path in self.scoring_checkpoints if self.digests[path] != digest
+        ]
         return [self.description, *map(read_description, others)]
 
     @property
@@ -151,8 +155,12 @@ class Scorer:
         """SHA-256 that names it: two scorers with the same one have the same files and score
         alike.
         """
-        contents = sorted(f"{path.name} {digest}" for path, digest in self.digests.items())
-        return hashlib.sha256("\n".join([str(self.mean), *contents]).encode()).hexdigest()
+        contents = sorted(
+            f"{path.name} {digest}" for path, digest in self.digests.items()
+        )
+        return hashlib.sha256(
+            "\n".join([str(self.mean), *contents]).encode()
+        ).hexdigest()
 
 
 def files_of(path: Path | str) -> list[Path]:
@@ -216,9 +224,13 @@ def read_record(path: Path | str) -> ScoredWith | None:
     """
     try:
         entries = json.loads(Path(path).read_text(encoding="utf-8"))
-        return ScoredWith(**{name: entries[name] for name in entries if name in ScoredWith._fields})
+        return ScoredWith(
+            **{name: entries[name] for name in entries if name in ScoredWith._fields}
+        )
     except FileNotFoundError:
         return None
     except (ValueError, TypeError) as error:
         remedy = "delete it and run `toporank score` again"
-        raise RecordError("does not say what gave the scores", where=path, remedy=remedy) from error
+        raise RecordError(
+            "does not say what gave the scores", where=path, remedy=remedy
+        ) from error

@@ -41,7 +41,9 @@ def sentence_of_pairs(partners: Partners, pairs: Iterable[Pair]) -> str:
     pairs = list(pairs)
     bodies = []
     for chains in partners:
-        kinds = {pair.what for pair in pairs if {pair.first, pair.second} <= set(chains)}
+        kinds = {
+            pair.what for pair in pairs if {pair.first, pair.second} <= set(chains)
+        }
         name = next((name for name, of in NAMES.items() if kinds and kinds <= of), "")
         if name:
             members = [partner_name([chain]) for chain in chains]
@@ -69,5 +71,7 @@ def sentence_of_a_body_alone(chains: Iterable[str], pairs: Iterable[Pair]) -> st
             name = next(name for name, of in NAMES.items() if of == {pair.what})
             first, second = [partner_name([chain]) for chain in ends]
             how = f"counted as {first} against {second}"
-            return f"{first} and {second} are {name} without anything that it binds: {how}"
+            return (
+                f"{first} and {second} are {name} without anything that it binds: {how}"
+            )
     return ""

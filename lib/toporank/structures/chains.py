@@ -64,7 +64,9 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
         residues = [residue for residue in residues if residue.chain not in original]
         broken = broken_chains(residues)
     for copy, chain in original.items():
-        notes.append(f"chain {copy} is a copy of chain {chain} in the same place: left out")
+        notes.append(
+            f"chain {copy} is a copy of chain {chain} in the same place: left out"
+        )
         hetero_notes.pop(copy, None)
     notes += far_apart(broken)
     for of_chain in hetero_notes.values():
@@ -93,7 +95,9 @@ def check_names(what: str, names: set[str]) -> None:
     for name in sorted(names):
         if not name.isprintable():
             problem = f"a character that cannot be printed in the {what} {name[:LONGEST_NAME]!r}"
-            raise StructureError(problem, remedy="make or fetch the file again, or rename it")
+            raise StructureError(
+                problem, remedy="make or fetch the file again, or rename it"
+            )
         if len(name) > LONGEST_NAME:
             problem = f"a {what} of {len(name)} letters: {name[:20]}…"
             raise StructureError(problem, remedy="is the file damaged? shorten it")

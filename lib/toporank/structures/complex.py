@@ -160,7 +160,11 @@ class Complex:
         missing = sorted(named.difference(chains))
         if missing:
             joinable = [name for name in missing if set(name) <= set(chains)]
-            remedy = f"join chains by +, such as {'+'.join(joinable[0])}" if joinable else None
+            remedy = (
+                f"join chains by +, such as {'+'.join(joinable[0])}"
+                if joinable
+                else None
+            )
             available = "; ".join([", ".join(chains) or "none", *self.notes])
             raise ChainMissingError(
                 f"no protein chain {' and no '.join(map(repr, missing))}, only {available}",
@@ -172,7 +176,9 @@ class Complex:
             return self
         notes = list(self.notes)
         if left_out:
-            notes.append(f"no partner names chain {', '.join(left_out)}: left out of the interface")
+            notes.append(
+                f"no partner names chain {', '.join(left_out)}: left out of the interface"
+            )
         return replace(self, partners=partners, notes=tuple(notes))
 
     def only(self, residues: np.ndarray) -> Complex:
@@ -195,7 +201,9 @@ class Complex:
             atom_names=self.atom_names[atoms],
             residue_of=np.repeat(np.arange(len(residues)), sizes),
             ca=np.where(ca >= 0, ca - starts[residues] + new_starts, -1),
-            hetero=frozenset(np.flatnonzero(np.isin(residues, list(self.hetero))).tolist()),
+            hetero=frozenset(
+                np.flatnonzero(np.isin(residues, list(self.hetero))).tolist()
+            ),
             labels=some(self.labels) if self.labels else (),
         )
 

@@ -69,7 +69,9 @@ def pair_score(one: tuple[DomainPiece, ...], other: tuple[DomainPiece, ...]) -> 
     return max(_heavy_and_light(one, other), _heavy_and_light(other, one))
 
 
-def _heavy_and_light(heavy: tuple[DomainPiece, ...], light: tuple[DomainPiece, ...]) -> int:
+def _heavy_and_light(
+    heavy: tuple[DomainPiece, ...], light: tuple[DomainPiece, ...]
+) -> int:
     as_heavy = likeness(heavy, HEAVY)
     as_light = likeness(light, LIGHT)
     score = as_heavy + as_light
@@ -93,7 +95,9 @@ def likeness(pieces: tuple[DomainPiece, ...], kind: str) -> int:
     best = 0
     for gene in _germlines():
         if gene["kind"] == kind:
-            best = max(best, sum(_of_piece(*piece, gene["sequence"]) for piece in pieces))
+            best = max(
+                best, sum(_of_piece(*piece, gene["sequence"]) for piece in pieces)
+            )
     return best
 
 

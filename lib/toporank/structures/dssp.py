@@ -78,7 +78,9 @@ def dssp_version() -> str:
         answer = _run_mkdssp("--version", timeout=60)
     except subprocess.TimeoutExpired as error:
         raise _missing(f"does not run: {error}") from error
-    version = re.search(r"version\s+((\d+)\.(\d+)(\.\d+)*)", answer.stdout + answer.stderr)
+    version = re.search(
+        r"version\s+((\d+)\.(\d+)(\.\d+)*)", answer.stdout + answer.stderr
+    )
     if version is None:
         raise _missing("does not report its version; is it mkdssp 4?")
     number, major, minor, _ = version.groups()
@@ -96,7 +98,9 @@ def _run_mkdssp(*arguments: str, timeout: float) -> subprocess.CompletedProcess[
         raise _missing("not found on the PATH")
     command = [PROGRAM, *arguments]
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout, check=False
+        )
     except OSError as error:
         raise _missing(f"does not run: {error}") from error
 
@@ -113,10 +117,14 @@ def run_dssp(complex_: Complex) -> Dssp:
         source, result = Path(folder, "complex.pdb"), Path(folder, "complex.dssp")
         source.write_text(text)
         try:
-            answer = _run_mkdssp("--output-format=dssp", str(source), str(result), timeout=limit)
+            answer = _run_mkdssp(
+                "--output-format=dssp", str(source), str(result), timeout=limit
+            )
         except subprocess.TimeoutExpired as error:
             what = f"mkdssp did not finish within {limit:g} s"
-            raise FeatureError(what, remedy="a very large complex? use a part of it") from error
+            raise FeatureError(
+                what, remedy="a very large complex? use a part of it"
+            ) from error
         if answer.returncode != 0 or not result.exists():
             message = (answer.stderr or answer.stdout).strip() or "nothing"
             what = f"mkdssp failed with exit status {answer.returncode} and said: "
@@ -128,7 +136,8 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
     """PDB text of the protein residues, and for each (chain letter, number) in it the residue's
     index.
     """
-    heavy = complex_.without_hydrogens()  # mkdssp cannot tell all of them from their names
+    # mkdssp cannot tell all of them from their names
+    heavy = complex_.without_hydrogens()
     chains = heavy.chains
     # Neighbours in the alphabet share a letter where chains are more.
     n_letters = max(len(chains), len(CHAIN_LETTERS))
@@ -172,12 +181,15 @@ def _origin(xyz: np.ndarray) -> np.ndarray:
     width = float(np.ptp(xyz, axis=0).max())
     if width > ROOM[1] - ROOM[0] - 2:
         raise FeatureError(
-            f"the complex is {width:.0f} Å wide", remedy="are chains or atoms far from the rest?"
+            f"the complex is {width:.0f} Å wide",
+            remedy="are chains or atoms far from the rest?",
         )
     return np.floor(xyz.min(axis=0) - ROOM[0]) - 1  # whole Å: the decimals stay
 
 
-def parse_dssp(text: str, position: dict[tuple[str, int], int], n_residues: int) -> Dssp:
+def parse_dssp(
+    text: str, position: dict[tuple[str, int], int], n_residues: int
+) -> Dssp:
     """Classic DSSP text into arrays of length `n_residues`; `position` as from `normalised_pdb`."""
     dssp = _empty(n_residues)
     _, _, table = text.partition("\n  #  RESIDUE")
@@ -224,7 +236,9 @@ def builtin_dssp(complex_: Complex, accessibility_of: np.ndarray) -> Dssp:
     n = len(complex_.residues)
     backbone = complex_.atoms_named(*BACKBONE)
     dssp = _empty(n)
-    dssp.reported[:] = np.isin(complex_.parents, list(STANDARD)) & (backbone >= 0).all(axis=1)
+    dssp.reported[:] = np.isin(complex_.parents, list(STANDARD)) & (backbone >= 0).all(
+        axis=1
+    )
     chain = np.unique(complex_.chain_of, return_inverse=True)[1]
     residues = np.flatnonzero(dssp.reported)
     by_chain = np.argsort(chain[residues], kind="stable")  # as in the file for mkdssp
@@ -240,7 +254,9 @@ def builtin_dssp(complex_: Complex, accessibility_of: np.ndarray) -> Dssp:
     place[residues] = np.arange(len(residues))
     atoms = np.flatnonzero(dssp.reported[complex_.residue_of] & ~complex_.is_hydrogen)
     atoms = atoms[np.argsort(place[complex_.residue_of[atoms]], kind="stable")]
-    start = np.searchsorted(place[complex_.residue_of[atoms]], np.arange(len(residues) + 1))
+    start = np.searchsorted(
+        place[complex_.residue_of[atoms]], np.arange(len(residues) + 1)
+    )
     wanted = np.intersect1d(accessibility_of, residues)
     area = kabsch_sander.accessibility(
         complex_.xyz[atoms], complex_.atom_names[atoms], start, place[wanted]

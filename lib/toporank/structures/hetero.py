@@ -25,7 +25,9 @@ def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
             candidates[residue.chain].append(residue)
     notes: dict[str, list[str]] = {}
     for chain, free in candidates.items():
-        protein = [residue for residue in residues if residue.chain == chain and residue.parent]
+        protein = [
+            residue for residue in residues if residue.chain == chain and residue.parent
+        ]
         joined = _bonded_groups(protein, free)
         for residue in joined:
             residue.parent = residue.name
@@ -34,7 +36,8 @@ def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
         if joined:
             s = "s" if len(joined) > 1 else ""
             notes[chain].append(
-                f"{len(joined)} amino acid{s} of chain {chain} written as HETATM, read as part of it"
+                f"{len(joined)} amino acid{s} of chain {chain} written as "
+                "HETATM, read as part of it"
             )
         if n_ligands >= LEAST:
             notes[chain].append(
@@ -44,7 +47,9 @@ def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
     return notes
 
 
-def _bonded_groups(protein: list[ModelResidue], free: list[ModelResidue]) -> list[ModelResidue]:
+def _bonded_groups(
+    protein: list[ModelResidue], free: list[ModelResidue]
+) -> list[ModelResidue]:
     """Those free amino acids that are part of the chain. protein : the others of it."""
     near = _neighbours(protein + free)
     free_places = {residue.place for residue in free}
@@ -67,7 +72,9 @@ def _bonded_groups(protein: list[ModelResidue], free: list[ModelResidue]) -> lis
         seen |= group.keys()
         touches_protein = not group.keys() <= free_places
         if touches_protein or (only_hetero and len(group) >= LEAST):
-            joined += [residue for residue in group.values() if residue.place in free_places]
+            joined += [
+                residue for residue in group.values() if residue.place in free_places
+            ]
     return joined
 
 

@@ -33,9 +33,12 @@ STRUCTURE_LIKE = re.compile(
 """Names of files that are meant to be structures, whether or not they can be read."""
 _UNTELLING = re.compile(r"(\.(txt|model|mdl|brk|[A-Za-z]*_?\d+))?", re.IGNORECASE)
 """Endings that do not tell the content: none at all, a number, or that of any text."""
-_PDB_ATOM = re.compile(rb"^(?:ATOM  |HETATM)[^\r\n]{24}(?:[ \d+-]{4}\.\d{3}){3}", re.MULTILINE)
+_PDB_ATOM = re.compile(
+    rb"^(?:ATOM  |HETATM)[^\r\n]{24}(?:[ \d+-]{4}\.\d{3}){3}", re.MULTILINE
+)
 _MMCIF = re.compile(
-    rb"\A(?:#[^\n]*\n|\s)*data_\S*\s.*^_(?:entry\.id|atom_site\.)", re.MULTILINE | re.DOTALL
+    rb"\A(?:#[^\n]*\n|\s)*data_\S*\s.*^_(?:entry\.id|atom_site\.)",
+    re.MULTILINE | re.DOTALL,
 )
 LONGEST_NAME = 240
 """Bytes of a decoy's or target's name: file systems allow 255 for `<decoy>.csv`, and some room is
@@ -113,7 +116,9 @@ def name_problem(name: str, of: str = "file") -> str:
     ('', 'the name of the file holds a character that cannot be printed (rename it)')
     """
     if not name.isprintable():
-        return f"the name of the {of} holds a character that cannot be printed (rename it)"
+        return (
+            f"the name of the {of} holds a character that cannot be printed (rename it)"
+        )
     length = len(os.fsencode(name))
     if length <= LONGEST_NAME:
         return ""
@@ -187,7 +192,9 @@ def structure_format(path: Path) -> tuple[str, str]:
     parts = split_suffix(path.name)
     if parts:
         suffix = parts[1].lower()
-        return FORMATS[without_compression(suffix).rstrip("0123456789")], compression_of(suffix)
+        return FORMATS[
+            without_compression(suffix).rstrip("0123456789")
+        ], compression_of(suffix)
     by_content = format_of_content(path) if may_be_structure(path.name) else ""
     if by_content:
         return by_content, compression_of(path.name)
@@ -199,8 +206,8 @@ def structure_format(path: Path) -> tuple[str, str]:
 def may_be_structure(filename: str) -> bool:
     """Whether the content of a file decides if it is a structure, since its name does not.
 
-    >>> may_be_structure("H1106TS001_1"), may_be_structure("complex.12"), may_be_structure("scores.json")
-    (True, True, False)
+    >>> [may_be_structure(name) for name in ("H1106TS001_1", "complex.12", "scores.json")]
+    [True, True, False]
     """
     if STRUCTURE_LIKE.search(filename) or filename.startswith("."):
         return False
@@ -217,7 +224,11 @@ def format_of_content(path: Path) -> str:
             return ""
         compression = compression_of(path.name)
         with open(path, "rb") as file:
-            head = unpacked(file.read(), compression, HEAD) if compression else file.read(HEAD)
+            head = (
+                unpacked(file.read(), compression, HEAD)
+                if compression
+                else file.read(HEAD)
+            )
     except DAMAGED:
         return ""
     if _PDB_ATOM.search(head):

@@ -29,7 +29,12 @@ from toporank.structures.partners import Partners
 if TYPE_CHECKING:
     from toporank.structures.complex import Complex
 
-ANTIBODY, RECEPTOR, MHC, PEPTIDE = ("antibody", "T-cell receptor", "MHC molecule", "peptide")
+ANTIBODY, RECEPTOR, MHC, PEPTIDE = (
+    "antibody",
+    "T-cell receptor",
+    "MHC molecule",
+    "peptide",
+)
 """What two chains are together: a body, or a peptide in the groove of an MHC molecule."""
 VARIABLE_DOMAIN = re.compile(
     r"C.{6,20}(?P<w41>W).[RKQHVLY].{40,80}[YFHLWIV].(?P<c104>C).{2,40}?(?P<fr4>[WF]G.G|[WF]..[GA]T|.G.GT)"
@@ -125,7 +130,9 @@ def domains_of(sequence: str) -> tuple[ImmuneDomain, ...]:
             ImmuneDomain(
                 start=match.start(),
                 face=w41 + 3,
-                core=framework_2.rjust(BEFORE_W41 + AFTER_W41) + framework_3 + framework_4,
+                core=framework_2.rjust(BEFORE_W41 + AFTER_W41)
+                + framework_3
+                + framework_4,
                 heavy=sequence[w41 + 1] in HEAVY_FRAMEWORK_2,
             )
         )
@@ -202,12 +209,16 @@ def _variable_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     scores = {}
     for first, second in combinations(domains, 2):
         (name, one), (other_name, other) = first, second
-        distance = np.linalg.norm(chains[name].ca[one.face] - chains[other_name].ca[other.face])
+        distance = np.linalg.norm(
+            chains[name].ca[one.face] - chains[other_name].ca[other.face]
+        )
         if distance <= FACING and not alike(one, other):
             scores[first, second] = -distance
     pairs = []
     for (name, one), (other_name, other) in _best_matches(scores):
-        pair = Pair(ANTIBODY if one.heavy or other.heavy else RECEPTOR, name, other_name)
+        pair = Pair(
+            ANTIBODY if one.heavy or other.heavy else RECEPTOR, name, other_name
+        )
         if name != other_name and pair not in pairs:
             pairs.append(pair)
     return pairs
@@ -219,12 +230,17 @@ def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     """
     pieces = {}
     for name, trace in chains.items():
-        if len(trace.numbers) and (of_chain := pieces_of(trace.sequence, trace.numbers)):
+        if len(trace.numbers) and (
+            of_chain := pieces_of(trace.sequence, trace.numbers)
+        ):
             pieces[name] = of_chain
     scores = {}
     for first, second in combinations(pieces, 2):
         score = pair_score(pieces[first], pieces[second])
-        if score and n_contacts(chains[first], chains[second]) >= LEAST_CONTACTS[ANTIBODY]:
+        if (
+            score
+            and n_contacts(chains[first], chains[second]) >= LEAST_CONTACTS[ANTIBODY]
+        ):
             scores[first, second] = score
     return [Pair(ANTIBODY, *pair) for pair in _best_matches(scores)]
 
@@ -325,7 +341,11 @@ def pairs_of_complex(complex_: Complex) -> list[Pair]:
         ca = complex_.xyz[complex_.ca[r]] if complex_.ca[r] >= 0 else NOWHERE
         rows.append((chain, complex_.letters[r], ca, number))
     traces = traces_of(rows)
-    return pairs_of(traces) if may_pair([trace.sequence for trace in traces.values()]) else []
+    return (
+        pairs_of(traces)
+        if may_pair([trace.sequence for trace in traces.values()])
+        else []
+    )
 
 
 def traces_of(

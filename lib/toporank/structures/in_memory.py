@@ -58,7 +58,9 @@ def complex_of(source: str | os.PathLike[str] | object) -> Complex:
         return source
     if isinstance(source, str | os.PathLike):
         return read_complex(Path(source))
-    return StructureFile(Path(f"{name_of(source)}.cif"), mmcif_of(source).encode()).complex()
+    return StructureFile(
+        Path(f"{name_of(source)}.cif"), mmcif_of(source).encode()
+    ).complex()
 
 
 def mmcif_of(structure: Any) -> str:
@@ -117,4 +119,6 @@ def write_structures(
         structures = by_name
     folder.mkdir(parents=True, exist_ok=True)
     for name, structure in structures.items():
-        (folder / f"{table_name(name)}.cif").write_text(mmcif_of(structure), encoding="utf-8")
+        (folder / f"{table_name(name)}.cif").write_text(
+            mmcif_of(structure), encoding="utf-8"
+        )

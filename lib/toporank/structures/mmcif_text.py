@@ -57,7 +57,11 @@ def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
     _number_ligands(blocks[0])
     with parsing("mmcif"):
         structure = gemmi.make_structure_from_block(blocks[0])
-    notes = [f"{len(blocks)} structures in one file, the first is used"] if len(blocks) > 1 else []
+    notes = (
+        [f"{len(blocks)} structures in one file, the first is used"]
+        if len(blocks) > 1
+        else []
+    )
     return blocks[0], structure, notes
 
 

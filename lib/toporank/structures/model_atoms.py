@@ -27,7 +27,11 @@ TWIN_DISTANCE = 1.0
 
 
 def complex_of_model(
-    structure: gemmi.Structure, residues: list[ModelResidue], notes: list[str], *, with_labels: bool
+    structure: gemmi.Structure,
+    residues: list[ModelResidue],
+    notes: list[str],
+    *,
+    with_labels: bool,
 ) -> Complex:
     """Put a model into arrays.
 
@@ -73,7 +77,9 @@ def complex_of_model(
     is_kept = _one_conformation(atoms, names, site)
     notes = list(notes)
     if not is_kept.all():
-        notes.append(f"{np.count_nonzero(~is_kept)} atoms in alternate locations left out")
+        notes.append(
+            f"{np.count_nonzero(~is_kept)} atoms in alternate locations left out"
+        )
     notes += _modified(residues)
     same_residue = _first_of(zip(same_id.tolist(), names, strict=True))
     atoms.residue_of = same_residue[atoms.residue_of]
@@ -118,8 +124,12 @@ def _identities(residues: list[ModelResidue]) -> list[ResidueId]:
 
 def _modified(residues: list[ModelResidue]) -> list[str]:
     """Notes on residues that count as another one."""
-    modified = [residue for residue in residues if residue.parent not in ("", residue.name)]
-    n_read_as = Counter(f"{residue.name} read as {residue.parent}" for residue in modified)
+    modified = [
+        residue for residue in residues if residue.parent not in ("", residue.name)
+    ]
+    n_read_as = Counter(
+        f"{residue.name} read as {residue.parent}" for residue in modified
+    )
     return [f"{count} {what}" for what, count in sorted(n_read_as.items())]
 
 
@@ -179,7 +189,9 @@ def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
 def _first_of(keys: Iterable) -> np.ndarray:
     """Index of the first that is equal, for each key; int, shape (n,)."""
     first: dict = {}
-    return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
+    return np.array(
+        [first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp
+    )
 
 
 def _check_places(atoms: _Atoms, ids: list[ResidueId]) -> None:
@@ -197,7 +209,9 @@ def _check_places(atoms: _Atoms, ids: list[ResidueId]) -> None:
             remedy="remove atoms of unknown place, or move the complex to the origin",
         )
     if len(atoms.xyz) > 1 and not atoms.xyz.any():
-        raise StructureError("all coordinates are 0", remedy="make or fetch the file again")
+        raise StructureError(
+            "all coordinates are 0", remedy="make or fetch the file again"
+        )
 
 
 def _check_twins(
@@ -230,7 +244,8 @@ def _one_conformation(atoms: _Atoms, names: list[str], site: np.ndarray) -> np.n
     """
     kinds, kind = np.unique(atoms.names.view("<u8"), return_inverse=True)
     atom = site[atoms.residue_of] * len(kinds) + kind
-    if (np.diff(site) > 0).all() and (np.diff(np.sort(atom)) > 0).all():  # nothing competes
+    # nothing competes
+    if (np.diff(site) > 0).all() and (np.diff(np.sort(atom)) > 0).all():
         return np.ones(len(atom), dtype=bool)
     occupancy = np.zeros(len(site))
     np.maximum.at(occupancy, atoms.residue_of, np.nan_to_num(atoms.occupancy))

@@ -107,7 +107,10 @@ def _seams(chain: AminoAcids, chain_of_part: dict[int, str]) -> list[_Seam]:
     """
     seams = []
     for after, (before, behind) in enumerate(pairwise(chain), start=1):
-        ter = before.part != behind.part or before.residue.subchain != behind.residue.subchain
+        ter = (
+            before.part != behind.part
+            or before.residue.subchain != behind.residue.subchain
+        )
         gap = behind.number - before.number
         anew = behind.residue[0].serial < before.residue[0].serial < LAST_SERIAL
         goes_on = 0 <= gap <= 1 and not ter and not anew
@@ -115,11 +118,14 @@ def _seams(chain: AminoAcids, chain_of_part: dict[int, str]) -> list[_Seam]:
         if (goes_on and is_near) or _bonded(before, behind):
             continue
         names_between = {
-            chain_of_part.get(part, before.chain) for part in range(before.part + 1, behind.part)
+            chain_of_part.get(part, before.chain)
+            for part in range(before.part + 1, behind.part)
         }
         new = gap < 0 or anew or not names_between <= {before.chain}
         seams.append(
-            _Seam(after=after, ter=ter, new=new, gap=gap, distance=before.distance(behind))
+            _Seam(
+                after=after, ter=ter, new=new, gap=gap, distance=before.distance(behind)
+            )
         )
     return seams
 
@@ -130,7 +136,9 @@ def _bonded(before: ModelResidue, behind: ModelResidue) -> bool:
     return before.distance(behind) <= STEP + 1.0 if bonded is None else bonded
 
 
-def name_molecules(residues: list[ModelResidue], chains: dict[str, BrokenChain]) -> list[str]:
+def name_molecules(
+    residues: list[ModelResidue], chains: dict[str, BrokenChain]
+) -> list[str]:
     """Give each molecule a chain name of its own; the first one of a chain keeps the name.
 
     Parameters
@@ -179,7 +187,9 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
     for name, (chain, seams) in chains.items():
         ends = [seam.after for seam in seams] + [len(chain)]
         for seam, stop in zip(seams, ends[1:], strict=True):
-            is_too_far = seam.distance > STEP * (seam.gap + 1) or abs(seam.gap) > LONGEST_GAP
+            is_too_far = (
+                seam.distance > STEP * (seam.gap + 1) or abs(seam.gap) > LONGEST_GAP
+            )
             unlikely = seam.ter or seam.new or is_too_far
             if not unlikely or seam.distance <= FAR or len(chain) - seam.after < FEWEST:
                 continue
@@ -206,7 +216,10 @@ def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[AminoAcids]:
     molecules: list[AminoAcids] = []
     for first, stop in pairwise([0, *cuts, len(chain)]):
         piece = chain[first:stop]
-        home = next((molecule for molecule in molecules if _belong_together(molecule, piece)), None)
+        home = next(
+            (molecule for molecule in molecules if _belong_together(molecule, piece)),
+            None,
+        )
         if home is None and molecules and len(piece) < FEWEST:
             home = molecules[-1]
         if home is None:
@@ -229,7 +242,9 @@ def _belong_together(molecule: AminoAcids, piece: AminoAcids) -> bool:
         of_identity[amino_acid.number, amino_acid.code] = amino_acid
     before = of_number.get(piece[0].number - 1)
     behind = of_number.get(piece[-1].number + 1)
-    if (before and _bonded(before, piece[0])) or (behind and _bonded(piece[-1], behind)):
+    if (before and _bonded(before, piece[0])) or (
+        behind and _bonded(piece[-1], behind)
+    ):
         return True
     apart = []
     for amino_acid in piece:
@@ -244,7 +259,9 @@ def _belong_together(molecule: AminoAcids, piece: AminoAcids) -> bool:
     return bool(numbers[0] < first and last < numbers[-1] and in_one_gap)
 
 
-def _is_repeated(residues: list[ModelResidue], several: dict[str, list[AminoAcids]]) -> bool:
+def _is_repeated(
+    residues: list[ModelResidue], several: dict[str, list[AminoAcids]]
+) -> bool:
     """Whether the whole complex stands in the file again: then these are models, not molecules."""
     protein = {residue.chain for residue in residues if residue.parent}
     if len(protein) < 2 or several.keys() != protein:

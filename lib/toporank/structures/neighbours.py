@@ -126,6 +126,8 @@ def portions(sizes: np.ndarray) -> Iterator[np.ndarray]:
     start, ends = 0, np.cumsum(sizes)
     while start < len(sizes):
         before = ends[start] - sizes[start]
-        stop = max(start + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, side="right")))
+        stop = max(
+            start + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, side="right"))
+        )
         yield np.arange(start, stop)
         start = stop

@@ -96,6 +96,8 @@ def with_ter_where_numbers_go_back(lines: PdbText, position: int) -> tuple[bytes
         before, line = atoms[place - 1 : place + 1]
         if line == before + 1 and chains[place] == chains[place - 1]:
             numbers = [records[at][NUMBER].strip() for at in (before, line)]
-            if all(map(DECIMAL.fullmatch, numbers)) and int(numbers[1]) < int(numbers[0]):
+            if all(map(DECIMAL.fullmatch, numbers)) and int(numbers[1]) < int(
+                numbers[0]
+            ):
                 records.insert(line, b"TER")
     return b"\n".join(records), n_lines_before

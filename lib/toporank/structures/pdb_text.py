@@ -121,7 +121,9 @@ class PdbText:
         bounds = np.concatenate([[0], self._marks, [len(self.starts) - 1]])
         filled = np.flatnonzero(np.diff(np.searchsorted(self.atoms, bounds)))
         models: list[PdbModel] = []
-        for first, stop in zip(bounds[filled].tolist(), bounds[filled + 1].tolist(), strict=True):
+        for first, stop in zip(
+            bounds[filled].tolist(), bounds[filled + 1].tolist(), strict=True
+        ):
             number = len(models) + 1
             match = _MODEL_NUMBER.match(self.text, self.starts[first])
             if self._begins[first] and match:
@@ -143,12 +145,16 @@ class PdbText:
         if not self.models:
             return
         atoms = self.atoms_of(position)
-        ends = self.ends[(self.ends < self._header) | (self.ends >= self.models[position].first)]
+        ends = self.ends[
+            (self.ends < self._header) | (self.ends >= self.models[position].first)
+        ]
         if len(ends) and atoms[-1] > ends[0]:
             what = f"atoms after END in line {ends[0] + 1}"
             raise StructureError(what, remedy="remove END lines between the parts")
         for line in atoms[~_plain(self.data, self.starts[atoms])].tolist():
-            _check_line(self.lines(line, line + 1).rstrip(b"\n").decode("ascii"), line + 1)
+            _check_line(
+                self.lines(line, line + 1).rstrip(b"\n").decode("ascii"), line + 1
+            )
 
 
 def word(signs: bytes) -> np.uint32:
@@ -162,12 +168,15 @@ def _plain(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
     data : uint8, the text. starts : int, shape (n,), where the records begin.
     """
-    records = sliding_window_view(data, COORDINATES.stop - NUMBER.start)[starts + NUMBER.start]
+    records = sliding_window_view(data, COORDINATES.stop - NUMBER.start)[
+        starts + NUMBER.start
+    ]
     # Residue number and code, x, y, z.
     signs = np.ascontiguousarray(records.T).reshape(4, 8, len(starts))
     digit, blank = signs - np.uint8(ord("0")) < 10, signs == ord(" ")
     minus = signs[:, :3] == ord("-")
-    upper = blank[:, :3] | (minus | digit[:, :3]) & digit[:, 1:4]  # blanks, a minus, digits
+    # blanks, a minus, digits
+    upper = blank[:, :3] | (minus | digit[:, :3]) & digit[:, 1:4]
     whole = upper.all(axis=(0, 1)) & digit[:, 3].all(axis=0)
     decimals = (signs[1:, 4] == ord(".")).all(axis=0) & digit[1:, 5:].all(axis=(0, 1))
     return whole & decimals & ~digit[0, CODE - NUMBER.start]

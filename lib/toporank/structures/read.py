@@ -37,13 +37,17 @@ from toporank.structures.text import parsing, read_text
 BEFORE_CHARGE = 78
 """Columns of a PDB line that are read: some programs do not write a charge into the charge columns.
 """
-MIXED = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64)
+MIXED = np.array(
+    [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64
+)
 """Factors that make one number of three coordinates."""
 FARTHEST = 1e6
 """Å. Farther away are atoms of unknown place."""
 
 
-def read_complex(path: Path, model: int | None = None, content: bytes | None = None) -> Complex:
+def read_complex(
+    path: Path, model: int | None = None, content: bytes | None = None
+) -> Complex:
     """Read one model of a structure file.
 
     Of alternate locations the one with the highest occupancy is kept, and of equal ones the first.
@@ -167,7 +171,10 @@ class StructureFile:
                 notes.append(f"{models}, the first is used")
             notes += self._notes_on_lines(model or 0) + parsed.notes
             complex_ = complex_of_model(
-                parsed.structure, parsed.residues, notes, with_labels=self.format == "mmcif"
+                parsed.structure,
+                parsed.residues,
+                notes,
+                with_labels=self.format == "mmcif",
             )
             check_density(complex_)
             return complex_
@@ -211,7 +218,11 @@ class StructureFile:
                 chains=chains,
                 further=tuple(chains_of[1:]),
                 places=tuple(places),
-                notes=tuple(note for note in first.notes if SEVERAL in note or READ_AS_ONE in note),
+                notes=tuple(
+                    note
+                    for note in first.notes
+                    if SEVERAL in note or READ_AS_ONE in note
+                ),
                 pairs=tuple(pairs_of_models) if any(pairs_of_models) else (),
             )
 
@@ -256,7 +267,9 @@ class StructureFile:
         first, stop = 0, len(self._lines.starts)
         if self._lines.models:
             _, first, stop = self._lines.models[position]
-        changes = Counter(words for line, words in self._lines.changes if first <= line < stop)
+        changes = Counter(
+            words for line, words in self._lines.changes if first <= line < stop
+        )
         return [f"{count} {words}" for words, count in changes.items()]
 
     @contextlib.contextmanager
@@ -265,7 +278,9 @@ class StructureFile:
         try:
             yield
         except StructureError as error:
-            raise StructureError(error.what, where=self.path, remedy=error.remedy) from error
+            raise StructureError(
+                error.what, where=self.path, remedy=error.remedy
+            ) from error
 
 
 def _pdb_lines(text: str) -> PdbText:
@@ -278,7 +293,8 @@ def _pdb_lines(text: str) -> PdbText:
         raise StructureError(
             "not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif"
         )
-    lines = PdbText(text.encode("ascii", errors="replace"))  # gemmi counts columns in bytes
+    # gemmi counts columns in bytes
+    lines = PdbText(text.encode("ascii", errors="replace"))
     return join_parts(with_short_names(lines))
 
 
@@ -290,11 +306,14 @@ def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, .
         letter = STANDARD.get(residue.parent, "X")
         letters[residue.chain] = letters.get(residue.chain, "") + letter
     pairs: list[Pair] = []
-    if may_pair([*letters.values()]):  # few may, and places take as long as all the rest
+    # few may, and places take as long as all the rest
+    if may_pair([*letters.values()]):
         rows = []
         for residue in protein:
             letter = STANDARD.get(residue.parent, "X")
-            rows.append((residue.chain, letter, residue.ca_place(), residue.number or 0))
+            rows.append(
+                (residue.chain, letter, residue.ca_place(), residue.number or 0)
+            )
         pairs = pairs_of(traces_of(rows))
     return tuple(letters.items()), tuple(pairs)
 

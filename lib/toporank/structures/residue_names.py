@@ -36,7 +36,12 @@ RARE_NAMES = {"SEC": "CYS", "PYL": "LYS"}
 READ_AS = FORCE_FIELD_NAMES | RARE_NAMES
 """Names in the columns of a file → standard amino acids."""
 _AMINO_ACIDS = {name: name for name in STANDARD} | FORCE_FIELD_NAMES
-ATOM, NAME, LONG_NAME, OF_RESIDUE = slice(12, 16), slice(17, 20), slice(17, 21), slice(17, 27)
+ATOM, NAME, LONG_NAME, OF_RESIDUE = (
+    slice(12, 16),
+    slice(17, 20),
+    slice(17, 21),
+    slice(17, 27),
+)
 LETTER, OF_CHAIN = 20, 21
 """The column that belongs to the name of a residue or to that of a chain, and the column of
 one-letter chain names.
@@ -54,8 +59,8 @@ def amino_acid(name: str) -> str:
     """The standard amino acid that a name of four letters means; `\"\"` where it means
     none.
 
-    >>> amino_acid("HISE"), amino_acid("NALA"), amino_acid("CHIE"), amino_acid("POPC"), amino_acid("HIS")
-    ('HIS', 'ALA', 'HIS', '', '')
+    >>> [amino_acid(name) for name in ("HISE", "NALA", "CHIE", "POPC", "HIS")]
+    ['HIS', 'ALA', 'HIS', '', '']
     """
     if len(name) != 4:
         return ""
@@ -83,7 +88,9 @@ def with_terminal_oxygens(
     renamed = atom_names.copy()
     lacks_oxygen = is_protein.copy()
     lacks_oxygen[residue_of[atom_names == b"O"]] = False
-    is_candidate = np.isin(atom_names, list(TERMINAL_OXYGENS)) & lacks_oxygen[residue_of]
+    is_candidate = (
+        np.isin(atom_names, list(TERMINAL_OXYGENS)) & lacks_oxygen[residue_of]
+    )
     for residue in np.unique(residue_of[is_candidate]):
         atoms = np.flatnonzero(is_candidate & (residue_of == residue))
         names = [TERMINAL_OXYGENS[name] for name in atom_names[atoms].tolist()]
@@ -127,7 +134,9 @@ class _Residue(NamedTuple):
             first, middle, last = [int(residue.text[NUMBER]) for residue in residues]
         except ValueError:  # where numbers are not decimal
             return False
-        return first < middle < last and all("CA" in residue.places for residue in residues)
+        return first < middle < last and all(
+            "CA" in residue.places for residue in residues
+        )
 
 
 def _residues(lines: PdbText) -> list[_Residue]:
@@ -162,24 +171,35 @@ def with_short_names(lines: PdbText) -> PdbText:
     residues = _residues(lines)
     letters_of_names: dict[str, set[str]] = defaultdict(set)
     for one, other in pairwise(residues):
-        if one.chain == other.chain and one.letter != other.letter and one.bonded(other):
+        if (
+            one.chain == other.chain
+            and one.letter != other.letter
+            and one.bonded(other)
+        ):
             # Names of three letters may stand in the chain, too.
             letters_of_names[one.chain] |= {one.letter, other.letter, " "}
     _check_clear(residues, letters_of_names)
     text = bytearray(lines.text)
     changes = []
     for residue in residues:
-        if residue.letter == " " or residue.letter not in letters_of_names[residue.chain]:
+        if (
+            residue.letter == " "
+            or residue.letter not in letters_of_names[residue.chain]
+        ):
             continue
         name = residue.text[LONG_NAME]
         short = amino_acid(name) or name[:3]
         changes.append((residue.line, f"{name} read as {short}"))
         for start in lines.starts[residue.lines].tolist():
-            text[start + LONG_NAME.start : start + LONG_NAME.stop] = f"{short} ".encode()
+            text[start + LONG_NAME.start : start + LONG_NAME.stop] = (
+                f"{short} ".encode()
+            )
     return PdbText(bytes(text), tuple(changes)) if changes else lines
 
 
-def _check_clear(residues: list[_Residue], letters_of_names: dict[str, set[str]]) -> None:
+def _check_clear(
+    residues: list[_Residue], letters_of_names: dict[str, set[str]]
+) -> None:
     """Refuse letters in column 21 that may belong to the name of a residue or of a chain."""
     first_at: dict[tuple[str, str], _Residue] = {}
     for residue in residues:
@@ -188,12 +208,21 @@ def _check_clear(residues: list[_Residue], letters_of_names: dict[str, set[str]]
             first = first_at.setdefault(place, residue)
             if first.letter != residue.letter:
                 unclear = first if residue.letter == " " else residue
-                raise _unclear(unclear, "two residues of that chain would have its number")
-    for before, residue, after in zip(residues, residues[1:], residues[2:], strict=False):
+                raise _unclear(
+                    unclear, "two residues of that chain would have its number"
+                )
+    for before, residue, after in zip(
+        residues, residues[1:], residues[2:], strict=False
+    ):
         is_of_chain = before.chain == residue.chain == after.chain
         is_alone = before.letter == after.letter != residue.letter != " "
         is_of_name = residue.letter in letters_of_names[residue.chain]
-        if is_of_chain and is_alone and not is_of_name and residue.is_between(before, after):
+        if (
+            is_of_chain
+            and is_alone
+            and not is_of_name
+            and residue.is_between(before, after)
+        ):
             why = "it stands between residues of that chain, but is bonded to neither"
             raise _unclear(residue, why)
 

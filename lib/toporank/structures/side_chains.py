@@ -29,7 +29,10 @@ ONLY_CA, BACKBONE_ONLY, GLYCINE, ALANINE = (
 
 
 def lacking_side_chains(
-    chains: list[str], parents: list[str], atom_names: np.ndarray, residue_of: np.ndarray
+    chains: list[str],
+    parents: list[str],
+    atom_names: np.ndarray,
+    residue_of: np.ndarray,
 ) -> list[str]:
     """A note on the chains of a model that have no side chains, or none.
 
@@ -45,21 +48,29 @@ def lacking_side_chains(
     One sentence, or nothing: only chains of at least `FEWEST` amino acids are looked at.
     """
     has_side_chain = np.zeros(len(chains), dtype=bool)
-    has_side_chain[residue_of[np.isin(atom_names.view("<u8").ravel(), SECOND_ATOMS)]] = True
+    has_side_chain[
+        residue_of[np.isin(atom_names.view("<u8").ravel(), SECOND_ATOMS)]
+    ] = True
     residues_of: dict[str, list[int]] = defaultdict(list)
     for residue, chain in enumerate(chains):
         if parents[residue]:
             residues_of[chain].append(residue)
     chains_of: dict[str, list[str]] = defaultdict(list)
     for chain, residues in sorted(residues_of.items()):
-        if len(residues) >= FEWEST and has_side_chain[residues].sum() <= MOST_WITH * len(residues):
+        if len(residues) >= FEWEST and has_side_chain[
+            residues
+        ].sum() <= MOST_WITH * len(residues):
             atoms = set(atom_names[np.isin(residue_of, residues)].tolist())
             kind = _kind({parents[residue] for residue in residues}, atoms)
             chains_of[kind].append(chain)
     kinds = []
     for kind, names in chains_of.items():
         kinds.append(f"chain{'s' if len(names) > 1 else ''} {listed(names)} ({kind})")
-    return [f"no side chains in {', '.join(kinds)}: {WITHOUT_SIDE_CHAINS}"] if kinds else []
+    return (
+        [f"no side chains in {', '.join(kinds)}: {WITHOUT_SIDE_CHAINS}"]
+        if kinds
+        else []
+    )
 
 
 def _kind(parents: set[str], atoms: set[bytes]) -> str:

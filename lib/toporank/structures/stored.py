@@ -36,7 +36,9 @@ def to_bytes(complex_: Complex) -> bytes:
         "atom_names": [name.decode("latin-1") for name in names.tolist()],
     }
     arrays = {
-        "texts": np.frombuffer(json.dumps(texts, separators=(",", ":")).encode(), np.uint8),
+        "texts": np.frombuffer(
+            json.dumps(texts, separators=(",", ":")).encode(), np.uint8
+        ),
         "xyz": thousandths.astype(np.int32) if is_exact else complex_.xyz,
         "atom_name": name.astype(np.uint16),
         "residue_of": complex_.residue_of.astype(np.int32),
@@ -54,7 +56,11 @@ def atoms_digest(complex_: Complex) -> str:
     """
     places = np.rint(complex_.xyz * PER_ANGSTROM).astype("<i8")
     digest = hashlib.sha256(json.dumps([complex_.residues, complex_.names]).encode())
-    for array in (complex_.residue_of.astype("<i8"), complex_.atom_names.astype("S8"), places):
+    for array in (
+        complex_.residue_of.astype("<i8"),
+        complex_.atom_names.astype("S8"),
+        places,
+    ):
         digest.update(array.tobytes())
     return digest.hexdigest()
 
@@ -63,7 +69,9 @@ def from_bytes(content: bytes) -> Complex:
     """The inverse of `to_bytes`."""
     arrays = safetensors.numpy.load(content)
     texts = json.loads(arrays["texts"].tobytes())
-    atom_names = np.array([name.encode("latin-1") for name in texts["atom_names"]], dtype="S8")
+    atom_names = np.array(
+        [name.encode("latin-1") for name in texts["atom_names"]], dtype="S8"
+    )
     xyz = arrays["xyz"]
     return Complex(
         residues=tuple(ResidueId(*residue) for residue in texts["residues"]),

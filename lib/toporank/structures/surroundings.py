@@ -58,7 +58,9 @@ class Surroundings:
         is_near = np.zeros(len(self.chains), dtype=bool)
         for name in chains:
             place = self.chains[name]
-            overlaps = (self.low < self.high[place] + reach) & (self.high > self.low[place] - reach)
+            overlaps = (self.low < self.high[place] + reach) & (
+                self.high > self.low[place] - reach
+            )
             is_near |= overlaps.all(axis=1)
             is_near[place] = True
         return self.complex_.only(np.flatnonzero(is_near[self.chain_of_residue]))

@@ -43,7 +43,9 @@ def check_file(path: Path) -> None:
 def _check_size(n_bytes: int, path: Path) -> None:
     if n_bytes > MAX_BYTES:
         what = f"more than {MAX_BYTES >> 20} MiB of text"
-        raise StructureError(what, where=path, remedy="not a single decoy? split or replace it")
+        raise StructureError(
+            what, where=path, remedy="not a single decoy? split or replace it"
+        )
 
 
 def read_content(path: Path) -> bytes:
@@ -74,26 +76,34 @@ def read_text(path: Path, content: bytes | None = None) -> str:
         raise StructureError(what, where=path, remedy=remedy) from error
     _check_size(len(data), path)
     if not data.strip():
-        raise StructureError("the file is empty", where=path, remedy="make or fetch it again")
-    packed = next((ending for start, ending in BEGINNINGS.items() if data.startswith(start)), "")
+        raise StructureError(
+            "the file is empty", where=path, remedy="make or fetch it again"
+        )
+    packed = next(
+        (ending for start, ending in BEGINNINGS.items() if data.startswith(start)), ""
+    )
     if packed and not data.isascii():
         kind = "gzipped" if packed == ".gz" else f"compressed by {NAMES[packed]}"
         remedy = f"rename it to end in {packed}"
         if compression:
             remedy = "compressed twice: unpack it once"
-        raise StructureError(f"binary data, not text: it is {kind}", where=path, remedy=remedy)
+        raise StructureError(
+            f"binary data, not text: it is {kind}", where=path, remedy=remedy
+        )
     if b"\0" in data:
         remedy = "fetch it again, or save it as plain text"
         raise StructureError("binary data, not text", where=path, remedy=remedy)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return data.decode("latin-1")  # one letter for each byte: the columns stay where they are
+        # one letter for each byte: the columns stay where they are
+        return data.decode("latin-1")
 
 
 def _unpacked(data: bytes, compression: str) -> bytes:
     """The content of a compressed file; of a larger one MAX_BYTES + 1 bytes."""
-    if compression == ".gz":  # most files are such, and have one part: this takes half of the time
+    # most files are such, and have one part: this takes half of the time
+    if compression == ".gz":
         whole = zlib.decompressobj(wbits=31)
         with contextlib.suppress(zlib.error):
             text = whole.decompress(data, MAX_BYTES + 1)

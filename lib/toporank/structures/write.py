@@ -24,7 +24,11 @@ def write_structure(stem: Path, complex_: Complex) -> Path:
     """
     structure = _structure(complex_, np.full(len(complex_.residues), 20.0))
     short = all(len(chain) == 1 for chain in complex_.chains)
-    text = structure.make_minimal_pdb() if short else structure.make_mmcif_document().as_string()
+    text = (
+        structure.make_minimal_pdb()
+        if short
+        else structure.make_mmcif_document().as_string()
+    )
     path = stem.with_name(stem.name + (".pdb.gz" if short else ".cif.gz"))
     write_bytes(path, gzip.compress(text.encode(), mtime=0))
     return path
@@ -40,7 +44,12 @@ def mmcif(complex_: Complex, b_factors: np.ndarray, title: str = "") -> str:
     structure = _structure(complex_, b_factors)
     structure.assign_label_seq_id(True)
     groups = gemmi.MmcifOutputGroups(
-        False, atoms=True, group_pdb=True, entity=True, entity_poly=True, struct_asym=True
+        False,
+        atoms=True,
+        group_pdb=True,
+        entity=True,
+        entity_poly=True,
+        struct_asym=True,
     )
     document = structure.make_mmcif_document(groups)
     if title:

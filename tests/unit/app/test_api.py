@@ -68,7 +68,9 @@ def rows_of_command(folder: Path, out: Path, *options: str) -> list[dict[str, st
         "2",
         *options,
     ]
-    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return [*read_rows(out / layout.MODEL_TABLE.format(dataset=folder.name))]
 
@@ -91,7 +93,9 @@ def of_command(mixed, tmp_path_factory) -> tuple[list[dict[str, str]], Path]:
 # ---- what has no score ---------------------------------------------------------------------------
 
 
-def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_has_one(tmp_path):
+def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_has_one(
+    tmp_path,
+):
     """Two chains of one complex, turned about each axis; coordinates keep their three decimals."""
     turns = {"x": (0, 2, 1), "y": (2, 1, 0), "z": (1, 0, 2)}
     for name, axes in turns.items():
@@ -125,7 +129,8 @@ def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unrea
     assert broken["status"].tolist() == ["unreadable"]
     assert broken[["rank", "dockq"]].isna().all(axis=None)
     assert any(
-        note.startswith("broken/broken: unreadable: not a readable pdb") for note in results.notes
+        note.startswith("broken/broken: unreadable: not a readable pdb")
+        for note in results.notes
     )
 
 
@@ -164,7 +169,9 @@ def test_vectors_are_those_of_the_command(mixed, of_command):
 
 def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
     antibody_decoys(tmp_path / "given", read_atoms(ANTIBODY), "A")
-    results = toporank.score(tmp_path / "given", partners="chains", rank_by="min_interface")
+    results = toporank.score(
+        tmp_path / "given", partners="chains", rank_by="min_interface"
+    )
     table = results.table[results.table["status"] == "ok"]
     assert len(table) == 2
     assert table["min_interface"].is_monotonic_decreasing
@@ -196,7 +203,9 @@ def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(
     again = toporank.score(mixed, cache=tmp_path / "cache").models
     pd.testing.assert_frame_equal(first, again)
     assert boxes
-    assert {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*.zip")} == boxes
+    assert {
+        path: path.read_bytes() for path in (tmp_path / "cache").rglob("*.zip")
+    } == boxes
     assert [*Path().iterdir()] == []
     assert {path: path.stat().st_mtime_ns for path in mixed.iterdir()} == before
 
@@ -212,7 +221,9 @@ def test_a_list_of_files_an_archive_and_a_relative_path_are_scored_as_the_folder
         for path in mixed.iterdir():
             archive.write(path, path.name)
     unpacked = toporank.score(tmp_path / "mixed.zip").models
-    pd.testing.assert_frame_equal(unpacked.drop(columns="path"), whole.drop(columns="path"))
+    pd.testing.assert_frame_equal(
+        unpacked.drop(columns="path"), whole.drop(columns="path")
+    )
 
 
 def test_threads_get_what_one_gets_and_the_number_of_threads_of_torch_stays():
@@ -239,7 +250,9 @@ def test_partners_targets_and_an_open_scorer_are_taken():
 def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
     model = tmp_path / "model.pdb"
     model.write_text(pdb_with(NEAR, np.linspace(40.0, 95.0, 300)))
-    known, unknown = (toporank.score([model], plddt=said).details for said in ("b_factor", "none"))
+    known, unknown = (
+        toporank.score([model], plddt=said).details for said in ("b_factor", "none")
+    )
     assert 0 <= known.loc[0, "confidence"] <= 1
     assert known.loc[0, "score"] != unknown.loc[0, "score"]
     assert "confidence" not in unknown
@@ -253,10 +266,20 @@ def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
         ([], {}, ConfigError, "the list of models is empty"),
         (["nowhere.pdb"], {}, ConfigError, "nowhere.pdb: there is no such file"),
         (["notes.txt"], {}, ConfigError, "notes.txt: not a structure file"),
-        ([NEAR], {"partners": "A:X"}, ConfigError, "partners A:X: no model has the chains A, X"),
+        (
+            [NEAR],
+            {"partners": "A:X"},
+            ConfigError,
+            "partners A:X: no model has the chains A, X",
+        ),
         ([NEAR], {"partners": "A"}, ConfigError, "one partner, at least two"),
         ([NEAR], {"targets": "name"}, ConfigError, "targets"),
-        ([NEAR], {"scorer": "nowhere"}, CheckpointError, "nowhere: there is no such scorer"),
+        (
+            [NEAR],
+            {"scorer": "nowhere"},
+            CheckpointError,
+            "nowhere: there is no such scorer",
+        ),
         (
             [NEAR],
             {"cache": "notes.txt/cache"},
@@ -289,18 +312,26 @@ def test_a_file_of_a_list_that_would_be_passed_over_is_an_error(tmp_path):
 
 
 def test_features_are_those_of_a_build(tmp_path):
-    choices = resolve_recorded(toporank.Scorer.open(REPOSITORY / "resources/scorer").features)
+    choices = resolve_recorded(
+        toporank.Scorer.open(REPOSITORY / "resources/scorer").features
+    )
     (member,) = (
-        row for row in planned(find_decoys("ds", DECOYS), {}) if row.key == ("1AVZ", "near1")
+        row
+        for row in planned(find_decoys("ds", DECOYS), {})
+        if row.key == ("1AVZ", "near1")
     )
     made = making(member, structure_digest(NEAR), choices, Store(tmp_path))
-    index, table = read_residues(made.nodes.content, complex_ := from_bytes(made.complex.content))
+    index, table = read_residues(
+        made.nodes.content, complex_ := from_bytes(made.complex.content)
+    )
     frame = toporank.features(NEAR)
     np.testing.assert_array_equal(
         frame[node_columns(choices)], matrix(table, node_columns(choices))
     )
     names = [str(complex_.residues[i]) for i in index]
-    assert [f"{r.chain}:{r.number}{r.insertion_code}" for r in frame.itertuples()] == names
+    assert [
+        f"{r.chain}:{r.number}{r.insertion_code}" for r in frame.itertuples()
+    ] == names
     assert frame["residue"].str.len().eq(3).all()
     assert frame["lost"].eq("").all()
     assert frame.columns.is_unique
@@ -342,7 +373,9 @@ def test_an_antibody_is_one_partner_by_default(tmp_path):
     assert set(results_apart.details["n_interfaces"]) == {3}
     assert (results_apart.models["weakest_interface"] != "").all()
     assert not any("antibody" in note for note in results_apart.notes)
-    assert toporank.dockq(model, native) == toporank.dockq(model, native, partners="H+L:A")
+    assert toporank.dockq(model, native) == toporank.dockq(
+        model, native, partners="H+L:A"
+    )
     assert (
         toporank.dockq(model, native)["dockq"]
         < 0.1
@@ -377,7 +410,9 @@ def run(program: str) -> str:
 def test_importing_the_package_imports_nothing_that_takes_long():
     slow = {"torch", "pandas", "snakemake", "numpy", "numba", "pydantic"}
     assert (
-        run(f"import sys, toporank; print(sorted({slow} & {{*sys.modules}}), dir(toporank)[0])")
+        run(
+            f"import sys, toporank; print(sorted({slow} & {{*sys.modules}}), dir(toporank)[0])"
+        )
         == "[] Scorer"
     )
 

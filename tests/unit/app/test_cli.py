@@ -24,7 +24,9 @@ def test_an_incomplete_command_shows_the_usage(capsys, arguments):
 
 def test_the_manual_of_the_configuration_is_up_to_date(repository):
     written = (repository / "config" / "README.md").read_text(encoding="utf-8")
-    assert written == config_markdown(), "run `python -m toporank config > config/README.md`"
+    assert written == config_markdown(), (
+        "run `python -m toporank config > config/README.md`"
+    )
 
 
 def test_of_each_stage_one_module_is_marked_as_the_default_and_each_has_its_columns():
@@ -45,7 +47,9 @@ def test_of_each_stage_one_module_is_marked_as_the_default_and_each_has_its_colu
 
 
 @pytest.mark.parametrize("command", [["config"]])
-def test_the_commands_work_from_a_shell_and_without_torch(tmp_path, repository, command):
+def test_the_commands_work_from_a_shell_and_without_torch(
+    tmp_path, repository, command
+):
     (tmp_path / "torch.py").write_text("raise RuntimeError('torch is not needed here')")
     answer = subprocess.run(
         [sys.executable, "-m", "toporank", *command], capture_output=True, text=True, check=True, cwd=tmp_path,

@@ -84,7 +84,11 @@ MULTIMER = "model_{}_multimer_v3_pred_0"
     ("relaxed", "others", "line"),
     [
         ((), (), "5 models of 1 target and 5 copies of them"),
-        ((1,), (), "6 models of 1 target (1 of them relaxed from another) and 6 copies of them"),
+        (
+            (1,),
+            (),
+            "6 models of 1 target (1 of them relaxed from another) and 6 copies of them",
+        ),
         (
             (),
             ("x_recycle_1.pdb", "x.pdb"),
@@ -103,14 +107,21 @@ def test_five_models_as_alphafold_writes_them_are_five(tmp_path, relaxed, others
         if n in relaxed:
             of_predictor = pdb(shifted(pair(), n + 0.01))
             (folder / f"relaxed_{MULTIMER.format(n)}.pdb").write_text(of_predictor)
-            (folder / f"ranked_{n - 1}.cif").write_text(mmcif(shifted(pair(), n + 0.01)))
+            (folder / f"ranked_{n - 1}.cif").write_text(
+                mmcif(shifted(pair(), n + 0.01))
+            )
         (folder / f"ranked_{n - 1}.pdb").write_text(of_predictor)
     for name in others:
         (folder / name).write_text(pdb(shifted(pair(), 50.0)))
-    assert f": {line}" in look_at(tmp_path / "models", tmp_path / "out").said.splitlines()[0]
+    assert (
+        f": {line}"
+        in look_at(tmp_path / "models", tmp_path / "out").said.splitlines()[0]
+    )
 
 
-def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(tmp_path):
+def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(
+    tmp_path,
+):
     archive = zipped(tmp_path / "a.zip", {"a.pdb": "one"})
     folder = unpacked(archive, tmp_path)
     then = (folder / "a.pdb").stat().st_mtime_ns
@@ -127,7 +138,9 @@ def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_thei
     "way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__
 )
 def test_another_archive_of_the_same_size_and_time_is_unpacked(tmp_path, way):
-    archive, other = (zipped(tmp_path / f"{text}.zip", {"a.pdb": text}) for text in ("one", "two"))
+    archive, other = (
+        zipped(tmp_path / f"{text}.zip", {"a.pdb": text}) for text in ("one", "two")
+    )
     assert (unpacked(archive, tmp_path / "to") / "a.pdb").read_text() == "one"
     way(archive, other.read_bytes())
     assert (unpacked(archive, tmp_path / "to") / "a.pdb").read_text() == "two"
@@ -142,7 +155,9 @@ def test_what_was_changed_by_hand_does_not_give_way_to_a_newer_archive(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["...zip", "..zip", "..tar", "....tgz"])
-def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted(tmp_path, name):
+def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted(
+    tmp_path, name
+):
     kept = tmp_path / "out" / "results" / "models.csv"
     kept.parent.mkdir(parents=True)
     kept.write_text("all the work")
@@ -187,20 +202,34 @@ ELSEWHERE = "would lie elsewhere"
     [
         *(
             (name, ELSEWHERE)
-            for name in ("../a.pdb", "/tmp/a.pdb", "T/../../a.pdb", "..\\a.pdb", "C:/a.pdb")
+            for name in (
+                "../a.pdb",
+                "/tmp/a.pdb",
+                "T/../../a.pdb",
+                "..\\a.pdb",
+                "C:/a.pdb",
+            )
         ),
         ("T/a\tb.pdb", "has characters that cannot be written: T/a b.pdb"),
         ("T/" + "ä" * 130, "File name too long"),
         ("/".join(["long" * 50] * 30), "File name too long"),
     ],
 )
-def test_a_name_that_leads_elsewhere_or_cannot_be_written_is_refused(tmp_path, make, name, says):
+def test_a_name_that_leads_elsewhere_or_cannot_be_written_is_refused(
+    tmp_path, make, name, says
+):
     refusal(
-        make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"ok.pdb": "x", name: "x"}), says
+        make(
+            tmp_path / ("a.zip" if make is zipped else "a.tgz"),
+            {"ok.pdb": "x", name: "x"},
+        ),
+        says,
     )
 
 
-def entry(name: str, content: bytes = b"x", **known: object) -> tuple[tarfile.TarInfo, bytes]:
+def entry(
+    name: str, content: bytes = b"x", **known: object
+) -> tuple[tarfile.TarInfo, bytes]:
     """A member of a tar file."""
     info = tarfile.TarInfo(name)
     info.size = len(content)
@@ -218,20 +247,28 @@ def with_entries(
     return path
 
 
-def test_symbolic_links_in_an_archive_are_left_out_and_hard_links_are_the_file_they_name(tmp_path):
+def test_symbolic_links_in_an_archive_are_left_out_and_hard_links_are_the_file_they_name(
+    tmp_path,
+):
     link = {"content": b"", "type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}
     same = {"content": b"", "type": tarfile.LNKTYPE, "linkname": "a.pdb"}
     archive = with_entries(
-        tmp_path / "a.tar", entry("a.pdb", b"atoms"), entry("b.pdb", **link), entry("c.pdb", **same)
+        tmp_path / "a.tar",
+        entry("a.pdb", b"atoms"),
+        entry("b.pdb", **link),
+        entry("c.pdb", **same),
     )
     files = {
-        path.name: path.read_bytes() for path in unpacked(archive, tmp_path / "to").glob("*.pdb")
+        path.name: path.read_bytes()
+        for path in unpacked(archive, tmp_path / "to").glob("*.pdb")
     }
     assert files == {"a.pdb": b"atoms", "c.pdb": b"atoms"}
 
 
 def test_the_icon_of_a_folder_on_a_mac_is_left_out_and_the_rest_is_not(tmp_path):
-    folder = unpacked(zipped(tmp_path / "a.zip", {"T/Icon\r": "", "T/a.pdb": "x"}), tmp_path / "to")
+    folder = unpacked(
+        zipped(tmp_path / "a.zip", {"T/Icon\r": "", "T/a.pdb": "x"}), tmp_path / "to"
+    )
     assert [path.name for path in (folder / "T").iterdir()] == ["a.pdb"]
 
 
@@ -258,7 +295,11 @@ def test_a_time_that_no_file_can_have_is_none(tmp_path, modified):
 @pytest.mark.parametrize("make", [zipped, tarred])
 def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, says):
     refusal(
-        make(tmp_path / ("a.zip" if make is zipped else "a.tgz"), dict.fromkeys(names, "x")), says
+        make(
+            tmp_path / ("a.zip" if make is zipped else "a.tgz"),
+            dict.fromkeys(names, "x"),
+        ),
+        says,
     )
 
 
@@ -268,7 +309,8 @@ def test_an_archive_that_is_too_large_is_refused_before_anything_is_written(
     tmp_path, monkeypatch, make, limit, most
 ):
     archive = make(
-        tmp_path / ("a.zip" if make is zipped else "a.tgz"), {"a.pdb": "four", "b.pdb": "more"}
+        tmp_path / ("a.zip" if make is zipped else "a.tgz"),
+        {"a.pdb": "four", "b.pdb": "more"},
     )
     monkeypatch.setattr(archives, limit, most)
     monkeypatch.setattr(zipfile.ZipFile, "extractall", None)
@@ -313,7 +355,12 @@ def one_of_each(folder: Path) -> dict[str, bytes]:
             same,
             mode=mode,
         )
-    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+    for method in (
+        zipfile.ZIP_STORED,
+        zipfile.ZIP_DEFLATED,
+        zipfile.ZIP_BZIP2,
+        zipfile.ZIP_LZMA,
+    ):
         with zipfile.ZipFile(folder / f"{method}.zip", "w", method) as archive:
             archive.writestr("T/a.pdb", ATOMS)
             archive.writestr("T/b.pdb", ATOMS)
@@ -330,7 +377,9 @@ def test_a_flipped_bit_in_a_gzip_is_noticed_by_its_checksum(tmp_path, bit):
     refusal(tmp_path / "a.tar.gz", "fetch it again|by hand|yourself")
 
 
-def test_a_tar_file_of_which_a_header_is_damaged_or_the_end_is_missing_is_refused(tmp_path):
+def test_a_tar_file_of_which_a_header_is_damaged_or_the_end_is_missing_is_refused(
+    tmp_path,
+):
     """`tarfile` takes both for its end."""
     whole = one_of_each(tmp_path)["a.tar"]
     second = whole.index(b"T/a.pdb") + 512 + -(-len(ATOMS) // 512) * 512
@@ -373,18 +422,23 @@ def test_a_single_file_is_linked(tmp_path):
     assert (given.folder / "model.cif.gz").resolve() == tmp_path / "model.cif.gz"
     (tmp_path / "model.cif").touch()
     assert [
-        path.name for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()
+        path.name
+        for path in look_at(tmp_path / "model.cif", tmp_path / "out").folder.iterdir()
     ] == ["model.cif"]
 
 
-def test_the_results_of_another_folder_of_the_same_name_stay(tmp_path, monkeypatch, capsys):
+def test_the_results_of_another_folder_of_the_same_name_stay(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     for folder in ("a/models", "b/models"):
         Path(folder).mkdir(parents=True)
     assert score.out_of(Path("a/models")) == Path("toporank_models")
     Path("toporank_models/.toporank").mkdir(parents=True)
     settings = Path("toporank_models", SETTINGS)
-    settings.write_text(json.dumps({"score_decoys": str(tmp_path / "a/models/1_rigidbody")}))
+    settings.write_text(
+        json.dumps({"score_decoys": str(tmp_path / "a/models/1_rigidbody")})
+    )
     assert score.out_of(Path("a/models")) == Path("toporank_models")
     assert capsys.readouterr().out == ""
     assert score.out_of(Path("b/models")) == Path("toporank_models_2")
@@ -405,7 +459,8 @@ def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_f
     given = look_at(tmp_path / "a" / name, tmp_path / "out")
     before = (given.folder / "model.pdb").read_bytes()
     with pytest.raises(
-        ConfigError, match=rf"of .*a/{name}, not of .*b/{name} \(choose another folder with -o"
+        ConfigError,
+        match=rf"of .*a/{name}, not of .*b/{name} \(choose another folder with -o",
     ):
         look_at(tmp_path / "b" / name, tmp_path / "out")
     assert (given.folder / "model.pdb").read_bytes() == before
@@ -428,12 +483,16 @@ def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["my run", "Größe", "final", "-x", "...", "解析", "1AVZ"])
+@pytest.mark.parametrize(
+    "name", ["my run", "Größe", "final", "-x", "...", "解析", "1AVZ"]
+)
 def test_any_folder_has_a_name_that_the_configuration_takes(tmp_path, name):
     (tmp_path / name).mkdir()
     chosen = name_of(tmp_path / name)
     assert (
-        load_config({"score_decoys": str(tmp_path), "score_name": chosen}).datasets[0].name
+        load_config({"score_decoys": str(tmp_path), "score_name": chosen})
+        .datasets[0]
+        .name
         == chosen
     )
 
@@ -452,7 +511,9 @@ A_CONFIG = str(REPOSITORY / "config/config.yaml")
         ["label", A_CONFIG, "--partners", "A:B"],
     ],
 )
-def test_what_cannot_be_done_is_one_line_without_a_run(tmp_path, monkeypatch, arguments):
+def test_what_cannot_be_done_is_one_line_without_a_run(
+    tmp_path, monkeypatch, arguments
+):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -469,7 +530,9 @@ def arguments(*words: str) -> list[str]:
 
 
 def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_that_were_given():
-    given = arguments("--cores", "3", "--snakemake-args", "-n", "--config", "rank_by=min_interface")
+    given = arguments(
+        "--cores", "3", "--snakemake-args", "-n", "--config", "rank_by=min_interface"
+    )
     assert given[given.index("--snakefile") + 1] == str(repository() / "Snakefile")
     assert given[given.index("--cores") + 1] == "3"
     assert given[-3:] == ["-n", "--config", "rank_by=min_interface"]
@@ -497,9 +560,9 @@ def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_tha
     ],
 )
 def test_what_snakemake_only_shows_is_no_run(given, shown):
-    assert {argument: only_shows([argument]) for argument in given.split()} == dict.fromkeys(
-        given.split(), shown
-    )
+    assert {
+        argument: only_shows([argument]) for argument in given.split()
+    } == dict.fromkeys(given.split(), shown)
 
 
 def test_locks_end_with_their_process_so_that_snakemakes_own_is_left_out_but_where_jobs_run_elsewhere():
@@ -556,7 +619,12 @@ def decoys(tmp_path) -> Path:
 def good_run(tmp_path) -> Path:
     """A folder with the files of an earlier run."""
     out = tmp_path / "out"
-    for name in ("toporank.json", "run.log", "results/scores/decoys/models.csv", "input/a/a.pdb"):
+    for name in (
+        "toporank.json",
+        "run.log",
+        "results/scores/decoys/models.csv",
+        "input/a/a.pdb",
+    ):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text("of the first run")
     return out
@@ -564,7 +632,11 @@ def good_run(tmp_path) -> Path:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """What lies in a folder, but for what only programs read."""
-    files = (path for path in folder.rglob("*") if path.is_file() and ".toporank" not in path.parts)
+    files = (
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and ".toporank" not in path.parts
+    )
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
@@ -594,13 +666,17 @@ def test_a_second_run_is_refused_before_it_changes_anything_until_the_first_ends
     before = contents(good_run)
     archive = zipped(tmp_path / "a.zip", {"T/a.pdb": "x"})
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(good_run)], **pipes) as first:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(good_run)], **pipes
+    ) as first:
         first.stdout.readline()
         for given in (decoys, archive, decoys / "1AVZ" / "far1.pdb"):
             assert "another run is working on this folder (wait for its end" in refused(
                 "score", given, "-o", good_run
             )
-        assert "another run" in refused("label", decoys, "--natives", decoys, "-o", good_run)
+        assert "another run" in refused(
+            "label", decoys, "--natives", decoys, "-o", good_run
+        )
         assert contents(good_run) == before
         first.kill()
     claimed(good_run)
@@ -618,7 +694,9 @@ def test_partners_that_nothing_has_are_refused_before_a_good_run_is_replaced(
     before = contents(good_run)
     command = "label" if natives else "score"
     said = refused(command, decoys, "-o", good_run, "--partners", partners, *natives)
-    assert re.search(f"no {'native' if natives else 'model'}( of 1AVZ)? has the chains", said)
+    assert re.search(
+        f"no {'native' if natives else 'model'}( of 1AVZ)? has the chains", said
+    )
     assert ".pdb" in said
     assert "has A, B" in said
     assert contents(good_run) == before
@@ -655,8 +733,14 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
         "--build-lib",
         str(tmp_path / "lib"),
     ]
-    subprocess.run([sys.executable, *build], cwd=REPOSITORY, check=True, capture_output=True)
-    found = [sys.executable, "-c", "from toporank.layout import repository; print(repository())"]
+    subprocess.run(
+        [sys.executable, *build], cwd=REPOSITORY, check=True, capture_output=True
+    )
+    found = [
+        sys.executable,
+        "-c",
+        "from toporank.layout import repository; print(repository())",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib")}
     answer = subprocess.run(
         found, cwd=tmp_path, check=True, capture_output=True, text=True, env=environment
@@ -669,16 +753,22 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
         "slurm/config.yaml",
     }
     used |= {
-        f"workflow_scripts/{path.name}" for path in (REPOSITORY / "workflow_scripts").glob("*.*")
+        f"workflow_scripts/{path.name}"
+        for path in (REPOSITORY / "workflow_scripts").glob("*.*")
     }
     used |= {
         f"envs/{name}"
         for path in REPOSITORY.glob("rules/*.smk")
         for name in re.findall(r"envs/(.+)\"", path.read_text())
     }
-    used |= {"config/config.yaml", "profiles/default/config.yaml", "resources/example/labels.csv"}
     used |= {
-        str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("resources/scorer/**/*.*")
+        "config/config.yaml",
+        "profiles/default/config.yaml",
+        "resources/example/labels.csv",
+    }
+    used |= {
+        str(path.relative_to(REPOSITORY))
+        for path in REPOSITORY.glob("resources/scorer/**/*.*")
     }
     assert {name for name in used if not (inside / name).is_file()} == set()
     assert os.access(inside / "workflow_scripts/score_targets.py", os.X_OK)
@@ -706,15 +796,24 @@ def examined(capsys, *checks) -> tuple[int, str]:
 
 def test_this_installation_is_whole(capsys):
     code, said = examined(
-        capsys, doctor._python, doctor._packages, doctor._workflow, doctor._places, doctor._optional
+        capsys,
+        doctor._python,
+        doctor._packages,
+        doctor._workflow,
+        doctor._places,
+        doctor._optional,
     )
     assert code == 0, said
     assert said.endswith("Everything that is needed is there.\n")
 
 
-def test_a_package_that_is_missing_or_too_old_is_named_with_the_remedy(capsys, monkeypatch):
+def test_a_package_that_is_missing_or_too_old_is_named_with_the_remedy(
+    capsys, monkeypatch
+):
     monkeypatch.setattr(
-        doctor, "_required", lambda: ["numpy>=999", "no-such-package-zz>=1", "pandas>=2.2"]
+        doctor,
+        "_required",
+        lambda: ["numpy>=999", "no-such-package-zz>=1", "pandas>=2.2"],
     )
     code, said = examined(capsys, doctor._packages)
     assert code == 1
@@ -747,7 +846,9 @@ def labelled_before(out: Path, name: str, target: str, status: str) -> None:
     """What an earlier run wrote of a data set with one decoy."""
     folder = out / "results" / name
     folder.mkdir(parents=True)
-    row = LabelledDecoy(target, "m", "", 0.5 if status == "ok" else None, "", status, "", [])
+    row = LabelledDecoy(
+        target, "m", "", 0.5 if status == "ok" else None, "", status, "", []
+    )
     write_tables([row], folder / "dockq.csv", folder / "labels_interfaces.csv")
 
 

@@ -42,7 +42,9 @@ def test_nothing_at_all_is_a_configuration_with_the_defaults_of_the_method():
         "sched_boost_seed1337",
     ]
     assert config.finetune_runs() == {}
-    assert {stage: choice.module.alias for stage, choice in config.choices().items()} == {
+    assert {
+        stage: choice.module.alias for stage, choice in config.choices().items()
+    } == {
         "interface": "ca_cutoff",
         "topology": "persistence",
         "nodes": "contacts",
@@ -59,7 +61,9 @@ def test_nothing_at_all_is_a_configuration_with_the_defaults_of_the_method():
 
 
 def test_the_configuration_of_the_repository_is_valid(repository: Path):
-    config = load_config(yaml.safe_load((repository / "config" / "config.yaml").read_text()))
+    config = load_config(
+        yaml.safe_load((repository / "config" / "config.yaml").read_text())
+    )
     assert [d.name for d in config.datasets] == config.training_datasets == ["example"]
     assert config.sweep_runs()
 
@@ -79,7 +83,9 @@ def test_there_are_80_keys_at_most_and_each_has_a_meaning():
 
 
 def test_a_stage_can_be_named_alone():
-    named = load_config({"features": {"edges": "edges/multiscale_v24"}}).choices()["edges"]
+    named = load_config({"features": {"edges": "edges/multiscale_v24"}}).choices()[
+        "edges"
+    ]
     assert (
         named.record()
         == load_config({"features": {"edges": {"module": "multiscale"}}})
@@ -152,7 +158,9 @@ PHASES = {
     "{name: sweep, seeds: [1]}": "a phase cannot be called 'sweep'",
 }
 """Phases of fine-tuning → part of the message."""
-MISTAKES |= {f"training: {{finetune: {{phases: [{key}]}}}}": says for key, says in PHASES.items()}
+MISTAKES |= {
+    f"training: {{finetune: {{phases: [{key}]}}}}": says for key, says in PHASES.items()
+}
 
 
 @pytest.mark.parametrize("text", MISTAKES)
@@ -169,7 +177,10 @@ def test_all_mistakes_are_told_at_once():
         }
     )
     assert len(text.splitlines()) == 3
-    assert all(part in text for part in ("trainig", "coverage.minimum_percent", "datasets[0].name"))
+    assert all(
+        part in text
+        for part in ("trainig", "coverage.minimum_percent", "datasets[0].name")
+    )
 
 
 def test_an_empty_section_in_the_file_is_an_error_and_not_a_crash():
@@ -180,9 +191,13 @@ def test_an_empty_section_in_the_file_is_an_error_and_not_a_crash():
 # ---- data sets -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["a/b", "..", "a b", "", "-a", ".a", "a\n", "ä", True, 1.5, None])
+@pytest.mark.parametrize(
+    "name", ["a/b", "..", "a b", "", "-a", ".a", "a\n", "ä", True, 1.5, None]
+)
 def test_a_name_that_is_no_good_for_a_path_is_an_error(name):
-    assert "datasets[0].name: " in message({"datasets": [{"name": name, "decoys": "d"}]})
+    assert "datasets[0].name: " in message(
+        {"datasets": [{"name": name, "decoys": "d"}]}
+    )
 
 
 @pytest.mark.parametrize(
@@ -198,7 +213,9 @@ def test_a_name_that_is_no_good_for_a_path_is_an_error(name):
         ("datasets: [{name: d, decoys: d, natives: true}]", "datasets[0].natives"),
     ],
 )
-def test_a_name_that_yaml_reads_as_something_else_is_refused_with_what_to_write(text, key):
+def test_a_name_that_yaml_reads_as_something_else_is_refused_with_what_to_write(
+    text, key
+):
     """1_2 would be target 12, and 010 target 8."""
     said = message(yaml.safe_load(text))
     assert f"{key}: " in said
@@ -213,7 +230,9 @@ def test_labels_may_be_one_file_or_one_for_each_split():
         .labels
         == labels
     )
-    assert "vall" in message({"datasets": [{"name": "a", "decoys": "d", "labels": {"vall": "x"}}]})
+    assert "vall" in message(
+        {"datasets": [{"name": "a", "decoys": "d", "labels": {"vall": "x"}}]}
+    )
 
 
 def test_every_labelled_data_set_is_trained_on_unless_some_are_named():
@@ -242,7 +261,12 @@ def test_entries_of_the_sweep_take_the_defaults_they_do_not_set_themselves():
         defaults={"batch_size": 8, "hidden": 16},
         configs=[{"name": "small"}, {"name": "big", "hidden": 64}],
     ).configs
-    assert (small.batch_size, small.hidden, big.batch_size, big.hidden) == (8, 16, 8, 64)
+    assert (small.batch_size, small.hidden, big.batch_size, big.hidden) == (
+        8,
+        16,
+        8,
+        64,
+    )
     assert small.accumulate == Hyperparameters().accumulate
 
 
@@ -254,7 +278,12 @@ def test_phases_take_the_defaults_and_are_named_by_their_seeds():
         defaults={"learning_rate": 0.001, "batch_size": 48},
         phases=[
             {"name": "first", "seeds": [222]},
-            {"name": "second", "seeds": [101, 555], "parent": "first", "batch_size": 16},
+            {
+                "name": "second",
+                "seeds": [101, 555],
+                "parent": "first",
+                "batch_size": 16,
+            },
         ],
     )
     runs = config.finetune_runs()
@@ -263,7 +292,10 @@ def test_phases_take_the_defaults_and_are_named_by_their_seeds():
         "second_seed101": 101,
         "second_seed555": 555,
     }
-    assert [runs[run][0].batch_size for run in ("first_seed222", "second_seed101")] == [48, 16]
+    assert [runs[run][0].batch_size for run in ("first_seed222", "second_seed101")] == [
+        48,
+        16,
+    ]
     assert runs["second_seed555"][0].learning_rate == 0.001
     assert [runs[run][0].parent for run in ("first_seed222", "second_seed101")] == [
         "sweep",
@@ -276,16 +308,24 @@ def test_phases_take_the_defaults_and_are_named_by_their_seeds():
 
 def test_a_folder_to_score_takes_the_place_of_the_data_sets():
     config = load_config(
-        {**ONE, "score_decoys": "/data/my decoys (new)/", "training": {"datasets": ["one"]}}
+        {
+            **ONE,
+            "score_decoys": "/data/my decoys (new)/",
+            "training": {"datasets": ["one"]},
+        }
     )
     assert [(d.name, d.decoys, d.labels) for d in config.datasets] == [
         ("my_decoys__new_", "/data/my decoys (new)/", None)
     ]
-    assert load_config({"score_decoys": "/data/x", "score_name": "mine"}).datasets[0].name == "mine"
+    assert (
+        load_config({"score_decoys": "/data/x", "score_name": "mine"}).datasets[0].name
+        == "mine"
+    )
 
 
 @pytest.mark.parametrize(
-    "named", [{"score_decoys": "elsewhere/one"}, {"score_decoys": "x", "score_name": "one"}]
+    "named",
+    [{"score_decoys": "elsewhere/one"}, {"score_decoys": "x", "score_name": "one"}],
 )
 def test_scores_do_not_take_the_place_of_a_data_set(named):
     assert "results/one/ belongs to the data set 'one'" in message(
@@ -323,7 +363,11 @@ def test_a_path_is_looked_for_in_the_working_directory_and_then_in_the_repositor
 def test_local_quality_is_learned_from_data_sets_with_natives():
     one = {"name": "one", "decoys": "d", "labels": "l.csv"}
     training = {
-        "sweep": {"defaults": {"local_weight": 0.5}, "configs": [{"name": "c"}], "seeds": [1]}
+        "sweep": {
+            "defaults": {"local_weight": 0.5},
+            "configs": [{"name": "c"}],
+            "seeds": [1],
+        }
     }
     known = load_config({"datasets": [{**one, "natives": "n"}], "training": training})
     assert known.training.sweep.configs[0].local
@@ -332,7 +376,9 @@ def test_local_quality_is_learned_from_data_sets_with_natives():
     )
 
 
-def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path, monkeypatch):
+def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(
+    tmp_path, monkeypatch
+):
     here, repository = tmp_path / "here", tmp_path / "repository"
     for folder in (here, repository):
         folder.mkdir()
@@ -346,5 +392,7 @@ def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(tmp_path,
         " (relative paths start in the working directory, which --directory changes, or in the "
         "repository)"
     )
-    with pytest.raises(ConfigError, match=r"there is no /gone \(is it spelled right\?\)"):
+    with pytest.raises(
+        ConfigError, match=r"there is no /gone \(is it spelled right\?\)"
+    ):
         check_is_there("/gone", repository, "score_decoys")

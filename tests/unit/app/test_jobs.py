@@ -46,9 +46,13 @@ STUDY = {
     },
 }
 CHUNKS = {"one": ["001-aa", "002-bb"], "two": ["001-cc"], "bare": ["001-dd"]}
-CURRENT = {name: Current(("in", "/in"), chunks, chunks) for name, chunks in CHUNKS.items()}
+CURRENT = {
+    name: Current(("in", "/in"), chunks, chunks) for name, chunks in CHUNKS.items()
+}
 CHECK = Preflight(
-    datasets={name: PlannedDataset(current=current) for name, current in CURRENT.items()}
+    datasets={
+        name: PlannedDataset(current=current) for name, current in CURRENT.items()
+    }
 )
 
 
@@ -86,7 +90,12 @@ def test_a_run_is_trained_on_the_named_data_sets_alone():
 def test_every_configuration_is_trained_with_every_seed(rules):
     assert rules.sweep_summaries() == [
         f"results/training/{run}/summary.json"
-        for run in ("small_seed222", "small_seed777", "standard_seed222", "standard_seed777")
+        for run in (
+            "small_seed222",
+            "small_seed777",
+            "standard_seed222",
+            "standard_seed777",
+        )
     ]
 
 
@@ -97,13 +106,18 @@ def test_every_phase_is_trained_with_its_seeds(rules):
     ]
 
 
-def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_rule(rules):
+def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_rule(
+    rules,
+):
     assert rules.parent(wildcards(run="phase1_seed5")) == "results/training/best.ckpt"
     assert (
         rules.parent(wildcards(run="phase2_seed6"))
         == "results/finetune/phase1_seed5/best_selection.ckpt"
     )
-    study = {**STUDY, "training": {**STUDY["training"], "selection": {"rule": "val_loss"}}}
+    study = {
+        **STUDY,
+        "training": {**STUDY["training"], "selection": {"rule": "val_loss"}},
+    }
     by_loss = Jobs(load_config(study), CHECK)
     assert (
         by_loss.parent(wildcards(run="phase2_seed7"))
@@ -125,7 +139,8 @@ def test_every_data_set_is_ranked_and_every_labelled_one_evaluated(rules):
 def test_a_study_scores_with_its_final_checkpoint_and_ensemble(rules):
     assert not rules.scoring_only
     assert rules.scorer(REPOSITORY) == "results/final"
-    assert rules.scorer_files(REPOSITORY) == ["results/final/scorer.json"]  # which is written last
+    # which is written last
+    assert rules.scorer_files(REPOSITORY) == ["results/final/scorer.json"]
 
 
 # ---- natives -------------------------------------------------------------------------------------
@@ -142,24 +157,35 @@ def by_natives() -> Jobs:
         natives={"T": ("natives/T.pdb", 5, 6), "U": ("natives/U.pdb", 7, 8)},
         chunks={"001-dd": [PlannedDecoy("T", "d", "path", 1, 2, "")]},
     )
-    return Jobs(load_config(study), Preflight(datasets={**CHECK.datasets, "bare": bare}))
+    return Jobs(
+        load_config(study), Preflight(datasets={**CHECK.datasets, "bare": bare})
+    )
 
 
 def test_a_data_set_with_natives_alone_is_labelled_before_training(by_natives):
     assert by_natives.training_inputs("{dataset}") == ["one", "two", "bare"]
-    assert by_natives.dockq_tables() == ["results/two/dockq.csv", "results/bare/dockq.csv"]
-    assert by_natives.label_table(wildcards(dataset="bare")) == ["results/bare/labels.csv"]
+    assert by_natives.dockq_tables() == [
+        "results/two/dockq.csv",
+        "results/bare/dockq.csv",
+    ]
+    assert by_natives.label_table(wildcards(dataset="bare")) == [
+        "results/bare/labels.csv"
+    ]
     assert by_natives.label_table(wildcards(dataset="two")) == []
     labelled = ["results/bare/ledger/labels/001-dd.json"]
     assert by_natives.labelled_chunks(wildcards(dataset="bare")) == labelled
-    assert by_natives.chunk_labels(wildcards(dataset="bare", chunk="001-dd")) == labelled
+    assert (
+        by_natives.chunk_labels(wildcards(dataset="bare", chunk="001-dd")) == labelled
+    )
     assert by_natives.chunk_labels(wildcards(dataset="two", chunk="001-cc")) == []
     assert by_natives.known_labels(wildcards(dataset="bare")) == labelled
     assert by_natives.known_labels(wildcards(dataset="one")) == []
     assert by_natives.natives_option(wildcards(dataset="one"), Path()) == []
 
 
-def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_other(by_natives):
+def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_other(
+    by_natives,
+):
     chunk = wildcards(dataset="bare", chunk="001-dd")
     before = by_natives.natives_state(chunk)
     natives = by_natives.check.datasets["bare"].natives
@@ -175,34 +201,53 @@ def test_a_chunk_is_labelled_again_when_a_native_of_its_targets_changes_and_no_o
 def test_parameters_of_a_run_are_those_of_its_configuration(rules):
     parameters = json.loads(rules.training_parameters(wildcards(run="small_seed777")))
     assert parameters["seed"] == 777
-    assert parameters["hyperparameters"] == Hyperparameters(hidden=16, max_epochs=30).model_dump()
+    assert (
+        parameters["hyperparameters"]
+        == Hyperparameters(hidden=16, max_epochs=30).model_dump()
+    )
     assert parameters["selection"] == {"rule": "val_selection", "spearman_weight": 0.5}
 
 
 def test_the_final_ensemble_is_everyone_unless_told_otherwise(rules):
     assert rules.final_options() == "--score best"
-    study = {**STUDY, "training": {**STUDY["training"], "final": {"score": "mean", "members": 3}}}
+    study = {
+        **STUDY,
+        "training": {**STUDY["training"], "final": {"score": "mean", "members": 3}},
+    }
     assert Jobs(load_config(study), CHECK).final_options() == "--score mean --members 3"
 
 
 def test_parameters_of_a_phase_leave_the_shape_to_its_parent(rules):
-    given = json.loads(rules.training_parameters(wildcards(run="phase2_seed6")))["hyperparameters"]
+    given = json.loads(rules.training_parameters(wildcards(run="phase2_seed6")))[
+        "hyperparameters"
+    ]
     assert given["max_epochs"] == 15
-    assert {"hidden", "heads", "layers", "readout", "name", "seed", "seeds", "parent"}.isdisjoint(
-        given
-    )
+    assert {
+        "hidden",
+        "heads",
+        "layers",
+        "readout",
+        "name",
+        "seed",
+        "seeds",
+        "parent",
+    }.isdisjoint(given)
 
 
 def test_equal_configurations_give_equal_parameters(rules):
     """Else Snakemake would train again."""
     study = json.loads(json.dumps(STUDY))
     study["training"]["sweep"] = dict(reversed(study["training"]["sweep"].items()))
-    study["training"]["sweep"]["configs"][0] = {"hidden": 16.0, "name": "small", "max_epochs": 30}
+    study["training"]["sweep"]["configs"][0] = {
+        "hidden": 16.0,
+        "name": "small",
+        "max_epochs": 30,
+    }
     other = Jobs(load_config(study), CHECK)
     for run in ("small_seed222", "standard_seed777", "phase1_seed5"):
-        assert other.training_parameters(wildcards(run=run)) == rules.training_parameters(
+        assert other.training_parameters(
             wildcards(run=run)
-        )
+        ) == rules.training_parameters(wildcards(run=run))
 
 
 # ---- scoring alone -------------------------------------------------------------------------------
@@ -218,14 +263,20 @@ def test_scoring_alone_ranks_the_given_decoys_and_nothing_else():
     assert rules.scoring_only
     assert rules.rankings() == ["results/scores/decoys/models.csv"]
     assert rules.reports() == ["results/scores/decoys/report.html"]
-    assert rules.evaluations() == rules.training_inputs("{dataset}") == rules.published() == []
+    assert (
+        rules.evaluations()
+        == rules.training_inputs("{dataset}")
+        == rules.published()
+        == []
+    )
 
 
 def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     assert scoring().scorer(REPOSITORY) == "/repository/resources/scorer"
     rules = scoring(scorer="elsewhere")
     assert rules.scorer(REPOSITORY) == "elsewhere"
-    assert rules.scorer_files(REPOSITORY) == ["elsewhere"]  # which is missing: Snakemake says so
+    # which is missing: Snakemake says so
+    assert rules.scorer_files(REPOSITORY) == ["elsewhere"]
     Path("elsewhere/ensemble").mkdir(parents=True)
     for name in ("best.ckpt", "ensemble/a.ckpt"):
         write_description(Path("elsewhere", name))
@@ -269,10 +320,12 @@ def test_a_complete_scorer_is_made_where_there_is_a_cross_validation(rules):
     making = Jobs(load_config({**STUDY, "training": training}), CHECK)
     assert making.made_scorer() == ["results/scorer/scorer.json"]
     assert (
-        making.scorer_options(REPOSITORY) == "--run standard_seed222 --made 'docked by us' sampled"
+        making.scorer_options(REPOSITORY)
+        == "--run standard_seed222 --made 'docked by us' sampled"
     )
     summaries = [
-        f"results/cross_validation/fold{fold}/standard_seed222/summary.json" for fold in range(3)
+        f"results/cross_validation/fold{fold}/standard_seed222/summary.json"
+        for fold in range(3)
     ]
     assert making.scorer_summaries() == summaries
     assert rules.scorer_options(REPOSITORY) == "--run small_seed222"
@@ -281,7 +334,8 @@ def test_a_complete_scorer_is_made_where_there_is_a_cross_validation(rules):
 def test_a_scorer_of_a_configuration_that_is_not_trained_is_refused():
     training = {**STUDY["training"], "scorer": {"config": "large"}}
     with pytest.raises(
-        ConfigError, match=r"training\.scorer\.config: no configuration 'large'; there is small"
+        ConfigError,
+        match=r"training\.scorer\.config: no configuration 'large'; there is small",
     ):
         load_config({**STUDY, "training": training})
 
@@ -289,7 +343,10 @@ def test_a_scorer_of_a_configuration_that_is_not_trained_is_refused():
 # ---- names and defaults --------------------------------------------------------------------------
 
 
-@given(st.lists(st.text("ab.-_+(|", min_size=1), max_size=4), st.text("ab.-_+(|", min_size=1))
+@given(
+    st.lists(st.text("ab.-_+(|", min_size=1), max_size=4),
+    st.text("ab.-_+(|", min_size=1),
+)
 def test_a_wildcard_matches_the_given_names_and_nothing_else(names, other):
     matches = re.compile(f"(?:{one_of(names)})").fullmatch
     assert all(matches(name) for name in names)
@@ -312,20 +369,24 @@ def test_a_phase_learns_from_its_own_data_sets_and_freezes_what_it_says():
         ]
     }
     rules = Jobs(
-        load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}), CHECK
+        load_config({**STUDY, "training": {**STUDY["training"], "finetune": tuned}}),
+        CHECK,
     )
     inputs = rules.finetune_inputs("{dataset}")
     assert inputs(wildcards(run="p_seed1")) == ["two"]
     assert inputs(wildcards(run="q_seed1")) == ["one", "two"]
     assert "--finetune" not in rules.split_options()
     of_one = Jobs(
-        load_config({**STUDY, "training": {"datasets": ["one"], "finetune": tuned}}), CHECK
+        load_config({**STUDY, "training": {"datasets": ["one"], "finetune": tuned}}),
+        CHECK,
     )
     assert of_one.split_options().endswith(" --similarity kmers --finetune two")
-    assert json.loads(rules.training_parameters(wildcards(run="p_seed1")))["freeze"] == [
-        "embed_nodes"
-    ]
-    assert "freeze" not in json.loads(rules.training_parameters(wildcards(run="small_seed222")))
+    assert json.loads(rules.training_parameters(wildcards(run="p_seed1")))[
+        "freeze"
+    ] == ["embed_nodes"]
+    assert "freeze" not in json.loads(
+        rules.training_parameters(wildcards(run="small_seed222"))
+    )
 
 
 def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
@@ -339,6 +400,10 @@ def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
     [({}, 0, 3), ({"devices": 2}, 0, 6), ({"accelerator": "auto"}, 0, 3), ({"accelerator": "cuda"}, 1, 3),
      ({"accelerator": "gpu", "devices": [0, 3]}, 2, 6), ({"devices": "auto"}, 0, 3)],
 )  # fmt: skip
-def test_a_run_asks_for_its_gpus_and_for_the_cores_of_its_processes(trainer, gpus, cores):
-    training = load_config({**STUDY, "training": {"trainer": trainer, "threads": 3}}).training
+def test_a_run_asks_for_its_gpus_and_for_the_cores_of_its_processes(
+    trainer, gpus, cores
+):
+    training = load_config(
+        {**STUDY, "training": {"trainer": trainer, "threads": 3}}
+    ).training
     assert (training.gpus, training.cores) == (gpus, cores)

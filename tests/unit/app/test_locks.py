@@ -18,10 +18,14 @@ ELSEWHERE = (
 
 def other_process(names: str, then: str = "") -> Popen:
     code = ELSEWHERE.format(names, then)
-    return Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
+    return Popen(
+        [sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True
+    )
 
 
-def test_a_name_belongs_to_one_process_until_it_ends_however_it_ends(tmp_path, monkeypatch):
+def test_a_name_belongs_to_one_process_until_it_ends_however_it_ends(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     first = other_process("['mini']", "input()")
     assert first.stdout.readline() == "got it\n"
@@ -78,7 +82,9 @@ CLAIMS = {
 
 
 @pytest.mark.parametrize("line", CLAIMS)
-def test_a_run_claims_the_data_sets_it_completes_and_the_training_by_what_it_writes(line):
+def test_a_run_claims_the_data_sets_it_completes_and_the_training_by_what_it_writes(
+    line,
+):
     rule, *words = line.split()
     outputs = [word for word in words if "." in word or "/" in word]
     wildcards = dict.fromkeys(set(words) - set(outputs), "mini")

@@ -48,11 +48,15 @@ def opened(tmp_path_factory) -> list[Counter[str]]:
     places = [room / "models", SCORER, room / "cache", room / "log"]
     subprocess.run([sys.executable, "-c", SCORE, *places], check=True, cwd=room)
     first, again, _ = (room / "log").read_text().split("done\n")
-    return [Counter(Path(line).name for line in run.splitlines()) for run in (first, again)]
+    return [
+        Counter(Path(line).name for line in run.splitlines()) for run in (first, again)
+    ]
 
 
 def test_every_model_and_every_file_of_its_predictor_is_opened_once(opened):
-    files = {path.name for path in MODELS.iterdir() if path.suffix == ".gz"} | {"far1.pdb"}
+    files = {path.name for path in MODELS.iterdir() if path.suffix == ".gz"} | {
+        "far1.pdb"
+    }
     assert len(files) == 11
     assert {name: opened[0][name] for name in files} == dict.fromkeys(files, 1)
 

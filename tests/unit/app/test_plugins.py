@@ -35,10 +35,14 @@ from toporank.learning.train import TrainingGraphs, train_run
 from toporank.structures.identity import Decoy
 from toporank.structures.read import read_complex
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
 
 MANUAL = (REPOSITORY / "docs/extending.md").read_text()
-PROJECT = tomllib.loads(re.search(r"```toml\n(.*?)```", MANUAL, re.DOTALL)[1])["project"]
+PROJECT = tomllib.loads(re.search(r"```toml\n(.*?)```", MANUAL, re.DOTALL)[1])[
+    "project"
+]
 DECOYS = {
     ("1GCQ", "mid1.pdb"): 0.6,
     ("1GCQ", "far1.pdb.gz"): 0.1,
@@ -53,17 +57,25 @@ def code_of_the_manual() -> dict[str, str]:
     blocks = re.findall(r"```python\n(.*?)```", MANUAL, re.DOTALL)
     begin = {'"""Nodes': "nodes.py", '"""Edges': "edges.py"}
     return {
-        name: code for start, name in begin.items() for code in blocks if code.startswith(start)
+        name: code
+        for start, name in begin.items()
+        for code in blocks
+        if code.startswith(start)
     }
 
 
 def write_package(
-    folder: Path, name: str, entry_points: dict[str, dict[str, str]], code: dict[str, str]
+    folder: Path,
+    name: str,
+    entry_points: dict[str, dict[str, str]],
+    code: dict[str, str],
 ) -> None:
     """What installing would leave: the code, and what the metadata say of it."""
     info = folder / f"{name.replace('-', '_')}-0.1.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n"
+    )
     lines = [
         f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in of.items())
         for group, of in entry_points.items()
@@ -91,9 +103,13 @@ def install(tmp_path, monkeypatch) -> Install:
     registry.modules()
     monkeypatch.setattr(registry, "_MODULES", dict(registry._MODULES))
 
-    def add(name: str = PROJECT["name"], entry_points=PROJECT["entry-points"], code=None) -> Path:
+    def add(
+        name: str = PROJECT["name"], entry_points=PROJECT["entry-points"], code=None
+    ) -> Path:
         folder = tmp_path / "site" / name
-        written = {f"hydropathy/{file}": text for file, text in code_of_the_manual().items()}
+        written = {
+            f"hydropathy/{file}": text for file, text in code_of_the_manual().items()
+        }
         write_package(
             folder,
             name,
@@ -110,9 +126,7 @@ def install(tmp_path, monkeypatch) -> Install:
         for name, module in sys.modules.items()
         if str(tmp_path) in (getattr(module, "__file__", None) or "")
     ]
-    for name in (
-        theirs
-    ):  # and no other: what Numba and torch register when they are imported, they register once
+    for name in theirs:  # and no other: what Numba and torch register when they are imported, they register once
         del sys.modules[name]
     monkeypatch.undo()
     look_again()
@@ -137,13 +151,19 @@ def test_the_modules_of_the_manual_compute_what_they_say(install):
     install()
     complex_ = read_complex(EXAMPLES / "1GCQ/mid1.pdb")
     choices = registry.resolve(
-        {**NOTHING, "nodes": {"module": "hydropathy"}, "edges": {"module": "distance", "cutoff": 9}}
+        {
+            **NOTHING,
+            "nodes": {"module": "hydropathy"},
+            "edges": {"module": "distance", "cutoff": 9},
+        }
     )
     residues = choices["interface"](complex_).index
     topology = np.zeros((len(residues), 0))
     nodes, theirs = (
         choices["nodes"](complex_, residues, topology),
-        registry.choose("nodes", {"module": "dssp_topology"})(complex_, residues, topology),
+        registry.choose("nodes", {"module": "dssp_topology"})(
+            complex_, residues, topology
+        ),
     )
     assert choices["nodes"].columns[:2] == ["hydropathy", "rasa"]
     np.testing.assert_array_equal(nodes.values[:, 1:], theirs.values)
@@ -162,7 +182,9 @@ NOTHING = {stage: {} for stage in registry.DEFAULT_MODULES}
 
 
 @pytest.mark.parametrize("changed", ["edges.py", "__init__.py", "nodes.py"])
-def test_a_change_of_any_code_of_the_package_rebuilds_its_stage_and_no_other(install, changed):
+def test_a_change_of_any_code_of_the_package_rebuilds_its_stage_and_no_other(
+    install, changed
+):
     folder = install()
     choices = registry.resolve({**NOTHING, "edges": {"module": "distance"}})
 
@@ -173,7 +195,10 @@ def test_a_change_of_any_code_of_the_package_rebuilds_its_stage_and_no_other(ins
     before, file = digests(), folder / "hydropathy" / changed
     file.write_text(file.read_text() + "\nOTHER = 1\n")
     after = digests()
-    assert {kind for kind in PACKAGES if after[kind] != before[kind]} == {"edges", "graphs"}
+    assert {kind for kind in PACKAGES if after[kind] != before[kind]} == {
+        "edges",
+        "graphs",
+    }
 
 
 def registering(**changes: str) -> str:
@@ -230,7 +255,9 @@ def train_and_score(choices: dict[str, registry.FeatureChoice]) -> Path:
     assert [row.status for row in rows] == ["ok"] * 4
     members = []
     for row in rows:
-        content = partial(artefact, "graphs", row.graphs, plan[row.key], row, choices, store)
+        content = partial(
+            artefact, "graphs", row.graphs, plan[row.key], row, choices, store
+        )
         members.append(
             Member(
                 *row.key,
@@ -242,7 +269,9 @@ def train_and_score(choices: dict[str, registry.FeatureChoice]) -> Path:
         )
     write_pack(Path("pack"), members)
     source = TrainingGraphs([Path("pack")])
-    train_run(small_run(batch_size=2, max_epochs=2), source, 1, Path("run"), Path("store"))
+    train_run(
+        small_run(batch_size=2, max_epochs=2), source, 1, Path("run"), Path("store")
+    )
     checkpoint = Path("run/best_loss.ckpt")
     scores = score_pack(checkpoint, [], Path("pack"))
     assert [score.target for score in scores] == [target for target, _ in DECOYS]
@@ -280,6 +309,7 @@ def test_decoys_are_scored_with_a_plug_in_and_without_its_package_the_checkpoint
         del registry._MODULES[name]
     look_again()
     with pytest.raises(
-        ConfigError, match=rf"features\.nodes: no feature module .*part of the package '{package}'"
+        ConfigError,
+        match=rf"features\.nodes: no feature module .*part of the package '{package}'",
     ):
         registry.resolve_recorded(description["features"])

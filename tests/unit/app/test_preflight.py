@@ -87,7 +87,9 @@ def test_what_the_run_builds_is_written_down_for_its_jobs_once_it_holds_the_lock
 def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
     """Another chunk size, other targets, other labels, other decoys."""
     check(GOOD).write(["good"])
-    before = {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()}
+    before = {
+        path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()
+    }
     times = {path: path.stat().st_mtime_ns for path in before}
     Path("labels.csv").write_text(LABELS.replace("0.9", "0.8"))
     Path("decoys/A/d1.pdb").write_text("other atoms")
@@ -113,10 +115,18 @@ def test_a_data_set_without_labels_is_planned_too():
 def test_what_is_built_is_told_from_what_is_not():
     chunk = chunk_of(check(GOOD))
     members = {row.key: row for row in read_chunk("good", chunk)}
-    fates = {("A", "d1"): Status.OK, ("A", "d2"): Status.FAILED, ("B", "d1"): Status.NO_INTERFACE}
+    fates = {
+        ("A", "d1"): Status.OK,
+        ("A", "d2"): Status.FAILED,
+        ("B", "d1"): Status.NO_INTERFACE,
+    }
     rows = [LedgerRow(*key, fates[key], "graphs") for key in members]
     write_ledger(Path(f"results/good/ledger/{chunk}.tsv"), Ledger({}, rows))
-    assert check(GOOD).summary["good"].startswith("3 decoys = 1 failed + 1 no_interface + 1 ok;")
+    assert (
+        check(GOOD)
+        .summary["good"]
+        .startswith("3 decoys = 1 failed + 1 no_interface + 1 ok;")
+    )
 
 
 def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_none():
@@ -147,7 +157,9 @@ def test_one_decoy_is_planned_by_itself():
     result = check(GOOD)
     (row,) = read_chunk("good", result.chunk_of_decoy("good", "B", "d1"))
     assert row.key == ("B", "d1")
-    with pytest.raises(ConfigError, match=r"dataset good: no decoy B/d3 \(did you mean 'B/d1'"):
+    with pytest.raises(
+        ConfigError, match=r"dataset good: no decoy B/d3 \(did you mean 'B/d1'"
+    ):
         result.chunk_of_decoy("good", "B", "d3")
 
 
@@ -156,7 +168,9 @@ def test_files_of_one_name_are_two_decoys():
         Path("decoys/A", name).write_text("atoms")
     result = check(GOOD)
     assert not result.problems
-    assert {row.decoy for rows in result.datasets["good"].chunks.values() for row in rows} >= {
+    assert {
+        row.decoy for rows in result.datasets["good"].chunks.values() for row in rows
+    } >= {
         "d",
         "d_cif_gz",
     }
@@ -196,9 +210,18 @@ BAD = {**GOOD, "name": "bad"}
     ("dataset", "message"),
     [
         ({"decoys": "nowhere"}, "dataset bad: there is no "),
-        ({"decoys": "labels.csv"}, "dataset bad, labels.csv: the decoy folder cannot be listed"),
-        ({"decoys": "empty"}, "dataset bad, empty: no structure file found (expected <target>/"),
-        ({"decoys": "deep"}, "no structure file found; 1 file is not read, such as one/m0.bcif ("),
+        (
+            {"decoys": "labels.csv"},
+            "dataset bad, labels.csv: the decoy folder cannot be listed",
+        ),
+        (
+            {"decoys": "empty"},
+            "dataset bad, empty: no structure file found (expected <target>/",
+        ),
+        (
+            {"decoys": "deep"},
+            "no structure file found; 1 file is not read, such as one/m0.bcif (",
+        ),
         ({"labels": "nowhere.csv"}, "nowhere.csv: the labels cannot be read"),
         ({"labels": "decoys"}, "decoys: the labels cannot be read"),
         ({"labels": "wrong.csv"}, "wrong.csv, line 2: DockQ of A/d1 is '1.5'"),
@@ -222,15 +245,18 @@ def test_all_problems_are_told_at_once(monkeypatch):
     unlabelled = {**GOOD, "name": "unlabelled", "labels": "nowhere.csv"}
     problems = check(nowhere, unlabelled, dssp=True).problems
     starts = ("mkdssp: not found on the PATH", "dataset bad", "nowhere.csv")
-    assert [problem.startswith(start) for problem, start in zip(problems, starts, strict=True)] == (
-        [True] * 3
-    )
+    assert [
+        problem.startswith(start)
+        for problem, start in zip(problems, starts, strict=True)
+    ] == ([True] * 3)
     (problem,) = check().problems
     assert problem.startswith("datasets: none configured")
 
 
 @pytest.mark.parametrize(
-    "folder", ["a\tb", "a\nb", os.fsdecode(b"\xff")], ids=["tab", "line break", "not UTF-8"]
+    "folder",
+    ["a\tb", "a\nb", os.fsdecode(b"\xff")],
+    ids=["tab", "line break", "not UTF-8"],
 )
 def test_a_folder_whose_name_cannot_be_written_down_is_told_and_does_not_raise(folder):
     Path("decoys").rename(folder)
@@ -251,8 +277,13 @@ def test_mmseqs_is_looked_for_only_where_chains_are_to_be_aligned(monkeypatch):
 def test_results_that_cannot_be_made_are_one_problem_for_each_place():
     Path("results").write_text("in the way")
     problems = check(GOOD).problems
-    assert all("cannot be written" in problem and "--directory" in problem for problem in problems)
-    assert any(problem.startswith(f"{Path('results').resolve()}:") for problem in problems)
+    assert all(
+        "cannot be written" in problem and "--directory" in problem
+        for problem in problems
+    )
+    assert any(
+        problem.startswith(f"{Path('results').resolve()}:") for problem in problems
+    )
 
 
 def test_a_reuse_store_that_cannot_be_made_is_a_problem():
@@ -263,7 +294,13 @@ def test_a_reuse_store_that_cannot_be_made_is_a_problem():
 
 @pytest.mark.parametrize(
     ("version", "fine"),
-    [("3.1.4", False), ("4.0.0", True), ("4.2.2", True), ("4.10", True), ("5.0.0", False)],
+    [
+        ("3.1.4", False),
+        ("4.0.0", True),
+        ("4.2.2", True),
+        ("4.10", True),
+        ("5.0.0", False),
+    ],
 )
 def test_an_unsupported_mkdssp_is_told(monkeypatch, tmp_path, version, fine):
     program = tmp_path / "bin" / "mkdssp"
@@ -272,7 +309,11 @@ def test_an_unsupported_mkdssp_is_told(monkeypatch, tmp_path, version, fine):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     problems = check(GOOD, dssp=True).problems
-    assert problems == [] if fine else f"mkdssp: version {version} is not supported" in problems[0]
+    assert (
+        problems == []
+        if fine
+        else f"mkdssp: version {version} is not supported" in problems[0]
+    )
 
 
 # ---- features of the checkpoint ------------------------------------------------------------------
@@ -292,7 +333,11 @@ def features(cutoff: float) -> dict:
 def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
     write_description("some.ckpt", features=features(12.0))
     settings = load_config(
-        {"score_decoys": "decoys", "scorer": "some.ckpt", "features": {"interface": {"cutoff": 8}}}
+        {
+            "score_decoys": "decoys",
+            "scorer": "some.ckpt",
+            "features": {"interface": {"cutoff": 8}},
+        }
     )
     assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
 
@@ -302,7 +347,9 @@ def test_a_checkpoint_that_does_not_say_what_was_computed_is_refused():
     del unsaid["edges"]["scaling"]
     write_description("some.ckpt", features=unsaid)
     settings = load_config({"score_decoys": "decoys", "scorer": "some.ckpt"})
-    with pytest.raises(CheckpointError, match=r"some\.ckpt: .*does not say what scaling was"):
+    with pytest.raises(
+        CheckpointError, match=r"some\.ckpt: .*does not say what scaling was"
+    ):
         feature_choices(settings, REPOSITORY)
 
 
@@ -328,12 +375,17 @@ def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_anothe
 
 def test_a_checkpoint_that_does_not_name_its_features_is_refused():
     write_description("bare.ckpt")
-    with pytest.raises(CheckpointError, match=r"bare\.ckpt: does not say which features"):
-        feature_choices(load_config({"score_decoys": "decoys", "scorer": "bare.ckpt"}), REPOSITORY)
+    with pytest.raises(
+        CheckpointError, match=r"bare\.ckpt: does not say which features"
+    ):
+        feature_choices(
+            load_config({"score_decoys": "decoys", "scorer": "bare.ckpt"}), REPOSITORY
+        )
 
 
 @pytest.mark.parametrize(
-    ("python", "problems"), [("/opt/venv/bin/python", 0), ("/my clone/.venv/bin/python", 1)]
+    ("python", "problems"),
+    [("/opt/venv/bin/python", 0), ("/my clone/.venv/bin/python", 1)],
 )
 def test_a_python_that_a_cluster_could_not_start_is_a_problem(python, problems):
     """Snakemake writes its path into jobs without quotes."""
@@ -353,7 +405,9 @@ def test_slurm_without_sbatch_is_a_problem(monkeypatch, tmp_path):
 
 def scored(folder: str, name: str = "models") -> list[str]:
     settings = load_config({"score_decoys": folder, "score_name": name})
-    result = preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=False)
+    result = preflight(
+        settings, REPOSITORY, choices=settings.choices(), check_dssp=False
+    )
     if not result.problems:
         result.write(result.datasets)
     return result.problems
@@ -362,7 +416,12 @@ def scored(folder: str, name: str = "models") -> list[str]:
 def test_another_folder_under_a_name_that_is_taken_is_refused():
     Path("first/T").mkdir(parents=True)
     Path("first/T/d.pdb").write_text("atoms")
-    assert scored("decoys") == scored("decoys") == scored(str(Path("decoys").resolve())) == []
+    assert (
+        scored("decoys")
+        == scored("decoys")
+        == scored(str(Path("decoys").resolve()))
+        == []
+    )
     (problem,) = scored("first")
     for part in (
         "results/models/",
@@ -378,18 +437,27 @@ def test_another_folder_under_a_name_that_is_taken_is_refused():
 
 
 def test_labels_that_match_no_decoy_are_refused_with_the_nearest_name():
-    Path("labels.csv").write_text("Target,Model,DockQ,split\na,d1,0.9,train\nb,d1,0.5,val\n")
+    Path("labels.csv").write_text(
+        "Target,Model,DockQ,split\na,d1,0.9,train\nb,d1,0.5,val\n"
+    )
     (problem,) = check(GOOD).problems
-    assert problem.startswith("dataset good: none of the 2 labels belongs to any of the 3 decoys")
+    assert problem.startswith(
+        "dataset good: none of the 2 labels belongs to any of the 3 decoys"
+    )
     assert "did you mean A/d1?" in problem
 
 
 def test_labels_of_several_data_sets_are_seen_together():
     for name, target, split in (("one", "A", "train"), ("two", "B", "val")):
-        Path(f"{name}.csv").write_text(f"Target,Model,DockQ,split\n{target},d1,0.9,{split}\n")
+        Path(f"{name}.csv").write_text(
+            f"Target,Model,DockQ,split\n{target},d1,0.9,{split}\n"
+        )
     assert (
         check(
-            *({"name": n, "decoys": "decoys", "labels": f"{n}.csv"} for n in ("one", "two"))
+            *(
+                {"name": n, "decoys": "decoys", "labels": f"{n}.csv"}
+                for n in ("one", "two")
+            )
         ).untrainable
         == []
     )
@@ -424,9 +492,9 @@ def test_the_setting_of_a_data_set_goes_before_the_general_one_and_a_table_it_na
     }
     own = check({**GOOD, "partners": "D:E"}, partners="C:D")
     assert partners_in_plan(own) == {"A/d1": "A:H+L", "A/d2": "A:H+L", "B/d1": "D:E"}
-    assert partners_in_plan(check({**GOOD, "partners": "other.csv"}, partners="C:D")) == {
-        "B/d1": "X:Y"
-    }
+    assert partners_in_plan(
+        check({**GOOD, "partners": "other.csv"}, partners="C:D")
+    ) == {"B/d1": "X:Y"}
 
 
 def test_each_chain_is_kept_apart_where_somebody_says_so():
@@ -437,10 +505,16 @@ def test_each_chain_is_kept_apart_where_somebody_says_so():
 
 def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_on():
     rows = "A,d1,0.9,train,H+L:A,\nA,d1,0.8,train,,A:H+L\nA,d2,0.1,train,,\nB,d1,0.5,val,,\n"
-    Path("labels.csv").write_text(f"Target,Model,DockQ,split,Partners,Interface\n{rows}")
+    Path("labels.csv").write_text(
+        f"Target,Model,DockQ,split,Partners,Interface\n{rows}"
+    )
     result = check(GOOD)
     assert partners_in_plan(result) == {"A/d1": "A:H+L"}
-    assert [row.dockq for row in read_chunk("good", chunk_of(result))] == ["0.9", "0.1", "0.5"]
+    assert [row.dockq for row in read_chunk("good", chunk_of(result))] == [
+        "0.9",
+        "0.1",
+        "0.5",
+    ]
     assert result.summary == {
         "good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"
     }
@@ -476,7 +550,9 @@ def test_a_wrong_table_of_partners_is_a_problem(content, problem):
     ("partners", "problem"),
     [("A", "'A' is one partner"), (62, "was read as a number, so the name")],
 )
-def test_partners_that_make_no_sense_are_refused_with_the_configuration(partners, problem):
+def test_partners_that_make_no_sense_are_refused_with_the_configuration(
+    partners, problem
+):
     with pytest.raises(ConfigError, match=problem):
         config(GOOD, partners=partners)
 
@@ -495,7 +571,9 @@ def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
     result = with_natives("A.pdb", "B/native.cif.gz")
     assert (result.problems, result.untrainable) == ([], [])
     assert result.summary["good"] == "3 decoys = 3 not built yet; labels from natives"
-    assert {(label.target, label.split) for label in result.datasets["good"].labels} == {
+    assert {
+        (label.target, label.split) for label in result.datasets["good"].labels
+    } == {
         ("A", ""),
         ("B", ""),
     }
@@ -511,7 +589,9 @@ def test_a_native_of_the_same_size_and_time_is_another_native(way):
     before = with_natives("A.pdb", "B.pdb").datasets["good"].natives
     way(Path("natives/A.pdb"), b"other")
     after = (
-        check({"name": "good", "decoys": "decoys", "natives": "natives"}).datasets["good"].natives
+        check({"name": "good", "decoys": "decoys", "natives": "natives"})
+        .datasets["good"]
+        .natives
     )
     assert after["A"] != before["A"]
     assert after["B"] == before["B"]

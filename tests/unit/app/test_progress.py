@@ -50,22 +50,33 @@ def note(part: Part, text: str) -> None:
     ],
     ids=["not started", "a quarter", "a damaged note", "done"],
 )
-def test_the_share_of_the_decoys_gives_rate_and_time_left(notes, seconds, finished, counts):
+def test_the_share_of_the_decoys_gives_rate_and_time_left(
+    notes, seconds, finished, counts
+):
     parts = {Part("mini", f"00{n}-of-002"): 500 for n in (1, 2)}
     for part, text in zip(parts, notes, strict=False):
         note(part, text)
     assert line("mini", parts, seconds) == (f"mini: {counts}", finished)
 
 
-def test_a_line_for_each_step_when_it_advances_and_what_an_earlier_run_left_does_not_count(caplog):
+def test_a_line_for_each_step_when_it_advances_and_what_an_earlier_run_left_does_not_count(
+    caplog,
+):
     first, second = Part("a", "001", "features"), Part("a", "001-of-001", "scores")
     note(first, "2\t0\n")
     scenes = iter(
-        [lambda: None, lambda: note(first, "2\t0\n"), lambda: note(second, "2\t1\n"), lambda: None]
+        [
+            lambda: None,
+            lambda: note(first, "2\t0\n"),
+            lambda: note(second, "2\t1\n"),
+            lambda: None,
+        ]
     )
     with caplog.at_level(logging.INFO, logger="told"):
         watch(
-            {first: 2, second: 2}, logging.getLogger("told"), sleep=lambda seconds: next(scenes)()
+            {first: 2, second: 2},
+            logging.getLogger("told"),
+            sleep=lambda seconds: next(scenes)(),
         ).join(20)
     assert [record.message.partition(" without")[0] for record in caplog.records] == [
         "a, features: 0/2 decoys, 0", "a, scores: 0/2 decoys, 0", "a, features: 2/2 decoys, 0",
@@ -77,10 +88,16 @@ def test_the_last_epoch_of_each_run_that_is_trained_is_reported_once(caplog):
     logs = Path("logs/training")
     logs.mkdir(parents=True)
     text = "epoch 1 of at most 9, step 3: val_loss 0.2; at most 0.4 min left\n"
-    for name, written in (("small_seed1", text), ("older_seed1", text), ("empty_seed1", "")):
+    for name, written in (
+        ("small_seed1", text),
+        ("older_seed1", text),
+        ("empty_seed1", ""),
+    ):
         (logs / f"{name}.log").write_text(written)
     os.utime(logs / "older_seed1.log", (10, 10))
-    looks = iter(["", "", "epoch 2 of at most 9, step 6: val_loss 0.1; at most 0.3 min left\n"])
+    looks = iter(
+        ["", "", "epoch 2 of at most 9, step 6: val_loss 0.1; at most 0.3 min left\n"]
+    )
 
     def sleep(_: float) -> None:
         more = next(looks, None)
@@ -91,5 +108,7 @@ def test_the_last_epoch_of_each_run_that_is_trained_is_reported_once(caplog):
 
     with caplog.at_level(logging.INFO, logger="told"):
         watch_training(logging.getLogger("told"), since=100.0, sleep=sleep).join(20)
-    assert [record.message.partition(":")[0] for record in caplog.records] == ["small_seed1"] * 2
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "small_seed1"
+    ] * 2
     assert "epoch 2 of at most 9" in caplog.records[-1].message

@@ -21,7 +21,9 @@ from toporank.inputs.confidence import job
 @pytest.fixture
 def folder(tmp_path) -> Path:
     """Five models of ColabFold and what it says of them."""
-    return shutil.copytree(REPOSITORY / "resources/example/colabfold", tmp_path / "models")
+    return shutil.copytree(
+        REPOSITORY / "resources/example/colabfold", tmp_path / "models"
+    )
 
 
 @pytest.fixture
@@ -60,9 +62,14 @@ def test_a_changed_file_of_the_predictor_is_read_again(folder, looked_at):
     assert (later["confidence"] != first["confidence"]).any()
 
 
-def test_a_file_of_the_predictor_is_read_again_where_another_has_its_size_and_time(folder):
+def test_a_file_of_the_predictor_is_read_again_where_another_has_its_size_and_time(
+    folder,
+):
     packed = min(folder.glob("*scores*.json.gz"))
-    said, file = json.loads(gzip.decompress(packed.read_bytes())), packed.with_suffix("")
+    said, file = (
+        json.loads(gzip.decompress(packed.read_bytes())),
+        packed.with_suffix(""),
+    )
     packed.unlink()
     file.write_text(json.dumps({**said, "iptm": 0.81}))
     first = scored(folder)
@@ -76,7 +83,9 @@ def test_a_file_that_could_not_be_read_is_tried_again(folder, looked_at):
     scored(folder)
     looked_at.clear()
     scored(folder)
-    assert file.name.replace("scores", "unrelaxed").removesuffix(".json.gz") in looked_at
+    assert (
+        file.name.replace("scores", "unrelaxed").removesuffix(".json.gz") in looked_at
+    )
 
 
 def test_files_that_a_predictor_wrote_meanwhile_are_seen_by_the_same_process(folder):

@@ -34,7 +34,8 @@ from toporank.layout import LEDGER, STAGES
 from toporank.structures.dssp import DsspMissingError
 from toporank.structures.identity import Decoy, Status
 
-NAMES = ("bad", "good1", "good2")  # the failing decoy comes first, so that its siblings come after
+# the failing decoy comes first, so that its siblings come after
+NAMES = ("bad", "good1", "good2")
 RECIPES = {stage: ["c0de", "{}"] for stage in STAGES}
 
 
@@ -60,7 +61,7 @@ class Toy:
         self.scope = store.scope(digest)
         return self
 
-    interfaces = {}  # noqa: RUF012 -- a toy has none
+    interfaces = {}  # noqa: RUF012
 
     def finish(self, stage: str) -> Entry:
         if self.path.stem == "bad" and stage == self.stage and self.trouble is not None:
@@ -132,7 +133,9 @@ def test_every_decoy_gets_a_row_with_the_checksums_of_its_artefacts(toy):
             "T", name, Status.OK, "graphs", notes, 2, 7, "", *known, *made, parts="{}"
         )
         assert row.artefacts == dict(zip(STAGES, made, strict=True))
-        in_store = Store(Path("store")).scope(row.structure_sha256).find("nodes", row.nodes)
+        in_store = (
+            Store(Path("store")).scope(row.structure_sha256).find("nodes", row.nodes)
+        )
         assert in_store == f"nodes of {name} atoms".upper().encode()
 
 
@@ -170,7 +173,9 @@ def test_a_file_is_read_once(toy, monkeypatch):
     """The stages get what was read for the digest, so that all see the same atoms."""
     reads = []
     real = chunk.read_content
-    monkeypatch.setattr(chunk, "read_content", lambda path: reads.append(path.stem) or real(path))
+    monkeypatch.setattr(
+        chunk, "read_content", lambda path: reads.append(path.stem) or real(path)
+    )
     run(toy)
     assert reads == list(NAMES)
 
@@ -185,20 +190,30 @@ FAILURES = [
     ),
     (FeatureError("mkdssp failed"), Status.FAILED, "mkdssp failed"),
     (
-        NoInterfaceError("closest 31.4 Å", facts={"n_chains": 3, "n_interface_residues": 0}),
+        NoInterfaceError(
+            "closest 31.4 Å", facts={"n_chains": 3, "n_interface_residues": 0}
+        ),
         Status.NO_INTERFACE,
         "closest 31.4 Å",
     ),
-    (ZeroDivisionError("by zero"), Status.FAILED, "unexpected ZeroDivisionError: by zero"),
+    (
+        ZeroDivisionError("by zero"),
+        Status.FAILED,
+        "unexpected ZeroDivisionError: by zero",
+    ),
     (CheckpointError("out of place"), Status.FAILED, "unexpected out of place"),
 ]
 each_failure = pytest.mark.parametrize(
-    ("error", "status", "reason"), FAILURES, ids=[type(error).__name__ for error, *_ in FAILURES]
+    ("error", "status", "reason"),
+    FAILURES,
+    ids=[type(error).__name__ for error, *_ in FAILURES],
 )
 
 
 @each_failure
-def test_a_failing_decoy_becomes_a_status_and_its_siblings_finish(toy, error, status, reason):
+def test_a_failing_decoy_becomes_a_status_and_its_siblings_finish(
+    toy, error, status, reason
+):
     toy.trouble = error
     rows = run(toy)
     chains, residues = (3, 0) if status == Status.NO_INTERFACE else (-1, -1)
@@ -252,7 +267,14 @@ def test_a_decoy_that_cannot_be_opened_is_unreadable_and_its_siblings_finish(toy
 
 
 @pytest.mark.parametrize(
-    "words", ["tab\tand\nline\r\nbreak", "a \"quote\" and 'another'", "Å \u2028 \x85 end", "#x", ""]
+    "words",
+    [
+        "tab\tand\nline\r\nbreak",
+        "a \"quote\" and 'another'",
+        "Å \u2028 \x85 end",
+        "#x",
+        "",
+    ],
 )
 @pytest.mark.parametrize("kind", [FeatureError, RuntimeError])
 def test_any_words_of_an_error_fit_on_one_line_of_the_ledger(toy, words, kind):
@@ -261,14 +283,21 @@ def test_any_words_of_an_error_fit_on_one_line_of_the_ledger(toy, words, kind):
     assert len(ledger(toy).read_text().split("\n")) == 2 + len(NAMES) + 1
     assert (
         rows["bad"].reason.split()
-        == (f"unexpected RuntimeError: {words}" if kind is RuntimeError else words).split()
+        == (
+            f"unexpected RuntimeError: {words}" if kind is RuntimeError else words
+        ).split()
     )
 
 
 def test_a_decoy_whose_name_is_refused_is_unreadable_with_the_reason(toy):
-    refused = Decoy("ds", "T", "odd-1f2e", "in/T/odd\n.pdb", "unprintable name (rename it)")
+    refused = Decoy(
+        "ds", "T", "odd-1f2e", "in/T/odd\n.pdb", "unprintable name (rename it)"
+    )
     row = run(toy, decoys=[*find_decoys("ds", Path("in")), refused])["odd-1f2e"]
-    assert (row.status, row.reason) == (Status.UNREADABLE, "unprintable name (rename it)")
+    assert (row.status, row.reason) == (
+        Status.UNREADABLE,
+        "unprintable name (rename it)",
+    )
 
 
 # ---- nobody's fault ------------------------------------------------------------------------------
@@ -286,7 +315,9 @@ def test_a_decoy_whose_name_is_refused_is_unreadable_with_the_reason(toy):
     ],
     ids=["full disk", "broken disk", "memory", "no mkdssp", "ctrl-c"],
 )
-def test_what_is_no_decoys_fault_ends_the_job_and_no_ledger_is_written(toy, error, stage):
+def test_what_is_no_decoys_fault_ends_the_job_and_no_ledger_is_written(
+    toy, error, stage
+):
     toy.stage, toy.trouble = stage, error
     with pytest.raises(type(error)):
         run(toy)
@@ -296,21 +327,43 @@ def test_what_is_no_decoys_fault_ends_the_job_and_no_ledger_is_written(toy, erro
 # ---- ledgers -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
+@pytest.mark.parametrize(
+    "name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"]
+)
 def test_ledgers_give_names_and_numbers_back_as_they_were(name):
     row = LedgerRow(
-        name, name, Status.OK, "nodes", name, -1, 0, "[]", "cd", "ef", "0.25", "1", "2", "3", "4"
+        name,
+        name,
+        Status.OK,
+        "nodes",
+        name,
+        -1,
+        0,
+        "[]",
+        "cd",
+        "ef",
+        "0.25",
+        "1",
+        "2",
+        "3",
+        "4",
     )
     ledger = Ledger({"nodes": [name, '{"cutoff":9.0}']}, [row] * 2)
     write_ledger(Path("ledger.tsv"), ledger)
     assert read_ledger(Path("ledger.tsv")) == ledger
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", b"\xff\xfe", b"{}\nother\tcolumns\n", b"cut"])
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage", b"\xff\xfe", b"{}\nother\tcolumns\n", b"cut"]
+)
 def test_a_damaged_ledger_is_one_line_that_names_it(content):
-    write_ledger(Path("ledger.tsv"), Ledger({}, [LedgerRow("T", "d", Status.OK, "nodes")]))
+    write_ledger(
+        Path("ledger.tsv"), Ledger({}, [LedgerRow("T", "d", Status.OK, "nodes")])
+    )
     whole = Path("ledger.tsv").read_bytes()
-    Path("ledger.tsv").write_bytes(whole[:-18] + b"\n" if content == b"cut" else content)
+    Path("ledger.tsv").write_bytes(
+        whole[:-18] + b"\n" if content == b"cut" else content
+    )
     with pytest.raises(
         RecordError, match=r"^ledger.tsv: not a ledger: .* \(delete it and run again\)$"
     ):
@@ -331,15 +384,28 @@ def test_a_row_knows_the_graphs_of_interfaces_also_where_only_one_of_several_has
     toy, monkeypatch, graphs
 ):
     monkeypatch.setattr(
-        Toy, "interfaces", {name: Entry(digest, {}, b"") for name, digest in graphs.items()}
+        Toy,
+        "interfaces",
+        {name: Entry(digest, {}, b"") for name, digest in graphs.items()},
     )
-    assert [row.graphs_of_interfaces for row in run(toy).values()] == [graphs] * len(NAMES)
+    assert [row.graphs_of_interfaces for row in run(toy).values()] == [graphs] * len(
+        NAMES
+    )
 
 
 # ---- which packages count; which code does: test_code.py -----------------------------------------
 
 
-KINDS = {"complex", "interface", "contacts", "topology", "nodes", "edges", "graphs", "label"}
+KINDS = {
+    "complex",
+    "interface",
+    "contacts",
+    "topology",
+    "nodes",
+    "edges",
+    "graphs",
+    "label",
+}
 
 
 def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
@@ -348,7 +414,9 @@ def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
     stages = sys.modules[DecoyArtefacts.__module__]
     real = stages._version
     monkeypatch.setattr(
-        stages, "_version", lambda package: "99" if package == "gemmi" else real(package)
+        stages,
+        "_version",
+        lambda package: "99" if package == "gemmi" else real(package),
     )
     assert {kind for kind in KINDS if code_digest(kind, choices) != before[kind]} == {
         "complex",
@@ -373,7 +441,8 @@ class Keys:
 
 
 @pytest.mark.parametrize(
-    "stage", ["complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"]
+    "stage",
+    ["complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"],
 )
 def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
     """Another structure, file format, label, partners or parameter, of its own stage or one before,
@@ -388,7 +457,10 @@ def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
         if stage in order
         else []
     )
-    changed = [choices | {name: choose(name, choices[name].record() | other[name])} for name in own]
+    changed = [
+        choices | {name: choose(name, choices[name].record() | other[name])}
+        for name in own
+    ]
     plain = (Path("a.pdb"), "structure", None, (), choices)
     told = [
         plain,
@@ -425,8 +497,13 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, example):
 @pytest.fixture
 def built(example) -> tuple:
     """A decoy with its row and the store it was built with."""
-    decoy = Decoy("ds", "T", "far1", shutil.copy(example / "decoys/1AVZ/far1.pdb", "far1.pdb"))
-    choices, store = resolve({stage: {} for stage in DEFAULT_MODULES}), Store(Path("store"))
+    decoy = Decoy(
+        "ds", "T", "far1", shutil.copy(example / "decoys/1AVZ/far1.pdb", "far1.pdb")
+    )
+    choices, store = (
+        resolve({stage: {} for stage in DEFAULT_MODULES}),
+        Store(Path("store")),
+    )
     (row,) = build_decoys([decoy], choices, store, labels={decoy.key: 0.25})
     (member,) = planned([decoy], {decoy.key: 0.25})
     return member, row, choices, store
@@ -437,13 +514,18 @@ def test_an_artefact_that_the_store_lost_is_made_again_with_its_label(built, sta
     member, row, _, store = built
     kept = artefact(stage, row.artefacts[stage], *built)
     shutil.rmtree(store.root)
-    assert artefact(stage, row.artefacts[stage], member._replace(dockq="0.5"), *built[1:]) == kept
+    assert (
+        artefact(stage, row.artefacts[stage], member._replace(dockq="0.5"), *built[1:])
+        == kept
+    )
     assert digest_of(kept) == row.artefacts[stage]
 
 
 def test_an_artefact_that_comes_out_differently_is_refused(built):
     member, row, choices, store = built
-    other = choices | {"edges": choose("edges", choices["edges"].record() | {"cutoff": 9.0})}
+    other = choices | {
+        "edges": choose("edges", choices["edges"].record() | {"cutoff": 9.0})
+    }
     shutil.rmtree(store.root)
     store = Store(store.root)
     with pytest.raises(

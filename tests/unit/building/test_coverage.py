@@ -38,14 +38,22 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 def planned(*keys: tuple[str, str]) -> list[PlannedDecoy]:
     return [
-        PlannedDecoy(target, decoy, f"in/{target}/{decoy}.pdb", 10, 0, "") for target, decoy in keys
+        PlannedDecoy(target, decoy, f"in/{target}/{decoy}.pdb", 10, 0, "")
+        for target, decoy in keys
     ]
 
 
-def fate(target: str, decoy: str, status: str = Status.OK, reason: str = "", **other) -> LedgerRow:
+def fate(
+    target: str, decoy: str, status: str = Status.OK, reason: str = "", **other
+) -> LedgerRow:
     known = {"n_chains": 2, "n_interface_residues": 9} if status == Status.OK else {}
     return LedgerRow(
-        target, decoy, status, other.pop("stage", "graphs"), reason, **{**known, **other}
+        target,
+        decoy,
+        status,
+        other.pop("stage", "graphs"),
+        reason,
+        **{**known, **other},
     )
 
 
@@ -91,16 +99,63 @@ def test_every_decoy_and_every_label_has_one_row(table):
     of_a1, of_a2, of_a3 = (f"in/A/d{i}.pdb" for i in (1, 2, 3))
     assert [row[:10] for row in table] == [
         ("A", "d1", "ok", "graphs", "", 0.9, "train", 2, 9, of_a1),
-        ("A", "d2", "no_interface", "interface", "closest 31.4 Å", 0.0, "train", 2, 0, of_a2),
-        ("A", "d3", "unreadable", "interface", "the file is empty", None, "", None, None, of_a3),
-        ("B", "d1", "failed", "nodes", 'mkdssp said: "no"', 0.5, "val", 2, 4, "in/B/d1.pdb"),
-        ("B", "d9", "label_without_decoy", "", without_file, 0.1 + 0.2, "val", None, None, ""),
+        (
+            "A",
+            "d2",
+            "no_interface",
+            "interface",
+            "closest 31.4 Å",
+            0.0,
+            "train",
+            2,
+            0,
+            of_a2,
+        ),
+        (
+            "A",
+            "d3",
+            "unreadable",
+            "interface",
+            "the file is empty",
+            None,
+            "",
+            None,
+            None,
+            of_a3,
+        ),
+        (
+            "B",
+            "d1",
+            "failed",
+            "nodes",
+            'mkdssp said: "no"',
+            0.5,
+            "val",
+            2,
+            4,
+            "in/B/d1.pdb",
+        ),
+        (
+            "B",
+            "d9",
+            "label_without_decoy",
+            "",
+            without_file,
+            0.1 + 0.2,
+            "val",
+            None,
+            None,
+            "",
+        ),
     ]
 
 
 def test_a_decoy_that_was_not_asked_for_says_so():
     (row,) = coverage_table(planned(("A", "d")), [], labels())
-    assert (row.status, row.reason) == (Status.NOT_BUILT, "not of the targets asked for")
+    assert (row.status, row.reason) == (
+        Status.NOT_BUILT,
+        "not of the targets asked for",
+    )
 
 
 def test_a_data_set_without_labels_is_covered_too():
@@ -136,7 +191,8 @@ def test_the_file_looks_like_this(table):
 def test_a_name_that_is_more_than_a_cell_is_an_error_that_names_it(mark):
     table = coverage_table([], [], labels(("A", f"a{mark}b", 0.5, "train")))
     with pytest.raises(
-        ConfigError, match=r"coverage\.tsv: target 'A', decoy 'a\\.b': a tab or line break"
+        ConfigError,
+        match=r"coverage\.tsv: target 'A', decoy 'a\\.b': a tab or line break",
     ):
         write(table)
 
@@ -153,7 +209,11 @@ def test_names_survive_the_way_through_the_file(name):
     )
     back = read_coverage(write(table))
     assert back == table
-    assert {row[:2] for row in back} == {(name, name), (name, "without"), ("other", "d")}
+    assert {row[:2] for row in back} == {
+        (name, name),
+        (name, "without"),
+        ("other", "d"),
+    }
 
 
 def test_the_table_comes_back_as_it_was(table):
@@ -175,11 +235,17 @@ KEYS = st.tuples(st.sampled_from("AB"), st.sampled_from(["d1", "d2", "d3", "d4"]
 
 
 def test_copies_of_a_model_with_another_label_are_named():
-    given = labels(("A", "a", 0.25, "train"), ("A", "b", 0.95, "train"), ("A", "c", 0.254, "train"))
-    rows = coverage_table(
-        planned(("A", "a"), ("A", "b"), ("A", "c")), [fate("A", d) for d in "abc"], given
+    given = labels(
+        ("A", "a", 0.25, "train"), ("A", "b", 0.95, "train"), ("A", "c", 0.254, "train")
     )
-    copies = [row._replace(duplicate_of="" if row.decoy == "a" else "a") for row in rows]
+    rows = coverage_table(
+        planned(("A", "a"), ("A", "b"), ("A", "c")),
+        [fate("A", d) for d in "abc"],
+        given,
+    )
+    copies = [
+        row._replace(duplicate_of="" if row.decoy == "a" else "a") for row in rows
+    ]
     assert conflicting(copies) == (
         "1 copy has another DockQ than the same atoms under another name, such as A/b (0.95) and "
         "a (0.25)"
@@ -216,7 +282,10 @@ def covered(good: int, bad: int) -> list[CoverageRow]:
     keys = [("A", f"d{i:03d}") for i in range(good + bad)]
     return coverage_table(
         planned(*keys),
-        [fate(*key, Status.OK if i < good else Status.FAILED) for i, key in enumerate(keys)],
+        [
+            fate(*key, Status.OK if i < good else Status.FAILED)
+            for i, key in enumerate(keys)
+        ],
         labels(*((*key, 0.5, "train") for key in keys)),
     )
 
@@ -265,7 +334,9 @@ def test_the_error_says_how_many_why_where_and_what_to_do():
 @pytest.mark.parametrize("n", [7, 100])
 def test_a_limit_that_is_met_exactly_is_met(n):
     for good in range(n - 6, n + 1):
-        check_policy(covered(good, n - good), Coverage(minimum_percent=100 * good / n), "ds")
+        check_policy(
+            covered(good, n - good), Coverage(minimum_percent=100 * good / n), "ds"
+        )
 
 
 def test_copies_are_told_from_the_first_of_their_target_and_from_nothing_else():
@@ -286,24 +357,32 @@ def test_copies_are_told_from_the_first_of_their_target_and_from_nothing_else():
         (row.target, row.decoy): row.duplicate_of
         for row in coverage_table(plan, [*same, *other], [])
     }
-    assert {key: first for key, first in found.items() if first} == {("A", "relaxed_1"): "ranked_0"}
+    assert {key: first for key, first in found.items() if first} == {
+        ("A", "relaxed_1"): "ranked_0"
+    }
 
 
 def test_a_file_without_a_result_is_a_copy_of_the_same_file_under_another_name():
     names = ("ranked_3", "unrelaxed_4", "other", "state")
     files = dict(zip(names, (77, 77, 78, 77), strict=True))
     plan = [
-        row._replace(version=files[row.decoy]) for row in planned(*(("A", name) for name in names))
+        row._replace(version=files[row.decoy])
+        for row in planned(*(("A", name) for name in names))
     ]
     plan[3] = plan[3]._replace(refused="no model")
     fates = [fate("A", name, Status.NO_INTERFACE) for name in names]
     found = {row.decoy: row.duplicate_of for row in coverage_table(plan, fates, [])}
-    assert {name: first for name, first in found.items() if first} == {"unrelaxed_4": "ranked_3"}
+    assert {name: first for name, first in found.items() if first} == {
+        "unrelaxed_4": "ranked_3"
+    }
 
 
 def test_models_that_are_one_complex_moved_have_a_status_of_their_own():
     plan = planned(*(("A", name) for name in ("pose_1", "pose_2", "apart", "other")))
-    fates = [fate("A", name, reason="1 MSE read as MET") for name in ("pose_1", "pose_2", "other")]
+    fates = [
+        fate("A", name, reason="1 MSE read as MET")
+        for name in ("pose_1", "pose_2", "other")
+    ]
     moved = {("A", name): 3 for name in ("pose_1", "pose_2", "apart")}
     table = {row.decoy: row for row in coverage_table(plan, fates, [], None, moved)}
     assert [table[name].status for name in ("pose_1", "pose_2", "apart", "other")] == [
@@ -320,6 +399,7 @@ def test_a_damaged_table_is_one_line_and_not_an_empty_data_set(table, content):
     path = write(table)
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(
-        RecordError, match=r"^coverage\.tsv: not a coverage table: .* \(delete it and run again\)$"
+        RecordError,
+        match=r"^coverage\.tsv: not a coverage table: .* \(delete it and run again\)$",
     ):
         read_coverage(path)

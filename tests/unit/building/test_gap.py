@@ -61,7 +61,9 @@ def build(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None) -
 
 
 def look(
-    recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None, damaged=frozenset()
+    recipes: dict[str, list[str]] = RECIPES,
+    labels: dict | None = None,
+    damaged=frozenset(),
 ) -> list[DecoyGap]:
     return survey("ds", dealt(labels), recipes, damaged)
 
@@ -88,7 +90,9 @@ def test_after_a_build_nothing_is_to_do_but_for_what_failed():
 
 def test_a_ledger_that_lacks_a_decoy_is_named():
     chunk = build()
-    ledger(chunk).write_text("".join(ledger(chunk).read_text().splitlines(keepends=True)[:-1]))
+    ledger(chunk).write_text(
+        "".join(ledger(chunk).read_text().splitlines(keepends=True)[:-1])
+    )
     with pytest.raises(
         RecordError,
         match=rf"ledger/{chunk}.tsv: other decoys than in the plan .* \(delete it and run",
@@ -114,7 +118,9 @@ def test_an_added_decoy_is_new_and_a_removed_one_is_not_listed():
 def test_a_moved_data_set_is_up_to_date():
     build()
     Path("in").rename("moved")
-    moved = planned([Decoy("ds", "T", n, f"moved/T/{n}.pdb") for n in ("bad", "good")], {})
+    moved = planned(
+        [Decoy("ds", "T", n, f"moved/T/{n}.pdb") for n in ("bad", "good")], {}
+    )
     assert survey("ds", deal(moved, 10), RECIPES)[1].states == ALL_DONE
 
 
@@ -125,12 +131,22 @@ def test_a_changed_label_concerns_the_graph_alone():
 
 @pytest.mark.parametrize(
     ("now", "state"),
-    [(["c0de", "other"], State.PARAMETER), (["c0df", "topology-parameters"], State.CODE)],
+    [
+        (["c0de", "other"], State.PARAMETER),
+        (["c0df", "topology-parameters"], State.CODE),
+    ],
     ids=["parameter", "code"],
 )
-def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(now, state):
+def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(
+    now, state
+):
     build()
-    assert gap({**RECIPES, "topology": now})["good"] == (State.UP_TO_DATE, state, state, state)
+    assert gap({**RECIPES, "topology": now})["good"] == (
+        State.UP_TO_DATE,
+        state,
+        state,
+        state,
+    )
     assert gap() == {
         "good": ALL_DONE,
         "bad": (State.UP_TO_DATE, State.UP_TO_DATE, State.FAILED, State.FAILED),
@@ -140,7 +156,12 @@ def test_a_parameter_or_code_of_a_stage_concerns_this_stage_and_the_later_ones(n
 def test_a_damaged_artefact_is_told_where_it_lies_and_nowhere_else():
     build()
     states = gap(damaged={("topology", "T", "good"), ("interface", "U", "bad")})
-    assert states["good"] == (State.UP_TO_DATE, State.DAMAGED, State.UP_TO_DATE, State.UP_TO_DATE)
+    assert states["good"] == (
+        State.UP_TO_DATE,
+        State.DAMAGED,
+        State.UP_TO_DATE,
+        State.UP_TO_DATE,
+    )
     assert State.DAMAGED not in states["bad"]
 
 
@@ -176,7 +197,9 @@ def test_stages_with_equal_numbers_share_a_line_and_failures_are_counted_by_stat
 
 def test_the_two_most_frequent_reasons_of_failures_are_counted():
     def failed(decoy: str, reason: str) -> DecoyGap:
-        return DecoyGap("T", decoy, (State.UP_TO_DATE, *[State.FAILED] * 3), Status.FAILED, reason)
+        return DecoyGap(
+            "T", decoy, (State.UP_TO_DATE, *[State.FAILED] * 3), Status.FAILED, reason
+        )
 
     rows = [
         failed("a", "rare"),

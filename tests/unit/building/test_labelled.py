@@ -58,23 +58,33 @@ def put(example: str, place: str) -> Path:
     return path
 
 
-def run(store: Store | None = None, partners: dict[tuple[str, str], str] | None = None, own=None):
+def run(
+    store: Store | None = None,
+    partners: dict[tuple[str, str], str] | None = None,
+    own=None,
+):
     """Label the folder `decoys` by the folder `natives`; the rows by decoy. own : partners by
     chains of the decoy.
     """
     rows = planned(find_decoys("set", Path("decoys")), {}, partners, own)
     ((name, members),) = deal(rows, len(rows)).items()
     write_plans("set", {name: members})
-    found = label_chunk("set", name, find_natives(Path("natives")), store or Store(Path("store")))
+    found = label_chunk(
+        "set", name, find_natives(Path("natives")), store or Store(Path("store"))
+    )
     assert read_labelled("set", [name]) == sorted(found)
-    assert dockq_of("set", name) == {row.key: row.dockq for row in found if row.dockq is not None}
+    assert dockq_of("set", name) == {
+        row.key: row.dockq for row in found if row.dockq is not None
+    }
     return {row.key: row for row in found}
 
 
 def antibody(place: str, atoms: list[str], names: str = "HLA") -> None:
     """Write an antibody on its antigen with these names of heavy chain, light chain and antigen."""
     name = dict(zip("HLA", names, strict=True))
-    write_pdb(Path(place), [f"{line[:21]}{name[line[21]]}{line[22:]}" for line in atoms])
+    write_pdb(
+        Path(place), [f"{line[:21]}{name[line[21]]}{line[22:]}" for line in atoms]
+    )
 
 
 @pytest.mark.parametrize(("native", "joined"), [("HLA", "A:H+L"), ("BCA", "A:B+C")])
@@ -111,7 +121,10 @@ def test_the_chains_of_an_antibody_in_the_native_are_one_partner(native, joined)
 
 
 def test_a_native_is_named_by_its_target_or_lies_in_the_folder_of_its_target():
-    one, two = put("1KTZ/near1", "natives/1KTZ"), put("1PPE/near1", "natives/1PPE/native")
+    one, two = (
+        put("1KTZ/near1", "natives/1KTZ"),
+        put("1PPE/near1", "natives/1PPE/native"),
+    )
     put("1PPE/mid1", "natives/1PPE/model")
     Path("natives/readme.txt").touch()
     assert find_natives(Path("natives")) == {"1KTZ": one, "1PPE": two}
@@ -141,7 +154,11 @@ def test_every_decoy_has_a_label_or_a_status_that_says_why_not():
             "no chain shares 70% of its residues with a chain of the native",
         ),
         ("1KTZ/broken", "unreadable", "no atoms found"),
-        ("1PPE/one", "no_native", "the native natives/1PPE.pdb cannot be read: no atoms found"),
+        (
+            "1PPE/one",
+            "no_native",
+            "the native natives/1PPE.pdb cannot be read: no atoms found",
+        ),
         ("1GCQ/one", "no_native", "the target has no native"),
     ):
         assert said[decoy][0] == status
@@ -157,7 +174,9 @@ def test_partners_are_those_of_the_native_also_where_the_decoy_calls_its_chains_
     put("1KTZ/near1", "natives/1KTZ")
     put("1KTZ/mid1", "decoys/1KTZ/one")
     key = "1KTZ", "one"
-    alike, renamed = (run(partners={key: "A:B"}, own=own)[key] for own in (None, {key: "6:7"}))
+    alike, renamed = (
+        run(partners={key: "A:B"}, own=own)[key] for own in (None, {key: "6:7"})
+    )
     assert renamed == alike
     assert (renamed.status, renamed.partners) == ("ok", "A:B")
 
@@ -166,11 +185,14 @@ def test_partners_are_named_by_chains_of_the_native():
     put("1KTZ/near1", "natives/1KTZ")
     put("1KTZ/mid2", "decoys/1KTZ/one")
     fits, does_not = (
-        run(partners={("1KTZ", "one"): text})["1KTZ", "one"] for text in ("A:B", "A:H+L")
+        run(partners={("1KTZ", "one"): text})["1KTZ", "one"]
+        for text in ("A:B", "A:H+L")
     )
     assert (fits.status, fits.partners) == ("ok", "A:B")
     assert does_not.status == "no_native"
-    assert "the native has no chains H, L, only A, B, in natives/1KTZ" in does_not.reason
+    assert (
+        "the native has no chains H, L, only A, B, in natives/1KTZ" in does_not.reason
+    )
 
 
 # ---- only what has changed -----------------------------------------------------------------------
@@ -282,7 +304,9 @@ def test_the_tables_have_a_row_for_each_decoy_and_for_each_interface():
         "A:B",
         "A:B",
     )
-    assert [label[:3] for label in labels(rows)] == [("1KTZ", "good", next(iter(rows)).dockq)]
+    assert [label[:3] for label in labels(rows)] == [
+        ("1KTZ", "good", next(iter(rows)).dockq)
+    ]
     assert describe(read_decoys(Path("dockq.csv"))) == describe(rows)
 
 

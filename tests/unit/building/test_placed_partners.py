@@ -14,7 +14,12 @@ from structures_text import EXAMPLES
 from toporank.app.config import load_config
 from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.placed_partners import Natives, in_names_of_decoys, ways, ways_by_nature
+from toporank.building.placed_partners import (
+    Natives,
+    in_names_of_decoys,
+    ways,
+    ways_by_nature,
+)
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFTFSSYAMSWVRQAPGKGLEWVS"
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQSISSYLNWYQQKPGKAPKLLIY"
@@ -28,7 +33,12 @@ NATIVE = (("A", ANTIGEN), ("B", HEAVY), ("C", LIGHT))
         ("A:B+C", NATIVE, (("A", HEAVY), ("B", LIGHT), ("C", ANTIGEN)), {"A+B:C"}),
         ("A:B+C", NATIVE, (("X", LIGHT), ("Y", ANTIGEN), ("Z", HEAVY)), {"X+Z:Y"}),
         ("A:B+C", NATIVE, (("A", ANTIGEN), ("B", HEAVY + LIGHT)), {"A:B"}),
-        ("A:B+C", NATIVE, (("A", LIGHT + "GGGGSGGGGS" + HEAVY), ("B", ANTIGEN)), {"A:B"}),
+        (
+            "A:B+C",
+            NATIVE,
+            (("A", LIGHT + "GGGGSGGGGS" + HEAVY), ("B", ANTIGEN)),
+            {"A:B"},
+        ),
         ("A:B", (("A", ANTIGEN), ("B", HEAVY + LIGHT)), NATIVE, {"A:B+C"}),
         ("A:B+C", NATIVE, (("A", HEAVY), ("C", ANTIGEN)), {"A+C of the native:C"}),
         (
@@ -57,7 +67,9 @@ NATIVE = (("A", ANTIGEN), ("B", HEAVY), ("C", LIGHT))
         "copies",
     ],
 )
-def test_sequences_say_which_chains_of_a_decoy_are_partners(partners, native, decoy, expected):
+def test_sequences_say_which_chains_of_a_decoy_are_partners(
+    partners, native, decoy, expected
+):
     assert ways(partners, native, decoy) == expected
 
 
@@ -68,7 +80,12 @@ def test_sequences_say_which_chains_of_a_decoy_are_partners(partners, native, de
         ("A:B+C", NATIVE, (("A", HEAVY + LIGHT), ("B", ANTIGEN)), ""),
         ("", (("A", ANTIGEN), ("B", HEAVY + LIGHT)), NATIVE, "A:B+C"),
         ("A:B+C", NATIVE, (("A", HEAVY), ("B", ANTIGEN)), ""),
-        ("", (("A", ANTIGEN), ("B", HEAVY)), (("B", ANTIGEN), ("A", HEAVY), ("C", LIGHT)), ""),
+        (
+            "",
+            (("A", ANTIGEN), ("B", HEAVY)),
+            (("B", ANTIGEN), ("A", HEAVY), ("C", LIGHT)),
+            "",
+        ),
     ],
     ids=["antibody", "joined in the decoy", "cut in the decoy", "lacking", "one more"],
 )
@@ -113,7 +130,9 @@ def put(example: str, place: str, names: str = "AB") -> None:
 
 def check(**dataset) -> Preflight:
     config = load_config({"datasets": [{"name": "d", "decoys": "decoys", **dataset}]})
-    return preflight(config, Path("repository"), choices=config.choices(), check_dssp=False)
+    return preflight(
+        config, Path("repository"), choices=config.choices(), check_dssp=False
+    )
 
 
 def rows(result: Preflight) -> list[PlannedDecoy]:
@@ -148,7 +167,8 @@ def test_partners_that_are_not_chains_of_the_native_stop_the_run():
     put("1KTZ/mid2", "decoys/1KTZ/m.pdb")
     (problem,) = check(natives="natives", partners="A:B").problems
     assert (
-        "partners A:B are chains of the native, but that of 1KTZ has no A, B, only H, L" in problem
+        "partners A:B are chains of the native, but that of 1KTZ has no A, B, only H, L"
+        in problem
     )
     assert "name the chains as the natives do" in problem
 
@@ -183,6 +203,7 @@ def test_of_two_natives_that_fit_equally_well_none_is_taken():
         put("1KTZ/mid2", f"decoys/{target}/m.pdb")
     lines = check(natives="natives").gap["d"]
     assert any(
-        "1avz-assembly1.pdb and 1avz-assembly2.pdb could both be the native of 1AVZ" in line
+        "1avz-assembly1.pdb and 1avz-assembly2.pdb could both be the native of 1AVZ"
+        in line
         for line in lines
     )

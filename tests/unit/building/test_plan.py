@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from replacing import WAYS
 from toporank import layout
-from toporank.building.chunks.ledger import Ledger, LedgerRow, last_fates, remove_old, write_ledger
+from toporank.building.chunks.ledger import (
+    Ledger,
+    LedgerRow,
+    last_fates,
+    remove_old,
+    write_ledger,
+)
 from toporank.building.chunks.plan import (
     Chunks,
     Current,
@@ -41,7 +47,11 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 def rows(n: int) -> list[PlannedDecoy]:
     """Decoys without files, which a plan does not need."""
     return planned(
-        [Decoy("ds", f"T{i % 7}", f"d{i:05d}", f"decoys/d{i:05d}.pdb") for i in range(n)], {}
+        [
+            Decoy("ds", f"T{i % 7}", f"d{i:05d}", f"decoys/d{i:05d}.pdb")
+            for i in range(n)
+        ],
+        {},
     )
 
 
@@ -66,7 +76,9 @@ def test_every_decoy_is_in_exactly_one_chunk(n, chunk_size):
     assert sorted(members) == sorted(rows(n))
 
 
-@pytest.mark.parametrize(("n", "chunk_size"), [(10_000, 250), (1_000, 500), (3_000, 500)])
+@pytest.mark.parametrize(
+    ("n", "chunk_size"), [(10_000, 250), (1_000, 500), (3_000, 500)]
+)
 def test_chunks_have_about_the_wanted_size(n, chunk_size):
     sizes = [len(members) for members in deal(rows(n), chunk_size).values()]
     assert len(sizes) == -(-n // chunk_size)
@@ -82,7 +94,8 @@ def test_one_decoy_more_or_less_concerns_its_own_chunk():
 def test_where_one_chunk_more_is_needed_one_is_parted():
     before, after = set(deal(rows(1000), 100)), set(deal(rows(1001), 100))
     assert (len(before), len(after)) == (10, 11)
-    assert len(before & after) >= 8  # one is parted in two; the new decoy may lie in a third
+    # one is parted in two; the new decoy may lie in a third
+    assert len(before & after) >= 8
 
 
 def write(path: Path, text: str = "atoms") -> Decoy:
@@ -152,14 +165,18 @@ def test_a_dangling_link_is_planned_and_noticed_when_it_leads_somewhere():
 
 
 def test_a_refused_name_is_planned_without_its_path():
-    (row,) = planned([Decoy("ds", "T", "a-1f2e", "in/T/a\n.pdb", "unprintable name")], {})
+    (row,) = planned(
+        [Decoy("ds", "T", "a-1f2e", "in/T/a\n.pdb", "unprintable name")], {}
+    )
     assert (row.path, row.refused) == ("", "unprintable name")
 
 
 # ---- what a run writes down ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"])
+@pytest.mark.parametrize(
+    "name", ["NA", "1e5", "007", '"', "'a' b", "#x", "a,b", "Å", "\\t"]
+)
 def test_names_come_back_as_they_are(name):
     members = [PlannedDecoy(name, name, f"in/{name}", 1, 2, "0.5")]
     run_of(deal(members, 1))
@@ -187,7 +204,9 @@ def test_writing_down_the_same_again_touches_no_plan():
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"garbage", b"a\tb\n", b"\xff"], ids=["empty", "garbage", "other", "bytes"]
+    "content",
+    [b"", b"garbage", b"a\tb\n", b"\xff"],
+    ids=["empty", "garbage", "other", "bytes"],
 )
 def test_a_plan_that_is_not_what_its_name_says_is_one_line_and_is_written_anew_by_the_next_run(
     content,
@@ -196,7 +215,9 @@ def test_a_plan_that_is_not_what_its_name_says_is_one_line_and_is_written_anew_b
     run_of(chunks)
     (chunk,) = chunks
     Path(layout.PLAN.format(dataset="ds", chunk=chunk)).write_bytes(content)
-    with pytest.raises(RecordError, match=r"plan/.*\.tsv: .* \(delete it and run again\)$"):
+    with pytest.raises(
+        RecordError, match=r"plan/.*\.tsv: .* \(delete it and run again\)$"
+    ):
         read_chunk("ds", chunk)
     run_of(chunks)
     assert read_chunk("ds", chunk) == chunks[chunk]
@@ -225,7 +246,9 @@ def test_without_a_record_of_the_last_run_there_was_none(content):
 
 def end(chunk: str, members: list[PlannedDecoy], reason: str) -> None:
     """Ledger, log, times and progress of a chunk, as its job leaves them."""
-    ledger = Ledger({}, [LedgerRow(*row.key, Status.OK, "graphs", reason) for row in members])
+    ledger = Ledger(
+        {}, [LedgerRow(*row.key, Status.OK, "graphs", reason) for row in members]
+    )
     for pattern in (layout.LOG, layout.TIMES, layout.PROGRESS):
         path = Path(pattern.format(dataset="ds", chunk=chunk))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -241,7 +264,12 @@ def test_of_decoys_outside_a_part_the_latest_build_tells():
     current = run_of(part, whole)
     end(*next(iter(part.items())), "part")
     fates = last_fates("ds", current)
-    assert [fates[row.key].reason for row in rows(4)] == ["part", "whole", "whole", "whole"]
+    assert [fates[row.key].reason for row in rows(4)] == [
+        "part",
+        "whole",
+        "whole",
+        "whole",
+    ]
 
 
 def test_what_belongs_to_chunks_of_no_more_use_goes_when_all_is_built_and_not_before():
@@ -261,9 +289,9 @@ def test_what_belongs_to_chunks_of_no_more_use_goes_when_all_is_built_and_not_be
         Path("logs/benchmarks/chunks/ds"),
         Path(".toporank/progress/ds"),
     ]
-    assert [[file.name.partition(".")[0] for file in folder.iterdir()] for folder in others] == [
-        list(new)
-    ] * 3
+    assert [
+        [file.name.partition(".")[0] for file in folder.iterdir()] for folder in others
+    ] == [list(new)] * 3
     assert read_current("ds") is not None
 
 

@@ -16,7 +16,13 @@ import pytest
 from toporank import layout
 from toporank.building.chunks import published
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
-from toporank.building.chunks.plan import Current, deal, planned, write_current, write_plans
+from toporank.building.chunks.plan import (
+    Current,
+    deal,
+    planned,
+    write_current,
+    write_plans,
+)
 from toporank.building.chunks.published import (
     damaged,
     place,
@@ -54,7 +60,10 @@ def text_of(stage: str, key: tuple[str, str], text: str) -> bytes:
 
 
 def built(
-    *keys: tuple[str, str], text: str = "", failed: str = "", part: Callable | None = None
+    *keys: tuple[str, str],
+    text: str = "",
+    failed: str = "",
+    part: Callable | None = None,
 ) -> list[str]:
     """The records of a build; the names of its chunks. failed : the stage in which all fail. part :
     which are built.
@@ -62,15 +71,22 @@ def built(
     rows = planned([Decoy("ds", *key, f"in/{key[1]}.pdb") for key in keys], {})
     chunks = {name: members for row in rows for name, members in deal([row], 1).items()}
     write_plans("ds", chunks)
-    mine = {name: rows for name, rows in chunks.items() if part is None or part(rows[0].key)}
+    mine = {
+        name: rows for name, rows in chunks.items() if part is None or part(rows[0].key)
+    }
     for name, (member,) in mine.items():
-        stages = layout.STAGES[: layout.STAGES.index(failed)] if failed else layout.STAGES
+        stages = (
+            layout.STAGES[: layout.STAGES.index(failed)] if failed else layout.STAGES
+        )
         digests = {
-            stage: hashlib.sha256(text_of(stage, member.key, text)).hexdigest() for stage in stages
+            stage: hashlib.sha256(text_of(stage, member.key, text)).hexdigest()
+            for stage in stages
         }
         status = (Status.FAILED, failed) if failed else (Status.OK, "graphs")
         row = LedgerRow(*member.key, *status, text)._replace(**digests)
-        write_ledger(Path(layout.LEDGER.format(dataset="ds", chunk=name)), Ledger({}, [row]))
+        write_ledger(
+            Path(layout.LEDGER.format(dataset="ds", chunk=name)), Ledger({}, [row])
+        )
     write_current("ds", Current(("in", "/in"), [*mine], [*chunks]))
     return [*mine]
 
@@ -84,12 +100,22 @@ def shown() -> tuple[int, int]:
 
 
 def files() -> set[str]:
-    return {str(path) for path in Path("results/ds").rglob("*") if path.suffix in (".csv", ".pt")}
+    return {
+        str(path)
+        for path in Path("results/ds").rglob("*")
+        if path.suffix in (".csv", ".pt")
+    }
 
 
 def test_artefacts_stand_where_the_readme_says():
-    assert str(place("mini", "topology", "1AVZ", "near1")) == "results/mini/topology/1AVZ/near1.csv"
-    assert str(place("mini", "graphs", "1AVZ", "near1")) == "results/mini/graphs/1AVZ/near1.pt"
+    assert (
+        str(place("mini", "topology", "1AVZ", "near1"))
+        == "results/mini/topology/1AVZ/near1.csv"
+    )
+    assert (
+        str(place("mini", "graphs", "1AVZ", "near1"))
+        == "results/mini/graphs/1AVZ/near1.pt"
+    )
     assert layout.SUFFIX.keys() == set(layout.STAGES)
 
 
@@ -154,7 +180,10 @@ def test_a_partial_build_leaves_what_it_does_not_build(made):
 
 def test_a_single_decoy_is_published_by_itself_and_its_row_says_what_became_of_it():
     (chunk,) = built(KEYS[0])
-    assert publish_decoy("ds", chunk, {}, Store(Path("store")), as_file).status == Status.OK
+    assert (
+        publish_decoy("ds", chunk, {}, Store(Path("store")), as_file).status
+        == Status.OK
+    )
     assert len(files()) == 4
     assert damaged("ds") == set()  # no table says that anything is there
 
@@ -192,7 +221,9 @@ def test_an_artefact_of_the_same_content_asks_for_nothing():
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"a\nb\tc\n", b"\xff\xfe"])
-def test_without_a_table_nothing_is_known_to_be_published_and_all_is_published_again(content):
+def test_without_a_table_nothing_is_known_to_be_published_and_all_is_published_again(
+    content,
+):
     built(KEYS[0])
     shown()
     Path("results/ds/published.tsv").write_bytes(content)
@@ -228,10 +259,13 @@ def test_nothing_is_deleted_through_a_link_in_results(link):
 
 
 @pytest.mark.parametrize(
-    "in_the_way", ["results/ds/nodes/T", "results/ds/nodes", "results/ds/nodes/T/d1.csv"]
+    "in_the_way",
+    ["results/ds/nodes/T", "results/ds/nodes", "results/ds/nodes/T/d1.csv"],
 )
 @pytest.mark.parametrize(
-    "what", [Path.touch, lambda path: path.symlink_to("nowhere")], ids=["file", "dangling link"]
+    "what",
+    [Path.touch, lambda path: path.symlink_to("nowhere")],
+    ids=["file", "dangling link"],
 )
 def test_what_is_in_the_way_of_a_result_is_named_with_a_remedy(in_the_way, what):
     path = Path(in_the_way)
@@ -239,7 +273,8 @@ def test_what_is_in_the_way_of_a_result_is_named_with_a_remedy(in_the_way, what)
     what(path) if path.suffix == "" else path.mkdir()
     built(KEYS[0])
     with pytest.raises(
-        RecordError, match=r"^results/ds/nodes/T/d1\.csv: something else .* \(remove it\)$"
+        RecordError,
+        match=r"^results/ds/nodes/T/d1\.csv: something else .* \(remove it\)$",
     ):
         shown()
 

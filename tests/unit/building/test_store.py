@@ -22,7 +22,8 @@ INGREDIENTS = {
 }
 SCOPE = "ab" * 32
 HELLO_SHA256 = (
-    "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # sha256sum of `hello`
+    # sha256sum of `hello`
+    "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 )
 
 
@@ -85,7 +86,9 @@ def test_another_process_finds_the_work_again(store):
     ],
     ids=["structure", "parameter", "module", "type", "code", "label", "one more"],
 )
-def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_again(store, change):
+def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_again(
+    store, change
+):
     box = store.scope(SCOPE)
     for ingredients, text in [
         (INGREDIENTS, "one"),
@@ -93,7 +96,8 @@ def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_ag
         (INGREDIENTS, "one"),
     ]:
         assert (
-            box.cached({"kind": "interface", **ingredients}, Maker(text)).content == text.encode()
+            box.cached({"kind": "interface", **ingredients}, Maker(text)).content
+            == text.encode()
         )
         box.save()
     assert store.computed == {"interface": 2}
@@ -102,7 +106,8 @@ def test_every_ingredient_makes_another_artefact_and_changed_back_it_is_found_ag
 VALUES = st.recursive(
     st.none() | st.integers(-3, 3) | st.text("ab\"',:{}", max_size=3),
     lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=2)
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.text("ab", max_size=2), inner, max_size=2)
     ),
     max_leaves=4,
 )
@@ -136,20 +141,30 @@ def test_a_box_is_one_file_that_any_zip_program_opens(store):
     (file,) = files_below(store.root)
     with zipfile.ZipFile(file) as archive:
         assert archive.testzip() is None
-        assert [name.partition("/")[0] for name in archive.namelist()] == ["nodes", "edges"]
+        assert [name.partition("/")[0] for name in archive.namelist()] == [
+            "nodes",
+            "edges",
+        ]
 
 
 @pytest.mark.parametrize(
     ("kind", "packed"), [("edges", True), ("graphs", True), ("topology", False)]
 )
-def test_kinds_whose_numbers_repeat_take_less_room_and_are_read_as_they_were(store, kind, packed):
+def test_kinds_whose_numbers_repeat_take_less_room_and_are_read_as_they_were(
+    store, kind, packed
+):
     text = "0.0 1.0 " * 1000
     path = filled(store, **{kind: text}).path
     assert (path.stat().st_size < len(text) / 4) == packed
-    assert store.scope(SCOPE).find(kind, hashlib.sha256(text.encode()).hexdigest()) == text.encode()
+    assert (
+        store.scope(SCOPE).find(kind, hashlib.sha256(text.encode()).hexdigest())
+        == text.encode()
+    )
 
 
-def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_equal_file(store):
+def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_equal_file(
+    store,
+):
     filled(store, nodes="one")
     filled(store, edges="other")
     (file,) = files_below(store.root)
@@ -171,7 +186,9 @@ def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
     filled(store, **{f"kind{k}": "hello" for k in range(20)})
     read, opened, original = [], [], zipfile.ZipFile.read
     monkeypatch.setattr(
-        zipfile.ZipFile, "read", lambda self, name: read.append(name) or original(self, name)
+        zipfile.ZipFile,
+        "read",
+        lambda self, name: read.append(name) or original(self, name),
     )
     monkeypatch.setattr(
         Store,
@@ -179,7 +196,9 @@ def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
         lambda self, name, scope=Store.scope: opened.append(name) or scope(self, name),
     )
     later = Store(store.root)
-    assert [later.find(SCOPE, f"kind{k}", HELLO_SHA256) for k in range(20)] == [b"hello"] * 20
+    assert [later.find(SCOPE, f"kind{k}", HELLO_SHA256) for k in range(20)] == [
+        b"hello"
+    ] * 20
     assert len(read) == 20
     assert len(opened) == 1
     assert later.find("cd" * 32, "kind0", HELLO_SHA256) is None
@@ -192,7 +211,10 @@ def test_whatever_byte_is_damaged_what_is_read_is_right_or_made_again(store):
     """Every third byte of a small box, and places where it may be cut."""
     path = filled(store, nodes="hello", edges="other").path
     whole = path.read_bytes()
-    flipped = [whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :] for i in range(0, len(whole), 3)]
+    flipped = [
+        whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :]
+        for i in range(0, len(whole), 3)
+    ]
     for damaged in [
         *flipped,
         *(whole[:i] for i in range(0, len(whole), 29)),
@@ -222,7 +244,8 @@ def test_a_damaged_artefact_is_made_again_and_its_neighbour_is_not(store):
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("science"), OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()]
+    "error",
+    [ValueError("science"), OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt()],
 )
 def test_an_exception_in_make_leaves_nothing_behind(store, error):
     with pytest.raises(type(error)):
@@ -254,14 +277,19 @@ def test_making_one_artefact_may_obtain_others(store):
 # ---- of models that are scored -------------------------------------------------------------------
 
 
-def test_of_scored_models_what_only_leads_to_a_graph_is_left_out_and_a_build_adds_it(store):
+def test_of_scored_models_what_only_leads_to_a_graph_is_left_out_and_a_build_adds_it(
+    store,
+):
     scored = Store(store.root, graphs_only=True).scope(SCOPE)
     for kind in ("complex", "topology", "nodes", "edges", "graphs"):
         assert scored.cached(of(kind), Maker(kind)).content == kind.encode()
     scored.save()
     (file,) = files_below(store.root)
     with zipfile.ZipFile(file) as archive:
-        assert [name.partition("/")[0] for name in archive.namelist()] == ["complex", "graphs"]
+        assert [name.partition("/")[0] for name in archive.namelist()] == [
+            "complex",
+            "graphs",
+        ]
     store.cached(SCOPE, of("nodes"), Maker())
     assert store.lookup(SCOPE, of("nodes")).content == b"hello"
     assert store.lookup(SCOPE, of("graphs")).content == b"graphs"

@@ -17,12 +17,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from building import build
-from structures_text import EXAMPLES, Atom, alanine, ca_trace, complex_of, moved, random_complex
+from structures_text import (
+    EXAMPLES,
+    Atom,
+    alanine,
+    ca_trace,
+    complex_of,
+    moved,
+    random_complex,
+)
 from toporank.building.built import read_built
 from toporank.building.chunks.store import Store
 from toporank.building.compared import comparison_table, stored_contacts
 from toporank.building.coverage import CoverageRow
-from toporank.comparing.contacts import contact_bytes, interface_residues, residue_contacts
+from toporank.comparing.contacts import (
+    contact_bytes,
+    interface_residues,
+    residue_contacts,
+)
 from toporank.comparing.decoys import Compared, Comparison, clusters, compare
 from toporank.comparing.superposition import interface_rmsd
 from toporank.errors import StructureError
@@ -43,7 +55,10 @@ def by_plain_loops(complex_: Complex) -> set[tuple[int, int]]:
     for atom, residue in enumerate(complex_.residue_of):
         apart = np.linalg.norm(complex_.xyz - complex_.xyz[atom], axis=1)
         for other in complex_.residue_of[apart < 5.0]:
-            if residue < other and -1 != complex_.body_of[residue] != complex_.body_of[other] != -1:
+            if (
+                residue < other
+                and -1 != complex_.body_of[residue] != complex_.body_of[other] != -1
+            ):
                 found.add((int(residue), int(other)))
     return found
 
@@ -69,7 +84,11 @@ def test_five_angstrom_are_too_far_and_hydrogens_do_not_count():
 def test_without_two_bodies_nothing_touches():
     for chains in ("", "A"):
         complex_ = random_complex(0, chains="A")
-        complex_ = complex_ if chains else replace(complex_, parents=("",) * len(complex_.parents))
+        complex_ = (
+            complex_
+            if chains
+            else replace(complex_, parents=("",) * len(complex_.parents))
+        )
         assert residue_contacts(complex_).shape == (0, 2)
         assert not interface_residues(complex_).any()
 
@@ -99,9 +118,9 @@ POINTS = np.random.default_rng(3).normal(0, 10, (20, 3))
 
 
 def test_a_moved_copy_is_the_same_and_a_mirror_image_is_not():
-    assert rmsd(POINTS, moved(replace(random_complex(0), xyz=POINTS)).xyz) == pytest.approx(
-        0, abs=1e-6
-    )
+    assert rmsd(
+        POINTS, moved(replace(random_complex(0), xyz=POINTS)).xyz
+    ) == pytest.approx(0, abs=1e-6)
     assert rmsd(POINTS, -POINTS) > 1
 
 
@@ -131,7 +150,9 @@ def clustered(n: int, *edges: tuple[int, Iterable[int]]) -> list[list[int]]:
 
 def test_the_decoy_with_most_neighbours_comes_first_and_takes_them():
     """By hand: 2 has five; then 8 has three left, since 1 is taken; 0 and 11 are in none."""
-    assert clustered(12, (2, [1, 3, 4, 5, 6]), (8, [1, 7, 9, 10]), (1, [2, 0]), (11, [8, 9])) == [
+    assert clustered(
+        12, (2, [1, 3, 4, 5, 6]), (8, [1, 7, 9, 10]), (1, [2, 0]), (11, [8, 9])
+    ) == [
         [1, 2, 3, 4, 5, 6],
         [7, 8, 9, 10],
     ]
@@ -155,20 +176,33 @@ def test_two_groups_that_lie_apart_are_two_clusters_the_larger_one_first():
     small = {f"a{i}": {*range(20)} - {i} for i in range(4)}
     large = {f"b{i}": {*range(100, 130)} - {100 + i} for i in range(5)}
     found = compared({**small, **large, "alone": {*range(200, 210)}})
-    assert [found[name].cluster for name in sorted(found)] == [2, 2, 2, 2, None, 1, 1, 1, 1, 1]
+    assert [found[name].cluster for name in sorted(found)] == [
+        2,
+        2,
+        2,
+        2,
+        None,
+        1,
+        1,
+        1,
+        1,
+        1,
+    ]
     assert found["a0"].consensus == pytest.approx(3 * (18 / 19) / 9, abs=1e-6)
     assert found["alone"].consensus == 0.0
 
 
 @pytest.mark.parametrize(
     ("common", "size", "neighbours"),
-    [(6, 13, True), (5, 13, False), (6, 14, False)],  # 6/10 and 6/13; 5/10; 6/14 < 0.6 * 0.75
+    # 6/10 and 6/13; 5/10; 6/14 < 0.6 * 0.75
+    [(6, 13, True), (5, 13, False), (6, 14, False)],
 )
 def test_a_neighbour_has_six_tenths_of_my_contacts_and_i_three_quarters_of_that_of_its(
     common, size, neighbours
 ):
     around = {
-        f"n{i}": {*range(common), *range(100 * i, 100 * i + size - common)} for i in (1, 2, 3)
+        f"n{i}": {*range(common), *range(100 * i, 100 * i + size - common)}
+        for i in (1, 2, 3)
     }
     found = compared({"centre": range(10), **around})
     assert {row.cluster for row in found.values()} == ({1} if neighbours else {None})
@@ -185,9 +219,13 @@ def test_consensus_is_that_of_plain_sets_whatever_decoys_are_called(sets, random
     found = compared(dict(zip(names, sets, strict=True)))
     for name, mine in zip(names, sets, strict=True):
         others = [
-            other for other_name, other in zip(names, sets, strict=True) if other_name != name
+            other
+            for other_name, other in zip(names, sets, strict=True)
+            if other_name != name
         ]
-        dice = [2 * len(mine & other) / max(1, len(mine) + len(other)) for other in others]
+        dice = [
+            2 * len(mine & other) / max(1, len(mine) + len(other)) for other in others
+        ]
         assert found[name].consensus == pytest.approx(sum(dice) / len(dice), abs=1e-6)
         assert 0 <= found[name].consensus <= 1
 
@@ -208,7 +246,8 @@ def test_a_twin_is_found_under_the_first_name_and_no_twin_has_twins():
         "d": 0.8,
     }  # of each half; the RMSD is about the difference
     found = compare(
-        Compared(name, content(range(20), xyz + shift * across)) for name, shift in shifts.items()
+        Compared(name, content(range(20), xyz + shift * across))
+        for name, shift in shifts.items()
     )
     assert {name: row.twin_of for name, row in found.items()} == {
         "a": "",
@@ -224,21 +263,28 @@ def test_partners_named_in_another_order_and_renumbered_chains():
     """
     complex_ = random_complex(2, chains="ABC")
     one, two = (
-        complex_.with_partners(parts) for parts in ((("A", "B"), ("C",)), (("C",), ("A", "B")))
+        complex_.with_partners(parts)
+        for parts in ((("A", "B"), ("C",)), (("C",), ("A", "B")))
     )
     assert contact_bytes(one) == contact_bytes(two) != contact_bytes(complex_)
-    inserted = replace(one, residues=tuple(r._replace(insertion_code="A") for r in one.residues))
+    inserted = replace(
+        one, residues=tuple(r._replace(insertion_code="A") for r in one.residues)
+    )
     assert (
-        compare([Compared("a", contact_bytes(one)), Compared("b", contact_bytes(inserted))])[
-            "b"
-        ].consensus
+        compare(
+            [Compared("a", contact_bytes(one)), Compared("b", contact_bytes(inserted))]
+        )["b"].consensus
         == 1.0
     )
 
 
 def test_a_ligand_is_in_no_contact_and_a_residue_without_ca_in_no_superposition():
     complex_ = complex_of(
-        [*alanine("A", 1, 0.0), *alanine("B", 1, 4.0), Atom("CB", "ALA", "B", 2, 1.0, 3.0, 0.0)]
+        [
+            *alanine("A", 1, 0.0),
+            *alanine("B", 1, 4.0),
+            Atom("CB", "ALA", "B", 2, 1.0, 3.0, 0.0),
+        ]
     )
     assert pairs(complex_) == [(0, 1), (0, 2)]
     tensors = safetensors.numpy.load(contact_bytes(complex_))
@@ -253,20 +299,39 @@ def row(
     decoy: str, duplicate_of: str = "", status: str = Status.OK, target: str = "T"
 ) -> CoverageRow:
     return CoverageRow(
-        target, decoy, status, "graphs", "", None, "", 2, 9, f"in/{decoy}.pdb", duplicate_of
+        target,
+        decoy,
+        status,
+        "graphs",
+        "",
+        None,
+        "",
+        2,
+        9,
+        f"in/{decoy}.pdb",
+        duplicate_of,
     )
 
 
 def test_a_copy_has_no_vote_and_stands_where_its_original_stands():
-    decoys = {"a": {*range(10)}, "b": {*range(5)}, "c": {*range(100, 110)}, "copy": None}
-    alone = comparison_table(map(row, "abc"), lambda key: Compared(key[1], content(decoys[key[1]])))
+    decoys = {
+        "a": {*range(10)},
+        "b": {*range(5)},
+        "c": {*range(100, 110)},
+        "copy": None,
+    }
+    alone = comparison_table(
+        map(row, "abc"), lambda key: Compared(key[1], content(decoys[key[1]]))
+    )
     coverage = [
         *map(row, "abc"),
         row("copy", "a"),
         row("failed", status=Status.FAILED),
         row("a", target="U"),
     ]
-    table = comparison_table(coverage, lambda key: Compared(key[1], content(decoys[key[1]])))
+    table = comparison_table(
+        coverage, lambda key: Compared(key[1], content(decoys[key[1]]))
+    )
     assert table[:3] == alone
     assert table[3:] == [
         alone[0]._replace(decoy="copy"),

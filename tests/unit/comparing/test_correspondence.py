@@ -60,7 +60,9 @@ def renumbered(complex_: Complex, shift: int = 1000) -> Complex:
 
 
 def reordered(complex_: Complex) -> Complex:
-    return selected(complex_, np.concatenate([*reversed(places_of_chains(complex_).values())]))
+    return selected(
+        complex_, np.concatenate([*reversed(places_of_chains(complex_).values())])
+    )
 
 
 def shortened(complex_: Complex) -> Complex:
@@ -105,9 +107,14 @@ class Said:
     """All that is said of the models of a target beside one another."""
 
     def __init__(self, decoys: Mapping[str, Complex]):
-        contents = {name: contact_bytes(complex_) for name, complex_ in sorted(decoys.items())}
+        contents = {
+            name: contact_bytes(complex_) for name, complex_ in sorted(decoys.items())
+        }
         self.maps = maps_of_target(contents.items())
-        given = [Compared(name, content, self.maps[name]) for name, content in contents.items()]
+        given = [
+            Compared(name, content, self.maps[name])
+            for name, content in contents.items()
+        ]
         self.compared = compare(given)
         read = read_decoys(given)
         self.similarities = list(similarities(read.contacts))
@@ -115,15 +122,30 @@ class Said:
         self.agreement = residue_agreement(contact_agreement(read, weight))
         rows = [
             CoverageRow(
-                "T", n, Status.OK, "", "", None, "", 2, 9, "", "", chain_map_text(self.maps[n])
+                "T",
+                n,
+                Status.OK,
+                "",
+                "",
+                None,
+                "",
+                2,
+                9,
+                "",
+                "",
+                chain_map_text(self.maps[n]),
             )
             for n in decoys
         ]
         fates = {
-            ("T", n): LedgerRow("T", n, Status.OK, "graphs", meetings=meetings_text(meetings_of(c)))
+            ("T", n): LedgerRow(
+                "T", n, Status.OK, "graphs", meetings=meetings_text(meetings_of(c))
+            )
             for n, c in decoys.items()
         }
-        self.interfaces = [row for row in interface_table(rows, fates) if row.n_contacts]
+        self.interfaces = [
+            row for row in interface_table(rows, fates) if row.n_contacts
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +155,9 @@ def unchanged() -> Said:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_half_of_the_models_changed_say_what_all_said_before(unchanged, change):
-    changed = {name: CHANGES[change](c) if name in HALF else c for name, c in DECOYS.items()}
+    changed = {
+        name: CHANGES[change](c) if name in HALF else c for name, c in DECOYS.items()
+    }
     found = Said(changed)
     for name in DECOYS:
         assert found.compared[name].cluster == unchanged.compared[name].cluster
@@ -153,15 +177,21 @@ def test_half_of_the_models_changed_say_what_all_said_before(unchanged, change):
 
 
 def made_up(
-    names: str, sequences: Mapping[str, str], touching: list[tuple[str, str]], seed: int = 0
+    names: str,
+    sequences: Mapping[str, str],
+    touching: list[tuple[str, str]],
+    seed: int = 0,
 ) -> Traces:
     """A model whose chains of these names touch in these pairs, residue k of one residue k of the
     other, k < 20.
     """
     draw = np.random.default_rng(seed)
-    residues = [(name, k + 1, "") for name in names for k in range(len(sequences[name]))]
+    residues = [
+        (name, k + 1, "") for name in names for k in range(len(sequences[name]))
+    ]
     first = {
-        name: next(i for i, residue in enumerate(residues) if residue[0] == name) for name in names
+        name: next(i for i, residue in enumerate(residues) if residue[0] == name)
+        for name in names
     }
     contacts = [
         (first[a] + k, first[b] + k + abs(ord(a) - ord(b)) % 3)
@@ -170,14 +200,19 @@ def made_up(
     ]
     letters = "".join(sequences[name] for name in names)
     return traces(
-        residues, letters, draw.normal(0, 20, (len(letters), 3)), np.array(contacts).reshape(-1, 2)
+        residues,
+        letters,
+        draw.normal(0, 20, (len(letters), 3)),
+        np.array(contacts).reshape(-1, 2),
     )
 
 
 def called(model: Traces, names: Mapping[str, str]) -> Traces:
     """The model with other names of chains."""
     chains = {
-        names[name]: t._replace(residues=tuple((names[name], *r[1:]) for r in t.residues))
+        names[name]: t._replace(
+            residues=tuple((names[name], *r[1:]) for r in t.residues)
+        )
         for name, t in model.chains.items()
     }
     return Traces(chains, model.contacts)
@@ -191,7 +226,9 @@ def test_names_of_identical_chains_mean_nothing(names):
     """Contacts of a dimer and trimer that are not symmetric are matched, whichever names the
     identical chains have.
     """
-    model = made_up(names, dict.fromkeys(names, HOMO), [("A", "B"), ("C", "A")][: len(names) - 1])
+    model = made_up(
+        names, dict.fromkeys(names, HOMO), [("A", "B"), ("C", "A")][: len(names) - 1]
+    )
     for order in permutations(names):
         other = called(model, dict(zip(names, order, strict=True)))
         found = chain_maps({"a": model, "b": other})
@@ -212,7 +249,10 @@ def test_of_several_ways_to_map_copies_the_one_with_most_contacts_in_common_coun
 def test_a_chain_that_no_other_model_has_gets_a_name_of_its_own():
     sequences = {"A": sequence_of(2, 80), "B": HOMO, "C": sequence_of(3, 50)}
     found = chain_maps(
-        {"a": made_up("AB", sequences, [("A", "B")]), "b": made_up("AC", sequences, [("A", "C")])}
+        {
+            "a": made_up("AB", sequences, [("A", "B")]),
+            "b": made_up("AC", sequences, [("A", "C")]),
+        }
     )
     assert {*found["a"].values()} & {*found["b"].values()} == {found["a"]["A"]}
     assert len({*found["a"].values(), *found["b"].values()}) == 3
@@ -226,7 +266,9 @@ def test_sixty_identical_chains_in_two_models_take_seconds():
     start = time.process_time()
     found = chain_maps({"a": model, "b": other})
     assert time.process_time() - start < 10
-    assert found["b"] == {names[::-1][i]: found["a"][name] for i, name in enumerate(names)}
+    assert found["b"] == {
+        names[::-1][i]: found["a"][name] for i, name in enumerate(names)
+    }
 
 
 # ---- residues ------------------------------------------------------------------------------------
@@ -235,7 +277,9 @@ def test_sixty_identical_chains_in_two_models_take_seconds():
 def trace(sequence: str, numbers: list[int] | None = None, codes: str = "") -> Trace:
     numbers = numbers or list(range(1, len(sequence) + 1))
     residues = tuple(("A", n, codes) for n in numbers)
-    return Trace(residues, sequence, np.arange(len(sequence)), np.zeros((len(sequence), 3)))
+    return Trace(
+        residues, sequence, np.arange(len(sequence)), np.zeros((len(sequence), 3))
+    )
 
 
 WHOLE = trace(sequence_of(5, 100))
@@ -258,7 +302,10 @@ def test_numbers_count_where_nine_residues_of_ten_agree(length, place):
     """An alignment gives an exchange at the end no place, numbers do."""
     whole = trace(WHOLE.sequence[:length])
     last = "W" if whole.sequence[-1] != "W" else "A"
-    assert matched(whole, trace(whole.sequence[:-1] + last)).tolist() == [*range(length - 1), place]
+    assert matched(whole, trace(whole.sequence[:-1] + last)).tolist() == [
+        *range(length - 1),
+        place,
+    ]
 
 
 # ---- the column ----------------------------------------------------------------------------------
@@ -267,7 +314,8 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=0, max_size=5
 
 
 @given(
-    st.lists(NAMES, unique=True, max_size=6), st.lists(NAMES, unique=True, min_size=6, max_size=6)
+    st.lists(NAMES, unique=True, max_size=6),
+    st.lists(NAMES, unique=True, min_size=6, max_size=6),
 )
 def test_a_map_is_read_as_it_was_written_whatever_chains_are_called(own, target):
     chain_map = dict(zip(own, target, strict=False))

@@ -38,9 +38,15 @@ def text(found: NativeLabel) -> str:
 # ---- the value is that of the formula with the partner as one body -------------------------------
 
 
-@pytest.mark.parametrize("partners", [(), (("B",), ("H", "L"))], ids=["without partners", "H+L:B"])
-@pytest.mark.parametrize(("target", "name", "expected"), [row[:3] for row in DOCKQ_2_1_3])
-def test_several_chains_of_the_native_are_one_chain_of_the_decoy(target, name, expected, partners):
+@pytest.mark.parametrize(
+    "partners", [(), (("B",), ("H", "L"))], ids=["without partners", "H+L:B"]
+)
+@pytest.mark.parametrize(
+    ("target", "name", "expected"), [row[:3] for row in DOCKQ_2_1_3]
+)
+def test_several_chains_of_the_native_are_one_chain_of_the_decoy(
+    target, name, expected, partners
+):
     native, decoy = cut(example(target, "near1"), "A", "HL"), example(target, name)
     found = label(Native(native, partners), decoy)
     assert found.dockq == pytest.approx(expected, abs=6e-5)
@@ -50,9 +56,13 @@ def test_several_chains_of_the_native_are_one_chain_of_the_decoy(target, name, e
 
 
 @pytest.mark.parametrize("into", ["EF", "EFG"])
-@pytest.mark.parametrize(("target", "name", "expected"), [row[:3] for row in DOCKQ_2_1_3])
+@pytest.mark.parametrize(
+    ("target", "name", "expected"), [row[:3] for row in DOCKQ_2_1_3]
+)
 def test_one_chain_of_the_native_is_several_of_the_decoy(target, name, expected, into):
-    found = label(Native(example(target, "near1")), cut(example(target, name), "B", into))
+    found = label(
+        Native(example(target, "near1")), cut(example(target, name), "B", into)
+    )
     assert found.dockq == pytest.approx(expected, abs=6e-5)
     assert text(found) == f"A=A B={'+'.join(into)}"
     assert sorted(found.partners) == [("A",), ("B",)]
@@ -67,7 +77,8 @@ def test_three_chains_in_one_in_another_order_and_with_a_linker():
     parts = [chain(whole, "B", "B"), pieces_[0], linker, *pieces_[1:]]
     decoy = joined(together(*parts), "LKXH", "A", 1000)
     expected = label(
-        Native(native, (("B",), ("H", "L", "X"))), together(chain(whole, "B", "B"), *pieces_)
+        Native(native, (("B",), ("H", "L", "X"))),
+        together(chain(whole, "B", "B"), *pieces_),
     ).dockq
     found = label(Native(native), moved(decoy, 3))
     assert found.dockq == pytest.approx(expected, abs=1e-6)
@@ -113,7 +124,8 @@ def test_a_sequence_is_cut_only_where_two_parts_lie_side_by_side():
         slice(27, 49),
     )
     assert pieces(first + second, (("H", first), ("C", first))) == ()
-    assert pieces(first + second, (("H", first), ("P", "LEER"))) == ()  # too short to mean anything
+    # too short to mean anything
+    assert pieces(first + second, (("H", first), ("P", "LEER"))) == ()
     assert len(pieces(first + first, (("H", first), ("C", first)))) == 2
 
 
@@ -130,7 +142,9 @@ def test_partners_that_part_a_chain_of_the_decoy_are_refused():
 
 def test_a_decoy_whose_only_chain_is_the_whole_native_has_no_interface():
     native = example("1KTZ", "near1")
-    with pytest.raises(LabelError, match="all chains of the native are one chain of the decoy"):
+    with pytest.raises(
+        LabelError, match="all chains of the native are one chain of the decoy"
+    ):
         label(Native(native), joined(native, "AB", "A"))
 
 
@@ -138,7 +152,8 @@ def test_a_decoy_whose_only_chain_is_the_whole_native_has_no_interface():
 
 
 @pytest.mark.parametrize(
-    "mapping", [{"A": ("B",), "B": ("A",)}, {"H": ("A",), "L": ("A",), "A=1": ("B", "C+D")}]
+    "mapping",
+    [{"A": ("B",), "B": ("A",)}, {"H": ("A",), "L": ("A",), "A=1": ("B", "C+D")}],
 )
 def test_which_chain_is_which_comes_back_from_its_text(mapping):
     assert read_mapping(mapping_text(mapping)) == mapping

@@ -18,7 +18,11 @@ from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.native.alignment import align, most_identical
 from toporank.comparing.native.dockq import NativeInterface, Side, score
 from toporank.comparing.native.label import Native, label
-from toporank.comparing.native.local import local_quality, native_contacts, right_residues
+from toporank.comparing.native.local import (
+    local_quality,
+    native_contacts,
+    right_residues,
+)
 from toporank.comparing.native.mapping import chains_of
 from toporank.comparing.native.mapping import counterparts as counterparts_of
 from toporank.errors import NativeError, OtherProteinError
@@ -56,7 +60,9 @@ def decoy() -> Complex:
 # ---- the numbers ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("target", "name", "expected", "fnat", "irmsd", "lrmsd"), DOCKQ_2_1_3)
+@pytest.mark.parametrize(
+    ("target", "name", "expected", "fnat", "irmsd", "lrmsd"), DOCKQ_2_1_3
+)
 def test_the_scores_are_those_of_dockq(target, name, expected, fnat, irmsd, lrmsd):
     found = label(Native(example(target, "near1")), example(target, name))
     (scores,) = found.interfaces.values()
@@ -108,7 +114,10 @@ def longest_common(one: str, other: str) -> int:
     for letter in one:
         before = 0
         for j, theirs in enumerate(other, start=1):
-            before, row[j] = row[j], before + 1 if letter == theirs else max(row[j], row[j - 1])
+            before, row[j] = (
+                row[j],
+                before + 1 if letter == theirs else max(row[j], row[j - 1]),
+            )
     return row[-1]
 
 
@@ -123,7 +132,9 @@ def test_what_needs_no_alignment_could_not_have_passed_it(one, other):
 def test_residues_that_are_missing_or_numbered_differently_do_not_matter(native, decoy):
     rows = np.arange(len(decoy.residues))
     some = selected(decoy, rows[(rows % 17 != 5) & (rows > 3)])
-    some = replace(some, residues=tuple(ResidueId(r.chain, r.number + 500) for r in some.residues))
+    some = replace(
+        some, residues=tuple(ResidueId(r.chain, r.number + 500) for r in some.residues)
+    )
     found = label(Native(native), some)
     assert found.dockq == pytest.approx(label(Native(native), decoy).dockq, abs=0.05)
     assert found.notes == ()
@@ -155,7 +166,10 @@ def test_without_partners_the_label_is_the_mean_over_the_interfaces(native, deco
 def trimer(native) -> Complex:
     """Three copies of one chain side by side, which the order of their names does not tell."""
     return together(
-        *(chain(native, "B", new, shift) for new, shift in (("A", 0.0), ("B", 18.0), ("C", 36.0)))
+        *(
+            chain(native, "B", new, shift)
+            for new, shift in (("A", 0.0), ("B", 18.0), ("C", 36.0))
+        )
     )
 
 
@@ -170,7 +184,10 @@ def test_of_repeated_chains_the_best_mapping_counts(trimer, names):
 def test_a_residue_of_hydrogens_alone_is_not_part_of_a_chain(native):
     names = native.atom_names.copy()
     names[native.residue_of == 5] = b"H"
-    whole, others = chains_of(native)["A"], chains_of(replace(native, atom_names=names))["A"]
+    whole, others = (
+        chains_of(native)["A"],
+        chains_of(replace(native, atom_names=names))["A"],
+    )
     assert others.index.tolist() == [i for i in whole.index.tolist() if i != 5]
     assert others.sequence == whole.sequence[:5] + whole.sequence[6:]
 
@@ -179,14 +196,17 @@ def relative(sequence: str, n: int) -> str:
     """The sequence with n letters that are others, evenly spread."""
     places = {round(i * len(sequence) / n) for i in range(n)}
     return "".join(
-        "W" if i in places and letter != "W" else letter for i, letter in enumerate(sequence)
+        "W" if i in places and letter != "W" else letter
+        for i, letter in enumerate(sequence)
     )
 
 
 def test_a_relative_of_a_chain_is_no_copy_of_it_where_the_chain_itself_is_there(native):
     chains = chains_of(native)
     own = chains["A"]
-    alike = replace(own, name="R", sequence=relative(own.sequence, len(own.sequence) // 5))
+    alike = replace(
+        own, name="R", sequence=relative(own.sequence, len(own.sequence) // 5)
+    )
     assert counterparts_of({"A": own}, {"R": alike, "A": own}) == {"A": ["A"]}
     assert counterparts_of({"A": own}, {"R": alike}) == {"A": ["R"]}
     assert counterparts_of({"A": own, "R": alike}, {"x": own, "y": alike}) == {
@@ -202,7 +222,8 @@ def test_of_sides_of_equal_size_the_second_is_superposed_as_dockq_does():
     rng = np.random.default_rng(0)
     backbone = np.cumsum(rng.normal(size=(2, 12, 4, 3)), axis=1)
     sides = tuple(
-        Side(side + place, side + place) for side, place in zip(backbone, (0.0, 2.0), strict=True)
+        Side(side + place, side + place)
+        for side, place in zip(backbone, (0.0, 2.0), strict=True)
     )
     pairs = np.argwhere(np.ones((12, 12), dtype=bool))
     deformed = sides[0].backbone + rng.normal(size=(12, 4, 3))
@@ -216,8 +237,12 @@ def test_of_sides_of_equal_size_the_second_is_superposed_as_dockq_does():
 
 def test_many_copies_are_mapped_by_superposition_instead_of_trying_all(native):
     letters = string.ascii_uppercase[:8]
-    ring = together(*(chain(native, "B", name, 18.0 * i) for i, name in enumerate(letters)))
-    shuffled = moved(renamed(ring, dict(zip(letters, letters[3:] + letters[:3], strict=True))))
+    ring = together(
+        *(chain(native, "B", name, 18.0 * i) for i, name in enumerate(letters))
+    )
+    shuffled = moved(
+        renamed(ring, dict(zip(letters, letters[3:] + letters[:3], strict=True)))
+    )
     found = Native(ring)
     assert label(found, shuffled).dockq == pytest.approx(1.0)
 
@@ -231,7 +256,9 @@ def test_a_model_with_more_chains_is_cut_to_the_best_copy_and_says_so(native, de
 
 
 def test_a_model_that_lacks_chains_is_labelled_over_what_is_there_and_says_so(trimer):
-    found = label(Native(trimer), together(chain(trimer, "A", "A"), chain(trimer, "B", "B")))
+    found = label(
+        Native(trimer), together(chain(trimer, "A", "A"), chain(trimer, "B", "B"))
+    )
     assert found.dockq == pytest.approx(1.0)
     assert len(found.interfaces) == 1
     assert found.notes == ("no counterpart of chain C of the native",)
@@ -249,9 +276,9 @@ def quality(native: Complex, decoy: Complex) -> tuple[np.ndarray, np.ndarray]:
     expected = label(known, decoy).counterparts[there]
     chains = np.array([decoy.residues[r].chain for r in there])
     pairs = np.array(np.triu_indices(len(there), 1))
-    return local_quality(decoy.xyz[decoy.ca[there]], expected, pairs), chains[pairs[0]] == chains[
-        pairs[1]
-    ]
+    return local_quality(decoy.xyz[decoy.ca[there]], expected, pairs), chains[
+        pairs[0]
+    ] == chains[pairs[1]]
 
 
 def test_where_a_partner_is_far_off_only_contacts_between_partners_are_bad(native):
@@ -265,7 +292,11 @@ def test_where_a_partner_is_far_off_only_contacts_between_partners_are_bad(nativ
 def judged(native: Complex, decoy: Complex) -> list[bool]:
     known = Native(native)
     expected = label(known, decoy).counterparts
-    return [*right_residues(decoy, expected, native_contacts(decoy, expected, native)).values()]
+    return [
+        *right_residues(
+            decoy, expected, native_contacts(decoy, expected, native)
+        ).values()
+    ]
 
 
 def test_residues_that_touch_something_else_are_wrong_and_those_that_touch_nothing_are_not_judged(
@@ -273,16 +304,24 @@ def test_residues_that_touch_something_else_are_wrong_and_those_that_touch_nothi
 ):
     decoy = together(chain(native, "A", "A"), chain(native, "B", "B", 4.0))
     expected = label(Native(native), decoy).counterparts
-    pairs, kept = ({*map(tuple, residue_contacts(each).tolist())} for each in (native, decoy))
+    pairs, kept = (
+        {*map(tuple, residue_contacts(each).tolist())} for each in (native, decoy)
+    )
     of_native = native_contacts(decoy, expected, native)
-    assert {*map(tuple, of_native.tolist())} == pairs  # the residues of both are in one order
+    # the residues of both are in one order
+    assert {*map(tuple, of_native.tolist())} == pairs
     right = {}
     for r in {r for pair in kept for r in pair}:
         own = [pair for pair in pairs if r in pair]
         right[r] = bool(own) and sum(pair in kept for pair in own) >= len(own) / 2
     assert right_residues(decoy, expected, of_native) == right
     assert {*right.values()} == {True, False}
-    assert judged(native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0))) == []
+    assert (
+        judged(
+            native, together(chain(native, "A", "A"), chain(native, "B", "B", 200.0))
+        )
+        == []
+    )
 
 
 def test_a_contact_is_as_good_as_the_share_of_thresholds_that_its_distance_keeps():

@@ -21,7 +21,12 @@ def rotation(seed: int) -> np.ndarray:
 
 
 def pose(
-    seed: int, decoy: str = NEAR, *, noise: float = 0.0, digits: int = 9, still: bool = False
+    seed: int,
+    decoy: str = NEAR,
+    *,
+    noise: float = 0.0,
+    digits: int = 9,
+    still: bool = False,
 ) -> bytes:
     """The contacts of an example decoy, turned and moved, its coordinates rounded as in a PDB file.
 

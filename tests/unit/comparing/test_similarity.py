@@ -23,7 +23,14 @@ from toporank.comparing.homology.clusters import (
     references,
 )
 from toporank.comparing.homology.kmers import containments, kind_of, kmers, sample
-from toporank.comparing.homology.remembered import KEPT, LONGEST, hashes, merged, recall, remember
+from toporank.comparing.homology.remembered import (
+    KEPT,
+    LONGEST,
+    hashes,
+    merged,
+    recall,
+    remember,
+)
 from toporank.errors import ConfigError
 from toporank.inputs.labels import Label, split_by_target
 
@@ -37,7 +44,11 @@ def containment(one: str, other: str) -> float:
 
 def words(sequence: str) -> set[str]:
     """The 5-mers of a sequence, the plain way."""
-    return {w for i in range(len(sequence) - 4) if set(w := sequence[i : i + 5]) <= set(LETTERS)}
+    return {
+        w
+        for i in range(len(sequence) - 4)
+        if set(w := sequence[i : i + 5]) <= set(LETTERS)
+    }
 
 
 # ---- chains --------------------------------------------------------------------------------------
@@ -56,7 +67,9 @@ def test_hashes_are_those_that_checkpoints_remember():
 @given(st.text(alphabet="ACDX", max_size=40), st.text(alphabet="ACDX", max_size=40))
 def test_containment_is_that_of_the_sets_of_words(one, other):
     a, b = words(one), words(other)
-    assert containment(one, other) == pytest.approx(len(a & b) / max(1, min(len(a), len(b))))
+    assert containment(one, other) == pytest.approx(
+        len(a & b) / max(1, min(len(a), len(b)))
+    )
 
 
 def test_the_containment_in_a_sample_is_an_estimate_without_bias():
@@ -65,7 +78,8 @@ def test_the_containment_in_a_sample_is_an_estimate_without_bias():
         whole = chain(seed, 400)
         other = whole[:200] + chain(seed + 100, 200)
         errors.append(
-            float(containments([other], [sample(whole, KEPT)])[2][0]) - containment(other, whole)
+            float(containments([other], [sample(whole, KEPT)])[2][0])
+            - containment(other, whole)
         )
     assert np.std(errors) == pytest.approx(
         0.06, abs=0.02
@@ -82,7 +96,13 @@ TRYPSIN = (
 
 @pytest.mark.parametrize(
     "sequence",
-    [HEAVY, LIGHT, ALPHA, f"MKKTAIAIAV{HEAVY}ASTKGPSVFPLAPSSKSTSG", HEAVY.replace("WGQG", "RGQG")],
+    [
+        HEAVY,
+        LIGHT,
+        ALPHA,
+        f"MKKTAIAIAV{HEAVY}ASTKGPSVFPLAPSSKSTSG",
+        HEAVY.replace("WGQG", "RGQG"),
+    ],
 )
 def test_variable_domains_of_antibodies_and_receptors_are_recognised(sequence):
     assert kind_of(sequence) == "antibody"
@@ -98,27 +118,40 @@ def test_other_proteins_are_not_taken_for_antibodies(sequence):
 
 def test_a_chain_that_tells_no_more_than_19_residues_is_a_peptide():
     assert [kind_of(chain(1, n)) for n in (19, 20)] == ["peptide", "protein"]
-    assert [kind_of(s) for s in ("X" * 300, "G" * 300, "X" * 300 + "HHHHHH", "GS" * 30)] == [
-        "peptide"
-    ] * 4
+    assert [
+        kind_of(s) for s in ("X" * 300, "G" * 300, "X" * 300 + "HHHHHH", "GS" * 30)
+    ] == ["peptide"] * 4
 
 
 # ---- clusters ------------------------------------------------------------------------------------
 
 A, B, C = chain(1), chain(2), chain(3)
-FAMILY = {"t1": [A, B], "t2": [B[:60] + chain(4, 60), C], "t3": [C], "t4": [chain(5)], "t5": []}
+FAMILY = {
+    "t1": [A, B],
+    "t2": [B[:60] + chain(4, 60), C],
+    "t3": [C],
+    "t4": [chain(5)],
+    "t5": [],
+}
 """t1 and t2 share a half of a chain, t2 and t3 a whole one; t4 is alone, and of t5 nothing is
 compared.
 """
 
 
 def test_targets_that_share_a_chain_are_linked_over_each_other():
-    assert clusters(FAMILY) == {"t1": "t1", "t2": "t1", "t3": "t1", "t4": "t4", "t5": "t5"}
+    assert clusters(FAMILY) == {
+        "t1": "t1",
+        "t2": "t1",
+        "t3": "t1",
+        "t4": "t4",
+        "t5": "t5",
+    }
 
 
 def test_less_than_two_fifths_of_the_kmers_do_not_link():
     shared = [
-        clusters({"t1": [A], "t2": [A[: 20 * n] + chain(9, 120 - 20 * n)]})["t2"] for n in (2, 3)
+        clusters({"t1": [A], "t2": [A[: 20 * n] + chain(9, 120 - 20 * n)]})["t2"]
+        for n in (2, 3)
     ]
     assert shared == ["t2", "t1"]  # 36 of 116 and 56 of 116
 
@@ -135,14 +168,20 @@ def test_mmseqs_links_homologues_that_share_few_kmers():
         pytest.skip("MMseqs2 is not installed")
     targets = {"t1": [LYSOZYME], "t2": [LACTALBUMIN], "t3": [A], "t4": [A[:60]]}
     assert clusters(targets) == {"t1": "t1", "t2": "t2", "t3": "t3", "t4": "t3"}
-    assert clusters(targets, align=True) == {"t1": "t1", "t2": "t1", "t3": "t3", "t4": "t3"}
+    assert clusters(targets, align=True) == {
+        "t1": "t1",
+        "t2": "t1",
+        "t3": "t3",
+        "t4": "t3",
+    }
     assert clusters({"t1": []}, align=True) == {"t1": "t1"}
 
 
 def test_without_mmseqs_it_is_said_how_to_get_it_or_do_without(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(
-        ConfigError, match=r"training\.similarity: mmseqs is not on the PATH \(.*set it to kmers\)"
+        ConfigError,
+        match=r"training\.similarity: mmseqs is not on the PATH \(.*set it to kmers\)",
     ):
         clusters({"t1": [LYSOZYME], "t2": [LACTALBUMIN]}, align=True)
 
@@ -176,13 +215,17 @@ def test_identical_chains_are_always_linked_and_the_name_of_a_cluster_is_one_of_
 # ---- splits and folds ----------------------------------------------------------------------------
 
 clusterings = st.lists(st.integers(1, 9), min_size=2, max_size=40).map(
-    lambda sizes: {f"{c}-{i}": f"{c}-0" for c, size in enumerate(sizes) for i in range(size)}
+    lambda sizes: {
+        f"{c}-{i}": f"{c}-0" for c, size in enumerate(sizes) for i in range(size)
+    }
 )
 
 
 @settings(max_examples=60)
 @given(clusterings, st.floats(1, 99), st.integers(0, 5))
-def test_no_cluster_is_on_two_sides_and_neither_side_is_empty(cluster_of, percent, seed):
+def test_no_cluster_is_on_two_sides_and_neither_side_is_empty(
+    cluster_of, percent, seed
+):
     held = hold_out(cluster_of, percent, seed)
     sides = {(name, target in held) for target, name in cluster_of.items()}
     assert len(sides) == len(set(cluster_of.values()))
@@ -194,27 +237,35 @@ def test_no_cluster_is_on_two_sides_and_neither_side_is_empty(cluster_of, percen
 @given(st.integers(2, 40), st.floats(1, 99), st.integers(0, 5))
 def test_without_any_shared_chain_the_split_is_that_of_targets(n, percent, seed):
     names = [f"t{i}" for i in range(n)]
-    by_target = split_by_target([Label(name, "d", 0.5, "") for name in names], percent, seed)
+    by_target = split_by_target(
+        [Label(name, "d", 0.5, "") for name in names], percent, seed
+    )
     assert hold_out({name: name for name in names}, percent, seed) == {
         x.target for x in by_target if x.split == "val"
     }
 
 
 def test_one_cluster_cannot_be_split():
-    with pytest.raises(ConfigError, match=r"all 2 targets share chains .*split_by: target"):
+    with pytest.raises(
+        ConfigError, match=r"all 2 targets share chains .*split_by: target"
+    ):
         hold_out({"a": "a", "b": "a"}, 20, 0)
 
 
 @settings(max_examples=60)
 @given(clusterings, st.integers(2, 6), st.integers(0, 5))
-def test_folds_hold_whole_clusters_and_differ_by_no_more_than_the_largest(cluster_of, folds, seed):
+def test_folds_hold_whole_clusters_and_differ_by_no_more_than_the_largest(
+    cluster_of, folds, seed
+):
     sizes = Counter(cluster_of.values())
     if len(sizes) < folds:
         with pytest.raises(ConfigError, match="cannot be dealt"):
             deal_folds(cluster_of, folds, seed)
         return
     fold_of = deal_folds(cluster_of, folds, seed)
-    assert len({(cluster_of[target], fold) for target, fold in fold_of.items()}) == len(sizes)
+    assert len({(cluster_of[target], fold) for target, fold in fold_of.items()}) == len(
+        sizes
+    )
     filled = Counter(fold_of.values())
     assert set(filled) == set(range(folds))
     assert max(filled.values()) - min(filled.values()) <= max(sizes.values())
@@ -225,7 +276,9 @@ def test_folds_hold_whole_clusters_and_differ_by_no_more_than_the_largest(cluste
 
 def test_the_nearest_target_is_the_one_with_the_most_similar_chain():
     known = references({"t1": [A], "t2": [A[:100] + chain(9, 20), B]})
-    near = nearest({"same": [A], "part": [chain(8), B[:60]], "far": [C], "none": []}, known)
+    near = nearest(
+        {"same": [A], "part": [chain(8), B[:60]], "far": [C], "none": []}, known
+    )
     assert near == {
         "same": Nearest("t1", 1.0),
         "part": Nearest("t2", 1.0),
@@ -235,9 +288,13 @@ def test_the_nearest_target_is_the_one_with_the_most_similar_chain():
 
 
 @pytest.mark.parametrize("names", [("t1", "t2"), ("t2", "t1")])
-def test_of_different_chains_that_are_equally_near_it_is_the_first_target_by_name_too(names):
+def test_of_different_chains_that_are_equally_near_it_is_the_first_target_by_name_too(
+    names,
+):
     longer = sorted([chain(8, 30) + A, chain(9, 30) + A])
-    known = references(dict(zip(names, ([sequence] for sequence in longer), strict=True)))
+    known = references(
+        dict(zip(names, ([sequence] for sequence in longer), strict=True))
+    )
     assert nearest({"q": [A]}, known) == {"q": Nearest("t1", 1.0)}
 
 
@@ -262,8 +319,10 @@ def test_a_record_is_the_same_in_any_order_and_merges_with_another():
 
 
 @pytest.mark.parametrize(
-    "text", ["AAAA*", "AAA=", "AgAAAAEAAAA="], ids=["no base64", "cut off", "not rising"]
+    "text",
+    ["AAAA*", "AAA=", "AgAAAAEAAAA="],
+    ids=["no base64", "cut off", "not rising"],
 )
 def test_damaged_hashes_are_refused(text):
-    with pytest.raises(ValueError):  # noqa: PT011 -- whoever checks the checkpoint words it
+    with pytest.raises(ValueError):  # noqa: PT011
         hashes(text)

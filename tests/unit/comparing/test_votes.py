@@ -17,12 +17,16 @@ from toporank.comparing.votes import contact_agreement, residue_agreement
 SETS = st.lists(st.sets(st.integers(0, 9)), min_size=2, max_size=8)
 
 
-def agreement(*contents: bytes, quality: list[float] | None = None) -> dict[str, dict[str, float]]:
+def agreement(
+    *contents: bytes, quality: list[float] | None = None
+) -> dict[str, dict[str, float]]:
     """Decoy → the agreement on each of its residues."""
     read = read_decoys(Compared(f"d{i}", content) for i, content in enumerate(contents))
     weight = np.ones(len(contents)) if quality is None else np.array(quality)
     by_decoy: dict[str, dict[str, float]] = {f"d{i}": {} for i in range(len(contents))}
-    for (decoy, residue), share in residue_agreement(contact_agreement(read, weight)).items():
+    for (decoy, residue), share in residue_agreement(
+        contact_agreement(read, weight)
+    ).items():
         by_decoy[decoy][residue] = share
     return by_decoy
 
@@ -38,8 +42,12 @@ def test_the_agreement_on_a_residue_is_the_share_of_the_other_decoys_that_have_i
 
 def test_a_decoy_votes_by_the_square_of_its_quality():
     """The one of 0.8 has contact 1, the one of 0.4 contact 2: 4 to 1."""
-    found = agreement(content({1, 2}), content({1}), content({2}), quality=[0.1, 0.8, 0.4])
-    assert found["d0"] == pytest.approx({"A:1": 0.8, "B:1": 0.8, "A:2": 0.2, "B:2": 0.2})
+    found = agreement(
+        content({1, 2}), content({1}), content({2}), quality=[0.1, 0.8, 0.4]
+    )
+    assert found["d0"] == pytest.approx(
+        {"A:1": 0.8, "B:1": 0.8, "A:2": 0.2, "B:2": 0.2}
+    )
 
 
 def test_of_several_contacts_of_a_residue_it_is_the_mean():

@@ -22,7 +22,12 @@ def noted(tmp_path):
 
 
 def het(
-    residue: str, number: int, chain: str = "A", z: float = 4.0, name: str = "C1", **other
+    residue: str,
+    number: int,
+    chain: str = "A",
+    z: float = 4.0,
+    name: str = "C1",
+    **other,
 ) -> Atom:
     return Atom(name, residue, chain, number, 2.5, 0.0, z, het=True, **other)
 
@@ -35,7 +40,12 @@ def test_of_protein_and_water_nothing_is_said(noted):
 def test_nucleic_acids_are_named_by_chain_ligands_by_place_and_ions_by_number(noted):
     acids = [
         Atom("P", kind, chain, n, 2.5, 0.0, 4.0)
-        for chain, kind, n in [("D", "DG", 1), ("C", "DA", 1), ("C", "DT", 2), ("E", "U", 1)]
+        for chain, kind, n in [
+            ("D", "DG", 1),
+            ("C", "DA", 1),
+            ("C", "DT", 2),
+            ("E", "U", 1),
+        ]
     ]
     ions = [het("MG", n, name="MG") for n in (402, 403)]
     assert noted(*acids, het("ATP", 401), het("ATP", 401, name="C2"), *ions) == [
@@ -50,14 +60,18 @@ def test_only_what_touches_an_interface_residue_is_named(noted):
     ]
     assert (
         noted(
-            *changed(alanine("A", 2, 40.0)), Atom("C1", "ATP", "A", 401, 40.0, 0.0, 4.0, het=True)
+            *changed(alanine("A", 2, 40.0)),
+            Atom("C1", "ATP", "A", 401, 40.0, 0.0, 4.0, het=True),
         )
         == []
     )
 
 
 def test_hydrogens_touch_nothing(noted):
-    assert noted(het("ATP", 401, z=7.0), het("ATP", 401, z=4.0, name="H1", element="H")) == []
+    assert (
+        noted(het("ATP", 401, z=7.0), het("ATP", 401, z=4.0, name="H1", element="H"))
+        == []
+    )
 
 
 def test_of_many_the_rest_is_counted(noted):

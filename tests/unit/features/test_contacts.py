@@ -18,7 +18,14 @@ from Bio.PDB.ic_data import residue_atom_bond_state
 
 from structures_text import EXAMPLES, Atom, alanine, complex_of
 from toporank.errors import FeatureError
-from toporank.features.atom_types import APOLAR, ATOM_TYPES, NEGATIVE, NO_TYPE, POSITIVE, atom_types
+from toporank.features.atom_types import (
+    APOLAR,
+    ATOM_TYPES,
+    NEGATIVE,
+    NO_TYPE,
+    POSITIVE,
+    atom_types,
+)
 from toporank.features.contact_edges import ROOTS, ContactsV1, columns, contact_edges
 from toporank.features.contact_nodes import OWN, contact_nodes
 from toporank.features.dssp_nodes import DsspTopology
@@ -48,7 +55,10 @@ def nodes(decoy) -> np.ndarray:
 
 def heavy_atoms(residue: str) -> list[str]:
     """As Biopython lists them."""
-    names = [*residue_atom_bond_state["X"], *residue_atom_bond_state.get(STANDARD[residue], ())]
+    names = [
+        *residue_atom_bond_state["X"],
+        *residue_atom_bond_state.get(STANDARD[residue], ()),
+    ]
     return [name for name in names if name != "H" and (residue, name) != ("GLY", "CB")]
 
 
@@ -77,12 +87,22 @@ def test_charged_are_lysine_arginine_aspartate_glutamate_and_the_end_of_a_chain(
     assert positive == {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}
     negative = {pair for pair in atoms if NEGATIVE[type_of(*pair)]}
     of_chains = {(residue, "OXT") for residue in STANDARD}
-    assert negative - of_chains == {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
+    assert negative - of_chains == {
+        ("ASP", "OD1"),
+        ("ASP", "OD2"),
+        ("GLU", "OE1"),
+        ("GLU", "OE2"),
+    }
 
 
 # ---- surfaces ------------------------------------------------------------------------------------
 
-BALLS = {"C": ("CB", "ALA"), "N": ("NZ", "LYS"), "O": ("OD1", "ASP"), "S": ("SG", "CYS")}
+BALLS = {
+    "C": ("CB", "ALA"),
+    "N": ("NZ", "LYS"),
+    "O": ("OD1", "ASP"),
+    "S": ("SG", "CYS"),
+}
 
 
 def test_what_is_shared_and_what_is_free_add_up_to_the_ball(decoy, nodes):
@@ -141,7 +161,11 @@ def test_every_column_has_its_name():
 
 def plain_edge(complex_: Complex, i: int, j: int) -> dict[str, float]:
     """What pairs of atoms of two residues add up to, in loops over atoms and their names."""
-    start, potentials, types = complex_.atom_slices, read_potentials(), atom_types(complex_)
+    start, potentials, types = (
+        complex_.atom_slices,
+        read_potentials(),
+        atom_types(complex_),
+    )
     found = dict.fromkeys(NAMES[8:30], 0.0)
     nearest = math.inf
     for a in range(start[i], start[i + 1]):
@@ -154,9 +178,13 @@ def plain_edge(complex_: Complex, i: int, j: int) -> dict[str, float]:
                     of = "short" if low < 4 else "middle" if low < 6 else "long"
                     found[f"energy_{of}"] += potentials.atoms[types[a], types[b], k]
             one, other = [complex_.atom_names[x].decode() for x in (a, b)]
-            product = charge(complex_.parents[i], one) * charge(complex_.parents[j], other)
+            product = charge(complex_.parents[i], one) * charge(
+                complex_.parents[j], other
+            )
             kinds = ["apolar" if APOLAR[types[x]] else "" for x in (a, b)]
-            kinds = sorted(kind or name[0] for kind, name in zip(kinds, (one, other), strict=True))
+            kinds = sorted(
+                kind or name[0] for kind, name in zip(kinds, (one, other), strict=True)
+            )
             found["hydrogen_bonds"] += apart < 3.5 and {one[0], other[0]} == {"N", "O"}
             found["salt_bridges"] += apart < 4.0 and product == -1
             found["like_charges"] += apart < 5.0 and product == 1
@@ -170,7 +198,12 @@ def plain_edge(complex_: Complex, i: int, j: int) -> dict[str, float]:
 
 
 def charge(residue: str, atom: str) -> int:
-    if (residue, atom) in {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}:
+    if (residue, atom) in {
+        ("LYS", "NZ"),
+        ("ARG", "NE"),
+        ("ARG", "NH1"),
+        ("ARG", "NH2"),
+    }:
         return 1
     return -int(atom == "OXT" or (residue, atom[:2]) in {("ASP", "OD"), ("GLU", "OE")})
 
@@ -192,12 +225,19 @@ def test_counts_and_energies_are_those_of_plain_loops(decoy, nodes, edges):
     for (i, j), row in zip(edges.index.T[::2], values[::2], strict=True):
         expected = plain_edge(decoy, nodes[i], nodes[j])
         got = dict(zip(NAMES, row, strict=True))
-        assert {name: got[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+        assert {name: got[name] for name in expected} == pytest.approx(
+            expected, abs=1e-9
+        )
         seen += row != 0
-    assert (seen[NAMES.index("hydrogen_bonds")], seen[NAMES.index("apolar_contacts")]) > (2, 10)
+    assert (
+        seen[NAMES.index("hydrogen_bonds")],
+        seen[NAMES.index("apolar_contacts")],
+    ) > (2, 10)
 
 
-def test_edges_are_pairs_whose_atoms_are_nearer_than_eight_angstrom(decoy, nodes, edges):
+def test_edges_are_pairs_whose_atoms_are_nearer_than_eight_angstrom(
+    decoy, nodes, edges
+):
     expected = set()
     atoms_of = np.split(decoy.xyz, decoy.atom_slices[1:-1])
     for (i, r), (j, s) in itertools.product(enumerate(nodes), repeat=2):
@@ -231,8 +271,12 @@ def test_areas_of_pairs_are_what_both_cover_of_each_other(decoy, nodes, edges):
 
 
 def test_where_residues_are_ca_atoms_only_and_nothing_is_near_the_error_says_what_may_be_missing():
-    trace = complex_of(a for a in alanine("A", 1, 0.0) + alanine("B", 1, 9.0) if a.name == "CA")
-    with pytest.raises(FeatureError, match=r"heavy atoms within 8 Å.*are side chains missing"):
+    trace = complex_of(
+        a for a in alanine("A", 1, 0.0) + alanine("B", 1, 9.0) if a.name == "CA"
+    )
+    with pytest.raises(
+        FeatureError, match=r"heavy atoms within 8 Å.*are side chains missing"
+    ):
         contact_edges(RAW, trace, np.arange(2))
     near = contact_edges(ContactsV1(nearest=9.5, scaling="none"), trace, np.arange(2))
     assert near.attributes[0, :2].tolist() == [9.0, 9.0]
@@ -248,7 +292,10 @@ def test_chains_of_one_partner_do_not_touch_each_other(decoy, nodes):
     )
     other = next(r.chain for r in decoy.residues if r.chain != chain)
     cut = replace(decoy, residues=halves)
-    joined, unsaid = cut.with_partners(((chain, "X"), (other,))), contact_edges(RAW, cut, nodes)
+    joined, unsaid = (
+        cut.with_partners(((chain, "X"), (other,))),
+        contact_edges(RAW, cut, nodes),
+    )
     found = contact_edges(RAW, joined, nodes)
     whole = contact_edges(RAW, decoy, nodes)
     np.testing.assert_array_equal(found.index, whole.index)
@@ -260,7 +307,9 @@ def test_chains_of_one_partner_do_not_touch_each_other(decoy, nodes):
 
 
 def own_columns(complex_: Complex, residues: np.ndarray) -> dict[str, np.ndarray]:
-    table = contact_nodes(DsspTopology(), complex_, residues, np.zeros((len(residues), 0)))
+    table = contact_nodes(
+        DsspTopology(), complex_, residues, np.zeros((len(residues), 0))
+    )
     return dict(zip(OWN, squared(table.values[:, : len(OWN)]).T, strict=True))
 
 
@@ -281,7 +330,9 @@ def test_buried_is_what_the_partner_covers_and_clashes_are_atoms_within_three_an
     assert own["buried"].sum() > 500
     found = surfaces(decoy, nodes)
     assert own["free"].sum() == pytest.approx(found.free.sum(), rel=0.02)
-    assert own["buried"].sum() == pytest.approx((found.alone - found.free).sum(), rel=0.02)
+    assert own["buried"].sum() == pytest.approx(
+        (found.alone - found.free).sum(), rel=0.02
+    )
 
 
 def test_other_columns_are_those_of_the_dssp_module(decoy, nodes):
@@ -306,7 +357,8 @@ def test_water_and_ligands_change_nothing(decoy, nodes):
         ca=np.append(decoy.ca, -1),
     )
     np.testing.assert_array_equal(
-        contact_edges(RAW, water, nodes).attributes, contact_edges(RAW, decoy, nodes).attributes
+        contact_edges(RAW, water, nodes).attributes,
+        contact_edges(RAW, decoy, nodes).attributes,
     )
     here, there = own_columns(decoy, nodes), own_columns(water, nodes)
     for name in OWN:

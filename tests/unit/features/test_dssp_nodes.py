@@ -73,7 +73,10 @@ def column(table, name: str) -> list[float]:
 
 
 def test_there_are_172_columns_in_the_published_order():
-    names = choose("nodes", {"module": "dssp_topology"}).columns + choose("topology", {}).columns
+    names = (
+        choose("nodes", {"module": "dssp_topology"}).columns
+        + choose("topology", {}).columns
+    )
     assert len(names) == len(set(names)) == 172
     assert names[:11] == [
         "rasa",
@@ -87,10 +90,12 @@ def test_there_are_172_columns_in_the_published_order():
 
 @needs_mkdssp
 @pytest.mark.parametrize(
-    ("dssp", "within"), [("mkdssp", 1e-9), ("builtin", 1 / min(MAX_ACCESSIBILITY.values()))]
+    ("dssp", "within"),
+    [("mkdssp", 1e-9), ("builtin", 1 / min(MAX_ACCESSIBILITY.values()))],
 )
 @pytest.mark.parametrize(
-    "decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+    "decoy",
+    ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"],
 )
 def test_real_decoys_have_the_nodes_that_plain_loops_give(decoy, dssp, within):
     path = EXAMPLES / decoy
@@ -125,10 +130,15 @@ def test_values_stand_in_the_column_of_their_name():
 
 
 @pytest.mark.parametrize(
-    ("letter", "state"), [*((s, s) for s in "HBEGITS"), ("-", "none"), ("P", "none"), ("?", "none")]
+    ("letter", "state"),
+    [*((s, s) for s in "HBEGITS"), ("-", "none"), ("P", "none"), ("?", "none")],
 )
-def test_eight_states_have_a_column_and_every_other_letter_counts_as_none(letter, state):
-    table = table_of(report(1, structure=[letter.encode()]), ["ALA"], [0], parameters=RAW)
+def test_eight_states_have_a_column_and_every_other_letter_counts_as_none(
+    letter, state
+):
+    table = table_of(
+        report(1, structure=[letter.encode()]), ["ALA"], [0], parameters=RAW
+    )
     states = dict(zip(NAMES[3:11], table.values[0, 3:11], strict=True))
     assert states == {name: float(name == f"ss_{state}") for name in states}
 
@@ -154,7 +164,10 @@ def test_angles_are_scaled_by_all_residues_of_the_complex_with_the_placeholders_
 
 def test_residues_that_dssp_did_not_report_have_no_part_in_the_scaling_of_angles():
     told = report(
-        4, not_found=(0,), phi=[360.0, -120.0, -60.0, 0.0], psi=[360.0, -40.0, 160.0, 60.0]
+        4,
+        not_found=(0,),
+        phi=[360.0, -120.0, -60.0, 0.0],
+        psi=[360.0, -40.0, 160.0, 60.0],
     )
     table = table_of(told, ["ALA"] * 4, (2, 3))
     np.testing.assert_allclose(column(table, "phi"), [0.5, 1.0])
@@ -174,14 +187,18 @@ def test_scaling_by_other_values_may_leave_the_unit_interval_and_by_none_gives_z
     np.testing.assert_allclose(
         min_max(np.array([-1.0, 5.0, 20.0]), np.array([0.0, 10.0])), [-0.1, 0.5, 2.0]
     )
-    np.testing.assert_array_equal(min_max(np.array([[1.0, 2.0]]), np.zeros((0, 2))), [[0.0, 0.0]])
+    np.testing.assert_array_equal(
+        min_max(np.array([[1.0, 2.0]]), np.zeros((0, 2))), [[0.0, 0.0]]
+    )
 
 
 # ---- lost residues -------------------------------------------------------------------------------
 
 
 def test_a_residue_that_dssp_does_not_report_is_lost_with_a_reason_and_a_row_of_zeros():
-    table = table_of(report(3, not_found=(1,)), ("ALA", "GLY", "TRP"), (2, 1, 0), np.eye(3))
+    table = table_of(
+        report(3, not_found=(1,)), ("ALA", "GLY", "TRP"), (2, 1, 0), np.eye(3)
+    )
     assert [bool(reason) for reason in table.lost] == [False, True, False]
     assert "not reported by DSSP" in table.lost[1]
     assert not table.values[1].any()
@@ -202,8 +219,12 @@ def test_when_all_residues_are_lost_the_error_tells_why():
         table_of(told, ("ALA", "ALA"), range(2))
 
 
-@pytest.mark.parametrize("dssp", ["builtin", pytest.param("mkdssp", marks=needs_mkdssp)])
-def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_are_not(dssp):
+@pytest.mark.parametrize(
+    "dssp", ["builtin", pytest.param("mkdssp", marks=needs_mkdssp)]
+)
+def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_are_not(
+    dssp,
+):
     complex_ = read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
     keep = ~((complex_.residue_of == residues[5]) & (complex_.atom_names == b"N"))
@@ -212,7 +233,9 @@ def test_an_interface_residue_with_a_broken_backbone_is_lost_and_its_neighbours_
         xyz=complex_.xyz[keep],
         atom_names=complex_.atom_names[keep],
         residue_of=complex_.residue_of[keep],
-        ca=np.array([np.flatnonzero(np.flatnonzero(keep) == ca)[0] for ca in complex_.ca]),
+        ca=np.array(
+            [np.flatnonzero(np.flatnonzero(keep) == ca)[0] for ca in complex_.ca]
+        ),
     )
     table = dssp_topology_nodes(
         DsspTopology(dssp=dssp, scaling="per_decoy", orientation="file"),

@@ -30,7 +30,9 @@ def names(complex_, found) -> list[str]:
 
 def in_line(*chain_and_x: tuple[str, float]):
     """A CA for each (chain, x), numbered in order."""
-    return ca_trace((chain, n, "", (x, 0.0, 0.0)) for n, (chain, x) in enumerate(chain_and_x, 1))
+    return ca_trace(
+        (chain, n, "", (x, 0.0, 0.0)) for n, (chain, x) in enumerate(chain_and_x, 1)
+    )
 
 
 # ---- against plain loops -------------------------------------------------------------------------
@@ -42,12 +44,17 @@ def test_real_decoys_have_the_interface_that_plain_loops_find(decoy):
     complex_ = read_complex(path)
     found, expected = interface(complex_), reference.interface(path)
     protein = [r for r in reference.read(path) if not r.hetero and "CA" in r.atoms]
-    assert [tuple(complex_.residues[r]) for r in found.index] == [r.key for r in expected]
+    assert [tuple(complex_.residues[r]) for r in found.index] == [
+        r.key for r in expected
+    ]
     np.testing.assert_array_equal(
         found.contacts, [reference.contacts(r, protein) for r in expected]
     )
     np.testing.assert_allclose(
-        found.nearest, [reference.nearest(r, protein) for r in expected], rtol=0, atol=1e-12
+        found.nearest,
+        [reference.nearest(r, protein) for r in expected],
+        rtol=0,
+        atol=1e-12,
     )
 
 
@@ -57,7 +64,9 @@ def test_real_decoys_have_the_interface_that_plain_loops_find(decoy):
     chains=st.sampled_from(["AB", "ABC", "BAD"]),
     cutoff=st.sampled_from([4.0, 7.0, 12]),
 )
-def test_random_complexes_have_the_interface_that_every_pair_tells(seed, chains, cutoff):
+def test_random_complexes_have_the_interface_that_every_pair_tells(
+    seed, chains, cutoff
+):
     complex_ = random_complex(seed, chains=chains)
     distance = np.linalg.norm(
         complex_.xyz[complex_.ca][:, None] - complex_.xyz[complex_.ca], axis=-1
@@ -72,7 +81,9 @@ def test_random_complexes_have_the_interface_that_every_pair_tells(seed, chains,
     found = interface(complex_, cutoff)
     assert set(found.index) == set(np.flatnonzero(near.any(axis=1)))
     np.testing.assert_array_equal(found.contacts, near.sum(axis=1)[found.index])
-    np.testing.assert_allclose(found.nearest, distance.min(axis=1)[found.index], rtol=1e-12)
+    np.testing.assert_allclose(
+        found.nearest, distance.min(axis=1)[found.index], rtol=1e-12
+    )
 
 
 # ---- the criterion -------------------------------------------------------------------------------
@@ -93,7 +104,9 @@ def test_only_ca_atoms_matter_and_residues_without_one_are_left_out():
 
 def test_what_is_not_protein_has_no_part_in_it():
     complex_ = in_line(("A", 0.0), ("B", 9.0), ("C", 1.0))
-    complex_ = dataclasses.replace(complex_, parents=("ALA", "ALA", ""), ca=np.array([0, 1, -1]))
+    complex_ = dataclasses.replace(
+        complex_, parents=("ALA", "ALA", ""), ca=np.array([0, 1, -1])
+    )
     found = interface(complex_)
     assert (names(complex_, found), found.contacts.tolist()) == (["A:1", "B:2"], [1, 1])
 
@@ -124,7 +137,9 @@ def test_a_chain_without_name_and_one_with_a_digit_are_chains():
 
 
 def test_without_contact_the_error_tells_the_closest_distance_and_the_number_of_chains():
-    with pytest.raises(NoInterfaceError, match=r"within 10 Å .*closest 31\.4 Å") as error:
+    with pytest.raises(
+        NoInterfaceError, match=r"within 10 Å .*closest 31\.4 Å"
+    ) as error:
         interface(in_line(("A", 0.0), ("A", 2.0), ("B", 33.4), ("C", 90.0)))
     assert error.value.facts["n_chains"] == 3
 

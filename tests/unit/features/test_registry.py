@@ -69,7 +69,11 @@ def test_modules_yield_the_documented_number_of_columns(stage, name, count):
 def test_the_published_parameters_are_the_defaults():
     assert choose("interface", {}).parameters.cutoff == 10.0
     topology = choose("topology", {}).parameters
-    assert (topology.radius, topology.h0_max_death, topology.min_persistence) == (8.0, 8.0, 0.01)
+    assert (topology.radius, topology.h0_max_death, topology.min_persistence) == (
+        8.0,
+        8.0,
+        0.01,
+    )
     assert topology.element_sets == ("C", "N", "O", "CN", "CO", "NO", "CNO")
     assert choose("edges", {"module": "legacy"}).parameters.bins == tuple(range(1, 11))
 
@@ -81,14 +85,18 @@ def test_the_published_parameters_are_the_defaults():
 def test_id_alias_and_silence_name_the_same_module(stage):
     default = modules()[DEFAULT_MODULES[stage]]
     given = [
-        choose(stage, record) for record in ({}, {"module": default.id}, {"module": default.alias})
+        choose(stage, record)
+        for record in ({}, {"module": default.id}, {"module": default.alias})
     ]
     assert given[0] == given[1] == given[2]
 
 
 def test_parameters_given_replace_defaults_and_the_others_stay():
     chosen = choose("topology", {"radius": 6, "element_sets": ["CN", "O"]})
-    assert (chosen.parameters.radius, chosen.parameters.element_sets) == (6.0, ("CN", "O"))
+    assert (chosen.parameters.radius, chosen.parameters.element_sets) == (
+        6.0,
+        ("CN", "O"),
+    )
     assert chosen.parameters.min_persistence == 0.01
     assert len(chosen.columns) == 40
 
@@ -102,14 +110,26 @@ def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
 @pytest.mark.parametrize(
     ("stage", "record", "says"),
     [
-        ("edges", {"module": "legcay"}, r"no feature module 'legcay' \(did you mean 'legacy'\?\)"),
+        (
+            "edges",
+            {"module": "legcay"},
+            r"no feature module 'legcay' \(did you mean 'legacy'\?\)",
+        ),
         ("edges", {"module": "edges/legacy_v12"}, r"did you mean 'edges/legacy_v11'\?"),
         ("nodes", {"module": "zzz"}, r".*known: contacts, dssp_topology, folding, n"),
         ("edges", {"module": "persistence"}, "no feature module 'persistence'"),
         ("edges", {"module": None}, "no feature module None"),
         ("edges", {"module": ["legacy"]}, "no feature module"),
-        ("topology", {"radius": -1, "typo": 1}, r"(?s)\.radius.*features\.topology\.typo"),
-        ("topology", {"raduis": 8.0}, r"\.raduis: unknown key \(did you mean 'radius'\?\)"),
+        (
+            "topology",
+            {"radius": -1, "typo": 1},
+            r"(?s)\.radius.*features\.topology\.typo",
+        ),
+        (
+            "topology",
+            {"raduis": 8.0},
+            r"\.raduis: unknown key \(did you mean 'radius'\?\)",
+        ),
         ("edges", {"module": "contacts", "bins": [1, 2]}, r"\.bins: unknown key"),
         ("interface", {"cutoff": 0}, r"\.cutoff: .*greater than 0.*got 0"),
         ("interface", {"cutoff": "near"}, r"\.cutoff: .*number.*got 'near'"),
@@ -117,7 +137,9 @@ def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
         ("topology", {"atoms": "heavy"}, r"\.atoms: .*'protein' or 'all'.*got 'heavy'"),
     ],
 )
-def test_a_wrong_choice_is_an_error_with_stage_key_and_nearest_spelling(stage, record, says):
+def test_a_wrong_choice_is_an_error_with_stage_key_and_nearest_spelling(
+    stage, record, says
+):
     with pytest.raises(ConfigError, match=says) as error:
         choose(stage, record)
     assert str(error.value).startswith(f"features.{stage}")
@@ -133,7 +155,9 @@ def test_a_wrong_choice_is_an_error_with_stage_key_and_nearest_spelling(stage, r
         ("topology", {"element_sets": ["C", ""]}),
     ],
 )
-def test_limits_that_do_not_rise_and_element_sets_without_sense_are_errors(stage, record):
+def test_limits_that_do_not_rise_and_element_sets_without_sense_are_errors(
+    stage, record
+):
     with pytest.raises(ConfigError, match=rf"features\.{stage}\.(bins|element_sets)"):
         choose(stage, record)
 
@@ -143,7 +167,11 @@ def test_limits_that_do_not_rise_and_element_sets_without_sense_are_errors(stage
 
 def test_what_is_recorded_resolves_to_the_same_choice_again():
     chosen = resolve(
-        {**NOTHING, "edges": {"module": "legacy", "cutoff": 9.5}, "topology": {"atoms": "all"}}
+        {
+            **NOTHING,
+            "edges": {"module": "legacy", "cutoff": 9.5},
+            "topology": {"atoms": "all"},
+        }
     )
     stored = json.loads(canonical(records(chosen)))
     assert resolve(stored) == chosen
@@ -155,7 +183,9 @@ def test_what_is_recorded_resolves_to_the_same_choice_again():
 
 
 RECORDS = records(
-    resolve({**NOTHING, "nodes": {"module": "dssp_topology"}, "edges": {"module": "legacy"}})
+    resolve(
+        {**NOTHING, "nodes": {"module": "dssp_topology"}, "edges": {"module": "legacy"}}
+    )
 )
 
 
@@ -178,7 +208,8 @@ def test_a_record_that_lacks_what_it_always_had_is_an_error_that_names_it(stage,
 
 
 @pytest.mark.parametrize(
-    "record", [None, {}, {"cutoff": 10.0}, {"module": "nodes/dssp_topology/v1"}, {"module": "x"}]
+    "record",
+    [None, {}, {"cutoff": 10.0}, {"module": "nodes/dssp_topology/v1"}, {"module": "x"}],
 )
 def test_a_record_without_a_module_of_its_stage_is_an_error(record):
     with pytest.raises(ConfigError, match=r"features\.edges: no feature module"):

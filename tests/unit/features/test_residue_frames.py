@@ -36,9 +36,13 @@ def plain_edge(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> dict[str, 
     frames = [plain_frame(atoms) for atoms in (a, b)]
     centres = []
     for atoms in (a, b):
-        side = [p for name, p in atoms.items() if name not in ("N", "CA", "C", "O", "OXT")]
+        side = [
+            p for name, p in atoms.items() if name not in ("N", "CA", "C", "O", "OXT")
+        ]
         centres.append(sum(side) / len(side) if side else atoms["CA"])
-    sides = [centre - atoms["CA"] for centre, atoms in zip(centres, (a, b), strict=True)]
+    sides = [
+        centre - atoms["CA"] for centre, atoms in zip(centres, (a, b), strict=True)
+    ]
     sides = [s / np.linalg.norm(s) if s.any() else s for s in sides]
     edge = {
         "ca_distance": distance,
@@ -64,7 +68,10 @@ def test_edges_of_real_decoys_have_the_columns_that_plain_loops_give():
     edges = contact_edges(ContactsV1(scaling="none"), complex_, nodes)
     start = complex_.atom_slices
     atoms = [
-        {complex_.atom_names[k].decode(): complex_.xyz[k] for k in range(start[r], start[r + 1])}
+        {
+            complex_.atom_names[k].decode(): complex_.xyz[k]
+            for k in range(start[r], start[r + 1])
+        }
         for r in nodes
     ]
     assert edges.index.shape[1] > 100
@@ -83,7 +90,9 @@ PAIR = alanine("A", 1, 0.0) + alanine("B", 1, 5.0, 1.0)
 
 def turned(complex_: Complex) -> Orientation:
     """Of its two residues, 5 Å and 1 Å apart."""
-    return orientation(complex_, np.arange(2), np.array([[0, 1]]), np.array([math.sqrt(26)]))
+    return orientation(
+        complex_, np.arange(2), np.array([[0, 1]]), np.array([math.sqrt(26)])
+    )
 
 
 def without(chain: str, *names: str) -> Complex:
@@ -102,7 +111,9 @@ def test_a_residue_without_n_or_c_has_no_frame_and_its_directions_are_zero(name)
 def test_backbone_atoms_in_line_give_no_frame_either():
     place = {"N": -1.5, "CA": 0.0, "C": 1.5}
     in_line = [
-        replace(a, x=place[a.name], y=0.0, z=0.0) if a.chain == "A" and a.name in place else a
+        replace(a, x=place[a.name], y=0.0, z=0.0)
+        if a.chain == "A" and a.name in place
+        else a
         for a in PAIR
     ]
     straight = turned(complex_of(in_line))
@@ -114,7 +125,9 @@ def test_a_residue_without_side_chain_is_where_its_ca_is_and_faces_nowhere():
     bare = turned(without("A", "CB"))
     assert (bare.side_chains[0], bare.from_first[0, 3]) == (0, 0)
     assert bare.from_second[0, 3] != 0
-    cb = np.array(next([a.x, a.y, a.z] for a in PAIR if a.chain == "B" and a.name == "CB"))
+    cb = np.array(
+        next([a.x, a.y, a.z] for a in PAIR if a.chain == "B" and a.name == "CB")
+    )
     assert bare.apart[0] == pytest.approx(np.linalg.norm(cb))
 
 
@@ -124,7 +137,9 @@ def test_of_a_trace_of_ca_atoms_alone_only_the_distance_is_known():
     assert not any(values.any() for values in trace[1:])
 
 
-@pytest.mark.parametrize("names", [("H", "HA", "1HB", "2HB", "HB3"), ("D", "DA", "1DB")])
+@pytest.mark.parametrize(
+    "names", [("H", "HA", "1HB", "2HB", "HB3"), ("D", "DA", "1DB")]
+)
 def test_hydrogens_change_nothing(names):
     extra = [
         Atom(n, "ALA", c, 1, x, 0.4, 0.3 * k)

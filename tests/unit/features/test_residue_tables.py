@@ -12,16 +12,22 @@ import safetensors.numpy
 
 from structures_text import alanine, complex_of, pair
 from toporank.errors import FeatureError
-from toporank.features.residue_tables import matrix, read_residues, read_table, table_bytes
+from toporank.features.residue_tables import (
+    matrix,
+    read_residues,
+    read_table,
+    table_bytes,
+)
 from toporank.layout import repository
 from toporank.learning.pyg_files import as_file
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
-AS_DOCUMENTED = (
-    'pandas.read_csv(path, keep_default_na=False, na_values="", dtype={"chain": str, '
-    '"label_chain": str})'
+AS_DOCUMENTED = """
+pandas.read_csv(
+    path, keep_default_na=False, na_values="", dtype={"chain": str, "label_chain": str}
 )
+"""
 NUMBERS = np.array([1 / 3, -1e-300])
 
 
@@ -32,7 +38,11 @@ def named() -> Complex:
 
 
 def table(complex_: Complex) -> bytes:
-    columns = {"energy": NUMBERS, "contacts": np.array([3, 0], np.int32), "lost": ["", "no CA"]}
+    columns = {
+        "energy": NUMBERS,
+        "contacts": np.array([3, 0], np.int32),
+        "lost": ["", "no CA"],
+    }
     return table_bytes(complex_, np.array([0, 1]), columns, {"module": "x/v1"})
 
 
@@ -64,7 +74,10 @@ def test_the_numbers_are_open_to_anyone_who_has_safetensors(named):
 
 def test_pandas_reads_the_csv_exactly_as_the_documentation_says(named):
     assert AS_DOCUMENTED in (repository() / "docs/results.md").read_text()
-    content, kinds = BytesIO(as_file("nodes", table(named))), {"chain": str, "label_chain": str}
+    content, kinds = (
+        BytesIO(as_file("nodes", table(named))),
+        {"chain": str, "label_chain": str},
+    )
     frame = pd.read_csv(content, keep_default_na=False, na_values="", dtype=kinds)
     assert frame["chain"].tolist() == ["NA", "1"]
     assert frame["number"].tolist() == [-5, 7]

@@ -31,7 +31,9 @@ def around(points: np.ndarray, engine: str, name: str = "C1") -> np.ndarray:
     """Topology columns of one residue with its CA in the origin and atoms of a name around it."""
     atoms = [Atom("CA", "ALA", "A", 1, 0.0, 0.0, 0.0)]
     atoms += [Atom(name, "ALA", "A", 1, *map(float, point)) for point in points]
-    return persistence_topology(Persistence(engine=engine), complex_of(atoms), np.array([0]))[0]
+    return persistence_topology(
+        Persistence(engine=engine), complex_of(atoms), np.array([0])
+    )[0]
 
 
 def column(values: np.ndarray, name: str) -> float:
@@ -43,7 +45,9 @@ def column(values: np.ndarray, name: str) -> float:
 
 def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets(engine):
     angle = 2 * np.pi * np.arange(12) / 12
-    ring = np.column_stack([5 * np.cos(angle), 5 * np.sin(angle), 0.3 * (-1.0) ** np.arange(12)])
+    ring = np.column_stack(
+        [5 * np.cos(angle), 5 * np.sin(angle), 0.3 * (-1.0) ** np.arange(12)]
+    )
     values = around(ring, engine, "N")
     assert column(values, "h1_N_death_sum") == pytest.approx(25.0)
     assert column(values, "h1_NO_death_max") == pytest.approx(25.0)
@@ -61,7 +65,8 @@ def test_a_ring_around_a_residue_stands_in_the_columns_of_its_element_sets(engin
 
 
 @pytest.mark.parametrize(
-    "decoy", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+    "decoy",
+    ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"],
 )
 def test_real_decoys_have_the_columns_that_plain_loops_give(decoy, engine):
     path = EXAMPLES / decoy
@@ -76,7 +81,9 @@ def test_waters_count_only_when_all_atoms_are_asked_for(engine):
     path = EXAMPLES / "1AVZ" / "far1.pdb"
     complex_ = read_complex(path)
     residues = ca_cutoff_interface(CaCutoff(), complex_).index
-    values = persistence_topology(Persistence(atoms="all", engine=engine), complex_, residues)
+    values = persistence_topology(
+        Persistence(atoms="all", engine=engine), complex_, residues
+    )
     np.testing.assert_allclose(
         values, reference.topology(path, with_hetero=True), rtol=0, atol=1e-9
     )
@@ -98,7 +105,8 @@ def test_fewer_element_sets_give_the_same_columns_for_those_that_stay(engine):
     complex_ = random_complex(0)
     some = Persistence(element_sets=("CNO", "N"), engine=engine)
     few, all_ = (
-        persistence_topology(p, complex_, np.arange(4)) for p in (some, Persistence(engine=engine))
+        persistence_topology(p, complex_, np.arange(4))
+        for p in (some, Persistence(engine=engine))
     )
     places = [columns(Persistence()).index(name) for name in columns(some)]
     assert few.shape == (4, 40)
@@ -107,7 +115,9 @@ def test_fewer_element_sets_give_the_same_columns_for_those_that_stay(engine):
     )  # to the order of additions
 
 
-def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_not(engine):
+def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_not(
+    engine,
+):
     at, beyond = np.array([[8.0, 0, 0]]), np.array([[np.nextafter(8.0, 9.0), 0, 0]])
     assert column(around(at, engine), "h0_C_death_sum") == 8.0
     assert column(around(beyond, engine), "h0_C_death_sum") == 0.0
@@ -115,7 +125,14 @@ def test_an_atom_exactly_at_the_radius_belongs_to_the_cloud_and_one_beyond_does_
 
 @pytest.mark.parametrize(
     ("name", "counted"),
-    [("CG", True), ("C", True), ("N", False), ("H", False), ("1HC", False), ("SE", False)],
+    [
+        ("CG", True),
+        ("C", True),
+        ("N", False),
+        ("H", False),
+        ("1HC", False),
+        ("SE", False),
+    ],
 )
 def test_the_element_is_the_first_letter_of_the_atom_name_so_hydrogens_never_count(
     name, counted, engine
@@ -127,14 +144,24 @@ def test_the_element_is_the_first_letter_of_the_atom_name_so_hydrogens_never_cou
 
 def test_std_is_that_of_the_population(engine):
     values = around(np.array([[1.0, 0, 0], [4.0, 0, 0]]), engine)
-    assert [column(values, f"h0_C_death_{s}") for s in STATISTICS] == [4.0, 1.0, 3.0, 2.0, 1.0]
+    assert [column(values, f"h0_C_death_{s}") for s in STATISTICS] == [
+        4.0,
+        1.0,
+        3.0,
+        2.0,
+        1.0,
+    ]
 
 
 def test_single_precision_rounds_the_coordinates_and_no_more(engine):
     complex_ = random_complex(2)
-    rounded = dataclasses.replace(complex_, xyz=complex_.xyz.astype(np.float32).astype(np.float64))
+    rounded = dataclasses.replace(
+        complex_, xyz=complex_.xyz.astype(np.float32).astype(np.float64)
+    )
     residues = np.arange(6)
-    double, single = [Persistence(precision=p, engine=engine) for p in ("float64", "float32")]
+    double, single = [
+        Persistence(precision=p, engine=engine) for p in ("float64", "float32")
+    ]
     expected = persistence_topology(double, rounded, residues)
     single = persistence_topology(single, complex_, residues)
     np.testing.assert_allclose(single, expected, rtol=1e-12)

@@ -8,7 +8,13 @@ import os
 
 import pytest
 
-from toporank.files.atomic import link_or_copy, replacing, sha256, write_text, write_text_if_changed
+from toporank.files.atomic import (
+    link_or_copy,
+    replacing,
+    sha256,
+    write_text,
+    write_text_if_changed,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,9 @@ def test_a_name_as_long_as_names_can_be_is_written(tmp_path, name):
     assert (tmp_path / name).read_text() == "other"
 
 
-def test_two_that_write_one_file_in_one_process_do_not_get_in_each_other_s_way(tmp_path):
+def test_two_that_write_one_file_in_one_process_do_not_get_in_each_other_s_way(
+    tmp_path,
+):
     """Process numbers come again, too, in containers above all."""
     path = tmp_path / "file"
     with replacing(path) as first, replacing(path) as second:
@@ -86,7 +94,9 @@ def test_writing_the_same_text_again_does_not_touch_the_file(tmp_path):
 # ---- link or copy --------------------------------------------------------------------------------
 
 
-def test_link_or_copy_gives_the_same_content_with_and_without_links(tmp_path, monkeypatch):
+def test_link_or_copy_gives_the_same_content_with_and_without_links(
+    tmp_path, monkeypatch
+):
     source = tmp_path / "source"
     source.write_text("content")
     link_or_copy(source, tmp_path / "deep" / "linked")

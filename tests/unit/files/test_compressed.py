@@ -31,7 +31,10 @@ def test_a_name_says_how_a_file_is_compressed():
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_file_is_unpacked_also_of_several_parts_and_no_further_than_it_may(ending):
     packed = COMPRESS[ending](TEXT)
-    assert BEGINNINGS[next(start for start in BEGINNINGS if packed.startswith(start))] == ending
+    assert (
+        BEGINNINGS[next(start for start in BEGINNINGS if packed.startswith(start))]
+        == ending
+    )
     assert unpacked(packed, ending, len(TEXT)) == TEXT
     assert unpacked(packed + packed, ending, 2 * len(TEXT)) == TEXT + TEXT
     assert unpacked(packed, ending, 100) == TEXT[:101]

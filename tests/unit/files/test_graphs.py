@@ -53,9 +53,14 @@ def test_a_graph_is_kept_in_single_precision_with_its_label_and_metadata():
         {**METADATA, "residues": ["NA:1", "Å:-2B"]},
     )
     graph = read_graph(
-        graph_bytes(values, np.array([[0], [1]]), np.array([[1 / 7]]), 0.3, metadata), "g"
+        graph_bytes(values, np.array([[0], [1]]), np.array([[1 / 7]]), 0.3, metadata),
+        "g",
     )
-    assert [getattr(graph, name).dtype for name in MATRICES] == ["float32", "int64", "float32"]
+    assert [getattr(graph, name).dtype for name in MATRICES] == [
+        "float32",
+        "int64",
+        "float32",
+    ]
     np.testing.assert_array_equal(graph.x, values.astype(np.float32))
     np.testing.assert_array_equal(graph.edge_attr, np.float32([[1 / 7]]))
     assert graph.edge_index.tolist() == [[0], [1]]
@@ -64,7 +69,9 @@ def test_a_graph_is_kept_in_single_precision_with_its_label_and_metadata():
 
 
 @pytest.mark.parametrize(("dockq", "label"), [(None, math.nan), (0.0, 0.0)])
-def test_a_decoy_without_label_has_no_y_and_a_label_of_zero_is_one(tmp_path, dockq, label):
+def test_a_decoy_without_label_has_no_y_and_a_label_of_zero_is_one(
+    tmp_path, dockq, label
+):
     content = graph_bytes(**SMALLEST, y=dockq, metadata=METADATA)
     assert np.array_equal(read_graph(content, "g").y, label, equal_nan=True)
     (tmp_path / "g.pt").write_bytes(as_file("graphs", content))
@@ -73,7 +80,9 @@ def test_a_decoy_without_label_has_no_y_and_a_label_of_zero_is_one(tmp_path, doc
 
 def test_the_same_graph_gives_the_same_bytes_whatever_the_order_of_its_metadata():
     one, other = {"a": "nodes", "b": ["nodes"]}, {"b": ["nodes"], "a": "nodes"}
-    contents = [graph_bytes(**SMALLEST, y=None, metadata=metadata) for metadata in (one, other)]
+    contents = [
+        graph_bytes(**SMALLEST, y=None, metadata=metadata) for metadata in (one, other)
+    ]
     assert contents[0] == contents[1]
     assert as_file("graphs", contents[0]) == as_file("graphs", contents[1])
     with pytest.raises(TypeError, match="PosixPath is not JSON serializable"):
@@ -83,7 +92,8 @@ def test_the_same_graph_gives_the_same_bytes_whatever_the_order_of_its_metadata(
 @pytest.mark.parametrize("size", [0, 1, 10, 100, -100, -1])
 def test_a_damaged_graph_is_an_error_that_names_it(size):
     with pytest.raises(
-        GraphError, match=r"^T/d1: not a readable graph: \S.* \(build the graph again\)$"
+        GraphError,
+        match=r"^T/d1: not a readable graph: \S.* \(build the graph again\)$",
     ):
         read_graph(file_content(random_graph(1))[:size], "T/d1")
 
@@ -102,12 +112,19 @@ print(type(graph).__name__, sorted(graph.keys()), graph.y.item(), graph.metadata
 """
 
 
-def test_a_published_graph_is_loaded_by_torch_with_its_defaults_as_the_documentation_says(tmp_path):
+def test_a_published_graph_is_loaded_by_torch_with_its_defaults_as_the_documentation_says(
+    tmp_path,
+):
     path = published(tmp_path / "graph.pt", random_graph(1, dockq=0.25))
     documented = (Path(__file__).resolve().parents[3] / "docs/results.md").read_text()
-    assert "\n".join(BY_ITSELF.splitlines()[2:6]) in documented, "docs/results.md shows other code"
+    assert "\n".join(BY_ITSELF.splitlines()[2:6]) in documented, (
+        "docs/results.md shows other code"
+    )
     answer = subprocess.run(
-        [sys.executable, "-c", BY_ITSELF, path], capture_output=True, text=True, check=True
+        [sys.executable, "-c", BY_ITSELF, path],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert answer.stdout.startswith(
         "Data ['edge_attr', 'edge_index', 'metadata', 'x', 'y'] 0.25 edges/legacy_v11"
@@ -116,7 +133,10 @@ def test_a_published_graph_is_loaded_by_torch_with_its_defaults_as_the_documenta
 
 def test_published_graphs_batch_in_a_plain_data_loader(tmp_path):
     graphs = [random_graph(seed, dockq=0.1 * seed) for seed in (1, 2, 3)]
-    back = [read_pt(published(tmp_path / f"{i}.pt", graph)) for i, graph in enumerate(graphs)]
+    back = [
+        read_pt(published(tmp_path / f"{i}.pt", graph))
+        for i, graph in enumerate(graphs)
+    ]
     for graph, loaded in zip(graphs, back, strict=True):
         assert all(torch.equal(loaded[name], graph[name]) for name in (*MATRICES, "y"))
         assert loaded.metadata == graph.metadata
@@ -167,7 +187,10 @@ class Build:
         self.folder = folder
         features = {"edges": "legacy"} | features
         self.choices = resolve(
-            {s: {"module": features[s]} if s in features else {} for s in DEFAULT_MODULES}
+            {
+                s: {"module": features[s]} if s in features else {}
+                for s in DEFAULT_MODULES
+            }
         )
 
     def run(self, labels: dict[tuple[str, str], float]) -> Graph:
@@ -203,7 +226,10 @@ def graph(build) -> Graph:
 
 @pytest.mark.parametrize(
     ("left_out", "columns"),
-    [({"topology": "none"}, slice(0, 42)), ({"nodes": "topology_only"}, slice(42, None))],
+    [
+        ({"topology": "none"}, slice(0, 42)),
+        ({"nodes": "topology_only"}, slice(42, None)),
+    ],
 )
 def test_features_can_be_left_out_to_learn_what_they_are_worth(
     tmp_path, build, graph, left_out, columns
@@ -216,31 +242,46 @@ def test_features_can_be_left_out_to_learn_what_they_are_worth(
 
 
 def test_every_feature_is_named_and_finite(graph):
-    assert len(graph.metadata["node_columns"]) == len(set(graph.metadata["node_columns"])) == 182
+    assert (
+        len(graph.metadata["node_columns"])
+        == len(set(graph.metadata["node_columns"]))
+        == 182
+    )
     assert len(graph.metadata["edge_columns"]) == 11
     for values in (graph.x, graph.edge_attr):
         assert np.isfinite(values).all()
-    types = [i for i, name in enumerate(graph.metadata["node_columns"]) if name.startswith("aa_")]
+    types = [
+        i
+        for i, name in enumerate(graph.metadata["node_columns"])
+        if name.startswith("aa_")
+    ]
     assert graph.x[:, types].sum(axis=1).tolist() == [1.0] * len(graph.x)
 
 
 def test_the_graph_knows_its_label_and_how_it_was_made(graph, build):
     assert graph.y == np.float32(0.9464)
     assert graph.metadata["features"] == records(build.choices)
-    interface = {"module": "interface/ca_cutoff/v1", "cutoff": 10.0, "residues": "protein"}
+    interface = {
+        "module": "interface/ca_cutoff/v1",
+        "cutoff": 10.0,
+        "residues": "protein",
+    }
     assert graph.metadata["features"]["interface"] == interface
 
 
 def test_the_tables_before_the_graph_list_the_same_residues(graph, build):
     for stage in ("interface", "topology", "nodes"):
         table = pd.read_csv(build.artefact(stage))
-        assert [f"{row.chain}:{row.number}" for row in table.itertuples()] == graph.metadata[
-            "residues"
-        ]
+        assert [
+            f"{row.chain}:{row.number}" for row in table.itertuples()
+        ] == graph.metadata["residues"]
         assert (
             table[["label_chain", "label_number"]].isna().all(axis=None)
         )  # the decoy is a PDB file
-    table, columns = pd.read_csv(build.artefact("nodes")), graph.metadata["node_columns"]
+    table, columns = (
+        pd.read_csv(build.artefact("nodes")),
+        graph.metadata["node_columns"],
+    )
     assert table["lost"].isna().all()
     assert np.array_equal(table[columns].to_numpy(np.float32), graph.x)
 
@@ -249,7 +290,10 @@ def test_another_label_makes_another_graph_and_computes_no_feature(graph, build)
     changed = build.run({("1AVZ", "near1"): 0.5})
     assert build.store.computed == {"graphs": 1, "row": 1}
     assert changed.y == 0.5
-    assert all(np.array_equal(getattr(changed, name), getattr(graph, name)) for name in MATRICES)
+    assert all(
+        np.array_equal(getattr(changed, name), getattr(graph, name))
+        for name in MATRICES
+    )
     unlabelled = build.run({})
     assert build.store.computed == {"graphs": 1, "row": 1}
     assert np.isnan(unlabelled.y)
@@ -266,7 +310,9 @@ def test_a_build_in_another_place_gives_the_same_bytes(graph, build, tmp_path):
     other.choices = {stage: choose(stage, record) for stage, record in as_json.items()}
     other.run({("1AVZ", "near1"): 0.9464})
     for stage in SUFFIX:
-        assert other.artefact(stage).read_bytes() == build.artefact(stage).read_bytes(), stage
+        assert (
+            other.artefact(stage).read_bytes() == build.artefact(stage).read_bytes()
+        ), stage
 
 
 JOB = """

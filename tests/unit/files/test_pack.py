@@ -47,7 +47,9 @@ def two(tmp_path_factory) -> tuple[GraphStore, list[Data]]:
     """A store of two packs with five graphs each, and the graphs themselves."""
     folder = tmp_path_factory.mktemp("two")
     one, other = graphs_of("A"), graphs_of("B", seed=50)
-    store = GraphStore.open([pack_of(folder, "one", one), pack_of(folder, "other", other)])
+    store = GraphStore.open(
+        [pack_of(folder, "one", one), pack_of(folder, "other", other)]
+    )
     return store, [*one.values(), *other.values()]
 
 
@@ -96,7 +98,9 @@ def test_the_table_of_a_store_names_its_graphs_in_order(two):
     assert len(store) == 10
     assert store.decoys["target"].tolist() == ["A"] * 5 + ["B"] * 5
     assert store.decoys["decoy"].tolist() == [f"d{i}" for i in range(5)] * 2
-    assert store.decoys["dockq"].isna().tolist() == [False, True, False, False, False] * 2
+    assert (
+        store.decoys["dockq"].isna().tolist() == [False, True, False, False, False] * 2
+    )
     assert (store.node_width, store.edge_width) == (5, 3)
 
 
@@ -110,8 +114,12 @@ def test_a_store_knows_the_features_of_its_graphs_but_not_their_residues(two):
 
 @pytest.mark.parametrize("name", ["NA", "1e5", '"', "Å"])
 def test_names_come_back_as_they_are(tmp_path, name):
-    store = GraphStore.open([pack_of(tmp_path, "pack", {(name, name, "val"): random_graph(1)})])
-    assert store.decoys[["target", "decoy", "split"]].values.tolist() == [[name, name, "val"]]
+    store = GraphStore.open(
+        [pack_of(tmp_path, "pack", {(name, name, "val"): random_graph(1)})]
+    )
+    assert store.decoys[["target", "decoy", "split"]].values.tolist() == [
+        [name, name, "val"]
+    ]
 
 
 def test_a_data_set_without_graphs_gives_an_empty_pack(tmp_path):
@@ -125,7 +133,9 @@ def test_a_data_set_without_graphs_gives_an_empty_pack(tmp_path):
 def test_an_empty_pack_does_not_stand_in_the_way_of_another(tmp_path, first):
     write_pack(tmp_path / "empty", [])
     full = pack_of(tmp_path, "full", graphs_of("A"))
-    store = GraphStore.open([tmp_path / "empty", full] if first else [full, tmp_path / "empty"])
+    store = GraphStore.open(
+        [tmp_path / "empty", full] if first else [full, tmp_path / "empty"]
+    )
     assert (len(store), store.node_width) == (5, 5)
     assert torch.equal(store.batch([2]).x, graphs_of("A")["A", "d2", "train"].x)
 
@@ -218,12 +228,17 @@ def test_only_new_and_changed_graphs_are_read_again_and_the_bytes_are_those_of_a
 def test_another_split_reads_no_graph(tmp_path, reads):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
     reads.clear()
-    write_pack(pack, [m._replace(split="val") for m in members(tmp_path / "pack", graphs_of("A"))])
+    write_pack(
+        pack,
+        [m._replace(split="val") for m in members(tmp_path / "pack", graphs_of("A"))],
+    )
     assert reads == []
     assert GraphStore.open([pack]).decoys["split"].tolist() == ["val"] * 5
 
 
-def test_all_graphs_are_packed_again_when_the_code_that_packs_them_changed(tmp_path, monkeypatch):
+def test_all_graphs_are_packed_again_when_the_code_that_packs_them_changed(
+    tmp_path, monkeypatch
+):
     table = members(tmp_path / "graphs", graphs_of("A"))
     assert write_pack(tmp_path / "pack", table) == len(table)
     assert write_pack(tmp_path / "pack", table) == 0
@@ -254,7 +269,8 @@ def good_by_source(key: tuple[str, str], graph: Graph) -> np.ndarray:
 
 def known(table: list[Member], of: str = "d2 d4") -> list[Member]:
     return [
-        m._replace(quality_sha256=f"of {m.decoy}") if m.decoy in of.split() else m for m in table
+        m._replace(quality_sha256=f"of {m.decoy}") if m.decoy in of.split() else m
+        for m in table
     ]
 
 
@@ -263,9 +279,9 @@ def test_local_qualities_follow_the_edges_and_are_nan_where_unknown(tmp_path):
     write_pack(tmp_path / "known", known(table), quality=good_by_source)
     write_pack(tmp_path / "unknown", table)
     assert GraphStore.open([tmp_path / "unknown"]).batch([0, 2]).edge_y is None
-    batch = GraphStore.open([tmp_path / "unknown", tmp_path / "known"], verify=True).batch(
-        [9, 2, 7, 5]
-    )
+    batch = GraphStore.open(
+        [tmp_path / "unknown", tmp_path / "known"], verify=True
+    ).batch([9, 2, 7, 5])
     there = torch.isin(batch.edge_graph, torch.tensor([0, 2]))
     assert torch.equal(batch.edge_y[there], batch.edge_attr[there, 0])
     assert batch.edge_y[~there].isnan().all()
@@ -288,7 +304,11 @@ def test_another_native_changes_the_local_quality_of_its_decoys_alone(tmp_path, 
 
 def test_local_qualities_that_do_not_fit_the_edges_are_refused(tmp_path):
     table = known(members(tmp_path / "graphs", graphs_of("A")))
-    write_pack(tmp_path / "pack", table, quality=lambda key, graph: good_by_source(key, graph)[1:])
+    write_pack(
+        tmp_path / "pack",
+        table,
+        quality=lambda key, graph: good_by_source(key, graph)[1:],
+    )
     with pytest.raises(GraphError, match="do not fit together"):
         Pack.open(tmp_path / "pack")
 
@@ -315,8 +335,13 @@ def of_others(path: Path) -> None:
 
 def overlapping(path: Path) -> None:
     with safe_open(path, framework="pt") as file:
-        tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
-    path.write_bytes(save({**tensors, "node_start": tensors["node_start"] + 1}, metadata))
+        tensors, metadata = (
+            {name: file.get_tensor(name) for name in file.keys()},  # noqa: SIM118
+            file.metadata(),
+        )
+    path.write_bytes(
+        save({**tensors, "node_start": tensors["node_start"] + 1}, metadata)
+    )
 
 
 DAMAGES = {
@@ -336,7 +361,9 @@ def test_a_damaged_pack_is_an_error_that_says_what_to_do(tmp_path, name):
         GraphStore.open([pack], verify=True)
 
 
-def changed(path: Path, description: dict | None = None, **tensors: torch.Tensor) -> None:
+def changed(
+    path: Path, description: dict | None = None, **tensors: torch.Tensor
+) -> None:
     """Write a pack with other tensors, or with parts of its description replaced."""
     with safe_open(path, framework="pt") as file:
         kept = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
@@ -360,7 +387,9 @@ def changed(path: Path, description: dict | None = None, **tensors: torch.Tensor
 def test_tables_that_do_not_fit_together_are_refused(tmp_path, change):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
     changed(pack, **change)
-    with pytest.raises(GraphError, match=r"pack.*do not fit together.*delete it and run again"):
+    with pytest.raises(
+        GraphError, match=r"pack.*do not fit together.*delete it and run again"
+    ):
         Pack.open(pack)
 
 
@@ -376,13 +405,17 @@ def test_tables_that_do_not_fit_together_are_refused(tmp_path, change):
 def test_a_pack_of_another_kind_is_refused(tmp_path, change):
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
     changed(pack, **change)
-    with pytest.raises(GraphError, match=r"not a readable pack: .*delete it and run again"):
+    with pytest.raises(
+        GraphError, match=r"not a readable pack: .*delete it and run again"
+    ):
         Pack.open(pack)
 
 
 @pytest.mark.parametrize("change", [(0, 5), (7, -1), (8, 3), (-1, 4)], ids=str)
 @pytest.mark.parametrize("end", [0, 1])
-def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_path, change, end):
+def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(
+    tmp_path, change, end
+):
     """The second graph has three nodes, the last four: node 3 is there, but not in the second graph."""
     pack = pack_of(tmp_path, "pack", graphs_of("A"))
     whole = Pack.open(pack)
@@ -391,6 +424,7 @@ def test_an_edge_that_leaves_its_graph_is_refused_whatever_the_digest_says(tmp_p
     index[end, edge] = node
     changed(pack, edge_index=torch.from_numpy(index))
     with pytest.raises(
-        GraphError, match="an edge of this pack joins nodes that its graph does not have"
+        GraphError,
+        match="an edge of this pack joins nodes that its graph does not have",
     ):
         GraphStore.open([pack])

@@ -39,13 +39,17 @@ def test_a_name_that_would_be_a_formula_is_written_as_text(tmp_path, name):
         assert list(csv.reader(handle))[1] == [f"'{name}"]
 
 
-@pytest.mark.parametrize("name", ["1AVZ", "near-1", "a=b", "x@y", "'quoted'", "'", " =1", "Å", ""])
+@pytest.mark.parametrize(
+    "name", ["1AVZ", "near-1", "a=b", "x@y", "'quoted'", "'", " =1", "Å", ""]
+)
 def test_other_names_stay_as_they_are(name):
     assert defused(name) == restored(name) == name
 
 
 def test_numbers_are_written_as_numbers_and_what_is_missing_as_nothing(tmp_path):
-    write_rows(tmp_path / "table.csv", ("a", "b", "c", "d"), [(-0.5, None, math.nan, 3)])
+    write_rows(
+        tmp_path / "table.csv", ("a", "b", "c", "d"), [(-0.5, None, math.nan, 3)]
+    )
     assert (tmp_path / "table.csv").read_text() == "a,b,c,d\n-0.5,,,3\n"
 
 
@@ -77,6 +81,8 @@ def test_every_table_of_names_is_written_here_or_defused():
         assert "defused" in (LIBRARY.parent / name).read_text(encoding="utf-8")
     found = set()
     for path in LIBRARY.parent.rglob("*.py"):
-        if re.search(r"csv\.(writer|DictWriter)\(|\.to_csv\(", path.read_text(encoding="utf-8")):
+        if re.search(
+            r"csv\.(writer|DictWriter)\(|\.to_csv\(", path.read_text(encoding="utf-8")
+        ):
             found.add(str(path.relative_to(LIBRARY.parent)))
     assert found == numbers | defusing | {"toporank/files/spreadsheets.py"}

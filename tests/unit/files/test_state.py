@@ -50,6 +50,8 @@ def test_what_cannot_be_looked_at_has_a_state_too(tmp_path):
     (tmp_path / "link").symlink_to("nowhere")
     assert state_if_there(tmp_path / "link") == MISSING
     Path(tmp_path / "nowhere").write_text("")
-    assert state_if_there(tmp_path / "link") == state_of(tmp_path / "nowhere") != MISSING
+    assert (
+        state_if_there(tmp_path / "link") == state_of(tmp_path / "nowhere") != MISSING
+    )
     with pytest.raises(OSError, match="No such file"):
         state_of(os.fspath(tmp_path / "gone"))

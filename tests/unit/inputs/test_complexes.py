@@ -25,7 +25,9 @@ from toporank.inputs.natural_partners import called_otherwise, partners_of_each
 from toporank.structures.identity import Decoy, name_problem, split_suffix
 from toporank.structures.sketch import Sketch
 
-A, B, C, D = (chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130)))
+A, B, C, D = (
+    chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130))
+)
 
 
 def exchanged(sequence: str, *places: int) -> str:
@@ -37,7 +39,9 @@ def exchanged(sequence: str, *places: int) -> str:
 
 
 def grouped(
-    files: dict[str, object], by: str = BY_SEQUENCE, partners: dict[str, str] | None = None
+    files: dict[str, object],
+    by: str = BY_SEQUENCE,
+    partners: dict[str, str] | None = None,
 ) -> Grouped:
     """Of files `<folder>/<decoy>`, each with its sequences (chains A, B …), pairs of name and
     sequence, or a sketch; None of a file that cannot be read.
@@ -122,8 +126,12 @@ def test_files_of_one_complex_are_a_target(case):
 
 
 def test_the_best_models_of_pairs_in_one_folder_are_targets_called_after_their_files():
-    found = grouped({"best/7ACV_model_0": [A, B], "best/7XYZ_model_0": [C, D], "best/8ABC": [A, D]})
-    assert targets(found) == {name: [name] for name in ("7ACV_model_0", "7XYZ_model_0", "8ABC")}
+    found = grouped(
+        {"best/7ACV_model_0": [A, B], "best/7XYZ_model_0": [C, D], "best/8ABC": [A, D]}
+    )
+    assert targets(found) == {
+        name: [name] for name in ("7ACV_model_0", "7XYZ_model_0", "8ABC")
+    }
     assert found.notes == [
         "folder best holds models of 3 different complexes, as their sequences say: each complex "
         "is a target"
@@ -159,7 +167,11 @@ def test_a_single_chain_is_no_complex_but_part_of_one():
 def stoichiometries(*models: tuple[str, int]) -> dict[str, object]:
     """Files of models, so many of each kind: `("AAB", 3)` has two copies of A and one of B."""
     known = {"A": A, "B": B, "C": C}
-    return {f"T/{what}_{n}": [known[x] for x in what] for what, many in models for n in range(many)}
+    return {
+        f"T/{what}_{n}": [known[x] for x in what]
+        for what, many in models
+        for n in range(many)
+    }
 
 
 @pytest.mark.parametrize(
@@ -177,9 +189,9 @@ def stoichiometries(*models: tuple[str, int]) -> dict[str, object]:
 )
 def test_other_numbers_of_copies_are_other_complexes(models):
     found = grouped(stoichiometries(*models))
-    assert {names[0].rpartition("_")[0]: len(names) for names in targets(found).values()} == dict(
-        models
-    )
+    assert {
+        names[0].rpartition("_")[0]: len(names) for names in targets(found).values()
+    } == dict(models)
     assert not any(decoy.lacks or decoy.spare for decoy in found.decoys)
     assert (
         "(some differ in the number of copies of a chain): each complex is a target"
@@ -190,18 +202,33 @@ def test_other_numbers_of_copies_are_other_complexes(models):
 @pytest.mark.parametrize(
     ("many", "few", "lacks", "spare"),
     [
-        ("AABB", "AAB", "of 4 protein chains that most models of the target have, 3: no D", ""),
-        ("AAAA", "AAA", "of 4 protein chains that most models of the target have, 3: no D", ""),
-        ("AA", "A", "of 2 protein chains that most models of the target have, 1: no B", ""),
+        (
+            "AABB",
+            "AAB",
+            "of 4 protein chains that most models of the target have, 3: no D",
+            "",
+        ),
+        (
+            "AAAA",
+            "AAA",
+            "of 4 protein chains that most models of the target have, 3: no D",
+            "",
+        ),
+        (
+            "AA",
+            "A",
+            "of 2 protein chains that most models of the target have, 1: no B",
+            "",
+        ),
         ("AB", "AAB", "", "A+B"),
     ],
 )
 def test_a_broken_model_among_many_is_of_their_complex(many, few, lacks, spare):
     found = grouped(stoichiometries((many, 4), (few, 1)))
     assert set(targets(found)) == {"T"}
-    assert [(decoy.lacks, decoy.spare) for decoy in found.decoys if decoy.name == f"{few}_0"] == [
-        (lacks, spare)
-    ]
+    assert [
+        (decoy.lacks, decoy.spare) for decoy in found.decoys if decoy.name == f"{few}_0"
+    ] == [(lacks, spare)]
     assert not any(decoy.lacks for decoy in found.decoys if decoy.name != f"{few}_0")
 
 
@@ -222,7 +249,14 @@ def test_names_of_chains_and_their_order_do_not_tell_complexes_apart():
 
 @pytest.mark.parametrize(
     "other",
-    [A[5:], A[:-30], A[10:-10], A[:40] + A[52:], A[3:60] + A[68:], exchanged(A, 3, 40, 90)],
+    [
+        A[5:],
+        A[:-30],
+        A[10:-10],
+        A[:40] + A[52:],
+        A[3:60] + A[68:],
+        exchanged(A, 3, 40, 90),
+    ],
     ids=["start", "end", "ends", "loop", "start and loop", "mutant"],
 )
 def test_cut_ends_missing_loops_and_a_few_exchanges_leave_a_protein_the_same(other):
@@ -245,19 +279,27 @@ def test_an_exchange_at_any_place_is_noticed(place):
     assert not same_protein(A, exchanged(A, place))
 
 
-@pytest.mark.parametrize("other", [A[:60], B, "", "X" * 150, exchanged(A, *range(0, 150, 8))])
+@pytest.mark.parametrize(
+    "other", [A[:60], B, "", "X" * 150, exchanged(A, *range(0, 150, 8))]
+)
 def test_a_domain_a_relative_and_another_protein_are_of_another_kind(other):
     assert not same_kind(A, other)
 
 
 @pytest.mark.parametrize("length", [5, 9, 10, 15, 23, 30])
-def test_a_scan_of_a_peptide_is_a_target_for_each_peptide_wherever_the_exchange_is(length):
+def test_a_scan_of_a_peptide_is_a_target_for_each_peptide_wherever_the_exchange_is(
+    length,
+):
     wild = chain(7, length).replace("A", "G")
     scan = {"wt": wild} | {
         f"{x}{k + 1}A": wild[:k] + "A" + wild[k + 1 :] for k, x in enumerate(wild)
     }
     found = grouped(
-        {f"x/pep_{name}_model_{n}": [B, peptide] for name, peptide in scan.items() for n in (0, 1)}
+        {
+            f"x/pep_{name}_model_{n}": [B, peptide]
+            for name, peptide in scan.items()
+            for n in (0, 1)
+        }
     )
     assert targets(found) == {
         f"pep_{name}": [f"pep_{name}_model_0", f"pep_{name}_model_1"] for name in scan
@@ -280,7 +322,9 @@ def test_a_scan_of_a_peptide_is_a_target_for_each_peptide_wherever_the_exchange_
 )
 def test_peptides_are_told_apart_by_every_letter_that_is_known(one, other, same):
     assert same_kind(one, other) == same_kind(other, one) == same
-    assert len(targets(grouped({"x/a": [B, one], "x/b": [B, other]}))) == (1 if same else 2)
+    assert len(targets(grouped({"x/a": [B, one], "x/b": [B, other]}))) == (
+        1 if same else 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -315,7 +359,9 @@ def test_one_complex_from_four_predictors_is_one_target_in_one_folder_or_in_four
              for program in PREDICTORS for n in range(2)}  # fmt: skip
     flat = grouped({f"7ACV/{name}": seen for name, seen in files.items()})
     assert targets(flat) == {"7ACV": sorted(files)}
-    apart = grouped({f"{name.split('_')[0]}/{name}": seen for name, seen in files.items()})
+    apart = grouped(
+        {f"{name.split('_')[0]}/{name}": seen for name, seen in files.items()}
+    )
     assert targets(apart) == {"7ACV": sorted(files)}
     assert apart.notes == [
         "folders af2, boltz, chai and 1 more hold models of the same complexes, as their "
@@ -342,7 +388,9 @@ def test_who_wants_it_keeps_to_the_folders():
 
 def test_each_model_of_a_file_is_a_decoy_and_an_ensemble_of_a_single_chain_is_one():
     two = Sketch((1, 5), (("A", A), ("B", B)))
-    found = grouped({"T/a": two, "T/b": [A, B], "T/nmr": Sketch(tuple(range(1, 21)), (("A", A),))})
+    found = grouped(
+        {"T/a": two, "T/b": [A, B], "T/nmr": Sketch(tuple(range(1, 21)), (("A", A),))}
+    )
     assert [(d.name, d.model, d.path) for d in found.decoys] == [
         ("a#1", 1, "in/T/a.pdb"), ("a#5", 2, "in/T/a.pdb"), ("b", 0, "in/T/b.pdb"), ("nmr", 0, "in/T/nmr.pdb"),
     ]  # fmt: skip
@@ -368,11 +416,15 @@ def of_files(files: dict[str, Sketch], by: str = BY_SEQUENCE) -> Grouped:
     for path in files:
         folder, file = path.split("/")
         decoys.append(Decoy("ds", folder, split_suffix(file)[0], f"in/{path}"))
-    return group(decoys, {f"in/{path}": seen for path, seen in files.items()}, by, "given")
+    return group(
+        decoys, {f"in/{path}": seen for path, seen in files.items()}, by, "given"
+    )
 
 
 @pytest.mark.parametrize("by", [BY_SEQUENCE, BY_FOLDER])
-def test_one_stem_under_two_endings_is_two_decoys_and_one_model_if_the_atoms_are_the_same(by):
+def test_one_stem_under_two_endings_is_two_decoys_and_one_model_if_the_atoms_are_the_same(
+    by,
+):
     endings = (
         "ranked_0.cif",
         "ranked_0.pdb",
@@ -386,8 +438,12 @@ def test_one_stem_under_two_endings_is_two_decoys_and_one_model_if_the_atoms_are
         "ranked_0.pdb": "ranked_0", "ranked_0.pdb.gz": "ranked_0_pdb_gz", "ranked_0.ent": "ranked_0_ent",
         "ranked_0.cif": "ranked_0_cif", "ranked_0.mmcif.gz": "ranked_0_mmcif_gz",
     }  # fmt: skip
-    copies = copies_among(found.decoys, {f"in/T/{name}": placed("one") for name in endings})
-    assert copies == {("T", name): "ranked_0" for name in names.values() if name != "ranked_0"}
+    copies = copies_among(
+        found.decoys, {f"in/T/{name}": placed("one") for name in endings}
+    )
+    assert copies == {
+        ("T", name): "ranked_0" for name in names.values() if name != "ranked_0"
+    }
     assert list(found.renamed) == []
 
 
@@ -424,10 +480,17 @@ def test_a_model_of_a_file_gives_way_to_a_file_of_its_name():
 def test_no_clash_of_names_stops_a_run(files):
     two_models = ("T/wt.pdb", "T/ä.pdb")
     found = of_files(
-        {path: placed(path, f"{path} 2") if path in two_models else placed(path) for path in files}
+        {
+            path: placed(path, f"{path} 2") if path in two_models else placed(path)
+            for path in files
+        }
     )
     keys = [decoy.key for decoy in found.decoys]
-    assert len(set(keys)) == len(keys) == len(files) + sum(path in two_models for path in files)
+    assert (
+        len(set(keys))
+        == len(keys)
+        == len(files) + sum(path in two_models for path in files)
+    )
     assert {decoy.path for decoy in found.decoys} == {f"in/{path}" for path in files}
     assert not any(name_problem(name) for _, name in keys)
     assert sorted(found.kinds) == keys
@@ -451,10 +514,16 @@ def test_targets_whose_names_cannot_be_written_stay_apart():
 
 def test_partners_are_said_in_the_names_that_a_model_has():
     found = grouped(
-        {"T/usual": [("H", A), ("L", B), ("A", C)], "T/other": [("1", C), ("2", A), ("3", B)]}
+        {
+            "T/usual": [("H", A), ("L", B), ("A", C)],
+            "T/other": [("1", C), ("2", A), ("3", B)],
+        }
     )
     partners = dict.fromkeys(found.kinds, "A:H+L")
-    assert partners_of_each(partners, found) == {("T", "usual"): "A:H+L", ("T", "other"): "1:2+3"}
+    assert partners_of_each(partners, found) == {
+        ("T", "usual"): "A:H+L",
+        ("T", "other"): "1:2+3",
+    }
 
 
 def test_names_mean_what_they_mean_in_the_model_after_which_the_target_calls_its_chains_and_copies_go_by_their_place():
@@ -474,13 +543,17 @@ def test_names_mean_what_they_mean_in_the_model_after_which_the_target_calls_its
         "A+C:B"
     ]
     assert (
-        called_otherwise(dict.fromkeys(found.kinds, "A:B"), grouped({"T/a": [("A", A), ("B", B)]}))
+        called_otherwise(
+            dict.fromkeys(found.kinds, "A:B"), grouped({"T/a": [("A", A), ("B", B)]})
+        )
         == []
     )
 
 
 @pytest.mark.parametrize("longest", ["m0", "m1"])
-def test_where_most_models_call_the_chains_otherwise_the_names_of_the_target_count(longest):
+def test_where_most_models_call_the_chains_otherwise_the_names_of_the_target_count(
+    longest,
+):
     """A hint says H+P:L of m0, or of the one with most residues; a user who says so means these
     chains.
     """
@@ -492,7 +565,11 @@ def test_where_most_models_call_the_chains_otherwise_the_names_of_the_target_cou
     ]
     found = grouped({f"T/{name}": chains for name, chains in models.items()})
     partners = partners_of_each(dict.fromkeys(found.kinds, "H+P:L"), found)
-    own = {"m0": "H+P:L", "m1": "H:L+P"} if longest == "m0" else {"m0": "H+L:P", "m1": "H+P:L"}
+    own = (
+        {"m0": "H+P:L", "m1": "H:L+P"}
+        if longest == "m0"
+        else {"m0": "H+L:P", "m1": "H+P:L"}
+    )
     assert {name: partners["T", name] for name in own} == own
     (note,) = called_otherwise(dict.fromkeys(found.kinds, "H+P:L"), found)
     assert note.startswith(f"partners H+P:L are chains of {longest}; ")
@@ -505,15 +582,24 @@ def test_partners_that_a_model_lacks_stay_as_they_were_said():
             "T/less": [("H", A), ("L", B)],
         }
     )
-    assert partners_of_each(dict.fromkeys(found.kinds, "A:H+L"), found)["T", "less"] == "A:H+L"
+    assert (
+        partners_of_each(dict.fromkeys(found.kinds, "A:H+L"), found)["T", "less"]
+        == "A:H+L"
+    )
 
 
 def test_complexes_that_lie_in_two_folders_are_counted_once():
     two = {"1": [("A", A), ("B", B)], "2": [("A", A), ("B", C)]}
     found = grouped(
-        {f"{folder}/m{name}": chains for folder in ("one", "two") for name, chains in two.items()}
+        {
+            f"{folder}/m{name}": chains
+            for folder in ("one", "two")
+            for name, chains in two.items()
+        }
     )
-    assert found.notes[0].startswith("folders one, two hold models of 2 different complexes")
+    assert found.notes[0].startswith(
+        "folders one, two hold models of 2 different complexes"
+    )
 
 
 # ---- names, order, time --------------------------------------------------------------------------
@@ -525,7 +611,9 @@ MODELS = st.dictionaries(
         st.sampled_from(["x", "y", "run_7ACV"]),
         st.sampled_from(["model_1", "af_7ACV", "a", "b_7ACV", "c"]),
     ),
-    st.one_of(st.none(), st.lists(st.sampled_from(sorted(POOL)), min_size=1, max_size=4)),
+    st.one_of(
+        st.none(), st.lists(st.sampled_from(sorted(POOL)), min_size=1, max_size=4)
+    ),
     min_size=1,
 )
 
@@ -539,7 +627,10 @@ MODELS = st.dictionaries(
 def test_targets_depend_neither_on_the_order_of_files_nor_on_the_names_and_order_of_chains(
     models, shuffle
 ):
-    files = {"/".join(key): seen and [POOL[name] for name in seen] for key, seen in models.items()}
+    files = {
+        "/".join(key): seen and [POOL[name] for name in seen]
+        for key, seen in models.items()
+    }
     found = grouped(files)
     assert len({decoy.key for decoy in found.decoys}) == len(files)
     assert sorted(decoy.path for decoy in found.decoys) == sorted(
@@ -548,9 +639,13 @@ def test_targets_depend_neither_on_the_order_of_files_nor_on_the_names_and_order
     other = {}
     for path, seen in shuffle.sample(sorted(files.items()), len(files)):
         names = shuffle.sample("QRSTUVWX", len(seen or []))
-        other[path] = seen and list(zip(names, shuffle.sample(seen, len(seen)), strict=True))
+        other[path] = seen and list(
+            zip(names, shuffle.sample(seen, len(seen)), strict=True)
+        )
     again = grouped(other)
-    assert [decoy[:4] for decoy in again.decoys] == [decoy[:4] for decoy in found.decoys]
+    assert [decoy[:4] for decoy in again.decoys] == [
+        decoy[:4] for decoy in found.decoys
+    ]
     assert again.notes == found.notes
     assert [bool(decoy.lacks) for decoy in again.decoys] == [
         bool(decoy.lacks) for decoy in found.decoys

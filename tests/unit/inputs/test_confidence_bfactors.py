@@ -31,9 +31,9 @@ def core(complex_: Complex, seed: int = 0) -> np.ndarray:
     """
     ca = complex_.xyz[complex_.ca]
     buried = cKDTree(ca).query_ball_point(ca, 10.0, return_length=True).astype(float)
-    smooth = np.convolve(buried, np.ones(5) / 5, mode="same") + np.random.default_rng(seed).normal(
-        0, 0.1, len(ca)
-    )
+    smooth = np.convolve(buried, np.ones(5) / 5, mode="same") + np.random.default_rng(
+        seed
+    ).normal(0, 0.1, len(ca))
     return (30 + 67 * (smooth - smooth.min()) / np.ptp(smooth)).round(2)
 
 
@@ -88,7 +88,9 @@ NO_PLDDT = {
     "low": {"change": lambda values: values * 0.45},
     "above 100": {"change": lambda values: values + 5},
     "header": {"before": "EXPDTA    X-RAY DIFFRACTION\n"},
-    "cell": {"before": "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n"},
+    "cell": {
+        "before": "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n"
+    },
     "resolution": {"before": "REMARK   2 RESOLUTION.    2.10 ANGSTROMS.\n"},
 }
 
@@ -100,10 +102,14 @@ def test_other_numbers_are_no_plddt(tmp_path, near, what):
     assert rows_of(tmp_path, text) == [Confidence("T", "mine_0")]
 
 
-def test_docked_poses_with_the_b_factors_of_their_partners_have_no_plddt(tmp_path, near, far):
+def test_docked_poses_with_the_b_factors_of_their_partners_have_no_plddt(
+    tmp_path, near, far
+):
     """The numbers say nothing of the pose; a model of a predictor among them keeps its own."""
     copied, own = core(near), core(near, seed=1)
-    rows = rows_of(tmp_path, pdb_with(NEAR, copied), pdb_with(FAR, copied), pdb_with(NEAR, own))
+    rows = rows_of(
+        tmp_path, pdb_with(NEAR, copied), pdb_with(FAR, copied), pdb_with(NEAR, own)
+    )
     assert [row.plddt_source for row in rows] == ["", "", "b_factor"]
     assert rows[0] == Confidence("T", "mine_0")
 
@@ -130,15 +136,21 @@ def test_also_where_a_small_ligand_moves_little_beside_a_large_receptor(tmp_path
 def test_also_where_only_one_partner_was_copied(tmp_path, near):
     one, other = core(near), core(near, seed=1)
     first = np.array([residue.chain == near.chains[0] for residue in near.residues])
-    assert sources(tmp_path, pdb_with(NEAR, one), pdb_with(FAR, np.where(first, one, other))) == [
+    assert sources(
+        tmp_path, pdb_with(NEAR, one), pdb_with(FAR, np.where(first, one, other))
+    ) == [
         "",
         "",
     ]
 
 
-def test_a_relaxed_model_keeps_the_plddt_that_it_shares_with_the_unrelaxed_one(tmp_path, near):
+def test_a_relaxed_model_keeps_the_plddt_that_it_shares_with_the_unrelaxed_one(
+    tmp_path, near
+):
     assert (
-        sources(tmp_path, pdb_with(NEAR, core(near)), pdb_with(NEAR, core(near), jitter=0.3))
+        sources(
+            tmp_path, pdb_with(NEAR, core(near)), pdb_with(NEAR, core(near), jitter=0.3)
+        )
         == ["b_factor"] * 2
     )
 
@@ -147,19 +159,30 @@ def test_models_of_a_target_are_judged_together(tmp_path, near):
     """Of one whose numbers fall into the core, the others tell that they are pLDDT, and the other
     way round.
     """
-    rising, falling = pdb_with(NEAR, core(near)), pdb_with(NEAR, 127 - core(near, seed=1))
-    assert sources(tmp_path, rising, falling, pdb_with(NEAR, 127 - core(near, seed=3))) == [""] * 3
-    assert (
-        sources(tmp_path, rising, pdb_with(NEAR, core(near, seed=4)), falling) == ["b_factor"] * 3
+    rising, falling = (
+        pdb_with(NEAR, core(near)),
+        pdb_with(NEAR, 127 - core(near, seed=1)),
     )
     assert (
-        sources(tmp_path, rising, falling, rising, names=("ranked_0", "mine", "ranked_1"))
+        sources(tmp_path, rising, falling, pdb_with(NEAR, 127 - core(near, seed=3)))
+        == [""] * 3
+    )
+    assert (
+        sources(tmp_path, rising, pdb_with(NEAR, core(near, seed=4)), falling)
+        == ["b_factor"] * 3
+    )
+    assert (
+        sources(
+            tmp_path, rising, falling, rising, names=("ranked_0", "mine", "ranked_1")
+        )
         == ["b_factor"] * 3
     )
 
 
 def test_the_user_may_say_that_b_factors_are_plddt_or_are_not(tmp_path, near):
-    crystal = "EXPDTA    X-RAY DIFFRACTION\n" + pdb_with(NEAR, 127 - core(near), within=1.0)
+    crystal = "EXPDTA    X-RAY DIFFRACTION\n" + pdb_with(
+        NEAR, 127 - core(near), within=1.0
+    )
     predicted = pdb_with(NEAR, core(near))
     for text in (crystal, predicted):
         assert rows_of(tmp_path, text, choice="b_factor")[0].plddt_source == "b_factor"
@@ -168,18 +191,25 @@ def test_the_user_may_say_that_b_factors_are_plddt_or_are_not(tmp_path, near):
         sources(tmp_path, predicted, pdb_with(FAR, core(near)), choice="b_factor")
         == ["b_factor"] * 2
     )
-    assert rows_of(tmp_path, predicted, names=("ranked_0",), choice="none")[0].plddt is None
+    assert (
+        rows_of(tmp_path, predicted, names=("ranked_0",), choice="none")[0].plddt
+        is None
+    )
 
 
 def test_b_factors_count_where_the_predictors_file_is_of_another_model(tmp_path, near):
     """If they look like pLDDT by themselves: a docked pose under the name of a model has others."""
     scores = {"plddt": core(near, seed=1)[::-1].tolist(), "iptm": 0.5}
     (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps(scores))
-    (own,) = rows_of(tmp_path, pdb_with(NEAR, core(near)), names=("q_unrelaxed_rank_001_m",))
+    (own,) = rows_of(
+        tmp_path, pdb_with(NEAR, core(near)), names=("q_unrelaxed_rank_001_m",)
+    )
     assert (own.status, own.plddt_source) == ("incomplete", "b_factor")
     assert own.plddt == pytest.approx(core(near).mean(), abs=1e-3)
     (crystal,) = rows_of(
-        tmp_path, pdb_with(NEAR, 127 - core(near), within=2), names=("q_unrelaxed_rank_001_m",)
+        tmp_path,
+        pdb_with(NEAR, 127 - core(near), within=2),
+        names=("q_unrelaxed_rank_001_m",),
     )
     assert (crystal.status, crystal.plddt) == ("incomplete", None)
 
@@ -222,8 +252,13 @@ def test_qualities_that_toporank_wrote_are_no_plddt(tmp_path, near, written):
     path.write_text(text)
     (row,) = confidences([DecoyFile("T", "mine", path)])
     assert (row.status, row.reason, row.plddt) == ("incomplete", OF_TOPORANK, None)
-    assert confidences([DecoyFile("T", "mine", path)], "none") == [Confidence("T", "mine")]
-    assert confidences([DecoyFile("T", "mine", path)], "b_factor")[0].plddt_source == "b_factor"
+    assert confidences([DecoyFile("T", "mine", path)], "none") == [
+        Confidence("T", "mine")
+    ]
+    assert (
+        confidences([DecoyFile("T", "mine", path)], "b_factor")[0].plddt_source
+        == "b_factor"
+    )
 
 
 def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_plddt(
@@ -231,9 +266,15 @@ def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_p
 ):
     scores = {"plddt": core(near, seed=1).tolist()}
     (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps(scores))
-    (tmp_path / "q_unrelaxed_rank_001_m.cif").write_text(mmcif(near, core(near), QUALITY))
+    (tmp_path / "q_unrelaxed_rank_001_m.cif").write_text(
+        mmcif(near, core(near), QUALITY)
+    )
     (row,) = confidences([DecoyFile("T", "d", tmp_path / "q_unrelaxed_rank_001_m.cif")])
-    assert (row.status, row.plddt_source, row.reason) == ("incomplete", "file", OF_TOPORANK)
+    assert (row.status, row.plddt_source, row.reason) == (
+        "incomplete",
+        "file",
+        OF_TOPORANK,
+    )
     structure = gemmi.read_pdb_string(pdb_with(NEAR, core(near)))
     for name in ("", "mine"):
         structure.name = name
@@ -262,10 +303,17 @@ def test_of_two_poses_the_chain_counts_that_moved_most_beside_the_largest():
     )
     here = trace(ligand, receptor, second)
     turn = Rotation.from_euler("xyz", [1, 2, 3])
-    there = trace(*(turn.apply(ca) + 5 for ca in (ligand + np.array([4, 0, 0]), receptor, second)))
-    assert [displacement(here, there), displacement(there, here)] == pytest.approx([4, 4])
+    there = trace(
+        *(turn.apply(ca) + 5 for ca in (ligand + np.array([4, 0, 0]), receptor, second))
+    )
+    assert [displacement(here, there), displacement(there, here)] == pytest.approx(
+        [4, 4]
+    )
     assert (
-        displacement(here, trace(*(turn.apply(ca) + 5 for ca in (ligand, receptor, second)))) < 1e-6
+        displacement(
+            here, trace(*(turn.apply(ca) + 5 for ca in (ligand, receptor, second)))
+        )
+        < 1e-6
     )
 
 
@@ -273,7 +321,8 @@ def test_residues_that_both_have_are_compared(near, far):
     assert displacement(near, far) > 2
     assert (
         displacement(
-            near, replace(near, residues=tuple(r._replace(chain="Z") for r in near.residues))
+            near,
+            replace(near, residues=tuple(r._replace(chain="Z") for r in near.residues)),
         )
         == np.inf
     )

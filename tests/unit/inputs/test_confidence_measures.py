@@ -27,7 +27,9 @@ def matrix(first_to_second, second_to_first) -> np.ndarray:
 
 
 def test_d0_is_that_of_the_tm_score():
-    np.testing.assert_allclose(measures.tm_length(np.array([100, 300])), [3.652, 6.360], atol=1e-3)
+    np.testing.assert_allclose(
+        measures.tm_length(np.array([100, 300])), [3.652, 6.360], atol=1e-3
+    )
     assert measures.tm_length(np.array([1])) == measures.tm_length(np.array([27]))
 
 
@@ -50,28 +52,36 @@ def test_in_ipsae_each_residue_has_the_d0_of_its_own_number_of_near_residues():
     first, second = np.arange(60), np.arange(60, 120)
     (d0,) = measures.tm_length(np.array([60]))
     assert measures.ipsae(pae, first, second) == pytest.approx(1 / (1 + (5 / d0) ** 2))
-    pae[0, 60:], pae[:60, 60] = 30.0, 5.0  # each residue of the first is near one of the second
+    # each residue of the first is near one of the second
+    pae[0, 60:], pae[:60, 60] = 30.0, 5.0
     (d0,) = measures.tm_length(np.array([1]))
     assert measures.ipsae(pae, first, second) == pytest.approx(1 / (1 + (5 / d0) ** 2))
 
 
 def test_lis_is_the_mean_of_both_directions_over_pairs_below_12_angstrom():
-    assert measures.lis(matrix([[0.0, 6.0, 13.0], [12.0, 40.0, 40.0]], 3.0), A, B) == pytest.approx(
-        (0.75 + 0.75) / 2
-    )
+    assert measures.lis(
+        matrix([[0.0, 6.0, 13.0], [12.0, 40.0, 40.0]], 3.0), A, B
+    ) == pytest.approx((0.75 + 0.75) / 2)
     assert measures.lis(matrix(12.5, 20.0), A, B) == 0
 
 
 def test_pdockq_at_the_middle_of_its_sigmoid():
-    pairs = np.column_stack([np.arange(100), np.arange(100, 200)])  # log10 of their number is 2
-    assert measures.pdockq(np.full(200, 152.611 / 2), pairs) == pytest.approx(0.724 / 2 + 0.018)
+    # log10 of their number is 2
+    pairs = np.column_stack([np.arange(100), np.arange(100, 200)])
+    assert measures.pdockq(np.full(200, 152.611 / 2), pairs) == pytest.approx(
+        0.724 / 2 + 0.018
+    )
     assert measures.pdockq(np.full(200, 90.0), pairs[:0]) == 0
 
 
 def test_pdockq2_at_the_middle_of_its_sigmoid_and_by_its_better_direction():
     pairs, plddt = np.array([[0, 2], [1, 2]]), np.array([84.733, 84.733, 84.733, 0, 0])
-    assert measures.pdockq2(plddt, matrix(0.0, 30.0), pairs) == pytest.approx(1.31 / 2 + 0.005)
-    assert measures.pdockq2(plddt, matrix(30.0, 0.0), pairs) == pytest.approx(1.31 / 2 + 0.005)
+    assert measures.pdockq2(plddt, matrix(0.0, 30.0), pairs) == pytest.approx(
+        1.31 / 2 + 0.005
+    )
+    assert measures.pdockq2(plddt, matrix(30.0, 0.0), pairs) == pytest.approx(
+        1.31 / 2 + 0.005
+    )
     twice = measures.pdockq2(
         2 * plddt, matrix(10.0, 10.0), pairs
     )  # half of it is lost to a PAE of 10 Å
@@ -81,7 +91,9 @@ def test_pdockq2_at_the_middle_of_its_sigmoid_and_by_its_better_direction():
 
 def test_the_pae_of_an_interface_is_the_mean_over_its_pairs_in_both_directions():
     pae = matrix([[2.0, 9.0, 9.0], [9.0, 9.0, 4.0]], 6.0)
-    assert measures.interface_pae(pae, np.array([[0, 2], [1, 4]])) == pytest.approx((3 + 6) / 2)
+    assert measures.interface_pae(pae, np.array([[0, 2], [1, 4]])) == pytest.approx(
+        (3 + 6) / 2
+    )
 
 
 def as_colabfold(folder: Path) -> Path:
@@ -126,4 +138,8 @@ def test_and_on_untouched_output_of_colabfold(predictor_outputs):
     assert (row.ipsae, row.lis, row.pdockq, row.pdockq2) == pytest.approx(
         (0.8680, 0.7620, 0.5757, 0.9059), abs=1e-4
     )
-    assert (row.ptm, row.iptm, row.plddt) == (0.94, 0.92, pytest.approx(96.990, abs=1e-3))
+    assert (row.ptm, row.iptm, row.plddt) == (
+        0.94,
+        0.92,
+        pytest.approx(96.990, abs=1e-3),
+    )

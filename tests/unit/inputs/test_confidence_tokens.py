@@ -54,15 +54,22 @@ class Model(NamedTuple):
         residues = [self.residues[i] for i in places]
         atoms = []
         for residue in residues:
-            atoms += [atom for atom in self.atoms if (atom.chain, atom.number) == residue]
+            atoms += [
+                atom for atom in self.atoms if (atom.chain, atom.number) == residue
+            ]
         pae = self.pae[np.ix_(places, places)]
         return Model(atoms, self.plddt[places], pae, residues)
 
 
 def example(k: int) -> Model:
     """The k-th model of the example, 30 residues of chain A and 32 of chain B."""
-    files = f"pair_unrelaxed_{TAG.format(k)}.pdb.gz", f"pair_scores_{TAG.format(k)}.json.gz"
-    text, scores = (gzip.decompress((COLABFOLD / file).read_bytes()).decode() for file in files)
+    files = (
+        f"pair_unrelaxed_{TAG.format(k)}.pdb.gz",
+        f"pair_scores_{TAG.format(k)}.json.gz",
+    )
+    text, scores = (
+        gzip.decompress((COLABFOLD / file).read_bytes()).decode() for file in files
+    )
     atoms = []
     for line in text.splitlines():
         if line.startswith("ATOM"):
@@ -71,8 +78,12 @@ def example(k: int) -> Model:
             atoms.append(Atom(name, line[17:20], line[21], int(line[22:26]), *xyz))
     values = json.loads(scores)
     residues = list(dict.fromkeys((atom.chain, atom.number) for atom in atoms))
-    whole = Model(atoms, np.array(values["plddt"], float), np.array(values["pae"]), residues)
-    return whole.at([i for i, (chain, number) in enumerate(residues) if number in KEPT[chain]])
+    whole = Model(
+        atoms, np.array(values["plddt"], float), np.array(values["pae"]), residues
+    )
+    return whole.at(
+        [i for i, (chain, number) in enumerate(residues) if number in KEPT[chain]]
+    )
 
 
 MODELS = [example(k) for k in (2, 4)]
@@ -106,11 +117,17 @@ def measured(model: Model, first: str, second: str) -> dict[str, float]:
 
 
 def assert_measured(
-    row: Confidence, model: Model, first: str = "A", second: str = "B", status: str = "ok"
+    row: Confidence,
+    model: Model,
+    first: str = "A",
+    second: str = "B",
+    status: str = "ok",
 ) -> None:
     expected = measured(model, first, second)
     assert row.status == status, row.reason
-    assert {name: getattr(row, name) for name in expected} == pytest.approx(expected, abs=2e-4)
+    assert {name: getattr(row, name) for name in expected} == pytest.approx(
+        expected, abs=2e-4
+    )
 
 
 def assert_unused(row: Confidence, reason: str = "") -> None:
@@ -122,7 +139,8 @@ def assert_unused(row: Confidence, reason: str = "") -> None:
 def renamed(model: Model, **names: str) -> Model:
     atoms = [replace(atom, chain=names[atom.chain]) for atom in model.atoms]
     return model._replace(
-        atoms=atoms, residues=[(names[chain], number) for chain, number in model.residues]
+        atoms=atoms,
+        residues=[(names[chain], number) for chain, number in model.residues],
     )
 
 
@@ -136,12 +154,16 @@ def with_decoy_chain(model: Model) -> Model:
     pae = np.full((n + len(b), n + len(b)), 28.0)
     pae[:n, :n] = model.pae
     residues = model.residues + [("C", model.residues[i][1]) for i in b]
-    return Model(model.atoms + far, np.append(model.plddt, np.full(len(b), 30.0)), pae, residues)
+    return Model(
+        model.atoms + far, np.append(model.plddt, np.full(len(b), 30.0)), pae, residues
+    )
 
 
 def reordered(model: Model, *chains: str) -> Model:
     """The chains in another order, in everything."""
-    return model.at(sorted(range(len(model.residues)), key=lambda i: chains.index(model.chains[i])))
+    return model.at(
+        sorted(range(len(model.residues)), key=lambda i: chains.index(model.chains[i]))
+    )
 
 
 def plddt_of_atoms(model: Model) -> list[float]:
@@ -149,13 +171,17 @@ def plddt_of_atoms(model: Model) -> list[float]:
     return [of_residue[atom.chain, atom.number] for atom in model.atoms]
 
 
-def cif(model: Model, *, constant: bool = False, of_atoms: list[float] | None = None) -> str:
+def cif(
+    model: Model, *, constant: bool = False, of_atoms: list[float] | None = None
+) -> str:
     """mmCIF text that declares pLDDT as B factors. constant : whether all are alike. of_atoms :
     other ones.
     """
     of_atoms = iter(of_atoms or plddt_of_atoms(model))
     lines = mmcif(model.atoms).splitlines()
-    start = lines.index("_atom_site.B_iso_or_equiv") - lines.index("_atom_site.group_PDB")
+    start = lines.index("_atom_site.B_iso_or_equiv") - lines.index(
+        "_atom_site.group_PDB"
+    )
     for i, line in enumerate(lines):
         if line.startswith(("ATOM", "HETATM")):
             cells = line.split()
@@ -171,7 +197,12 @@ def pdb_of(model: Model) -> str:
 
 
 def alphafold3(
-    folder: Path, model: Model, tokens: Model | None = None, *, text: str = "", **other: object
+    folder: Path,
+    model: Model,
+    tokens: Model | None = None,
+    *,
+    text: str = "",
+    **other: object,
 ) -> Path:
     """A model as AlphaFold 3 writes it. tokens : the model by the names and order of
     confidences.json. text : of the model's file. other : values of confidences.json, None to leave
@@ -185,8 +216,15 @@ def alphafold3(
         "token_chain_ids": tokens.chains,
         "token_res_ids": tokens.numbers,
     }
-    summary = {"ptm": 0.8, "iptm": 0.4, "ranking_score": 0.5, **other.pop("summary", {})}
-    values = {name: value for name, value in (values | other).items() if value is not None}
+    summary = {
+        "ptm": 0.8,
+        "iptm": 0.4,
+        "ranking_score": 0.5,
+        **other.pop("summary", {}),
+    }
+    values = {
+        name: value for name, value in (values | other).items() if value is not None
+    }
     (folder / "x_model.cif").write_text(text or cif(model))
     (folder / "x_summary_confidences.json").write_text(json.dumps(summary))
     (folder / "x_confidences.json").write_text(json.dumps(values))
@@ -210,7 +248,9 @@ def test_alphafold_3_0_0_calls_tokens_a_and_b_whatever_the_chains_are_called(
     assert_measured(row, own, *names)
 
 
-@pytest.mark.parametrize("names", [("B", "A", "C"), ("A", "C", "B"), ("C", "B", "A")], ids=str)
+@pytest.mark.parametrize(
+    "names", [("B", "A", "C"), ("A", "C", "B"), ("C", "B", "A")], ids=str
+)
 @pytest.mark.parametrize("flat", [False, True], ids=["plddt", "no plddt"])
 def test_so_it_is_where_all_chains_are_of_one_size(tmp_path, names, flat):
     model = with_decoy_chain(of_equal_chains(MODELS[0]))
@@ -218,7 +258,9 @@ def test_so_it_is_where_all_chains_are_of_one_size(tmp_path, names, flat):
     tokens = model.chains
     assert_measured(
         row_of(
-            alphafold3(tmp_path, own, token_chain_ids=tokens, text=cif(own, constant=flat)),
+            alphafold3(
+                tmp_path, own, token_chain_ids=tokens, text=cif(own, constant=flat)
+            ),
             partners_of(names),
         ),
         own,
@@ -238,14 +280,26 @@ def test_without_names_of_atoms_letters_from_a_on_say_the_order_only_and_others_
     own = renamed(MODELS[0], A="H", B="L")
     letters = MODELS[0].chains
     row = row_of(
-        alphafold3(tmp_path, own, atom_chain_ids=None, atom_plddts=None, token_chain_ids=letters)
+        alphafold3(
+            tmp_path,
+            own,
+            atom_chain_ids=None,
+            atom_plddts=None,
+            token_chain_ids=letters,
+        )
     )
     assert (row.status, row.plddt_source) == ("ok", "b_factor")
     assert_measured(row, own, "H", "L")
     others = [{"A": "P", "B": "Q"}[chain] for chain in letters]
     assert_unused(
         row_of(
-            alphafold3(tmp_path, own, atom_chain_ids=None, atom_plddts=None, token_chain_ids=others)
+            alphafold3(
+                tmp_path,
+                own,
+                atom_chain_ids=None,
+                atom_plddts=None,
+                token_chain_ids=others,
+            )
         ),
         "token_chain_ids has P (30), Q (32), and the model H (30), L (32)",
     )
@@ -254,8 +308,12 @@ def test_without_names_of_atoms_letters_from_a_on_say_the_order_only_and_others_
 @pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
 def test_chains_in_another_order_are_found_by_their_names(tmp_path, model):
     """The model was written anew with B in front, and so may be its tokens."""
-    assert_measured(row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model)), model)
-    assert_measured(row_of(alphafold3(tmp_path, model, reordered(model, "B", "A"))), model)
+    assert_measured(
+        row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model)), model
+    )
+    assert_measured(
+        row_of(alphafold3(tmp_path, model, reordered(model, "B", "A"))), model
+    )
 
 
 def test_tokens_in_another_order_than_atoms_are_found_by_their_size(tmp_path):
@@ -265,7 +323,9 @@ def test_tokens_in_another_order_than_atoms_are_found_by_their_size(tmp_path):
         "token_chain_ids": turned.chains,
         "token_res_ids": turned.numbers,
     }
-    assert_measured(row_of(alphafold3(tmp_path, model, **names, pae=turned.pae.tolist())), model)
+    assert_measured(
+        row_of(alphafold3(tmp_path, model, **names, pae=turned.pae.tolist())), model
+    )
 
 
 def test_lists_that_are_not_there_do_not_decide(tmp_path):
@@ -274,12 +334,18 @@ def test_lists_that_are_not_there_do_not_decide(tmp_path):
     """
     model = MODELS[0]
     assert_measured(
-        row_of(alphafold3(tmp_path, reordered(model, "B", "A"), model, token_res_ids=None)), model
+        row_of(
+            alphafold3(tmp_path, reordered(model, "B", "A"), model, token_res_ids=None)
+        ),
+        model,
     )
     own = renamed(model, A="H", B="L")
     tokens = model.chains
     assert_measured(
-        row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, token_res_ids=None)), own, "H", "L"
+        row_of(alphafold3(tmp_path, own, token_chain_ids=tokens, token_res_ids=None)),
+        own,
+        "H",
+        "L",
     )
     nameless = {"token_chain_ids": None, "token_res_ids": None}
     assert_measured(row_of(alphafold3(tmp_path, model, **nameless)), model)
@@ -292,11 +358,17 @@ def test_lists_that_are_not_there_do_not_decide(tmp_path):
 def test_other_numbers_of_tokens_are_said(tmp_path):
     model = MODELS[0]
     assert_unused(
-        row_of(alphafold3(tmp_path, model, token_chain_ids=["A"] * 60, token_res_ids=[1] * 60)),
+        row_of(
+            alphafold3(
+                tmp_path, model, token_chain_ids=["A"] * 60, token_res_ids=[1] * 60
+            )
+        ),
         "the predictor's files name 60 tokens and have PAE of 62",
     )
     row = row_of(alphafold3(tmp_path, model, pae=model.pae[:61, :61].tolist()))
-    assert row.reason.startswith("the predictor's files name 62 tokens and have PAE of 61")
+    assert row.reason.startswith(
+        "the predictor's files name 62 tokens and have PAE of 61"
+    )
     assert_unused(row_of(alphafold3(tmp_path, model, token_res_ids=[1, 2])))
 
 
@@ -306,7 +378,9 @@ def of_equal_chains(model: Model) -> Model:
     """
     first = {"A": 185, "B": 625}
     model = without(model, 60, 61)
-    atoms = [replace(atom, number=atom.number - first[atom.chain]) for atom in model.atoms]
+    atoms = [
+        replace(atom, number=atom.number - first[atom.chain]) for atom in model.atoms
+    ]
     residues = [(chain, number - first[chain]) for chain, number in model.residues]
     return model._replace(atoms=atoms, residues=residues)
 
@@ -327,15 +401,21 @@ def test_chains_that_were_renamed_afterwards_are_found_by_plddt(tmp_path):
     model = of_equal_chains(MODELS[0])
     own = renamed(model, A="P", B="Q")
     assert_measured(row_of(alphafold3(tmp_path, own, model)), own, "P", "Q")
-    assert_unused(row_of(alphafold3(tmp_path, own, model, text=cif(own, constant=True))))
+    assert_unused(
+        row_of(alphafold3(tmp_path, own, model, text=cif(own, constant=True)))
+    )
     three = with_decoy_chain(model)
     exchanged = renamed(three, A="A", B="C", C="B")
     row = row_of(alphafold3(tmp_path, exchanged, three), (("A",), ("C",)))
     assert_measured(row, exchanged, "A", "C")
 
 
-@pytest.mark.parametrize(("step", "used"), [(-185, True), (0, True), (1, True), (None, False)])
-def test_numbers_of_residues_may_begin_elsewhere_but_not_differ_otherwise(tmp_path, step, used):
+@pytest.mark.parametrize(
+    ("step", "used"), [(-185, True), (0, True), (1, True), (None, False)]
+)
+def test_numbers_of_residues_may_begin_elsewhere_but_not_differ_otherwise(
+    tmp_path, step, used
+):
     model = MODELS[1]
     numbers = [n * 7 % 61 if step is None else n + step for _, n in model.residues]
     row = row_of(alphafold3(tmp_path, model, token_res_ids=numbers))
@@ -355,11 +435,15 @@ def test_an_antibody_may_be_numbered_anew_where_plddt_says_that_its_residues_are
     left out.
     """
     codes = {200: (199, "A"), 201: (199, "B")}
-    renumber = {n: codes.get(n, (n if n < 206 else n + 4, "")) for _, n in model.residues}
+    renumber = {
+        n: codes.get(n, (n if n < 206 else n + 4, "")) for _, n in model.residues
+    }
     own = renamed(model, A=names[0], B=names[1])
     atoms = []
     for atom in own.atoms:
-        number, code = renumber[atom.number] if atom.chain == names[0] else (atom.number, "")
+        number, code = (
+            renumber[atom.number] if atom.chain == names[0] else (atom.number, "")
+        )
         atoms.append(replace(atom, number=number, insertion_code=code))
     tokens = {"token_chain_ids": model.chains}
     text = cif(own._replace(atoms=atoms), of_atoms=plddt_of_atoms(own))
@@ -378,7 +462,10 @@ def with_modified(model: Model, number: int, name: str = "SEP") -> tuple[Model, 
     """A residue of another name, and the model with a row for each of its atoms: PAE 30 Å, pLDDT
     20.
     """
-    atoms = [replace(a, residue=name, het=True) if a.number == number else a for a in model.atoms]
+    atoms = [
+        replace(a, residue=name, het=True) if a.number == number else a
+        for a in model.atoms
+    ]
     rows = []
     for i, (_, n) in enumerate(model.residues):
         rows += [i] * (sum(a.number == number for a in atoms) if n == number else 1)
@@ -414,13 +501,17 @@ def with_ligand(model: Model, at: int) -> Model:
     """Two atoms of a ligand, chain Z, 80 Å away, as the chain at this place; a token for each
     atom.
     """
-    ligand = [Atom(f"C{i}", "LIG", "Z", 1, 80.0 + i, 80.0, 80.0, het=True) for i in (1, 2)]
+    ligand = [
+        Atom(f"C{i}", "LIG", "Z", 1, 80.0 + i, 80.0, 80.0, het=True) for i in (1, 2)
+    ]
     n = [0, 30, 62][at]
     n_atoms = len(model.at(range(n)).atoms)
     pae = np.insert(np.insert(model.pae, [n, n], 29.0, axis=0), [n, n], 29.0, axis=1)
     plddt = np.insert(model.plddt, [n, n], 40.0)
     residues = [*model.residues[:n], ("Z", 1), ("Z", 1), *model.residues[n:]]
-    return Model([*model.atoms[:n_atoms], *ligand, *model.atoms[n_atoms:]], plddt, pae, residues)
+    return Model(
+        [*model.atoms[:n_atoms], *ligand, *model.atoms[n_atoms:]], plddt, pae, residues
+    )
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])
@@ -433,7 +524,10 @@ def test_a_ligand_may_stand_anywhere(tmp_path, at):
     pairs = np.full((3, 3), 0.05)
     pairs[order.index("H"), order.index("L")] = 0.88
     path = alphafold3(
-        tmp_path, own, token_chain_ids=letters, summary={"chain_pair_iptm": pairs.tolist()}
+        tmp_path,
+        own,
+        token_chain_ids=letters,
+        summary={"chain_pair_iptm": pairs.tolist()},
     )
     row = row_of(path)
     assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", "all_chains", 0.88)
@@ -460,7 +554,10 @@ def test_iptm_of_pairs_is_in_the_order_of_chain_ids(tmp_path, order):
 def test_iptm_of_pairs_without_names_is_in_the_order_of_the_tokens(tmp_path):
     three = with_decoy_chain(MODELS[0])
     path = alphafold3(
-        tmp_path, reordered(three, "C", "A", "B"), three, summary={"chain_pair_iptm": PAIRS}
+        tmp_path,
+        reordered(three, "C", "A", "B"),
+        three,
+        summary={"chain_pair_iptm": PAIRS},
     )
     assert row_of(path, (("A",), ("B",))).interface_iptm == 0.95
     own = renamed(three, A="A", B="C", C="D")
@@ -475,21 +572,27 @@ def test_iptm_of_pairs_of_other_chains_is_not_used(tmp_path):
     summary = {"chain_pair_iptm": PAIRS, "chain_ids": ["P", "Q", "R"]}
     row = row_of(alphafold3(tmp_path, three, summary=summary), (("A",), ("B",)))
     assert (row.status, row.interface_iptm, row.iptm) == ("incomplete", None, 0.4)
-    assert row.reason.startswith("ipTM of pairs of chains is of P, Q, R, but the model has A, B, C")
+    assert row.reason.startswith(
+        "ipTM of pairs of chains is of P, Q, R, but the model has A, B, C"
+    )
     assert_measured(row, three, status="incomplete")
 
 
 # ---- Boltz: pLDDT of another residue in the B factors --------------------------------------------
 
 
-def boltz(folder: Path, model: Model, tokens: Model, plddt: np.ndarray | None = None) -> Path:
+def boltz(
+    folder: Path, model: Model, tokens: Model, plddt: np.ndarray | None = None
+) -> Path:
     """A model as Boltz writes it: B factors by counting residues, arrays by tokens. plddt : B
     factors of residues.
     """
     of_residues = tokens.plddt[: len(model.residues)] if plddt is None else plddt
     (folder / "p_model_0.cif").write_text(cif(model._replace(plddt=of_residues)))
     np.savez(folder / "pae_p_model_0.npz", pae=tokens.pae.astype(np.float32))
-    np.savez(folder / "plddt_p_model_0.npz", plddt=(tokens.plddt / 100).astype(np.float32))
+    np.savez(
+        folder / "plddt_p_model_0.npz", plddt=(tokens.plddt / 100).astype(np.float32)
+    )
     (folder / "confidence_p_model_0.json").write_text(
         json.dumps({"ptm": 0.7, "iptm": 0.6, "confidence_score": 0.8})
     )
@@ -503,7 +606,9 @@ def test_behind_a_modified_residue_the_file_of_boltz_counts(tmp_path, model, num
     row = row_of(boltz(tmp_path, own, tokens))
     assert (row.status, row.plddt_source) == ("ok", "file")
     assert_measured(row, own)
-    assert row.reason.startswith("the B factors are not the pLDDT of plddt_p_model_0.npz for")
+    assert row.reason.startswith(
+        "the B factors are not the pLDDT of plddt_p_model_0.npz for"
+    )
     (tmp_path / "plddt_p_model_0.npz").unlink()
     row = row_of(tmp_path / "p_model_0.cif")
     assert (row.status, row.plddt, row.ipsae) == (
@@ -527,13 +632,20 @@ def test_a_ligand_between_the_chains_may_stand_there_as_well(tmp_path):
     assert_measured(row_of(boltz(tmp_path, own, tokens, b_factors)), model)
 
 
-def test_without_modified_residues_both_agree_and_files_of_another_model_are_not_used(tmp_path):
+def test_without_modified_residues_both_agree_and_files_of_another_model_are_not_used(
+    tmp_path,
+):
     model, other = MODELS
     row = row_of(boltz(tmp_path, model, model))
     assert (row.status, row.reason, row.plddt_source) == ("ok", "", "file")
     assert_measured(row, model)
     row = row_of(
-        boltz(tmp_path, model, model._replace(pae=other.pae, plddt=other.plddt), model.plddt)
+        boltz(
+            tmp_path,
+            model,
+            model._replace(pae=other.pae, plddt=other.plddt),
+            model.plddt,
+        )
     )
     assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
     assert "another pLDDT in plddt_p_model_0.npz" in row.reason
@@ -546,13 +658,22 @@ def test_protenix_rounds_the_plddt_of_atoms_in_its_file_and_not_in_the_model(tmp
     values = {"atom_plddt": by_atom, "token_pair_pae": model.pae.tolist()}
     (tmp_path / "x_full_data_sample_0.json").write_text(json.dumps(values))
     row = row_of(tmp_path / "x_sample_0.cif")
-    assert (row.predictor, row.status, row.plddt_source) == ("Protenix", "ok", "b_factor")
+    assert (row.predictor, row.status, row.plddt_source) == (
+        "Protenix",
+        "ok",
+        "b_factor",
+    )
     assert_measured(row, model)
     (tmp_path / "x_sample_0.cif").write_text(cif(model, constant=True))
     row = row_of(tmp_path / "x_sample_0.cif")
-    assert (row.plddt_source, row.plddt) == ("file", pytest.approx(model.plddt.mean(), abs=0.3))
+    assert (row.plddt_source, row.plddt) == (
+        "file",
+        pytest.approx(model.plddt.mean(), abs=0.3),
+    )
     other = [round(value * 0.7, 2) for value in by_atom]
-    (tmp_path / "x_full_data_sample_0.json").write_text(json.dumps(values | {"atom_plddt": other}))
+    (tmp_path / "x_full_data_sample_0.json").write_text(
+        json.dumps(values | {"atom_plddt": other})
+    )
     (tmp_path / "x_sample_0.cif").write_text(cif(model))
     row = row_of(tmp_path / "x_sample_0.cif")
     assert (row.status, row.ipsae, row.plddt_source) == ("incomplete", None, "b_factor")
@@ -562,7 +683,12 @@ def test_protenix_rounds_the_plddt_of_atoms_in_its_file_and_not_in_the_model(tmp
 
 
 def colabfold(
-    folder: Path, model: Model, rows: Model, *, plddt: bool = True, b_factors: bool = True
+    folder: Path,
+    model: Model,
+    rows: Model,
+    *,
+    plddt: bool = True,
+    b_factors: bool = True,
 ) -> Path:
     """A model as ColabFold writes it, whose scores have other rows than it has residues."""
     values = {"pae": rows.pae.tolist(), "ptm": 0.8, "iptm": 0.7} | (
@@ -582,19 +708,27 @@ def without(model: Model, *places: int) -> Model:
 @pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
 @pytest.mark.parametrize("x", [(20,), (5, 6), (3, 45), (10, 40, 41, 50)], ids=str)
 @pytest.mark.parametrize("known", ["plddt", "numbers alone"])
-def test_numbers_say_where_a_residue_without_atoms_has_its_row(tmp_path, model, x, known):
+def test_numbers_say_where_a_residue_without_atoms_has_its_row(
+    tmp_path, model, x, known
+):
     own = without(model, *x)
     row = row_of(
-        colabfold(tmp_path, own, model, plddt=known == "plddt", b_factors=known == "plddt")
+        colabfold(
+            tmp_path, own, model, plddt=known == "plddt", b_factors=known == "plddt"
+        )
     )
     assert (row.status, row.reason) == ("ok", "")
     expected = measured(own, "A", "B")
-    assert (row.ipsae, row.lis) == pytest.approx((expected["ipsae"], expected["lis"]), abs=2e-4)
+    assert (row.ipsae, row.lis) == pytest.approx(
+        (expected["ipsae"], expected["lis"]), abs=2e-4
+    )
     if known == "plddt":
         assert_measured(row, own)
 
 
-@pytest.mark.parametrize("x", [(0,), (29,), (30,), (61,), (0, 15, 30), (28, 29, 61)], ids=str)
+@pytest.mark.parametrize(
+    "x", [(0,), (29,), (30,), (61,), (0, 15, 30), (28, 29, 61)], ids=str
+)
 def test_at_the_ends_of_chains_plddt_says_it(tmp_path, x):
     model = MODELS[1]
     own = without(model, *x)
@@ -616,11 +750,15 @@ def padded(model: Model, n: int, value: float) -> Model:
 
 
 @pytest.mark.parametrize(("n", "value"), [(14, 0.0), (3, 31.75), (1, 0.0)])
-def test_further_rows_at_the_end_are_left_out_where_they_are_all_alike(tmp_path, n, value):
+def test_further_rows_at_the_end_are_left_out_where_they_are_all_alike(
+    tmp_path, n, value
+):
     model = MODELS[0]
     for plddt in (True, False):
         row = row_of(
-            colabfold(tmp_path, model, padded(model, n, value), plddt=plddt, b_factors=plddt)
+            colabfold(
+                tmp_path, model, padded(model, n, value), plddt=plddt, b_factors=plddt
+            )
         )
         assert (row.status, row.reason) == ("ok", "")
         assert row.ipsae == pytest.approx(measured(model, "A", "B")["ipsae"], abs=2e-4)
@@ -655,7 +793,9 @@ def test_a_gap_and_rows_at_the_end_may_both_explain_further_rows(tmp_path):
     which it is.
     """
     model = without(MODELS[0], 12)
-    assert_unused(row_of(colabfold(tmp_path, model, padded(model, 1, 0.0), plddt=False)))
+    assert_unused(
+        row_of(colabfold(tmp_path, model, padded(model, 1, 0.0), plddt=False))
+    )
 
 
 @pytest.mark.parametrize("has_b_factor", [True, False])

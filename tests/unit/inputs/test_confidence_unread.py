@@ -87,13 +87,19 @@ NAMED = {
         ["pred.rank_0.cif", "scores.rank_0.msgpack.json"],
         ["scores.rank_0.msgpack.json"],
     ),
-    "renamed files": (["x_model_0.cif", "pae_x_model_0.npz", "my_scores.csv"], ["my_scores.csv"]),
+    "renamed files": (
+        ["x_model_0.cif", "pae_x_model_0.npz", "my_scores.csv"],
+        ["my_scores.csv"],
+    ),
     "called after a model": (
         ["design_7.pdb", "design_7.json.xz", "design_71.npz"],
         ["design_7.json.xz"],
     ),
     "and before it": (["d1.pdb", "result-d1.pkl"], ["result-d1.pkl"]),
-    "a ranking without its models": (["m.pdb", "ranking_debug.json"], ["ranking_debug.json"]),
+    "a ranking without its models": (
+        ["m.pdb", "ranking_debug.json"],
+        ["ranking_debug.json"],
+    ),
     "AlphaFold Database": (
         ["AF-1-model_v1.cif", "AF-1-confidence_v1.json"],
         ["AF-1-confidence_v1.json"],
@@ -102,7 +108,10 @@ NAMED = {
         ["m_0.cif", "metrics.json", "m_0.plddt.npy"],
         ["m_0.plddt.npy", "metrics.json"],
     ),
-    "all results of a job": (["predicted_structure.cif", "all_results.json"], ["all_results.json"]),
+    "all results of a job": (
+        ["predicted_structure.cif", "all_results.json"],
+        ["all_results.json"],
+    ),
     "results of renamed models": (
         ["a.pdb", "result_model_1_pred_0.pkl.gz"],
         ["result_model_1_pred_0.pkl.gz"],
@@ -118,7 +127,9 @@ NAMED = {
 def test_what_is_not_read_is_named(tmp_path, case):
     names, expected = NAMED[case]
     like = (
-        "looks like a predictor's file" if len(expected) == 1 else "look like a predictor's files"
+        "looks like a predictor's file"
+        if len(expected) == 1
+        else "look like a predictor's files"
     )
     said = folder_of(tmp_path / "d", *names)
     assert said.startswith(
@@ -140,7 +151,10 @@ OF_ONE = {
         ["d_7.pdb", "d_8.pdb", "d_9.pdb", "pae-d_7.npz", "d_8.json.xz"],
         {"d_7", "d_8"},
     ),
-    "a name in another": (["d.pdb", "d_relaxed.pdb", "d_relaxed_scores.json"], {"d_relaxed"}),
+    "a name in another": (
+        ["d.pdb", "d_relaxed.pdb", "d_relaxed_scores.json"],
+        {"d_relaxed"},
+    ),
     "a table of all": (["d_7.pdb", "d_8.pdb", "d_7.json", "iptm.csv"], {"d_7", "d_8"}),
     "a file of nobody": (["best.pdb", "d_8.pdb", "d_7_scores.json"], {"best", "d_8"}),
 }
@@ -154,7 +168,9 @@ def test_a_file_called_after_a_model_is_of_this_model_alone(tmp_path, case):
     assert {model.stem for model in models if files.about(model)} == expected
 
 
-def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_once(tmp_path):
+def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_once(
+    tmp_path,
+):
     asked = []
     for name in ("one", "other", "plain"):
         folder = tmp_path / name
@@ -162,7 +178,9 @@ def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_on
         for k in (0, 1):
             (folder / f"x_model_{k}.pdb").write_text(pdb(pair()))
             if name != "plain":
-                (folder / f"confidence_x_model_{k}.json").write_text(json.dumps({"iptm": 0.5}))
+                (folder / f"confidence_x_model_{k}.json").write_text(
+                    json.dumps({"iptm": 0.5})
+                )
             asked.append(DecoyFile("T", f"{name}{k}", folder / f"x_model_{k}.pdb"))
     (tmp_path / "other/metrics.json").write_text("{}")
     (tmp_path / "one/x_model_1_notes.npz").write_text("{}")

@@ -22,7 +22,9 @@ def looked_at(monkeypatch) -> list[str]:
     """The files that were looked into."""
     names, look = [], discovery._look
     monkeypatch.setattr(
-        discovery, "_look", lambda path, keep: names.append(Path(path).name) or look(path, keep)
+        discovery,
+        "_look",
+        lambda path, keep: names.append(Path(path).name) or look(path, keep),
     )
     return names
 
@@ -49,18 +51,28 @@ def test_a_folder_is_listed_once_and_each_file_is_read_once(tmp_path, monkeypatc
         (tmp_path / "models" / name).write_text(TEXT)
     read, listed = [], []
     read_bytes, scandir = Path.read_bytes, os.scandir
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
     monkeypatch.setattr(
-        os, "scandir", lambda path: listed.append(os.path.basename(path)) or scandir(path)
+        Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path)
+    )
+    monkeypatch.setattr(
+        os,
+        "scandir",
+        lambda path: listed.append(os.path.basename(path)) or scandir(path),
     )
     grouped = decoys_of("ds", tmp_path / "models", "sequence", tmp_path / "store")
     assert len(grouped.decoys) == 3
-    assert sorted(name for name in read if name.endswith(".pdb")) == ["a.pdb", "b.pdb", "c.pdb"]
+    assert sorted(name for name in read if name.endswith(".pdb")) == [
+        "a.pdb",
+        "b.pdb",
+        "c.pdb",
+    ]
     assert sorted(listed) == ["T", "U", "models"]
 
 
 def planned_of(folder: Path) -> list[PlannedDecoy]:
-    return plan_of(decoys_of("ds", folder, "sequence", folder.with_name("store")), "", {})
+    return plan_of(
+        decoys_of("ds", folder, "sequence", folder.with_name("store")), "", {}
+    )
 
 
 def same(path: Path) -> None:

@@ -49,7 +49,9 @@ def targets(*names: str, decoys: int = 2) -> str:
     )
 
 
-SPLIT = "Target,Model,DockQ,CAPRI,split\nT2,b,0.5,2,val\nT1,b,1,3,train\nT1,a,0,0,train\n"
+SPLIT = (
+    "Target,Model,DockQ,CAPRI,split\nT2,b,0.5,2,val\nT1,b,1,3,train\nT1,a,0,0,train\n"
+)
 PLAIN = [
     Label("T1", "a", 0.0, "train"),
     Label("T1", "b", 1.0, "train"),
@@ -99,7 +101,10 @@ def test_the_form_of_a_table_makes_no_difference(read, form):
             "3E12,007,0.5,train\nNA,null,0.5,val\n1.0,nan,0.5,test",
             [("1.0", "nan"), ("3E12", "007"), ("NA", "null")],
         ),
-        ("T,model.v2,0,train\nT,model.1.pdb,1.0,train", [("T", "model.1"), ("T", "model.v2")]),
+        (
+            "T,model.v2,0,train\nT,model.1.pdb,1.0,train",
+            [("T", "model.1"), ("T", "model.v2")],
+        ),
         ("'@T,'=a,0.5,train", [("@T", "=a")]),
     ],
     ids=["like numbers or missing values", "structure suffix", "as TopoRank wrote it"],
@@ -118,7 +123,10 @@ def test_the_split_of_the_file_goes_before_a_column_in_it(read):
 
 
 def test_what_was_written_is_read_back_and_not_written_again(tmp_path):
-    labels = [Label("3E12", "007", 0.125, "train", "docked"), Label("NA", "a, b", 1.0, "val")]
+    labels = [
+        Label("3E12", "007", 0.125, "train", "docked"),
+        Label("NA", "a, b", 1.0, "val"),
+    ]
     assert write_labels(tmp_path / "out.csv", labels)
     lines = [
         "target,decoy,dockq,split,group,partners,interface",
@@ -131,7 +139,10 @@ def test_what_was_written_is_read_back_and_not_written_again(tmp_path):
 
 
 def test_no_name_of_a_label_is_a_formula_and_every_name_comes_back(tmp_path):
-    labels = [Label("@T", "=HYPERLINK(1)", 0.5, "train", "+g"), Label("'=T", "-1", 1.0, "train")]
+    labels = [
+        Label("@T", "=HYPERLINK(1)", 0.5, "train", "+g"),
+        Label("'=T", "-1", 1.0, "train"),
+    ]
     write_labels(tmp_path / "out.csv", labels)
     assert "\n'@T,'=HYPERLINK(1),0.5," in (tmp_path / "out.csv").read_text()
     assert read_split_labels(tmp_path / "out.csv") == labels
@@ -144,7 +155,9 @@ def test_no_labels_are_a_header(tmp_path):
 
 def test_the_labels_of_the_example_belong_to_its_decoys(example: Path):
     labels = read_labels(example / "labels.csv", **HOW)
-    files = {(p.parent.name, p.name.split(".")[0]) for p in (example / "decoys").glob("*/*")}
+    files = {
+        (p.parent.name, p.name.split(".")[0]) for p in (example / "decoys").glob("*/*")
+    }
     assert {(label.target, label.decoy) for label in labels} == files
     assert len({label.target for label in labels}) == 6
     assert len(held_out(labels)) == 2
@@ -184,13 +197,20 @@ def test_without_split_whole_targets_are_held_out(read):
 
 def test_the_split_depends_on_the_seed_and_the_targets_but_not_on_order_or_decoys(read):
     table = targets(*"ABCDEFGHIJ")
-    splits = [held_out(read(table, validation_percent=40.0, split_seed=k)) for k in range(6)]
-    assert held_out(read(targets(*"JIHGFEDCBA", decoys=5), validation_percent=40.0)) == splits[0]
+    splits = [
+        held_out(read(table, validation_percent=40.0, split_seed=k)) for k in range(6)
+    ]
+    assert (
+        held_out(read(targets(*"JIHGFEDCBA", decoys=5), validation_percent=40.0))
+        == splits[0]
+    )
     assert any(split != splits[0] for split in splits)
 
 
 def test_what_shares_chains_is_decided_later_unless_the_labels_have_a_split(read):
-    assert {label.split for label in read(targets("A", "B"), split_by="cluster")} == {""}
+    assert {label.split for label in read(targets("A", "B"), split_by="cluster")} == {
+        ""
+    }
     assert read(SPLIT, split_by="cluster") == PLAIN
 
 
@@ -198,7 +218,9 @@ def test_what_shares_chains_is_decided_later_unless_the_labels_have_a_split(read
     ("names", "percent"), [("AB", 1.0), ("AB", 80.0), ("ABC", 50.0), ("ABC", 99.0)]
 )
 def test_there_is_always_a_target_to_train_and_to_validate_on(read, names, percent):
-    assert set() < held_out(read(targets(*names), validation_percent=percent)) < set(names)
+    assert (
+        set() < held_out(read(targets(*names), validation_percent=percent)) < set(names)
+    )
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
@@ -254,7 +276,10 @@ def decoys(*keys: str) -> list[Decoy]:
 
 
 def labels(*keys: str, split: str = "train") -> list[Label]:
-    return [Label(*key.split("/", 1), 0.5 + 0.01 * place, split) for place, key in enumerate(keys)]
+    return [
+        Label(*key.split("/", 1), 0.5 + 0.01 * place, split)
+        for place, key in enumerate(keys)
+    ]
 
 
 THERE = decoys("1AVZ/near1", "1AVZ/far1", "2I25/near1")
@@ -266,8 +291,14 @@ THERE = decoys("1AVZ/near1", "1AVZ/far1", "2I25/near1")
         (labels("1AVZ/near1", "1AVZ/gone") + labels("2I25/near1", split="val"), ""),
         ([], ""),
         (labels("1AVZ/near1", "2I25/near1", split=""), ""),
-        (labels("1AVZ/near1", "1AVZ/far1", "gone/near1"), "only one target with decoys, '1AVZ', "),
-        (labels("1AVZ/near1", split="val"), "only one target with decoys, '1AVZ', is labelled"),
+        (
+            labels("1AVZ/near1", "1AVZ/far1", "gone/near1"),
+            "only one target with decoys, '1AVZ', ",
+        ),
+        (
+            labels("1AVZ/near1", split="val"),
+            "only one target with decoys, '1AVZ', is labelled",
+        ),
         (labels("1AVZ/near1", "2I25/near1"), "no label of split 'val' has a decoy"),
     ],
 )
@@ -285,12 +316,17 @@ def test_what_nothing_can_be_trained_with_is_said(rows, problem):
         ("1AVZ/near1.pdb.zst", "did you mean 1AVZ/near1?"),
         ("1AVZ/decoys/1AVZ/far1.pdb", "did you mean 1AVZ/far1?"),
         ("complex7/far1", "did you mean 1AVZ/far1?"),
-        ("1AVX/faar1", "but for example 1AVZ/far1 (name targets and decoys in the labels as "),
+        (
+            "1AVX/faar1",
+            "but for example 1AVZ/far1 (name targets and decoys in the labels as ",
+        ),
     ],
 )
 def test_labels_that_match_no_decoy_are_told_with_the_nearest_name(key, hint):
     (problem,) = label_problems(labels("9XYZ/other", key)[::-1], THERE)
-    assert problem.startswith("none of the 2 labels belongs to any of the 3 decoys: there is no ")
+    assert problem.startswith(
+        "none of the 2 labels belongs to any of the 3 decoys: there is no "
+    )
     assert hint in problem
 
 
@@ -299,11 +335,21 @@ def test_labels_that_match_no_decoy_are_told_with_the_nearest_name(key, hint):
     [
         ([("A", 0.0, ""), ("B", 0.0, "")], "all 2 labels are 0 "),
         (
-            [("A", 0.4, "train"), ("B", 0.4, "train"), ("C", 0.1, "val"), ("D", 0.3, "val")],
+            [
+                ("A", 0.4, "train"),
+                ("B", 0.4, "train"),
+                ("C", 0.1, "val"),
+                ("D", 0.3, "val"),
+            ],
             "labels of split 'train'",
         ),
         (
-            [("A", 0.1, "train"), ("B", 0.4, "train"), ("C", 0.3, "val"), ("D", 0.3, "val")],
+            [
+                ("A", 0.1, "train"),
+                ("B", 0.4, "train"),
+                ("C", 0.3, "val"),
+                ("D", 0.3, "val"),
+            ],
             "labels of split 'val'",
         ),
         ([("A", 0.1, ""), ("B", 0.4, "")], ""),
@@ -321,8 +367,12 @@ def test_equal_labels_are_said_before_anything_is_built(rows, said):
 
 def test_the_target_like_a_native_is_looked_for_until_there_is_one(monkeypatch):
     compared = []
-    monkeypatch.setattr(natives, "_nearest", lambda name, _: compared.append(name) or "model_b")
+    monkeypatch.setattr(
+        natives, "_nearest", lambda name, _: compared.append(name) or "model_b"
+    )
     files = {name: Path(f"{name}.pdb") for name in ("other_a", "other_b", "other_c")}
     *_, line = natives.unmatched(files, ["model_a", "model_b"])
-    assert line.startswith("other_a.pdb belongs to no target, did you mean model_b? (3 natives")
+    assert line.startswith(
+        "other_a.pdb belongs to no target, did you mean model_b? (3 natives"
+    )
     assert compared == ["other_a"]  # each takes as long as there are targets

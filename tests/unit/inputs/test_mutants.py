@@ -15,7 +15,9 @@ from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
 from toporank.inputs.discovery import decoys_of
 from toporank.structures.chains import ONE_TO_THREE
 
-A, B, C, D = (chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130)))
+A, B, C, D = (
+    chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130))
+)
 
 
 def exchanged(sequence: str, *places: int) -> str:
@@ -31,11 +33,13 @@ def found(tmp_path):
         for path, sequences in files.items():
             atoms = [
                 atom
-                for y, (name, sequence) in enumerate(zip("ABC", sequences, strict=False))
+                for y, (name, sequence) in enumerate(
+                    zip("ABC", sequences, strict=False)
+                )
                 for k, x in enumerate(sequence)
-                for atom in changed(alanine(name, k, 4.0 * k, 9.0 * y), residue=ONE_TO_THREE[x])[
-                    1:2
-                ]
+                for atom in changed(
+                    alanine(name, k, 4.0 * k, 9.0 * y), residue=ONE_TO_THREE[x]
+                )[1:2]
             ]
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             write(folder / f"{path}.pdb", pdb(atoms))
@@ -47,7 +51,9 @@ def found(tmp_path):
 def test_mutants_in_one_folder_are_named(found, tmp_path):
     """Two nanobodies that differ in a loop."""
     nanobodies = {"nbA": A, "nbB": exchanged(A, *range(90, 100))}
-    files = {f"x/{name}_{n}": [B, seen] for name, seen in nanobodies.items() for n in "12"}
+    files = {
+        f"x/{name}_{n}": [B, seen] for name, seen in nanobodies.items() for n in "12"
+    }
     flat = found(files)
     assert ({decoy.target for decoy in flat.decoys}, flat.notes) == ({"x"}, [])
     assert flat.mutants == [
@@ -58,7 +64,10 @@ def test_mutants_in_one_folder_are_named(found, tmp_path):
     terminal = look_at(Path(flat.decoys[0].path).parents[1], tmp_path / "out").said
     assert terminal.splitlines()[1:] == [f"  {flat.mutants[0]}"]
     apart = found({f"{path[2:5]}/{path[2:]}": seen for path, seen in files.items()})
-    assert ({decoy.target for decoy in apart.decoys}, apart.mutants) == ({"nbA", "nbB"}, [])
+    assert ({decoy.target for decoy in apart.decoys}, apart.mutants) == (
+        {"nbA", "nbB"},
+        [],
+    )
     assert list(found(files, BY_FOLDER).mutants) == []
 
 
@@ -73,7 +82,11 @@ def test_many_mutants_are_one_sentence_about_the_first_target(found):
 @pytest.mark.parametrize(
     "files",
     [
-        {"x/a": [A, B], "x/b": [A[10:130], B[:50] + B[60:]], "x/c": [f"MGSSHHHHHH{A}", B]},
+        {
+            "x/a": [A, B],
+            "x/b": [A[10:130], B[:50] + B[60:]],
+            "x/c": [f"MGSSHHHHHH{A}", B],
+        },
         {f"x/{n}": [A, exchanged(A, 75)] for n in "ab"},
         {"x/a": [A, exchanged(A, 75), B], "x/b": [A, A, B]},
     ],

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 from _chains import ALPHA, B2M, BETA, CLASS_1, LYSOZYME, PEPTIDE
 
-from complexes import ANTIBODY, away, moved, near_partner, read_atoms, turned, without, write_pdb
+from complexes import (
+    ANTIBODY,
+    away,
+    moved,
+    near_partner,
+    read_atoms,
+    turned,
+    without,
+    write_pdb,
+)
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.coverage import coverage_table, read_coverage, write_coverage
 from toporank.building.planning import bodies_alone, plan_of, recognised
@@ -53,7 +62,9 @@ def models(tmp_path) -> Path:
     predicted = {"H": "A", "L": "B", "A": "C"}
     write_pdb(tmp_path / "T/deposited.pdb", ATOMS)
     write_pdb(tmp_path / "T/predicted.pdb", renamed(turned(ATOMS, "A"), predicted))
-    write_pdb(tmp_path / "T/light_first.pdb", renamed(ATOMS, {"H": "B", "L": "A", "A": "C"}))
+    write_pdb(
+        tmp_path / "T/light_first.pdb", renamed(ATOMS, {"H": "B", "L": "A", "A": "C"})
+    )
     write_pdb(tmp_path / "T/away.pdb", away(ATOMS, "A", 50.0))
     write_pdb(tmp_path / "T/no_antigen.pdb", without(ATOMS, "A"))
     return tmp_path / "T"
@@ -73,7 +84,9 @@ def test_the_native_has_its_own(models):
     """By names of the native, partners that are recognised in a model would be wrong."""
     assert {row.native_partners for row in planned(models).values()} == {""}
     assert planned(models, "A:H+L")["predicted"].native_partners == "A:H+L"
-    assert {row.native_partners for row in planned(models, "chains").values()} == {"chains"}
+    assert {row.native_partners for row in planned(models, "chains").values()} == {
+        "chains"
+    }
 
 
 def test_what_somebody_gives_goes_first(models):
@@ -86,8 +99,14 @@ def test_a_row_of_a_table_counts_for_its_target_alone(tmp_path):
     write_pdb(tmp_path / "in/T/model.pdb", ATOMS)
     other = [line.replace("ALA", "GLY") for line in ATOMS]
     write_pdb(tmp_path / "in/U/other.pdb", other)
-    assert partners(tmp_path / "in", "", {"T": "chains"}) == {"model": "", "other": "A:H+L"}
-    assert partners(tmp_path / "in", "", {"T": "A+H:L"}) == {"model": "A+H:L", "other": "A:H+L"}
+    assert partners(tmp_path / "in", "", {"T": "chains"}) == {
+        "model": "",
+        "other": "A:H+L",
+    }
+    assert partners(tmp_path / "in", "", {"T": "A+H:L"}) == {
+        "model": "A+H:L",
+        "other": "A:H+L",
+    }
 
 
 def test_the_models_of_a_target_have_the_same_partners(tmp_path):
@@ -183,7 +202,9 @@ ANTIBODY_SENTENCE = "H and L are an antibody: counted as H+L against A"
     ],
     ids=["antibody", "pieces of an antibody", "receptor", "receptor on MHC"],
 )
-def test_terminal_page_and_targets_say_what_the_plan_recognised(tmp_path, atoms, sentence):
+def test_terminal_page_and_targets_say_what_the_plan_recognised(
+    tmp_path, atoms, sentence
+):
     for name in ("a", "b"):
         write_pdb(tmp_path / f"T/{name}.pdb", atoms)
     plan = [*planned(tmp_path / "T").values()]

@@ -60,7 +60,9 @@ def with_b(values: list[float], atoms=ATOMS) -> str:
     return "".join(lines)
 
 
-def laid(folder: Path, model: str, beside: dict[str, object], text: str | None = None) -> Path:
+def laid(
+    folder: Path, model: str, beside: dict[str, object], text: str | None = None
+) -> Path:
     """A model and the files beside it: JSON, npz or pickle by their names. Returns the model's
     path.
     """
@@ -76,7 +78,10 @@ def laid(folder: Path, model: str, beside: dict[str, object], text: str | None =
             write(path, pickle.dumps(values, protocol=4))
         else:
             is_text = isinstance(values, str)
-            write(path, values if is_text else json.dumps(values, default=np.ndarray.tolist))
+            write(
+                path,
+                values if is_text else json.dumps(values, default=np.ndarray.tolist),
+            )
     return write(folder / model, text or (mmcif(ATOMS) if ".cif" in model else PLDDT))
 
 
@@ -99,9 +104,14 @@ BESIDE = {}
 """Program → model and files beside it."""
 RANKED_BY = {}
 """Program → ranking score, None where it writes none."""
-FILES = yaml.safe_load((Path(__file__).parents[2] / "data/predictor_files.yaml").read_text())
+FILES = yaml.safe_load(
+    (Path(__file__).parents[2] / "data/predictor_files.yaml").read_text()
+)
 for program, row in FILES["layouts"].items():
-    beside = {name: RESULT if values is None else values for name, values in row["beside"].items()}
+    beside = {
+        name: RESULT if values is None else values
+        for name, values in row["beside"].items()
+    }
     BESIDE[program] = row["model"], beside
     RANKED_BY[program] = row.get("ranking_score", 0.55)
 
@@ -109,7 +119,11 @@ for program, row in FILES["layouts"].items():
 @pytest.mark.parametrize("program", BESIDE)
 def test_what_a_predictor_writes_is_found_by_its_names(tmp_path, program):
     row = confidence_of(laid(tmp_path, *BESIDE[program]))
-    assert (row.predictor, row.status, row.reason) == (program.partition(",")[0], "ok", "")
+    assert (row.predictor, row.status, row.reason) == (
+        program.partition(",")[0],
+        "ok",
+        "",
+    )
     assert (row.ptm, row.iptm, row.ranking_score) == (0.75, 0.5, RANKED_BY[program])
     assert row.interface_pae == (2 + 4 + 3 + 5) / 4
 
@@ -118,13 +132,20 @@ def test_a_file_with_none_of_the_expected_values_is_a_problem(tmp_path):
     """A release of a predictor that renames its values must not pass without a word."""
     model, _ = BESIDE["ColabFold"]
     scores = model.replace("_relaxed_", "_scores_").replace(".pdb", ".json")
-    row = confidence_of(laid(tmp_path, model, {scores: {"iptm_score": 0.5, "pae_matrix": [[0]]}}))
+    row = confidence_of(
+        laid(tmp_path, model, {scores: {"iptm_score": 0.5, "pae_matrix": [[0]]}})
+    )
     assert (row.status, row.iptm) == ("incomplete", None)
-    assert f"{scores} has none of the values that TopoRank reads of ColabFold" in row.reason
+    assert (
+        f"{scores} has none of the values that TopoRank reads of ColabFold"
+        in row.reason
+    )
 
 
 def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
-    model, scores = (tmp_path / name for name in ("job_model_0.cif", "confidence_job_model_0.json"))
+    model, scores = (
+        tmp_path / name for name in ("job_model_0.cif", "confidence_job_model_0.json")
+    )
     model.write_text(mmcif(ATOMS))
     scores.write_text(json.dumps({"iptm": 0.5}))
     link = tmp_path / "elsewhere/d.cif"
@@ -147,7 +168,11 @@ OF_PAIRS_OF_CHAINS = {
         "s_summary_confidences.json",
         {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()},
     ),
-    "Boltz": ("x_model_0.cif", "confidence_x_model_0.json", {"pair_chains_iptm": BY_CHAIN}),
+    "Boltz": (
+        "x_model_0.cif",
+        "confidence_x_model_0.json",
+        {"pair_chains_iptm": BY_CHAIN},
+    ),
     "Chai-1": (
         "pred.model_idx_0.cif",
         "scores.model_idx_0.npz",
@@ -184,8 +209,13 @@ def test_iptm_of_joined_chains_is_that_between_the_partners(tmp_path, program):
     assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, None)
 
 
-def test_iptm_is_that_between_the_partners_where_other_chains_are_in_the_model(tmp_path):
-    dna = [Atom("P", "DA", "H", 1, 9.0, 9.0, 9.0), Atom("C1'", "DA", "H", 1, 9.0, 9.0, 12.0)]
+def test_iptm_is_that_between_the_partners_where_other_chains_are_in_the_model(
+    tmp_path,
+):
+    dna = [
+        Atom("P", "DA", "H", 1, 9.0, 9.0, 9.0),
+        Atom("C1'", "DA", "H", 1, 9.0, 9.0, 12.0),
+    ]
     row = of_three(tmp_path, "Boltz", EACH, [*dna, *THREE[5:]])
     assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, 0.2)
     row = of_three(tmp_path, "Boltz", (("L",), ("C",)))
@@ -207,7 +237,9 @@ def test_where_iptm_between_the_partners_is_not_known_there_is_none(tmp_path, od
     assert of_three(tmp_path, "Boltz", EACH, pair_chains_iptm=odd).iptm_of == ""
 
 
-def test_alphafold_2_predicts_proteins_so_its_iptm_is_of_all_partners_beside_an_ion(tmp_path):
+def test_alphafold_2_predicts_proteins_so_its_iptm_is_of_all_partners_beside_an_ion(
+    tmp_path,
+):
     ion = Atom("ZN", "ZN", "Z", 1, 9.0, 9.0, 9.0, het=True, element="Zn")
     beside = {f"q_scores_{TAG}.json": IPTM_PTM}
     path = laid(tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, pdb([*THREE, ion]))
@@ -230,7 +262,10 @@ FIVE_RESIDUES += [a for i in range(2) for a in alanine("B", i + 1, 5.0, 4.0 * i)
         (SURE / 100, ""),
         (np.full(5, 20.0), ""),
         (SURE[[3, 4, 0, 1, 2]], "100% of the residues have another pLDDT in q_scores"),
-        (SURE - np.array([0, 0, 0, 0, 20]), "20% of the residues have another pLDDT in q_scores"),
+        (
+            SURE - np.array([0, 0, 0, 0, 20]),
+            "20% of the residues have another pLDDT in q_scores",
+        ),
     ],
     ids=["the same", "rounded", "0 to 1", "none", "chain B first", "another model"],
 )
@@ -238,16 +273,27 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
     tmp_path, b_factors, reason
 ):
     pae = np.full((5, 5), 4.0)
-    beside = {f"q_scores_{TAG}.json": {**IPTM_PTM, "plddt": SURE.tolist(), "pae": pae.tolist()}}
+    beside = {
+        f"q_scores_{TAG}.json": {
+            **IPTM_PTM,
+            "plddt": SURE.tolist(),
+            "pae": pae.tolist(),
+        }
+    }
     model = laid(
-        tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, with_b(b_factors.tolist(), FIVE_RESIDUES)
+        tmp_path,
+        f"q_unrelaxed_{TAG}.pdb",
+        beside,
+        with_b(b_factors.tolist(), FIVE_RESIDUES),
     )
     row = confidence_of(model)
     assert (row.status, row.iptm) == ("incomplete" if reason else "ok", 0.5)
     assert row.reason[: len(reason)] == reason
     used = (row.interface_pae, row.plddt, row.plddt_source)
     assert used == (
-        (None, None, "") if reason else (4.0, pytest.approx(SURE.mean(), abs=1e-4), "file")
+        (None, None, "")
+        if reason
+        else (4.0, pytest.approx(SURE.mean(), abs=1e-4), "file")
     )
     (row,) = confidences([DecoyFile("T", "d", model)], "none")
     assert (row.status, row.interface_pae) == ("ok", 4.0)
@@ -263,7 +309,10 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
         ({"ptm": -3}, "ptm is -3, not a number from 0 to 1"),
         ({"ptm": float("nan")}, "ptm is nan, not a number from 0 to 1"),
         ({"iptm": float("inf")}, "iptm is inf, not a number from 0 to 1"),
-        ({"confidence_score": 1e6}, "confidence_score is 1e+06, not a number from -101 to 101"),
+        (
+            {"confidence_score": 1e6},
+            "confidence_score is 1e+06, not a number from -101 to 101",
+        ),
         (np.zeros((4, 4)), "describe 4 tokens, but the model has 3 protein residues"),
         (np.zeros((3, 2)), "pae is no square matrix, but of shape (3, 2)"),
         (np.full((3, 3), -1), "pae holds negative numbers, or none"),
@@ -285,7 +334,8 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, values, rea
 
 
 @pytest.mark.parametrize(
-    "program", ["ColabFold", "AlphaFold 3", "Boltz", "AlphaFold-Multimer, one of its own"]
+    "program",
+    ["ColabFold", "AlphaFold 3", "Boltz", "AlphaFold-Multimer, one of its own"],
 )
 def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, program):
     model, beside = BESIDE[program]
@@ -304,7 +354,9 @@ def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, progr
 def test_a_model_that_is_odd_and_can_be_read_is_as_any_other(tmp_path, odd):
     """Text in the columns of the charge, the mark of the order of bytes, a suffix in capitals."""
     name, text = (
-        ("pred.model_idx_1.cif", mmcif(ATOMS)) if odd == "mark" else ("ranked_0.pdb", PLDDT)
+        ("pred.model_idx_1.cif", mmcif(ATOMS))
+        if odd == "mark"
+        else ("ranked_0.pdb", PLDDT)
     )
     expected = confidence_of(laid(tmp_path, name, {}, text))
     if odd == "charge":
@@ -321,7 +373,9 @@ def zipped(name: str, member: bytes, **changes) -> bytes:
     archive.
     """
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", changes.pop("compression", zipfile.ZIP_STORED)) as archive:
+    with zipfile.ZipFile(
+        file, "w", changes.pop("compression", zipfile.ZIP_STORED)
+    ) as archive:
         archive.writestr(name, member)
         for attribute, value in changes.items():
             setattr(archive.filelist[0], attribute, value)
@@ -363,13 +417,22 @@ def test_a_damaged_file_costs_one_row_and_is_named_in_it(tmp_path, caplog, damag
     )
     asked = []
     for i in range(3):
-        names = {"pae.npz": f"pae_x_model_{i}.npz", "confidences.json": f"s{i}_confidences.json"}
+        names = {
+            "pae.npz": f"pae_x_model_{i}.npz",
+            "confidences.json": f"s{i}_confidences.json",
+        }
         model = f"x_model_{i}.cif" if name == "pae.npz" else f"s{i}_model.cif"
         asked.append(
-            DecoyFile("T", f"d{i}", laid(tmp_path, model, {names[k]: v for k, v in beside.items()}))
+            DecoyFile(
+                "T",
+                f"d{i}",
+                laid(tmp_path, model, {names[k]: v for k, v in beside.items()}),
+            )
         )
         if i == 1:
-            (tmp_path / names[name]).write_bytes(bad if isinstance(bad, bytes) else bad.encode())
+            (tmp_path / names[name]).write_bytes(
+                bad if isinstance(bad, bytes) else bad.encode()
+            )
     rows = confidences(asked)
     assert [row.status for row in rows] == ["ok", "incomplete", "ok"]
     assert [row.interface_pae for row in rows] == [3.5, None, 3.5]
@@ -419,7 +482,9 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
 def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, more):
     (tmp_path / "a.npz").write_bytes(zipped("pae.npy", npy(HEADER_OF_9)))
     monkeypatch.setattr(content, "MAX_BYTES", len(npy(HEADER_OF_9)) - more)
-    monkeypatch.setattr(content, "state_of", lambda path: content.ContentState(path, 1, more))
+    monkeypatch.setattr(
+        content, "state_of", lambda path: content.ContentState(path, 1, more)
+    )
     if not more:
         assert content.read_values(tmp_path / "a.npz")["pae"].shape == (3, 3)
         return
@@ -454,7 +519,9 @@ def test_a_file_larger_than_the_bound_is_refused(tmp_path, monkeypatch, name):
         ([90.0, 80.0], "give PAE of 3 tokens, but pLDDT of 2"),
     ],
 )
-def test_plddt_out_of_its_range_or_of_another_length_is_unknown(tmp_path, plddt, reason):
+def test_plddt_out_of_its_range_or_of_another_length_is_unknown(
+    tmp_path, plddt, reason
+):
     beside = {f"q_scores_{TAG}.json": {**IPTM_PTM, "pae": PAE, "plddt": plddt}}
     row = confidence_of(laid(tmp_path, f"q_relaxed_{TAG}.pdb", beside))
     assert (row.status, row.ptm, row.interface_pae) == ("incomplete", 0.75, 3.5)
@@ -471,7 +538,9 @@ def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeyp
     """
     opened = []
     read = content.read_bytes
-    monkeypatch.setattr(content, "read_bytes", lambda path: opened.append(path.name) or read(path))
+    monkeypatch.setattr(
+        content, "read_bytes", lambda path: opened.append(path.name) or read(path)
+    )
     names = [f"model_{n}_pred_0" for n in range(10)]
     ranking = {"iptm+ptm": dict.fromkeys(names, 0.5), "order": names}
     beside = {"ranking_debug.json": ranking}
@@ -503,7 +572,9 @@ def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(
     tmp_path, table, score, reason
 ):
     (tmp_path / "capri_ss.tsv").write_text(table, newline="")
-    row = confidence_of(laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT))
+    row = confidence_of(
+        laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT)
+    )
     assert (row.haddock_score, row.haddock_vdw) == (score, -24.865)
     assert reason in row.reason
     assert row.status == ("incomplete" if reason else "ok")
@@ -522,19 +593,30 @@ def test_a_model_that_the_table_of_haddock_lacks_has_no_score_to_be_compared_wit
     row = confidence_of(laid(tmp_path / "1_emref", "m.pdb", {}, text))
     assert (row.haddock_score, row.status) == (-7, "ok")
     row = confidence_of(laid(tmp_path / "1_emref", "n.pdb", {}, text))
-    assert (row.haddock_score, row.haddock_vdw, row.status) == (None, -24.865, "incomplete")
-    assert row.reason.startswith("capri_ss.tsv has other models of this folder, but not this one")
+    assert (row.haddock_score, row.haddock_vdw, row.status) == (
+        None,
+        -24.865,
+        "incomplete",
+    )
+    assert row.reason.startswith(
+        "capri_ss.tsv has other models of this folder, but not this one"
+    )
 
 
 # ---- AlphaFold-Multimer and AlphaPulldown --------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(tmp_path, suffix):
+def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(
+    tmp_path, suffix
+):
     ranking = {**ORDER, "iptm": {"model_2_pred_0": 0.7, "model_1_pred_0": 0.3}}
     beside = {"ranking_debug.json" + suffix: ranking}
     for n in (1, 2):
-        scores = {"residueNumber": [1, 2, 3], "confidenceScore": [10 * n, 20 * n, 30 * n]}
+        scores = {
+            "residueNumber": [1, 2, 3],
+            "confidenceScore": [10 * n, 20 * n, 30 * n],
+        }
         beside[f"confidence_model_{n}_pred_0.json{suffix}"] = scores
     of_model = {1: (0.3, 0.4, 20), 2: (0.7, 0.6, 40)}
     models = {
@@ -562,7 +644,10 @@ def test_one_order_is_not_that_of_two_runs_whose_models_lie_in_one_folder(tmp_pa
     def rows(*names: str) -> list[Confidence]:
         folder = tmp_path / "_".join(names)
         folder.mkdir()
-        paths = [laid(folder, f"{name}.pdb", {"ranking_debug.json": ranking}) for name in names]
+        paths = [
+            laid(folder, f"{name}.pdb", {"ranking_debug.json": ranking})
+            for name in names
+        ]
         return confidences([DecoyFile("T", path.stem, path) for path in paths])
 
     for row in rows("a_ranked_0", "b_ranked_0"):
@@ -594,7 +679,9 @@ def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
     assert (tmp_path / "c.csv").read_text() == "target,decoy,predictor,status,reason\n"
 
 
-def test_a_model_that_cannot_be_read_is_named_where_its_predictor_says_something_of_it(tmp_path):
+def test_a_model_that_cannot_be_read_is_named_where_its_predictor_says_something_of_it(
+    tmp_path,
+):
     beside = {"confidence_x_model_0.json": IPTM_PTM}
     row = confidence_of(laid(tmp_path, "x_model_0.cif", beside, "no structure"))
     assert (row.status, row.iptm) == ("incomplete", None)
@@ -632,20 +719,25 @@ WITHIN = PLDDT[:60] + " 12.00" + PLDDT[66:]
         ("ranked_0.pdb", "EXPDTA    THEORETICAL MODEL\n" + PLDDT, 80),
         (
             "ranked_0.pdb",
-            "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n" + PLDDT,
+            "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n"
+            + PLDDT,
             None,
         ),
         ("ranked_0.pdb", "REMARK HADDOCK run for ranked_0.pdb\n" + PLDDT, None),
     ],
 )
-def test_b_factors_are_plddt_only_where_something_says_so(tmp_path, name, text, expected):
+def test_b_factors_are_plddt_only_where_something_says_so(
+    tmp_path, name, text, expected
+):
     row = confidence_of(laid(tmp_path, name, {}, text))
     assert (row.plddt, row.interface_plddt) == (
         pytest.approx(expected, abs=1e-4) if expected else None,
     ) * 2
 
 
-def test_an_mmcif_file_that_declares_plddt_has_it_unless_it_names_an_experiment(tmp_path):
+def test_an_mmcif_file_that_declares_plddt_has_it_unless_it_names_an_experiment(
+    tmp_path,
+):
     block = gemmi.cif.read_string(mmcif(ATOMS)).sole_block()
     block.set_pair("_ma_qa_metric.name", "pLDDT")
     column = block.find_loop("_atom_site.B_iso_or_equiv")
@@ -655,7 +747,9 @@ def test_an_mmcif_file_that_declares_plddt_has_it_unless_it_names_an_experiment(
     assert row.plddt == pytest.approx(np.mean(range(10, 25)))
     assert row.predictor == ""
     block.set_pair("_exptl.method", "'X-RAY DIFFRACTION'")
-    assert confidence_of(laid(tmp_path, "any.cif", {}, block.as_string())) == Confidence("T", "d")
+    assert confidence_of(
+        laid(tmp_path, "any.cif", {}, block.as_string())
+    ) == Confidence("T", "d")
 
 
 HEADER = """\
@@ -674,14 +768,20 @@ def test_the_score_of_haddock_from_a_header_is_that_of_its_own_table():
     assert found.score == pytest.approx(-108.487, abs=1e-3)
     assert found[1:] == (-24.865, -333.853, -17.764, 9.126, 1440.26)
     weighted = 0.01 * -24.865 - 333.853 - 17.764 + 0.01 * 9.126 - 0.01 * 1440.26
-    assert haddock.of_header(HEADER.format(module="rigidbody")).score == pytest.approx(weighted)
+    assert haddock.of_header(HEADER.format(module="rigidbody")).score == pytest.approx(
+        weighted
+    )
     assert haddock.of_header(HEADER.format(module="mine")).score is None
     flexible = -24.865 - 333.853 - 17.764 + 0.1 * 9.126 - 0.01 * 1440.26
-    assert haddock.of_header(HEADER.format(module="flexref")).score == pytest.approx(flexible)
+    assert haddock.of_header(HEADER.format(module="flexref")).score == pytest.approx(
+        flexible
+    )
     assert haddock.of_header(PLDDT) is None
 
 
-def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_others(tmp_path):
+def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_others(
+    tmp_path,
+):
     models = tmp_path / "4_seletopclusts"
     models.mkdir()
     text = HEADER.format(module="emref") + PLDDT
@@ -707,7 +807,15 @@ def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_othe
 
 numbers = arrays.arrays(
     st.sampled_from(
-        [np.float16, np.float32, np.float64, np.int32, np.uint8, np.bool_, np.dtype(">f4")]
+        [
+            np.float16,
+            np.float32,
+            np.float64,
+            np.int32,
+            np.uint8,
+            np.bool_,
+            np.dtype(">f4"),
+        ]
     ),
     arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
 )
@@ -718,7 +826,8 @@ def test_a_pickled_array_is_read_as_it_was(array, by_column):
     array = np.asfortranarray(array) if by_column else array
     found = read_pickle(
         pickle.dumps(
-            {"a": array, "b": array.dtype.type(1), "c": 2.5, "d": {"e": array}}, protocol=4
+            {"a": array, "b": array.dtype.type(1), "c": 2.5, "d": {"e": array}},
+            protocol=4,
         )
     )
     assert set(found) == {"a", "b", "c"}
@@ -733,9 +842,12 @@ class Hostile:
 
 def test_a_pickle_runs_nothing_and_says_why_it_is_not_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "result_x.pkl").write_bytes(pickle.dumps({"plddt": Hostile()}, protocol=4))
+    (tmp_path / "result_x.pkl").write_bytes(
+        pickle.dumps({"plddt": Hostile()}, protocol=4)
+    )
     with pytest.raises(
-        ConfidenceError, match=r"^result_x.pkl: .* asks for posix.mkdir, which is not run"
+        ConfidenceError,
+        match=r"^result_x.pkl: .* asks for posix.mkdir, which is not run",
     ):
         read_values(tmp_path / "result_x.pkl")
     assert not Path("made-by-a-pickle").exists()
@@ -745,7 +857,9 @@ WHOLE_PICKLE = pickle.dumps({"a": np.arange(12.0).reshape(3, 4)}, protocol=4)
 TOO_SHORT = WHOLE_PICKLE.replace(b"K\x03K\x04\x86", b"K\x03K\x7f\x86")
 
 
-@pytest.mark.parametrize("damaged", [*(WHOLE_PICKLE[:n] for n in range(0, 200, 7)), TOO_SHORT])
+@pytest.mark.parametrize(
+    "damaged", [*(WHOLE_PICKLE[:n] for n in range(0, 200, 7)), TOO_SHORT]
+)
 def test_a_damaged_pickle_or_one_whose_array_is_too_short_is_refused(tmp_path, damaged):
     (tmp_path / "result_x.pkl").write_bytes(damaged)
     with pytest.raises(ConfidenceError, match="is no readable pkl file"):
@@ -778,7 +892,9 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(tmp_path, way):
+def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(
+    tmp_path, way
+):
     (tmp_path / "models").mkdir()
     model = laid(tmp_path / "models", *BESIDE["Boltz"])
     path = model.parent / "confidence_x_model_0.json"
@@ -788,7 +904,10 @@ def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(t
     way(path, b'{"iptm": 0.9}')
     assert read_values(path) == {"iptm": 0.9}
     after = side_files.states({model.parent}), side_files.state_below(model.parent)
-    assert [then == now for then, now in zip(before, after, strict=True)] == [False, False]
+    assert [then == now for then, now in zip(before, after, strict=True)] == [
+        False,
+        False,
+    ]
 
 
 # ---- any damage ----------------------------------------------------------------------------------
@@ -802,9 +921,7 @@ def mutated(whole: bytes, draw: np.random.Generator) -> bytes:
     numbers and words.
     """
     content = bytearray(whole)
-    words = (
-        rb"""Infinity NaN -1e999 null [[ } ' ( 9999999999999999999999999999999999999999""".split()
-    )
+    words = rb"""Infinity NaN -1e999 null [[ } ' ( 9999999999999999999999999999999999999999""".split()
     words += [b"\r", b"\t", b"\0", b"\xff\xfe"]
     for _ in range(draw.integers(1, 4)):
         start = int(draw.integers(0, max(len(content), 1)))
@@ -840,7 +957,11 @@ def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpect
         asked.append(DecoyFile("T", program, laid(inner, model, beside)))
     (folder / "capri_ss.tsv").write_text(table)
     files = [path for path in sorted(tmp_path.rglob("*.*")) if path.is_file()]
-    side = [path for path in files if without_compression(path.name).endswith(side_files.KINDS)]
+    side = [
+        path
+        for path in files
+        if without_compression(path.name).endswith(side_files.KINDS)
+    ]
     whole = {path: path.read_bytes() for path in side}
     assert all(row.status == "ok" for row in confidences(asked))
     for tried in range(MUTATED):
@@ -853,4 +974,6 @@ def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpect
         assert [row.decoy for row in rows] == [of_it.decoy, other.decoy]
         assert rows[1].status == "ok"
         assert rows[0].status in ("ok", "incomplete")
-        assert not [record.exc_text for record in caplog.records], f"seed {seed}, {path.name}"
+        assert not [record.exc_text for record in caplog.records], (
+            f"seed {seed}, {path.name}"
+        )

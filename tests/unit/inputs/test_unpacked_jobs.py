@@ -31,7 +31,9 @@ def laid(folder: Path, files: dict[str, object]) -> Path:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(packed(name, content) if isinstance(content, dict) else content.encode())
+        path.write_bytes(
+            packed(name, content) if isinstance(content, dict) else content.encode()
+        )
     return folder
 
 
@@ -47,7 +49,9 @@ def packed(name: str, files: dict[str, object]) -> bytes:
             for inner, content in contents.items():
                 archive.writestr(inner, content)
         return found.getvalue()
-    with tarfile.open(fileobj=found, mode="w:gz" if name.endswith("gz") else "w") as archive:
+    with tarfile.open(
+        fileobj=found, mode="w:gz" if name.endswith("gz") else "w"
+    ) as archive:
         for inner, content in contents.items():
             info = tarfile.TarInfo(inner)
             info.size = len(content)
@@ -85,7 +89,9 @@ def test_what_colabfold_zips_of_each_query_is_a_target_beside_the_one_that_it_wo
 @pytest.mark.parametrize("ending", ["zip", "tar.gz", "tgz", "tar"])
 def test_a_folder_of_archives_is_scored_each_as_a_job(tmp_path, ending):
     jobs = {
-        f"fold_{job}.{ending}": {f"fold_{job}_model_{n}.cif": f"x{job}{n}" for n in (0, 1)}
+        f"fold_{job}.{ending}": {
+            f"fold_{job}_model_{n}.cif": f"x{job}{n}" for n in (0, 1)
+        }
         for job in ("a", "b", "a_1")
     }
     given = laid(tmp_path / "jobs", jobs)
@@ -104,19 +110,36 @@ def test_archives_deeper_down_and_archives_in_archives_are_unpacked(tmp_path):
     assert targets(given, tmp_path / "out") == expected
     alone = laid(
         tmp_path,
-        {"both.zip": {"one.result.zip": {"o.pdb": model(3)}, "two.zip": {"t.pdb": model(4)}}},
+        {
+            "both.zip": {
+                "one.result.zip": {"o.pdb": model(3)},
+                "two.zip": {"t.pdb": model(4)},
+            }
+        },
     )
-    assert targets(alone / "both.zip", tmp_path / "out2") == {"one": ["o"], "two": ["t"]}
+    assert targets(alone / "both.zip", tmp_path / "out2") == {
+        "one": ["o"],
+        "two": ["t"],
+    }
     below = laid(
         tmp_path,
-        {"jobs.zip": {"all/one.zip": {"o.pdb": model(3)}, "all/two.zip": {"t.pdb": model(4)}}},
+        {
+            "jobs.zip": {
+                "all/one.zip": {"o.pdb": model(3)},
+                "all/two.zip": {"t.pdb": model(4)},
+            }
+        },
     )
-    assert targets(below / "jobs.zip", tmp_path / "out3") == {"one": ["o"], "two": ["t"]}
+    assert targets(below / "jobs.zip", tmp_path / "out3") == {
+        "one": ["o"],
+        "two": ["t"],
+    }
 
 
 def test_a_zip_of_one_structure_is_a_model_and_no_job(tmp_path):
     given = laid(
-        tmp_path / "x", {f"model_{n}.pdb.zip": {f"model_{n}.pdb": model(n)} for n in (1, 2)}
+        tmp_path / "x",
+        {f"model_{n}.pdb.zip": {f"model_{n}.pdb": model(n)} for n in (1, 2)},
     )
     laid(given, {"model_3.pdb": model(3)})
     assert targets(given, tmp_path / "out") == {"x": ["model_1", "model_2", "model_3"]}
@@ -127,7 +150,8 @@ def test_a_zip_of_one_structure_is_a_model_and_no_job(tmp_path):
 @pytest.mark.parametrize("out", ["out", "T/out", "T/x/out"])
 def test_results_may_lie_in_the_folder_with_the_archives(tmp_path, out):
     given = laid(
-        tmp_path / "g", {"T/a.pdb": model(1), "T/x/b.pdb": model(2), "j.zip": {"j.pdb": model(3)}}
+        tmp_path / "g",
+        {"T/a.pdb": model(1), "T/x/b.pdb": model(2), "j.zip": {"j.pdb": model(3)}},
     )
     expected = {"T": ["a", "x_b"], "j": ["j"]}
     for _ in range(2):
@@ -145,10 +169,17 @@ def test_models_of_casp_in_their_tar_files_are_read(tmp_path):
     }  # fmt: skip
 
 
-def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_reason(tmp_path):
+def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_reason(
+    tmp_path,
+):
     given = laid(
         tmp_path / "x",
-        {"a.zip": {"a.pdb": model(1)}, "b.zip": "no archive", "c.pdb": model(2), "d.7z": "x"},
+        {
+            "a.zip": {"a.pdb": model(1)},
+            "b.zip": "no archive",
+            "c.pdb": model(2),
+            "d.7z": "x",
+        },
     )
     lines = look_at(given, tmp_path / "out").said.splitlines()
     assert "2 models of 2 targets" in lines[0]
@@ -166,7 +197,8 @@ def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_
 def test_where_no_archive_can_be_unpacked_the_message_says_why(tmp_path):
     given = laid(tmp_path / "x", {"a.zip": "no archive", "b.tar.gz": "nor this"})
     with pytest.raises(
-        ConfigError, match=r"no structure file.*a\.zip cannot be unpacked: File is not a zip"
+        ConfigError,
+        match=r"no structure file.*a\.zip cannot be unpacked: File is not a zip",
     ):
         folder_to_score(given, lambda: tmp_path / "out/input")
 
@@ -219,6 +251,14 @@ def test_where_nothing_is_unpacked_archives_are_named(tmp_path):
     """A data set of a configuration."""
     given = laid(
         tmp_path / "x",
-        {"T/a.pdb": model(1), "b.zip": {"b.pdb": model(2)}, "c.zip": {"c.json": "x"}, "d.rar": "x"},
+        {
+            "T/a.pdb": model(1),
+            "b.zip": {"b.pdb": model(2)},
+            "c.zip": {"c.json": "x"},
+            "d.rar": "x",
+        },
     )
-    assert passed_over(given, find_decoys("d", given)) == [given / "b.zip", given / "d.rar"]
+    assert passed_over(given, find_decoys("d", given)) == [
+        given / "b.zip",
+        given / "d.rar",
+    ]

@@ -69,7 +69,11 @@ def altered(checkpoint: Path, path: Path, **changes) -> Path:
 
 def test_a_description_says_where_the_checkpoint_comes_from(checkpoint, trained):
     description = read_description(checkpoint)
-    assert (description["run"], description["seed"], description["epoch"]) == ("Größe_1", 7, 1)
+    assert (description["run"], description["seed"], description["epoch"]) == (
+        "Größe_1",
+        7,
+        1,
+    )
     assert description["parent"] is None
     assert description["selection"]["rule"] == "val_loss"
     assert set(description["metrics"]) >= {
@@ -87,12 +91,20 @@ def test_a_description_says_where_the_checkpoint_comes_from(checkpoint, trained)
 def test_a_description_says_what_it_was_made_with(checkpoint):
     provenance = read_description(checkpoint)["provenance"]
     versions = provenance["versions"]
-    for package in ("torch", "torch-geometric", "pytorch-lightning", "gudhi", "gemmi", "numpy"):
+    for package in (
+        "torch",
+        "torch-geometric",
+        "pytorch-lightning",
+        "gudhi",
+        "gemmi",
+        "numpy",
+    ):
         assert versions[package] == metadata.version(package)
     assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
     assert versions["toporank"] == toporank.__version__
     assert re.fullmatch(
-        r"[0-9a-f]{12,40}(\+changes)?|not a clone|git is not available", provenance["git"]
+        r"[0-9a-f]{12,40}(\+changes)?|not a clone|git is not available",
+        provenance["git"],
     )
 
 
@@ -180,7 +192,9 @@ NO_CHECKPOINTS = {
         f"{UNREADABLE}: .*incomplete metadata",
     ),
     "foreign": (
-        lambda path, _: torch.save({"state_dict": {"weight": torch.zeros(3)}, "epoch": 3}, path),
+        lambda path, _: torch.save(
+            {"state_dict": {"weight": torch.zeros(3)}, "epoch": 3}, path
+        ),
         r"not a TopoRank checkpoint \(use",
     ),
 }
@@ -188,7 +202,9 @@ NO_CHECKPOINTS = {
 
 @pytest.mark.parametrize("name", NO_CHECKPOINTS)
 @pytest.mark.parametrize("read", [read_description, load_weights])
-def test_what_is_no_checkpoint_is_an_error_that_names_it(tmp_path, checkpoint, name, read):
+def test_what_is_no_checkpoint_is_an_error_that_names_it(
+    tmp_path, checkpoint, name, read
+):
     make, complaint = NO_CHECKPOINTS[name]
     path = tmp_path / "file.ckpt"
     make(path, checkpoint)
@@ -205,7 +221,10 @@ def test_weights_that_do_not_fit_the_description_are_an_error(checkpoint, tmp_pa
             {key: value for key, value in state.items() if key != name},
             "embed_nodes.weight is missing",
         ),
-        ({**state, name: state[name].long()}, "embed_nodes.weight has numbers of type torch.int64"),
+        (
+            {**state, name: state[name].long()},
+            "embed_nodes.weight has numbers of type torch.int64",
+        ),
         ({**state, name: state[name] * torch.inf}, "values that are not finite"),
         ([state], "is missing"),
     ]:
@@ -246,20 +265,36 @@ def known(**changes) -> dict:
     ("chains", "fault"),
     [
         ({"targets": []}, ".chains: required, but not given"),
-        (KNOWN | {"targets": ["A" * 301]}, r".targets\[0\]: String should have at most 300"),
+        (
+            KNOWN | {"targets": ["A" * 301]},
+            r".targets\[0\]: String should have at most 300",
+        ),
         (KNOWN | {"targets": []}, ": a chain of a target that is not listed"),
         (known(smallest="?" * 8), r".chains\[0\]: Only base64 data is allowed"),
-        (known(smallest="AgAAAAEAAAA="), r".chains\[0\]: the hashes of a chain are not sorted"),
-        (known(smallest="A" * 348), r".chains\[0\].smallest: String should have at most 344"),
+        (
+            known(smallest="AgAAAAEAAAA="),
+            r".chains\[0\]: the hashes of a chain are not sorted",
+        ),
+        (
+            known(smallest="A" * 348),
+            r".chains\[0\].smallest: String should have at most 344",
+        ),
         (known(kmers=1), r".chains\[0\]: more hashes than k-mers"),
         (known(of=[]), r".chains\[0\].of: List should have at least 1"),
-        (known(of=[-1]), r".chains\[0\].of\[0\]: Input should be greater than or equal to 0"),
+        (
+            known(of=[-1]),
+            r".chains\[0\].of\[0\]: Input should be greater than or equal to 0",
+        ),
         (known(of=[10**30]), ": a chain of a target that is not listed"),
     ],
 )
 def test_faulty_chains_are_refused(checkpoint, tmp_path, chains, fault):
-    bad = redescribed(checkpoint, tmp_path / "bad.ckpt", {"training_set.chains": chains})
-    with pytest.raises(CheckpointError, match=f"description.training_set.chains{fault}"):
+    bad = redescribed(
+        checkpoint, tmp_path / "bad.ckpt", {"training_set.chains": chains}
+    )
+    with pytest.raises(
+        CheckpointError, match=f"description.training_set.chains{fault}"
+    ):
         read_description(bad)
 
 
@@ -293,7 +328,9 @@ def test_a_faulty_description_is_one_line_that_names_the_key(
 
 def test_several_faults_are_named_at_once(checkpoint, tmp_path):
     bad = redescribed(
-        checkpoint, tmp_path / "bad.ckpt", dict.fromkeys(("run", "seed", "epoch", "metrics"))
+        checkpoint,
+        tmp_path / "bad.ckpt",
+        dict.fromkeys(("run", "seed", "epoch", "metrics")),
     )
     with pytest.raises(
         CheckpointError,
@@ -316,27 +353,39 @@ def test_a_scorer_trained_on_few_targets_is_a_toy_or_on_few_decoys_where_it_does
         else {"chains": {"targets": [f"T{i}" for i in range(n_targets)], "chains": []}}
     )
     assert toy({"origin": "TopoQA"}) == ""
-    said = toy({"training_set": {"fingerprint": "", "train": n_decoys, "val": 9, **chains}})
+    said = toy(
+        {"training_set": {"fingerprint": "", "train": n_decoys, "val": 9, **chains}}
+    )
     assert (said.startswith("toy: ") and learned in said) if learned else said == ""
 
 
 def test_keys_of_a_later_version_are_kept(checkpoint, tmp_path):
     later = {**read_description(checkpoint), "later": {"key": 1}}
     assert (
-        read_description(altered(checkpoint, tmp_path / "x.ckpt", **{KEY: describe(later)}))
+        read_description(
+            altered(checkpoint, tmp_path / "x.ckpt", **{KEY: describe(later)})
+        )
         == later
     )
 
 
 # ---- attacks -------------------------------------------------------------------------------------
 
-LARGE = {"hyperparameters.hidden": 4096, "hyperparameters.heads": 256, "node_width": 100_000}
+LARGE = {
+    "hyperparameters.hidden": 4096,
+    "hyperparameters.heads": 256,
+    "node_width": 100_000,
+}
 
 
-def test_a_small_file_that_describes_a_large_network_takes_no_memory(checkpoint, tmp_path):
+def test_a_small_file_that_describes_a_large_network_takes_no_memory(
+    checkpoint, tmp_path
+):
     """16 GB in 1.3 kB: each size is plausible by itself."""
     described = redescribed(checkpoint, tmp_path / "large.ckpt", LARGE)
-    with pytest.raises(CheckpointError, match=r"weights do not load: \S+ has the shape \("):
+    with pytest.raises(
+        CheckpointError, match=r"weights do not load: \S+ has the shape \("
+    ):
         load_weights(described)
 
 
@@ -344,7 +393,10 @@ def test_one_number_for_all_weights_takes_no_memory(checkpoint, tmp_path):
     described = read_description(redescribed(checkpoint, tmp_path / "x.ckpt", LARGE))
     with torch.device("meta"):
         shapes = build_network(
-            100_000, described["edge_width"], described["hyperparameters"], described["features"]
+            100_000,
+            described["edge_width"],
+            described["hyperparameters"],
+            described["features"],
         )
     state = {
         f"network.{name}": torch.zeros(1).expand(each.shape)
@@ -352,7 +404,8 @@ def test_one_number_for_all_weights_takes_no_memory(checkpoint, tmp_path):
     }
     torch.save({KEY: describe(described), "state_dict": state}, tmp_path / "one.ckpt")
     with pytest.raises(
-        CheckpointError, match=r"weights do not load: \S+ has fewer numbers than its shape"
+        CheckpointError,
+        match=r"weights do not load: \S+ has fewer numbers than its shape",
     ):
         load_weights(tmp_path / "one.ckpt")
 
@@ -371,7 +424,9 @@ def test_a_loaded_network_is_ready_to_score(checkpoint, trained):
     assert once.std() > 0
 
 
-def test_a_checkpoint_of_before_local_quality_scores_the_same(checkpoint, trained, tmp_path):
+def test_a_checkpoint_of_before_local_quality_scores_the_same(
+    checkpoint, trained, tmp_path
+):
     description = read_description(checkpoint)
     older = {key: value for key, value in description["hyperparameters"].items()
              if key not in ("local", "local_weight", "dropout")}  # fmt: skip

@@ -26,9 +26,9 @@ from toporank.learning.splits import open_graphs, split_indices
 from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights
 
-SPLITS = [TargetSplit("set", f"T{i}", f"T{i}", "train", i % 3, "", None) for i in range(4)] + [
-    TargetSplit("set", f"V{i}", f"V{i}", "val", i, "", None) for i in range(2)
-]
+SPLITS = [
+    TargetSplit("set", f"T{i}", f"T{i}", "train", i % 3, "", None) for i in range(4)
+] + [TargetSplit("set", f"V{i}", f"V{i}", "val", i, "", None) for i in range(2)]
 """T0 T3 V0, T1 V1 and T2 are the folds."""
 
 
@@ -52,11 +52,16 @@ def crossed(tmp_path_factory) -> Path:
 def test_a_fold_is_neither_learned_from_nor_judged(crossed):
     packs = [crossed / "set" / "graphs.safetensors"]
     graphs = open_graphs(packs, packs, crossed / "splits.csv", fold=0)
-    sides = {split: set(graphs.target[split_indices(graphs, split)]) for split in ("train", "val")}
+    sides = {
+        split: set(graphs.target[split_indices(graphs, split)])
+        for split in ("train", "val")
+    }
     assert sides == {"train": {"T2"}, "val": {"T1", "V1"}}
 
 
-def test_outside_a_cross_validation_the_table_says_what_is_learned_from(crossed, tmp_path):
+def test_outside_a_cross_validation_the_table_says_what_is_learned_from(
+    crossed, tmp_path
+):
     packs = [crossed / "set" / "graphs.safetensors"]
     rows = [
         row._replace(split="val" if row.target == "T0" else "train")
@@ -79,11 +84,15 @@ def test_every_labelled_decoy_is_predicted_by_the_runs_of_its_fold(crossed):
     labels.append(Label("T0", "no_graph", 0.25, ""))
     summaries = sorted(crossed.glob("fold*/*/summary.json"))
     found = {
-        row[2:4]: row for row in out_of_fold(summaries, "val_loss", [pack], SPLITS, {"set": labels})
+        row[2:4]: row
+        for row in out_of_fold(summaries, "val_loss", [pack], SPLITS, {"set": labels})
     }
     assert found.keys() == {(label.target, label.decoy) for label in labels}
     store = GraphStore.open([pack])
-    place = {(t, d): i for i, (t, d) in enumerate(zip(store.target, store.decoy, strict=True))}
+    place = {
+        (t, d): i
+        for i, (t, d) in enumerate(zip(store.target, store.decoy, strict=True))
+    }
     for target, runs in {
         "T0": ["fold0/tiny_seed1", "fold0/tiny_seed2"],
         "V1": ["fold1/tiny_seed1"],
@@ -93,14 +102,18 @@ def test_every_labelled_decoy_is_predicted_by_the_runs_of_its_fold(crossed):
             for run in runs
         ]
         row, i = found[target, "d2"], place[target, "d2"]
-        assert row.pred_dockq == pytest.approx(np.mean([e[i] for e in expected]), abs=1e-6)
+        assert row.pred_dockq == pytest.approx(
+            np.mean([e[i] for e in expected]), abs=1e-6
+        )
         assert (row.pred_sd is None) == (len(runs) == 1)
         assert row[:6] == ("tiny", "set", target, "d2", "docked", target)
     missing = found["T0", "no_graph"]
     assert (missing.dockq, missing.pred_dockq, missing.fold) == (0.25, None, 0)
 
 
-def test_clusters_are_balanced_as_the_table_of_splits_says_and_not_without_it(crossed, tmp_path):
+def test_clusters_are_balanced_as_the_table_of_splits_says_and_not_without_it(
+    crossed, tmp_path
+):
     pack, rows = (
         crossed / "set" / "graphs.safetensors",
         [row._replace(cluster="T") for row in SPLITS],
@@ -127,26 +140,45 @@ def predictions() -> list[Prediction]:
     """
     rows = []
     for target, cluster in (("A", "A"), ("B", "A"), ("C", "C")):
-        for group, values in (("docked", (0.1, 0.5, 0.9)), ("predicted", (0.9, 0.5, 0.1))):
+        for group, values in (
+            ("docked", (0.1, 0.5, 0.9)),
+            ("predicted", (0.9, 0.5, 0.1)),
+        ):
             for true, value in zip((0.0, 0.4, 0.8), values, strict=True):
                 rows.append(
                     Prediction(
-                        "one", "set", target, f"{group}{true}", group, cluster, 0, true, value, None
+                        "one",
+                        "set",
+                        target,
+                        f"{group}{true}",
+                        group,
+                        cluster,
+                        0,
+                        true,
+                        value,
+                        None,
                     )
                 )
-    return [*rows, Prediction("one", "set", "C", "none", "docked", "C", 0, 0.5, None, None)]
+    return [
+        *rows,
+        Prediction("one", "set", "C", "none", "docked", "C", 0, 0.5, None, None),
+    ]
 
 
 def test_groups_of_decoys_are_judged_apart_with_clusters_as_samples(tmp_path):
     rows = group_metrics(predictions())
     found = {(row.group, row.metric): row for row in rows}
-    assert [found[group, "spearman"].value for group in ("docked", "predicted")] == pytest.approx(
-        [1.0, -1.0]
-    )
+    assert [
+        found[group, "spearman"].value for group in ("docked", "predicted")
+    ] == pytest.approx([1.0, -1.0])
     assert found["docked", "ranking_loss"][3:] == (0.0, 0.0, 0.0, 9, 3, 2)
     assert found["predicted", "pooled spearman"].value == pytest.approx(-1.0)
     assert found["all", "ranking_loss"].n_decoys == 18
-    assert [row.group for row in rows if row.metric == "spearman"] == ["all", "docked", "predicted"]
+    assert [row.group for row in rows if row.metric == "spearman"] == [
+        "all",
+        "docked",
+        "predicted",
+    ]
     write_metrics(tmp_path / "metrics.csv", rows)
     assert read_metrics(tmp_path / "metrics.csv") == rows
     write_predictions(tmp_path / "predictions.csv", predictions())

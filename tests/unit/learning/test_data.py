@@ -46,13 +46,17 @@ TARGETS = np.repeat(["A", "B", "C", "D"], [30, 6, 3, 1])
 INDICES = np.arange(40)[::-1].copy()
 LEVELS = {
     "shuffle": [],
-    "cluster_balanced": cluster_levels(TARGETS[INDICES], {"A": "A", "B": "A", "C": "A", "D": "D"}),
+    "cluster_balanced": cluster_levels(
+        TARGETS[INDICES], {"A": "A", "B": "A", "C": "A", "D": "D"}
+    ),
 }
 
 
 def epochs(kind: str, seed: int = 1, n: int = 3) -> list[list[int]]:
     """The graphs of the first epochs."""
-    return [epoch_order(INDICES, LEVELS[kind], seed, epoch).tolist() for epoch in range(n)]
+    return [
+        epoch_order(INDICES, LEVELS[kind], seed, epoch).tolist() for epoch in range(n)
+    ]
 
 
 @pytest.mark.parametrize("kind", LEVELS)
@@ -75,7 +79,9 @@ def test_every_cluster_is_drawn_equally_often_and_so_is_every_target_in_it():
 def test_targets_of_a_cluster_with_fewer_draws_than_targets_take_turns():
     cluster, target = np.repeat([0, 1], 8), np.arange(16)
     cluster[8:] = np.arange(1, 9)
-    draws = [balanced([cluster, target], np.random.default_rng(seed)) for seed in range(40)]
+    draws = [
+        balanced([cluster, target], np.random.default_rng(seed)) for seed in range(40)
+    ]
     assert {len(rows) for rows in draws} == {16}
     assert {(rows < 8).sum() for rows in draws} <= {1, 2}
     assert {row for rows in draws for row in rows.tolist()} == set(range(16))
@@ -117,9 +123,11 @@ def test_losses_follow_their_formula_and_are_least_where_the_prediction_is_right
 
 def test_cross_entropy_of_a_certain_and_wrong_score_is_large_and_finite():
     losses = [
-        float(dockq_loss("bce", torch.tensor([p]), torch.tensor([1 - p]))) for p in (0.0, 1.0)
+        float(dockq_loss("bce", torch.tensor([p]), torch.tensor([1 - p])))
+        for p in (0.0, 1.0)
     ]
-    assert losses == pytest.approx([126 * math.log(2), 24 * math.log(2)])  # of single precision
+    # of single precision
+    assert losses == pytest.approx([126 * math.log(2), 24 * math.log(2)])
 
 
 @pytest.mark.parametrize("logit", [-110.0, 17.0, 40.0])
@@ -139,13 +147,19 @@ def test_the_local_loss_is_a_mean_over_graphs_of_the_edges_that_have_a_native():
     )
     logit = torch.logit(q).requires_grad_()
     loss = local_loss(logit, y, torch.tensor([0, 0, 0, 1, 2]), 3)
-    of_graphs = [float(dockq_loss("bce", q[:2], y[:2])), float(dockq_loss("bce", q[3:4], y[3:4]))]
+    of_graphs = [
+        float(dockq_loss("bce", q[:2], y[:2])),
+        float(dockq_loss("bce", q[3:4], y[3:4])),
+    ]
     assert float(loss.detach()) == pytest.approx(np.mean(of_graphs), rel=1e-5)
     loss.backward()
     assert logit.grad.isfinite().all()
     assert (logit.grad != 0).tolist() == [True, True, False, True, False]
     assert (
-        local_loss(logit, torch.full((5,), math.nan), torch.zeros(5, dtype=torch.int64), 1) is None
+        local_loss(
+            logit, torch.full((5,), math.nan), torch.zeros(5, dtype=torch.int64), 1
+        )
+        is None
     )
 
 
@@ -179,7 +193,9 @@ NODES_ONLY = {
     **METADATA,
     "features": {**SCALED["features"], "edges": {"module": "edges/legacy_v11"}},
 }
-BUFFERS = {f"scale_{part}.{name}" for part in ("nodes", "edges") for name in ("mean", "sd")}
+BUFFERS = {
+    f"scale_{part}.{name}" for part in ("nodes", "edges") for name in ("mean", "sd")
+}
 
 
 def pack(path: Path, metadata, seed: int = 0) -> Path:
@@ -222,7 +238,9 @@ def trained(tmp_path_factory) -> tuple[Path, Path]:
     sizes=st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(sum),
 )
 def test_statistics_are_those_of_all_rows_however_they_come(seed, sizes):
-    rows = np.random.default_rng(seed).normal([0, 50, 1e4], [1, 0.1, 300], size=(sum(sizes) + 1, 3))
+    rows = np.random.default_rng(seed).normal(
+        [0, 50, 1e4], [1, 0.1, 300], size=(sum(sizes) + 1, 3)
+    )
     tables = torch.from_numpy(rows).split([*sizes, 1])
     mean, sd = statistics(tables)
     assert mean.dtype == sd.dtype == torch.float32
@@ -236,7 +254,9 @@ def test_yes_and_no_stay_and_a_constant_becomes_zero():
     scale.mean, scale.sd = statistics([values])
     assert scale.mean.tolist() == [0, 0, 0, 7, 0.75]
     assert scale.sd.tolist() == [1, 1, 1, 1, 0.25]
-    assert scale(torch.tensor([[1.0, 0.0, 1.0, 9.0, 0.5]])).tolist() == [[1, 0, 1, 2, -1]]
+    assert scale(torch.tensor([[1.0, 0.0, 1.0, 9.0, 0.5]])).tolist() == [
+        [1, 0, 1, 2, -1]
+    ]
 
 
 def test_a_column_that_is_constant_but_for_rounding_is_constant():
@@ -274,7 +294,9 @@ def test_a_checkpoint_carries_the_statistics_of_the_training_split(trained):
         (network.scale_edges, train.edge_attr, every.edge_attr),
     ):
         np.testing.assert_allclose(scale.mean, values.double().mean(0), rtol=1e-5)
-        np.testing.assert_allclose(scale.sd, values.double().std(0, correction=0), rtol=1e-5)
+        np.testing.assert_allclose(
+            scale.sd, values.double().std(0, correction=0), rtol=1e-5
+        )
         assert not np.allclose(scale.mean, all_values.mean(0), rtol=1e-3)
     assert (
         description["features"]["nodes"]["scaling"]
@@ -309,7 +331,9 @@ def test_nodes_and_edges_are_scaled_each_for_itself(tmp_path):
 def test_a_fine_tuned_network_keeps_the_statistics_of_its_parent(tmp_path, trained):
     """Whatever it is fine-tuned on: its weights were learnt on features scaled by these."""
     other = pack(tmp_path / "other", SCALED, seed=5)
-    child, _ = load_weights(train(tmp_path / "child", other, parent=trained[1], name="child"))
+    child, _ = load_weights(
+        train(tmp_path / "child", other, parent=trained[1], name="child")
+    )
     parent, _ = load_weights(trained[1])
     fresh, _ = load_weights(train(tmp_path / "fresh", other, name="fresh"))
     for name in BUFFERS:

@@ -19,7 +19,9 @@ from toporank.learning.network import Architecture, DockQNet, EdgeAwareGATv2
 
 WIDTHS = (5, 3)
 SHAPE = Architecture(hidden=8, heads=2, layers=2, readout=8, attention_dropout=0.25)
-PUBLISHED = Architecture(hidden=32, heads=8, layers=2, readout=64, attention_dropout=0.25)
+PUBLISHED = Architecture(
+    hidden=32, heads=8, layers=2, readout=64, attention_dropout=0.25
+)
 
 
 def batch_of(graphs: list[Data]) -> GraphBatch:
@@ -82,7 +84,9 @@ def test_a_score_does_not_depend_on_the_order_of_nodes(network, seed):
     order = torch.randperm(len(graph.x), generator=torch.Generator().manual_seed(seed))
     new_number = torch.argsort(order)
     moved = Data(
-        x=graph.x[order], edge_index=new_number[graph.edge_index], edge_attr=graph.edge_attr
+        x=graph.x[order],
+        edge_index=new_number[graph.edge_index],
+        edge_attr=graph.edge_attr,
     )
     assert close(scores(network, moved), scores(network, graph))
 
@@ -95,7 +99,9 @@ def test_a_score_depends_on_nodes_on_edges_and_on_what_joins_what(network):
         {"edge_attr": graph.edge_attr.flip(0)},
         {"edge_index": graph.edge_index.flip(0)},
     ):
-        parts = {name: graph[name] for name in ("x", "edge_index", "edge_attr")} | change
+        parts = {
+            name: graph[name] for name in ("x", "edge_index", "edge_attr")
+        } | change
         assert (scores(network, Data(**parts)) - found).abs() > 1e-6, change.keys()
 
 
@@ -124,13 +130,18 @@ def gatv2_by_hand(layer: EdgeAwareGATv2, x, edge_index, edge):
         result = torch.zeros(width, dtype=x.dtype)
         for h in range(heads):
             rows = slice(h * width, (h + 1) * width)
-            source = [a.lin_l.weight[rows] @ x[j] + a.lin_l.bias[rows] for _, j in incoming]
+            source = [
+                a.lin_l.weight[rows] @ x[j] + a.lin_l.bias[rows] for _, j in incoming
+            ]
             target = a.lin_r.weight[rows] @ x[i] + a.lin_r.bias[rows]
             raw = []
             for (e, _), s in zip(incoming, source, strict=True):
                 z = s + target + a.lin_edge.weight[rows] @ edge[e]
                 raw.append(
-                    sum(a.att[0, h, c] * (z[c] if z[c] > 0 else 0.2 * z[c]) for c in range(width))
+                    sum(
+                        a.att[0, h, c] * (z[c] if z[c] > 0 else 0.2 * z[c])
+                        for c in range(width)
+                    )
                 )
             weights = [math.exp(r) for r in raw]
             for weight, s in zip(weights, source, strict=True):
@@ -139,7 +150,10 @@ def gatv2_by_hand(layer: EdgeAwareGATv2, x, edge_index, edge):
     x = torch.stack(new)
     update = layer.edge_update
     edge = torch.stack(
-        [update.weight @ torch.cat([x[j], x[i], edge[e]]) + update.bias for e, (j, i) in edges]
+        [
+            update.weight @ torch.cat([x[j], x[i], edge[e]]) + update.bias
+            for e, (j, i) in edges
+        ]
     )
     return x, edge
 
@@ -153,13 +167,17 @@ def test_the_network_is_its_layers_then_means_then_the_head():
     edge = graph.edge_attr @ network.embed_edges.weight.T + network.embed_edges.bias
     for layer in network.layers:
         x, edge = map(F.elu, gatv2_by_hand(layer, x, graph.edge_index, edge))
-    pooled = edge.sum(dim=0) / 9 @ network.pooled_edges.weight.T + network.pooled_edges.bias
+    pooled = (
+        edge.sum(dim=0) / 9 @ network.pooled_edges.weight.T + network.pooled_edges.bias
+    )
     score = torch.cat([x.sum(dim=0) / 5, pooled])
     first, second, last = network.head[0], network.head[2], network.head[4]
     score = (score @ first.weight.T + first.bias).clamp(min=0)
     score = (score @ second.weight.T + second.bias).clamp(min=0)
     score = float(score @ last.weight[0] + last.bias)
-    assert float(scores(network, graph)) == pytest.approx(1 / (1 + math.exp(-score)), abs=1e-12)
+    assert float(scores(network, graph)) == pytest.approx(
+        1 / (1 + math.exp(-score)), abs=1e-12
+    )
 
 
 # ---- the loops against PyTorch Geometric ---------------------------------------------------------
@@ -200,10 +218,14 @@ def filled(module: nn.Module) -> nn.Module:
 
 
 def new_network(dropout: float = 0.0) -> DockQNet:
-    return filled(DockQNet(*WIDTHS, SHAPE._replace(heads=HEADS, attention_dropout=dropout)))
+    return filled(
+        DockQNet(*WIDTHS, SHAPE._replace(heads=HEADS, attention_dropout=dropout))
+    )
 
 
-def outcome(network: nn.Module, batch: GraphBatch) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+def outcome(
+    network: nn.Module, batch: GraphBatch
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Scores and gradients of the loss, with the dropout of one seed."""
     torch.manual_seed(5)
     scores = network(batch)
@@ -213,8 +235,12 @@ def outcome(network: nn.Module, batch: GraphBatch) -> tuple[torch.Tensor, dict[s
         gradient, name = parameter.grad, name.removeprefix("network.")
         if gradient is not None:
             # The published network has an edge update for each head; ours is their mean.
-            published = ".edge_update." in name and len(gradient) == HEADS * SHAPE.hidden
-            gradients[name] = gradient.unflatten(0, (HEADS, -1)).sum(0) if published else gradient
+            published = (
+                ".edge_update." in name and len(gradient) == HEADS * SHAPE.hidden
+            )
+            gradients[name] = (
+                gradient.unflatten(0, (HEADS, -1)).sum(0) if published else gradient
+            )
     return scores.detach(), gradients
 
 
@@ -223,7 +249,11 @@ def assert_same(one, other, tolerance: float) -> None:
     assert one[1].keys() == other[1].keys()
     for name, gradient in other[1].items():
         torch.testing.assert_close(
-            one[1][name], gradient, rtol=0, atol=tolerance, msg=lambda m, n=name: f"{n}: {m}"
+            one[1][name],
+            gradient,
+            rtol=0,
+            atol=tolerance,
+            msg=lambda m, n=name: f"{n}: {m}",
         )
 
 
@@ -233,7 +263,9 @@ def test_the_network_is_the_published_one_in_value_and_gradient(n_edges, dropout
     batch = some_batch(n_edges)
     expected = outcome(PublishedNetwork(new_network(dropout)), batch)
     assert_same(outcome(new_network(dropout), batch), expected, 1e-6)
-    assert_same(outcome(with_message_passing(new_network(dropout)), batch), expected, 1e-6)
+    assert_same(
+        outcome(with_message_passing(new_network(dropout)), batch), expected, 1e-6
+    )
 
 
 def test_in_double_precision_nothing_but_rounding_is_left():
@@ -247,11 +279,15 @@ def test_in_double_precision_nothing_but_rounding_is_left():
 
 def test_the_order_of_edges_does_not_matter_and_scores_far_apart_do_not_overflow():
     networks = new_network(), PublishedNetwork(new_network())
-    assert_same(*[outcome(network, some_batch(ordered=False)) for network in networks], 1e-6)
+    assert_same(
+        *[outcome(network, some_batch(ordered=False)) for network in networks], 1e-6
+    )
     for network in networks:
         network.zero_grad()
         network.layers[0].attention.att.data *= 1e4
-    (scores, gradients), (expected, _) = [outcome(network, some_batch()) for network in networks]
+    (scores, gradients), (expected, _) = [
+        outcome(network, some_batch()) for network in networks
+    ]
     assert all(value.isfinite().all() for value in [scores, *gradients.values()])
     torch.testing.assert_close(scores, expected, rtol=0, atol=1e-5)
 
@@ -268,7 +304,11 @@ def test_without_the_loops_it_is_the_same(monkeypatch, dropout):
     expected = outcome(new_network(dropout), some_batch())
     for module in ("network", "message_passing"):
         monkeypatch.setattr(f"toporank.learning.{module}.can_loop", lambda x: False)
-    assert_same(outcome(with_message_passing(new_network(dropout)), some_batch()), expected, 1e-6)
+    assert_same(
+        outcome(with_message_passing(new_network(dropout)), some_batch()),
+        expected,
+        1e-6,
+    )
 
 
 def test_bfloat16_agrees_with_single_precision_to_its_eight_bits():
@@ -312,10 +352,14 @@ def test_layers_that_are_computed_again_give_the_same_bits_and_keep_less():
             torch.manual_seed(4)
             loss = network(some_batch()).square().sum()
         loss.backward()
-        results.append((loss, sum(kept), [weight.grad for weight in network.parameters()]))
+        results.append(
+            (loss, sum(kept), [weight.grad for weight in network.parameters()])
+        )
     (loss, kept, gradients), (loss_again, kept_again, gradients_again) = results
     assert torch.equal(loss, loss_again)
-    assert all(torch.equal(a, b) for a, b in zip(gradients, gradients_again, strict=True))
+    assert all(
+        torch.equal(a, b) for a, b in zip(gradients, gradients_again, strict=True)
+    )
     assert kept_again < kept / 2
 
 
@@ -330,7 +374,9 @@ def local() -> DockQNet:
 
 
 @torch.no_grad()
-def test_the_head_sees_the_mean_local_quality_of_all_edges_and_of_contacts(local, graphs):
+def test_the_head_sees_the_mean_local_quality_of_all_edges_and_of_contacts(
+    local, graphs
+):
     batch = batch_of([*graphs, random_graph(9, nodes=2, edges=0)])
     found = local.predictions(batch)
     seen, quality = found.pooled, torch.sigmoid(found.edge_logit)
@@ -338,13 +384,17 @@ def test_the_head_sees_the_mean_local_quality_of_all_edges_and_of_contacts(local
     of, contact = batch.edge_graph[order], batch.edge_attr[order, 1] > 0
     for i in range(8):
         assert seen[i, -2] == pytest.approx(float(quality[of == i].mean()), abs=1e-6)
-        assert seen[i, -1] == pytest.approx(float(quality[(of == i) & contact].mean()), abs=1e-6)
+        assert seen[i, -1] == pytest.approx(
+            float(quality[(of == i) & contact].mean()), abs=1e-6
+        )
     assert seen[8, -2:].tolist() == [0, 0]
     assert torch.equal(found.local, seen[:, -2])
     assert torch.equal(found.score, local(batch))
 
 
-def test_gradients_of_dockq_alone_reach_the_local_head_and_those_of_edges_the_layers(local, graphs):
+def test_gradients_of_dockq_alone_reach_the_local_head_and_those_of_edges_the_layers(
+    local, graphs
+):
     local.train()
     batch = batch_of(graphs)
     F.mse_loss(local(batch), torch.linspace(0, 1, 8)).backward()
@@ -361,7 +411,9 @@ def test_gradients_of_dockq_alone_reach_the_local_head_and_those_of_edges_the_la
 
 def test_local_quality_follows_the_order_of_nodes_and_edges(local, graphs):
     batch = batch_of(graphs)
-    order = torch.randperm(batch.edge_index.shape[1], generator=torch.Generator().manual_seed(1))
+    order = torch.randperm(
+        batch.edge_index.shape[1], generator=torch.Generator().manual_seed(1)
+    )
     other = batch._replace(**{name: getattr(batch, name)[order] for name in ("edge_attr", "edge_graph")},
                            edge_index=batch.edge_index[:, order])  # fmt: skip
     with torch.no_grad():

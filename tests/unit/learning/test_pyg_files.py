@@ -81,13 +81,19 @@ def test_one_number_an_edge_is_one_column(tmp_path):
             {"edge_attr": None},
             r"bad\.pt: has no tensor edge_attr \(every graph needs x, edge_index, edge_attr",
         ),
-        ({"x": None, "edge_index": None}, r"bad\.pt: has no tensor x and no tensor edge_index"),
+        (
+            {"x": None, "edge_index": None},
+            r"bad\.pt: has no tensor x and no tensor edge_index",
+        ),
         ({"x": torch.rand(4)}, r"bad\.pt: x has the shape \(4,\)"),
         (
             {"x": torch.full((4, 5), torch.nan)},
             r"bad\.pt: x has values that are not finite numbers",
         ),
-        ({"edge_attr": torch.zeros(0, 3)}, r"bad\.pt: edge_attr has the shape \(0, 3\)"),
+        (
+            {"edge_attr": torch.zeros(0, 3)},
+            r"bad\.pt: edge_attr has the shape \(0, 3\)",
+        ),
         (
             {"edge_index": torch.rand(2, 6)},
             r"bad\.pt: edge_index has .* whole numbers of shape \(2, 6\)",
@@ -96,13 +102,18 @@ def test_one_number_an_edge_is_one_column(tmp_path):
             {"edge_index": torch.zeros(2, 5, dtype=torch.int64)},
             r"bad\.pt: edge_index has the shape \(2, 5\)",
         ),
-        ({"edge_index": torch.full((2, 6), 4)}, r"bad\.pt: edge_index names node 4 \(x has 4 rows"),
+        (
+            {"edge_index": torch.full((2, 6), 4)},
+            r"bad\.pt: edge_index names node 4 \(x has 4 rows",
+        ),
         ({"edge_index": torch.full((2, 6), -1)}, r"bad\.pt: edge_index names node -1"),
         ({"y": torch.tensor([0.1, 0.2])}, r"bad\.pt: y is not one number"),
         ({"y": 3.5}, r"bad\.pt: y is 3\.5 \(y is the DockQ"),
     ],
 )
-def test_what_cannot_be_a_graph_is_an_error_with_the_name_of_the_file(tmp_path, changes, says):
+def test_what_cannot_be_a_graph_is_an_error_with_the_name_of_the_file(
+    tmp_path, changes, says
+):
     data = graph()
     for name, value in changes.items():
         data[name] = value
@@ -112,7 +123,8 @@ def test_what_cannot_be_a_graph_is_an_error_with_the_name_of_the_file(tmp_path, 
 
 def test_a_file_that_could_run_code_is_refused_and_runs_none(tmp_path):
     with pytest.raises(
-        GraphError, match=r"bad\.pt: not a readable graph file: it asks for \S+, .*\(save a Data"
+        GraphError,
+        match=r"bad\.pt: not a readable graph file: it asks for \S+, .*\(save a Data",
     ):
         read_pyg_graph(saved(tmp_path / "bad.pt", graph(extra=Evil(tmp_path / "ran"))))
     with pytest.raises(GraphError, match=r"asks for numpy\."):
@@ -124,7 +136,9 @@ def test_a_file_that_could_run_code_is_refused_and_runs_none(tmp_path):
     "other", [{"x": 1}, [graph()], torch.zeros(2)], ids=["dict", "list", "tensor"]
 )
 def test_another_object_is_refused_by_its_name(tmp_path, other):
-    with pytest.raises(GraphError, match=rf"a\.pt: holds a {type(other).__name__}, not a Data"):
+    with pytest.raises(
+        GraphError, match=rf"a\.pt: holds a {type(other).__name__}, not a Data"
+    ):
         read_pyg_graph(saved(tmp_path / "a.pt", other))
 
 
@@ -139,17 +153,18 @@ def test_a_damaged_file_is_an_error_with_its_name(tmp_path, content):
 def test_mixed_widths_are_an_error_with_both_files(tmp_path, tensor, widths):
     saved(tmp_path / "T1/a.pt", graph())
     saved(tmp_path / "T1/b.pt", graph(widths=widths))
-    expected = dict(zip(("x", "edge_attr"), zip(widths, (5, 3), strict=True), strict=True))[tensor]
-    says = (
-        rf"b\.pt: {tensor} has {expected[0]} columns, in \S+a\.pt it has {expected[1]} \(all graphs"
-    )
+    expected = dict(
+        zip(("x", "edge_attr"), zip(widths, (5, 3), strict=True), strict=True)
+    )[tensor]
+    says = rf"b\.pt: {tensor} has {expected[0]} columns, in \S+a\.pt it has {expected[1]} \(all graphs"
     with pytest.raises(GraphError, match=says):
         imported(tmp_path)
 
 
 def test_a_folder_without_graphs_is_an_error(tmp_path):
     with pytest.raises(
-        ConfigError, match=r"dataset theirs, graphs: no \.pt file in .*<target>/<decoy>\.pt"
+        ConfigError,
+        match=r"dataset theirs, graphs: no \.pt file in .*<target>/<decoy>\.pt",
     ):
         find_graph_files(tmp_path, "theirs")
 
@@ -162,7 +177,9 @@ def test_the_target_is_that_of_the_metadata_or_the_folder_or_the_labels(tmp_path
     saved(tmp_path / "two.pt", graph(target="T2"))
     saved(tmp_path / "T3/three.pt", graph())
     saved(tmp_path / "four.pt", graph())
-    data = imported(tmp_path, [Label("T4", "four", 0.4, ""), Label("T1", "one", 0.1, "")])
+    data = imported(
+        tmp_path, [Label("T4", "four", 0.4, ""), Label("T1", "one", 0.1, "")]
+    )
     assert [(row.target, row.decoy, row.dockq) for row in data.coverage] == [
         ("T1", "one", 0.1), ("T2", "two", None), ("T3", "three", None), ("T4", "four", 0.4),
     ]  # fmt: skip
@@ -171,7 +188,9 @@ def test_the_target_is_that_of_the_metadata_or_the_folder_or_the_labels(tmp_path
     ]
 
 
-def test_a_file_without_target_or_with_several_is_an_error_that_says_what_to_do(tmp_path):
+def test_a_file_without_target_or_with_several_is_an_error_that_says_what_to_do(
+    tmp_path,
+):
     saved(tmp_path / "one.pt", graph())
     with pytest.raises(
         ConfigError, match=r"one\.pt: its target is not known \(put it into a folder"
@@ -207,9 +226,12 @@ def test_y_is_the_label_and_the_table_labels_and_splits_the_others(tmp_path):
     ]  # fmt: skip
     assert [row.status for row in data.coverage] == ["ok", "ok", "label_without_decoy"]
     assert any(
-        "differ for 1 graphs, such as T1/a (0.5 and 0.9): `y` counts" in note for note in data.notes
+        "differ for 1 graphs, such as T1/a (0.5 and 0.9): `y` counts" in note
+        for note in data.notes
     )
-    with pytest.raises(ConfigError, match="none of the 1 labels belongs to any of the 2 decoys"):
+    with pytest.raises(
+        ConfigError, match="none of the 1 labels belongs to any of the 2 decoys"
+    ):
         imported(tmp_path, [Label("T9", "z", 0.9, "val")])
 
 
@@ -227,7 +249,9 @@ def test_a_changed_label_is_packed_anew_and_the_other_graphs_are_copied(tmp_path
 # ---- features that are named, and a network ------------------------------------------------------
 
 
-def test_notes_say_whether_features_can_be_named_and_that_there_are_no_clusters(tmp_path):
+def test_notes_say_whether_features_can_be_named_and_that_there_are_no_clusters(
+    tmp_path,
+):
     saved(tmp_path / "T1/a.pt", graph(y=0.5))
     plain, clusters = imported(tmp_path).notes
     assert "TopoRank cannot name the features" in plain
@@ -236,7 +260,10 @@ def test_notes_say_whether_features_can_be_named_and_that_there_are_no_clusters(
     assert imported(tmp_path).notes == [clusters]
     graph_ = read_pyg_graph(tmp_path / "T1/a.pt")
     assert graph_.metadata == METADATA
-    saved(tmp_path / "T1/a.pt", graph(metadata={"features": "theirs", "node_columns": ["too few"]}))
+    saved(
+        tmp_path / "T1/a.pt",
+        graph(metadata={"features": "theirs", "node_columns": ["too few"]}),
+    )
     assert read_pyg_graph(tmp_path / "T1/a.pt").metadata == {}
 
 
@@ -248,9 +275,17 @@ def test_a_network_of_their_widths_scores_such_graphs_and_no_others(tmp_path):
             data.x *= 1000  # nobody has scaled them
             saved(tmp_path / f"graphs/T{t}/d{d}.pt", data)
             labels.append(
-                Label(f"T{t}", f"d{d}", round(0.1 + 0.2 * d, 3), "val" if t == 3 else "train")
+                Label(
+                    f"T{t}",
+                    f"d{d}",
+                    round(0.1 + 0.2 * d, 3),
+                    "val" if t == 3 else "train",
+                )
             )
-    data, pack = imported(tmp_path / "graphs", labels), tmp_path / "theirs/graphs.safetensors"
+    data, pack = (
+        imported(tmp_path / "graphs", labels),
+        tmp_path / "theirs/graphs.safetensors",
+    )
     pack.parent.mkdir()
     write_pack(pack, data.members)
     source = TrainingGraphs([pack])
@@ -261,10 +296,13 @@ def test_a_network_of_their_widths_scores_such_graphs_and_no_others(tmp_path):
     assert description.get("features") is None
     scored = score_pack(Scorer.of(checkpoint), pack, data.coverage)
     assert len(scored.table) == len(scored.pooled_vectors) == 16
-    assert scored.table["score"].nunique() > 10  # standardised: large values saturate nothing
+    # standardised: large values saturate nothing
+    assert scored.table["score"].nunique() > 10
 
     saved(tmp_path / "others/T1/a.pt", graph())
     others, other_pack = imported(tmp_path / "others"), tmp_path / "others.safetensors"
     write_pack(other_pack, others.members)
-    with pytest.raises(CheckpointError, match=r"was trained on other graphs: .*'node_width': 7"):
+    with pytest.raises(
+        CheckpointError, match=r"was trained on other graphs: .*'node_width': 7"
+    ):
         score_pack(Scorer.of(checkpoint), other_pack, others.coverage)

@@ -30,7 +30,12 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 def finished(
-    run: str, loss: float, selection: float, ranking: float = 0.1, seed: int = 1, parent: str = ""
+    run: str,
+    loss: float,
+    selection: float,
+    ranking: float = 0.1,
+    seed: int = 1,
+    parent: str = "",
 ) -> Path:
     """The folder of a run as training leaves it, with checkpoints that are just text; path of its
     summary.
@@ -62,7 +67,14 @@ def finished(
     for name in best:
         (folder / f"{name}.ckpt").write_text(f"{name} of {run}")
     origin = {"run": parent, "epoch": 3} if parent else None
-    summary = {"run": run, "seed": seed, "epochs": 9, "stopped": "", "parent": origin, **best}
+    summary = {
+        "run": run,
+        "seed": seed,
+        "epochs": 9,
+        "stopped": "",
+        "parent": origin,
+        **best,
+    }
     (folder / "summary.json").write_text(json.dumps(summary))
     return folder / "summary.json"
 
@@ -101,7 +113,10 @@ def test_the_rule_decides_the_order_and_the_winner(summaries, rule, order):
 
 def test_a_run_is_ranked_by_its_best_checkpoint_under_each_rule(summaries):
     row = leaderboard(summaries, "val_loss").set_index("run").loc["a"]
-    assert (row["best_loss.val_loss"], row["best_selection.val_selection"]) == (0.02, -0.5)
+    assert (row["best_loss.val_loss"], row["best_selection.val_selection"]) == (
+        0.02,
+        -0.5,
+    )
     assert (row["best_loss.epoch"], row["best_selection.epoch"]) == (3, 5)
     assert (row["seed"], row["epochs"], row["folder"]) == (1, 9, str(Path("runs/a")))
 
@@ -111,7 +126,11 @@ def test_ties_go_by_name_whatever_the_order_of_the_files(order):
     paths = [finished(run, 0.01, -0.5) for run in ("x_seed2", "x_seed10", "w")]
     table = leaderboard([paths[i] for i in order], "val_loss")
     assert table["run"].tolist() == ["w", "x_seed10", "x_seed2"]
-    assert table["rank_val_loss"].tolist() == table["rank_val_selection"].tolist() == [1, 2, 3]
+    assert (
+        table["rank_val_loss"].tolist()
+        == table["rank_val_selection"].tolist()
+        == [1, 2, 3]
+    )
 
 
 @pytest.mark.parametrize("rule", CHECKPOINT_OF)
@@ -134,8 +153,12 @@ def test_a_run_that_diverged_is_last_and_stops_nothing(rule):
         ("val_ranking_loss", "best_ranking of a", "a", 7),
     ],
 )
-def test_the_winners_file_is_copied_with_the_reason_beside_it(summaries, rule, content, run, epoch):
-    chosen = write_selection(summaries, rule, Path("out/leaderboard.csv"), Path("out/best"))
+def test_the_winners_file_is_copied_with_the_reason_beside_it(
+    summaries, rule, content, run, epoch
+):
+    chosen = write_selection(
+        summaries, rule, Path("out/leaderboard.csv"), Path("out/best")
+    )
     assert Path("out/best.ckpt").read_text() == content
     reason = json.loads(Path("out/best.json").read_text())
     assert reason == chosen
@@ -162,7 +185,9 @@ def test_the_copy_does_not_change_when_the_run_is_trained_again(summaries):
 @pytest.mark.parametrize(("rule", "name"), CHECKPOINT_OF.items())
 def test_the_ensemble_is_the_best_checkpoint_of_every_run(summaries, rule, name):
     write_ensemble(summaries, rule, Path("final/ensemble"), None)
-    found = {path.name: path.read_text() for path in Path("final/ensemble").glob("*.ckpt")}
+    found = {
+        path.name: path.read_text() for path in Path("final/ensemble").glob("*.ckpt")
+    }
     assert found == {f"{run}.ckpt": f"{name} of {run}" for run in "abc"}
 
 
@@ -182,7 +207,9 @@ def test_the_winner_under_each_rule_is_shown_whatever_the_rule_that_chose(summar
         }  # fmt: skip
 
 
-def test_regret_is_the_metric_of_the_chosen_less_the_best_among_all_kept_checkpoints(summaries):
+def test_regret_is_the_metric_of_the_chosen_less_the_best_among_all_kept_checkpoints(
+    summaries,
+):
     table = leaderboard(summaries, "val_loss")
     by_loss, by_ranking = winner(table, "val_loss"), winner(table, "val_ranking_loss")
     assert by_loss["regret.val_loss"] == 0.0
@@ -194,12 +221,17 @@ def test_regret_is_the_metric_of_the_chosen_less_the_best_among_all_kept_checkpo
 
 def test_seeds_of_one_configuration_have_a_mean_and_a_deviation():
     paths = [
-        finished(f"x_seed{s}", loss, 0.0, seed=s) for s, loss in ((1, 0.1), (2, 0.2), (3, 0.3))
+        finished(f"x_seed{s}", loss, 0.0, seed=s)
+        for s, loss in ((1, 0.1), (2, 0.2), (3, 0.3))
     ]
-    table = by_config(leaderboard([*paths, finished("y_seed1", 0.15, 0.0)], "val_loss"), "val_loss")
+    table = by_config(
+        leaderboard([*paths, finished("y_seed1", 0.15, 0.0)], "val_loss"), "val_loss"
+    )
     assert table["config"].tolist() == ["y", "x"]
     assert table["seeds"].tolist() == [1, 3]
-    assert (table["val_loss.mean"][1], table["val_loss.sd"][1]) == pytest.approx((0.2, 0.1))
+    assert (table["val_loss.mean"][1], table["val_loss.sd"][1]) == pytest.approx(
+        (0.2, 0.1)
+    )
     assert math.isnan(table["val_loss.sd"][0])
 
 
@@ -207,8 +239,12 @@ def test_seeds_of_one_configuration_have_a_mean_and_a_deviation():
 
 
 PARENT = ("p_seed1", 0.1, "")
-NONE_BEATS = "no fine-tune beats its parent: p_seed1 is left as it was, p_seed1 is final"
-ONE_BEATS = "two (from one) beats its parent, but no fine-tune beats p_seed1, which is final"
+NONE_BEATS = (
+    "no fine-tune beats its parent: p_seed1 is left as it was, p_seed1 is final"
+)
+ONE_BEATS = (
+    "two (from one) beats its parent, but no fine-tune beats p_seed1, which is final"
+)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +262,9 @@ ONE_BEATS = "two (from one) beats its parent, but no fine-tune beats p_seed1, wh
     ],
     ids=["no fine-tune", "worse", "as good", "better", "better than another phase"],
 )
-def test_what_fine_tuning_brought_is_said_and_the_better_one_is_final(runs, better, says):
+def test_what_fine_tuning_brought_is_said_and_the_better_one_is_final(
+    runs, better, says
+):
     paths = [finished(run, loss, 0.0, parent=parent) for run, loss, parent in runs]
     table = leaderboard(paths, "val_loss")
     assert table["run"][table["beats_parent"]].tolist() == better
@@ -241,7 +279,10 @@ def test_what_fine_tuning_brought_is_said_and_the_better_one_is_final(runs, bett
 def measures(loss: float, random: float) -> dict:
     interval = {"mean": loss, "low": loss - 0.01, "high": loss + 0.01}
     sizes = {"n_decoys": 1200, "n_targets": 28, "n_clusters": 21}
-    return {**sizes, "per_target": {"ranking_loss": interval, "random_pick_loss": {"mean": random}}}
+    return {
+        **sizes,
+        "per_target": {"ranking_loss": interval, "random_pick_loss": {"mean": random}},
+    }
 
 
 def test_training_ends_with_how_good_against_what_on_how_much_where_and_what_next():
@@ -271,5 +312,6 @@ def test_training_ends_with_how_good_against_what_on_how_much_where_and_what_nex
     (said,) = conclusion(Path(), ["set"], scorer)
     assert "0.20 DockQ" in said
     assert (
-        "7 clusters of homologous targets that the networks of small were trained without." in said
+        "7 clusters of homologous targets that the networks of small were trained without."
+        in said
     )

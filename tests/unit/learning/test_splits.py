@@ -46,7 +46,9 @@ CHAINS = {
 def table(given: dict[str, str], **how) -> dict[str, TargetSplit]:
     """The assignment of the targets of one data set."""
     label_splits = {("set", target): split for target, split in given.items()}
-    return {row.target: row for row in assign(label_splits, CHAINS, RULES._replace(**how))}
+    return {
+        row.target: row for row in assign(label_splits, CHAINS, RULES._replace(**how))
+    }
 
 
 def splits(given: dict[str, str], **how) -> dict[str, str]:
@@ -55,7 +57,9 @@ def splits(given: dict[str, str], **how) -> dict[str, str]:
 
 @settings(max_examples=40)
 @given(
-    st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["", "", *SPLITS]), min_size=4),
+    st.dictionaries(
+        st.sampled_from("abcdef"), st.sampled_from(["", "", *SPLITS]), min_size=4
+    ),
     st.integers(0, 3),
     st.randoms(),
 )
@@ -75,7 +79,11 @@ def test_undecided_targets_never_bring_in_a_leak_in_any_order(given, seed, draw)
 def test_without_splits_clusters_are_held_out_whole_and_dealt_into_folds():
     for seed in range(5):
         rows = table(dict.fromkeys("abcdef", ""), seed=seed)
-        assert len({rows[t].split for t in "abc"}) == len({rows[t].fold for t in "abc"}) == 1
+        assert (
+            len({rows[t].split for t in "abc"})
+            == len({rows[t].fold for t in "abc"})
+            == 1
+        )
         assert {row.split for row in rows.values()} == {"train", "val"}
         assert {row.fold for row in rows.values()} == {0, 1, 2}
         assert [rows[t].cluster for t in "abcdef"] == ["a", "a", "a", "d", "e", "f"]
@@ -104,12 +112,17 @@ def test_a_target_without_a_graph_takes_no_place_in_the_folds():
 def test_the_same_name_in_two_data_sets_is_one_target():
     given = {("one", "a"): "", ("two", "a"): "", ("one", "d"): "", ("two", "e"): ""}
     for seed in range(5):
-        rows = {row[:2]: row.split for row in assign(given, CHAINS, RULES._replace(seed=seed))}
+        rows = {
+            row[:2]: row.split
+            for row in assign(given, CHAINS, RULES._replace(seed=seed))
+        }
         assert rows["one", "a"] == rows["two", "a"]
 
 
 def test_targets_that_all_share_chains_cannot_be_split():
-    with pytest.raises(ConfigError, match="share chains with each other: none can be set aside"):
+    with pytest.raises(
+        ConfigError, match="share chains with each other: none can be set aside"
+    ):
         splits({"a": "", "b": "", "c": ""})
     for labels in ({"a": "train", "b": "val"}, {"a": "train", "d": "train"}):
         assert splits(labels) == labels  # what is lacking is said where it is trained
@@ -123,9 +136,13 @@ def test_what_is_set_aside_and_dealt_into_folds_is_of_the_study_however_much_is_
     chains = {**CHAINS, **{f"m{i}": [chain(10 + i)] for i in range(30)}}
     for seed in range(6):
         rules = RULES._replace(seed=seed)
-        rows = {row[:2]: row for row in assign(study | more, chains, rules, finetuned=["more"])}
+        rows = {
+            row[:2]: row
+            for row in assign(study | more, chains, rules, finetuned=["more"])
+        }
         alone = {row[:2]: row[2:5] for row in assign(study, CHAINS, rules)}
-        assert {key: rows[key][2:5] for key in study} == alone  # cluster, split and fold
+        # cluster, split and fold
+        assert {key: rows[key][2:5] for key in study} == alone
         with_a, *others = (rows[key] for key in more)
         assert with_a.split == rows["set", "a"].split
         assert {row.split for row in others} == {"train"}
@@ -135,11 +152,24 @@ def test_what_is_set_aside_and_dealt_into_folds_is_of_the_study_however_much_is_
 def test_a_side_that_the_study_or_fine_tuning_lacks_is_not_made_up_for_by_the_other():
     more = {("more", "d"): "", ("more", "e"): ""}
     with pytest.raises(
-        ConfigError, match=r"split_by: the targets .* none can be set aside for validation"
+        ConfigError,
+        match=r"split_by: the targets .* none can be set aside for validation",
     ):
-        assign({("set", "a"): "", ("set", "b"): "", **more}, CHAINS, RULES, finetuned=["more"])
-    given = {("set", "a"): "val", ("set", "d"): "train", ("more", "b"): "", ("more", "c"): ""}
-    with pytest.raises(ConfigError, match=r"data set 'more': .* none is left to fine-tune on"):
+        assign(
+            {("set", "a"): "", ("set", "b"): "", **more},
+            CHAINS,
+            RULES,
+            finetuned=["more"],
+        )
+    given = {
+        ("set", "a"): "val",
+        ("set", "d"): "train",
+        ("more", "b"): "",
+        ("more", "c"): "",
+    }
+    with pytest.raises(
+        ConfigError, match=r"data set 'more': .* none is left to fine-tune on"
+    ):
         assign(given, CHAINS, RULES, finetuned=["more"])
 
 
@@ -156,12 +186,19 @@ def test_few_clusters_have_no_folds():
 
 
 def test_splits_that_leak_are_named_with_the_pair():
-    given = {"a": "train", "b": "val", "c": "test", "d": "train", "e": "test", "f": "test"}
+    given = {
+        "a": "train",
+        "b": "val",
+        "c": "test",
+        "d": "train",
+        "e": "test",
+        "f": "test",
+    }
     rows = assign({("set", t): s for t, s in given.items()}, CHAINS, RULES)
     found = leaks(rows)
-    assert [(row.target, row.nearest_training_target, row.containment) for row in found] == [
-        ("b", "a", 1.0)
-    ]
+    assert [
+        (row.target, row.nearest_training_target, row.containment) for row in found
+    ] == [("b", "a", 1.0)]
     assert describe_leaks(found) == (
         "targets that share a chain with a training target: 1 of split val, such as b (val) and a "
         "(100%)"
@@ -205,7 +242,9 @@ def test_another_table_is_refused(tmp_path, text):
 
 
 def test_in_a_cross_validation_one_fold_is_judged_and_another_validates():
-    rows = [TargetSplit("set", str(i), str(i), "train", i % 3, "", None) for i in range(6)]
+    rows = [
+        TargetSplit("set", str(i), str(i), "train", i % 3, "", None) for i in range(6)
+    ]
     random.Random(0).shuffle(rows)
     for fold, val in ((0, 1), (1, 2), (2, 0)):
         found = split_of_targets(rows, fold)
@@ -215,17 +254,33 @@ def test_in_a_cross_validation_one_fold_is_judged_and_another_validates():
 
 
 def test_labels_get_the_split_of_their_target_unless_they_have_one():
-    labels = [Label("a", "d", 0.5, ""), Label("b", "d", 0.5, "test"), Label("c", "d", 0.5, "")]
+    labels = [
+        Label("a", "d", 0.5, ""),
+        Label("b", "d", 0.5, "test"),
+        Label("c", "d", 0.5, ""),
+    ]
     split_of = {("set", "a"): "val", ("set", "b"): "train"}
-    assert [label.split for label in decided(labels, split_of, "set")] == ["val", "test", "test"]
-    assert [label.split for label in decided(labels, split_of, "other")] == ["test", "test", "test"]
+    assert [label.split for label in decided(labels, split_of, "set")] == [
+        "val",
+        "test",
+        "test",
+    ]
+    assert [label.split for label in decided(labels, split_of, "other")] == [
+        "test",
+        "test",
+        "test",
+    ]
 
 
 def test_the_script_warns_of_a_leak_or_refuses_it_before_anything_is_trained(tmp_path):
     labels = tmp_path / "results/set/labels.csv"
     labels.parent.mkdir(parents=True)
     write_labels(labels, [Label("a", "d", 0.5, "train"), Label("b", "d", 0.5, "val")])
-    rows = [ChainRow(t, "d", "0", "A", "protein", sequence) for t in "ab" for sequence in CHAINS[t]]
+    rows = [
+        ChainRow(t, "d", "0", "A", "protein", sequence)
+        for t in "ab"
+        for sequence in CHAINS[t]
+    ]
     write_chains(tmp_path / "results/set/chains.csv", rows)
     script = Path(__file__).parents[3] / "workflow_scripts/split_targets.py"
     options = (
@@ -239,7 +294,9 @@ def test_the_script_warns_of_a_leak_or_refuses_it_before_anything_is_trained(tmp
             *options.split(),
             *f"--folds 3 --leakage {leakage} --table out.csv".split(),
         ]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert done.returncode == code, done.stderr
         assert (
             "the splits leak: targets that share a chain with a training target: 1 of split val"

@@ -25,14 +25,18 @@ from toporank.learning.train import TrainingGraphs, train_run
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory) -> Path:
     """Sixteen training and eight validation decoys: whole batches for two devices."""
-    return training_pack(tmp_path_factory.mktemp("pack") / "graphs", train=2, val=1, decoys=8)
+    return training_pack(
+        tmp_path_factory.mktemp("pack") / "graphs", train=2, val=1, decoys=8
+    )
 
 
 def trained(folder: Path, pack: Path, run, **hardware) -> pd.DataFrame:
     """The metrics of a run with some hardware."""
     run = dataclasses.replace(run, hardware=Hardware(**hardware))
     train_run(run, TrainingGraphs([pack]), 1, folder, folder.parent / "store")
-    assert read_description(folder / "last.ckpt")["hardware"] == run.hardware.model_dump()
+    assert (
+        read_description(folder / "last.ckpt")["hardware"] == run.hardware.model_dump()
+    )
     return pd.read_csv(folder / "metrics.csv")
 
 
@@ -44,7 +48,9 @@ def trained(folder: Path, pack: Path, run, **hardware) -> pd.DataFrame:
      ({"trainer": {"gradient_clip_val": 1e6}}, 1e-6)],
     ids=["fused", "recomputed", "bf16", "clipped"],
 )  # fmt: skip
-def test_hardware_changes_results_by_rounding_alone(tmp_path, pack, hardware, tolerance):
+def test_hardware_changes_results_by_rounding_alone(
+    tmp_path, pack, hardware, tolerance
+):
     run = small_run(max_epochs=2)
     plain = trained(tmp_path / "plain", pack, run)
     other = trained(tmp_path / "other", pack, run, **hardware)
@@ -54,7 +60,10 @@ def test_hardware_changes_results_by_rounding_alone(tmp_path, pack, hardware, to
 def test_entries_of_trainer_reach_lightning_as_they_are(tmp_path, pack):
     with pytest.raises(TrainingError, match="no epoch was finished"):
         trained(
-            tmp_path / "run", pack, small_run(max_epochs=4), trainer={"max_time": "00:00:00:00"}
+            tmp_path / "run",
+            pack,
+            small_run(max_epochs=4),
+            trainer={"max_time": "00:00:00:00"},
         )
     clipped = trained(
         tmp_path / "clipped",
@@ -76,7 +85,9 @@ def test_entries_of_trainer_reach_lightning_as_they_are(tmp_path, pack):
 def test_what_lightning_or_the_machine_cannot_do_is_an_error_with_its_reason(
     tmp_path, pack, hardware, message
 ):
-    needs_gpu = "offload_optimizer" in hardware or "accelerator" in hardware.get("trainer", {})
+    needs_gpu = "offload_optimizer" in hardware or "accelerator" in hardware.get(
+        "trainer", {}
+    )
     if needs_gpu and torch.cuda.is_available():
         pytest.skip("a machine with a GPU takes these two")
     with pytest.raises(ConfigError, match=message):
@@ -84,7 +95,9 @@ def test_what_lightning_or_the_machine_cannot_do_is_an_error_with_its_reason(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not torch.distributed.is_gloo_available(), reason="torch without gloo")
+@pytest.mark.skipif(
+    not torch.distributed.is_gloo_available(), reason="torch without gloo"
+)
 def test_two_processes_train_as_one_with_batches_of_twice_the_size(tmp_path, pack):
     """Without dropout, which differs from device to device."""
     settings = {"max_epochs": 2, "attention_dropout": 0.0, "accumulate": 1}
@@ -117,7 +130,12 @@ def test_two_processes_train_as_one_with_batches_of_twice_the_size(tmp_path, pac
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, check=False, timeout=300
+        command,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     pd.testing.assert_frame_equal(
@@ -128,4 +146,6 @@ def test_two_processes_train_as_one_with_batches_of_twice_the_size(tmp_path, pac
         for name in ("one", "two")
     ]
     for name in states[0]:
-        torch.testing.assert_close(states[1][name], states[0][name], rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(
+            states[1][name], states[0][name], rtol=1e-5, atol=1e-5
+        )

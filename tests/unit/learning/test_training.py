@@ -110,7 +110,9 @@ def assert_same_run(one: Path, other: Path) -> None:
     for name in ("metrics.csv", "summary.json", "config.yaml"):
         assert (one / name).read_text() == (other / name).read_text(), name
     checkpoints = [path.relative_to(one) for path in sorted(one.rglob("*.ckpt"))]
-    assert checkpoints == [path.relative_to(other) for path in sorted(other.rglob("*.ckpt"))]
+    assert checkpoints == [
+        path.relative_to(other) for path in sorted(other.rglob("*.ckpt"))
+    ]
     for name in checkpoints:
         assert same_weights(one / name, other / name), name
         assert read_description(one / name) == read_description(other / name), name
@@ -191,11 +193,13 @@ def test_the_best_checkpoints_are_those_of_the_epochs_with_the_lowest_metric(
     table = metrics(finished)
     best = table.sort_values(metric, kind="stable")
     files = [f"{name}.ckpt", f"runners_up/{name}_2.ckpt", f"runners_up/{name}_3.ckpt"]
-    assert [read_description(finished / file)["epoch"] for file in files] == best["epoch"].tolist()[
-        :3
-    ]
+    assert [read_description(finished / file)["epoch"] for file in files] == best[
+        "epoch"
+    ].tolist()[:3]
     network, description = load_weights(finished / f"{name}.ckpt")
-    assert description["metrics"] == {k: v for k, v in best.iloc[0].items() if k.startswith("val_")}
+    assert description["metrics"] == {
+        k: v for k, v in best.iloc[0].items() if k.startswith("val_")
+    }
     store = GraphStore.open([pack])
     batch = store.batch(split_indices(store, "val").tolist())
     with torch.no_grad():
@@ -209,10 +213,14 @@ def test_the_best_checkpoints_are_those_of_the_epochs_with_the_lowest_metric(
 def test_selection_is_loss_minus_weighted_correlation(pack):
     table = metrics(train(small_run(spearman_weight=0.5, max_epochs=2), pack))
     expected = table["val_loss"] - 0.5 * table["val_spearman"]
-    pd.testing.assert_series_equal(table["val_selection"], expected, check_names=False, rtol=1e-5)
+    pd.testing.assert_series_equal(
+        table["val_selection"], expected, check_names=False, rtol=1e-5
+    )
 
 
-def test_constant_predictions_have_no_correlation_and_none_counts_for_them(pack, monkeypatch):
+def test_constant_predictions_have_no_correlation_and_none_counts_for_them(
+    pack, monkeypatch
+):
     def constant(self, batch, _):
         rows = [batch.index, batch.y, torch.full_like(batch.y, 0.5)]
         self._validated.append(torch.stack(rows, dim=1).double())
@@ -226,23 +234,34 @@ def test_constant_predictions_have_no_correlation_and_none_counts_for_them(pack,
 
 def test_the_written_configuration_makes_the_same_run_again(finished):
     config = yaml.safe_load((finished / "config.yaml").read_text())
-    assert Run.parse(config["run"], config, None) == small_run(max_epochs=8, plateau_patience=1)
+    assert Run.parse(config["run"], config, None) == small_run(
+        max_epochs=8, plateau_patience=1
+    )
 
 
 def test_the_checkpoint_says_what_it_was_trained_on(finished):
     description = read_description(finished / "best_loss.ckpt")
-    assert (description["training_set"]["train"], description["training_set"]["val"]) == (18, 12)
+    assert (
+        description["training_set"]["train"],
+        description["training_set"]["val"],
+    ) == (18, 12)
     assert {key: description[key] for key in METADATA} == METADATA
     assert (description["node_width"], description["edge_width"]) == (5, 3)
 
 
-def test_the_best_checkpoints_are_without_the_optimiser_and_far_smaller_than_the_last(pack):
+def test_the_best_checkpoints_are_without_the_optimiser_and_far_smaller_than_the_last(
+    pack,
+):
     """Of a network as large as the default one, where weights are most of a checkpoint."""
-    folder = train(small_run(max_epochs=1, hidden=32, heads=8, layers=2, readout=64), pack)
+    folder = train(
+        small_run(max_epochs=1, hidden=32, heads=8, layers=2, readout=64), pack
+    )
     last = folder / "last.ckpt"
     assert torch.load(last, weights_only=True)["optimizer_states"][0]["state"]
     for name in METRIC_OF:
-        assert not torch.load(folder / f"{name}.ckpt", weights_only=True).get("optimizer_states")
+        assert not torch.load(folder / f"{name}.ckpt", weights_only=True).get(
+            "optimizer_states"
+        )
         assert same_weights(folder / f"{name}.ckpt", last)
         assert (folder / f"{name}.ckpt").stat().st_size < 0.4 * last.stat().st_size
 
@@ -252,7 +271,10 @@ def test_the_log_says_how_far_how_good_and_how_long(pack, caplog):
     train(small_run(max_epochs=2), pack)
     _, line = [record.message for record in caplog.records]
     assert line.startswith("epoch 2 of at most 2, step 6: train_loss 0.")
-    assert all(word in line for word in ("val_loss", "(best", "Spearman", "at most 0.0 min left"))
+    assert all(
+        word in line
+        for word in ("val_loss", "(best", "Spearman", "at most 0.0 min left")
+    )
 
 
 # ---- batches, steps and schedule -----------------------------------------------------------------
@@ -268,15 +290,23 @@ def test_every_epoch_sees_every_training_graph_once_in_another_order(pack, seen)
     assert {len(batch) for _, batch in seen} <= {size, len(expected) % size}
 
 
-def test_accumulated_batches_make_the_step_of_one_batch_as_large_as_all_of_them(tmp_path):
+def test_accumulated_batches_make_the_step_of_one_batch_as_large_as_all_of_them(
+    tmp_path,
+):
     """Without dropout, which draws other numbers; two targets with eight decoys each."""
     pack = training_pack(tmp_path / "pack", train=2, decoys=8)
 
     def trained(size: int, accumulate: int) -> torch.Tensor:
-        choice = {"batch_size": size, "accumulate": accumulate, "attention_dropout": 0.0}
+        choice = {
+            "batch_size": size,
+            "accumulate": accumulate,
+            "attention_dropout": 0.0,
+        }
         run = small_run(max_epochs=2, **choice)
         folder = train(run, pack, output=f"{size}{accumulate}")
-        return torch.cat([value.flatten() for value in weights(folder / "last.ckpt").values()])
+        return torch.cat(
+            [value.flatten() for value in weights(folder / "last.ckpt").values()]
+        )
 
     whole = trained(8, 1)
     torch.testing.assert_close(trained(4, 2), whole, rtol=0, atol=1e-5)
@@ -293,7 +323,9 @@ def test_validation_goes_by_target_and_decoy_whatever_the_order_of_the_pack(tmp_
 
 
 def test_the_learning_rate_falls_to_a_fifth_when_the_loss_stops_falling(pack):
-    table = metrics(train(small_run(max_epochs=10, plateau_patience=0, learning_rate=0.1), pack))
+    table = metrics(
+        train(small_run(max_epochs=10, plateau_patience=0, learning_rate=0.1), pack)
+    )
     expected, rate, best = [], 0.1, float("inf")
     for loss in table["val_loss"]:
         expected.append(rate)
@@ -310,12 +342,25 @@ def test_training_stops_early_when_the_loss_does_not_fall(pack):
     assert len(losses) < 60
     best_before = losses.cummin().shift(fill_value=np.inf)
     assert (losses < best_before).tolist()[-3:] == [True, False, False]
-    assert not ((losses >= best_before) & (losses.shift() >= best_before.shift())).iloc[:-1].any()
+    assert (
+        not ((losses >= best_before) & (losses.shift() >= best_before.shift()))
+        .iloc[:-1]
+        .any()
+    )
 
 
-def test_a_run_can_be_trained_inside_a_cluster_allocation_of_several_tasks(pack, monkeypatch):
+def test_a_run_can_be_trained_inside_a_cluster_allocation_of_several_tasks(
+    pack, monkeypatch
+):
     """As in a batch script with `--ntasks=4` that calls Snakemake."""
-    for variable in ("NTASKS=4", "JOB_NAME=study", "JOB_ID=1", "PROCID=0", "LOCALID=0", "NODEID=0"):
+    for variable in (
+        "NTASKS=4",
+        "JOB_NAME=study",
+        "JOB_ID=1",
+        "PROCID=0",
+        "LOCALID=0",
+        "NODEID=0",
+    ):
         monkeypatch.setenv(*f"SLURM_{variable}".split("="))
     assert len(metrics(train(small_run(max_epochs=1), pack))) == 1
 
@@ -323,7 +368,9 @@ def test_a_run_can_be_trained_inside_a_cluster_allocation_of_several_tasks(pack,
 # ---- what cannot be trained ----------------------------------------------------------------------
 
 
-def changed(changes: dict[tuple[str, str, str], dict] | None = None, **of_splits: float) -> dict:
+def changed(
+    changes: dict[tuple[str, str, str], dict] | None = None, **of_splits: float
+) -> dict:
     """The graphs with other tensors in some, and with one label in all of a split."""
     graphs = training_graphs()
     for key, graph in graphs.items():
@@ -339,7 +386,10 @@ def of_split(split: str) -> dict:
 
 IN_T1 = ("T1", "d2", "train")
 UNTRAINABLE = {
-    "label": (changed({IN_T1: {"y": torch.tensor([49.0])}}), "T1/d2: 1 labels are not in 0 to 1"),
+    "label": (
+        changed({IN_T1: {"y": torch.tensor([49.0])}}),
+        "T1/d2: 1 labels are not in 0 to 1",
+    ),
     "equal": (changed(train=0.3), "labels of split 'train' are 0.3"),
     "equal val": (changed(val=0.3), "labels of split 'val' are 0.3"),
     "no train": (of_split("val"), "decoy with a graph in split 'train'"),
@@ -372,20 +422,29 @@ def test_a_number_that_is_not_finite_from_the_start_is_an_error_that_names_the_d
         train(small_run(max_epochs=2, batch_size=1), packed(tmp_path / "pack", graphs))
 
 
-def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why(pack, monkeypatch):
+def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why(
+    pack, monkeypatch
+):
     step = ScorerTraining.training_step
 
     def diverges(self, batch, number):
         wrong = self.current_epoch == 2 and number == 1
-        return step(self, batch._replace(x=batch.x * torch.nan) if wrong else batch, number)
+        return step(
+            self, batch._replace(x=batch.x * torch.nan) if wrong else batch, number
+        )
 
     monkeypatch.setattr(ScorerTraining, "training_step", diverges)
     folder = train(small_run(), pack)
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["epochs"] == len(metrics(folder)) == 2
-    assert "the training loss is not a finite number in epoch 2, decoys T" in summary["stopped"]
+    assert (
+        "the training loss is not a finite number in epoch 2, decoys T"
+        in summary["stopped"]
+    )
     assert read_description(folder / "last.ckpt")["epoch"] == 1
-    assert all(value.isfinite().all() for value in weights(folder / "best_loss.ckpt").values())
+    assert all(
+        value.isfinite().all() for value in weights(folder / "best_loss.ckpt").values()
+    )
 
 
 # ---- repeating -----------------------------------------------------------------------------------
@@ -393,7 +452,9 @@ def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_another_network(pack):
     for place in ("here", "there"):
-        train_run(small_run(), TrainingGraphs([pack]), 1, Path(place), Path(f"store_{place}"))
+        train_run(
+            small_run(), TrainingGraphs([pack]), 1, Path(place), Path(f"store_{place}")
+        )
     for name in {*FILES} - {"last.ckpt"}:
         assert Path("here", name).read_bytes() == Path("there", name).read_bytes(), name
     assert same_weights(Path("here/last.ckpt"), Path("there/last.ckpt"))
@@ -450,21 +511,49 @@ def test_a_finished_run_is_taken_from_the_store_without_torch(pack):
 
     def in_a_job(seed: int) -> subprocess.CompletedProcess:
         selection, hyperparameters = vars(run.selection), vars(run.hyperparameters)
-        choice = {"seed": seed, "hyperparameters": hyperparameters, "selection": selection}
-        command = [sys.executable, "-c", program, script, "--name", "run", "--packs", pack]
-        command += ["--store", STORE, "--output", "again", "--parameters", json.dumps(choice)]
+        choice = {
+            "seed": seed,
+            "hyperparameters": hyperparameters,
+            "selection": selection,
+        }
+        command = [
+            sys.executable,
+            "-c",
+            program,
+            script,
+            "--name",
+            "run",
+            "--packs",
+            pack,
+        ]
+        command += [
+            "--store",
+            STORE,
+            "--output",
+            "again",
+            "--parameters",
+            json.dumps(choice),
+        ]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, env=environment, check=False
+        )
 
     taken = in_a_job(seed=1)
     assert taken.returncode == 0, taken.stderr
     assert_same_run(Path("again"), whole)
-    assert "halted; None in sys.modules" in in_a_job(seed=2).stderr  # another run is trained
+    # another run is trained
+    assert "halted; None in sys.modules" in in_a_job(seed=2).stderr
 
 
 # ---- interruptions -------------------------------------------------------------------------------
 
-HOOKS = ["on_train_epoch_start", "on_train_batch_end", "on_validation_start", "on_train_epoch_end"]
+HOOKS = [
+    "on_train_epoch_start",
+    "on_train_batch_end",
+    "on_validation_start",
+    "on_train_epoch_end",
+]
 
 
 @pytest.fixture(scope="module")
@@ -490,7 +579,9 @@ def test_an_interrupted_run_ends_as_if_nothing_had_happened(
 ):
     run = small_run(max_epochs=6, **choice)
     whole = uninterrupted(run)
-    assert (metrics(whole)["learning_rate"].nunique() > 1) == (choice["plateau_patience"] == 0)
+    assert (metrics(whole)["learning_rate"].nunique() > 1) == (
+        choice["plateau_patience"] == 0
+    )
     interrupt(hook, epoch)
     with pytest.raises(Interrupted):
         train(run, pack)
@@ -518,7 +609,9 @@ def test_a_run_that_was_killed_after_its_last_epoch_is_finished_without_training
     assert seen == []
 
 
-def test_a_run_whose_folder_was_moved_begins_again(pack, uninterrupted, interrupt, seen):
+def test_a_run_whose_folder_was_moved_begins_again(
+    pack, uninterrupted, interrupt, seen
+):
     """Lightning would forget its best epochs."""
     run = small_run(max_epochs=6, plateau_patience=50)
     whole = uninterrupted(run)
@@ -551,15 +644,20 @@ def others() -> dict:
     }  # fmt: skip
 
 
-def test_graphs_that_nobody_learns_from_or_is_judged_by_do_not_make_it_another_training(tmp_path):
+def test_graphs_that_nobody_learns_from_or_is_judged_by_do_not_make_it_another_training(
+    tmp_path,
+):
     graphs = training_graphs()
     digest = digest_of(tmp_path, graphs)
     assert digest_of(tmp_path, {**others(), **graphs}) == digest
     among = dict(sorted({**graphs, **others()}.items()))
     assert digest_of(tmp_path, among) == digest
-    renamed = {(t, f"x{decoy}", split): graph for (t, decoy, split), graph in graphs.items()}
+    renamed = {
+        (t, f"x{decoy}", split): graph for (t, decoy, split), graph in graphs.items()
+    }
     assert digest_of(tmp_path, renamed) == digest
-    for place, these in enumerate((graphs, among)):  # so the digest leaves out nothing that counts
+    # so the digest leaves out nothing that counts
+    for place, these in enumerate((graphs, among)):
         path = packed(tmp_path / f"pack{place}", these)
         train_run(
             small_run(max_epochs=2),
@@ -574,14 +672,18 @@ def test_graphs_that_nobody_learns_from_or_is_judged_by_do_not_make_it_another_t
 def test_the_same_graphs_in_two_packs_are_the_same_training(tmp_path):
     paths = [packed(tmp_path / split, of_split(split)) for split in ("train", "val")]
     for order in (paths, paths[::-1]):
-        assert fingerprint(open_graphs(order, order)) == digest_of(tmp_path, training_graphs())
+        assert fingerprint(open_graphs(order, order)) == digest_of(
+            tmp_path, training_graphs()
+        )
 
 
 def nudged(name: str, row: tuple[int, ...]) -> dict:
     graphs = training_graphs()
     graph = graphs["V1", "d5", "val"]
     old = graph[name][row]
-    graph[name][row] = old * 0.5 if old.is_floating_point() else (old + 1) % len(graph.x)
+    graph[name][row] = (
+        old * 0.5 if old.is_floating_point() else (old + 1) % len(graph.x)
+    )
     return graphs
 
 
@@ -606,14 +708,18 @@ CHANGES = {
     "a label": nudged("y", (0,)),
     "the name of a target": renamed(lambda t, d, s: (t.replace("T1", "Ta"), d, s)),
     "the split of a target": renamed(lambda t, d, s: (t, d, "val" if t == "T1" else s)),
-    "one decoy less": renamed(lambda *key: None if key == ("T0", "d3", "train") else key),
+    "one decoy less": renamed(
+        lambda *key: None if key == ("T0", "d3", "train") else key
+    ),
     "the order of two": renamed(swap),
     "what the features are": training_graphs(metadata={**METADATA, "format": 2}),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_whatever_is_learned_from_or_judged_by_makes_it_another_training(tmp_path, name):
+def test_whatever_is_learned_from_or_judged_by_makes_it_another_training(
+    tmp_path, name
+):
     assert digest_of(tmp_path, CHANGES[name]) != digest_of(tmp_path, training_graphs())
 
 
@@ -625,15 +731,20 @@ def parent(finished) -> Path:
     return finished / "best_loss.ckpt"
 
 
-def test_a_fine_tuned_network_starts_from_its_parents_weights_with_a_fresh_optimiser(pack, parent):
+def test_a_fine_tuned_network_starts_from_its_parents_weights_with_a_fresh_optimiser(
+    pack, parent
+):
     content = parent.read_bytes()
     phase = {"parent": parent, "learning_rate": 1e-9, "max_epochs": 1, "accumulate": 1}
     tuned = train(small_run("tuned", **phase), pack)
     before, after = weights(parent), weights(tuned / "last.ckpt")
     for name, value in before.items():
         torch.testing.assert_close(after[name], value, rtol=0, atol=1e-6)
-    (optimiser,) = torch.load(tuned / "last.ckpt", weights_only=True)["optimizer_states"]
-    assert {int(entry["step"]) for entry in optimiser["state"].values()} == {5}  # 18 graphs by 4
+    (optimiser,) = torch.load(tuned / "last.ckpt", weights_only=True)[
+        "optimizer_states"
+    ]
+    # 18 graphs by 4
+    assert {int(entry["step"]) for entry in optimiser["state"].values()} == {5}
     assert metrics(tuned)[["epoch", "learning_rate"]].values.tolist() == [[0, 1e-9]]
     origin = {"run": "run", "epoch": read_description(parent)["epoch"]}
     assert read_description(tuned / "last.ckpt")["parent"] == origin
@@ -650,22 +761,36 @@ def test_a_fine_tuned_network_has_its_parents_shape_and_its_own_schedule(parent)
     run = phase_of(parent, learning_rate=0.001, batch_size=4, max_epochs=1)
     for key in ("hidden", "heads", "layers", "readout"):
         assert getattr(run.hyperparameters, key) == SMALL[key]
-    assert (run.hyperparameters.learning_rate, run.seed, run.parent) == (0.001, 7, parent)
+    assert (run.hyperparameters.learning_rate, run.seed, run.parent) == (
+        0.001,
+        7,
+        parent,
+    )
 
 
 def test_another_parent_of_the_same_name_and_epoch_makes_it_another_run(pack, seen):
     for rate in (0.01, 0.02):
-        folder = train(small_run("p", max_epochs=1, learning_rate=rate), pack, output=f"p{rate}")
+        folder = train(
+            small_run("p", max_epochs=1, learning_rate=rate), pack, output=f"p{rate}"
+        )
         seen.clear()
-        train(small_run("t", parent=folder / "last.ckpt", max_epochs=1), pack, output=f"t{rate}")
+        train(
+            small_run("t", parent=folder / "last.ckpt", max_epochs=1),
+            pack,
+            output=f"t{rate}",
+        )
         assert seen != []
     assert not same_weights(Path("t0.01/last.ckpt"), Path("t0.02/last.ckpt"))
 
 
 def test_a_parent_trained_on_other_features_or_widths_is_refused(tmp_path, parent):
     features = {**METADATA["features"], "edges": {"module": "edges/other"}}
-    other = training_pack(tmp_path / "other", metadata={**METADATA, "features": features})
-    with pytest.raises(CheckpointError, match=r"best_loss\.ckpt: was trained on other features"):
+    other = training_pack(
+        tmp_path / "other", metadata={**METADATA, "features": features}
+    )
+    with pytest.raises(
+        CheckpointError, match=r"best_loss\.ckpt: was trained on other features"
+    ):
         train(small_run("tuned", parent=parent), other)
     narrow = training_pack(tmp_path / "narrow", metadata=None)
     wide = training_pack(tmp_path / "wide", metadata=None, widths=(6, 3))
@@ -689,8 +814,13 @@ def test_a_frozen_part_keeps_its_parents_weights_and_the_rest_learns(pack, paren
 
 def test_a_part_that_does_not_exist_or_all_of_them_cannot_be_frozen(pack, parent):
     run = small_run("tuned", parent=parent)
-    parts = {name.split(".")[1] for name in weights(parent)} - {"scale_nodes", "scale_edges"}
-    with pytest.raises(ConfigError, match=r"the network has no part 'heads' .*embed_nodes.*head"):
+    parts = {name.split(".")[1] for name in weights(parent)} - {
+        "scale_nodes",
+        "scale_edges",
+    }
+    with pytest.raises(
+        ConfigError, match=r"the network has no part 'heads' .*embed_nodes.*head"
+    ):
         train(dataclasses.replace(run, freeze=("heads",)), pack)
     with pytest.raises(ConfigError, match="every part of the network is frozen"):
         train(dataclasses.replace(run, freeze=tuple(parts)), pack)
@@ -698,17 +828,26 @@ def test_a_part_that_does_not_exist_or_all_of_them_cannot_be_frozen(pack, parent
 
 def other_targets() -> dict:
     graphs = training_graphs(seed=5, train=1, val=1)
-    return {(f"O{t[1:]}", decoy, split): graph for (t, decoy, split), graph in graphs.items()}
+    return {
+        (f"O{t[1:]}", decoy, split): graph
+        for (t, decoy, split), graph in graphs.items()
+    }
 
 
-def test_a_phase_may_learn_from_other_data_and_is_judged_on_the_same(tmp_path, pack, seen):
+def test_a_phase_may_learn_from_other_data_and_is_judged_on_the_same(
+    tmp_path, pack, seen
+):
     other = packed(tmp_path / "other", other_targets())
     folder = train(small_run("tuned", max_epochs=1), other, validation=[pack])
     assert len(by_epoch(seen)[0]) == 6
     training_set = read_description(folder / "last.ckpt")["training_set"]
     assert (training_set["train"], training_set["val"]) == (6, 12)
-    both = packed(tmp_path / "both", {("V0", f"d{i}", "train"): labelled(i) for i in range(2)})
-    with pytest.raises(ConfigError, match="target 'V0' is in split train and in split val"):
+    both = packed(
+        tmp_path / "both", {("V0", f"d{i}", "train"): labelled(i) for i in range(2)}
+    )
+    with pytest.raises(
+        ConfigError, match="target 'V0' is in split train and in split val"
+    ):
         train(small_run(), both, validation=[pack])
 
 
@@ -717,13 +856,17 @@ def test_a_phase_may_learn_from_other_data_and_is_judged_on_the_same(tmp_path, p
 
 def test_local_quality_is_learned_beside_dockq_and_comes_with_the_score(tmp_path):
     pack = local_pack(tmp_path / "pack", training_graphs(decoys=12))
-    folder = train(small_run(local_weight=1.0, dropout=0.1, max_epochs=20, accumulate=1), pack)
+    folder = train(
+        small_run(local_weight=1.0, dropout=0.1, max_epochs=20, accumulate=1), pack
+    )
     network, _ = load_weights(folder / "best_loss.ckpt")
     store = GraphStore.open([pack])
     (predicted,) = predict_all([network], store)
     assert torch.equal(predicted.score, predict(network, store))
     batch = store.batch(split_indices(store, "val").tolist())
-    of_graphs = [batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))]
+    of_graphs = [
+        batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))
+    ]
     assert np.corrcoef(predicted.local[batch.index], torch.stack(of_graphs))[0, 1] > 0.8
     assert phase_of(folder / "last.ckpt", max_epochs=1).hyperparameters.local
     without = GraphStore.open([training_pack(tmp_path / "other", decoys=12)])
@@ -742,7 +885,10 @@ def test_local_quality_without_natives_is_refused(pack, parent):
 
 def chains_file(path: Path, *targets: str) -> Path:
     """chains.csv of targets with a chain each."""
-    rows = [ChainRow(t, "d0", "0", "A", "protein", chain(place)) for place, t in enumerate(targets)]
+    rows = [
+        ChainRow(t, "d0", "0", "A", "protein", chain(place))
+        for place, t in enumerate(targets)
+    ]
     write_chains(path, rows)
     return path
 
@@ -752,7 +898,9 @@ def remembered_targets(folder: Path) -> list[str] | None:
     return record and record["targets"]
 
 
-def test_a_checkpoint_remembers_its_training_targets_and_those_of_its_parent(tmp_path, pack):
+def test_a_checkpoint_remembers_its_training_targets_and_those_of_its_parent(
+    tmp_path, pack
+):
     table = chains_file(tmp_path / "chains.csv", "T0", "T1", "T2", "V0", "V1")
     with_chains = train(small_run("one", max_epochs=1), pack, chains=[table])
     assert remembered_targets(with_chains) == ["T0", "T1", "T2"]
@@ -761,5 +909,7 @@ def test_a_checkpoint_remembers_its_training_targets_and_those_of_its_parent(tmp
     more = chains_file(tmp_path / "more.csv", "O0")
     for parent, expected in (("one", ["O0", "T0", "T1", "T2"]), ("old", None)):
         run = small_run("tuned", parent=Path(parent, "best_loss.ckpt"), max_epochs=1)
-        child = train(run, other, output=f"of_{parent}", validation=[pack], chains=[more])
+        child = train(
+            run, other, output=f"of_{parent}", validation=[pack], chains=[more]
+        )
         assert remembered_targets(child) == expected

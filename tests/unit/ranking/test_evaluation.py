@@ -19,7 +19,9 @@ def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
 def predictions(*rows: tuple[str, str, float | None]) -> pd.DataFrame:
     """As much of a ranking as evaluation looks at; None for a decoy that was not scored."""
     table = pd.DataFrame(rows, columns=["target", "decoy", "score"])
-    return table.assign(network_sd=0.1, dockq_low=np.nan, dockq_high=np.nan, consensus=np.nan)
+    return table.assign(
+        network_sd=0.1, dockq_low=np.nan, dockq_high=np.nan, consensus=np.nan
+    )
 
 
 LABELS = labels(
@@ -50,7 +52,10 @@ def test_every_split_is_summarised_apart_and_what_was_not_scored_is_counted():
     assert (train["n_labels"], train["n_not_scored"]) == (3, 0)
     assert (val["n_labels"], val["n_not_scored"], val["n_decoys"]) == (5, 2, 3)
     shown = table[["target", "split", "n_decoys", "top_decoy", "top_dockq"]]
-    assert shown.values.tolist() == [["A", "train", 3, "d1", 0.9], ["V", "val", 3, "d2", 0.3]]
+    assert shown.values.tolist() == [
+        ["A", "train", 3, "d1", 0.9],
+        ["V", "val", 3, "d2", 0.3],
+    ]
 
 
 def test_the_spread_is_compared_with_the_error_of_each_split():
@@ -58,7 +63,10 @@ def test_the_spread_is_compared_with_the_error_of_each_split():
     assert summary["val"]["calibration"]["n"] == 3
     # errors 0.6, 0.3 and 0.1
     assert summary["val"]["calibration"]["within_1_sd"] == pytest.approx(1 / 3)
-    assert evaluate(PREDICTED.assign(network_sd=np.nan), LABELS)[1]["val"]["calibration"] is None
+    assert (
+        evaluate(PREDICTED.assign(network_sd=np.nan), LABELS)[1]["val"]["calibration"]
+        is None
+    )
 
 
 def test_neither_the_order_of_rows_nor_decoys_without_label_change_anything():
@@ -79,7 +87,8 @@ def test_decoys_of_one_name_in_two_targets_keep_their_own_scores():
 
 def test_a_split_without_any_score_is_counted_and_has_no_metric():
     table, summary = evaluate(
-        predictions(("A", "d", 0.5)), labels(("A", "d", 0.5, "test"), ("B", "d", 0.5, "val"))
+        predictions(("A", "d", 0.5)),
+        labels(("A", "d", 0.5, "test"), ("B", "d", 0.5, "val")),
     )
     assert summary["val"] == {"n_labels": 1, "n_not_scored": 1}
     assert table["split"].tolist() == ["test"]
@@ -96,7 +105,8 @@ def test_the_consensus_is_held_against_the_same_decoys():
     consensus = {("V", "d1"): 0.9, ("V", "d2"): 0.4, ("V", "d3"): 0.1}
     known = pd.concat([PREDICTED, predictions(("W", "lonely", 0.5))], ignore_index=True)
     known["consensus"] = [
-        consensus.get(key, np.nan) for key in zip(known["target"], known["decoy"], strict=True)
+        consensus.get(key, np.nan)
+        for key in zip(known["target"], known["decoy"], strict=True)
     ]
     table, summary = evaluate(known, [*LABELS, Label("W", "lonely", 0.7, "val")])
     assert CONSENSUS not in summary["train"]
@@ -109,7 +119,10 @@ def test_the_consensus_is_held_against_the_same_decoys():
     assert of_val["n_decoys"] == summary["val"]["n_decoys"] == 4
     assert of_val["pooled"].keys() == {"spearman", "pearson", "auroc"}
     by_consensus = table.set_index("target").loc["V"]
-    assert (by_consensus["consensus_top_decoy"], by_consensus["top_decoy"]) == ("d1", "d2")
+    assert (by_consensus["consensus_top_decoy"], by_consensus["top_decoy"]) == (
+        "d1",
+        "d2",
+    )
     assert "consensus_best_dockq" not in table
 
 
@@ -117,11 +130,20 @@ def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
     """Ranked among those of one name: decoy b has the better A:B, decoy a the better A:C."""
     true = {("a", "A:B"): 0.1, ("b", "A:B"): 0.7, ("a", "A:C"): 0.9, ("b", "A:C"): 0.3}
     parts = [
-        Label("T", decoy, dockq, "val", interface=name) for (decoy, name), dockq in true.items()
+        Label("T", decoy, dockq, "val", interface=name)
+        for (decoy, name), dockq in true.items()
     ]
     found = [
         InterfaceRow(
-            "T", decoy, name, 9, 9, 5.0, 0.5 if name == "A:C" else true[decoy, name], None, "ok"
+            "T",
+            decoy,
+            name,
+            9,
+            9,
+            5.0,
+            0.5 if name == "A:C" else true[decoy, name],
+            None,
+            "ok",
         )
         for decoy, name in true
     ]
@@ -141,9 +163,14 @@ def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
 
 
 def test_intervals_are_over_clusters_where_they_are_known():
-    given = labels(*((target, f"d{i}", i / 4, "val") for target in "ABC" for i in range(4)))
+    given = labels(
+        *((target, f"d{i}", i / 4, "val") for target in "ABC" for i in range(4))
+    )
     scored = predictions(
-        *((x.target, x.decoy, x.dockq if x.target == "A" else 1 - x.dockq) for x in given)
+        *(
+            (x.target, x.decoy, x.dockq if x.target == "A" else 1 - x.dockq)
+            for x in given
+        )
     )
     losses = []
     for clusters in (None, {"A": "A", "B": "B", "C": "B"}, dict.fromkeys("ABC", "A")):
@@ -151,7 +178,10 @@ def test_intervals_are_over_clusters_where_they_are_known():
         losses.append(
             (
                 summary["n_clusters"],
-                *(summary["per_target"]["ranking_loss"][key] for key in ("mean", "low")),
+                *(
+                    summary["per_target"]["ranking_loss"][key]
+                    for key in ("mean", "low")
+                ),
             )
         )
     assert losses == [(3, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.5, None)]
@@ -167,8 +197,15 @@ def test_each_measure_of_the_predictor_is_a_baseline_for_the_decoys_that_have_it
     assert CONFIDENCE not in summary["train"]
     assert summary["val"][CONFIDENCE].keys() == {"iptm", "interface_pae"}
     for found in summary["val"][CONFIDENCE].values():
-        assert (found["n_decoys"], found["per_target"]["ranking_loss"]["mean"]) == (2, 0.0)
-        assert found["scorer"] == {"ranking_loss": 0.5, "success_at_1": 1.0, "spearman": None}
+        assert (found["n_decoys"], found["per_target"]["ranking_loss"]["mean"]) == (
+            2,
+            0.0,
+        )
+        assert found["scorer"] == {
+            "ranking_loss": 0.5,
+            "success_at_1": 1.0,
+            "spearman": None,
+        }
         assert found["pooled"].keys() == {"spearman", "pearson", "auroc"}
     of_target = table.set_index("target")["iptm_ranking_loss"]
     assert of_target["V"] == 0
@@ -189,7 +226,9 @@ def test_the_spread_is_compared_with_the_error(predicted, sd, spearman, within):
     assert found["spearman"] == (None if spearman is None else pytest.approx(spearman))
     assert (found["within_1_sd"], found["within_2_sd"]) == within
     assert [row["n"] for row in found["table"]] == [2] * 5
-    assert [row["sd"] for row in found["table"]] == sorted(row["sd"] for row in found["table"])
+    assert [row["sd"] for row in found["table"]] == sorted(
+        row["sd"] for row in found["table"]
+    )
 
 
 def test_decoys_without_a_spread_are_left_out():

@@ -27,7 +27,9 @@ from toporank.structures.identity import Status
 
 
 def covered(decoy: str, status: str = Status.OK, target: str = "T") -> CoverageRow:
-    return CoverageRow(target, decoy, status, "graphs", "", None, "", 3, 40, f"{decoy}.pdb")
+    return CoverageRow(
+        target, decoy, status, "graphs", "", None, "", 3, 40, f"{decoy}.pdb"
+    )
 
 
 def meeting(name: str, contacts: int, closest: float = 5.0) -> Meeting:
@@ -64,7 +66,9 @@ def models(statuses: dict[str, str], table: list[InterfaceRow]) -> pd.DataFrame:
 def table() -> list[InterfaceRow]:
     """A ring, one that is open, one with a chain off, and a file that cannot be read."""
     coverage = [covered(decoy, status) for decoy, status in sorted(STATUS.items())]
-    fates = {("T", decoy): fate(decoy, meetings) for decoy, meetings in MEETINGS.items()}
+    fates = {
+        ("T", decoy): fate(decoy, meetings) for decoy, meetings in MEETINGS.items()
+    }
     fates["T", "dust"] = LedgerRow("T", "dust", Status.UNREADABLE, "interface")
     return scored_interfaces(interface_table(coverage, fates), SCORES)
 
@@ -110,7 +114,10 @@ def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_o
         ("T", "both"): fate("both", [meeting("A:B", 9), meeting("C:D", 9)]),
     }
     scores = [Score("T", "both", 0.5, None), Score("T", "dimer", 0.4, None)]
-    scores += [Score("T", "both", 0.6, None, "A:B"), Score("T", "both", 0.7, None, "C:D")]
+    scores += [
+        Score("T", "both", 0.6, None, "A:B"),
+        Score("T", "both", 0.7, None, "C:D"),
+    ]
     table = interface_table([covered("both"), covered("dimer")], fates)
     rows = scored_interfaces(table, scores)
     assert [(row.decoy, row.interface, row.dockq, row.status) for row in rows] == [
@@ -157,7 +164,9 @@ def test_two_chains_that_always_touch_alike_may_be_one_partner():
     assert partners_hint(rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])) == said
     assert partners_hint(rows(A_H=[400, 90], A_L=[12, 300], H_L=[110, 112])) == said
     one = rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])
-    assert hints([*one, *(row._replace(target="U") for row in one)]) == [f"T and 1 more: {said}"]
+    assert hints([*one, *(row._replace(target="U") for row in one)]) == [
+        f"T and 1 more: {said}"
+    ]
 
 
 DOMAINS = {
@@ -187,13 +196,17 @@ def test_two_chains_of_an_antibody_that_are_not_one_partner_need_no_hint():
         ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but A+H:B+L parts them: say partners=H+L:A"),
         ("A_H+L", {"H": "H", "L": "L"}, ""),
         ("A+B_C", {"A": "N", "C": "H"}, ""),  # two heavy chains
-        ("A+B_C", {"A": "HL", "C": "L"}, ""),  # a chain with both domains needs no other
+        # a chain with both domains needs no other
+        ("A+B_C", {"A": "HL", "C": "L"}, ""),
         ("H+L_N", {"H": "H", "L": "L", "N": "L"}, ""),  # an antibody against another
         ("A+B_C", {"A": "H"}, ""),
     ],
 )  # fmt: skip
 def test_partners_that_part_the_chains_of_an_antibody_are_told(partners, domains, said):
-    known = {f"{one}_{other}": [90, 80] for one, other in combinations(partners.split("_"), 2)}
+    known = {
+        f"{one}_{other}": [90, 80]
+        for one, other in combinations(partners.split("_"), 2)
+    }
     sequences = {chain: DOMAINS[name] for chain, name in domains.items()}
     hint = partners_hint(rows(**known), sequences)
     assert hint.startswith(said)
@@ -241,8 +254,11 @@ def test_chains_that_no_one_could_say_are_not_advised():
 
 
 @pytest.mark.parametrize(
-    "found", [{"A_B": [9, 9]}, {"A_B": [9, 0], "A_C": [0, 9]}, {"A_H+L": [9], "A_B": [9]}, {}]
+    "found",
+    [{"A_B": [9, 9]}, {"A_B": [9, 0], "A_C": [0, 9]}, {"A_H+L": [9], "A_B": [9]}, {}],
 )
-def test_nothing_is_advised_for_two_chains_or_where_none_always_touch_or_partners_are_given(found):
+def test_nothing_is_advised_for_two_chains_or_where_none_always_touch_or_partners_are_given(
+    found,
+):
     assert partners_hint(rows(**found)) == ""
     assert hints(rows(**found)) == []

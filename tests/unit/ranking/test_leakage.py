@@ -27,7 +27,12 @@ from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
 
 TRAINED = {"training_set": {"chains": remember({"t1": [chain(1)], "t2": [chain(2)]})}}
-SCORED = {"t1": [chain(1)], "q": [chain(2)[:90] + chain(5, 30)], "new": [chain(3)], "nanobody": []}
+SCORED = {
+    "t1": [chain(1)],
+    "q": [chain(2)[:90] + chain(5, 30)],
+    "new": [chain(3)],
+    "nanobody": [],
+}
 
 # ---- the table -----------------------------------------------------------------------------------
 
@@ -41,13 +46,16 @@ def test_each_target_is_told_with_its_nearest_training_target():
     assert rows["q"].why == "it shares a chain with the training target t2"
     assert rows["q"].containment == pytest.approx(86 / 116, abs=0.2)
     assert (
-        rows["nanobody"].why == "all its chains are antibodies or peptides, which are not compared"
+        rows["nanobody"].why
+        == "all its chains are antibodies or peptides, which are not compared"
     )
     assert rows["failed"].why == "no decoy of it was built"
 
 
 @pytest.mark.parametrize(
-    "description", [{}, {"training_set": {"train": 3}}], ids=["of TopoQA", "of an older version"]
+    "description",
+    [{}, {"training_set": {"train": 3}}],
+    ids=["of TopoQA", "of an older version"],
 )
 def test_of_a_checkpoint_without_record_nothing_is_known(description):
     rows = leakage(["b", "a"], SCORED, [TRAINED, description])
@@ -84,7 +92,9 @@ def test_the_sequence_of_a_chain_is_that_of_its_protein_residues(tmp_path):
         *alanine("B", 1, 0.0), *alanine("B", 2, 4.0), *alanine("A", 7, 0.0, 9.0),
         *[a for a in alanine("A", 9, 4.0, 9.0) if a.name != "CB"],
     ]  # fmt: skip
-    atoms[-4:] = [a.__class__(**{**vars(a), "residue": "MSE", "het": True}) for a in atoms[-4:]]
+    atoms[-4:] = [
+        a.__class__(**{**vars(a), "residue": "MSE", "het": True}) for a in atoms[-4:]
+    ]
     (tmp_path / "x.pdb").write_text(pdb(atoms))
     assert sequences(read_complex(tmp_path / "x.pdb")) == {"A": "AM", "B": "AA"}
 
@@ -98,7 +108,9 @@ def built(tmp_path):
         for name, chains in decoys.items():
             path = tmp_path / f"{name}.pdb"
             atoms = [
-                alanine(c, n, 5.0 * n, 5.0 * i) for i, c in enumerate(chains) for n in range(1, 23)
+                alanine(c, n, 5.0 * n, 5.0 * i)
+                for i, c in enumerate(chains)
+                for n in range(1, 23)
             ]
             path.write_text(pdb(itertools.chain(*atoms)))
             member = PlannedDecoy(name.split("_")[0], name, str(path), 0, 0, "")
@@ -139,7 +151,10 @@ def test_what_was_read_from_the_same_file_is_not_read_again(built, tmp_path):
     assert target_chains(plan, fates, [], store) == rows  # from the store
     with pytest.raises(StructureError):
         target_chains(
-            plan, fates, [rows[0]._replace(structure_sha256="other")], Store(tmp_path / "empty")
+            plan,
+            fates,
+            [rows[0]._replace(structure_sha256="other")],
+            Store(tmp_path / "empty"),
         )
 
 

@@ -29,7 +29,9 @@ from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 
 
-def covered(target: str, decoy: str, status: str = Status.OK, **changes: Any) -> CoverageRow:
+def covered(
+    target: str, decoy: str, status: str = Status.OK, **changes: Any
+) -> CoverageRow:
     n_residues = {Status.OK: 9, Status.NO_INTERFACE: 0}.get(status)
     row = CoverageRow(
         target, decoy, status, "graphs", "", None, "", 2, n_residues, f"in/{decoy}.pdb"
@@ -39,7 +41,12 @@ def covered(target: str, decoy: str, status: str = Status.OK, **changes: Any) ->
 
 def scored(**values: float) -> dict[str, list[dict]]:
     """Scores of target T without a calibration."""
-    return {"T": [score_record(Score("T", decoy, value, 0.01)) for decoy, value in values.items()]}
+    return {
+        "T": [
+            score_record(Score("T", decoy, value, 0.01))
+            for decoy, value in values.items()
+        ]
+    }
 
 
 def calibrated(
@@ -47,11 +54,18 @@ def calibrated(
 ) -> dict[str, Any]:
     record = score_record(Score("T", decoy, score, None))
     bounds = {"dockq_low": max(0.0, dockq - 0.2), "dockq_high": min(1.0, dockq + 0.2)}
-    return record | {"dockq": dockq, "p_acceptable": probability, "out_of_domain": domain} | bounds
+    return (
+        record
+        | {"dockq": dockq, "p_acceptable": probability, "out_of_domain": domain}
+        | bounds
+    )
 
 
 def order(table: pd.DataFrame) -> list[tuple[str, Any]]:
-    return [(row.decoy, None if pd.isna(row.rank) else row.rank) for row in table.itertuples()]
+    return [
+        (row.decoy, None if pd.isna(row.rank) else row.rank)
+        for row in table.itertuples()
+    ]
 
 
 def test_the_best_comes_first_and_what_has_no_score_last():
@@ -68,7 +82,9 @@ def test_the_best_comes_first_and_what_has_no_score_last():
     ]  # fmt: skip
     assert table["capri"].tolist()[:3] == ["high", "incorrect", ""]
     assert table["dockq"].notna().sum() == 2
-    assert order(model_table([covered("T", "apart", Status.NO_INTERFACE)], {})) == [("apart", 1)]
+    assert order(model_table([covered("T", "apart", Status.NO_INTERFACE)], {})) == [
+        ("apart", 1)
+    ]
     assert model_table([], {}).empty
 
 
@@ -90,7 +106,11 @@ def test_copies_share_the_rank_of_the_original_and_ties_go_by_name():
 
 
 def test_the_expected_dockq_decides_and_the_score_behind_it_where_that_is_equal():
-    records = [calibrated("a", 0.9, 0.4), calibrated("b", 0.8, 0.6), calibrated("c", 0.95, 0.4)]
+    records = [
+        calibrated("a", 0.9, 0.4),
+        calibrated("b", 0.8, 0.6),
+        calibrated("c", 0.95, 0.4),
+    ]
     table = model_table([covered("T", name) for name in "abc"], {"T": records})
     assert order(table) == [("b", 1), ("c", 2), ("a", 3)]
 
@@ -98,7 +118,9 @@ def test_the_expected_dockq_decides_and_the_score_behind_it_where_that_is_equal(
 @settings(max_examples=25, deadline=None)
 @given(
     values=st.lists(
-        st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)),
+        min_size=1,
+        max_size=8,
     ),
     calibrate=st.booleans(),
 )
@@ -111,8 +133,12 @@ def test_within_a_target_dockq_never_rises_with_the_rank(values, calibrate):
         plain = score_record(Score("T", name, score / 5, None))
         records.append(calibrated(name, score / 5, dockq / 5) if calibrate else plain)
         for pair, value in (("A:B", weakest / 5), ("B:C", 0.9)):
-            meetings.append(InterfaceRow("T", name, pair, 9, 9, 4.0, value, None, Status.OK))
-    table = model_table([covered("T", name) for name in names], {"T": records}, meetings)
+            meetings.append(
+                InterfaceRow("T", name, pair, 9, 9, 4.0, value, None, Status.OK)
+            )
+    table = model_table(
+        [covered("T", name) for name in names], {"T": records}, meetings
+    )
     assert sorted(table["decoy"]) == names
     assert table["rank"].tolist() == list(range(1, len(names) + 1))
     assert table["dockq"].is_monotonic_decreasing
@@ -128,22 +154,40 @@ def test_another_column_can_decide():
         ("b", "A:B", 0.4),
         ("b", "B:C", 0.4),
     ):
-        meetings.append(InterfaceRow("T", decoy, pair, 9, 9, 4.0, value, None, Status.OK))
+        meetings.append(
+            InterfaceRow("T", decoy, pair, 9, 9, 4.0, value, None, Status.OK)
+        )
     coverage = [covered("T", "a"), covered("T", "b")]
-    for rank_by, first in (("complex", "b"), ("min_interface", "b"), ("mean_interface", "a")):
+    for rank_by, first in (
+        ("complex", "b"),
+        ("min_interface", "b"),
+        ("mean_interface", "a"),
+    ):
         table = model_table(coverage, scored(a=0.6, b=0.5), meetings, rank_by=rank_by)
         assert table["decoy"].iloc[0] == first
-    assert table.set_index("decoy")["weakest_interface"].to_dict() == {"a": "B:C", "b": "A:B"}
+    assert table.set_index("decoy")["weakest_interface"].to_dict() == {
+        "a": "B:C",
+        "b": "A:B",
+    }
 
 
 def test_clusters_are_ranked_by_the_mean_of_their_best_four_without_copies():
-    values = {1: [0.9, 0.3, 0.3, 0.3, 0.3], 2: [0.6, 0.6, 0.6, 0.6, 0.0, 0.0, 0.0], None: [1.0]}
-    found = {f"{cluster}_{i}": p for cluster, of in values.items() for i, p in enumerate(of)}
+    values = {
+        1: [0.9, 0.3, 0.3, 0.3, 0.3],
+        2: [0.6, 0.6, 0.6, 0.6, 0.0, 0.0, 0.0],
+        None: [1.0],
+    }
+    found = {
+        f"{cluster}_{i}": p for cluster, of in values.items() for i, p in enumerate(of)
+    }
     among = [
         ComparedDecoy("T", name, int(name[0]) if name[0] in "12" else None, 0.5, "")
         for name in found
     ]
-    coverage = [*(covered("T", name) for name in found), covered("T", "copy", duplicate_of="1_0")]
+    coverage = [
+        *(covered("T", name) for name in found),
+        covered("T", "copy", duplicate_of="1_0"),
+    ]
     among.append(ComparedDecoy("T", "copy", 1, 0.5, ""))
     table = model_table(coverage, scored(**found, copy=0.9), comparison=among)
     pairs = {(None if pd.isna(row.cluster) else row.cluster, None if pd.isna(row.cluster_rank) else row.cluster_rank)
@@ -186,12 +230,16 @@ ODD_NAMES = [
 def test_names_and_numbers_survive_the_files_and_no_name_is_a_formula(tmp_path, name):
     coverage = [covered(name, name, joined=""), covered(name, "other", Status.FAILED)]
     records = {name: [calibrated(name, 0.123456, 0.2, domain="9 chains")]}
-    table = model_table(coverage, records, comparison=[ComparedDecoy(name, name, 1, 0.25, name)])
+    table = model_table(
+        coverage, records, comparison=[ComparedDecoy(name, name, 1, 0.25, name)]
+    )
     files = tmp_path / "models.csv", tmp_path / "details.csv"
     write_models_and_details(*files, table)
     read = read_models(*files)
     pd.testing.assert_frame_equal(
-        read[list(table.columns.drop("joined"))], table.drop(columns="joined"), check_dtype=False
+        read[list(table.columns.drop("joined"))],
+        table.drop(columns="joined"),
+        check_dtype=False,
     )
     for file in files:
         cells = [cell for row in csv.reader(file.open(newline="")) for cell in row]
@@ -199,7 +247,10 @@ def test_names_and_numbers_survive_the_files_and_no_name_is_a_formula(tmp_path, 
 
 
 def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path):
-    coverage = [covered("T", "good"), covered("T", "gone", Status.UNREADABLE, reason="it is empty")]
+    coverage = [
+        covered("T", "good"),
+        covered("T", "gone", Status.UNREADABLE, reason="it is empty"),
+    ]
     write_models_and_details(
         *(tmp_path / name for name in ("m", "d")),
         model_table(coverage, {"T": [calibrated("good", 0.8, 0.5, 0.9)]}),
@@ -210,7 +261,12 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
         "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,ok,,,in/good.pdb",
         "T,gone,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
     ]
-    assert (tmp_path / "d").read_text().splitlines()[0].startswith("target,decoy,score,n_chains")
+    assert (
+        (tmp_path / "d")
+        .read_text()
+        .splitlines()[0]
+        .startswith("target,decoy,score,n_chains")
+    )
 
 
 def test_the_best_of_each_target_is_named():

@@ -64,12 +64,16 @@ def one_by_one(checkpoint: Path, pack: Path) -> np.ndarray:
         return np.array([float(network(store.batch([i]))) for i in range(len(store))])
 
 
-def test_the_score_is_that_of_the_checkpoint_and_the_spread_that_of_the_ensemble(trained):
+def test_the_score_is_that_of_the_checkpoint_and_the_spread_that_of_the_ensemble(
+    trained,
+):
     pack, checkpoints = trained
     table = score_pack(checkpoints[0], checkpoints, pack)
     expected = np.array([one_by_one(checkpoint, pack) for checkpoint in checkpoints])
     decoys = GraphStore.open([pack]).decoys
-    assert [row[:2] for row in table] == list(zip(decoys["target"], decoys["decoy"], strict=True))
+    assert [row[:2] for row in table] == list(
+        zip(decoys["target"], decoys["decoy"], strict=True)
+    )
     np.testing.assert_allclose(column(table, "pred_dockq"), expected[0], atol=1.5e-6)
     np.testing.assert_allclose(
         column(table, "pred_sd"), np.std(expected, axis=0, ddof=1), atol=1.5e-6
@@ -77,7 +81,9 @@ def test_the_score_is_that_of_the_checkpoint_and_the_spread_that_of_the_ensemble
     assert column(table, "pred_sd").min() > 0
 
 
-def test_the_numbers_of_a_decoy_do_not_depend_on_which_others_are_scored_with_it(tmp_path):
+def test_the_numbers_of_a_decoy_do_not_depend_on_which_others_are_scored_with_it(
+    tmp_path,
+):
     """Not in one bit. Last digits would else move thresholds of trees, and with them the score by
     more than digits.
     """
@@ -90,9 +96,14 @@ def test_the_numbers_of_a_decoy_do_not_depend_on_which_others_are_scored_with_it
         for i in range(40)
     }
     found = {}
-    for name, keys in {"all": [*graphs], "turned": [*graphs][::-1], "few": [*graphs][7:10]}.items():
+    for name, keys in {
+        "all": [*graphs],
+        "turned": [*graphs][::-1],
+        "few": [*graphs][7:10],
+    }.items():
         write_pack(
-            tmp_path / name, members(tmp_path / "graphs", {key: graphs[key] for key in keys})
+            tmp_path / name,
+            members(tmp_path / "graphs", {key: graphs[key] for key in keys}),
         )
         store = GraphStore.open([tmp_path / name])
         ((score, local, residues, _, pooled),) = predict_all([network], store)
@@ -116,7 +127,10 @@ def ensemble(trained, tmp_path) -> Callable[[str], Scorer]:
     def make(score: str) -> Scorer:
         summaries = [checkpoint.with_name("summary.json") for checkpoint in trained[1]]
         write_selection(
-            summaries, "val_loss", tmp_path / score / "leaderboard.csv", tmp_path / score / "best"
+            summaries,
+            "val_loss",
+            tmp_path / score / "leaderboard.csv",
+            tmp_path / score / "best",
         )
         write_ensemble(summaries, "val_loss", tmp_path / score / "ensemble", 2)
         seal(tmp_path / score, mean=score == "mean")
@@ -131,12 +145,18 @@ def test_the_score_of_an_ensemble_is_the_mean_of_its_members(trained, ensemble):
     assert (len(scorer.members), scorer.mean) == (2, True)
     one, two = (one_by_one(member, pack) for member in scorer.members)
     table = Networks(scorer).score(pack)
-    np.testing.assert_allclose(column(table, "pred_dockq"), (one + two) / 2, atol=1.5e-6)
-    np.testing.assert_allclose(column(table, "pred_sd"), abs(one - two) / np.sqrt(2), atol=1.5e-6)
+    np.testing.assert_allclose(
+        column(table, "pred_dockq"), (one + two) / 2, atol=1.5e-6
+    )
+    np.testing.assert_allclose(
+        column(table, "pred_sd"), abs(one - two) / np.sqrt(2), atol=1.5e-6
+    )
     assert abs(one - two).min() > 1e-4
 
 
-def test_each_checkpoint_is_read_once_and_a_copy_not_at_all(ensemble, trained, monkeypatch):
+def test_each_checkpoint_is_read_once_and_a_copy_not_at_all(
+    ensemble, trained, monkeypatch
+):
     scorer, read = ensemble("mean"), []
     monkeypatch.setattr(
         networks, "load_weights", lambda path: read.append(path) or load_weights(path)
@@ -148,22 +168,29 @@ def test_each_checkpoint_is_read_once_and_a_copy_not_at_all(ensemble, trained, m
     )  # best.ckpt is one of them
 
 
-def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(trained, ensemble, tmp_path):
+def test_the_given_checkpoint_is_one_of_those_whose_mean_is_the_score(
+    trained, ensemble, tmp_path
+):
     pack, _ = trained
     members = ensemble("mean").members
     copied = Path(shutil.copy(members[1], tmp_path / "copied.ckpt"))
-    first, other = (score_pack(path, members, pack, mean=True) for path in (copied, members[0]))
+    first, other = (
+        score_pack(path, members, pack, mean=True) for path in (copied, members[0])
+    )
     assert [score._replace(pooled=()) for score in first] == [
         score._replace(pooled=()) for score in other
     ]
     kept = members[:1]
     with pytest.raises(
-        CheckpointError, match=r"copied\.ckpt: the score is the mean .* another \(copy this"
+        CheckpointError,
+        match=r"copied\.ckpt: the score is the mean .* another \(copy this",
     ):
         score_pack(copied, kept, pack, mean=True)
     assert score_pack(copied, kept, pack)[0].pred_sd is None  # no mean is asked for
     copied.write_bytes(b"garbage")
-    with pytest.raises(CheckpointError, match=r"copied\.ckpt: not a readable checkpoint"):
+    with pytest.raises(
+        CheckpointError, match=r"copied\.ckpt: not a readable checkpoint"
+    ):
         score_pack(copied, members, pack)
 
 
@@ -175,7 +202,8 @@ def test_all_members_have_the_same_features(trained, tmp_path):
     other = TrainingGraphs([tmp_path / "other"])
     train_run(small_run(max_epochs=1), other, 1, tmp_path / "run", tmp_path / "store")
     with pytest.raises(
-        CheckpointError, match=r"run/last\.ckpt: was trained on other features .* interface differ"
+        CheckpointError,
+        match=r"run/last\.ckpt: was trained on other features .* interface differ",
     ):
         score_pack(checkpoints[0], [*checkpoints, tmp_path / "run/last.ckpt"], pack)
 
@@ -192,7 +220,9 @@ def test_written_scores_have_seven_decimals(trained):
 @pytest.mark.parametrize("n", [0, 1])
 def test_fewer_than_two_checkpoints_have_no_spread(trained, n):
     pack, checkpoints = trained
-    assert {row.pred_sd for row in score_pack(checkpoints[0], checkpoints[:n], pack)} == {None}
+    assert {
+        row.pred_sd for row in score_pack(checkpoints[0], checkpoints[:n], pack)
+    } == {None}
 
 
 def test_an_empty_pack_has_no_scores(trained, tmp_path):
@@ -210,12 +240,15 @@ def test_labels_have_no_influence_on_scores(trained, tmp_path):
     )
 
 
-def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(trained, tmp_path):
+def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(
+    trained, tmp_path
+):
     graph = random_graph(1)
     graph.x[0, 0] = torch.inf
     write_pack(tmp_path / "odd", members(tmp_path / "g", {("A", "d", ""): graph}))
     with pytest.raises(
-        GraphError, match="predictions for 1 decoys are not finite numbers, the first is A/d"
+        GraphError,
+        match="predictions for 1 decoys are not finite numbers, the first is A/d",
     ):
         score_pack(trained[1][0], [], tmp_path / "odd")
 
@@ -232,7 +265,10 @@ OTHER = metadata_of(interface={"module": "interface/ca_cutoff/v1", "cutoff": 8.0
     ("metadata", "named"),
     [
         (OTHER, "interface differ"),
-        (metadata_of(edges={"module": "edges/contacts/v1"}, nodes={}), "edges, nodes differ"),
+        (
+            metadata_of(edges={"module": "edges/contacts/v1"}, nodes={}),
+            "edges, nodes differ",
+        ),
         (None, "edges, interface, nodes, topology differ"),
         ({**METADATA, "format": METADATA["format"] + 1}, ""),
     ],

@@ -65,18 +65,25 @@ def packed(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:
     return path
 
 
-def test_the_quality_of_a_residue_is_the_mean_over_the_contacts_that_point_to_it(tmp_path):
+def test_the_quality_of_a_residue_is_the_mean_over_the_contacts_that_point_to_it(
+    tmp_path,
+):
     torch.manual_seed(3)
     architecture = Architecture(hidden=8, heads=2, layers=1, readout=8, local=True)
     network = DockQNet(5, 3, architecture).eval()
-    graphs = {("T", f"d{i}", ""): chain_graph(i, ["A:1", "A:2", "B:1", "B:2"]) for i in range(3)}
+    graphs = {
+        ("T", f"d{i}", ""): chain_graph(i, ["A:1", "A:2", "B:1", "B:2"])
+        for i in range(3)
+    }
     store = GraphStore.open([packed(tmp_path / "pack", graphs)])
     found = predict_all([network], store)[0].residues.reshape(3, 4)
     for i in range(3):
         batch = store.batch([i])
         with torch.no_grad():
             edges = torch.sigmoid(network.predictions(batch).edge_logit)
-        expected = [edges[batch.edge_index[1] == node].mean().item() for node in range(4)]
+        expected = [
+            edges[batch.edge_index[1] == node].mean().item() for node in range(4)
+        ]
         np.testing.assert_allclose(found[i], expected, atol=1e-6)
     assert torch.isnan(found[:, 3]).all()
     assert found[:, :3].std() > 0
@@ -88,7 +95,9 @@ def scorers(tmp_path_factory) -> tuple[Path, list[Path]]:
     folder = tmp_path_factory.mktemp("scorers")
     graphs = training_graphs(train=1, val=1, decoys=3)
     pack = local_pack(folder / "local", graphs)
-    runs = [small_run(f"s{i}", i, max_epochs=1, local_weight=float(i < 2)) for i in range(3)]
+    runs = [
+        small_run(f"s{i}", i, max_epochs=1, local_weight=float(i < 2)) for i in range(3)
+    ]
     for run in runs:
         train_run(run, TrainingGraphs([pack]), 1, folder / run.name, folder / "store")
     return pack, [folder / run.name / "last.ckpt" for run in runs]
@@ -97,17 +106,26 @@ def scorers(tmp_path_factory) -> tuple[Path, list[Path]]:
 def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
     pack, paths = scorers
     store = GraphStore.open([pack])
-    one, two = (predict_all([load_weights(path)[0]], store)[0].residues for path in paths[:2])
+    one, two = (
+        predict_all([load_weights(path)[0]], store)[0].residues for path in paths[:2]
+    )
     table = Networks(Scorer.of(paths[0], paths, mean=True)).predict(pack).residues
     np.testing.assert_allclose(table["pred_network"], (one + two) / 2, atol=1e-4)
-    assert table.groupby(["target", "decoy"], sort=False).size().tolist() == store.n_nodes.tolist()
+    assert (
+        table.groupby(["target", "decoy"], sort=False).size().tolist()
+        == store.n_nodes.tolist()
+    )
     assert table["residue"][:3].tolist() == ["A:0", "A:1", "A:2"]
 
 
-def test_a_scorer_without_local_quality_has_no_residues_nor_structure_files(scorers, tmp_path):
+def test_a_scorer_without_local_quality_has_no_residues_nor_structure_files(
+    scorers, tmp_path
+):
     pack, (*_, without) = scorers
     predicted = Networks(Scorer.of(without)).predict(pack)
-    residues, contacts = with_quality(predicted.residues, predicted.contacts, {}, None, {})
+    residues, contacts = with_quality(
+        predicted.residues, predicted.contacts, {}, None, {}
+    )
     assert residue_lines(residues) == contact_lines(contacts, residues) == ""
     write_models(tmp_path / "models", ranked(("T", "d0", 1)), {"T": ""}, None)
     assert list((tmp_path / "models").iterdir()) == []
@@ -123,7 +141,9 @@ def test_a_scorer_without_local_quality_has_no_residues_nor_structure_files(scor
     ],
 )
 def test_an_empty_table_has_a_reason(n_scored, has_residues, has_contacts, why):
-    reason = why_no_quality(n_scored, has_residues=has_residues, has_contacts=has_contacts)
+    reason = why_no_quality(
+        n_scored, has_residues=has_residues, has_contacts=has_contacts
+    )
     assert reason[: len(why) or None] == why
 
 
@@ -149,7 +169,8 @@ NAMES = ["A:52", "A:52A", "A:-3", "x:y:1"]
 
 def test_a_pack_names_the_residues_of_its_graphs(tmp_path):
     table = members(
-        tmp_path / "graphs", {("T", "d0", ""): named(*NAMES), ("T", "d1", ""): named(*"abcd")}
+        tmp_path / "graphs",
+        {("T", "d0", ""): named(*NAMES), ("T", "d1", ""): named(*"abcd")},
     )
     write_pack(tmp_path / "pack", table[:1])
     first = GraphStore.open([tmp_path / "pack"]).names(0)
@@ -160,7 +181,10 @@ def test_a_pack_names_the_residues_of_its_graphs(tmp_path):
 
 
 def test_a_pack_that_names_too_few_residues_is_refused(tmp_path):
-    write_pack(tmp_path / "pack", members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)}))
+    write_pack(
+        tmp_path / "pack",
+        members(tmp_path / "graphs", {("T", "d0", ""): named(*NAMES)}),
+    )
     store = dataclasses.replace(
         GraphStore.open([tmp_path / "pack"]), residues=np.array(["A:52"], dtype=object)
     )
@@ -176,9 +200,18 @@ def ranked(*rows: tuple[str, str, int]) -> pd.DataFrame:
 # ---- the table -----------------------------------------------------------------------------------
 
 
-def lines_of(target: str, decoy: str, quality: dict[str, float | None], **known: object) -> str:
-    table = pd.DataFrame({"residue": list(quality), "pred_network": list(quality.values())})
-    known = {"agreement": None, "residue_name": "", "pred_quality": table["pred_network"], **known}
+def lines_of(
+    target: str, decoy: str, quality: dict[str, float | None], **known: object
+) -> str:
+    table = pd.DataFrame(
+        {"residue": list(quality), "pred_network": list(quality.values())}
+    )
+    known = {
+        "agreement": None,
+        "residue_name": "",
+        "pred_quality": table["pred_network"],
+        **known,
+    }
     return residue_lines(table.assign(target=target, decoy=decoy, **known))
 
 
@@ -214,7 +247,10 @@ def test_a_table_without_the_newer_columns_is_read(tmp_path):
 
 
 def test_the_first_of_each_of_the_first_three_ranks_is_shown():
-    rows = [("T", name, rank, 0.5) for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)]
+    rows = [
+        ("T", name, rank, 0.5)
+        for rank, name in zip((1, 1, 2, 3, 4), "axbcd", strict=True)
+    ]
     table = pd.DataFrame(
         [*rows, ("T", "e", None, None)], columns=["target", "decoy", "rank", "dockq"]
     )
@@ -223,17 +259,29 @@ def test_the_first_of_each_of_the_first_three_ranks_is_shown():
 
 # ---- contacts ------------------------------------------------------------------------------------
 
-TOUCH = ("contact", "nearest_atoms", "salt_bridges", "hydrogen_bonds", "apolar_contacts")
+TOUCH = (
+    "contact",
+    "nearest_atoms",
+    "salt_bridges",
+    "hydrogen_bonds",
+    "apolar_contacts",
+)
 """Edge columns of the graphs below."""
 
 
 def touching(
-    seed: int, edges: dict[tuple[int, int], tuple[float, ...]], scaling: str = "training_set"
+    seed: int,
+    edges: dict[tuple[int, int], tuple[float, ...]],
+    scaling: str = "training_set",
 ) -> Data:
     """Four residues with edges in both directions, and the columns of each."""
     graph = random_graph(seed, nodes=4, edges=2 * len(edges))
-    graph.edge_index = torch.tensor([[*ends] for pair in edges for ends in (pair, pair[::-1])]).T
-    graph.edge_attr = torch.tensor([values for values in edges.values() for _ in range(2)])
+    graph.edge_index = torch.tensor(
+        [[*ends] for pair in edges for ends in (pair, pair[::-1])]
+    ).T
+    graph.edge_attr = torch.tensor(
+        [values for values in edges.values() for _ in range(2)]
+    )
     features = {
         **METADATA["features"],
         "edges": {"module": "edges/contacts/v1", "scaling": scaling},
@@ -268,8 +316,12 @@ def contacts_in(pack: Path) -> tuple[GraphStore, np.ndarray, pd.DataFrame]:
     return store, predicted[0].contacts.numpy(), contacts
 
 
-def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_type(tmp_path):
-    pack = packed(tmp_path / "pack", {("T", f"d{i}", ""): touching(i, EDGES) for i in range(2)})
+def test_a_contact_has_the_mean_of_its_two_directions_its_nearest_atoms_and_a_type(
+    tmp_path,
+):
+    pack = packed(
+        tmp_path / "pack", {("T", f"d{i}", ""): touching(i, EDGES) for i in range(2)}
+    )
     store, predicted, table = contacts_in(pack)
     for i in range(2):
         contacts = table[table["decoy"] == f"d{i}"]
@@ -291,9 +343,13 @@ def test_edges_that_do_not_say_how_near_atoms_are_give_no_contacts(tmp_path):
     assert contacts_in(packed(tmp_path / "pack", {("T", "d", ""): graph}))[2].empty
 
 
-def test_a_contact_has_the_names_of_its_residues_and_no_name_becomes_a_formula(tmp_path):
+def test_a_contact_has_the_names_of_its_residues_and_no_name_becomes_a_formula(
+    tmp_path,
+):
     names = {"A:1": "ALA", "A:2": "GLY", "B:1": "SER", "B:-2A": ""}
-    residues = pd.DataFrame({"residue": list(names), "residue_name": list(names.values())})
+    residues = pd.DataFrame(
+        {"residue": list(names), "residue_name": list(names.values())}
+    )
     residues = residues.assign(target="=T", decoy="a")
     contacts = pd.DataFrame({
         "first": ["A:1", "A:2"], "second": ["B:1", "B:-2A"], "distance": np.float32([3.4, 3.456]),
@@ -344,20 +400,37 @@ def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tm
     write_models(tmp_path / "models", ranked(("T", "d0", 1)), lines, atoms_of)
     path = tmp_path / "models/T/1_d0.cif"
     found = b_factors(path)
-    expected = {"A:52": 90.0, "A:52A": 25.34, "A:-3": 0.01, "long:7": 0.0, "long:8": 0.0}
+    expected = {
+        "A:52": 90.0,
+        "A:52A": 25.34,
+        "A:-3": 0.01,
+        "long:7": 0.0,
+        "long:8": 0.0,
+    }
     assert {name: round(value, 4) for name, (value,) in found.items()} == expected
     (model,) = gemmi.read_structure(str(path))
     atoms = [atom for chain in model for residue in chain for atom in residue]
-    assert [atom.name for atom in atoms] == [name.decode() for name in COMPLEX.atom_names]
+    assert [atom.name for atom in atoms] == [
+        name.decode() for name in COMPLEX.atom_names
+    ]
     assert all(atom.element.name == atom.name[0] for atom in atoms)
-    np.testing.assert_allclose([atom.pos.tolist() for atom in atoms], COMPLEX.xyz, atol=1e-9)
-    assert gemmi.cif.read(str(path)).sole_block().find_value("_struct.title") == f"'{QUALITY}'"
+    np.testing.assert_allclose(
+        [atom.pos.tolist() for atom in atoms], COMPLEX.xyz, atol=1e-9
+    )
+    assert (
+        gemmi.cif.read(str(path)).sole_block().find_value("_struct.title")
+        == f"'{QUALITY}'"
+    )
 
 
-def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_first(tmp_path):
+def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_first(
+    tmp_path,
+):
     def files(n_targets: int) -> list[str]:
         targets = [f"T{i}" for i in range(n_targets)]
-        table = ranked(*((target, f"d{rank}", rank) for target in targets for rank in (1, 2, 3, 4)))
+        table = ranked(
+            *((target, f"d{rank}", rank) for target in targets for rank in (1, 2, 3, 4))
+        )
         lines = {
             target: "".join(lines_of(target, f"d{i}", {"A:52": 0.5}) for i in range(5))
             for target in targets
@@ -389,8 +462,8 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
 def test_ligands_keep_their_elements(tmp_path, atom, residue, element):
     ligand = Atom(atom, residue, "L", 1, 20.0, 0.0, 0.0, het=True, element=element)
     complex_ = read_complex(write(tmp_path / "d.pdb", pdb([*pair(), ligand])))
-    model = gemmi.make_structure_from_block(gemmi.cif.read_string(mmcif(complex_, np.zeros(3)))[0])[
-        0
-    ]
+    model = gemmi.make_structure_from_block(
+        gemmi.cif.read_string(mmcif(complex_, np.zeros(3)))[0]
+    )[0]
     assert model["L"][0][0].element.name == element
     assert model["A"][0]["CA"][0].element.name == "C"

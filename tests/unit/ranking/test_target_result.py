@@ -47,7 +47,9 @@ class DecoyFile:
         self.targets: list[set[str]] = []
         monkeypatch.setattr(score_folder, "score_targets", self._scored)
         monkeypatch.setattr(
-            TargetScorer, "_predicted", lambda scorer, graphs: self._of_scorer(scorer, graphs)
+            TargetScorer,
+            "_predicted",
+            lambda scorer, graphs: self._of_scorer(scorer, graphs),
         )
 
     def _scored(self, *args) -> list[TargetResult]:
@@ -92,7 +94,10 @@ def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(
     [
         {"rank_by": "min_interface"},
         {"confidence": False},
-        {"scorer": REPOSITORY / "resources/scorer/ensemble/fold0_local_seed222.safetensors"},
+        {
+            "scorer": REPOSITORY
+            / "resources/scorer/ensemble/fold0_local_seed222.safetensors"
+        },
     ],
 )
 def test_another_question_has_another_answer(models, tmp_path, monkeypatch, others):
@@ -106,7 +111,8 @@ def test_a_model_whose_atoms_moved_is_looked_at_again(models, tmp_path, monkeypa
     asked, file = DecoyFile(monkeypatch), models / "1AVZ/far1.pdb"
     toporank.score(models, cache=tmp_path / "cache")
     head, record, rest = file.read_text().partition("ATOM  ")
-    file.write_text(f"{head}{record}{rest[:31]}9{rest[32:]}")  # the last decimal of an x
+    # the last decimal of an x
+    file.write_text(f"{head}{record}{rest[:31]}9{rest[32:]}")
     toporank.score(models, cache=tmp_path / "cache")
     assert asked.targets[1] == {"1AVZ"}
 
@@ -165,16 +171,22 @@ def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whol
     results = toporank.score(tmp_path / "models", partners="chains")
     ((found,),) = asked.found
     table = results.table
-    several = table.loc[(table["n_interfaces"] > 1) & table["dockq"].notna(), "decoy"].tolist()
+    several = table.loc[
+        (table["n_interfaces"] > 1) & table["dockq"].notna(), "decoy"
+    ].tolist()
     assert len(several) >= 2
     chains = results.residues.groupby("decoy")["chain"].nunique()
     assert (chains[several] == 3).all()
     assert set(several) <= set(results.contacts["decoy"])
-    assert len({*map(tuple, found.vectors.values())}) == len(found.vectors) == len(chains)
+    assert (
+        len({*map(tuple, found.vectors.values())}) == len(found.vectors) == len(chains)
+    )
 
 
 def test_answers_that_are_kept_need_no_torch():
     """Torch takes a second to import: scoring does so where something is new, and only there."""
     code = "import toporank.app.score_folder, sys; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "False"

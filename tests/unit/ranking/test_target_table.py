@@ -42,7 +42,9 @@ class Case:
             for decoy, value in values.items():
                 lost = value is None
                 status = Status.UNREADABLE if lost else Status.OK
-                row = CoverageRow(target, decoy, status, "", "", None, "", 2, 9, f"in/{decoy}.pdb")
+                row = CoverageRow(
+                    target, decoy, status, "", "", None, "", 2, 9, f"in/{decoy}.pdb"
+                )
                 coverage.append(row._replace(**self.row))
                 if not lost:
                     record = score_record(Score(target, decoy, value, None))
@@ -53,9 +55,13 @@ class Case:
                         "dockq_high": 1.0,
                     }
                     scores.setdefault(target, []).append(record | self.record)
-                    among.append(ComparedDecoy(target, decoy, self.clusters.get(decoy), 0.5, ""))
+                    among.append(
+                        ComparedDecoy(target, decoy, self.clusters.get(decoy), 0.5, "")
+                    )
         models = model_table(coverage, scores, self.interfaces, among)
-        return target_table(models, self.interfaces, self.confidence, self.chains, self.leakage)
+        return target_table(
+            models, self.interfaces, self.confidence, self.chains, self.leakage
+        )
 
     def caveats(self) -> list[str]:
         """Of the only target."""
@@ -73,7 +79,9 @@ def test_the_most_promising_target_comes_first_and_the_row_is_that_of_its_best_m
         }
     )
     case.leakage = [LeakageRow("high", "yes", "1ABC", 0.9, "it shares a chain")]
-    case.interfaces = [InterfaceRow("high", "a", "A:B", 9, 9, 4.0, 0.9, None, Status.OK, "H:X")]
+    case.interfaces = [
+        InterfaceRow("high", "a", "A:B", 9, 9, 4.0, 0.9, None, Status.OK, "H:X")
+    ]
     table = case.table().set_index("target")
     assert table["verdict"].to_dict() == {
         "high": "believe",
@@ -90,7 +98,11 @@ def test_the_most_promising_target_comes_first_and_the_row_is_that_of_its_best_m
         "high",
         "in/a.pdb",
     )
-    assert (best["partners"], best["seen_in_training"], best["nearest_training_target"]) == (
+    assert (
+        best["partners"],
+        best["seen_in_training"],
+        best["nearest_training_target"],
+    ) == (
         "H:X",
         "yes",
         "1ABC",
@@ -100,8 +112,12 @@ def test_the_most_promising_target_comes_first_and_the_row_is_that_of_its_best_m
 
 
 def test_an_ordinary_target_has_no_caveat():
-    case = Case({"T": {"a": 0.9, "b": 0.85, "c": 0.2}}, clusters={"a": 1, "b": 1, "c": 2})
-    case.confidence = [Confidence("T", name, "Boltz", iptm=0.8, status="ok") for name in "abc"]
+    case = Case(
+        {"T": {"a": 0.9, "b": 0.85, "c": 0.2}}, clusters={"a": 1, "b": 1, "c": 2}
+    )
+    case.confidence = [
+        Confidence("T", name, "Boltz", iptm=0.8, status="ok") for name in "abc"
+    ]
     case.record = {"network_sd": 0.3, "network": 0.1, "confidence": 0.4}
     assert case.caveats() == []
 
@@ -161,15 +177,23 @@ def test_a_model_that_nobody_believes_and_one_that_binds_alike_need_no_sentence(
 
 
 def test_a_screen_of_single_models_has_no_sentence_for_each():
-    assert Case({"T": {"a": 0.9}, "U": {"a": 0.9}}).table()["caveats"].tolist() == ["", ""]
+    assert Case({"T": {"a": 0.9}, "U": {"a": 0.9}}).table()["caveats"].tolist() == [
+        "",
+        "",
+    ]
 
 
 def test_an_antibody_is_named_and_one_that_is_parted_gets_a_hint():
-    joined = Case(TWO, row={"joined": "A and B are an antibody: counted as A+B against C"})
-    assert joined.table()["notes"].tolist() == ["A and B are an antibody: counted as A+B against C"]
+    joined = Case(
+        TWO, row={"joined": "A and B are an antibody: counted as A+B against C"}
+    )
+    assert joined.table()["notes"].tolist() == [
+        "A and B are an antibody: counted as A+B against C"
+    ]
     parted = Case(TWO)
     parted.interfaces = [
-        InterfaceRow("T", name, "A+C:B", 9, 80, 4.0, 0.7, None, Status.OK) for name in "ab"
+        InterfaceRow("T", name, "A+C:B", 9, 80, 4.0, 0.7, None, Status.OK)
+        for name in "ab"
     ]
     parted.chains = [
         ChainRow("T", "a", "", "A", "protein", HEAVY),
@@ -187,6 +211,10 @@ def test_pairs_of_a_screen_have_a_probability_to_interact_from_the_highest_iptm(
         Confidence("T", "b", iptm=0.9),
         Confidence("U", "a", iptm=0.4),
     ]
-    both = Case({**TWO, "U": {"a": 0.9}}, confidence=confidence).table().set_index("target")
+    both = (
+        Case({**TWO, "U": {"a": 0.9}}, confidence=confidence)
+        .table()
+        .set_index("target")
+    )
     assert both["p_interact"].round(2).to_dict() == {"T": 0.86, "U": 0.26}
     assert Case(TWO, confidence=confidence[:2]).table()["p_interact"].isna().all()

@@ -26,7 +26,9 @@ def compared(
 
 def row(tmp_path: Path, a: float | None, b: float | None, **options: dict) -> Any:
     """The row of the only target, called T."""
-    (found,) = compared(tmp_path, {"T": {"m": a}}, {"T": {"m": b}}, **options).itertuples()
+    (found,) = compared(
+        tmp_path, {"T": {"m": a}}, {"T": {"m": b}}, **options
+    ).itertuples()
     return found
 
 
@@ -70,7 +72,9 @@ def test_targets_belong_together_by_name_or_by_sequences_and_none_is_guessed(tmp
     assert found[["target", "name_in_b", "status"]].values.tolist() == [
         ["1avz", "fold_1avz", "same"]
     ]
-    found = compared(tmp_path / "other", {"one": {"m": 0.5}}, {"x": {"m": 0.5}, "y": {"m": 0.5}})
+    found = compared(
+        tmp_path / "other", {"one": {"m": 0.5}}, {"x": {"m": 0.5}, "y": {"m": 0.5}}
+    )
     assert found[["target", "status"]].values.tolist() == [
         ["one", "only_a"],
         ["x", "only_b"],
@@ -114,7 +118,9 @@ def test_the_command_writes_a_table_and_a_scatter_and_says_what_differs(
     assert (tmp_path / "toporank_compare_a_b/compare.png").stat().st_size > 5000
 
 
-def test_runs_without_a_common_target_and_folders_without_an_answer_are_errors(tmp_path):
+def test_runs_without_a_common_target_and_folders_without_an_answer_are_errors(
+    tmp_path,
+):
     write_answer(tmp_path / "a", {"T": {"m": 0.9}}, chains={"T": ("other", "other")})
     write_answer(tmp_path / "b", {"U": {"m": 0.3}})
     (tmp_path / "c").mkdir()
@@ -125,7 +131,13 @@ def test_runs_without_a_common_target_and_folders_without_an_answer_are_errors(t
     ):
         with pytest.raises(SystemExit, match=text):
             main(
-                ["compare", str(tmp_path / "a"), str(tmp_path / other), "-o", str(tmp_path / "out")]
+                [
+                    "compare",
+                    str(tmp_path / "a"),
+                    str(tmp_path / other),
+                    "-o",
+                    str(tmp_path / "out"),
+                ]
             )
     write_answer(tmp_path / "b", {"T": {"m": 0.3}}, name="second")
     (tmp_path / "b/toporank.json").unlink()

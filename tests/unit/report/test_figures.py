@@ -20,7 +20,9 @@ from toporank.structures.read import read_complex
 
 
 def test_the_ranking_shows_each_scored_model_with_its_interval(tmp_path):
-    models = open_folder(write_answer(tmp_path, {"T": {"a": 0.9, "b": 0.3, "lost": LOST}})).models
+    models = open_folder(
+        write_answer(tmp_path, {"T": {"a": 0.9, "b": 0.3, "lost": LOST}})
+    ).models
     (axes,) = figures.ranking_figure(models).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
     assert axes.get_title() == "T"
@@ -29,8 +31,12 @@ def test_the_ranking_shows_each_scored_model_with_its_interval(tmp_path):
 
 
 def test_pae_has_lines_between_chains_and_contacts_their_residues():
-    residues = tuple(ResidueId(chain, number, "") for chain in "AB" for number in (1, 2))
-    axes, _ = figures.pae_figure(Pae(np.zeros((4, 4), np.float32), residues), "title").axes
+    residues = tuple(
+        ResidueId(chain, number, "") for chain in "AB" for number in (1, 2)
+    )
+    axes, _ = figures.pae_figure(
+        Pae(np.zeros((4, 4), np.float32), residues), "title"
+    ).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B"]
     assert len(axes.lines) == 2
     contacts = {
@@ -40,7 +46,10 @@ def test_pae_has_lines_between_chains_and_contacts_their_residues():
         "k": [0, 0, 90, 1, 0, 20],
     }
     axes, _ = figures.contact_figure(contacts, "title").axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["A 1 SER", "A 2 SER"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "A 1 SER",
+        "A 2 SER",
+    ]
     assert axes.images[0].get_array().tolist() == [[0.9], [0.2]]
 
 
@@ -71,7 +80,9 @@ def drawn(answer: Path, *options: str) -> int:
     return main(["figure", str(answer), "-o", str(answer / "pictures"), *options])
 
 
-def test_files_are_named_after_target_and_model_and_a_line_says_what_is_missing(with_pae, capsys):
+def test_files_are_named_after_target_and_model_and_a_line_says_what_is_missing(
+    with_pae, capsys
+):
     assert drawn(with_pae) == 0
     names = {"1AVZ_ranking.png", "1AVZ_near1_pae.png", "1AVZ_near1_contacts.png"}
     assert {path.name for path in (with_pae / "pictures").iterdir()} == names
@@ -88,8 +99,14 @@ def test_the_pae_of_a_copy_is_that_of_its_original(with_pae):
     ("options", "message"),
     [
         (("--target", "1AVY"), "there is no target '1AVY' (did you mean '1AVZ'?)"),
-        (("--model", "near2"), "the target '1AVZ' has no model 'near2' (did you mean 'near1'?)"),
-        (("--kind", "pae", "--model", "far1"), "the predictor left no PAE beside this model"),
+        (
+            ("--model", "near2"),
+            "the target '1AVZ' has no model 'near2' (did you mean 'near1'?)",
+        ),
+        (
+            ("--kind", "pae", "--model", "far1"),
+            "the predictor left no PAE beside this model",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_an_error_with_a_remedy(with_pae, options, message):
@@ -100,7 +117,8 @@ def test_what_cannot_be_drawn_is_an_error_with_a_remedy(with_pae, options, messa
 def test_a_pae_that_is_not_of_the_model_is_not_drawn(tmp_path):
     reason = f"76% {NOT_OF_THIS_MODEL} q_scores_rank_001_m.json"
     root = real_answer(
-        tmp_path, confidence=[Confidence("1AVZ", "near1", status="incomplete", reason=reason)]
+        tmp_path,
+        confidence=[Confidence("1AVZ", "near1", status="incomplete", reason=reason)],
     )
     with pytest.raises(SystemExit, match=reason):
         drawn(root, "--kind", "pae")

@@ -28,7 +28,9 @@ from toporank.report.page import render, write_page_of
 from toporank.report.scripts import scripts
 from toporank.structures.read import read_complex
 
-MANY = {f"T{i}": {"m": 0.95 - i / 10, "n": 0.04} for i in range(10)} | {"1PPE": {"lost": LOST}}
+MANY = {f"T{i}": {"m": 0.95 - i / 10, "n": 0.04} for i in range(10)} | {
+    "1PPE": {"lost": LOST}
+}
 
 
 class Elements(HTMLParser):
@@ -40,10 +42,14 @@ class Elements(HTMLParser):
         self.without_text: list[str] = []
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self, tag: str, attributes: list[tuple[str, str | None]]
+    ) -> None:
         known = dict(attributes)
         self.addresses += [known[name] for name in ("src", "href") if known.get(name)]
-        if tag in ("img", "svg", "canvas") and not (known.get("alt") or known.get("aria-label")):
+        if tag in ("img", "svg", "canvas") and not (
+            known.get("alt") or known.get("aria-label")
+        ):
             self.without_text.append(self.get_starttag_text())
 
 
@@ -66,7 +72,9 @@ def test_the_page_loads_nothing_and_is_the_same_every_time(tmp_path):
     elements = Elements(page)
     assert elements.addresses == []
     assert elements.without_text == []
-    assert "://" not in re.sub(r'<script type="text/plain".*?</script>', "", page, flags=re.DOTALL)
+    assert "://" not in re.sub(
+        r'<script type="text/plain".*?</script>', "", page, flags=re.DOTALL
+    )
 
 
 def test_names_are_text_wherever_they_stand(tmp_path):
@@ -134,13 +142,17 @@ def test_structures_are_packed_with_quality_plddt_and_contacts(tmp_path):
     assert sorted({*quality} - {"-"}) == ["85"]
     assert len([value for value in quality if value != "-"]) == 2
     assert first["b"] == ""
-    assert first["c"] == [{"name": "A:B", "a": ["A 83 TYR"], "b": ["B 93 GLU"], "k": [0, 0, 85]}]
+    assert first["c"] == [
+        {"name": "A:B", "a": ["A 83 TYR"], "b": ["B 93 GLU"], "k": [0, 0, 85]}
+    ]
     assert first["p"] == (("A",), ("B",))
 
 
 def test_b_factors_that_are_the_stated_plddt_colour_the_structure(tmp_path):
     path = tmp_path / "near1.pdb"
-    lines = gzip.decompress((EXAMPLE / "near1.pdb.gz").read_bytes()).decode().splitlines()
+    lines = (
+        gzip.decompress((EXAMPLE / "near1.pdb.gz").read_bytes()).decode().splitlines()
+    )
     path.write_text(
         "\n".join(
             f"{line[:60]}{40 + int(line[22:26]) % 50:6.2f}{line[66:]}"
@@ -150,7 +162,11 @@ def test_b_factors_that_are_the_stated_plddt_colour_the_structure(tmp_path):
         )
     )
     mean = np.mean(
-        [float(line[60:66]) for line in path.read_text().splitlines() if line.startswith("ATOM")]
+        [
+            float(line[60:66])
+            for line in path.read_text().splitlines()
+            if line.startswith("ATOM")
+        ]
     )
     for stated, shown in ((mean, True), (mean - 20, False)):
         root = real_answer(
@@ -186,17 +202,25 @@ def with_pae(tmp_path) -> Path:
     values = np.full((len(residues), len(residues)), 30.0)
     first = np.array([residue.chain == residues[0].chain for residue in residues])
     values[np.ix_(first, first)] = 0.0
-    (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps({"pae": values.tolist()}))
+    (tmp_path / "q_scores_rank_001_m.json").write_text(
+        json.dumps({"pae": values.tolist()})
+    )
     stated = [Confidence("1AVZ", "near1", interface_pae=5.0, iptm=0.8, status="ok")]
     return real_answer(
-        tmp_path, files={"near1": path, "mid1": EXAMPLE / "mid1.cif.gz"}, confidence=stated
+        tmp_path,
+        files={"near1": path, "mid1": EXAMPLE / "mid1.cif.gz"},
+        confidence=stated,
     )
 
 
-def test_pae_is_small_dark_within_a_chain_and_says_where_chains_end(with_pae, monkeypatch):
+def test_pae_is_small_dark_within_a_chain_and_says_where_chains_end(
+    with_pae, monkeypatch
+):
     scored = open_folder(with_pae)
     picture = pae.pictures(scored, ["1AVZ"])["1AVZ"]["0"]
-    values = np.frombuffer(base64.b64decode(picture["v"]), np.uint8).reshape(picture["n"], -1)
+    values = np.frombuffer(base64.b64decode(picture["v"]), np.uint8).reshape(
+        picture["n"], -1
+    )
     assert len(values) == pae.SMALL
     assert (values[0, 0], values[0, -1]) == (0, 255)
     assert [chain for chain, _ in picture["e"]] == ["A", "B"]
@@ -212,7 +236,9 @@ def test_scripts_open_the_best_models_with_dockq_and_verdict_as_title(tmp_path):
     found = scripts(open_folder(real_answer(tmp_path)))
     assert set(found) == {"top.pml", "top.cxc"}
     compiled = compile(
-        found["top.pml"].split("\npython\n")[1].split("\npython end")[0], "top.pml", "exec"
+        found["top.pml"].split("\npython\n")[1].split("\npython end")[0],
+        "top.pml",
+        "exec",
     )
     assert compiled
     for text in found.values():
@@ -233,7 +259,9 @@ def test_no_name_of_a_file_is_a_command(tmp_path, name):
     for text in scripts(
         open_folder(write_answer(tmp_path, {"T": {"m": 0.9}}, files={"m": path}))
     ).values():
-        assert not [line for line in text.splitlines() if "near1" in line and name in line]
+        assert not [
+            line for line in text.splitlines() if "near1" in line and name in line
+        ]
         assert not [line for line in text.splitlines() if line.startswith("quit")]
 
 
@@ -294,7 +322,9 @@ def assert_quiet(page: Browser) -> None:
     assert page.complaints == []
 
 
-def test_the_table_has_all_targets_in_full_height_and_its_first_row_is_open(browser, tmp_path):
+def test_the_table_has_all_targets_in_full_height_and_its_first_row_is_open(
+    browser, tmp_path
+):
     page = opened(browser, write_answer(tmp_path, MANY))
     assert shown_targets(page) == [*(f"T{i}" for i in range(10)), "1PPE"]
     assert (
@@ -308,7 +338,8 @@ def test_the_table_has_all_targets_in_full_height_and_its_first_row_is_open(brow
     assert texts(page, "#panel h3") == ["m"]
     assert texts(page, "#panel .big b") == ["0.95"]
     assert (
-        len(texts(page, "#targets > thead th")) - len(texts(page, "#targets > thead th.further"))
+        len(texts(page, "#targets > thead th"))
+        - len(texts(page, "#targets > thead th.further"))
         <= 9
     )
     assert_quiet(page)
@@ -363,7 +394,9 @@ def test_rows_of_a_large_table_follow_when_they_are_needed(browser, tmp_path):
 def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
     root = write_answer(tmp_path, MANY)
     frame = Page(render(open_folder(root), "T4", linked=False), 700)._repr_html_()
-    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{frame}")
+    (tmp_path / "notebook.html").write_text(
+        f"<!DOCTYPE html><meta charset=utf-8>{frame}"
+    )
     browser.open(tmp_path / "notebook.html")
     wait_for(
         browser,
@@ -387,7 +420,9 @@ def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
         render(open_folder(root), "T99")
 
 
-def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(browser, tmp_path):
+def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(
+    browser, tmp_path
+):
     page = opened(browser, write_answer(tmp_path, MANY))
     click(page, "tr.row[data-i='2'] td.n")
     assert texts(page, "#panel .eyebrow") == ["T2"]
@@ -397,9 +432,7 @@ def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(bro
     assert texts(page, "#panel .eyebrow") == ["T3"]
     click(page, "tr.row[data-i='3'] .open")
     assert texts(page, "#panel") == []
-    visible = (
-        "[...document.querySelectorAll('#targets > thead th')].filter(th => th.offsetParent).length"
-    )
+    visible = "[...document.querySelectorAll('#targets > thead th')].filter(th => th.offsetParent).length"
     before = page.run(visible)
     click(page, "#more")
     assert page.run(visible) > before
@@ -420,13 +453,13 @@ def test_structures_turn_are_coloured_and_change_with_the_model(browser, with_pa
         "'ArrowLeft' }))"
     )
     assert page.run("JSON.stringify(viewer.getView())") != before
-    assert page.run("document.getElementById('canvas').getAttribute('aria-label')").startswith(
-        "Structure of near1: A and B, "
-    )
+    assert page.run(
+        "document.getElementById('canvas').getAttribute('aria-label')"
+    ).startswith("Structure of near1: A and B, ")
     assert len(texts(page, "#pictures figure")) == 2
-    assert page.run("document.querySelector('#pictures svg').getAttribute('aria-label')") == (
-        "Contact map of A:B: 1 contacts, 1 with a quality of 0.5 or more"
-    )
+    assert page.run(
+        "document.querySelector('#pictures svg').getAttribute('aria-label')"
+    ) == ("Contact map of A:B: 1 contacts, 1 with a quality of 0.5 or more")
     assert "Predicted aligned error" in page.run(
         "document.querySelector('#pictures canvas').getAttribute('aria-label')"
     )
@@ -464,7 +497,8 @@ def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(
     browser, tmp_path, scheme
 ):
     browser._call(
-        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+        "Emulation.setEmulatedMedia",
+        features=[{"name": "prefers-color-scheme", "value": scheme}],
     )
     browser._call(
         "Emulation.setDeviceMetricsOverride",
@@ -484,8 +518,12 @@ def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(
         )
         assert page.run("document.documentElement.scrollWidth") <= 420
         assert page.run(CONTRAST) == []
-        page.run("for (const each of document.querySelectorAll('details')) each.open = true")
-        unnamed = "!node.closest('.stage') && !(node.getAttribute('aria-label') || node.alt)"
+        page.run(
+            "for (const each of document.querySelectorAll('details')) each.open = true"
+        )
+        unnamed = (
+            "!node.closest('.stage') && !(node.getAttribute('aria-label') || node.alt)"
+        )
         assert (
             page.run(
                 "[...document.querySelectorAll('svg, canvas, img')].filter(node => "

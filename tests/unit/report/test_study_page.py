@@ -29,7 +29,14 @@ def study(tmp_path) -> dict[str, Path]:
         summaries.append(folder / "summary.json")
         summaries[-1].write_text(
             json.dumps(
-                {"run": name, "seed": seed, "epochs": 2, "stopped": "", "parent": None, **best}
+                {
+                    "run": name,
+                    "seed": seed,
+                    "epochs": 2,
+                    "stopped": "",
+                    "parent": None,
+                    **best,
+                }
             )
         )
         curve = {
@@ -45,12 +52,18 @@ def study(tmp_path) -> dict[str, Path]:
     table = pd.DataFrame(rows, columns=["target", "decoy", "dockq", "pred_dockq"])
     evaluation = tmp_path / "bench/summary.json"
     evaluation.parent.mkdir()
-    evaluation.write_text(json.dumps({"val": summarise(table), "test": {"n_labels": 1}}))
+    evaluation.write_text(
+        json.dumps({"val": summarise(table), "test": {"n_labels": 1}})
+    )
     draw = np.random.default_rng(0)
     embeddings = tmp_path / "bench/embeddings.csv"
-    write_embeddings(embeddings, {("T", f"d{i}"): draw.normal(size=4) for i in range(12)})
+    write_embeddings(
+        embeddings, {("T", f"d{i}"): draw.normal(size=4) for i in range(12)}
+    )
     folds = tmp_path / "folds.csv"
-    write_metrics(folds, [GroupMetric("a", "bench", "ranking_loss", 0.1, 0.05, 0.2, 8, 2, 2)])
+    write_metrics(
+        folds, [GroupMetric("a", "bench", "ranking_loss", 0.1, 0.05, 0.2, 8, 2, 2)]
+    )
     return {
         "leaderboard": board,
         "evaluation": evaluation,
@@ -75,7 +88,12 @@ def test_the_page_has_leaderboard_curves_metrics_and_maps_and_loads_nothing(stud
         "Maps of models",
     ):
         assert f"<h2>{section}</h2>" in page
-    assert page.count("<img") == page.count('src="data:image/png') == page.count('alt="') >= 4
+    assert (
+        page.count("<img")
+        == page.count('src="data:image/png')
+        == page.count('alt="')
+        >= 4
+    )
     assert "<b>" not in page.replace("<b>DockQ", "")
     assert "my &lt;study&gt;" in page
     assert "0.100 [0.050, 0.200]" in page

@@ -9,7 +9,14 @@ import pytest
 from scipy.stats import rankdata, spearmanr
 
 from toporank_sampling import choice
-from toporank_sampling.choice import SHARES, balanced, classes, matched, quotas, spearman
+from toporank_sampling.choice import (
+    SHARES,
+    balanced,
+    classes,
+    matched,
+    quotas,
+    spearman,
+)
 
 
 @pytest.fixture
@@ -21,7 +28,14 @@ def pool():
 
 
 def test_classes_end_where_capri_says():
-    assert classes(np.array([0.0, 0.1, 0.2299, 0.23, 0.8, 1.0])).tolist() == [0, 1, 1, 2, 5, 5]
+    assert classes(np.array([0.0, 0.1, 0.2299, 0.23, 0.8, 1.0])).tolist() == [
+        0,
+        1,
+        1,
+        2,
+        5,
+        5,
+    ]
 
 
 def test_quotas_follow_the_shares_and_others_fill_in_for_a_group_that_is_short():
@@ -53,7 +67,8 @@ def test_a_balanced_choice_halves_correlations_and_keeps_the_classes():
     chosen = balanced(dockq, properties, 24, np.random.default_rng(4))
     assert len(set(chosen.tolist())) == 24
     before, after = (
-        np.abs(spearman(dockq[one], properties[:, one])).max() for one in (np.arange(32), chosen)
+        np.abs(spearman(dockq[one], properties[:, one])).max()
+        for one in (np.arange(32), chosen)
     )
     assert after < 0.5 * before
     assert np.mean((dockq[chosen] >= 0.23) & (dockq[chosen] < 0.8)) >= sum(SHARES[2:5])
@@ -65,7 +80,8 @@ def test_a_balanced_choice_gets_no_better_by_any_exchange_within_a_class(monkeyp
     dockq = np.concatenate([rng.uniform(0, 0.2, 12), rng.uniform(0.25, 0.7, 12)])
     properties = np.array([dockq + rng.normal(0, 0.4, 24), rng.random(24) < 0.5])
 
-    ranks = np.array([rankdata(values) for values in (dockq, *properties)])  # among all poses
+    # among all poses
+    ranks = np.array([rankdata(values) for values in (dockq, *properties)])
 
     def disagreement(chosen: list[int]) -> float:
         _, first, second = np.corrcoef(ranks[:, chosen])[0]

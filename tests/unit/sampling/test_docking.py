@@ -21,19 +21,27 @@ def angles(one: np.ndarray, others: np.ndarray) -> np.ndarray:
 # ---- rotations -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("found", [rotations.even(50, RNG(1)), rotations.near(50, 45, RNG(2))])
+@pytest.mark.parametrize(
+    "found", [rotations.even(50, RNG(1)), rotations.near(50, 45, RNG(2))]
+)
 def test_rotations_keep_lengths_and_handedness(found):
     np.testing.assert_allclose(
-        found @ found.transpose(0, 2, 1), np.broadcast_to(np.eye(3), found.shape), atol=1e-12
+        found @ found.transpose(0, 2, 1),
+        np.broadcast_to(np.eye(3), found.shape),
+        atol=1e-12,
     )
     np.testing.assert_allclose(np.linalg.det(found), 1)
 
 
 def test_an_even_set_leaves_smaller_holes_than_random_rotations_do_and_points_nowhere():
     n, anywhere = 400, rotations.of_quaternions(RNG(3).normal(size=(1000, 4)))
-    even, random = rotations.even(n, RNG(4)), rotations.of_quaternions(RNG(5).normal(size=(n, 4)))
+    even, random = (
+        rotations.even(n, RNG(4)),
+        rotations.of_quaternions(RNG(5).normal(size=(n, 4))),
+    )
     assert (
-        angles(anywhere, even).min(axis=1).max() < 0.75 * angles(anywhere, random).min(axis=1).max()
+        angles(anywhere, even).min(axis=1).max()
+        < 0.75 * angles(anywhere, random).min(axis=1).max()
     )
     assert np.abs(even.mean(axis=0)).max() < 0.01
 
@@ -58,9 +66,14 @@ def blob(seed: int, n: int, radius: float) -> tuple[np.ndarray, np.ndarray]:
 
 def plain_sum(receptor, weights, ligand, ligand_weights) -> float:
     """Score of atoms where they are after rounding to the grid that begins at the receptor."""
-    at = [np.rint((xyz - receptor.min(axis=0)) / SPACING) * SPACING for xyz in (receptor, ligand)]
+    at = [
+        np.rint((xyz - receptor.min(axis=0)) / SPACING) * SPACING
+        for xyz in (receptor, ligand)
+    ]
     distance = np.linalg.norm(at[0][:, None] - at[1], axis=-1)
-    return float(np.einsum("cij,ci,cj->", pair_scores(distance), weights, ligand_weights))
+    return float(
+        np.einsum("cij,ci,cj->", pair_scores(distance), weights, ligand_weights)
+    )
 
 
 RECEPTOR, LIGAND = blob(1, 40, 8.0), blob(2, 25, 5.0)
@@ -72,7 +85,9 @@ def test_a_pose_lies_where_the_plain_sum_over_pairs_gives_its_score(seed):
     rotation = rotations.uniform(RNG(seed))
     for pose in DOCKING.poses(rotation, 3):
         placed = pose.place(LIGAND[0], DOCKING.centre)
-        assert plain_sum(*RECEPTOR, placed, LIGAND[1]) == pytest.approx(pose.score, abs=0.01)
+        assert plain_sum(*RECEPTOR, placed, LIGAND[1]) == pytest.approx(
+            pose.score, abs=0.01
+        )
 
 
 def test_every_translation_around_the_receptor_has_the_score_of_the_plain_sum():
@@ -91,13 +106,15 @@ def test_local_docking_stays_near_a_point():
     point = RECEPTOR[0].mean(axis=0) + np.array([12.0, 0, 0])
     poses = DOCKING.poses(np.eye(3), 4, near=(point, 5.0))
     assert len(poses) == 4
-    assert all(np.linalg.norm(DOCKING.centre + pose.translation - point) <= 5 for pose in poses)
+    assert all(
+        np.linalg.norm(DOCKING.centre + pose.translation - point) <= 5 for pose in poses
+    )
 
 
 def test_easing_parts_what_overlaps_and_leaves_alone_what_does_not():
-    wall = np.stack(np.meshgrid([0.0, 1.5], range(0, 30, 2), range(0, 30, 2)), axis=-1).reshape(
-        -1, 3
-    )
+    wall = np.stack(
+        np.meshgrid([0.0, 1.5], range(0, 30, 2), range(0, 30, 2)), axis=-1
+    ).reshape(-1, 3)
     inside, outside = (wall + np.array([depth, 0.7, 0.7]) for depth in (2.5, 5.0))
     shift = eased(cKDTree(wall), inside)
     assert np.linalg.norm(wall[:, None] - inside, axis=-1).min() < OVERLAP

@@ -30,7 +30,9 @@ def without(partner, *residues: int):
 
 
 def test_a_chain_that_is_not_there_is_an_error_that_names_those_that_are():
-    with pytest.raises(StructureError, match=r"no protein chain X \(the protein chains are .+\)"):
+    with pytest.raises(
+        StructureError, match=r"no protein chain X \(the protein chains are .+\)"
+    ):
         sides.partner(COMPLEX, ["X"])
 
 
@@ -40,7 +42,9 @@ def test_a_chain_is_cut_where_residues_are_missing():
 
 
 def test_residues_without_backbone_and_single_residues_between_gaps_are_left_out():
-    nitrogen = np.flatnonzero((COMPLEX.atom_names == b"N") & np.isin(COMPLEX.residue_of, [50, 52]))
+    nitrogen = np.flatnonzero(
+        (COMPLEX.atom_names == b"N") & np.isin(COMPLEX.residue_of, [50, 52])
+    )
     damaged = sides.with_atoms(COMPLEX, ~np.isin(np.arange(len(COMPLEX.xyz)), nitrogen))
     found = sides.partner(damaged, [COMPLEX.residues[50].chain])
     assert len(found.residues) == len(RECEPTOR.residues) - 3
@@ -49,24 +53,33 @@ def test_residues_without_backbone_and_single_residues_between_gaps_are_left_out
 def test_sequences_match_across_a_gap_and_under_other_numbers():
     shorter = without(RECEPTOR, 80, 81, 82)
     renumbered = replace(
-        shorter, residues=tuple(r._replace(number=r.number + 500) for r in shorter.residues)
+        shorter,
+        residues=tuple(r._replace(number=r.number + 500) for r in shorter.residues),
     )
     pairs = sides.matching(renumbered, RECEPTOR)
     assert len(pairs) == len(shorter.residues)
-    assert [shorter.residues[i] for i in pairs[:, 0]] == [RECEPTOR.residues[j] for j in pairs[:, 1]]
+    assert [shorter.residues[i] for i in pairs[:, 0]] == [
+        RECEPTOR.residues[j] for j in pairs[:, 1]
+    ]
 
 
 def test_an_unbound_partner_of_another_protein_is_refused():
     other = replace(
-        LIGAND, residues=tuple(r._replace(chain=RECEPTOR.chains[0]) for r in LIGAND.residues)
+        LIGAND,
+        residues=tuple(r._replace(chain=RECEPTOR.chains[0]) for r in LIGAND.residues),
     )
     with pytest.raises(StructureError, match="residues in common"):
         sides.superposed(other, RECEPTOR)
 
 
 def test_only_copies_of_one_another_change_places():
-    copy = replace(RECEPTOR, residues=tuple(r._replace(chain="Z") for r in RECEPTOR.residues))
-    assert sides.exchanged(RECEPTOR, copy) == {RECEPTOR.chains[0]: "Z", "Z": RECEPTOR.chains[0]}
+    copy = replace(
+        RECEPTOR, residues=tuple(r._replace(chain="Z") for r in RECEPTOR.residues)
+    )
+    assert sides.exchanged(RECEPTOR, copy) == {
+        RECEPTOR.chains[0]: "Z",
+        "Z": RECEPTOR.chains[0],
+    }
     assert sides.exchanged(RECEPTOR, LIGAND) == {}
 
 
@@ -94,7 +107,9 @@ def test_partners_that_lack_residues_have_the_label_of_what_is_left():
 
 
 def test_a_copy_may_stand_for_the_other_partner():
-    copy = replace(RECEPTOR, residues=tuple(r._replace(chain="Z") for r in RECEPTOR.residues))
+    copy = replace(
+        RECEPTOR, residues=tuple(r._replace(chain="Z") for r in RECEPTOR.residues)
+    )
     half_turn = np.array([-1.0, -1.0, 1.0])
     other = replace(copy, xyz=RECEPTOR.xyz * half_turn + [25.0, 0.0, 0.0])
     native = Native(sides.joined((RECEPTOR, other)), ((RECEPTOR.chains[0],), ("Z",)))

@@ -50,7 +50,9 @@ def test_two_partners_come_from_the_setting_or_from_the_two_chains_of_a_complex(
     assert sides.two_partners("", list("AB")) == (("A",), ("B",))
 
 
-@pytest.mark.parametrize(("given", "chains"), [("", "ABC"), ("", "A"), ("A:B:C", "ABC")])
+@pytest.mark.parametrize(
+    ("given", "chains"), [("", "ABC"), ("", "A"), ("A:B:C", "ABC")]
+)
 def test_anything_but_two_partners_is_refused_with_what_to_do(given, chains):
     with pytest.raises(NativeError, match=r"name two partners, such as H\+L:A"):
         sides.two_partners(given, list(chains))
@@ -76,7 +78,9 @@ def test_each_target_is_a_job_with_its_files_and_partners():
 
 def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
     natives("T.pdb", "U.pdb")
-    chosen = load_config({"sampling": {"natives": "natives", "partners": "A:B"}, "only": ["U"]})
+    chosen = load_config(
+        {"sampling": {"natives": "natives", "partners": "A:B"}, "only": ["U"]}
+    )
     sampling = natives_to_sample(chosen, Path("elsewhere"))
     assert list(sampling.natives) == ["U"]
     assert sampling.partners(SimpleNamespace(target="U")) == "A:B"
@@ -107,7 +111,9 @@ class Wildcards(SimpleNamespace):
 def dag(*rules: str):
     """Jobs that a run will do, all of target T."""
     of_target = {"wildcards": Wildcards(target="T"), "output": ["results/sampling/T"]}
-    needed = [SimpleNamespace(rule=SimpleNamespace(name=name), **of_target) for name in rules]
+    needed = [
+        SimpleNamespace(rule=SimpleNamespace(name=name), **of_target) for name in rules
+    ]
     return SimpleNamespace(needrun_jobs=lambda: needed)
 
 
@@ -122,20 +128,29 @@ def test_sampling_may_come_before_the_data_sets_that_it_is_for():
 
 
 def test_only_labelling_by_natives_needs_natives():
-    check = preflight(config(), Path("elsewhere"), choices=config().choices(), check_dssp=False)
+    check = preflight(
+        config(), Path("elsewhere"), choices=config().choices(), check_dssp=False
+    )
     (refused,) = set(runs.problems(dag("label_decoys"), check)) - set(check.problems)
-    assert refused == "no data set has natives to label its decoys by (give `natives: FOLDER`)"
+    assert (
+        refused
+        == "no data set has natives to label its decoys by (give `natives: FOLDER`)"
+    )
     assert runs.problems(dag("build_graphs"), check) == check.problems
 
 
 def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
     run = dag("sample_target", "sample_tables")
     assert runs.claimed(run) == {"sampling"}
-    (part,) = counts = jobs.Jobs(config(natives="natives", decoys=24)).decoys_of_jobs(run)
+    (part,) = counts = jobs.Jobs(config(natives="natives", decoys=24)).decoys_of_jobs(
+        run
+    )
     assert counts[part] == 24
     write_text(part.path, "6\t1\n")
     text, _ = line("sampling", counts, seconds=10.0)
-    assert text == "sampling: 6/24 decoys, 1 without result, 25% done, 0.6/s, 00:30 left"
+    assert (
+        text == "sampling: 6/24 decoys, 1 without result, 25% done, 0.6/s, 00:30 left"
+    )
 
 
 def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
@@ -149,7 +164,9 @@ def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
     write_rows(Path("others.csv"), named)
     assert "\n'=T,'=T_0001," in Path("others.csv").read_text()
     assert read_rows(Path("others.csv")) == named
-    labels = read_labels(Path("labels.csv"), split_by="target", validation_percent=50, split_seed=1)
+    labels = read_labels(
+        Path("labels.csv"), split_by="target", validation_percent=50, split_seed=1
+    )
     assert [(label.target, label.decoy, label.dockq) for label in labels] == [
         ("T", "T_0001", 0.5),
         ("U", "U_0001", 0.1),
@@ -160,7 +177,11 @@ def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
 
 
 def sampled(
-    native: Path, unbound: tuple[Path, ...] = (), partners: str = "", decoys=2, n_rotations=10
+    native: Path,
+    unbound: tuple[Path, ...] = (),
+    partners: str = "",
+    decoys=2,
+    n_rotations=10,
 ) -> list[Row]:
     source = target.Sampled("T", native, list(unbound), partners)
     settings = target.SamplingSettings(decoys, n_rotations, seed=7)
@@ -200,18 +221,24 @@ def of_size(dockq: float, size: float) -> SimpleNamespace:
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_no_decoys_are_made_of_a_target_where_size_tells_dockq_in_every_choice(sign):
-    telling = [of_size(dockq, 50 + sign * 10 * dockq) for dockq in np.linspace(0, 0.9, 24)]
+    telling = [
+        of_size(dockq, 50 + sign * 10 * dockq) for dockq in np.linspace(0, 0.9, 24)
+    ]
     with pytest.raises(
-        DockingError, match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]"
+        DockingError,
+        match=rf"size of the interface would tell DockQ, .* of {'-' * (sign < 0)}[01]",
     ):
         target._last_choice(telling, 12, np.random.default_rng(1))
     assert (
         len(target._last_choice(telling, 9, np.random.default_rng(1))) == 9
     )  # of so few, it may be chance
     mixed = [
-        of_size(one.scores.dockq, size) for one, size in zip(telling, [50, 60, 55] * 8, strict=True)
+        of_size(one.scores.dockq, size)
+        for one, size in zip(telling, [50, 60, 55] * 8, strict=True)
     ]
-    assert len(target._last_choice([*telling, *mixed], 12, np.random.default_rng(1))) == 12
+    assert (
+        len(target._last_choice([*telling, *mixed], 12, np.random.default_rng(1))) == 12
+    )
 
 
 def piece(complex_: Complex, centre: np.ndarray) -> Complex:
@@ -227,10 +254,14 @@ def small() -> Path:
     complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
     both = [sides.partner(complex_, chain) for chain in complex_.chains]
     middle = min(both, key=lambda side: len(side.residues)).xyz.mean(axis=0)
-    return write_structure(Path("small"), sides.joined(piece(side, middle) for side in both))
+    return write_structure(
+        Path("small"), sides.joined(piece(side, middle) for side in both)
+    )
 
 
-def test_decoys_of_a_target_keep_their_partners_as_they_are_and_are_the_same_for_a_seed(small):
+def test_decoys_of_a_target_keep_their_partners_as_they_are_and_are_the_same_for_a_seed(
+    small,
+):
     rows = sampled(small, decoys=6, n_rotations=40)
     good = [row for row in rows if row.Status == Status.OK]
     assert [row.Model for row in good] == [f"T_000{number}" for number in range(1, 7)]
@@ -245,8 +276,12 @@ def test_decoys_of_a_target_keep_their_partners_as_they_are_and_are_the_same_for
         assert not decoy.is_hydrogen.any()
         assert label(native, decoy).dockq == pytest.approx(float(row.DockQ), abs=0.002)
         for chain in complex_.chains:
-            residues = [i for i, residue in enumerate(decoy.residues) if residue.chain == chain]
-            theirs = complex_.xyz[complex_.ca[[place[decoy.residues[i]] for i in residues]]]
+            residues = [
+                i for i, residue in enumerate(decoy.residues) if residue.chain == chain
+            ]
+            theirs = complex_.xyz[
+                complex_.ca[[place[decoy.residues[i]] for i in residues]]
+            ]
             np.testing.assert_allclose(
                 distances(decoy.xyz[decoy.ca[residues]]), distances(theirs), atol=0.01
             )
@@ -255,8 +290,12 @@ def test_decoys_of_a_target_keep_their_partners_as_they_are_and_are_the_same_for
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
-def test_unbound_partners_that_do_not_fit_are_a_row_and_the_bound_ones_are_sampled(small):
-    stranger = write_structure(Path("unbound_x"), read_complex(EXAMPLES / "1GCQ/mid1.pdb"))
+def test_unbound_partners_that_do_not_fit_are_a_row_and_the_bound_ones_are_sampled(
+    small,
+):
+    stranger = write_structure(
+        Path("unbound_x"), read_complex(EXAMPLES / "1GCQ/mid1.pdb")
+    )
     rows = sampled(small, (stranger,))
     (refused,) = (row for row in rows if row.Form == "unbound")
     assert refused.Status == Status.UNREADABLE

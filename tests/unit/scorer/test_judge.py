@@ -15,7 +15,12 @@ from conftest import REPOSITORY
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.decoys import Compared
 from toporank.errors import RecordError
-from toporank.inputs.confidence.table import ALL_CHAINS, Confidence, best_measured, of_copies
+from toporank.inputs.confidence.table import (
+    ALL_CHAINS,
+    Confidence,
+    best_measured,
+    of_copies,
+)
 from toporank.scorer.judge import (
     OF_PAIRS,
     OF_RESIDUES,
@@ -32,7 +37,14 @@ from toporank.scorer.prediction import Score
 
 SHIPPED = REPOSITORY / "resources/scorer/judge.json"
 JUDGE = read_judge(SHIPPED)
-SURE = {"contact_plddt": 95.0, "pdockq": 0.6, "iptm": 0.9, "ipsae": 0.8, "lis": 0.6, "pdockq2": 0.8}
+SURE = {
+    "contact_plddt": 95.0,
+    "pdockq": 0.6,
+    "iptm": 0.9,
+    "ipsae": 0.8,
+    "lis": 0.6,
+    "pdockq2": 0.8,
+}
 UNSURE = {
     "contact_plddt": 45.0,
     "pdockq": 0.05,
@@ -47,24 +59,41 @@ def stated(decoy: str, target: str = "T", **measures: float) -> Confidence:
     return Confidence(target, decoy, **measures)
 
 
-def score(decoy: str, pred_dockq: float, interface: str = "", target: str = "T") -> Score:
+def score(
+    decoy: str, pred_dockq: float, interface: str = "", target: str = "T"
+) -> Score:
     return Score(
-        target, decoy, pred_dockq, None, interface, pooled=(0.0,) * len(JUDGE.domain.center)
+        target,
+        decoy,
+        pred_dockq,
+        None,
+        interface,
+        pooled=(0.0,) * len(JUDGE.domain.center),
     )
 
 
 def by_decoy(
-    scores: list[Score], contacts: dict[str, set[int]], rows: tuple = (), copies: dict | None = None
+    scores: list[Score],
+    contacts: dict[str, set[int]],
+    rows: tuple = (),
+    copies: dict | None = None,
 ) -> dict:
     """Scores of the judge by decoy and interface. contacts : of each decoy, as numbers."""
     found = judged(
-        JUDGE, scores, lambda key: Compared(key[1], content(contacts[key[1]])), copies or {}, rows
+        JUDGE,
+        scores,
+        lambda key: Compared(key[1], content(contacts[key[1]])),
+        copies or {},
+        rows,
     )
     return {each.decoy + each.interface: each for each in found}
 
 
 def by_confidence(measures: dict[str, float]) -> float:
-    known = {name: np.array([measures.get(name, np.nan)]) for name in (*OF_RESIDUES, *OF_PAIRS)}
+    known = {
+        name: np.array([measures.get(name, np.nan)])
+        for name in (*OF_RESIDUES, *OF_PAIRS)
+    }
     return float(JUDGE.confidence(known)[0])
 
 
@@ -73,7 +102,9 @@ def by_confidence(measures: dict[str, float]) -> float:
 
 @given(st.sets(st.sampled_from((*OF_RESIDUES, *OF_PAIRS))))
 def test_any_subset_of_measures_gives_a_dockq_that_points_where_they_point(names):
-    sure, unsure = (by_confidence({name: said[name] for name in names}) for said in (SURE, UNSURE))
+    sure, unsure = (
+        by_confidence({name: said[name] for name in names}) for said in (SURE, UNSURE)
+    )
     if {*OF_RESIDUES} <= names or names & {*OF_PAIRS}:
         assert 0 <= unsure < 0.4 < sure <= 1
     else:
@@ -83,7 +114,9 @@ def test_any_subset_of_measures_gives_a_dockq_that_points_where_they_point(names
 def test_votes_are_similarities_to_the_others_and_to_the_model_that_may_be_right():
     """By hand: two of four are the same, the third shares half with each, the fourth nothing."""
     alike = np.array([[1, 1, 0.5, 0], [1, 1, 0.5, 0], [0.5, 0.5, 1, 0], [0, 0, 0, 1]])
-    order, consensus = ordered(np.log([0.1, 0.2, 0.3, 0.4]), alike, temperature=1, own=0)
+    order, consensus = ordered(
+        np.log([0.1, 0.2, 0.3, 0.4]), alike, temperature=1, own=0
+    )
     assert consensus.tolist() == pytest.approx([0.5, 0.5, 1 / 3, 0])
     assert order.tolist() == pytest.approx([0.45, 0.45, 0.45, 0.4])
 
@@ -92,7 +125,10 @@ def test_models_stand_as_the_formulas_say():
     """By hand: quality is the mean of network and confidence; one of four models is right, the
     better the likelier.
     """
-    network, confidence = np.array([0.4, 0.4, 0.4, 0.2]), np.array([0.6, np.nan, np.nan, np.nan])
+    network, confidence = (
+        np.array([0.4, 0.4, 0.4, 0.2]),
+        np.array([0.6, np.nan, np.nan, np.nan]),
+    )
     alike = np.full((4, 4), 0.5) + np.eye(4) / 2
     found = JUDGE.standing({"network": network, "confidence": confidence}, alike)
     quality = np.array([0.5, 0.4, 0.4, 0.2])
@@ -110,7 +146,11 @@ def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_whic
     scores = [score("a", 0.5), score("a", 0.5, "A:B")]
     found = by_decoy(scores, {"a": {1}})
     assert found["a"].pred_dockq == found["aA:B"].pred_dockq
-    assert (found["a"].consensus, found["a"].pred_confidence, found["a"].pred_network) == (
+    assert (
+        found["a"].consensus,
+        found["a"].pred_confidence,
+        found["a"].pred_network,
+    ) == (
         None,
         None,
         0.5,
@@ -159,7 +199,10 @@ def test_copies_vote_once_and_have_the_numbers_of_their_originals():
     contacts = {"a": {1, 2}, "b": {1}, "copy": {1, 2}}
     before = by_decoy([score("a", 0.5), score("b", 0.3)], contacts)
     after = by_decoy(
-        [score("a", 0.5), score("b", 0.3), score("copy", 0.5)], contacts, (), {("T", "copy"): "a"}
+        [score("a", 0.5), score("b", 0.3), score("copy", 0.5)],
+        contacts,
+        (),
+        {("T", "copy"): "a"},
     )
     assert {name: after[name] for name in "ab"} == before
     assert after["copy"] == before["a"]._replace(decoy="copy")
@@ -167,7 +210,9 @@ def test_copies_vote_once_and_have_the_numbers_of_their_originals():
 
 def test_iptm_counts_as_that_between_the_partners_where_that_of_the_file_is_of_all_chains():
     def of(**measures: float | str) -> float | None:
-        return by_decoy([score("a", 0.5)], {}, (stated("a", **measures),))["a"].pred_confidence
+        return by_decoy([score("a", 0.5)], {}, (stated("a", **measures),))[
+            "a"
+        ].pred_confidence
 
     assert of(iptm=0.72, iptm_of=ALL_CHAINS, interface_iptm=0.15) == of(iptm=0.15)
     assert of(iptm=0.72, iptm_of=ALL_CHAINS, lis=0.1) == of(lis=0.1)
@@ -234,8 +279,12 @@ def test_the_dockq_to_expect_falls_with_the_rank_and_its_bounds_hold_it():
     trust = how_far_to_trust(JUDGE, [covered(name) for name in names], found.values())
     rows = [trust["T", name] for name in names]
     assert [row.dockq for row in rows] == sorted(row.dockq for row in rows)
-    assert all(0 <= row.low <= row.high <= 1 and 0 <= row.p_acceptable <= 1 for row in rows)
-    assert [row.p_acceptable for row in rows] == sorted(row.p_acceptable for row in rows)
+    assert all(
+        0 <= row.low <= row.high <= 1 and 0 <= row.p_acceptable <= 1 for row in rows
+    )
+    assert [row.p_acceptable for row in rows] == sorted(
+        row.p_acceptable for row in rows
+    )
     assert how_far_to_trust(None, [], found.values()) == {}
 
 
@@ -249,7 +298,10 @@ def test_what_is_unlike_the_training_decoys_is_named():
         limit=3,
     )
     judge = JUDGE.model_copy(update={"domain": domain})
-    scores = [score(name, 0.5)._replace(pooled=(9.0, y)) for name, y in (("a", 6.0), ("b", 6.1))]
+    scores = [
+        score(name, 0.5)._replace(pooled=(9.0, y))
+        for name, y in (("a", 6.0), ("b", 6.1))
+    ]
     trust = how_far_to_trust(judge, [covered("a"), covered("b", 9, 5)], scores)
     assert trust["T", "a"].domain == ""
     assert trust["T", "b"].domain == (

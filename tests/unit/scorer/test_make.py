@@ -46,8 +46,13 @@ def evidence() -> Evidence:
         "contact_plddt": 40 + 50 * dockq, "pdockq": dockq / 2,
     })  # fmt: skip
     names = [path.stem for path in sorted(SHIPPED.glob("ensemble/*.safetensors"))]
-    alike = {("d", target): np.full((EACH, EACH), 0.5) for target in decoys["target"].unique()}
-    networks = {name: (SHIPPED / f"ensemble/{name}.safetensors").read_bytes() for name in names}
+    alike = {
+        ("d", target): np.full((EACH, EACH), 0.5)
+        for target in decoys["target"].unique()
+    }
+    networks = {
+        name: (SHIPPED / f"ensemble/{name}.safetensors").read_bytes() for name in names
+    }
     pooled = draw.normal(size=(n, WIDTH))
     return Evidence(decoys, alike, networks, names[1], pooled, {"d": labelled(decoys)})
 
@@ -55,10 +60,16 @@ def evidence() -> Evidence:
 def labelled(decoys: pd.DataFrame) -> LabelledContacts:
     """Decoys with two residues in contact, of which a good one has both right and others one."""
     keys = {"target": decoys["target"], "decoy": decoys["decoy"]}
-    one = pd.DataFrame(keys).assign(residue="A:1", pred_network=decoys["dockq"], right=True)
-    other = pd.DataFrame(keys).assign(residue="B:1", pred_network=0.5, right=decoys["dockq"] > 0.5)
+    one = pd.DataFrame(keys).assign(
+        residue="A:1", pred_network=decoys["dockq"], right=True
+    )
+    other = pd.DataFrame(keys).assign(
+        residue="B:1", pred_network=0.5, right=decoys["dockq"] > 0.5
+    )
     residues = pd.concat([one, other])
-    contacts = pd.DataFrame(keys).assign(first="A:1", second="B:1", distance=4.0, type="other")
+    contacts = pd.DataFrame(keys).assign(
+        first="A:1", second="B:1", distance=4.0, type="other"
+    )
     contacts["pred_network"] = decoys["dockq"]
     compared = {
         key: Compared(key[1], content({1}))
@@ -73,9 +84,15 @@ def labelled(decoys: pd.DataFrame) -> LabelledContacts:
     )
 
 
-def test_decoys_whose_networks_say_nothing_of_residues_tell_nothing_of_their_quality(evidence):
-    mute = evidence.labelled["d"]._replace(residues=table_of(RESIDUES), contacts=table_of(CONTACTS))
-    table = judged_by_natives({"d": mute}, evidence.decoys.assign(predicted=0.5, alone=0.5))
+def test_decoys_whose_networks_say_nothing_of_residues_tell_nothing_of_their_quality(
+    evidence,
+):
+    mute = evidence.labelled["d"]._replace(
+        residues=table_of(RESIDUES), contacts=table_of(CONTACTS)
+    )
+    table = judged_by_natives(
+        {"d": mute}, evidence.decoys.assign(predicted=0.5, alone=0.5)
+    )
     assert table["cluster"].nunique() == 0
 
 
@@ -107,16 +124,22 @@ def test_a_network_of_a_scorer_is_the_same_whatever_commit_trained_it(tmp_path):
     shipped = SHIPPED / "best.safetensors"
     description, weights = read_description(shipped), load_file(shipped)
     for commit in ("0123456789ab", "ba9876543210"):
-        described = {**description, "provenance": {**description["provenance"], "git": commit}}
+        described = {
+            **description,
+            "provenance": {**description["provenance"], "git": commit},
+        }
         state = {f"network.{name}": tensor for name, tensor in weights.items()}
         torch.save(
-            {"state_dict": state, "toporank": json.dumps(described)}, tmp_path / f"{commit}.ckpt"
+            {"state_dict": state, "toporank": json.dumps(described)},
+            tmp_path / f"{commit}.ckpt",
         )
     one, other = map(network_bytes, sorted(tmp_path.iterdir()))
     assert one == other == shipped.read_bytes()
 
 
-def test_the_same_seeds_make_the_same_files_also_over_an_older_scorer(evidence, tmp_path):
+def test_the_same_seeds_make_the_same_files_also_over_an_older_scorer(
+    evidence, tmp_path
+):
     make_scorer(evidence, tmp_path / "one")
     (tmp_path / "two/ensemble").mkdir(parents=True)
     (tmp_path / "two/ensemble/stale.safetensors").touch()
@@ -127,26 +150,43 @@ def test_the_same_seeds_make_the_same_files_also_over_an_older_scorer(evidence, 
 
 def test_a_card_of_folds_that_divide_clusters_says_so(evidence, tmp_path):
     make_scorer(evidence, tmp_path / "by_cluster")
-    pairs = {f"c{i}": f"c{i // 2}" for i in range(CLUSTERS)}  # of two targets in different folds
+    # of two targets in different folds
+    pairs = {f"c{i}": f"c{i // 2}" for i in range(CLUSTERS)}
     split = replace(evidence, decoys=evidence.decoys.replace({"cluster": pairs}))
     make_scorer(split, tmp_path / "by_target")
-    said = [(tmp_path / name / "README.md").read_text() for name in ("by_cluster", "by_target")]
-    assert ["the networks had not seen the cluster" in text for text in said] == [True, False]
-    assert ["had seen other targets of the cluster" in text for text in said] == [False, True]
+    said = [
+        (tmp_path / name / "README.md").read_text()
+        for name in ("by_cluster", "by_target")
+    ]
+    assert ["the networks had not seen the cluster" in text for text in said] == [
+        True,
+        False,
+    ]
+    assert ["had seen other targets of the cluster" in text for text in said] == [
+        False,
+        True,
+    ]
 
 
 def test_a_group_that_no_decoy_is_of_is_refused_by_name(evidence, tmp_path):
     with pytest.raises(
-        TrainingError, match=r"no decoy is of the group 'dockd' \(`training.scorer` names groups"
+        TrainingError,
+        match=r"no decoy is of the group 'dockd' \(`training.scorer` names groups",
     ):
         make_scorer(evidence, tmp_path, made=["dockd"])
     assert not list(tmp_path.iterdir())
 
 
 def test_few_clusters_have_no_judge(evidence, tmp_path):
-    few = evidence.decoys["cluster"].isin([f"c{i}" for i in range(FEWEST_CLUSTERS - 1)]).to_numpy()
+    few = (
+        evidence.decoys["cluster"]
+        .isin([f"c{i}" for i in range(FEWEST_CLUSTERS - 1)])
+        .to_numpy()
+    )
     part = replace(
-        evidence, decoys=evidence.decoys[few].reset_index(drop=True), pooled=evidence.pooled[few]
+        evidence,
+        decoys=evidence.decoys[few].reset_index(drop=True),
+        pooled=evidence.pooled[few],
     )
     scorer = make_scorer(part, tmp_path / "out")
     assert (
@@ -161,7 +201,9 @@ def test_what_is_not_known_is_not_learned(evidence, tmp_path, unknown):
     """Without pLDDT nothing of confidence, without natives nothing of residues."""
     decoys = evidence.decoys.assign(**dict.fromkeys(unknown, np.nan))
     judge = read_judge(
-        make_scorer(replace(evidence, decoys=decoys, labelled={}), tmp_path / "out").judge
+        make_scorer(
+            replace(evidence, decoys=decoys, labelled={}), tmp_path / "out"
+        ).judge
     )
     assert judge.quality is None
     assert (judge.with_confidence is None) == bool(unknown)
@@ -175,7 +217,9 @@ def test_bounds_and_probabilities_are_true_of_what_they_were_fitted_to(evidence)
     )
     low, high, probability = judge.structure.about(dockq)
     assert rows["dockq"].between(low, high).mean() == pytest.approx(LEVEL, abs=0.1)
-    assert probability.mean() == pytest.approx((rows["dockq"] >= ACCEPTABLE).mean(), abs=0.1)
+    assert probability.mean() == pytest.approx(
+        (rows["dockq"] >= ACCEPTABLE).mean(), abs=0.1
+    )
     assert np.abs(dockq - rows["dockq"]).mean() < 0.15
 
 

@@ -29,7 +29,9 @@ def residues_of(decoys: str, **quality: float | None) -> pd.DataFrame:
     """These residues of each decoy."""
     parts = [table_of(RESIDUES)]
     for decoy in decoys.split():
-        part = pd.DataFrame({"residue": list(quality), "pred_network": list(quality.values())})
+        part = pd.DataFrame(
+            {"residue": list(quality), "pred_network": list(quality.values())}
+        )
         parts.append(part.assign(target="T", decoy=decoy).astype(RESIDUES))
     return pd.concat(parts)
 
@@ -37,7 +39,9 @@ def residues_of(decoys: str, **quality: float | None) -> pd.DataFrame:
 def contacts_of(*ends: tuple[str, str], decoy: str = "a") -> pd.DataFrame:
     pairs = pd.DataFrame(ends, columns=["first", "second"])
     about = {"distance": 4.0, "type": "other", "pred_network": 0.5}
-    return pairs.assign(target="T", decoy=decoy, **about)[list(CONTACTS)].astype(CONTACTS)
+    return pairs.assign(target="T", decoy=decoy, **about)[list(CONTACTS)].astype(
+        CONTACTS
+    )
 
 
 # ---- agreement -----------------------------------------------------------------------------------
@@ -78,7 +82,9 @@ def test_residues_have_the_agreement_of_the_other_decoys_by_their_scores_and_cop
 
 
 def test_nobody_agrees_with_a_decoy_that_touches_nothing_and_a_residue_without_quality_has_no_agreement():
-    residues = pd.concat([residues_of("a", **THREE, **{"A:7": None}), residues_of("z", **THREE)])
+    residues = pd.concat(
+        [residues_of("a", **THREE, **{"A:7": None}), residues_of("z", **THREE)]
+    )
     a, z = shares(residues, {"a": 0.5, "z": 0.5}, {"a": {1, 2}, "z": set()})
     assert a[:3] == z == [0.0] * 3
     assert np.isnan(a[3])
@@ -92,14 +98,18 @@ def test_a_copy_whose_original_has_no_score_votes_itself():
 
 
 def test_no_residues_stay_none():
-    residues, contacts = with_quality(table_of(RESIDUES), contacts_of(), {}, {}.get, {}, QUALITY)
+    residues, contacts = with_quality(
+        table_of(RESIDUES), contacts_of(), {}, {}.get, {}, QUALITY
+    )
     assert len(residues) == len(contacts) == 0
 
 
 # ---- quality -------------------------------------------------------------------------------------
 
 
-def with_others(quality: object, touching: dict[str, set[int]], score: float = 0.5) -> tuple:
+def with_others(
+    quality: object, touching: dict[str, set[int]], score: float = 0.5
+) -> tuple:
     """A decoy `a` whose residues A:1 and B:1 touch, among others."""
     residues = residues_of(" ".join(touching), **{"A:1": 0.9, "B:1": 0.5, "B:2": None})
     scores = {("T", decoy): score for decoy in touching}
@@ -128,7 +138,9 @@ def test_with_curves_it_is_what_they_say():
     expected = QUALITY.residues(measures(residues.assign(touched=1.0)))
     assert residues["pred_quality"][:2].tolist() == expected[:2].round(4).tolist()
     assert np.isnan(residues["pred_quality"][2])
-    assert contacts["pred_quality"].tolist() == pytest.approx(QUALITY.contacts(measures(contacts)))
+    assert contacts["pred_quality"].tolist() == pytest.approx(
+        QUALITY.contacts(measures(contacts))
+    )
 
 
 def test_a_residue_counts_the_residues_that_it_touches_and_one_that_touches_none_the_mean_of_the_others():
@@ -148,7 +160,12 @@ def test_it_rises_with_every_measure_and_knows_whether_there_are_others(of):
         middle = {"pred_network": 0.5, "agreement": 0.5, "pred_dockq": 0.5, **about}
         return curves(measures(pd.DataFrame([{**middle, **known}])))[0]
 
-    for more in ({"pred_network": 0.9}, {"pred_dockq": 0.8}, {"agreement": 0.9}, nearer):
+    for more in (
+        {"pred_network": 0.9},
+        {"pred_dockq": 0.8},
+        {"agreement": 0.9},
+        nearer,
+    ):
         assert by() < by(**more) < 1
     assert 0 < by(agreement=np.nan) < by(agreement=np.nan, **nearer) < 1
     assert by(agreement=0.0, pred_dockq=0.1, pred_network=0.1) < 0.05
@@ -210,7 +227,9 @@ def test_the_table_has_the_residues_and_contacts_that_are_known_to_be_right_or_w
     quality = {"A:1": 0.9, "A:2": 0.5, "B:1": None, "B:2": 0.4}
     ends = [("A:1", "B:1"), ("A:2", "B:2"), ("A:1", "B:2")]
     key = ["target", "decoy"]
-    in_native = pd.DataFrame({"residue": ["A:1", "B:1", "B:2"], "right": [True, True, False]})
+    in_native = pd.DataFrame(
+        {"residue": ["A:1", "B:1", "B:2"], "right": [True, True, False]}
+    )
     of_a = LabelledContacts(
         residues=residues_of("a", **quality),
         contacts=contacts_of(*ends),
@@ -223,13 +242,19 @@ def test_the_table_has_the_residues_and_contacts_that_are_known_to_be_right_or_w
     )
     both = of_a._replace(residues=residues_of("a b", **quality))
     scores = {("T", "a"): 0.6, ("T", "b"): 0.3}
-    table = quality_table(both, scores, {decoy: score / 2 for decoy, score in scores.items()})
-    shown = table[["name", "of", "decoy", "alone", "agreement", "right"]].values.tolist()
+    table = quality_table(
+        both, scores, {decoy: score / 2 for decoy, score in scores.items()}
+    )
+    shown = table[
+        ["name", "of", "decoy", "alone", "agreement", "right"]
+    ].values.tolist()
     assert shown == [
         ["a", "residues", 0.6, 0.3, 1.0, True],  # A:1
         ["a", "residues", 0.6, 0.3, 0.0, False],  # B:2; networks say nothing of B:1
-        ["a", "contacts", 0.6, 0.3, 1.0, True],  # A:1 and B:1; the native does not know A:2
-        ["a", "contacts", 0.6, 0.3, pytest.approx(np.nan, nan_ok=True), False],  # A:1 and B:2
+        # A:1 and B:1; the native does not know A:2
+        ["a", "contacts", 0.6, 0.3, 1.0, True],
+        # A:1 and B:2
+        ["a", "contacts", 0.6, 0.3, pytest.approx(np.nan, nan_ok=True), False],
     ]
     (alone,) = quality_table(of_a, scores, scores)["agreement"].unique()
     assert np.isnan(alone)

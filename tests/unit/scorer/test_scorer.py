@@ -36,7 +36,9 @@ def test_the_shipped_scorer_is_whole_and_says_what_it_is():
     assert len(scorer.members) == 5
     assert scorer.features == manifest.features
     assert manifest.learned_from.targets == 836
-    everything = {str(path.relative_to(SHIPPED)) for path in SHIPPED.rglob("*") if path.is_file()}
+    everything = {
+        str(path.relative_to(SHIPPED)) for path in SHIPPED.rglob("*") if path.is_file()
+    }
     assert {*manifest.files} == everything - {MANIFEST, "README.md"}
 
 
@@ -50,7 +52,8 @@ def test_a_scorer_that_was_not_finished_is_refused(folder, path):
     """Its networks alone would give other scores, without a word."""
     (folder / MANIFEST).unlink()
     with pytest.raises(
-        CheckpointError, match=r"is missing.*make the scorer again.*a copy of best.safetensors"
+        CheckpointError,
+        match=r"is missing.*make the scorer again.*a copy of best.safetensors",
     ):
         Scorer.open(folder / path)
     alone = folder / "alone"
@@ -69,7 +72,9 @@ def test_a_checkpoint_by_itself_is_a_scorer_of_one_network():
 def test_a_scorer_of_few_targets_is_a_toy(tmp_path):
     training_set = {"fingerprint": "", "train": 10, "val": 2}
     write_description(tmp_path / "best.ckpt", training_set=training_set)
-    assert Scorer.open(tmp_path).toy.startswith("toy: the scorer was trained on 10 decoys only")
+    assert Scorer.open(tmp_path).toy.startswith(
+        "toy: the scorer was trained on 10 decoys only"
+    )
 
 
 def test_a_scorer_that_is_a_mean_learned_from_the_targets_of_all_its_networks(tmp_path):
@@ -90,16 +95,20 @@ def test_opening_needs_no_torch():
         "import sys; from toporank.scorer.scorer import Scorer; "
         f"Scorer.open({str(SHIPPED)!r}).features;"
     )
-    subprocess.run([sys.executable, "-c", f"{code} sys.exit('torch' in sys.modules)"], check=True)
+    subprocess.run(
+        [sys.executable, "-c", f"{code} sys.exit('torch' in sys.modules)"], check=True
+    )
 
 
 def test_nothing_that_could_be_a_scorer_is_an_error_that_says_so(tmp_path):
     with pytest.raises(
-        CheckpointError, match=r"elsewhere: there is no such scorer or checkpoint \(is it spelled"
+        CheckpointError,
+        match=r"elsewhere: there is no such scorer or checkpoint \(is it spelled",
     ):
         Scorer.open(tmp_path / "elsewhere")
     with pytest.raises(
-        CheckpointError, match=r"neither scorer\.json nor best\.\w+ nor best\.ckpt \(give the"
+        CheckpointError,
+        match=r"neither scorer\.json nor best\.\w+ nor best\.ckpt \(give the",
     ):
         Scorer.open(tmp_path)
 
@@ -125,7 +134,9 @@ def test_a_manifest_that_another_hand_wrote_is_refused(folder):
     said = json.loads((folder / MANIFEST).read_text())
     (folder / MANIFEST).write_text(json.dumps(said, indent=1) + "\n")
     Scorer.open(folder)  # the same bytes
-    (folder / MANIFEST).write_text(json.dumps({**said, "score": "best"}, indent=1) + "\n")
+    (folder / MANIFEST).write_text(
+        json.dumps({**said, "score": "best"}, indent=1) + "\n"
+    )
     with pytest.raises(
         CheckpointError, match=r"scorer\.json: it was changed after the scorer was made"
     ):
@@ -134,7 +145,8 @@ def test_a_manifest_that_another_hand_wrote_is_refused(folder):
         json.dumps({**said, "checkpoint": "../../elsewhere.ckpt"}, indent=1)
     )
     with pytest.raises(
-        CheckpointError, match=r"not a usable scorer\.json: .*checkpoint: String should match"
+        CheckpointError,
+        match=r"not a usable scorer\.json: .*checkpoint: String should match",
     ):
         Scorer.open(folder)
 
@@ -150,7 +162,8 @@ def test_a_scorer_without_its_judge_says_so(folder):
 def test_a_missing_network_is_refused_by_name(folder):
     (folder / "ensemble/fold3_local_seed222.safetensors").unlink()
     with pytest.raises(
-        CheckpointError, match=r"fold3_local_seed222\.safetensors: cannot be read: No such file"
+        CheckpointError,
+        match=r"fold3_local_seed222\.safetensors: cannot be read: No such file",
     ):
         Scorer.open(folder)
 
@@ -162,7 +175,9 @@ def test_a_part_that_came_later_is_not_taken_for_the_scorers_own(folder):
     seal(folder, mean=True)
     Scorer.open(folder)
     judge.write_bytes(kept)
-    with pytest.raises(CheckpointError, match=r"judge\.json: it is not part of the scorer"):
+    with pytest.raises(
+        CheckpointError, match=r"judge\.json: it is not part of the scorer"
+    ):
         Scorer.open(folder)
 
 
@@ -188,14 +203,22 @@ def test_an_archive_of_a_folder_is_the_same_scorer(tmp_path, monkeypatch, inner)
         tmp_path / "mine", "zip", SHIPPED.parent if inner else SHIPPED, inner or None
     )
     scorer, same = Scorer.open(archive), Scorer.open(SHIPPED)
-    assert (scorer.digest, scorer.features, scorer.missing) == (same.digest, same.features, "")
+    assert (scorer.digest, scorer.features, scorer.missing) == (
+        same.digest,
+        same.features,
+        "",
+    )
     assert files_of(archive) == [Path(archive)]
     unpacked = {
-        path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()
+        path: path.stat().st_mtime_ns
+        for path in (tmp_path / "cache").rglob("*")
+        if path.is_file()
     }
     assert Scorer.open(archive).digest == same.digest
     assert unpacked == {
-        path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()
+        path: path.stat().st_mtime_ns
+        for path in (tmp_path / "cache").rglob("*")
+        if path.is_file()
     }
 
 

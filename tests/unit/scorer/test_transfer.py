@@ -21,16 +21,21 @@ def test_loss_and_order_of_pools_by_hand():
         {"dockq": [0.1, 0.2, 0.3, 0.4, 0.5, 0.51, 0.52], "target": "T", "cluster": "c"}
     )
     value = np.array([4.0, 3, 2, 1, 0, 1, 2])
-    drawn = [pool(0, 1, 2, 3), pool(4, 5, 6), pool(0, 3)]  # the second is not worth ranking
+    # the second is not worth ranking
+    drawn = [pool(0, 1, 2, 3), pool(4, 5, 6), pool(0, 3)]
     found = _of_pools(decoys, drawn, lambda each: value[each.rows])
     assert found["loss"].tolist() == pytest.approx([0.3, 0.3])
     assert found["spearman"].tolist() == pytest.approx([-1.0, np.nan], nan_ok=True)
     undecided = _of_pools(decoys, drawn[:1], lambda each: np.ones(4))
-    assert undecided[["loss", "spearman"]].values.tolist() == [[pytest.approx(0.15), 0.0]]
+    assert undecided[["loss", "spearman"]].values.tolist() == [
+        [pytest.approx(0.15), 0.0]
+    ]
 
 
 def test_intervals_are_over_clusters():
-    rows = pd.DataFrame({"cluster": ["a"] * 98 + ["b", "c"], "loss": [0.0] * 98 + [1.0, 1.0]})
+    rows = pd.DataFrame(
+        {"cluster": ["a"] * 98 + ["b", "c"], "loss": [0.0] * 98 + [1.0, 1.0]}
+    )
     value, low, high = interval(rows, "loss")
     assert value == pytest.approx(0.02)
     assert low == 0

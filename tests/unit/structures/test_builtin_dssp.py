@@ -44,7 +44,9 @@ def all_of(complex_: Complex) -> Dssp:
 
 
 @needs_mkdssp
-def test_on_the_reference_decoys_it_agrees_with_mkdssp_within_the_gates(reference_dir: Path):
+def test_on_the_reference_decoys_it_agrees_with_mkdssp_within_the_gates(
+    reference_dir: Path,
+):
     total: dict[str, int] = {}
     for name in REFERENCE:
         complex_ = read_complex(reference_dir / "topoqa" / "pdb" / f"{name}.pdb.gz")
@@ -84,7 +86,10 @@ def shaken(complex_: Complex, by: float, scale: float = 1.0) -> Complex:
 
 def chopped(complex_: Complex) -> Complex:
     """Twelve residues to a chain: no more than the 26 chains that mkdssp can tell apart."""
-    residues = (r._replace(chain=f"{r.chain}{i // 12:02}") for i, r in enumerate(complex_.residues))
+    residues = (
+        r._replace(chain=f"{r.chain}{i // 12:02}")
+        for i, r in enumerate(complex_.residues)
+    )
     return replace(complex_, residues=tuple(residues))
 
 
@@ -99,7 +104,9 @@ DAMAGE: dict[str, Callable[[Complex], Complex]] = {
     "untouched": lambda c: c,
     "moved": lambda c: replace(moved(c, 4), xyz=np.round(moved(c, 4).xyz, 3)),
     "gaps": lambda c: without(c, some(c, 0.1)[c.residue_of]),
-    "atoms missing": lambda c: without(c, np.random.default_rng(1).random(len(c.xyz)) < 0.03),
+    "atoms missing": lambda c: without(
+        c, np.random.default_rng(1).random(len(c.xyz)) < 0.03
+    ),
     "unknown residues": lambda c: read_as(c, "UNK", 0.1),
     "not protein": lambda c: read_as(c, "", 0.1),
     "prolines": lambda c: read_as(c, "PRO", 0.2),
@@ -126,13 +133,17 @@ def test_whatever_happened_to_a_decoy_it_agrees_with_mkdssp(name, damage):
 
 def assert_same(one: Dssp, other: Dssp):
     for field in ("reported", "structure", "accessibility", "phi", "psi"):
-        np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
+        np.testing.assert_array_equal(
+            getattr(one, field), getattr(other, field), err_msg=field
+        )
 
 
 def test_accessibility_of_some_residues_is_the_same_as_when_all_are_asked_for(decoy):
     wanted = np.array([70, 3, 4, 100])
     some_, all_ = builtin_dssp(decoy, wanted), all_of(decoy)
-    np.testing.assert_array_equal(some_.accessibility[wanted], all_.accessibility[wanted])
+    np.testing.assert_array_equal(
+        some_.accessibility[wanted], all_.accessibility[wanted]
+    )
     assert not np.delete(some_.accessibility, wanted).any()
     np.testing.assert_array_equal(some_.structure, all_.structure)
 
@@ -141,7 +152,9 @@ def test_accessibility_of_some_residues_is_the_same_as_when_all_are_asked_for(de
 
 
 @pytest.mark.parametrize("atom", [b"N", b"CA", b"C", b"O"])
-def test_a_residue_without_one_of_its_backbone_atoms_is_not_found_and_the_others_are(decoy, atom):
+def test_a_residue_without_one_of_its_backbone_atoms_is_not_found_and_the_others_are(
+    decoy, atom
+):
     dssp = all_of(without(decoy, (decoy.residue_of == 30) & (decoy.atom_names == atom)))
     assert np.flatnonzero(~dssp.reported).tolist() == [30]
     assert (dssp.psi[29], dssp.phi[31]) == (360.0, 360.0)
@@ -172,6 +185,8 @@ def test_nonsense_gets_an_answer(case):
     dssp = all_of(NONSENSE[case])
     for values in (dssp.accessibility, dssp.phi, dssp.psi):
         assert np.isfinite(values).all()
-    assert set(dssp.structure.tolist()) <= set(np.array(list("HBEGITS-"), "S1").tolist())
+    assert set(dssp.structure.tolist()) <= set(
+        np.array(list("HBEGITS-"), "S1").tolist()
+    )
     assert (dssp.accessibility >= 0).all()
     assert not dssp.accessibility[~dssp.reported].any()

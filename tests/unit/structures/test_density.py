@@ -33,7 +33,9 @@ def copies(one: Complex, count: int, blur: float = 0.0) -> Complex:
     return replace(
         one,
         residues=tuple(
-            r._replace(chain=f"{r.chain}{i}") for i in range(count) for r in one.residues
+            r._replace(chain=f"{r.chain}{i}")
+            for i in range(count)
+            for r in one.residues
         ),
         names=one.names * count,
         parents=one.parents * count,
@@ -41,7 +43,9 @@ def copies(one: Complex, count: int, blur: float = 0.0) -> Complex:
         atom_names=np.tile(one.atom_names, count),
         residue_of=np.tile(one.residue_of, count) + np.repeat(k, atoms) * n,
         ca=np.where(
-            np.tile(one.ca, count) >= 0, np.tile(one.ca, count) + np.repeat(k, n) * atoms, -1
+            np.tile(one.ca, count) >= 0,
+            np.tile(one.ca, count) + np.repeat(k, n) * atoms,
+            -1,
         ),
     )
 
@@ -54,7 +58,8 @@ def test_four_copies_in_one_place_pass_and_need_little_memory(decoy):
     check_density(many)
     assert most_in_a_cube(many.xyz, 0) > 0.6 * MAX_HEAVY
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
-    choices["topology"](decoy, np.flatnonzero(decoy.ca >= 0)[:1])  # compiles, if nothing has yet
+    # compiles, if nothing has yet
+    choices["topology"](decoy, np.flatnonzero(decoy.ca >= 0)[:1])
     tracemalloc.start()
     found = choices["interface"](many).index
     topology = choices["topology"](many, found)
@@ -111,6 +116,7 @@ def test_an_interface_of_too_many_contacts_is_refused(monkeypatch):
     ca_cutoff_interface(CaCutoff(), complex_)
     monkeypatch.setattr(interface, "MAX_CONTACTS", contacts - 1)
     with pytest.raises(
-        StructureError, match=rf"more than {contacts - 1} pairs of residues .* within 10 Å"
+        StructureError,
+        match=rf"more than {contacts - 1} pairs of residues .* within 10 Å",
     ):
         ca_cutoff_interface(CaCutoff(), complex_)

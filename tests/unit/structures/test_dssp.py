@@ -43,7 +43,9 @@ def assert_same(one, other, within: float = 0.0):
 # ---- what mkdssp is given ---------------------------------------------------------------------------------
 
 
-def test_only_protein_is_given_and_modified_residues_under_their_parent_s_name(tmp_path):
+def test_only_protein_is_given_and_modified_residues_under_their_parent_s_name(
+    tmp_path,
+):
     others = [
         Atom("O", "HOH", "A", 5, 9.0, 9.0, 9.0, het=True),
         Atom("P", "DA", "C", 1, 20.0, 0.0, 0.0),
@@ -54,14 +56,18 @@ def test_only_protein_is_given_and_modified_residues_under_their_parent_s_name(t
         *others,
     ]
     text, position = normalised_pdb(read_complex(write(tmp_path / "d.pdb", pdb(atoms))))
-    assert [line[17:22] for line in text.splitlines()[1:-1]] == ["MET A"] * 5 + ["ALA B"] * 5
+    assert [line[17:22] for line in text.splitlines()[1:-1]] == ["MET A"] * 5 + [
+        "ALA B"
+    ] * 5
     assert position == {("A", 1): 0, ("B", 1): 1}
 
 
 def test_more_than_26_chains_share_letters_for_mkdssp_reports_no_more():
     residues = [(f"chain{i:02}", 1, "", (4.0 * i, 0.0, 0.0)) for i in range(63)]
     text, position = normalised_pdb(ca_trace(residues))
-    assert {line[21] for line in text.splitlines()[1:-1]} == set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    assert {line[21] for line in text.splitlines()[1:-1]} == set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    )
     assert sorted(position.values()) == list(range(63))
 
 
@@ -84,9 +90,12 @@ def test_more_residues_in_a_chain_than_the_format_holds_are_an_error():
 
 @needs_mkdssp
 @pytest.mark.parametrize(
-    "name", ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"]
+    "name",
+    ["1GCQ/mid1.pdb", "1AVZ/far1.pdb", "1PPE/near1.pdb.gz", "1GCQ/wrong2.cif.gz"],
 )
-def test_the_normalised_file_gets_the_same_answers_as_the_user_s_file_read_by_biopython(name):
+def test_the_normalised_file_gets_the_same_answers_as_the_user_s_file_read_by_biopython(
+    name,
+):
     path = EXAMPLES / name
     complex_, expected = read_complex(path), reference.dssp(path)
     dssp = run_dssp(complex_)
@@ -100,7 +109,9 @@ def test_the_normalised_file_gets_the_same_answers_as_the_user_s_file_read_by_bi
 
 
 @needs_mkdssp
-@pytest.mark.parametrize("shift", [[1500.0, 0, 0], [-2000.0, -2000, -2000], [0, 0, 30000.0]])
+@pytest.mark.parametrize(
+    "shift", [[1500.0, 0, 0], [-2000.0, -2000, -2000], [0, 0, 30000.0]]
+)
 def test_coordinates_wider_than_a_pdb_column_are_no_obstacle(decoy, dssp, shift):
     there = run_dssp(dataclasses.replace(decoy, xyz=decoy.xyz + shift))
     np.testing.assert_array_equal(there.structure, dssp.structure)
@@ -164,9 +175,13 @@ def test_a_program_that_cannot_be_run_is_an_error(mkdssp, tmp_path):
         dssp_version()
 
 
-def test_an_mkdssp_that_fails_or_hangs_is_a_feature_error_of_this_decoy(mkdssp, decoy, monkeypatch):
+def test_an_mkdssp_that_fails_or_hangs_is_a_feature_error_of_this_decoy(
+    mkdssp, decoy, monkeypatch
+):
     mkdssp("echo one; echo the last word >&2; exit 3")
-    with pytest.raises(FeatureError, match="failed with exit status 3 and said: the last word"):
+    with pytest.raises(
+        FeatureError, match="failed with exit status 3 and said: the last word"
+    ):
         run_dssp(decoy)
     mkdssp("exit 0")  # and writes nothing
     with pytest.raises(FeatureError, match="and said: nothing"):

@@ -38,7 +38,9 @@ def read(tmp_path):
 
 @BOTH
 @pytest.mark.parametrize("hetero", ["AHA", "HAA", "AAH", "AHHA", "HHHH"])
-def test_amino_acids_that_are_bonded_are_part_of_the_chain(read, tmp_path, as_text, name, hetero):
+def test_amino_acids_that_are_bonded_are_part_of_the_chain(
+    read, tmp_path, as_text, name, hetero
+):
     complex_ = read(as_text([*chain("A", "AAA"), *chain("B", hetero, y=6.0)]), name)
     assert complex_.parents == ("ALA",) * (3 + len(hetero))
     n = hetero.count("H")
@@ -47,10 +49,13 @@ def test_amino_acids_that_are_bonded_are_part_of_the_chain(read, tmp_path, as_te
     )
     assert dict(sketch(tmp_path / name).chains) == {"A": "AAA", "B": "A" * len(hetero)}
     plain = read(
-        as_text([*chain("A", "AAA"), *chain("B", "A" * len(hetero), y=6.0)]), f"plain_{name}"
+        as_text([*chain("A", "AAA"), *chain("B", "A" * len(hetero), y=6.0)]),
+        f"plain_{name}",
     )
     np.testing.assert_array_equal(complex_.ca, plain.ca)
-    found, expected = (ca_cutoff_interface(CaCutoff(), each) for each in (complex_, plain))
+    found, expected = (
+        ca_cutoff_interface(CaCutoff(), each) for each in (complex_, plain)
+    )
     np.testing.assert_array_equal(found.index, expected.index)
 
 

@@ -11,7 +11,12 @@ import pytest
 from toporank.errors import ConfigError
 from toporank.files import atomic
 from toporank.inputs.folders import find_decoys
-from toporank.structures.identity import LONGEST_NAME, ResidueId, split_suffix, structure_format
+from toporank.structures.identity import (
+    LONGEST_NAME,
+    ResidueId,
+    split_suffix,
+    structure_format,
+)
 
 
 def lay(folder: Path, *names: str) -> Path:
@@ -24,7 +29,9 @@ def lay(folder: Path, *names: str) -> Path:
 
 
 def found(folder: Path) -> list[tuple[str, str, str]]:
-    return [(d.target, d.name, os.path.basename(d.path)) for d in find_decoys("set", folder)]
+    return [
+        (d.target, d.name, os.path.basename(d.path)) for d in find_decoys("set", folder)
+    ]
 
 
 # ---- suffixes ------------------------------------------------------------------------------------
@@ -132,7 +139,9 @@ def test_files_that_are_not_structures_and_hidden_ones_are_passed_over(tmp_path)
     assert found(tmp_path) == [("T", "a", "a.pdb")]
 
 
-def test_a_folder_inside_a_target_is_no_decoy_whatever_it_is_called_but_its_files_are(tmp_path):
+def test_a_folder_inside_a_target_is_no_decoy_whatever_it_is_called_but_its_files_are(
+    tmp_path,
+):
     lay(tmp_path, "T/a.pdb", "T/deeper.pdb/b.pdb", "T/deeper/c.pdb")
     assert found(tmp_path) == [
         ("T", "a", "a.pdb"),
@@ -161,7 +170,9 @@ UNPRINTABLE = [
 @pytest.mark.parametrize("place", ["T/{}.pdb", "{}/a.pdb", "T/seed-1_sample-0/{}.cif"])
 def test_an_unprintable_name_refuses_its_own_file_only(tmp_path, name, place):
     lay(tmp_path, "T/good.pdb", place.format(name))
-    refused, good = sorted(find_decoys("set", tmp_path), key=lambda decoy: decoy.refused == "")
+    refused, good = sorted(
+        find_decoys("set", tmp_path), key=lambda decoy: decoy.refused == ""
+    )
     assert (good.key, good.refused) == (("T", "good"), "")
     whose = "folder" if place.startswith("{") else "file"
     assert (
@@ -173,9 +184,14 @@ def test_an_unprintable_name_refuses_its_own_file_only(tmp_path, name, place):
 
 
 @pytest.mark.parametrize("letter", ["x", "ß", "№"])
-def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(tmp_path, letter):
+def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(
+    tmp_path, letter
+):
     size = len(letter.encode())
-    longest, longer = letter * (LONGEST_NAME // size), letter * (LONGEST_NAME // size + 1)
+    longest, longer = (
+        letter * (LONGEST_NAME // size),
+        letter * (LONGEST_NAME // size + 1),
+    )
     lay(tmp_path, f"T/{longest}.pdb", f"T/{longer}.pdb", f"{longer}/a.pdb")
     decoys = find_decoys("set", tmp_path)
     assert [bool(decoy.refused) for decoy in decoys if decoy.name == longest] == [False]
@@ -183,9 +199,11 @@ def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(tmp_
     assert len(refused) == 2
     for decoy in refused:
         assert re.search(
-            r"is 24\d bytes long, at most 240 are possible \(shorten it\)", decoy.refused
+            r"is 24\d bytes long, at most 240 are possible \(shorten it\)",
+            decoy.refused,
         )
-        atomic.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.csv", "")  # has room
+        # has room
+        atomic.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.csv", "")
 
 
 def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):

@@ -67,7 +67,8 @@ ANTIGEN = LYSOZYME, -TOUCHING
 
 
 @pytest.mark.parametrize(
-    "pair", [(HEAVY, LIGHT), (LIGHT, HEAVY), (HEAVY, LAMBDA), (ALPHA, BETA), (GAMMA, DELTA)]
+    "pair",
+    [(HEAVY, LIGHT), (LIGHT, HEAVY), (HEAVY, LAMBDA), (ALPHA, BETA), (GAMMA, DELTA)],
 )
 def test_two_variable_domains_that_face_each_other_are_one_body(pair):
     assert bodies(A=(pair[0], 0.0), B=(pair[1], FACING), C=ANTIGEN) == "A+B C"
@@ -77,7 +78,13 @@ def test_two_variable_domains_that_face_each_other_are_one_body(pair):
 
 
 @pytest.mark.parametrize(
-    "pair", [(LIGHT, LIGHT), (LIGHT, LIGHT.replace("S", "T", 3)), (HEAVY, NANOBODY), (BETA, BETA)]
+    "pair",
+    [
+        (LIGHT, LIGHT),
+        (LIGHT, LIGHT.replace("S", "T", 3)),
+        (HEAVY, NANOBODY),
+        (BETA, BETA),
+    ],
 )
 def test_two_domains_of_one_class_are_two_bodies(pair):
     """Such as a dimer of light chains, which pack as heavy and light chain do."""
@@ -102,7 +109,9 @@ def test_of_two_antibodies_each_chain_has_the_one_that_it_faces():
 def test_an_mhc_molecule_is_one_body_with_its_microglobulin_or_its_other_chain():
     assert bodies(A=(CLASS_1, 0.0), B=(B2M, TOUCHING), C=ANTIGEN) == "A+B C"
     assert bodies(A=(CLASS_1, 0.0), B=(B2M, APART), C=ANTIGEN) == ""
-    assert bodies(A=(CLASS_2_ALPHA, 0.0), B=(CLASS_2_BETA, TOUCHING), C=ANTIGEN) == "A+B C"
+    assert (
+        bodies(A=(CLASS_2_ALPHA, 0.0), B=(CLASS_2_BETA, TOUCHING), C=ANTIGEN) == "A+B C"
+    )
     antigen = {"B": (B2M, -TOUCHING), "H": (HEAVY, 0.0), "L": (LIGHT, FACING)}
     assert bodies(**antigen) == "B H+L", "an antibody is no MHC molecule"
 
@@ -116,7 +125,11 @@ def test_a_peptide_is_a_partner_of_its_own_until_something_binds_to_both():
     assert bodies(**MHC, **RECEPTOR) == "A+B+C D+E"
     without = {name: of_chain for name, of_chain in MHC.items() if name != "B"}
     assert bodies(**without, **RECEPTOR) == "A+C D+E"
-    class_2 = {"A": (CLASS_2_ALPHA, 0.0), "B": (CLASS_2_BETA, TOUCHING), "C": (PEPTIDE, -5.0)}
+    class_2 = {
+        "A": (CLASS_2_ALPHA, 0.0),
+        "B": (CLASS_2_BETA, TOUCHING),
+        "C": (PEPTIDE, -5.0),
+    }
     assert bodies(**class_2) == "A+B C"
     assert bodies(**class_2, **RECEPTOR) == "A+B+C D+E"
     loose = {**MHC, "C": (PEPTIDE, 500.0)}
@@ -128,7 +141,10 @@ def test_a_sentence_names_each_body_and_how_it_counts():
     receptor = [Pair(RECEPTOR_PAIR, "D", "E")]
     both = "A, B and C are an MHC molecule with its peptide, and D and E are a T-cell receptor"
     partners = (("A", "B", "C"), ("D", "E"))
-    assert sentence_of_pairs(partners, [*mhc, *receptor]) == f"{both}: counted as A+B+C against D+E"
+    assert (
+        sentence_of_pairs(partners, [*mhc, *receptor])
+        == f"{both}: counted as A+B+C against D+E"
+    )
     mhc_alone = "A and B are an MHC molecule: counted as A+B against C"
     assert sentence_of_pairs((("A", "B"), ("C",)), mhc[:1]) == mhc_alone
     assert sentence_of_pairs((("A", "D"), ("B",)), mhc) == ""
@@ -172,7 +188,9 @@ def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(
 ):
     atoms = near(read_atoms(ANTIBODY), distance, wider)
     complex_ = read_complex(write_pdb(tmp_path / "cut.pdb", atoms))
-    assert not any(domains_of(sequence) for _, sequence in sketch(tmp_path / "cut.pdb").chains)
+    assert not any(
+        domains_of(sequence) for _, sequence in sketch(tmp_path / "cut.pdb").chains
+    )
     assert natural_bodies(complex_) == (("A",), ("H", "L"))
     far = away(atoms, "L", 60.0)
     assert natural_bodies(read_complex(write_pdb(tmp_path / "far.pdb", far))) == ()

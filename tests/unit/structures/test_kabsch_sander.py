@@ -37,7 +37,8 @@ def chain_of(phi: float, psi: float, n: int) -> np.ndarray:
         for (_, ca, c), (after, _, _) in itertools.pairwise(trace)
     ]
     oxygen = [
-        c + 1.231 * v / np.linalg.norm(v) for c, v in zip(trace[:, 2], bisector, strict=False)
+        c + 1.231 * v / np.linalg.norm(v)
+        for c, v in zip(trace[:, 2], bisector, strict=False)
     ]
     return np.concatenate([trace[:n], np.array(oxygen)[:, None]], axis=1)
 
@@ -51,7 +52,10 @@ def turned(strand: np.ndarray, k: int) -> np.ndarray:
     side = strand[k, 3] - strand[k, 2]
     side -= side @ along * along
     side /= np.linalg.norm(side)
-    axis, centre = np.cross(along, side), 0.5 * (strand[k, 0] + strand[k, 3]) + 1.45 * side
+    axis, centre = (
+        np.cross(along, side),
+        0.5 * (strand[k, 0] + strand[k, 3]) + 1.45 * side,
+    )
     return 2 * (centre + ((strand - centre) @ axis)[..., None] * axis) - strand
 
 
@@ -60,7 +64,9 @@ def states(*chains: np.ndarray, proline: tuple[int, ...] = ()) -> str:
     backbone = np.concatenate(chains)
     number = np.repeat(np.arange(len(chains)), [len(c) for c in chains])
     return b"".join(
-        secondary_structure(backbone, number, np.isin(np.arange(len(number)), proline))[0]
+        secondary_structure(backbone, number, np.isin(np.arange(len(number)), proline))[
+            0
+        ]
     ).decode()
 
 
@@ -92,7 +98,10 @@ def test_a_single_turn_is_t_and_a_chain_too_short_for_one_is_bent():
 
 def test_a_helix_ends_where_prolines_have_no_hydrogen_to_give():
     """The last bond is from residue 9 to residue 5; a chain that goes on like this is bent."""
-    assert states(chain_of(-57, -47, 20), proline=tuple(range(10, 20))) == "-HHHHHHHHSSSSSSSSS--"
+    assert (
+        states(chain_of(-57, -47, 20), proline=tuple(range(10, 20)))
+        == "-HHHHHHHHSSSSSSSSS--"
+    )
 
 
 # ---- strands -------------------------------------------------------------------------------------
@@ -154,4 +163,6 @@ def test_atoms_in_one_place_do_not_cover_each_other(apart, share):
 def test_no_residues_have_no_state_and_no_surface():
     none = np.zeros(0, int)
     assert states(np.zeros((0, 4, 3))) == ""
-    assert accessibility(np.zeros((0, 3)), np.zeros(0, "S8"), np.zeros(1, int), none).shape == (0,)
+    assert accessibility(
+        np.zeros((0, 3)), np.zeros(0, "S8"), np.zeros(1, int), none
+    ).shape == (0,)

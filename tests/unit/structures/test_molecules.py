@@ -30,7 +30,9 @@ def example() -> dict[str, list[Atom]]:
             number -= first.setdefault(name, number) - 1
             xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
             element = line[76:78].strip()
-            atom = Atom(line[12:16].strip(), line[17:20], name, number, *xyz, element=element)
+            atom = Atom(
+                line[12:16].strip(), line[17:20], name, number, *xyz, element=element
+            )
             chains[name].append(atom)
     return chains
 
@@ -41,14 +43,17 @@ A, B = example().values()
 def called(atoms: list[Atom], chain: str, first: int = 1, x: float = 0.0) -> list[Atom]:
     """The atoms with another chain name, numbered from another number on, and moved by x Å."""
     return [
-        replace(a, chain=chain, number=a.number + first - 1, x=round(a.x + x, 3)) for a in atoms
+        replace(a, chain=chain, number=a.number + first - 1, x=round(a.x + x, 3))
+        for a in atoms
     ]
 
 
 def numbered(atoms: list[Atom], start: int = 1) -> str:
     """PDB text whose atoms are numbered from `start` on."""
     lines = pdb(atoms).splitlines(keepends=True)
-    return "".join(f"{line[:6]}{serial:5d}{line[11:]}" for serial, line in enumerate(lines, start))
+    return "".join(
+        f"{line[:6]}{serial:5d}{line[11:]}" for serial, line in enumerate(lines, start)
+    )
 
 
 def without(atoms: list[Atom], first: int, last: int) -> list[Atom]:
@@ -96,12 +101,18 @@ MOLECULES = {
         [called(A, "A"), TER, called(B, "A", 120), TER, called(A, "H", 1, 50)],
         "A A_2 H",
     ),
-    "a third copy": ([called(A, "A"), TER, called(B, "B"), TER, called(A, "A", 1, 50)], "A B A_2"),
+    "a third copy": (
+        [called(A, "A"), TER, called(B, "B"), TER, called(A, "A", 1, 50)],
+        "A B A_2",
+    ),
     "ClusPro, homodimer": (
         [CLUSPRO[0], called(A, "A"), END, CLUSPRO[1], called(A, "A", 1, 40), END],
         "A A_2",
     ),
-    "ClusPro": ([CLUSPRO[0], called(A, "A"), END, CLUSPRO[1], called(B, "A"), END], "A A_2"),
+    "ClusPro": (
+        [CLUSPRO[0], called(A, "A"), END, CLUSPRO[1], called(B, "A"), END],
+        "A A_2",
+    ),
     "three files joined": (
         [called(A, "A"), END, called(B, "B"), END, called(A, "C", 1, 50), END],
         "A B C",
@@ -154,10 +165,14 @@ def test_a_chain_that_lacks_residues_or_is_numbered_oddly_stays_one(tmp_path, ca
     assert set(sizes(read(tmp_path, *ONE_CHAIN[case]))) == {"A", "B"}
 
 
-@pytest.mark.parametrize("first", [501, 84], ids=["HADDOCK", "numbered from end to end"])
+@pytest.mark.parametrize(
+    "first", [501, 84], ids=["HADDOCK", "numbered from end to end"]
+)
 def test_a_chain_that_goes_on_far_away_is_named(tmp_path, first):
     """Two molecules without TER, as HADDOCK joins the chains of one partner."""
-    complex_ = read(tmp_path, called(A, "A"), called(B, "A", first), TER, called(A, "B", 1, 30))
+    complex_ = read(
+        tmp_path, called(A, "A"), called(B, "A", first), TER, called(A, "B", 1, 30)
+    )
     assert sizes(complex_) == {"A": 214, "B": 83}
     (note,) = complex_.notes
     assert note.startswith(
@@ -172,7 +187,9 @@ def test_another_label_name_is_another_molecule(tmp_path, first):
     program was given.
     """
     document = gemmi.cif.read_string(mmcif([*called(A, "A"), *called(B, "B", first)]))
-    table = document[0].find("_atom_site.", ["auth_asym_id", "label_asym_id", "auth_seq_id"])
+    table = document[0].find(
+        "_atom_site.", ["auth_asym_id", "label_asym_id", "auth_seq_id"]
+    )
     for row in table:
         is_second = int(row[2]) >= first
         row[0] = "A"
@@ -185,7 +202,10 @@ def test_another_label_name_is_another_molecule(tmp_path, first):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ([A, B, END, called(A, "A", 1, 9), called(B, "B", 1, 9), END], "atoms after END"),
+        (
+            [A, B, END, called(A, "A", 1, 9), called(B, "B", 1, 9), END],
+            "atoms after END",
+        ),
         ([A, END, called(A, "A", 1, 9), END], "atoms after END"),
         (
             [A, TER, B, TER, called(A, "A", 1, 50), TER, called(B, "B", 1, 60), TER],

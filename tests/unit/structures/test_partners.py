@@ -22,7 +22,12 @@ from toporank.files.graph_file import Graph
 from toporank.inputs.complexes import BY_FOLDER, group
 from toporank.learning.pyg_files import as_file
 from toporank.structures.identity import Decoy, Status
-from toporank.structures.partners import parse_partners, partners_of, partners_text, read_partners
+from toporank.structures.partners import (
+    parse_partners,
+    partners_of,
+    partners_text,
+    read_partners,
+)
 from toporank.structures.sketch import sketch
 
 CHOICES = resolve({stage: {} for stage in DEFAULT_MODULES})
@@ -125,7 +130,9 @@ def written(
     for line in LINES:
         new = chain(line[21], int(line[22:26]))
         x = float(line[30:38]) + (shift or {}).get(new, 0.0)
-        by_chain.setdefault(new, []).append(f"{line[:21]}{new}{line[22:30]}{x:8.3f}{line[38:]}\n")
+        by_chain.setdefault(new, []).append(
+            f"{line[:21]}{new}{line[22:30]}{x:8.3f}{line[38:]}\n"
+        )
     by_chain.pop("", None)
     chains = ["".join([*lines, "TER\n"]) for lines in by_chain.values()]
     path = Path("in", f"{name}.pdb")
@@ -146,13 +153,21 @@ def cut(chain: str, number: int) -> str:
 def graphs_of(*decoys: tuple[Decoy, str]) -> list[Graph]:
     """The graphs of decoys with these partners."""
     rows = built(*decoys)
-    assert [row.status for row in rows] == [Status.OK] * len(rows), [row.reason for row in rows]
-    return [published_graph(Path("results/ds/graphs/T", f"{row.decoy}.pt")) for row in rows]
+    assert [row.status for row in rows] == [Status.OK] * len(rows), [
+        row.reason for row in rows
+    ]
+    return [
+        published_graph(Path("results/ds/graphs/T", f"{row.decoy}.pt")) for row in rows
+    ]
 
 
 def built(*decoys: tuple[Decoy, str]) -> list[LedgerRow]:
-    partners = {decoy.key: partners_text(parse_partners(text)) for decoy, text in decoys if text}
-    rows = build([decoy for decoy, _ in decoys], CHOICES, Store(Path("store")), partners=partners)
+    partners = {
+        decoy.key: partners_text(parse_partners(text)) for decoy, text in decoys if text
+    }
+    rows = build(
+        [decoy for decoy, _ in decoys], CHOICES, Store(Path("store")), partners=partners
+    )
     return [next(row for row in rows if row.key == decoy.key) for decoy, _ in decoys]
 
 
@@ -172,7 +187,9 @@ def test_two_chains_as_one_partner_have_the_interface_of_one_chain():
     """Cut in two and joined by the partners, a chain meets the other as before; only DSSP sees the
     cut.
     """
-    plain, joined = graphs_of((written("plain", whole), ""), (written("cut", cut), "H+L:A"))
+    plain, joined = graphs_of(
+        (written("plain", whole), ""), (written("cut", cut), "H+L:A")
+    )
     chain, number = np.char.partition(plain.metadata["residues"], ":")[:, [0, 2]].T
     order = np.argsort(chain != SECOND, kind="stable")
     numbers = np.char.partition(joined.metadata["residues"], ":")[:, 2]
@@ -197,7 +214,9 @@ def test_a_chain_that_touches_nothing_changes_no_number(module, monkeypatch):
     far = ""
     for line in LINES:
         if line[21] == FIRST:
-            far += f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n"
+            far += (
+                f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n"
+            )
     plain, beside = graphs_of(
         (written("plain", whole), ""), (written("beside", whole, more=far), "")
     )
@@ -215,7 +234,10 @@ def test_an_interface_is_the_graph_of_its_two_partners_byte_for_byte():
     for name, digest in found.items():
         content = artefact("graphs", digest, member, row, *known)
         built((decoy, name))
-        assert as_file("graphs", content) == Path("results/ds/graphs/T/all.pt").read_bytes()
+        assert (
+            as_file("graphs", content)
+            == Path("results/ds/graphs/T/all.pt").read_bytes()
+        )
 
 
 # ---- what becomes of a decoy ---------------------------------------------------------------------
@@ -234,10 +256,15 @@ def test_a_partner_that_touches_no_other_is_named_with_its_distance():
 
 
 def test_a_chain_that_the_other_decoys_have_is_missed():
-    less = written("less", lambda chain, number: "" if chain == SECOND else cut(chain, number))
+    less = written(
+        "less", lambda chain, number: "" if chain == SECOND else cut(chain, number)
+    )
     rows = told(*((written(f"full{i}", cut), "") for i in range(2)), (less, ""))
     assert (rows["less"].status, rows["less"].n_chains) == (Status.CHAIN_MISSING, 2)
-    assert rows["less"].reason == "of 3 protein chains that most models of the target have, 2: no A"
+    assert (
+        rows["less"].reason
+        == "of 3 protein chains that most models of the target have, 2: no A"
+    )
     assert rows["full0"].status == Status.OK
 
 
@@ -257,7 +284,11 @@ def test_the_same_atoms_between_other_partners_are_no_copy():
     """
     first, second, third = (written(name, cut) for name in ("first", "second", "third"))
     rows = told((first, "H+L:A"), (second, "H:L"), (third, "H+L:A"))
-    assert [rows[name].duplicate_of for name in ("first", "second", "third")] == ["", "", "first"]
+    assert [rows[name].duplicate_of for name in ("first", "second", "third")] == [
+        "",
+        "",
+        "first",
+    ]
 
 
 @pytest.mark.parametrize(

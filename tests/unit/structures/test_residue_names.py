@@ -26,7 +26,9 @@ def chain(
     """
     atoms = []
     for k, residue in enumerate(residues):
-        atoms += changed(alanine(residue[3:] + name, first + k, step * k, y), residue=residue[:3])
+        atoms += changed(
+            alanine(residue[3:] + name, first + k, step * k, y), residue=residue[:3]
+        )
     return atoms
 
 
@@ -61,7 +63,8 @@ def test_a_name_of_four_letters_is_that_of_the_residue(read, long, short, place)
     assert complex_.notes == (f"1 {long} read as {short}",)
     names[place] = short
     assert_same(
-        replace(complex_, notes=()), read(pdb([*chain("A", names), *partner()]), "short.pdb")
+        replace(complex_, notes=()),
+        read(pdb([*chain("A", names), *partner()]), "short.pdb"),
     )
 
 
@@ -97,13 +100,17 @@ def test_a_chain_name_of_two_letters_stays_one(read, second):
     "atoms",
     [
         chain("A", ["ALA", "HISE", "ALA"], step=9.0),
-        [*chain("A", ["ALA", "HISE", "ALA"]), *chain("EA", ["HIS", "SER", "ALA"], y=12.0)],
+        [
+            *chain("A", ["ALA", "HISE", "ALA"]),
+            *chain("EA", ["HIS", "SER", "ALA"], y=12.0),
+        ],
     ],
     ids=["no bonds", "numbers occur twice"],
 )
 def test_where_it_cannot_be_said_the_file_is_refused(read, atoms):
     with pytest.raises(
-        StructureError, match=r"column 21 .*HISE of chain 'A'.* chain 'EA'.*three letters"
+        StructureError,
+        match=r"column 21 .*HISE of chain 'A'.* chain 'EA'.*three letters",
     ):
         read(pdb([*atoms, *partner()]))
 

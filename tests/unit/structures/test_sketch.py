@@ -6,7 +6,17 @@ from __future__ import annotations
 
 import pytest
 
-from structures_text import EXAMPLES, Atom, alanine, changed, mmcif, pair, pdb, shifted, write
+from structures_text import (
+    EXAMPLES,
+    Atom,
+    alanine,
+    changed,
+    mmcif,
+    pair,
+    pdb,
+    shifted,
+    write,
+)
 from toporank.building.target_chains import sequences
 from toporank.errors import StructureError
 from toporank.inputs.confidence.bfactors import b_factors
@@ -21,7 +31,9 @@ BOTH = pytest.mark.parametrize(
 
 
 def in_models(*models: str, mark: str = "MODEL     {:4d}\n") -> str:
-    return "".join(f"{mark.format(n)}{text}ENDMDL\n" for n, text in enumerate(models, 1))
+    return "".join(
+        f"{mark.format(n)}{text}ENDMDL\n" for n, text in enumerate(models, 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,8 +85,16 @@ def test_the_places_of_the_atoms_are_the_same_in_every_format_and_precision(tmp_
 @BOTH
 def test_each_model_of_a_file_has_its_own_places(tmp_path, as_text, name):
     further = shifted(pair(), 5.0)
-    models = [*changed(pair(), model=1), *changed(further, model=2), *changed(pair(), model=3)]
-    text = in_models(pdb(pair()), pdb(further), pdb(pair())) if as_text is pdb else mmcif(models)
+    models = [
+        *changed(pair(), model=1),
+        *changed(further, model=2),
+        *changed(pair(), model=3),
+    ]
+    text = (
+        in_models(pdb(pair()), pdb(further), pdb(pair()))
+        if as_text is pdb
+        else mmcif(models)
+    )
     found = sketch(write(tmp_path / name, text))
     assert found.atoms_of(1) == found.atoms_of(3) != found.atoms_of(2) != ""
     assert (
@@ -131,7 +151,9 @@ def test_models_end_where_they_end_however_that_is_written(tmp_path, text):
         ("d.pdb", in_models(pdb(pair())[:40] + "\n", pdb(pair()))),
     ],
 )
-def test_a_file_that_the_reader_refuses_is_refused_in_the_same_words(tmp_path, name, text):
+def test_a_file_that_the_reader_refuses_is_refused_in_the_same_words(
+    tmp_path, name, text
+):
     path = write(tmp_path / name, text)
     with pytest.raises(StructureError) as of_reader:
         read_complex(path)
@@ -140,13 +162,17 @@ def test_a_file_that_the_reader_refuses_is_refused_in_the_same_words(tmp_path, n
     assert str(of_sketch.value) == str(of_reader.value)
 
 
-def test_sketch_complex_and_b_factors_of_a_file_take_one_read_and_one_parse(tmp_path, monkeypatch):
+def test_sketch_complex_and_b_factors_of_a_file_take_one_read_and_one_parse(
+    tmp_path, monkeypatch
+):
     path = write(tmp_path / "d.pdb", pdb(pair()))
     calls = []
     for module, name in ((read, "read_text"), (read, "residues_of")):
         plain = getattr(module, name)
         monkeypatch.setattr(
-            module, name, lambda *args, plain=plain, name=name: calls.append(name) or plain(*args)
+            module,
+            name,
+            lambda *args, plain=plain, name=name: calls.append(name) or plain(*args),
         )
     sketch(path)
     read_complex(path, content=path.read_bytes())

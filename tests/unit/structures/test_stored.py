@@ -12,13 +12,23 @@ from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
 
-EXAMPLES = ["1AVZ/near1.pdb.gz", "1AVZ/mid1.cif.gz", "1GCQ/mid4.cif", "1KTZ/mid2.ent.gz"]
+EXAMPLES = [
+    "1AVZ/near1.pdb.gz",
+    "1AVZ/mid1.cif.gz",
+    "1GCQ/mid4.cif",
+    "1KTZ/mid2.ent.gz",
+]
 
 
 def same(one: Complex, other: Complex) -> bool:
-    pairs = [(getattr(one, field.name), getattr(other, field.name)) for field in fields(Complex)]
+    pairs = [
+        (getattr(one, field.name), getattr(other, field.name))
+        for field in fields(Complex)
+    ]
     return all(
-        np.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, np.ndarray) else a == b
+        np.array_equal(a, b) and a.dtype == b.dtype
+        if isinstance(a, np.ndarray)
+        else a == b
         for a, b in pairs
     )
 
@@ -42,7 +52,9 @@ def test_coordinates_that_are_no_thousandths_come_back_exactly_too(complex_, odd
     assert np.array_equal(from_bytes(to_bytes(other)).xyz, xyz, equal_nan=True)
 
 
-def test_the_digest_of_the_atoms_does_not_depend_on_what_the_file_was(complex_, tmp_path):
+def test_the_digest_of_the_atoms_does_not_depend_on_what_the_file_was(
+    complex_, tmp_path
+):
     assert atoms_digest(
         replace(complex_, notes=("read from elsewhere",), labels=())
     ) == atoms_digest(complex_)
@@ -67,5 +79,7 @@ def test_a_pdb_file_and_its_mmcif_twin_have_the_same_atoms(example, tmp_path):
     structure.remove_waters()  # which the two formats put in other places
     structure.write_pdb(str(tmp_path / "twin.pdb"))
     structure.make_mmcif_document().write_file(str(tmp_path / "twin.cif"))
-    one, other = (read_complex(tmp_path / f"twin.{suffix}") for suffix in ("pdb", "cif"))
+    one, other = (
+        read_complex(tmp_path / f"twin.{suffix}") for suffix in ("pdb", "cif")
+    )
     assert atoms_digest(one) == atoms_digest(other)

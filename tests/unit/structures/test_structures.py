@@ -63,13 +63,16 @@ def test_every_atom_comes_out_as_it_stands_in_the_file(read, as_text, name):
     assert complex_.xyz.dtype == np.float64
     np.testing.assert_array_equal(complex_.xyz, [[a.x, a.y, a.z] for a in A_BIT_OF_ALL])
     assert [n.decode() for n in complex_.atom_names] == [a.name for a in A_BIT_OF_ALL]
-    assert [(*complex_.residues[r], complex_.names[r]) for r in complex_.residue_of] == [
-        (a.chain, a.number, a.insertion_code, a.residue) for a in A_BIT_OF_ALL
-    ]
+    assert [
+        (*complex_.residues[r], complex_.names[r]) for r in complex_.residue_of
+    ] == [(a.chain, a.number, a.insertion_code, a.residue) for a in A_BIT_OF_ALL]
 
 
 def test_pdb_and_mmcif_of_the_same_atoms_give_the_same_complex(read):
-    assert_same(read(pdb(A_BIT_OF_ALL)), replace(read(mmcif(A_BIT_OF_ALL), "decoy.cif"), labels=()))
+    assert_same(
+        read(pdb(A_BIT_OF_ALL)),
+        replace(read(mmcif(A_BIT_OF_ALL), "decoy.cif"), labels=()),
+    )
 
 
 @pytest.mark.parametrize("plain", ["d.pdb", "d.ent", "d.CIF"])
@@ -89,7 +92,9 @@ def test_a_protein_residue_without_ca_has_none(read):
 
 
 @both_formats
-def test_waters_ions_ligands_and_nucleic_acids_are_read_but_are_not_protein(read, as_text, name):
+def test_waters_ions_ligands_and_nucleic_acids_are_read_but_are_not_protein(
+    read, as_text, name
+):
     others = [
         Atom("O", "HOH", "A", 301, 1.0, 1.0, 1.0, het=True),
         Atom("CA", "CA", "A", 302, 2.0, 2.0, 2.0, het=True, element="CA"),
@@ -138,8 +143,12 @@ def three_models(as_text) -> str:
     """Three models of the smallest complex; the partners come nearer from one to the next."""
     models = {n: [*alanine("A", 1, 0.0), *alanine("B", 1, 10.0 - n)] for n in (1, 2, 3)}
     if as_text is mmcif:
-        return mmcif(atom for n, atoms in models.items() for atom in changed(atoms, model=n))
-    return "".join(f"MODEL     {n:4d}\n{pdb(atoms)}ENDMDL\n" for n, atoms in models.items())
+        return mmcif(
+            atom for n, atoms in models.items() for atom in changed(atoms, model=n)
+        )
+    return "".join(
+        f"MODEL     {n:4d}\n{pdb(atoms)}ENDMDL\n" for n, atoms in models.items()
+    )
 
 
 @both_formats
@@ -194,7 +203,9 @@ def test_a_chain_that_is_written_twice_is_read_once(read, as_text, name, shift):
     copy = [*dimer(shift, chain="C")[10:], water]
     complex_ = read(as_text([*dimer(), *copy]), name)
     assert complex_.chains == ["A", "B"]
-    assert complex_.notes == ("chain C is a copy of chain B in the same place: left out",)
+    assert complex_.notes == (
+        "chain C is a copy of chain B in the same place: left out",
+    )
     assert_same(replace(complex_, notes=()), read(as_text(dimer()), f"plain_{name}"))
 
 
@@ -203,18 +214,29 @@ def test_a_chain_that_is_written_twice_is_read_once(read, as_text, name, shift):
     [
         dimer(9.0, chain="C")[10:],
         dimer(0.6, chain="C")[10:],
-        [*dimer(chain="C")[10:15], *[replace(a, x=a.x + 1.5) for a in dimer(chain="C")[15:]]],
+        [
+            *dimer(chain="C")[10:15],
+            *[replace(a, x=a.x + 1.5) for a in dimer(chain="C")[15:]],
+        ],
         dimer(chain="C")[10:15],
         dimer(0.2, chain="C", residue="SER")[10:],
     ],
-    ids=["elsewhere", "beside it", "the first residue alone", "a part of it", "another sequence"],
+    ids=[
+        "elsewhere",
+        "beside it",
+        "the first residue alone",
+        "a part of it",
+        "another sequence",
+    ],
 )
 def test_a_chain_that_only_resembles_another_stays(read, third):
     assert read(pdb([*dimer(), *third])).chains == ["A", "B", "C"]
 
 
 @both_formats
-def test_of_alternate_locations_the_one_with_the_highest_occupancy_stays(read, as_text, name):
+def test_of_alternate_locations_the_one_with_the_highest_occupancy_stays(
+    read, as_text, name
+):
     atoms = pair()
     atoms[1:2] = [
         replace(atoms[1], altloc="A", occupancy=0.3, x=0.1),
@@ -230,7 +252,9 @@ def test_of_alternate_locations_the_one_with_the_highest_occupancy_stays(read, a
 def test_of_alternate_residues_at_one_place_only_one_stays(read):
     serine = changed(alanine("A", 1, 0.0), residue="SER", altloc="A", occupancy=0.4)
     serine.append(Atom("OG", "SER", "A", 1, 2.0, 2.0, 2.0, altloc="A", occupancy=0.4))
-    glycine = changed(alanine("A", 1, 0.1)[:4], residue="GLY", altloc="B", occupancy=0.6)
+    glycine = changed(
+        alanine("A", 1, 0.1)[:4], residue="GLY", altloc="B", occupancy=0.6
+    )
     complex_ = read(pdb([*serine, *glycine, *alanine("B", 1, 5.0)]))
     assert {complex_.names[r] for r in complex_.residue_of} == {"GLY", "ALA"}
     assert complex_.atom_names[:4].tolist() == [b"N", b"CA", b"C", b"O"]
@@ -250,9 +274,21 @@ def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("name", ["HOH", "CA"])
-def test_a_water_or_ion_with_the_number_of_a_residue_does_not_take_its_place(read, name, first):
+def test_a_water_or_ion_with_the_number_of_a_residue_does_not_take_its_place(
+    read, name, first
+):
     other = [
-        Atom("O" if name == "HOH" else "CA", name, "A", 1, 9.0, 9.0, 9.0, het=True, occupancy=1.0)
+        Atom(
+            "O" if name == "HOH" else "CA",
+            name,
+            "A",
+            1,
+            9.0,
+            9.0,
+            9.0,
+            het=True,
+            occupancy=1.0,
+        )
     ]
     protein = changed(alanine("A", 1, 0.0), occupancy=0.9) + alanine("B", 1, 5.0)
     complex_ = read(pdb(other + protein if first else protein + other))
@@ -271,11 +307,14 @@ def test_residue_numbers_beyond_9999_are_read_in_hybrid_36(read):
 
 
 @pytest.mark.parametrize(
-    "change", [lambda t: t.replace("\n", "\r\n"), lambda t: t.rstrip("\n"), lambda t: t + "\n\n"]
+    "change",
+    [lambda t: t.replace("\n", "\r\n"), lambda t: t.rstrip("\n"), lambda t: t + "\n\n"],
 )
 @both_formats
 def test_line_ends_make_no_difference(read, as_text, name, change):
-    assert_same(read(change(as_text(pair())), name), read(as_text(pair()), "plain" + name))
+    assert_same(
+        read(change(as_text(pair())), name), read(as_text(pair()), "plain" + name)
+    )
 
 
 def test_mmcif_with_author_columns_uses_these(read):
@@ -287,7 +326,13 @@ def test_mmcif_with_author_columns_uses_these(read):
 
 
 def test_mmcif_with_the_least_columns_is_read(read):
-    optional = ["group_PDB", "label_entity_id", "pdbx_PDB_ins_code", "occupancy", "B_iso_or_equiv"]
+    optional = [
+        "group_PDB",
+        "label_entity_id",
+        "pdbx_PDB_ins_code",
+        "occupancy",
+        "B_iso_or_equiv",
+    ]
     author = ["auth_seq_id", "auth_comp_id", "auth_asym_id", "auth_atom_id"]
     text = mmcif(pair(), without=[*optional, *author, "pdbx_PDB_model_num"])
     assert_same(read(text, "d.cif"), read(mmcif(pair()), "full.cif"))
@@ -308,7 +353,9 @@ def test_mmcif_with_the_least_columns_is_read(read):
         (mmcif(pair(), without=["Cartn_z"]), "d.cif", "no atoms found|Cartn_z"),
     ],
 )
-def test_an_unfit_file_is_a_structure_error_that_names_file_and_reason(read, content, name, says):
+def test_an_unfit_file_is_a_structure_error_that_names_file_and_reason(
+    read, content, name, says
+):
     with pytest.raises(StructureError, match=says) as error:
         read(content, name)
     assert str(error.value.where).endswith(name)
@@ -321,14 +368,18 @@ NO_NUMBERS = ("nan", "inf", "********", "abc", "12,345", "1.2.3")
 @both_formats
 @pytest.mark.parametrize("coordinate", NO_NUMBERS)
 @pytest.mark.parametrize("axis", ["x", "z"])
-def test_a_coordinate_that_is_no_number_is_an_error(read, as_text, name, axis, coordinate):
+def test_a_coordinate_that_is_no_number_is_an_error(
+    read, as_text, name, axis, coordinate
+):
     atoms = pair()
     atoms[6] = replace(atoms[6], **{axis: coordinate})
     with pytest.raises(StructureError, match=r"(of B:1 is not a number|coordinate)"):
         read(as_text(atoms), name)
 
 
-@pytest.mark.parametrize("coordinate", ["", "--1.000", "-", "1.5 2.5", "A.500", "1 2.500"])
+@pytest.mark.parametrize(
+    "coordinate", ["", "--1.000", "-", "1.5 2.5", "A.500", "1 2.500"]
+)
 def test_a_column_of_a_pdb_file_that_is_no_number_is_an_error(read, coordinate):
     atoms = pair()
     atoms[6] = replace(atoms[6], x=coordinate)
@@ -393,11 +444,19 @@ def test_an_odd_name_in_an_mmcif_file_is_kept_if_it_can_be_printed_or_refused_in
     assert all(each.isprintable() and len(each) <= 100 for each in names)
 
 
-@pytest.mark.parametrize("columns", [slice(12, 16), slice(17, 20), slice(21, 22), slice(26, 27)])
+@pytest.mark.parametrize(
+    "columns", [slice(12, 16), slice(17, 20), slice(21, 22), slice(26, 27)]
+)
 def test_a_control_character_in_a_name_of_a_pdb_file_is_refused(read, columns):
     line = pdb_line(Atom("CA", "ALA", "C", 1, 0.0, 0.0, 9.0))
-    odd = line[: columns.start] + "\x07" * (columns.stop - columns.start) + line[columns.stop :]
-    with pytest.raises(StructureError, match=r"cannot be printed in the .* '(\\x07)+'") as error:
+    odd = (
+        line[: columns.start]
+        + "\x07" * (columns.stop - columns.start)
+        + line[columns.stop :]
+    )
+    with pytest.raises(
+        StructureError, match=r"cannot be printed in the .* '(\\x07)+'"
+    ) as error:
         read(pdb(pair()) + odd + "\n")
     assert error.value.reason.isprintable()
 

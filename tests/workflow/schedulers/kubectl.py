@@ -26,4 +26,7 @@ else:
     status = here / f"{sys.argv[3]}.status"
     if status.exists():
         ended_well = status.read_text() == "0\n"
-        print("SuccessCriteriaMet Complete" if ended_well else "FailureTarget Failed", end="")
+        print(
+            "SuccessCriteriaMet Complete" if ended_well else "FailureTarget Failed",
+            end="",
+        )

@@ -59,7 +59,8 @@ def compare_runs(args: argparse.Namespace) -> int:
     for row in shared[shared["difference"].notna()].head(LISTED).itertuples():
         dockq = f"DockQ {row.dockq_a:.2f} in A and {row.dockq_b:.2f} in B"
         print(
-            f"  {row.target}: {dockq} ({row.verdict_a}, {row.verdict_b}); trust {row.trust}: {row.why}"
+            f"  {row.target}: {dockq} ({row.verdict_a}, {row.verdict_b}); "
+            f"trust {row.trust}: {row.why}"
         )
     print(f"table:   {out / 'compare.csv'}")
     try:

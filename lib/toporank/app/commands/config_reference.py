@@ -20,7 +20,12 @@ directory and then in the repository.
 The tables list every key; they are generated from the classes that check the configuration
 (`python -m toporank config > config/README.md`), and a test checks that they agree.
 """
-LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+LIMITS = {
+    "minimum": "≥",
+    "exclusiveMinimum": ">",
+    "maximum": "≤",
+    "exclusiveMaximum": "<",
+}
 """Limits of a number in a JSON schema, and their signs."""
 
 Schema = dict[str, Any]
@@ -73,9 +78,13 @@ def _section(path: str, section: Schema, definitions: dict[str, Schema]) -> list
 
 def _table(section: Schema, definitions: dict[str, Schema]) -> list[str]:
     """Markdown table of the keys of a section."""
-    lines = ["| key | default | range | unit | meaning |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "| key | default | range | unit | meaning |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for name, key in section["properties"].items():
-        description = key.get("description")  # pydantic leaves it out where it is the section's
+        # pydantic leaves it out where it is the section's
+        description = key.get("description")
         if description is None:
             description = _definition(key, definitions)["description"]
         meaning = " ".join(description.split())
@@ -102,7 +111,9 @@ def _range(key: Schema) -> str:
     bounds = []
     words = []
     for part in _alternatives(key):
-        bounds += [f"{sign} {part[limit]}" for limit, sign in LIMITS.items() if limit in part]
+        bounds += [
+            f"{sign} {part[limit]}" for limit, sign in LIMITS.items() if limit in part
+        ]
         words += [f"`{word}`" for word in part.get("enum", [])]
     return " or ".join(filter(None, (" and ".join(bounds), ", ".join(words))))
 

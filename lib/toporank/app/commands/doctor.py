@@ -1,4 +1,4 @@
-"""`toporank doctor`: whether all that scoring needs is installed, and which optional programs are."""
+"""`toporank doctor`: what scoring needs, and which optional programs are installed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ class Finding(NamedTuple):
 
 def add(commands: Any) -> None:
     """The command; it has no arguments."""
-    parser = commands.add_parser("doctor", help="check the installation, and say what is missing")
+    parser = commands.add_parser(
+        "doctor", help="check the installation, and say what is missing"
+    )
     parser.set_defaults(run=examine)
 
 
@@ -68,7 +70,9 @@ def examine(_: argparse.Namespace) -> int:
         for finding in check():
             n_missing += finding.state == MISSING
             print(f"{finding.state:8}{finding.what}", flush=True)
-    print(f"{n_missing} missing" if n_missing else "Everything that is needed is there.")
+    print(
+        f"{n_missing} missing" if n_missing else "Everything that is needed is there."
+    )
     return 1 if n_missing else 0
 
 
@@ -99,7 +103,9 @@ def _packages() -> Iterator[Finding]:
             there_is = f", there is {version}" if version else ""
             what = f"package {requirement}{there_is} (pip install '{requirement}')"
             yield Finding(MISSING, what)
-    yield Finding(OK, f"{n_good} of {len(requirements)} packages in the versions that are needed")
+    yield Finding(
+        OK, f"{n_good} of {len(requirements)} packages in the versions that are needed"
+    )
 
 
 def _numbers(version: str) -> list[int]:
@@ -116,7 +122,9 @@ def _required() -> list[str]:
     """The requirements in pyproject.toml of a clone, or in the metadata of an installed package."""
     project = repository() / "pyproject.toml"
     if project.is_file():
-        return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["dependencies"]
+        return tomllib.loads(project.read_text(encoding="utf-8"))["project"][
+            "dependencies"
+        ]
     return metadata.requires("toporank") or []
 
 
@@ -125,9 +133,13 @@ def _workflow() -> Iterator[Finding]:
     missing = [name for name in (*WORKFLOW, SCRIPT) if not (folder / name).is_file()]
     script = folder / SCRIPT
     if missing:
-        yield Finding(MISSING, f"{missing[0]} of the workflow in {folder} ({REINSTALL})")
+        yield Finding(
+            MISSING, f"{missing[0]} of the workflow in {folder} ({REINSTALL})"
+        )
     elif not os.access(script, os.X_OK):
-        yield Finding(MISSING, f"permission to run {script} (chmod +x {script.parent}/*)")
+        yield Finding(
+            MISSING, f"permission to run {script} (chmod +x {script.parent}/*)"
+        )
     else:
         yield Finding(OK, f"workflow in {folder}")
 
@@ -135,20 +147,28 @@ def _workflow() -> Iterator[Finding]:
 def _computing() -> Iterator[Finding]:
     """Whether what is compiled can be imported, is compiled, and fits the scorer that ships."""
     try:
-        installation = importlib.import_module("toporank.app.installation")  # with torch and numba
+        # with torch and numba
+        installation = importlib.import_module("toporank.app.installation")
     except (ImportError, OSError) as error:
-        yield Finding(MISSING, f"PyTorch or Numba, which cannot be imported: {error} ({REINSTALL})")
+        yield Finding(
+            MISSING,
+            f"PyTorch or Numba, which cannot be imported: {error} ({REINSTALL})",
+        )
         return
     folders = installation.cache_folders()
     temporary = tempfile.gettempdir()
     is_lost = any(folder.is_relative_to(temporary) for folder in folders)
     if is_lost and not PACKAGE.is_relative_to(temporary):
         what = "no folder for compiled code: every job compiles"
-        yield Finding(OPTIONAL, f"{what} (set NUMBA_CACHE_DIR to one that you can write)")
+        yield Finding(
+            OPTIONAL, f"{what} (set NUMBA_CACHE_DIR to one that you can write)"
+        )
     elif all(any(folder.rglob("*.nbi")) for folder in folders):
         yield Finding(OK, f"compiled, in {folders[0].parent}")
     else:
-        what = "not compiled yet: the first run takes a minute longer (toporank compile)"
+        what = (
+            "not compiled yet: the first run takes a minute longer (toporank compile)"
+        )
         yield Finding(OPTIONAL, what)
     yield from _scorer()
 
@@ -172,7 +192,9 @@ def _places() -> Iterator[Finding]:
     try:
         with tempfile.TemporaryFile(dir="."):
             free = shutil.disk_usage(".").free / 2**30
-            yield Finding(OK, f"the working directory can be written, {free:,.0f} GB free")
+            yield Finding(
+                OK, f"the working directory can be written, {free:,.0f} GB free"
+            )
     except OSError as error:
         what = f"the working directory cannot be written: {error.strerror}"
         yield Finding(OPTIONAL, f"{what} (write elsewhere with -o)")

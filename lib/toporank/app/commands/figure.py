@@ -23,7 +23,9 @@ def add(commands: Any) -> None:
     """Add the command and its arguments."""
     summary = "pictures of a folder that `score` wrote"
     parser = commands.add_parser("figure", help=summary, description=summary)
-    parser.add_argument("answer", metavar="ANSWER", type=Path, help="the OUT of `toporank score`")
+    parser.add_argument(
+        "answer", metavar="ANSWER", type=Path, help="the OUT of `toporank score`"
+    )
     parser.add_argument("--target", metavar="T", help="target (the most promising one)")
     parser.add_argument("--model", metavar="M", help="one of its models (the best one)")
     what = (
@@ -31,9 +33,13 @@ def add(commands: Any) -> None:
         "residues touch (all)"
     )
     parser.add_argument("--kind", choices=KINDS, help=what)
-    parser.add_argument("--format", choices=FORMATS, default="png", help="of the files (png)")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="png", help="of the files (png)"
+    )
     where = "where to write (here)"
-    parser.add_argument("-o", "--out", type=Path, metavar="FOLDER", default=Path(), help=where)
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="FOLDER", default=Path(), help=where
+    )
     parser.set_defaults(run=figure)
 
 
@@ -98,14 +104,18 @@ def _choice(args: argparse.Namespace) -> FigureChoice:
     target = args.target or targets[0]
     if target not in targets:
         remedy = did_you_mean(target, targets)
-        raise ConfigError(f"there is no target {target!r}", where=scored.folder, remedy=remedy)
+        raise ConfigError(
+            f"there is no target {target!r}", where=scored.folder, remedy=remedy
+        )
     models = scored.models[scored.models["target"] == target]
     names = models["decoy"].tolist()
     model = args.model or names[0]
     if model not in names:
         what = f"the target {target!r} has no model {model!r}"
         raise ConfigError(what, where=scored.folder, remedy=did_you_mean(model, names))
-    return FigureChoice(scored, models, next(models[models["decoy"] == model].itertuples()))
+    return FigureChoice(
+        scored, models, next(models[models["decoy"] == model].itertuples())
+    )
 
 
 def _ranking(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
@@ -121,10 +131,14 @@ def _pae(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
 
     model = choice.model
     if model.duplicate_of:  # the original has most of the predictor's files
-        model = next(choice.models[choice.models["decoy"] == model.duplicate_of].itertuples())
+        model = next(
+            choice.models[choice.models["decoy"] == model.duplicate_of].itertuples()
+        )
     if not Path(model.path).is_file():
         what = "the file of the model is gone, and so is its PAE"
-        raise ConfigError(what, where=model.path, remedy="put both back where they were scored")
+        raise ConfigError(
+            what, where=model.path, remedy="put both back where they were scored"
+        )
     confidence = choice.scored.confidence.get(choice.key)
     if confidence and NOT_OF_THIS_MODEL in confidence.reason:
         raise ConfidenceError(confidence.reason, where=model.path)
@@ -139,7 +153,9 @@ def _contacts(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
     rows = choice.scored.contacts([choice.key]).get(choice.key, [])
     maps = contact_maps(rows, choice.scored.partners.get(choice.key, ()))
     if not maps:
-        raise ConfigError("contacts.csv has no contacts of this model", where="/".join(choice.key))
+        raise ConfigError(
+            "contacts.csv has no contacts of this model", where="/".join(choice.key)
+        )
     for contacts in maps[:MOST_MAPS]:
         partners = contacts["name"].replace(":", "-") if len(maps) > 1 else ""
         name = "_".join(filter(None, [*choice.key, "contacts", partners]))

@@ -42,7 +42,9 @@ _EPOCH = re.compile(r"^\S+: epoch \d+ of at most .* left$")
 _STEPS = re.compile(r"^\d+ of \d+ steps \((\d+)%\) done")
 _FAILED_JOB = re.compile(r"^logs/\S.*\.log:$")
 _ERROR = re.compile(r"^(\w+(Error|Exception)\b|Error:|\S+: error: )")
-_TRACEBACK = re.compile(r'^\s+File ".*", line \d+|^Complete log|^At least one job did not')
+_TRACEBACK = re.compile(
+    r'^\s+File ".*", line \d+|^Complete log|^At least one job did not'
+)
 
 
 class RunError(TopoRankError):
@@ -52,9 +54,13 @@ class RunError(TopoRankError):
 def running_arguments() -> argparse.ArgumentParser:
     """The arguments of all commands that run the workflow, as a parent of their parsers."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--cores", type=int, metavar="N", help="processor cores to use (all)")
     parser.add_argument(
-        "--slurm", action="store_true", help="submit the jobs to Slurm (docs/cluster.md)"
+        "--cores", type=int, metavar="N", help="processor cores to use (all)"
+    )
+    parser.add_argument(
+        "--slurm",
+        action="store_true",
+        help="submit the jobs to Slurm (docs/cluster.md)",
     )
     parser.add_argument(
         "--snakemake-args",
@@ -131,7 +137,12 @@ def snakemake_arguments(
     says counts. Without a cluster Snakemake's own lock is left out: it would outlive a killed run,
     and ours end with their process.
     """
-    arguments = ["--snakefile", str(repository() / "Snakefile"), "--directory", str(out)]
+    arguments = [
+        "--snakefile",
+        str(repository() / "Snakefile"),
+        "--directory",
+        str(out),
+    ]
     if args.slurm:
         arguments += ["--profile", str(repository() / "slurm")]
     if args.cores or not args.slurm:
@@ -173,11 +184,15 @@ def _run(arguments: list[str], out: Path) -> list[str]:
         process.join()
     except KeyboardInterrupt:
         process.join()  # Snakemake was interrupted, too, and ends its jobs
-        raise RunError("interrupted", remedy="the same command goes on from here") from None
+        raise RunError(
+            "interrupted", remedy="the same command goes on from here"
+        ) from None
     if process.exitcode:
         killed = f"Snakemake was killed by signal {-process.exitcode}."
         reason = killed if process.exitcode < 0 else "\n".join(why_it_failed(lines))
-        raise RunError(f"The run failed; {out / LOG} has all that was printed.\n{reason}")
+        raise RunError(
+            f"The run failed; {out / LOG} has all that was printed.\n{reason}"
+        )
     return lines
 
 
@@ -202,7 +217,9 @@ def announce_compilation() -> None:
 
     Looking closer than for files would mean to import numba, which takes a second.
     """
-    in_package = Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE).glob("**/toporank-*/**/*.nbi")
+    in_package = Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE).glob(
+        "**/toporank-*/**/*.nbi"
+    )
     in_cache = user_cache().glob("toporank-*/**/*.nbi")
     if not any(in_package) and not any(in_cache):
         print("Compiling (once, about a minute).", flush=True)
@@ -221,7 +238,9 @@ def why_it_failed(lines: list[str]) -> list[str]:
     errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
     if not reasons and errors:
         error, *below = lines[errors[-1] :]
-        reasons = list(itertools.takewhile(lambda line: not _TRACEBACK.match(line), below))
+        reasons = list(
+            itertools.takewhile(lambda line: not _TRACEBACK.match(line), below)
+        )
         if ' in file "' not in error or not reasons:
             reasons.insert(0, error)
     return (reasons or lines)[-MOST_LINES:]

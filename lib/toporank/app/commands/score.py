@@ -10,7 +10,13 @@ from typing import Any, get_args
 
 from tqdm import tqdm
 
-from toporank.app.commands.running import SETTINGS, announce_compilation, claimed, make, only_shows
+from toporank.app.commands.running import (
+    SETTINGS,
+    announce_compilation,
+    claimed,
+    make,
+    only_shows,
+)
 from toporank.app.commands.scoring_input import (
     INPUT,
     PARTNERS,
@@ -33,7 +39,9 @@ from toporank.structures.identity import free_name
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
     """The command and its arguments. running : those of all commands that run the workflow."""
     summary = "score and rank the models of a folder"
-    parser = commands.add_parser("score", help=summary, description=summary, parents=[running])
+    parser = commands.add_parser(
+        "score", help=summary, description=summary, parents=[running]
+    )
     what = "what a predictor wrote, <target>/<model> files, an archive of them, or a single file"
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
     where = (
@@ -63,7 +71,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=score)
 
 
-def settings_of(  # noqa: PLR0913 -- the options of the command
+def settings_of(  # noqa: PLR0913
     folder: Path,
     name: str,
     partners: str | None,
@@ -79,7 +87,11 @@ def settings_of(  # noqa: PLR0913 -- the options of the command
     name : of the results. partners, targets, scorer : as the command takes them. confidence :
     whether the predictor's own counts. plddt, rank_by : as in the configuration.
     """
-    settings = {"score_decoys": str(folder), "score_name": name, **partners_setting(partners)}
+    settings = {
+        "score_decoys": str(folder),
+        "score_name": name,
+        **partners_setting(partners),
+    }
     if targets != BY_SEQUENCE:
         settings["targets"] = targets
     if not confidence:
@@ -98,7 +110,9 @@ def out_of(folder: Path) -> Path:
     one.
     """
     name = f"toporank_{name_of(folder)}"
-    taken = {path.name for path in Path().glob(f"{name}*") if _is_of_another(path, folder)}
+    taken = {
+        path.name for path in Path().glob(f"{name}*") if _is_of_another(path, folder)
+    }
     free = free_name(name, taken)
     if free != name:
         what = f"{name} has the results of another folder of this name"
@@ -132,7 +146,9 @@ def score(args: argparse.Namespace) -> int:
         what = "there is no such folder or file"
         raise ConfigError(what, where=args.folder, remedy="is it spelled right?")
     out = args.out or out_of(args.folder)
-    folder, of_archives = folder_to_score(args.folder, lambda: claimed(out).resolve() / INPUT)
+    folder, of_archives = folder_to_score(
+        args.folder, lambda: claimed(out).resolve() / INPUT
+    )
     claimed(out)
     settings = settings_of(
         folder,
@@ -146,7 +162,9 @@ def score(args: argparse.Namespace) -> int:
     )
     config = load_config(settings)
     in_jobs = args.slurm or bool(args.snakemake_args)
-    models = find_models(config, folder, out / STORE, of_archives, scores_here=not in_jobs)
+    models = find_models(
+        config, folder, out / STORE, of_archives, scores_here=not in_jobs
+    )
     if not only_shows(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_decoys(models.grouped))
     print("\n".join(described(models, args.folder, folder)), flush=True)
@@ -157,7 +175,9 @@ def score(args: argparse.Namespace) -> int:
     else:
         announce_compilation()
         workers = args.cores or len(os.sched_getaffinity(0))
-        with tqdm(total=len(models.plan), unit=" models", disable=None, leave=False) as bar:
+        with tqdm(
+            total=len(models.plan), unit=" models", disable=None, leave=False
+        ) as bar:
             results = score_folder(config, models, out / STORE, workers, bar.update)
         results.write(out)
     lines, scored = answer(out, models.name)

@@ -67,7 +67,9 @@ def described(models: ScoringInput, source: Path, folder: Path) -> list[str]:
     source : what the user named. folder : where its models lie, which for a single file and for
     archives in a folder is elsewhere.
     """
-    if (source.is_dir() or is_model(source)) and not folder.is_relative_to(source.resolve()):
+    if (source.is_dir() or is_model(source)) and not folder.is_relative_to(
+        source.resolve()
+    ):
         folder = source.resolve()
     grouped = models.grouped
     what = f"{programs(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
@@ -98,7 +100,9 @@ def describe_models(grouped: Grouped) -> str:
 
 def _relaxed(grouped: Grouped) -> int:
     """The number of models that a predictor relaxed and whose unrelaxed state is a model, too."""
-    models = {decoy.key: grouped.copies.get(decoy.key, decoy.name) for decoy in grouped.decoys}
+    models = {
+        decoy.key: grouped.copies.get(decoy.key, decoy.name) for decoy in grouped.decoys
+    }
     relaxed = set()
     for (target, name), model in models.items():
         unrelaxed = models.get((target, RELAXED.sub(r"\1unrelaxed_", name)))
@@ -149,9 +153,13 @@ def _linked(file: Path, inputs: Path) -> Path:
     folder = inputs / name_of(file)
     folder.mkdir(parents=True, exist_ok=True)
     for before in folder.iterdir():
-        if not before.is_symlink() or before.readlink().parent != file.absolute().parent:
+        if (
+            not before.is_symlink()
+            or before.readlink().parent != file.absolute().parent
+        ):
             what = (
-                f"holds results of the same name, of {before.resolve()}, not of {file.absolute()}"
+                f"holds results of the same name, of {before.resolve()}, "
+                f"not of {file.absolute()}"
             )
             remedy = f"choose another folder with -o, or delete {folder}"
             raise ConfigError(what, where=inputs.parent, remedy=remedy)
@@ -166,7 +174,9 @@ def partners_setting(partners: str | None) -> dict[str, str]:
     """
     if not partners:
         return {}
-    return {"partners": str(Path(partners).resolve()) if is_file(partners) else partners}
+    return {
+        "partners": str(Path(partners).resolve()) if is_file(partners) else partners
+    }
 
 
 class FileChains(NamedTuple):
@@ -187,7 +197,9 @@ def chains_of_decoys(grouped: Grouped) -> list[FileChains]:
         kinds = grouped.kinds[decoy.key]
         if kinds:
             targets = {decoy.target, decoy.folder}
-            of_decoys.append(FileChains(targets, file=Path(decoy.path).name, names=set(kinds)))
+            of_decoys.append(
+                FileChains(targets, file=Path(decoy.path).name, names=set(kinds))
+            )
     return of_decoys
 
 
@@ -199,12 +211,17 @@ def chains_of_natives(folder: Path, out: Path) -> list[FileChains]:
     for target, path in natives.items():
         sketch = of_files[str(path)]
         if sketch:
-            of_natives.append(FileChains({target}, file=path.name, names=set(dict(sketch.chains))))
+            of_natives.append(
+                FileChains({target}, file=path.name, names=set(dict(sketch.chains)))
+            )
     return of_natives
 
 
 def check_partners(
-    partners: str | None, what: str, chains: Iterable[FileChains], where: str = "--partners"
+    partners: str | None,
+    what: str,
+    chains: Iterable[FileChains],
+    where: str = "--partners",
 ) -> None:
     """Raise ConfigError when partners name chains that nothing has together, before results are
     replaced.

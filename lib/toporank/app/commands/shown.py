@@ -38,7 +38,9 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     out : the folder of the results
     dataset : its name
     """
-    scored = ScoredFolder(out / layout.MODEL_TABLE.format(dataset=dataset).rpartition("/")[0])
+    scored = ScoredFolder(
+        out / layout.MODEL_TABLE.format(dataset=dataset).rpartition("/")[0]
+    )
     targets, models = scored.targets, scored.models
     best = models.drop_duplicates("target").set_index("target")
     lines: list[str] = []
@@ -54,7 +56,11 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
         lines.append(WITHOUT_CALIBRATION)
     if len(targets) > IN_DETAIL:
         lines += _lost(models)
-    names = {"page": layout.SCORE_REPORT, "targets": layout.TARGETS, "models": layout.MODEL_TABLE}
+    names = {
+        "page": layout.SCORE_REPORT,
+        "targets": layout.TARGETS,
+        "models": layout.MODEL_TABLE,
+    }
     for name, pattern in names.items():
         if name != "targets" or len(targets) > 1:
             lines.append(f"{name + ':':8} {out / pattern.format(dataset=dataset)}")
@@ -66,7 +72,9 @@ def _in_detail(row: Any, best: pd.Series) -> list[str]:
     if row.best:
         lines.append(f"  file: {row.file}")
     if row.weakest_interface:
-        lines.append(f"  DockQ is about the weakest of its interfaces, {row.weakest_interface}")
+        lines.append(
+            f"  DockQ is about the weakest of its interfaces, {row.weakest_interface}"
+        )
     sentences = [*row.caveats.split(BETWEEN), *row.notes.split(BETWEEN)]
     lines += [f"  {sentence}" for sentence in sentences if sentence]
     if not row.best and best["reason"]:
@@ -77,13 +85,19 @@ def _in_detail(row: Any, best: pd.Series) -> list[str]:
 def _in_short(row: Any, best: pd.Series) -> str:
     if not row.best:
         return "no model was scored"
-    place = f"is best of {row.n_scored:,}" if row.n_scored > 1 else "is the only model with a score"
+    place = (
+        f"is best of {row.n_scored:,}"
+        if row.n_scored > 1
+        else "is the only model with a score"
+    )
     return f"{row.best} {place}, {in_words(best)}"
 
 
 def _about_all(targets: pd.DataFrame) -> list[str]:
     counts = targets["verdict"].value_counts()
-    verdicts = [f"{verdict} {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts]
+    verdicts = [
+        f"{verdict} {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts
+    ]
     of_all = ", ".join(verdicts) or "none was scored"
     n_more = max(len(targets) - LISTED, 0)
     n_warned = (targets["caveats"] != "").sum()

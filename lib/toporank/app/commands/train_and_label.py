@@ -48,10 +48,14 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     workflow.
     """
     summary = "the study of a configuration, from models to report and scorer"
-    train = commands.add_parser("train", help=summary, description=summary, parents=[running])
+    train = commands.add_parser(
+        "train", help=summary, description=summary, parents=[running]
+    )
     _add_arguments(train, "configuration")
     summary = "DockQ of models whose natives are known"
-    label = commands.add_parser("label", help=summary, description=summary, parents=[running])
+    label = commands.add_parser(
+        "label", help=summary, description=summary, parents=[running]
+    )
     _add_arguments(label, "configuration, or a folder of decoys with --natives")
     what = "<target>.pdb or <target>/native.pdb"
     label.add_argument("--natives", type=Path, metavar="FOLDER", help=what)
@@ -59,13 +63,17 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
 
 
 def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
-    config = parser.add_argument("config", metavar="CONFIG", type=Path, nargs="?", help=what)
+    config = parser.add_argument(
+        "config", metavar="CONFIG", type=Path, nargs="?", help=what
+    )
     config.default = DEFAULT_CONFIG
     where = (
         "folder for results and logs, in which relative paths of CONFIG begin (the working "
         "directory)"
     )
-    parser.add_argument("-o", "--out", type=Path, metavar="OUT", default=Path(), help=where)
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="OUT", default=Path(), help=where
+    )
     parser.set_defaults(run=run)
 
 
@@ -78,7 +86,9 @@ def run(args: argparse.Namespace) -> int:
     out = claimed(args.out)
     if config.is_dir():
         if not only_shows(args.snakemake_args):
-            check_partners(args.partners, "native", chains_of_natives(args.natives, out))
+            check_partners(
+                args.partners, "native", chains_of_natives(args.natives, out)
+            )
         config = _for_natives(args, out)
     if args.command == "label":
         target = "label_decoys"
@@ -115,13 +125,21 @@ def _check_arguments(args: argparse.Namespace) -> None:
 
 
 def _has_graphs(config: Path) -> bool:
-    """Whether a data set of a configuration is graphs of another pipeline; the workflow says what is
-    wrong with the configuration.
+    """Whether a data set of a configuration is graphs of another pipeline.
+
+    The workflow says what is wrong with the configuration.
     """
     try:
         datasets = yaml.safe_load(config.read_text(encoding="utf-8"))["datasets"]
         return any(dataset.get("graphs") for dataset in datasets)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        yaml.YAMLError,
+    ):
         return False
 
 
@@ -150,7 +168,9 @@ def labelled(out: Path, datasets: Iterable[Dataset]) -> list[str]:
             continue
         rows = read_decoys(table)
         sentences = describe(rows)
-        if dataset.natives is not None and any(row.status == Status.NO_NATIVE for row in rows):
+        if dataset.natives is not None and any(
+            row.status == Status.NO_NATIVE for row in rows
+        ):
             natives = find_natives(_natives_folder(out, dataset))
             sentences += unmatched(natives, {row.target for row in rows})
         lines += [f"{dataset.name}: {sentence}" for sentence in sentences]
@@ -179,7 +199,9 @@ def learned(out: Path, names: Iterable[str]) -> list[str]:
     splits = out / layout.SPLITS
     leaking = leaks(read_splits(splits)) if splits.exists() else None
     if leaking:
-        lines.append(f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}")
+        lines.append(
+            f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}"
+        )
     scorers = [
         *_of_each(out, layout.MADE_SCORER, names),
         *_of_each(out, layout.FINAL_SCORER, names),
@@ -196,5 +218,7 @@ def _for_natives(args: argparse.Namespace, out: Path) -> Path:
         "natives": str(args.natives.resolve()),
         **partners_setting(args.partners),
     }
-    write_text_if_changed(out / SETTINGS, json.dumps({"datasets": [dataset]}, indent=1) + "\n")
+    write_text_if_changed(
+        out / SETTINGS, json.dumps({"datasets": [dataset]}, indent=1) + "\n"
+    )
     return out / SETTINGS

@@ -19,7 +19,9 @@ from toporank.scorer.scorer import Scorer
 from toporank.settings import did_you_mean
 from toporank.structures.partners import FILE, is_file, read_partners
 
-NO_FEATURES = "does not say which features it was trained on, so it cannot score structures"
+NO_FEATURES = (
+    "does not say which features it was trained on, so it cannot score structures"
+)
 ONLY_GRAPHS = (
     "one that was trained on `graphs` of another pipeline scores such graphs, as a further data "
     "set of its study"
@@ -166,7 +168,9 @@ def natives_to_sample(config: Config, repository: Path) -> SampledNatives:
     folder = locate(config.sampling.natives, repository)
     natives = find_natives(folder)
     if not natives:
-        raise ConfigError(f"no natives in {folder}", where="sampling.natives", remedy=EXPECTED)
+        raise ConfigError(
+            f"no natives in {folder}", where="sampling.natives", remedy=EXPECTED
+        )
     for target in sorted(set(config.only) - natives.keys()):
         remedy = did_you_mean(target, natives)
         raise ConfigError(f"no native {target!r}", where="only", remedy=remedy)
@@ -182,7 +186,9 @@ def natives_to_sample(config: Config, repository: Path) -> SampledNatives:
 def sampling_problems(config: Config, repository: Path) -> list[str]:
     """Why no decoys can be sampled, a line each."""
     if config.sampling.natives is None:
-        return ["sampling.natives: not given (name the folder of the natives to sample)"]
+        return [
+            "sampling.natives: not given (name the folder of the natives to sample)"
+        ]
     try:
         natives_to_sample(config, repository)
     except TopoRankError as error:

@@ -22,7 +22,13 @@ from toporank.app.config import Config, locate
 from toporank.app.workflow.data_sets import scorer_of
 from toporank.app.workflow.preflight import Preflight
 from toporank.app.workflow.progress import Part
-from toporank.building.chunks.plan import Current, PlannedDecoy, part_of, read_chunk, read_current
+from toporank.building.chunks.plan import (
+    Current,
+    PlannedDecoy,
+    part_of,
+    read_chunk,
+    read_current,
+)
 from toporank.code import LIBRARY, code_of
 from toporank.features.registry import canonical
 from toporank.files.atomic import sha256
@@ -68,7 +74,11 @@ def step_code(repository: Path, script: str) -> str:
     for n, room in enumerate(CODE_OF_STEPS, 1):
         if f"toporank.{room}" in text:
             n_rooms = n
-    packages = [str(folder) for folder in LIBRARY.parent.glob("toporank_*") if folder.name in text]
+    packages = [
+        str(folder)
+        for folder in LIBRARY.parent.glob("toporank_*")
+        if folder.name in text
+    ]
     return code_of(str(path), *CODE_OF_STEPS[:n_rooms], *packages)
 
 
@@ -111,22 +121,36 @@ class Jobs:
     @property
     def of_graphs(self) -> list[str]:
         """Names of the data sets that are graphs of another pipeline."""
-        return [dataset.name for dataset in self.config.datasets if dataset.graphs is not None]
+        return [
+            dataset.name
+            for dataset in self.config.datasets
+            if dataset.graphs is not None
+        ]
 
     @property
     def of_decoys(self) -> list[str]:
         """Names of the data sets that are decoys."""
-        return [dataset.name for dataset in self.config.datasets if dataset.graphs is None]
+        return [
+            dataset.name for dataset in self.config.datasets if dataset.graphs is None
+        ]
 
     @property
     def with_natives(self) -> list[str]:
         """Names of the data sets that can be labelled."""
-        return [dataset.name for dataset in self.config.datasets if dataset.natives is not None]
+        return [
+            dataset.name
+            for dataset in self.config.datasets
+            if dataset.natives is not None
+        ]
 
     @property
     def labelled_by_natives(self) -> list[str]:
         """Names of the data sets whose labels come from natives."""
-        return [dataset.name for dataset in self.config.datasets if dataset.labels_from_natives]
+        return [
+            dataset.name
+            for dataset in self.config.datasets
+            if dataset.labels_from_natives
+        ]
 
     @property
     def scoring_only(self) -> bool:
@@ -147,7 +171,9 @@ class Jobs:
 
     def decoy_ledger(self, wildcards: Any) -> str:
         """Ledger of one decoy that is asked for by its path."""
-        chunk = self.check.chunk_of_decoy(wildcards.dataset, wildcards.target, wildcards.decoy)
+        chunk = self.check.chunk_of_decoy(
+            wildcards.dataset, wildcards.target, wildcards.decoy
+        )
         return layout.LEDGER.format(dataset=wildcards.dataset, chunk=chunk)
 
     def labelled_chunks(self, wildcards: Any) -> list[str]:
@@ -188,7 +214,9 @@ class Jobs:
                 part = Part(wildcards.dataset, wildcards.chunk, "features")
                 parts[part] = len(chunks[wildcards.chunk])
             elif rule == "sample_target":
-                parts[Part(layout.SAMPLING, wildcards.target)] = self.config.sampling.decoys
+                parts[Part(layout.SAMPLING, wildcards.target)] = (
+                    self.config.sampling.decoys
+                )
             elif rule == "score_targets":
                 targets = part_of(self._plan(wildcards.dataset), wildcards.part)
                 part = Part(wildcards.dataset, wildcards.part, "scores")
@@ -259,13 +287,19 @@ class Jobs:
 
     def known_labels(self, wildcards: Any) -> list[str]:
         """The labels of all chunks of a data set that has natives; none of another."""
-        return self.labelled_chunks(wildcards) if wildcards.dataset in self.with_natives else []
+        return (
+            self.labelled_chunks(wildcards)
+            if wildcards.dataset in self.with_natives
+            else []
+        )
 
     def chunk_labels(self, wildcards: Any) -> list[str]:
         """The labels of the decoys of a chunk, where they come from natives."""
         if wildcards.dataset not in self.labelled_by_natives:
             return []
-        return [layout.LABELLED.format(dataset=wildcards.dataset, chunk=wildcards.chunk)]
+        return [
+            layout.LABELLED.format(dataset=wildcards.dataset, chunk=wildcards.chunk)
+        ]
 
     def label_table(self, wildcards: Any) -> list[str]:
         """The labels of a data set as a file that a job writes, where they come from natives."""
@@ -298,7 +332,9 @@ class Jobs:
 
         def inputs(wildcards: Any) -> list[str]:
             phase, _ = self.config.finetune_runs()[wildcards.run]
-            return expand(pattern, dataset=phase.datasets or self.config.training_datasets)
+            return expand(
+                pattern, dataset=phase.datasets or self.config.training_datasets
+            )
 
         return inputs
 
@@ -325,7 +361,10 @@ class Jobs:
         """
         if self.scoring_only:
             return []
-        if wildcards is not None and wildcards.dataset not in self.config.learned_datasets:
+        if (
+            wildcards is not None
+            and wildcards.dataset not in self.config.learned_datasets
+        ):
             return []
         return [layout.SPLITS]
 
@@ -350,7 +389,9 @@ class Jobs:
         phase, _ = runs[wildcards.run]
         if phase.parent == "sweep":
             return layout.SWEEP_CHECKPOINT
-        (parent,) = [run for run, (other, _) in runs.items() if other.name == phase.parent]
+        (parent,) = [
+            run for run, (other, _) in runs.items() if other.name == phase.parent
+        ]
         best = CHECKPOINT_OF[self.config.training.selection.rule]
         return f"{layout.FINETUNE_RUN.format(run=parent)}/{best}.ckpt"
 
@@ -395,15 +436,23 @@ class Jobs:
         """What a scorer is made from, as options of `make_scorer.py`."""
         making = self.config.training.scorer
         names = self.config.training_datasets
-        trained_on = [dataset for dataset in self.config.datasets if dataset.name in names]
+        trained_on = [
+            dataset for dataset in self.config.datasets if dataset.name in names
+        ]
         natives = [
             f"{dataset.name}={locate(dataset.natives, repository)}"
             for dataset in trained_on
             if dataset.natives is not None
         ]
-        groups = {"--made": making.made, "--quality-of": making.quality_of, "--natives": natives}
+        groups = {
+            "--made": making.made,
+            "--quality-of": making.quality_of,
+            "--natives": natives,
+        }
         options = [f"--run {self.config.scorer_run}"]
-        options += [f"{option} {shlex.join(names)}" for option, names in groups.items() if names]
+        options += [
+            f"{option} {shlex.join(names)}" for option, names in groups.items() if names
+        ]
         return " ".join(options)
 
     # ---- scores and pages ------------------------------------------------------------------------
@@ -438,7 +487,11 @@ class Jobs:
 
     def published(self) -> list[str]:
         """The tables of published artefacts, where something is trained; scoring publishes none."""
-        return [] if self.scoring_only else expand(layout.PUBLISHED, dataset=self.of_decoys)
+        return (
+            []
+            if self.scoring_only
+            else expand(layout.PUBLISHED, dataset=self.of_decoys)
+        )
 
     def rankings(self) -> list[str]:
         """Ranking of every data set."""
@@ -446,7 +499,9 @@ class Jobs:
 
     def evaluations(self) -> list[str]:
         """Evaluation of every labelled data set."""
-        labelled = [dataset.name for dataset in self.config.datasets if dataset.is_labelled]
+        labelled = [
+            dataset.name for dataset in self.config.datasets if dataset.is_labelled
+        ]
         return expand(layout.EVALUATION, dataset=labelled)
 
     def reports(self) -> list[str]:

@@ -38,7 +38,12 @@ from toporank.building.gap import (
     write_gap,
 )
 from toporank.building.native_labels import Labelling
-from toporank.building.placed_partners import Natives, called_in_models, check_named, known_natives
+from toporank.building.placed_partners import (
+    Natives,
+    called_in_models,
+    check_named,
+    known_natives,
+)
 from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
 from toporank.errors import ConfigError, TopoRankError, printable
@@ -72,7 +77,8 @@ GARBAGE = 100_000
 again and again.
 """
 NO_DATASETS = (
-    "datasets: none configured (give `datasets` in the config file, or score_decoys=FOLDER)"
+    "datasets: none configured (give `datasets` in the config "
+    "file, or score_decoys=FOLDER)"
 )
 ELSEWHERE = "choose another place with --directory"
 NO_NATIVES = "no data set has natives to label its decoys by (give `natives: FOLDER`)"
@@ -210,7 +216,8 @@ def preflight(
     if not config.score_decoys:
         _check_labels(result, config)
     _check_targets(result, config)
-    gc.freeze()  # all this lives as long as the process: Python need not look through it again
+    # all this lives as long as the process: Python need not look through it again
+    gc.freeze()
     return result
 
 
@@ -235,7 +242,9 @@ def _plan_decoys(
     where = f"dataset {name}"
     folder = locate(dataset.decoys, repository)
     if not str(folder).isprintable():
-        raise ConfigError(f"unprintable character in the path {str(folder)!r}", where=where)
+        raise ConfigError(
+            f"unprintable character in the path {str(folder)!r}", where=where
+        )
     check_is_there(dataset.decoys, repository, where)
     for_all, of_targets = configured_partners(config, dataset, folder, repository)
     store = Path(config.workflow.reuse_store)
@@ -246,7 +255,9 @@ def _plan_decoys(
     labels = labels_of(config, name, repository)
     natives, native_files, notes_on_natives = None, {}, []
     if dataset.natives is not None:
-        natives, native_files, notes_on_natives = _find_natives(dataset, decoys, repository, store)
+        natives, native_files, notes_on_natives = _find_natives(
+            dataset, decoys, repository, store
+        )
     check_writable(Path(layout.COVERAGE.format(dataset=name)).parent, ELSEWHERE)
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
@@ -268,7 +279,9 @@ def _plan_decoys(
         wanted = [row for row in rows if row.target in config.only]
         chunks = deal(wanted, size) if wanted else {}
     planned = PlannedDataset(
-        current=Current((dataset.decoys, str(folder.resolve())), list(chunks), list(all_chunks)),
+        current=Current(
+            (dataset.decoys, str(folder.resolve())), list(chunks), list(all_chunks)
+        ),
         chunks=all_chunks | chunks,
         decoys=decoys,
         labels=labels,
@@ -299,10 +312,14 @@ def _notes_on_partners(
     grouped: Grouped,
 ) -> list[str]:
     """Which partners were recognised, and which chains models call otherwise."""
-    notes = [f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)]
+    notes = [
+        f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)
+    ]
     if not natives:
         return notes + called_otherwise(partners, grouped)
-    of_models = {key: text for key, text in partners.items() if key[0] not in natives.chains}
+    of_models = {
+        key: text for key, text in partners.items() if key[0] not in natives.chains
+    }
     return notes + called_otherwise(of_models, grouped) + called_in_models(rows)
 
 
@@ -331,16 +348,22 @@ def _describe_labels(labels: list[Label], decoys: list[Decoy]) -> str:
     return f"{len(labelled)} labels, {len(without_decoy)} of them without decoy"
 
 
-def _expected_labels(config: Config, decoys: list[Decoy], natives: Iterable[str]) -> list[Label]:
+def _expected_labels(
+    config: Config, decoys: list[Decoy], natives: Iterable[str]
+) -> list[Label]:
     """The labels that a job can compute: those of targets with a native."""
     training = config.training
-    labels = [Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in natives]
+    labels = [
+        Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in natives
+    ]
     if training.split_by == "target":
         return split_by_target(labels, training.validation_percent, training.split_seed)
     return labels
 
 
-def _plan_graphs(result: Preflight, config: Config, dataset: Dataset, repository: Path) -> None:
+def _plan_graphs(
+    result: Preflight, config: Config, dataset: Dataset, repository: Path
+) -> None:
     """Find the graphs of another pipeline and check the label table; a job reads the graphs."""
     name = dataset.name
     folder = locate(dataset.graphs, repository)
@@ -348,7 +371,9 @@ def _plan_graphs(result: Preflight, config: Config, dataset: Dataset, repository
     paths = find_graph_files(folder, name)
     labels = labels_of(config, name, repository)
     result.datasets[name] = PlannedDataset(
-        current=Current(folder=(dataset.graphs, str(folder.resolve())), chunks=[], of_all=[]),
+        current=Current(
+            folder=(dataset.graphs, str(folder.resolve())), chunks=[], of_all=[]
+        ),
         labels=labels,
         graph_files=state_of_files(paths),
     )
@@ -412,7 +437,9 @@ def _check_labels(result: Preflight, config: Config) -> None:
         labels += of_dataset
         decoys += result.datasets[name].decoys
     if fits:
-        result.untrainable = [f"training: {line}" for line in label_problems(labels, decoys)]
+        result.untrainable = [
+            f"training: {line}" for line in label_problems(labels, decoys)
+        ]
 
 
 def _check_targets(result: Preflight, config: Config) -> None:
@@ -430,7 +457,11 @@ def _check_targets(result: Preflight, config: Config) -> None:
 def _check_name(name: str, decoys: str, folder: Path) -> None:
     """Raise ConfigError when results/<name>/ holds the decoys of another folder."""
     before = read_current(name)
-    if before is None or decoys == before.folder[0] or str(folder.resolve()) == before.folder[1]:
+    if (
+        before is None
+        or decoys == before.folder[0]
+        or str(folder.resolve()) == before.folder[1]
+    ):
         return
     raise ConfigError(
         f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",

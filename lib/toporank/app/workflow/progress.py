@@ -44,7 +44,10 @@ class Part:
         """Decoys that are finished, and those of them without result."""
         try:
             done, failed = self.path.read_text(encoding="utf-8").split()
-        except (OSError, ValueError):  # the job has not started; half a file, on some disks
+        except (
+            OSError,
+            ValueError,
+        ):  # the job has not started; half a file, on some disks
             return 0, 0
         return int(done), int(failed)
 
@@ -75,12 +78,16 @@ def line(title: str, decoys: Mapping[Part, int], seconds: float) -> tuple[str, i
     )
     if finished and seconds:
         rate = finished / seconds
-        text += f", {rate:.2g}/s, {tqdm.format_interval((total - finished) / rate)} left"
+        text += (
+            f", {rate:.2g}/s, {tqdm.format_interval((total - finished) / rate)} left"
+        )
     return text, finished
 
 
 def watch(
-    parts: Mapping[Part, int], logger: logging.Logger, sleep: Callable[[float], None] = time.sleep
+    parts: Mapping[Part, int],
+    logger: logging.Logger,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> threading.Thread:
     """Report the progress of each step of each data set whenever there is some, in a thread that
     ends with its jobs or with the process.

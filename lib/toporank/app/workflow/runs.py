@@ -43,7 +43,9 @@ _held: dict[str, IO[str]] = {}
 
 
 def take(
-    names: Iterable[str], folder: Path | None = None, place: str = "another place with --directory"
+    names: Iterable[str],
+    folder: Path | None = None,
+    place: str = "another place with --directory",
 ) -> None:
     """Lock these names in a folder, or the working directory, until this process and its copies
     end.
@@ -155,14 +157,17 @@ def use_this_environment(repository: Path, reuse_store: str) -> None:
     """
     front = [str(Path(sys.executable).parent), str(repository / "workflow_scripts")]
     os.environ["PATH"] = _before(os.environ.get("PATH", ""), front)
-    os.environ["PYTHONPATH"] = _before(os.environ.get("PYTHONPATH", ""), [str(repository / "lib")])
+    os.environ["PYTHONPATH"] = _before(
+        os.environ.get("PYTHONPATH", ""), [str(repository / "lib")]
+    )
     os.environ["PYTHONHASHSEED"] = "0"
     os.environ["TOPORANK_STORE"] = reuse_store
 
 
 def _before(path: str, front: list[str]) -> str:
     """A search path with these folders first, and once."""
-    behind = path.split(os.pathsep) if path else []  # an empty entry would be the working directory
+    # an empty entry would be the working directory
+    behind = path.split(os.pathsep) if path else []
     return os.pathsep.join(dict.fromkeys([*front, *behind]))
 
 

@@ -78,7 +78,9 @@ def run_chunk(
     """
     members = read_chunk(dataset, chunk)
     if labels is not None:
-        members = [member._replace(dockq=str(labels.get(member.key, ""))) for member in members]
+        members = [
+            member._replace(dockq=str(labels.get(member.key, ""))) for member in members
+        ]
     progress = Path(layout.PROGRESS.format(dataset=dataset, chunk=chunk))
     rows: list[LedgerRow] = []
     n_failed, noted, first_done = 0, float("-inf"), cpu_seconds()
@@ -89,9 +91,12 @@ def run_chunk(
         row = run_decoy(member, choices, store)
         if row.status != Status.OK:
             n_failed += 1
-            log.warning("%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason)
+            log.warning(
+                "%s/%s: %s: %s", member.target, member.decoy, row.status, row.reason
+            )
         if not rows:
-            first_done = cpu_seconds()  # the first decoy also loads libraries and compiled code
+            # the first decoy also loads libraries and compiled code
+            first_done = cpu_seconds()
         rows.append(row)
     note_progress(progress, len(members), n_failed)
     ledger = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
@@ -106,7 +111,10 @@ def run_chunk(
 
 
 def run_decoy(
-    member: PlannedDecoy, choices: dict[str, FeatureChoice], store: Store, digest: str = ""
+    member: PlannedDecoy,
+    choices: dict[str, FeatureChoice],
+    store: Store,
+    digest: str = "",
 ) -> LedgerRow:
     """One decoy through all stages, or up to the one where it fails: then the row says why.
 
@@ -158,12 +166,17 @@ def _through_all_stages(row: LedgerRow, made: DecoyArtefacts) -> LedgerRow:
         for stage in layout.STAGES:
             row = row._replace(stage=stage)
             entry = made.finish(stage)
-            reason = "; ".join(filter(None, [row.reason, *entry.facts.get("notes", ())]))
-            row = row._replace(**{stage: entry.sha256}, reason=reason, **_facts(entry.facts))
+            reason = "; ".join(
+                filter(None, [row.reason, *entry.facts.get("notes", ())])
+            )
+            row = row._replace(
+                **{stage: entry.sha256}, reason=reason, **_facts(entry.facts)
+            )
         return row._replace(parts=parts_text(made.interfaces))
     except (OSError, MemoryError, DsspMissingError):
         raise
-    except Exception as error:  # noqa: BLE001 -- the job boundary: a decoy's failure is a status, its siblings go on
+    except Exception as error:  # noqa: BLE001
+        # the job boundary: a decoy's failure is a status, its siblings go on
         status, reason = _verdict(error)
         notes = [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]
         facts = _facts(error.facts) if isinstance(error, TopoRankError) else {}
@@ -284,5 +297,9 @@ def _verdict(error: Exception) -> tuple[str, str]:
         if isinstance(error, kind):
             return status, error.reason
     log.exception("unexpected error, please report it with the decoy that causes it")
-    text = error.reason if isinstance(error, TopoRankError) else f"{type(error).__name__}: {error}"
+    text = (
+        error.reason
+        if isinstance(error, TopoRankError)
+        else f"{type(error).__name__}: {error}"
+    )
     return Status.FAILED, "unexpected " + " ".join(text.split())

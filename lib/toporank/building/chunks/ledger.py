@@ -60,7 +60,11 @@ class LedgerRow(NamedTuple):
     @property
     def artefacts(self) -> dict[str, str]:
         """Stage → checksum of its artefact."""
-        return {stage: getattr(self, stage) for stage in layout.STAGES if getattr(self, stage)}
+        return {
+            stage: getattr(self, stage)
+            for stage in layout.STAGES
+            if getattr(self, stage)
+        }
 
 
 Recipes = Mapping[str, list[str]]
@@ -87,7 +91,9 @@ def read_ledger(path: Path) -> Ledger:
         if columns[:3] != fields[:3]:
             raise ValueError("other columns")
         if columns != fields:
-            what = "another version of TopoRank wrote this ledger, so run that one again"
+            what = (
+                "another version of TopoRank wrote this ledger, so run that one again"
+            )
             raise FileNotFoundError(errno.ENOENT, what, str(path))
         rows = [LedgerRow(*cells) for cells in lines]
         for i, row in enumerate(rows):
@@ -106,7 +112,9 @@ def meetings_text(meetings: Iterable[Meeting]) -> str:
 
 def parts_text(graphs: Mapping[str, Entry]) -> str:
     """The checksums of the graphs of interfaces by their names, as a row has them."""
-    return json.dumps({name: entry.sha256 for name, entry in graphs.items()}, separators=(",", ":"))
+    return json.dumps(
+        {name: entry.sha256 for name, entry in graphs.items()}, separators=(",", ":")
+    )
 
 
 def read_meetings(row: LedgerRow) -> list[Meeting]:
@@ -155,5 +163,9 @@ def remove_old(dataset: str, current: Current) -> None:
     for pattern in layout.OF_CHUNKS:
         for file in Path(pattern.format(dataset=dataset, chunk="x")).parent.glob("*"):
             chunk = NAME.match(file.name)
-            if chunk and chunk[0] not in current.chunks and file.stat().st_mtime_ns < began:
+            if (
+                chunk
+                and chunk[0] not in current.chunks
+                and file.stat().st_mtime_ns < began
+            ):
                 file.unlink()

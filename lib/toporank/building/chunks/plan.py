@@ -152,7 +152,8 @@ def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
         place = place if place < count else hashed & ((1 << (bits - 1)) - 1)
         dealt.setdefault(place, []).append(row)
     return {
-        f"{place + 1:03d}-{_digest(members)}": members for place, members in sorted(dealt.items())
+        f"{place + 1:03d}-{_digest(members)}": members
+        for place, members in sorted(dealt.items())
     }
 
 
@@ -185,7 +186,8 @@ def chunk_names(folder: Path) -> list[str]:
         for entry in os.scandir(folder):
             name = entry.name.removesuffix(".tsv")
             if NAME.fullmatch(name):
-                with contextlib.suppress(FileNotFoundError):  # a build beside this run removed it
+                # a build beside this run removed it
+                with contextlib.suppress(FileNotFoundError):
                     changed[name] = entry.stat().st_mtime_ns
     return sorted(changed, key=lambda name: (changed[name], name))
 
@@ -205,7 +207,9 @@ class Current(NamedTuple):
 def write_plans(dataset: str, chunks: Chunks) -> None:
     """Write the plans that do not exist yet."""
     for name, members in chunks.items():
-        write_text_if_changed(layout.PLAN.format(dataset=dataset, chunk=name), _text(members))
+        write_text_if_changed(
+            layout.PLAN.format(dataset=dataset, chunk=name), _text(members)
+        )
 
 
 def write_current(dataset: str, current: Current) -> None:
@@ -235,12 +239,18 @@ def read_chunk(dataset: str, chunk: str) -> list[PlannedDecoy]:
     try:
         columns, *lines = from_lines(path.read_text(encoding="utf-8"))
         if columns != fields and columns[:3] == fields[:3]:
-            raise FileNotFoundError(errno.ENOENT, "a plan of another version", str(path))
+            raise FileNotFoundError(
+                errno.ENOENT, "a plan of another version", str(path)
+            )
         members = [_from_cells(cells) for cells in lines]
     except (ValueError, TypeError) as error:
-        raise RecordError("not a plan", where=path, remedy="delete it and run again") from error
+        raise RecordError(
+            "not a plan", where=path, remedy="delete it and run again"
+        ) from error
     if _digest(members) not in chunk:
-        raise RecordError("the plan was changed", where=path, remedy="delete it and run again")
+        raise RecordError(
+            "the plan was changed", where=path, remedy="delete it and run again"
+        )
     return members
 
 
@@ -260,7 +270,9 @@ def by_key(rows: Iterable[AnyRow]) -> dict[DecoyKey, AnyRow]:
 def _from_cells(cells: list[str]) -> PlannedDecoy:
     """A line of a plan. Raises ValueError or TypeError where it is something else."""
     row = PlannedDecoy(*cells)
-    return row._replace(size=int(row.size), version=int(row.version), model=int(row.model))
+    return row._replace(
+        size=int(row.size), version=int(row.version), model=int(row.model)
+    )
 
 
 def _text(members: list[PlannedDecoy]) -> str:

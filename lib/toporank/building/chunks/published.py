@@ -27,7 +27,15 @@ ArtefactKey = tuple[str, str, str]
 """Stage, target and decoy."""
 SizeAndTime = tuple[int, int]
 """Size in bytes and modification time in ns."""
-COLUMNS = ("stage", "target", "decoy", "artefact_sha256", "file_sha256", "size", "mtime_ns")
+COLUMNS = (
+    "stage",
+    "target",
+    "decoy",
+    "artefact_sha256",
+    "file_sha256",
+    "size",
+    "mtime_ns",
+)
 AsFile = Callable[[str, bytes], bytes]
 """Takes a stage and an artefact of the store, returns what is in the file that people open."""
 
@@ -95,18 +103,26 @@ def publish(
                 file_digest = published.file
             else:
                 member = members[row.key]
-                content = as_file(stage, artefact(stage, digest, member, row, choices, store))
+                content = as_file(
+                    stage, artefact(stage, digest, member, row, choices, store)
+                )
                 _write(path, content)
                 file_digest = hashlib.sha256(content).hexdigest()
                 n_written += 1
-            table[key] = Published(artefact=digest, file=file_digest, state=_state(path.lstat()))
+            table[key] = Published(
+                artefact=digest, file=file_digest, state=_state(path.lstat())
+            )
     n_removed = sum(_remove(place(dataset, *key)) for key in stale)
     write_published(dataset, table)
     return n_written, n_removed
 
 
 def publish_decoy(
-    dataset: str, chunk: str, choices: dict[str, FeatureChoice], store: Store, as_file: AsFile
+    dataset: str,
+    chunk: str,
+    choices: dict[str, FeatureChoice],
+    store: Store,
+    as_file: AsFile,
 ) -> LedgerRow:
     """Publish the artefacts of a decoy that was built alone; its outcome."""
     (member,) = read_chunk(dataset, chunk)
@@ -119,7 +135,9 @@ def publish_decoy(
 
 def write_published(dataset: str, table: Mapping[ArtefactKey, Published]) -> None:
     """Write what is published."""
-    rows = [(*key, row.artefact, row.file, *row.state) for key, row in sorted(table.items())]
+    rows = [
+        (*key, row.artefact, row.file, *row.state) for key, row in sorted(table.items())
+    ]
     write_text(layout.PUBLISHED.format(dataset=dataset), to_lines(COLUMNS, rows))
 
 
@@ -127,7 +145,9 @@ def read_published(dataset: str) -> dict[ArtefactKey, Published]:
     """What is published of a data set; nothing if its table is missing or is something else."""
     table = {}
     try:
-        text = Path(layout.PUBLISHED.format(dataset=dataset)).read_text(encoding="utf-8")
+        text = Path(layout.PUBLISHED.format(dataset=dataset)).read_text(
+            encoding="utf-8"
+        )
         _, *lines = from_lines(text)
         for stage, target, decoy, artefact_digest, file_digest, size, mtime in lines:
             state = int(size), int(mtime)
@@ -143,8 +163,14 @@ def damaged(dataset: str) -> set[ArtefactKey]:
     """
     table = read_published(dataset)
     states = _states(dataset) if table else {}
-    differing = [key for key, published in table.items() if states.get(key) != published.state]
-    return {key for key in differing if not _has_content(place(dataset, *key), table[key].file)}
+    differing = [
+        key for key, published in table.items() if states.get(key) != published.state
+    ]
+    return {
+        key
+        for key in differing
+        if not _has_content(place(dataset, *key), table[key].file)
+    }
 
 
 def _states(dataset: str) -> dict[ArtefactKey, SizeAndTime]:
@@ -156,7 +182,8 @@ def _states(dataset: str) -> dict[ArtefactKey, SizeAndTime]:
             for file in _entries(target.path):
                 if file.name.endswith(suffix):
                     key = stage, target.name, file.name.removesuffix(suffix)
-                    with contextlib.suppress(FileNotFoundError):  # a build beside this removed it
+                    # a build beside this removed it
+                    with contextlib.suppress(FileNotFoundError):
                         states[key] = _state(file.stat(follow_symlinks=False))
     return states
 

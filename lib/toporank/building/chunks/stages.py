@@ -80,8 +80,14 @@ def code_digest(kind: str, choices: dict[str, FeatureChoice]) -> str:
     All kinds are made again when a file of `structures` or `features` changes, and those of the
     modules of a package when a file of that changes.
     """
-    plugin = () if kind in WITHOUT_MODULE else _module(kind, choices).module.package_files
-    labels = ("comparing", "building/native_labels.py") if kind in ("contacts", "label") else ()
+    plugin = (
+        () if kind in WITHOUT_MODULE else _module(kind, choices).module.package_files
+    )
+    labels = (
+        ("comparing", "building/native_labels.py")
+        if kind in ("contacts", "label")
+        else ()
+    )
     confidence = ("inputs/confidence",) if kind == "confidence" else ()
     code = code_of(*GRAPHS, *labels, *confidence, *plugin)
     versions = " ".join(_version(package) for package in PACKAGES[kind])
@@ -140,9 +146,11 @@ class DecoyArtefacts:
         """
         entry = getattr(self, stage)
         if stage == "interface":
-            self.contacts  # noqa: B018 -- made now, by many jobs at once, and taken from the store when decoys are compared
+            # made now, by many jobs at once, and taken from the store to compare decoys
+            self.contacts  # noqa: B018
         if stage == "graphs":
-            self.interfaces  # noqa: B018 -- made now, by many jobs at once, and taken from the store when packed
+            # made now, by many jobs at once, and taken from the store when packed
+            self.interfaces  # noqa: B018
         return entry
 
     def read_file(self) -> None:
@@ -155,7 +163,7 @@ class DecoyArtefacts:
             self.in_file  # noqa: B018
         except (OSError, MemoryError):
             raise
-        except Exception as error:  # noqa: BLE001 -- the job boundary is in `chunk`
+        except Exception as error:  # noqa: BLE001
             log.debug("%s: %s", self.path, error)
 
     def save(self) -> None:
@@ -171,7 +179,9 @@ class DecoyArtefacts:
         def make() -> tuple[bytes, dict[str, Any]]:
             return to_bytes(self._file.complex(self._place)), {}
 
-        return self.scope.cached({"kind": "complex", "code": code_digest("complex", {})}, make)
+        return self.scope.cached(
+            {"kind": "complex", "code": code_digest("complex", {})}, make
+        )
 
     @functools.cached_property
     def in_file(self) -> Entry:
@@ -237,14 +247,18 @@ class DecoyArtefacts:
             }
             return content, facts
 
-        return self._obtain("interface", _unless_empty(partners_text(self.partners)), make)
+        return self._obtain(
+            "interface", _unless_empty(partners_text(self.partners)), make
+        )
 
     @functools.cached_property
     def contacts(self) -> Entry:
         """What the decoys of a target are compared by, as `comparing.contacts` keeps it."""
         partners = _unless_empty(partners_text(self.partners))
         depends_on = {**partners, "code": code_digest("contacts", {})}
-        return self.obtain("contacts", depends_on, lambda: (contact_bytes(self._complex), {}))
+        return self.obtain(
+            "contacts", depends_on, lambda: (contact_bytes(self._complex), {})
+        )
 
     @functools.cached_property
     def topology(self) -> Entry:
@@ -254,12 +268,16 @@ class DecoyArtefacts:
         def make() -> tuple[bytes, dict[str, Any]]:
             residues = self._interface_residues
             if self.part_of:
-                values = self.part_of.topology_of([self._complex.residues[r] for r in residues])
+                values = self.part_of.topology_of(
+                    [self._complex.residues[r] for r in residues]
+                )
             else:
                 values = choice(self._complex, residues)
             self._topology_rows = residues, values
             columns = dict(zip(choice.columns, values.T, strict=True))
-            return table_bytes(self._complex, residues, columns, {"topology": choice.record()}), {}
+            return table_bytes(
+                self._complex, residues, columns, {"topology": choice.record()}
+            ), {}
 
         return self._obtain("topology", {"interface": self.interface.sha256}, make)
 
@@ -282,7 +300,9 @@ class DecoyArtefacts:
                 f"{n} of {len(residues)} interface residues left out: {reason}"
                 for reason, n in lost.most_common()
             ]
-            return table_bytes(self._complex, residues, columns, made_by), {"notes": notes}
+            return table_bytes(self._complex, residues, columns, made_by), {
+                "notes": notes
+            }
 
         depends_on = {
             "topology": self.topology.sha256,
@@ -302,7 +322,9 @@ class DecoyArtefacts:
             arrays = {"index": edges.index, "attributes": edges.attributes}
             return safetensors.numpy.save(arrays), {}
 
-        return self._obtain("edges", {"nodes": self.nodes.sha256, **self._between}, make)
+        return self._obtain(
+            "edges", {"nodes": self.nodes.sha256, **self._between}, make
+        )
 
     @functools.cached_property
     def graphs(self) -> Entry:
@@ -314,10 +336,16 @@ class DecoyArtefacts:
             edges = safetensors.numpy.load(self.edges.content)
             names = [str(self._complex.residues[r]) for r in index]
             metadata = {**description, "residues": names}
-            content = graph_bytes(values, edges["index"], edges["attributes"], self.dockq, metadata)
+            content = graph_bytes(
+                values, edges["index"], edges["attributes"], self.dockq, metadata
+            )
             return content, {}
 
-        made_of = {"nodes": self.nodes.sha256, "edges": self.edges.sha256, "dockq": self.dockq}
+        made_of = {
+            "nodes": self.nodes.sha256,
+            "edges": self.edges.sha256,
+            "dockq": self.dockq,
+        }
         return self._obtain("graphs", {**made_of, "metadata": description}, make)
 
     @functools.cached_property
@@ -336,7 +364,13 @@ class DecoyArtefacts:
         for meeting in touching:
             pair = chains[meeting.first], chains[meeting.second]
             part = DecoyArtefacts(
-                self.path, self.structure_sha256, None, pair, self.choices, self.store, part_of=self
+                self.path,
+                self.structure_sha256,
+                None,
+                pair,
+                self.choices,
+                self.store,
+                part_of=self,
             )
             with contextlib.suppress(FeatureError):
                 graphs[meeting.interface] = part.graphs
@@ -377,7 +411,9 @@ class DecoyArtefacts:
             return self._atoms.with_partners(self.partners)
         reach = max(self.choices[name].parameters.reach for name in COMPUTED_IN_PARTS)
         chains = list(itertools.chain.from_iterable(self.partners))
-        return self.part_of._surroundings.around(chains, reach).with_partners(self.partners)
+        return self.part_of._surroundings.around(chains, reach).with_partners(
+            self.partners
+        )
 
     @functools.cached_property
     def _surroundings(self) -> Surroundings:
@@ -422,7 +458,14 @@ def keep_file(path: Path, content: bytes, sketch: Sketch, store: Path) -> None:
     """
     for model in sketch.decoys:
         made = DecoyArtefacts(
-            path, sketch.content, None, (), {}, Store(store), model=model, content=content
+            path,
+            sketch.content,
+            None,
+            (),
+            {},
+            Store(store),
+            model=model,
+            content=content,
         )
         made.read_file()
         made.save()
@@ -436,5 +479,8 @@ def graph_metadata(choices: dict[str, FeatureChoice]) -> dict[str, Any]:
     """Feature modules with parameters, column names and format version, as kept in graphs and
     checkpoints.
     """
-    columns = {"node_columns": node_columns(choices), "edge_columns": choices["edges"].columns}
+    columns = {
+        "node_columns": node_columns(choices),
+        "edge_columns": choices["edges"].columns,
+    }
     return {"format": FORMAT, "features": records(choices), **columns}

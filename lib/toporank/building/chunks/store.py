@@ -149,11 +149,16 @@ class Scope:
             for name, entry in entries.items():
                 if entry is not None:
                     member = zipfile.ZipInfo(name)
-                    member.comment = entry.sha256.encode()  # so that `find` reads nothing else
+                    # so that `find` reads nothing else
+                    member.comment = entry.sha256.encode()
                     is_plain = name.startswith(UNCOMPRESSED)
-                    compression = zipfile.ZIP_STORED if is_plain else zipfile.ZIP_DEFLATED
+                    compression = (
+                        zipfile.ZIP_STORED if is_plain else zipfile.ZIP_DEFLATED
+                    )
                     facts = canonical(entry.facts).encode()
-                    archive.writestr(member, facts + b"\n" + entry.content, compression, FAST)
+                    archive.writestr(
+                        member, facts + b"\n" + entry.content, compression, FAST
+                    )
         write_bytes(self.path, whole.getbuffer())
         self._open()
 
@@ -176,7 +181,9 @@ class Scope:
         with _damage_ignored():
             if self._archive:
                 facts, _, content = self._archive.read(name).partition(b"\n")
-                return Entry(hashlib.sha256(content).hexdigest(), json.loads(facts), content)
+                return Entry(
+                    hashlib.sha256(content).hexdigest(), json.loads(facts), content
+                )
         return None
 
 

@@ -42,14 +42,18 @@ def read_chains(path: Path | str) -> list[ChainRow]:
     try:
         return [ChainRow(**row) for row in read_rows(path)]
     except TypeError as error:
-        raise RecordError("not a table of chains", where=path, remedy=DAMAGED) from error
+        raise RecordError(
+            "not a table of chains", where=path, remedy=DAMAGED
+        ) from error
 
 
 def sequences_of_chains(rows: Iterable[ChainRow]) -> dict[str, dict[str, str]]:
     """Target → the sequence of each of its chains, by name."""
     found: dict[str, dict[str, str]] = {}
     for row in rows:
-        found.setdefault(row.target, {}).update(dict.fromkeys(row.chains.split(), row.sequence))
+        found.setdefault(row.target, {}).update(
+            dict.fromkeys(row.chains.split(), row.sequence)
+        )
     return found
 
 
@@ -93,10 +97,14 @@ def read_splits(path: Path | str) -> list[TargetSplit]:
     try:
         for row in read_rows(path):
             row["fold"] = int(row["fold"]) if row["fold"] else None
-            row["containment"] = float(row["containment"]) if row["containment"] else None
+            row["containment"] = (
+                float(row["containment"]) if row["containment"] else None
+            )
             rows.append(TargetSplit(**row))
     except (KeyError, TypeError, ValueError) as error:
-        raise RecordError("not a table of splits", where=path, remedy=DAMAGED) from error
+        raise RecordError(
+            "not a table of splits", where=path, remedy=DAMAGED
+        ) from error
     return rows
 
 

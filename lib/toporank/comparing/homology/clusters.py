@@ -56,7 +56,10 @@ def clusters(chains: TargetSequences, *, align: bool = False) -> dict[str, str]:
     )
     _, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
     name_of: dict[int, str] = {}
-    return {target: name_of.setdefault(component[i], target) for i, target in enumerate(targets)}
+    return {
+        target: name_of.setdefault(component[i], target)
+        for i, target in enumerate(targets)
+    }
 
 
 def hold_out(cluster_of: Mapping[str, str], percent: float, seed: int) -> set[str]:
@@ -155,7 +158,8 @@ def nearest(chains: TargetSequences, known: References) -> dict[str, Nearest | N
     dict; None for a query that has no chain to compare
     """
     sequences = sorted(set().union(*chains.values()))
-    best: dict[str, tuple[float, set[str]]] = {}  # targets of the best alone: hits can be millions
+    # targets of the best alone: hits can be millions
+    best: dict[str, tuple[float, set[str]]] = {}
     for i, j, containment in zip(*containments(sequences, known.samples), strict=True):
         value = round(float(containment), 4)
         best_value, targets = best.setdefault(sequences[i], (0.0, set()))

@@ -36,8 +36,9 @@ def kind_of(sequence: str) -> str:
     """The kind of a chain: `antibody` with a variable domain of an antibody, nanobody or T-cell
     receptor, otherwise `protein`, or `peptide` if it is short.
 
-    >>> kind_of("QVQLVESGGGLVQAGGSLRLSCAASGRTFSSYAMGWFRQAPGKEREFVAAISWSGGSTYYADSVKGRFTISRDNAKNTVYLQMNSLKPEDTAVYYCA"
-    ...         "ADRYWGQGTQVTVSS")
+    >>> nanobody = "QVQLVESGGGLVQAGGSLRLSCAASGRTFSSYAMGWFRQAPGKEREFVAAISWSGGST"
+    >>> nanobody += "YYADSVKGRFTISRDNAKNTVYLQMNSLKPEDTAVYYCAADRYWGQGTQVTVSS"
+    >>> kind_of(nanobody)
     'antibody'
     >>> kind_of("SLLMWITQC")
     'peptide'
@@ -121,7 +122,9 @@ def containments(
         in_whole = n_shared[reference] * n_kmers[reference] / n_kept[reference]
         queries_found.append(np.full(len(reference), number))
         references_found.append(reference)
-        found.append(np.minimum(1.0, in_whole / np.minimum(len(of_query), n_kmers[reference])))
+        found.append(
+            np.minimum(1.0, in_whole / np.minimum(len(of_query), n_kmers[reference]))
+        )
     whole_numbers = np.empty(0, np.int64)
     return (
         np.concatenate([whole_numbers, *queries_found]),

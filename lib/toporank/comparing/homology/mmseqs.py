@@ -41,7 +41,8 @@ def aligned(sequences: Sequence[str]) -> list[tuple[int, int]]:
         records = [f">{i}\n{sequence}\n" for i, sequence in enumerate(sequences)]
         chains.write_text("".join(records), encoding="ascii")
         options = (
-            f"-k 5 -s 7.5 --max-seqs {len(sequences)} --min-seq-id {IDENTITY} --threads 1 -v 1"
+            f"-k 5 -s 7.5 --max-seqs {len(sequences)} --min-seq-id "
+            f"{IDENTITY} --threads 1 -v 1"
         )
         columns = "--format-output query,target,alnlen"
         command = [
@@ -56,7 +57,9 @@ def aligned(sequences: Sequence[str]) -> list[tuple[int, int]]:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            last_line = ((done.stdout + done.stderr).strip() or "nothing").splitlines()[-1]
+            last_line = ((done.stdout + done.stderr).strip() or "nothing").splitlines()[
+                -1
+            ]
             what = f"{PROGRAM} fails and says: {last_line}"
             raise ConfigError(what, where="training.similarity", remedy="set kmers")
         pairs = []

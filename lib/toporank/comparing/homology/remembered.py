@@ -43,12 +43,16 @@ def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     samples = []
     for record in (one, other):
         references = recall(record)
-        for of_chain, targets in zip(references.samples, references.targets, strict=True):
+        for of_chain, targets in zip(
+            references.samples, references.targets, strict=True
+        ):
             samples += [(target, of_chain) for target in targets]
     return _record({*one["targets"], *other["targets"]}, samples)
 
 
-def _record(targets: Iterable[str], samples: list[tuple[str, Sample]]) -> dict[str, Any]:
+def _record(
+    targets: Iterable[str], samples: list[tuple[str, Sample]]
+) -> dict[str, Any]:
     names = sorted(targets)
     place = {name: i for i, name in enumerate(names)}
     n_kept = max(FEWEST, min(KEPT, IN_ALL // max(1, len(samples))))
@@ -77,7 +81,9 @@ def hashes(text: str) -> np.ndarray:
     """The hashes of a chain, uint32, (n,). Raises ValueError when the text does not hold rising
     numbers.
     """
-    values = np.frombuffer(base64.b64decode(text, validate=True), "<u4").astype(np.uint32)
+    values = np.frombuffer(base64.b64decode(text, validate=True), "<u4").astype(
+        np.uint32
+    )
     if not (values[:-1] < values[1:]).all():
         raise ValueError("the hashes of a chain are not sorted")
     return values

@@ -187,7 +187,11 @@ def _stretch_of(name: str, part: str, whole: str) -> _Stretch | None:
         return None
     if len(part) < EXACT_BELOW:
         start = whole.find(part)
-        return _Stretch(start, start + len(part), name, 0, len(part)) if start >= 0 else None
+        return (
+            _Stretch(start, start + len(part), name, 0, len(part))
+            if start >= 0
+            else None
+        )
     if (
         most_identical(part, whole) < FRAGMENT * len(part)
         or _local_aligner().score(part, whole) <= 0

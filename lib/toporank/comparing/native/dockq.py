@@ -114,7 +114,8 @@ def score(native: NativeInterface, decoy: tuple[Side, Side]) -> Scores | None:
     in_both = in_one[pairs[:, 0]] & in_other[pairs[:, 1]]
     residues = np.unique(pairs[in_both, 0]), np.unique(pairs[in_both, 1])
     interface = _common(_backbone(native.sides, residues), _backbone(decoy, residues))
-    larger = 0 if len(in_one) > len(in_other) else 1  # of equal ones the second, as DockQ has it
+    # of equal ones the second, as DockQ has it
+    larger = 0 if len(in_one) > len(in_other) else 1
     receptor = _common(decoy[larger].backbone, native.sides[larger].backbone)
     ligand = _common(decoy[1 - larger].backbone, native.sides[1 - larger].backbone)
     if min(len(interface[0]), len(receptor[0]), len(ligand[0])) < FEWEST:
@@ -129,12 +130,20 @@ def score(native: NativeInterface, decoy: tuple[Side, Side]) -> Scores | None:
 
 def dockq(fnat: float, irmsd: float, lrmsd: float) -> float:
     """The mean of fnat and of both RMSDs, scaled to 0–1."""
-    return (fnat + 1 / (1 + (irmsd / IRMSD_SCALE) ** 2) + 1 / (1 + (lrmsd / LRMSD_SCALE) ** 2)) / 3
+    return (
+        fnat
+        + 1 / (1 + (irmsd / IRMSD_SCALE) ** 2)
+        + 1 / (1 + (lrmsd / LRMSD_SCALE) ** 2)
+    ) / 3
 
 
-def _backbone(sides: tuple[Side, Side], residues: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def _backbone(
+    sides: tuple[Side, Side], residues: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
     """Backbone of some residues of both sides, shape (n, 4, 3)."""
-    return np.concatenate([sides[0].backbone[residues[0]], sides[1].backbone[residues[1]]])
+    return np.concatenate(
+        [sides[0].backbone[residues[0]], sides[1].backbone[residues[1]]]
+    )
 
 
 def _common(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -143,7 +152,9 @@ def _common(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return one[in_both], other[in_both]
 
 
-def superposition(moving: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def superposition(
+    moving: np.ndarray, fixed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Superpose points on others, shapes (n, 3).
 
     Returns
@@ -162,7 +173,11 @@ def superposition(moving: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, np
     return rotation, centre_of_fixed - centre @ rotation
 
 
-def _rmsd(moving: np.ndarray, fixed: np.ndarray, motion: tuple[np.ndarray, np.ndarray]) -> float:
+def _rmsd(
+    moving: np.ndarray, fixed: np.ndarray, motion: tuple[np.ndarray, np.ndarray]
+) -> float:
     """Between points and others, shapes (n, 3), once the first are moved."""
     rotation, shift = motion
-    return float(np.sqrt(np.square(moving @ rotation + shift - fixed).sum(axis=1).mean()))
+    return float(
+        np.sqrt(np.square(moving @ rotation + shift - fixed).sum(axis=1).mean())
+    )

@@ -12,7 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.comparing.native.alignment import LEAST_IDENTITY, align
-from toporank.comparing.native.dockq import NativeInterface, Scores, Side, near_pairs, score
+from toporank.comparing.native.dockq import (
+    NativeInterface,
+    Scores,
+    Side,
+    near_pairs,
+    score,
+)
 from toporank.comparing.native.mapping import (
     Chain,
     Correspondence,
@@ -69,15 +75,21 @@ class Native:
     NativeError : the partners do not fit its chains, or no two of them touch
     """
 
-    def __init__(self, complex_: Complex, partners: Partners = (), *, are_given: bool = True):
+    def __init__(
+        self, complex_: Complex, partners: Partners = (), *, are_given: bool = True
+    ):
         chains = chains_of(complex_)
         self.are_given = bool(partners) and are_given
         self.partners = partners or tuple((name,) for name in chains)
         _check(self.partners, list(chains))
         named = set().union(*self.partners)
-        self._set_chains({name: chain for name, chain in chains.items() if name in named})
+        self._set_chains(
+            {name: chain for name, chain in chains.items() if name in named}
+        )
         self._cut: dict[tuple, Native] = {}
-        if not any(self.interface(one, other) for one, other in combinations(self.partners, 2)):
+        if not any(
+            self.interface(one, other) for one, other in combinations(self.partners, 2)
+        ):
             parts = "partners" if partners else "chains"
             raise NativeError(
                 f"no two {parts} of the native touch",
@@ -98,7 +110,9 @@ class Native:
         if key not in self._cut:
             partners = []
             for partner in self.partners:
-                pieces = [name for name, chain in chains.items() if chain.of_file in partner]
+                pieces = [
+                    name for name, chain in chains.items() if chain.of_file in partner
+                ]
                 partners.append(tuple(pieces))
             native = copy.copy(self)
             native._set_chains(chains)
@@ -112,7 +126,11 @@ class Native:
             first = _side([self.chains[name] for name in one])
             second = _side([self.chains[name] for name in other])
             pairs, contact = near_pairs(first.atoms, second.atoms)
-            touching = NativeInterface((first, second), pairs, contact) if contact.any() else None
+            touching = (
+                NativeInterface((first, second), pairs, contact)
+                if contact.any()
+                else None
+            )
             self._interfaces[one, other] = touching
         return self._interfaces[one, other]
 
@@ -130,7 +148,8 @@ def _check(partners: Partners, chains: list[str]) -> None:
         )
     if len(partners) < 2:
         raise NativeError(
-            "the native has fewer than two protein chains", remedy="give the whole complex"
+            "the native has fewer than two protein chains",
+            remedy="give the whole complex",
         )
 
 
@@ -195,7 +214,9 @@ def _notes(
     notes = []
     for decoy, natives in inverted(holders).items():
         if len(natives) > 1 or len(decoy) > 1:
-            notes.append(f"{_named(natives)} of the native as {_named(decoy)} of the decoy")
+            notes.append(
+                f"{_named(natives)} of the native as {_named(decoy)} of the decoy"
+            )
     if absent:
         notes.append(f"no counterpart of {_named(absent)} of the native")
     if left_out:
@@ -221,7 +242,9 @@ def _partners_to_compare(
         if len(joined) < 2:
             continue
         if native.are_given:
-            parted = " and ".join("+".join(native.of_file(partner)) for partner in joined)
+            parted = " and ".join(
+                "+".join(native.of_file(partner)) for partner in joined
+            )
             what = f"chain {chain} of the decoy has residues of {len(joined)} partners, {parted}"
             raise LabelError(what, remedy="give partners that do not part it")
         partners[partners.index(joined[0])] = sum(joined, ())
@@ -234,7 +257,9 @@ def _partners_to_compare(
     return tuple(partners)
 
 
-def _counterparts(correspondence: Correspondence, mapping: Mapping, n_residues: int) -> np.ndarray:
+def _counterparts(
+    correspondence: Correspondence, mapping: Mapping, n_residues: int
+) -> np.ndarray:
     """As `NativeLabel.counterparts`."""
     places = np.full((n_residues, 3), np.nan, np.float32)
     for native_chain, other in mapping.items():
@@ -304,7 +329,9 @@ class DecoyScores:
     def _in_residues_of_native(self, native_chain: str, other: str) -> Side:
         if (native_chain, other) not in self._sides:
             decoy = self._chains[other]
-            residue = align(self._native.chains[native_chain].sequence, decoy.sequence).residue
+            residue = align(
+                self._native.chains[native_chain].sequence, decoy.sequence
+            ).residue
             side = Side(decoy.atoms[residue], decoy.backbone[residue])
             side.atoms[residue < 0] = np.nan
             side.backbone[residue < 0] = np.nan

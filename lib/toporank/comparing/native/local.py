@@ -15,7 +15,9 @@ KEPT = 0.5
 """Share of its contacts in the native that a right residue keeps, at least."""
 
 
-def local_quality(decoy: np.ndarray, native: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+def local_quality(
+    decoy: np.ndarray, native: np.ndarray, pairs: np.ndarray
+) -> np.ndarray:
     """Share of the thresholds below which the distance of two CA differs from that in the native.
 
     Parameters
@@ -34,7 +36,9 @@ def local_quality(decoy: np.ndarray, native: np.ndarray, pairs: np.ndarray) -> n
     return np.where(np.isnan(error), np.nan, share).astype(np.float32)
 
 
-def right_residues(decoy: Complex, expected: np.ndarray, of_native: np.ndarray) -> dict[int, bool]:
+def right_residues(
+    decoy: Complex, expected: np.ndarray, of_native: np.ndarray
+) -> dict[int, bool]:
     """The residues of a decoy that touch another partner and are in the native, and whether each is
     right.
 
@@ -52,7 +56,9 @@ def right_residues(decoy: Complex, expected: np.ndarray, of_native: np.ndarray) 
     return dict(zip(residues.tolist(), is_right[residues].tolist(), strict=True))
 
 
-def native_contacts(decoy: Complex, expected: np.ndarray, native: Complex) -> np.ndarray:
+def native_contacts(
+    decoy: Complex, expected: np.ndarray, native: Complex
+) -> np.ndarray:
     """The contacts of the native between partners of a decoy, by residues of the decoy.
 
     Contacts of residues that the decoy lacks are left out.
@@ -69,7 +75,9 @@ def native_contacts(decoy: Complex, expected: np.ndarray, native: Complex) -> np
     """
     residue_at = {}
     for residue in np.flatnonzero(native.ca >= 0).tolist():
-        residue_at[native.xyz[native.ca[residue]].astype(np.float32).tobytes()] = residue
+        residue_at[native.xyz[native.ca[residue]].astype(np.float32).tobytes()] = (
+            residue
+        )
     place = np.full(len(native.residues), -1)
     for residue in np.flatnonzero(~np.isnan(expected[:, 0])).tolist():
         place[residue_at[expected[residue].astype(np.float32).tobytes()]] = residue

@@ -149,7 +149,9 @@ def mappings(native: ChainsByName, decoy: ChainsByName) -> list[Mapping]:
     """The possible mappings, each of as many chains as can be; `[{}]` where no chains are alike."""
     copies = counterparts(native, decoy)
     families = _families(copies)
-    sizes = [sorted((len(of_native), len(of_decoy))) for of_native, of_decoy in families]
+    sizes = [
+        sorted((len(of_native), len(of_decoy))) for of_native, of_decoy in families
+    ]
     if math.prod(math.perm(larger, smaller) for smaller, larger in sizes) > MOST:
         return _mappings_by_superposition(native, decoy, copies, families)
     possible: list[Mapping] = [{}]
@@ -166,17 +168,27 @@ def counterparts(native: ChainsByName, decoy: ChainsByName) -> dict[str, list[st
     for i, native_chain in enumerate(native.values()):
         for k, other in enumerate(decoy.values()):
             shorter = min(len(native_chain.sequence), len(other.sequence))
-            if most_identical(native_chain.sequence, other.sequence) >= LEAST_IDENTITY * shorter:
+            if (
+                most_identical(native_chain.sequence, other.sequence)
+                >= LEAST_IDENTITY * shorter
+            ):
                 alignment = align(native_chain.sequence, other.sequence)
                 if alignment.identity >= LEAST_IDENTITY:
                     identity[i, k] = alignment.identity
                     n_identical[i, k] = alignment.n_identical
     is_copy = identity >= LEAST_IDENTITY
     for axis in (0, 1):
-        is_copy &= identity >= identity.max(axis=axis, keepdims=True, initial=0.0) - BELOW_BEST
-        is_copy &= n_identical >= FRAGMENT * n_identical.max(axis=axis, keepdims=True, initial=0.0)
+        is_copy &= (
+            identity >= identity.max(axis=axis, keepdims=True, initial=0.0) - BELOW_BEST
+        )
+        is_copy &= n_identical >= FRAGMENT * n_identical.max(
+            axis=axis, keepdims=True, initial=0.0
+        )
     decoy_names = np.array(list(decoy), dtype=object)
-    return {name: decoy_names[row].tolist() for name, row in zip(native, is_copy, strict=True)}
+    return {
+        name: decoy_names[row].tolist()
+        for name, row in zip(native, is_copy, strict=True)
+    }
 
 
 def _families(copies: dict[str, list[str]]) -> list[Family]:
@@ -216,7 +228,10 @@ def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Ma
 
 
 def _mappings_by_superposition(
-    native: ChainsByName, decoy: ChainsByName, copies: dict[str, list[str]], families: list[Family]
+    native: ChainsByName,
+    decoy: ChainsByName,
+    copies: dict[str, list[str]],
+    families: list[Family],
 ) -> list[Mapping]:
     """One mapping for each chain superposed on each of its counterparts: of the rest, what comes
     nearest.
@@ -232,8 +247,12 @@ def _mappings_by_superposition(
                 if len(fixed) >= FEWEST:
                     pairs.append((native_chain, other))
                     shared_ca.append((fixed, moving))
-    fixed_centres = np.array([fixed.mean(axis=0) for fixed, _ in shared_ca]).reshape(-1, 3)
-    moving_centres = np.array([moving.mean(axis=0) for _, moving in shared_ca]).reshape(-1, 3)
+    fixed_centres = np.array([fixed.mean(axis=0) for fixed, _ in shared_ca]).reshape(
+        -1, 3
+    )
+    moving_centres = np.array([moving.mean(axis=0) for _, moving in shared_ca]).reshape(
+        -1, 3
+    )
     possible: dict[tuple, Mapping] = {}
     for fixed, moving in shared_ca[:SUPERPOSED]:
         turn, shift = superposition(moving, fixed)
@@ -295,14 +314,18 @@ def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Corresponde
     n_mapped = len(possible[0])
     cut_decoy = _with_pieces(decoy, native) if 0 < n_mapped < len(native) else decoy
     cut_native = (
-        _with_pieces(native, decoy) if 0 < n_mapped < len(decoy) and cut_decoy is decoy else native
+        _with_pieces(native, decoy)
+        if 0 < n_mapped < len(decoy) and cut_decoy is decoy
+        else native
     )
     if cut_native is not native or cut_decoy is not decoy:
         possible = mappings(cut_native, cut_decoy)
     return Correspondence(cut_native, cut_decoy, possible)
 
 
-def _with_pieces(chains: dict[str, Chain], others: dict[str, Chain]) -> dict[str, Chain]:
+def _with_pieces(
+    chains: dict[str, Chain], others: dict[str, Chain]
+) -> dict[str, Chain]:
     """The chains, those cut into pieces that are several of the others; the same object where none
     is.
     """
@@ -324,7 +347,9 @@ Counterparts = MappingType[str, tuple[str, ...]]
 """Chain of the native → the chains of the decoy that hold its residues."""
 
 
-def counterparts_of_file(found: Correspondence, mapping: Mapping) -> dict[str, tuple[str, ...]]:
+def counterparts_of_file(
+    found: Correspondence, mapping: Mapping
+) -> dict[str, tuple[str, ...]]:
     """A mapping of chains and pieces, in chains of the files."""
     holders: dict[str, tuple[str, ...]] = {}
     for native_chain, other in mapping.items():

@@ -16,12 +16,15 @@ def mapping_text(counterparts: Counterparts) -> str:
     """Which chains are which in one line; chains that are joined in either structure stand
     together.
 
-    >>> mapping_text({"A": ("B",), "B": ("A",)}), mapping_text({"H": ("A",), "L": ("A",), "A": ("B", "C")})
-    ('A=B B=A', 'H+L=A A=B+C')
+    >>> mapping_text({"A": ("B",), "B": ("A",)})
+    'A=B B=A'
+    >>> mapping_text({"H": ("A",), "L": ("A",), "A": ("B", "C")})
+    'H+L=A A=B+C'
     """
     natives_of = inverted(counterparts)
     return " ".join(
-        f"{_joined_names(natives)}={_joined_names(decoy)}" for decoy, natives in natives_of.items()
+        f"{_joined_names(natives)}={_joined_names(decoy)}"
+        for decoy, natives in natives_of.items()
     )
 
 

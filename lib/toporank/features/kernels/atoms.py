@@ -37,17 +37,26 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
             count
         ):  # point p is in ball b when |r p - d|² < R², that is when 2 r p·d > r² + d² - R²
             b = near[first + m]
-            dx, dy, dz = xyz[b, 0] - xyz[a, 0], xyz[b, 1] - xyz[a, 1], xyz[b, 2] - xyz[a, 2]
+            dx, dy, dz = (
+                xyz[b, 0] - xyz[a, 0],
+                xyz[b, 1] - xyz[a, 1],
+                xyz[b, 2] - xyz[a, 2],
+            )
             square = dx * dx + dy * dy + dz * dz
-            limit = (reach[a] * reach[a] + square - reach[b] * reach[b]) / (2 * reach[a])
+            limit = (reach[a] * reach[a] + square - reach[b] * reach[b]) / (
+                2 * reach[a]
+            )
             if limit * limit >= square and limit > 0.0:
                 continue  # they do not overlap
             is_same = group[b] == group[a]
-            for p in range(n):  # without branches, so that several points are done at once
+            # without branches, so that several points are done at once
+            for p in range(n):
                 depth = px[p] * dx + py[p] * dy + pz[p] * dz - limit
                 best[p] = m if depth > deepest[p] else best[p]
                 deepest[p] = depth if depth > deepest[p] else deepest[p]
-                deepest_own[p] = depth if is_same and depth > deepest_own[p] else deepest_own[p]
+                deepest_own[p] = (
+                    depth if is_same and depth > deepest_own[p] else deepest_own[p]
+                )
         points[:count] = 0
         each = 4 * np.pi * reach[a] * reach[a] / n
         for p in range(n):
@@ -59,13 +68,19 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
                 free[k, 1] += each
         for m in range(count):
             if points[m]:
-                of[n_shared], by[n_shared], area[n_shared] = a, near[first + m], points[m] * each
+                of[n_shared], by[n_shared], area[n_shared] = (
+                    a,
+                    near[first + m],
+                    points[m] * each,
+                )
                 n_shared += 1
     return of[:n_shared], by[:n_shared], area[:n_shared], free
 
 
 @compiled
-def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cutoff, cell, rows):
+def near_atoms(
+    xyz, start, wanted, ball_of, residues, counts, centre, radius, cutoff, cell, rows
+):
     """The atoms, of `residues` that count, within `cutoff` of each wanted atom, itself not among
     them.
 
@@ -107,7 +122,9 @@ def near_atoms(xyz, start, wanted, ball_of, residues, counts, centre, radius, cu
                 continue
             r = residues[n]
             for b in range(start[r], start[r + 1]):
-                square = (xyz[b, 0] - x) ** 2 + (xyz[b, 1] - y) ** 2 + (xyz[b, 2] - z) ** 2
+                square = (
+                    (xyz[b, 0] - x) ** 2 + (xyz[b, 1] - y) ** 2 + (xyz[b, 2] - z) ** 2
+                )
                 if b != a and square < cutoff * cutoff and square > 1e-4:
                     if n_near == len(near):
                         longer = np.empty(2 * len(near), np.int64)
@@ -142,7 +159,9 @@ def typed_distances(xyz, types, start, pairs, limits, energy, ranges, classes):
             for b in range(start[j], start[j + 1]):
                 if types[b] < 0:
                     continue
-                square = (x - xyz[b, 0]) ** 2 + (y - xyz[b, 1]) ** 2 + (z - xyz[b, 2]) ** 2
+                square = (
+                    (x - xyz[b, 0]) ** 2 + (y - xyz[b, 1]) ** 2 + (z - xyz[b, 2]) ** 2
+                )
                 if square < nearest[p]:
                     nearest[p] = square
                 if square < farthest:

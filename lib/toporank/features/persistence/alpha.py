@@ -68,7 +68,8 @@ def _beyond(n, x, y, z, square):
     """
     height = n[0] * x + n[1] * y + n[2] * z
     return (height < 0) & (
-        height * height > BEYOND * BEYOND * square * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+        height * height
+        > BEYOND * BEYOND * square * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
     )
 
 
@@ -145,7 +146,12 @@ def solid_radii(mesh, raw, infinity, filtration):
     """Radii of all finite tetrahedra. False if one is in doubt."""
     vertex, radii, faces = mesh.vertex, filtration.radius, filtration.beyond
     for t in range(mesh.size[0]):
-        a, b, c, d = vertex[4 * t], vertex[4 * t + 1], vertex[4 * t + 2], vertex[4 * t + 3]
+        a, b, c, d = (
+            vertex[4 * t],
+            vertex[4 * t + 1],
+            vertex[4 * t + 2],
+            vertex[4 * t + 3],
+        )
         radii[t], faces[t] = -1.0, 0
         if a < 0 or a == infinity or b == infinity or c == infinity or d == infinity:
             continue
@@ -211,7 +217,11 @@ def face_values(mesh, scratch, raw, infinity, filtration):
                 edges += 1
                 pair[u * stride + v] = pair[v * stride + u] = e
                 ends[e, 0], ends[e, 1], part[e, 0] = u, v, -1
-                x, y, z = raw[u, 0] - raw[v, 0], raw[u, 1] - raw[v, 1], raw[u, 2] - raw[v, 2]
+                x, y, z = (
+                    raw[u, 0] - raw[v, 0],
+                    raw[u, 1] - raw[v, 1],
+                    raw[u, 2] - raw[v, 2],
+                )
                 own_value[e] = edge_value[e] = 0.25 * (x * x + y * y + z * z)
             edge_of[triangles, side] = e
         a, b, c = edge_of[triangles, 0], edge_of[triangles, 1], edge_of[triangles, 2]
@@ -220,7 +230,9 @@ def face_values(mesh, scratch, raw, infinity, filtration):
         if (
             with_t | with_o
         ):  # comes with a tetrahedron: it makes no bar, and the list does not keep it
-            value = min(radius[t] if with_t else np.inf, radius[o] if with_o else np.inf)
+            value = min(
+                radius[t] if with_t else np.inf, radius[o] if with_o else np.inf
+            )
         else:
             area = _square_area(raw, corner[0], corner[1], corner[2])
             if not area * (RADIUS_ERROR / (160 * UNIT)) ** 2 > max(a2, b2, c2) ** 2:
@@ -236,7 +248,8 @@ def face_values(mesh, scratch, raw, infinity, filtration):
             longest, left, right, u, v, w = b, c, a, corner[1], corner[2], corner[0]
         else:
             longest, left, right, u, v, w = c, a, b, corner[2], corner[0], corner[1]
-        slack = a2 + b2 + c2 - 2.0 * own_value[longest]  # negative if the angle at w is obtuse
+        # negative if the angle at w is obtuse
+        slack = a2 + b2 + c2 - 2.0 * own_value[longest]
         if abs(slack) < 1e-12 * own_value[longest]:
             slack = dot2(from2(raw, w, u), from2(raw, w, v))[0]
             if not abs(slack) > 1e-27 * own_value[longest]:
@@ -262,8 +275,14 @@ def sort_by_value(filtration):
     value, key, item = filtration.edge_value, filtration.key, filtration.item
     key[0, :edges] = value[:edges]
     for f in range(triangles):
-        a, b, c = filtration.edge_of[f, 0], filtration.edge_of[f, 1], filtration.edge_of[f, 2]
-        key[0, edges + f] = max(filtration.triangle_value[f], value[a], value[b], value[c])
+        a, b, c = (
+            filtration.edge_of[f, 0],
+            filtration.edge_of[f, 1],
+            filtration.edge_of[f, 2],
+        )
+        key[0, edges + f] = max(
+            filtration.triangle_value[f], value[a], value[b], value[c]
+        )
     bits = key[0].view(np.int64)  # the bits of positive floats sort as the floats do
     least, most = bits[0], bits[0]
     for m in range(count):

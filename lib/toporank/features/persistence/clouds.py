@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from toporank.compilation import compiled
-from toporank.features.persistence.alpha import Filtration, face_values, solid_radii, sort_by_value
+from toporank.features.persistence.alpha import (
+    Filtration,
+    face_values,
+    solid_radii,
+    sort_by_value,
+)
 from toporank.features.persistence.delaunay import Scratch
 from toporank.features.persistence.pairing import Loops, pair_up
 

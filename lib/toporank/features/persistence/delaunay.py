@@ -87,8 +87,12 @@ def _determinant(points, a, b, c, d):
     """Six times the signed volume of the tetrahedron abcd."""
     ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
     bx, by, bz = points[b, 0] - ax, points[b, 1] - ay, points[b, 2] - az
-    nx, ny, nz = cross(bx, by, bz, points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az)
-    return (points[d, 0] - ax) * nx + (points[d, 1] - ay) * ny + (points[d, 2] - az) * nz
+    nx, ny, nz = cross(
+        bx, by, bz, points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az
+    )
+    return (
+        (points[d, 0] - ax) * nx + (points[d, 1] - ay) * ny + (points[d, 2] - az) * nz
+    )
 
 
 @inlined
@@ -99,8 +103,16 @@ def _plane(points, a, b, c, scale):
     """
     ax, ay, az = points[a, 0], points[a, 1], points[a, 2]
     bx, by, bz = points[b, 0] - ax, points[b, 1] - ay, points[b, 2] - az
-    nx, ny, nz = cross(bx, by, bz, points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az)
-    return scale * nx, scale * ny, scale * nz, 0.0, -scale * (nx * ax + ny * ay + nz * az)
+    nx, ny, nz = cross(
+        bx, by, bz, points[c, 0] - ax, points[c, 1] - ay, points[c, 2] - az
+    )
+    return (
+        scale * nx,
+        scale * ny,
+        scale * nz,
+        0.0,
+        -scale * (nx * ax + ny * ay + nz * az),
+    )
 
 
 @inlined
@@ -130,7 +142,13 @@ def _sphere(points, a, b, c, d):
         b2 * pz + c2 * qz + d2 * rz,
     )
     constant = -volume * points[a, 3] - (nx * ax + ny * ay + nz * az)
-    return nx + 2.0 * volume * ax, ny + 2.0 * volume * ay, nz + 2.0 * volume * az, -volume, constant
+    return (
+        nx + 2.0 * volume * ax,
+        ny + 2.0 * volume * ay,
+        nz + 2.0 * volume * az,
+        -volume,
+        constant,
+    )
 
 
 @inlined
@@ -153,13 +171,24 @@ def _set_forms(mesh, scratch, points, count, infinity, scale):
     form, vertex, fresh = mesh.form, mesh.vertex, scratch.fresh
     for f in range(count):
         t = fresh[f] >> 2
-        a, b, c, d = vertex[4 * t], vertex[4 * t + 1], vertex[4 * t + 2], vertex[4 * t + 3]
+        a, b, c, d = (
+            vertex[4 * t],
+            vertex[4 * t + 1],
+            vertex[4 * t + 2],
+            vertex[4 * t + 3],
+        )
         a, b, c, d = _infinity_last(a, b, c, d, infinity)
         if d == infinity:
             x, y, z, square, constant = _plane(points, a, b, c, scale)
         else:
             x, y, z, square, constant = _sphere(points, a, b, c, d)
-        form[0, t], form[1, t], form[2, t], form[3, t], form[4, t] = x, y, z, square, constant
+        form[0, t], form[1, t], form[2, t], form[3, t], form[4, t] = (
+            x,
+            y,
+            z,
+            square,
+            constant,
+        )
 
 
 @compiled
@@ -175,7 +204,11 @@ def _link(mesh, scratch, count, stride):
         for f in range(count):
             slot = scratch.fresh[f]
             i, first = slot & 3, slot & ~3
-            a, b, c = first + ((i + 1) & 3), first + ((i + 2) & 3), first + ((i + 3) & 3)
+            a, b, c = (
+                first + ((i + 1) & 3),
+                first + ((i + 2) & 3),
+                first + ((i + 3) & 3),
+            )
             if i & 1:
                 b, c = c, b
             u, v, w = vertex[a], vertex[b], vertex[c]
@@ -241,7 +274,8 @@ def _side2(vertex, raw, t, p, infinity, scale):
     w = from2(raw, a, d)
     behind, aside = cross2(v, w), cross2(w, u)
     near = dot2(
-        (dot2(u, u), dot2(v, v), dot2(w, w)), (dot2(behind, x), dot2(aside, x), dot2(normal, x))
+        (dot2(u, u), dot2(v, v), dot2(w, w)),
+        (dot2(behind, x), dot2(aside, x), dot2(normal, x)),
     )
     far = times2(dot2(u, behind), dot2(x, x))
     return sum2(near, (-far[0], -far[1]))[0]
@@ -254,7 +288,13 @@ def _broken(mesh, scratch, points, raw, p, infinity, bound, scale):
     """
     used = mesh.size[0]
     side, dead = scratch.side, scratch.dead
-    fx, fy, fz, fs, f1 = mesh.form[0], mesh.form[1], mesh.form[2], mesh.form[3], mesh.form[4]
+    fx, fy, fz, fs, f1 = (
+        mesh.form[0],
+        mesh.form[1],
+        mesh.form[2],
+        mesh.form[3],
+        mesh.form[4],
+    )
     x, y, z, square = points[p, 0], points[p, 1], points[p, 2], points[p, 3]
     for t in range(used):  # no branches: runs several tetrahedra at a time
         side[t] = fx[t] * x + fy[t] * y + fz[t] * z + fs[t] * square + f1[t]
@@ -337,7 +377,7 @@ def triangulate(mesh, scratch, points, raw, chosen, done, count, infinity, exten
         if not _begin(mesh, scratch, points, chosen, count, infinity, bound, scale):
             return False
         done = 4
-    for m in range(done, count):  # noqa: SIM110 -- numba knows no all()
+    for m in range(done, count):
         if not _insert(mesh, scratch, points, raw, chosen[m], infinity, bound, scale):
             return False
     return True

@@ -76,7 +76,13 @@ def pair_up(filtration, loops):
         filtration.key[1],
         filtration.item[0],
     )
-    bits, slot, root, living, birth = loops.bits, loops.slot, loops.root, loops.living, loops.birth
+    bits, slot, root, living, birth = (
+        loops.bits,
+        loops.slot,
+        loops.root,
+        loops.living,
+        loops.birth,
+    )
     words = bits.shape[0]
     sum_ = np.empty(words, np.uint64)
     _begin(filtration, loops)
@@ -94,7 +100,9 @@ def pair_up(filtration, loops):
                 any_ |= sum_[w]
             if any_:  # ends the youngest loop with a bit in the sum
                 n = alive - 1
-                while not sum_[living[n] >> 6] >> np.uint64(living[n] & 63) & np.uint64(1):
+                while not sum_[living[n] >> 6] >> np.uint64(living[n] & 63) & np.uint64(
+                    1
+                ):
                     n -= 1
                 bit = living[n]
                 alive -= 1
@@ -104,7 +112,9 @@ def pair_up(filtration, loops):
                 bars += 1
                 _add_to_holders(bits, slots, bit, sum_)
                 living[alive] = bit  # the free bits follow the living ones
-        elif part[now, 0] >= 0:  # comes with a triangle: the sum of that triangle's other edges
+        elif (
+            part[now, 0] >= 0
+        ):  # comes with a triangle: the sum of that triangle's other edges
             a, b = slot[part[now, 0]], slot[part[now, 1]]
             if a < 0 or b < 0:
                 return False
@@ -113,7 +123,10 @@ def pair_up(filtration, loops):
             slot[now] = slots
             slots += 1
         else:
-            u, v = _root(root, filtration.ends[now, 0]), _root(root, filtration.ends[now, 1])
+            u, v = (
+                _root(root, filtration.ends[now, 0]),
+                _root(root, filtration.ends[now, 1]),
+            )
             if u != v:
                 root[u] = v
                 loops.deaths[deaths] = 2.0 * np.sqrt(value[m])

@@ -37,11 +37,21 @@ def _statistics(values, count, out):
         return
     least, most, total = values[0], values[0], 0.0
     for m in range(count):
-        least, most, total = min(least, values[m]), max(most, values[m]), total + values[m]
+        least, most, total = (
+            min(least, values[m]),
+            max(most, values[m]),
+            total + values[m],
+        )
     mean, square = total / count, 0.0
     for m in range(count):
         square += (values[m] - mean) ** 2
-    out[0], out[1], out[2], out[3], out[4] = total, least, most, mean, np.sqrt(square / count)
+    out[0], out[1], out[2], out[3], out[4] = (
+        total,
+        least,
+        most,
+        mean,
+        np.sqrt(square / count),
+    )
 
 
 @compiled
@@ -67,7 +77,9 @@ def describe_bars(bars, count, min_persistence, column, out):
             if length >= min_persistence:
                 column[n_bars] = length if quantity == 0 else bars[m, quantity - 1]
                 n_bars += 1
-        _statistics(column, n_bars, out[STATISTICS * quantity : STATISTICS * (quantity + 1)])
+        _statistics(
+            column, n_bars, out[STATISTICS * quantity : STATISTICS * (quantity + 1)]
+        )
 
 
 @compiled
@@ -125,7 +137,10 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
         is right
     """
     sets, clouds = len(wanted), len(start) - 1
-    values, sure = np.empty((clouds, 4 * STATISTICS * sets)), np.ones((clouds, sets), np.bool_)
+    values, sure = (
+        np.empty((clouds, 4 * STATISTICS * sets)),
+        np.ones((clouds, sets), np.bool_),
+    )
     largest = 4
     for r in range(clouds):
         largest = max(largest, start[r + 1] - start[r])
@@ -140,7 +155,11 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
         np.empty((largest, 4)),
         np.empty(len(filtration.ends)),
     )
-    kinds, counts, deaths = np.empty(largest, np.int64), np.zeros(sets, np.int64), np.empty(largest)
+    kinds, counts, deaths = (
+        np.empty(largest, np.int64),
+        np.zeros(sets, np.int64),
+        np.empty(largest),
+    )
     chosen, members = np.empty(largest, np.int64), np.empty(largest, np.int64)
     for r in range(clouds):
         count = 0
@@ -153,20 +172,34 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
             ancestor = _ancestor(wanted, s, counts, sure[r])
             done, counts[s] = _choose(kinds, count, wanted, s, ancestor, chosen)
             h0 = values[r, STATISTICS * s : STATISTICS * (s + 1)]
-            h1 = values[r, STATISTICS * (sets + 3 * s) : STATISTICS * (sets + 3 * s + 3)]
+            h1 = values[
+                r, STATISTICS * (sets + 3 * s) : STATISTICS * (sets + 3 * s + 3)
+            ]
             is_sure = counts[s] >= 4 and count <= limit
             if is_sure:
                 if ancestor >= 0:
                     copy_mesh(meshes[ancestor], meshes[s])
                 is_sure = triangulate(
-                    meshes[s], scratch, points, raw, chosen, done, counts[s], limit, extent
+                    meshes[s],
+                    scratch,
+                    points,
+                    raw,
+                    chosen,
+                    done,
+                    counts[s],
+                    limit,
+                    extent,
                 ) and persist(meshes[s], scratch, raw, limit, filtration, loops)
             if is_sure:
-                _describe_deaths(loops.deaths, loops.tally[1], max_death, min_persistence, h0)
+                _describe_deaths(
+                    loops.deaths, loops.tally[1], max_death, min_persistence, h0
+                )
                 describe_bars(loops.bars, loops.tally[0], min_persistence, column, h1)
             else:
                 spanning_tree(raw, chosen, counts[s], deaths)
-                _describe_deaths(deaths, max(counts[s] - 1, 0), max_death, min_persistence, h0)
+                _describe_deaths(
+                    deaths, max(counts[s] - 1, 0), max_death, min_persistence, h0
+                )
                 sure[r, s] = counts[s] < 4
                 h1[:] = 0.0 if sure[r, s] else np.nan
     return values, sure
@@ -218,8 +251,11 @@ def describe_clouds(
     kind = np.full(len(xyz), -1, np.int64)
     for k, letter in enumerate(letters):
         kind[elements == letter.encode()] = k
-    wanted = np.array([np.isin(letters, list(letters_of_set)) for letters_of_set in element_sets])
-    order = np.argsort(wanted.sum(1), kind="stable")  # so that a set comes after those it includes
+    wanted = np.array(
+        [np.isin(letters, list(letters_of_set)) for letters_of_set in element_sets]
+    )
+    # so that a set comes after those it includes
+    order = np.argsort(wanted.sum(1), kind="stable")
     limits = float(max_death), float(min_persistence)
     values, sure = describe(_floats(xyz), kind, wanted[order], start, member, *limits)
     sets = len(element_sets)
@@ -231,7 +267,9 @@ def describe_clouds(
         bars = _floats(in_doubt(xyz[atoms]))
         describe_bars(bars, len(bars), limits[1], np.empty(len(bars)), h1[r, s])
     back = np.argsort(order)
-    halves = [half[:, back].reshape(len(half), sets * half.shape[2]) for half in (h0, h1)]
+    halves = [
+        half[:, back].reshape(len(half), sets * half.shape[2]) for half in (h0, h1)
+    ]
     return np.concatenate(halves, axis=1), sure[:, back]
 
 

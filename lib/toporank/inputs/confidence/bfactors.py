@@ -21,7 +21,8 @@ from toporank.structures.read import StructureFile
 from toporank.structures.write import QUALITY
 
 NO_PREDICTION = re.compile(
-    r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)", re.MULTILINE
+    r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)",
+    re.MULTILINE,
 )
 """Lines of a PDB file that no model of a predictor has."""
 SAME_IN_RESIDUE = 0.98
@@ -77,7 +78,9 @@ class BFactors(NamedTuple):
         """Return the B factor of each residue of a complex, shape (R,); NaN for residues that the
         file lacks.
         """
-        values = [self.of_residues.get(residue, np.nan) for residue in complex_.residues]
+        values = [
+            self.of_residues.get(residue, np.nan) for residue in complex_.residues
+        ]
         return np.array(values, dtype=float)
 
     def are_plddt(self, choice: PlddtChoice) -> bool:
@@ -102,7 +105,9 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
             return None
         measured = NO_PREDICTION.search(file.text) is not None
     else:
-        declared = "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
+        declared = (
+            "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
+        )
         methods = "".join(file.block.find_values("_exptl.method"))
         measured = methods.strip(".?") != ""
     parsed = file.parsed(model)
@@ -116,7 +121,9 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
             values += of_atoms
             sizes.append(len(of_atoms))
     values = np.array(values)
-    if not len(values) or not (values.min() >= 0 and values.min() < values.max() <= 100):
+    if not len(values) or not (
+        values.min() >= 0 and values.min() < values.max() <= 100
+    ):
         return None
     scale = 100.0 if values.max() <= 1 else 1.0
     starts = np.cumsum(sizes) - sizes
@@ -135,11 +142,15 @@ def written_by_toporank(text: str, file_format: str) -> bool:
     that it predicted.
     """
     if file_format == "pdb":
-        return re.search(rf"^TITLE.*{QUALITY}", text, re.MULTILINE | re.IGNORECASE) is not None
+        return (
+            re.search(rf"^TITLE.*{QUALITY}", text, re.MULTILINE | re.IGNORECASE)
+            is not None
+        )
     before = text.partition("_atom_site.")[0].splitlines()
     return (
         QUALITY in text
-        or [line for line in before if line.startswith(("_", "data_"))] == BEFORE_TITLES.split()
+        or [line for line in before if line.startswith(("_", "data_"))]
+        == BEFORE_TITLES.split()
     )
 
 

@@ -16,7 +16,12 @@ import numpy as np
 
 from toporank.errors import ConfidenceError
 from toporank.files import state as files_state
-from toporank.files.compressed import DAMAGED, compression_of, unpacked, without_compression
+from toporank.files.compressed import (
+    DAMAGED,
+    compression_of,
+    unpacked,
+    without_compression,
+)
 
 MAX_BYTES = 1 << 30
 """Of a file, unpacked: the PAE of 5,000 residues has half of this as JSON. Also of one array as
@@ -71,7 +76,9 @@ def state_of(path: Path) -> ContentState:
 def unreadable(path: Path, error: Exception) -> ConfidenceError:
     """Return the error of a file that cannot be opened or unpacked."""
     what = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return ConfidenceError(f"{path.name} cannot be read: {what}", remedy="make or fetch it again")
+    return ConfidenceError(
+        f"{path.name} cannot be read: {what}", remedy="make or fetch it again"
+    )
 
 
 def read_bytes(path: Path) -> bytes:
@@ -139,7 +146,9 @@ def _values_of(path: Path) -> Values:
         values = parsers.get(kind, json.loads)(content)
     except ConfidenceError as error:
         raise ConfidenceError(f"{name}: {error.what}", remedy=error.remedy) from error
-    except Exception as error:  # whatever parsers of JSON, NumPy's files and pickles raise
+    except (
+        Exception
+    ) as error:  # whatever parsers of JSON, NumPy's files and pickles raise
         what = f"{name} is no readable {kind[1:]} file"
         raise ConfidenceError(what, remedy="make or fetch it again") from error
     if isinstance(values, list) and len(values) == 1:
@@ -211,7 +220,9 @@ def read_pickle(content: bytes) -> Values:
         raise ConfidenceError("it holds no values by name", remedy=WRONG_FILE)
     numbers: Values = {}
     for name, value in values.items():
-        if isinstance(name, str) and (_is_numeric(value) or isinstance(value, int | float)):
+        if isinstance(name, str) and (
+            _is_numeric(value) or isinstance(value, int | float)
+        ):
             numbers[name] = value
     return numbers
 
@@ -230,7 +241,9 @@ def number(values: Values, name: str, low: float, high: float) -> float | None:
         raise ConfidenceError(f"{name} is not one number")
     value = float(numbers.item())
     if not low <= value <= high:
-        raise ConfidenceError(f"{name} is {value:g}, not a number from {low:g} to {high:g}")
+        raise ConfidenceError(
+            f"{name} is {value:g}, not a number from {low:g} to {high:g}"
+        )
     return value
 
 
@@ -260,7 +273,9 @@ def plddt(values: Values, name: str) -> np.ndarray:
     """
     numbers = array(values, name)
     if numbers.ndim != 1 or not numbers.size:
-        raise ConfidenceError(f"{name} is no list of numbers, but of shape {numbers.shape}")
+        raise ConfidenceError(
+            f"{name} is no list of numbers, but of shape {numbers.shape}"
+        )
     if not (numbers.min() >= 0 and numbers.max() <= 100):  # also where one is no number
         raise ConfidenceError(f"{name} holds other numbers than those from 0 to 100")
     return numbers * 100 if numbers.max() <= 1 else numbers
@@ -277,7 +292,9 @@ def square(values: Values, name: str) -> np.ndarray:
     if matrix.ndim == 3 and len(matrix) == 1:
         matrix = matrix[0]
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ConfidenceError(f"{name} is no square matrix, but of shape {matrix.shape}")
+        raise ConfidenceError(
+            f"{name} is no square matrix, but of shape {matrix.shape}"
+        )
     is_known = np.isfinite(matrix)
     if not is_known.any() or (matrix[is_known] < 0).any():
         raise ConfidenceError(f"{name} holds negative numbers, or none")

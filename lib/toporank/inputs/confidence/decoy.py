@@ -44,8 +44,18 @@ from toporank.inputs.confidence.table import (
     Confidence,
     PlddtChoice,
 )
-from toporank.inputs.confidence.tokens import Placed, n_tokens, placed, shifted_b_factors
-from toporank.inputs.predictors import files_of_model, named_by, output_of_predictor, place_of
+from toporank.inputs.confidence.tokens import (
+    Placed,
+    n_tokens,
+    placed,
+    shifted_b_factors,
+)
+from toporank.inputs.predictors import (
+    files_of_model,
+    named_by,
+    output_of_predictor,
+    place_of,
+)
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.partners import Partners
@@ -90,7 +100,11 @@ class DecoyFile(NamedTuple):
 
     def in_file(self) -> InFile:
         """Return what its file says. Raises TopoRankError."""
-        return self.stated() if self.stated else InFile.of(open_structure(self.path), self.place)
+        return (
+            self.stated()
+            if self.stated
+            else InFile.of(open_structure(self.path), self.place)
+        )
 
     @property
     def place(self) -> int | None:
@@ -131,7 +145,11 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
         in_file = decoy.in_file()
         by_toporank = choice == AUTO and in_file.by_toporank
         header = in_file.haddock
-        if in_file.b_factors and not by_toporank and in_file.b_factors.are_plddt(choice):
+        if (
+            in_file.b_factors
+            and not by_toporank
+            and in_file.b_factors.are_plddt(choice)
+        ):
             values = in_file.b_factors
         trusted = values is not None and (
             values.declared or side_files is not None or choice == ALWAYS
@@ -226,8 +244,12 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     path = place_of(path)
     output = output_of_predictor(path)
     if output.pae is None:
-        what = "; ".join(output.problems) or "the predictor left no PAE beside this model"
-        raise ConfidenceError(what, where=path, remedy="docs/inputs.md says which files have it")
+        what = (
+            "; ".join(output.problems) or "the predictor left no PAE beside this model"
+        )
+        raise ConfidenceError(
+            what, where=path, remedy="docs/inputs.md says which files have it"
+        )
     values = b_factors(open_structure(path), model)
     of_model = values.of(complex_) if values and values.are_plddt(AUTO) else None
     try:
@@ -248,7 +270,9 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     )
 
 
-def _with_haddock(row: Confidence, header: haddock.Haddock, path: Path) -> tuple[Confidence, str]:
+def _with_haddock(
+    row: Confidence, header: haddock.Haddock, path: Path
+) -> tuple[Confidence, str]:
     """The row with what the header of a model says or, before that, the tables of HADDOCK3; and a
     problem, if any.
     """
@@ -330,7 +354,9 @@ def _add_structure(
     token, of_file = place.token, place.plddt
     if token is not None and (token[residues] < 0).any():
         token = of_file = None
-        result.problems.append("the predictor's files do not have all residues of the model")
+        result.problems.append(
+            "the predictor's files do not have all residues of the model"
+        )
     share = 0.0
     if of_file is not None and of_model is not None:
         share = differing(of_file[residues], of_model[residues])
@@ -338,7 +364,9 @@ def _add_structure(
     boltz_has_file = is_boltz and output.plddt is not None and token is not None
     boltz_lacks_file = is_boltz and output.plddt is None and of_file is None
     if share > MOST_DIFFERING:
-        if boltz_has_file and shifted_b_factors(complex_, token, output.plddt, of_model):
+        if boltz_has_file and shifted_b_factors(
+            complex_, token, output.plddt, of_model
+        ):
             result.notes.append(
                 f"the B factors are not the pLDDT of {output.plddt_file} for {share:.0%} of the "
                 "residues: behind a modified residue or a ligand Boltz writes that of other "
@@ -357,7 +385,11 @@ def _add_structure(
     elif boltz_lacks_file and values and _behind_modified(complex_):
         of_model = None
         result.problems.append(NO_FILE_OF_BOLTZ)
-    if of_file is not None and of_model is not None and _is_coarse(output, of_model[residues]):
+    if (
+        of_file is not None
+        and of_model is not None
+        and _is_coarse(output, of_model[residues])
+    ):
         of_file = None
     plddt, source = (of_model, OF_B_FACTORS) if of_file is None else (of_file, OF_FILE)
     if plddt is not None:

@@ -53,10 +53,15 @@ def of_header(text: str) -> Haddock | None:
     names = re.search(r"^REMARK +(total,\S+)\s*$", remarks, re.MULTILINE)
     energies = re.search(r"^REMARK energies: (.+)$", remarks, re.MULTILINE)
     if names and energies:
-        for name, text in zip(names[1].split(","), energies[1].split(","), strict=False):
+        for name, text in zip(
+            names[1].split(","), energies[1].split(","), strict=False
+        ):
             if name in TERMS and re.fullmatch(NUMBER, text.strip()):
                 terms[name] = float(text)
-    for name, title in (("desolv", "Desolvation energy"), ("bsa", "buried surface area")):
+    for name, title in (
+        ("desolv", "Desolvation energy"),
+        ("bsa", "buried surface area"),
+    ):
         match = re.search(rf"^REMARK {title}: +({NUMBER})\s*$", remarks, re.MULTILINE)
         if match:
             terms[name] = float(match[1])
@@ -65,7 +70,9 @@ def of_header(text: str) -> Haddock | None:
     weights = WEIGHTS.get(module[1]) if module else None
     score = None
     if weights is not None and len(terms) == len(TERMS):
-        score = sum(weight * terms[name] for weight, name in zip(weights, TERMS, strict=True))
+        score = sum(
+            weight * terms[name] for weight, name in zip(weights, TERMS, strict=True)
+        )
     return Haddock(score, **terms)
 
 
@@ -89,7 +96,8 @@ def of_tables(model: Path) -> Haddock | None:
         has_folder = has_folder or os.path.dirname(path) in rows
     if row is None and has_folder:
         raise ConfidenceError(
-            f"{HADDOCK_TABLE} has other models of this folder, but not this one", remedy=AGAIN
+            f"{HADDOCK_TABLE} has other models of this folder, but not this one",
+            remedy=AGAIN,
         )
     return None if row is None else _of_row(row)
 

@@ -50,6 +50,8 @@ class InFile(NamedTuple):
         by_toporank, header, values = json.loads(content)
         if values:
             values = BFactors(*values)
-            of_residues = {ResidueId(*residue): value for residue, value in values.of_residues}
+            of_residues = {
+                ResidueId(*residue): value for residue, value in values.of_residues
+            }
             values = values._replace(of_residues=of_residues)
         return cls(by_toporank, Haddock(*header) if header else None, values)

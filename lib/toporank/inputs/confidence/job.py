@@ -1,4 +1,4 @@
-"""The confidence of predictors in the decoys of a data set: the boundary where errors become rows."""
+"""The confidence of predictors in the decoys of a data set; errors become rows here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ OTHER_POSE = 2.0
 """Å, `displacement`: a relaxed model differs by less from the one that it was made of."""
 
 
-def confidences(decoys: Iterable[DecoyFile], choice: PlddtChoice = AUTO) -> list[Confidence]:
+def confidences(
+    decoys: Iterable[DecoyFile], choice: PlddtChoice = AUTO
+) -> list[Confidence]:
     """Return the row of each decoy, in their order, in which those of a target follow one another.
 
     Whatever is wrong with one decoy and its files is the reason in its row.
@@ -65,7 +67,9 @@ def _examined(decoy: DecoyFile, choice: PlddtChoice) -> Examined:
     except Exception as error:  # what the files of a decoy raise costs its own row only
         log.exception("%s: unexpected error, please report it with the files", name)
         reason = printable(f"unexpected {type(error).__name__}: {error}")
-    return Examined(Confidence(decoy.target, decoy.decoy, status=INCOMPLETE, reason=reason))
+    return Examined(
+        Confidence(decoy.target, decoy.decoy, status=INCOMPLETE, reason=reason)
+    )
 
 
 def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
@@ -98,7 +102,9 @@ def _several_poses(decoys: list[DecoyFile]) -> bool:
         return False
     try:
         first = decoys[0].complex()
-        return any(displacement(first, other.complex()) > OTHER_POSE for other in decoys[1:])
+        return any(
+            displacement(first, other.complex()) > OTHER_POSE for other in decoys[1:]
+        )
     except TopoRankError:
         return True
 

@@ -78,14 +78,22 @@ def rows_by_numbers(
         when the residues could be in several places, or in none
     """
     protein = np.flatnonzero(complex_.is_protein)
-    layouts = [layout for layout in _layouts(complex_, protein) if layout.n_rows <= n_rows]
+    layouts = [
+        layout for layout in _layouts(complex_, protein) if layout.n_rows <= n_rows
+    ]
     candidates = []
     for layout in layouts:
         candidates += _rows_that_numbers_say(layout, n_rows)
-    of_file = output.plddt if output.plddt is not None and len(output.plddt) == n_rows else None
+    of_file = (
+        output.plddt
+        if output.plddt is not None and len(output.plddt) == n_rows
+        else None
+    )
     of_model = None if b_factors is None or not len(protein) else b_factors[protein]
     if of_file is not None and of_model is not None and np.ptp(of_model) > 0:
-        fitting = [rows for rows in candidates if not differing(of_file[rows], of_model)]
+        fitting = [
+            rows for rows in candidates if not differing(of_file[rows], of_model)
+        ]
         candidates = fitting or _rows_of_like_plddt(layouts, of_file, of_model)
     elif output.pae is not None and len(protein):
         for layout in layouts:
@@ -152,7 +160,7 @@ def _layout(offsets: list[np.ndarray], before: list[int]) -> _Layout:
 
 
 def _rows_that_numbers_say(layout: _Layout, n_rows: int) -> list[np.ndarray]:
-    """The rows where numbers fill all n rows, from the first residue of a chain or from 1 upwards."""
+    """The rows where numbers fill all n rows, from a chain's first residue or from 1 upwards."""
     if layout.n_rows == n_rows:
         return [np.concatenate(layout.chains)]
     before = layout.before
@@ -176,17 +184,23 @@ def _rows_of_like_plddt(
             candidates.append(rows)
             errors.append(np.abs(of_file[rows] - of_model).mean())
     largest = min(errors, default=0.0) + SAME_MEAN
-    return [rows for rows, error in zip(candidates, errors, strict=True) if error <= largest]
+    return [
+        rows for rows, error in zip(candidates, errors, strict=True) if error <= largest
+    ]
 
 
-def _most_alike(layout: _Layout, of_file: np.ndarray, of_model: np.ndarray) -> np.ndarray | None:
+def _most_alike(
+    layout: _Layout, of_file: np.ndarray, of_model: np.ndarray
+) -> np.ndarray | None:
     """The rows where pLDDT of each chain is most alike; None where that is not alike, or so in
     several places.
     """
     shifts: list[int] = []
     possible_shifts = np.arange(len(of_file) - layout.n_rows + 1)
     ends = np.cumsum(list(map(len, layout.chains)))
-    for rows, of_chain in zip(layout.chains, np.split(of_model, ends[:-1]), strict=True):
+    for rows, of_chain in zip(
+        layout.chains, np.split(of_model, ends[:-1]), strict=True
+    ):
         errors = np.abs(of_file[rows + possible_shifts[:, None]] - of_chain)
         means = errors.mean(axis=1)
         best = int(means.argmin())
@@ -202,4 +216,6 @@ def _is_padded(pae: np.ndarray, n_rows: int) -> bool:
     length append.
     """
     further = np.concatenate([pae[n_rows:].ravel(), pae[:, n_rows:].ravel()])
-    return len(further) > 0 and np.ptp(further) == 0 and np.ptp(pae[:n_rows, :n_rows]) > 0
+    return (
+        len(further) > 0 and np.ptp(further) == 0 and np.ptp(pae[:n_rows, :n_rows]) > 0
+    )

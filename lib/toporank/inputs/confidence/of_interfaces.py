@@ -52,9 +52,16 @@ def measured(
         values["contact_plddt"] = measures.contact_plddt(plddt, contacts, interface)
     if pae is not None:
         values["interface_pae"] = measures.interface_pae(pae, near)
-    of_pairs: dict[str, list[float]] = {"pdockq": [], "pdockq2": [], "ipsae": [], "lis": []}
+    of_pairs: dict[str, list[float]] = {
+        "pdockq": [],
+        "pdockq2": [],
+        "ipsae": [],
+        "lis": [],
+    }
     for first, second in _pairs_of_bodies(body, near):
-        touching = contacts[(np.sort(body[contacts], axis=1) == (first, second)).all(axis=1)]
+        touching = contacts[
+            (np.sort(body[contacts], axis=1) == (first, second)).all(axis=1)
+        ]
         if plddt is not None:
             of_pairs["pdockq"].append(measures.pdockq(plddt, touching))
         if pae is not None:
@@ -116,7 +123,8 @@ def iptm_between_partners(
         return {}, []
     chains = list(dict.fromkeys(complex_.chain_of.tolist()))
     predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
-    if sorted(zip(predicted, strict=True)) == sorted(complex_.bodies):  # each chain alone
+    # each chain alone
+    if sorted(zip(predicted, strict=True)) == sorted(complex_.bodies):
         return {}, []
     values: dict[str, float | str] = {"iptm_of": ALL_CHAINS}
     if output.pair_iptm is None:
@@ -132,10 +140,14 @@ def iptm_between_partners(
         return values, [what]
     body, near = _touching(complex_, residues_of_partners(complex_))
     both_ways = np.fmax(output.pair_iptm, output.pair_iptm.T)
-    places = [list(map(order.index, chains_of_body)) for chains_of_body in complex_.bodies]
+    places = [
+        list(map(order.index, chains_of_body)) for chains_of_body in complex_.bodies
+    ]
     best_of_pairs = []
     for first, second in _pairs_of_bodies(body, near):
-        best = np.fmax.reduce(both_ways[np.ix_(places[first], places[second])], axis=None)
+        best = np.fmax.reduce(
+            both_ways[np.ix_(places[first], places[second])], axis=None
+        )
         if not np.isnan(best):
             best_of_pairs.append(float(best))
     if best_of_pairs:
@@ -143,7 +155,9 @@ def iptm_between_partners(
     return values, []
 
 
-def _chains_of_pairs(output: PredictorOutput, place: Placed, chains: list[str]) -> list[str]:
+def _chains_of_pairs(
+    output: PredictorOutput, place: Placed, chains: list[str]
+) -> list[str]:
     """The names in the model of the chains of `pair_iptm`, in its order. chains : of the model, in
     that of its file.
     """

@@ -27,7 +27,12 @@ from toporank.inputs.confidence.content import (
     read_values,
     square,
 )
-from toporank.inputs.confidence.side_files import LIGHT_PICKLES, SideFiles, file_called, ranked_runs
+from toporank.inputs.confidence.side_files import (
+    LIGHT_PICKLES,
+    SideFiles,
+    file_called,
+    ranked_runs,
+)
 
 NO_NUMBER = -(10**9)
 """Of a residue whose number a file does not have."""
@@ -139,7 +144,9 @@ def read_output(files: SideFiles, readers: tuple[Reader, ...]) -> PredictorOutpu
     if not output.problems and all(getattr(output, name) is None for name in MEASURED):
         paths = (files.scores, files.pae, files.plddt)
         names = ", ".join(path.name for path in paths if path)
-        what = f"{names} has none of the values that TopoRank reads of {files.predictor}"
+        what = (
+            f"{names} has none of the values that TopoRank reads of {files.predictor}"
+        )
         output.add_problem(ConfidenceError(what, remedy=WRONG_FILE))
     return output
 
@@ -151,7 +158,9 @@ def _values(path: Path | None) -> Values:
 # ---- what several predictors write ---------------------------------------------------------------
 
 
-def scores_of_json(score: str, pairs: str, ptm: str = "ptm", iptm: str = "iptm") -> Reader:
+def scores_of_json(
+    score: str, pairs: str, ptm: str = "ptm", iptm: str = "iptm"
+) -> Reader:
     """Make a reader of the ranking score, of ipTM of pairs of chains, pTM and ipTM under these
     keys.
     """
@@ -278,11 +287,15 @@ def _numbers_of_tokens(values: Values) -> list[int] | None:
         return None
     chains = _names(values, "token_chain_ids") or []
     try:
-        numbers = list(map(int, values.get("token_res_ids") or [NO_NUMBER] * len(chains)))
+        numbers = list(
+            map(int, values.get("token_res_ids") or [NO_NUMBER] * len(chains))
+        )
     except (TypeError, ValueError, OverflowError):
         numbers = []
     if not chains or len(numbers) != len(chains):
-        raise ConfidenceError("token_chain_ids and token_res_ids do not belong together")
+        raise ConfidenceError(
+            "token_chain_ids and token_res_ids do not belong together"
+        )
     return numbers
 
 
@@ -314,9 +327,12 @@ def boltz_service(files: SideFiles, output: PredictorOutput) -> None:
     metrics = _metrics_of_sample(values, int(files.names["sample"]))
     if not metrics:
         raise ConfidenceError(
-            f"{files.scores.name} has no sample {files.names['sample']}", remedy=WRONG_FILE
+            f"{files.scores.name} has no sample {files.names['sample']}",
+            remedy=WRONG_FILE,
         )
-    output.put_numbers(metrics, ptm="ptm", iptm="iptm", ranking_score="structure_confidence")
+    output.put_numbers(
+        metrics, ptm="ptm", iptm="iptm", ranking_score="structure_confidence"
+    )
 
 
 def _metrics_of_sample(values: Values, sample: int) -> Values:
@@ -385,7 +401,9 @@ def alphafold2_result(files: SideFiles, output: PredictorOutput) -> None:
         or file_called(files.folder, f"{files.names['stem']}.pkl")
     )
     values = _values(path)
-    output.put_numbers(values, ptm="ptm", iptm="iptm", ranking_score="ranking_confidence")
+    output.put_numbers(
+        values, ptm="ptm", iptm="iptm", ranking_score="ranking_confidence"
+    )
     output.put_plddt(values, path, "plddt")
     output.put_pae(values, "predicted_aligned_error")
 

@@ -116,9 +116,13 @@ def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
     for folder in folders:
         paths.update(haddock_tables(folder))
         for name in names_in(folder):
-            if without_compression(name).endswith(KINDS) or RANKED.fullmatch(stem_of(name)):
+            if without_compression(name).endswith(KINDS) or RANKED.fullmatch(
+                stem_of(name)
+            ):
                 paths.add(folder / name)
-        paths.update(folder / LIGHT_PICKLES / name for name in names_in(folder / LIGHT_PICKLES))
+        paths.update(
+            folder / LIGHT_PICKLES / name for name in names_in(folder / LIGHT_PICKLES)
+        )
     states_of_files = []
     for path in sorted(paths):
         # it has just gone; where it cannot be read, the row of its model says so
@@ -129,7 +133,9 @@ def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
 
 def state_below(folder: Path) -> str:
     """Return a digest of `states` for the models in a folder; one that was moved has the same."""
-    relative = [(os.path.relpath(path, folder), state) for path, state in states([folder])]
+    relative = [
+        (os.path.relpath(path, folder), state) for path, state in states([folder])
+    ]
     return hashlib.sha256(repr(relative).encode()).hexdigest()
 
 

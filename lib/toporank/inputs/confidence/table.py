@@ -1,4 +1,4 @@
-"""confidence.csv: the confidence of predictors in the decoys of a data set, a row for each decoy."""
+"""confidence.csv: the confidence of predictors, a row for each decoy of a data set."""
 
 from __future__ import annotations
 
@@ -111,7 +111,9 @@ def read_confidence(path: Path | str) -> list[Confidence]:
     return rows
 
 
-def of_copies(rows: Iterable[Confidence], copy_of: Mapping[DecoyKey, str]) -> list[Confidence]:
+def of_copies(
+    rows: Iterable[Confidence], copy_of: Mapping[DecoyKey, str]
+) -> list[Confidence]:
     """Return the rows, in which all copies of a model have the measures of the one with most.
 
     A copy may have lost its side files.

@@ -61,7 +61,9 @@ class _Chain(NamedTuple):
     atoms: np.ndarray | None
 
 
-def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None) -> Placed:
+def placed(
+    complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None
+) -> Placed:
     """Return where the residues of a model are in the arrays that its predictor wrote.
 
     Parameters
@@ -108,7 +110,9 @@ def placed(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | N
     return Placed(token=token, plddt=of_atoms)
 
 
-def _check_order_of_atoms(complex_: Complex, output: PredictorOutput, agree: bool | None) -> None:
+def _check_order_of_atoms(
+    complex_: Complex, output: PredictorOutput, agree: bool | None
+) -> None:
     """Raise ConfidenceError where atoms have other chains than the model. agree : pLDDT and B
     factors, which would say that only the names differ.
     """
@@ -152,7 +156,8 @@ def shifted_b_factors(
     residues = np.flatnonzero((token >= 0) & ~np.isnan(b_factors))
     tokens = token[residues]
     of_all = np.diff(np.append(token, len(plddt))) == 1
-    part = np.cumsum(~of_all)[residues]  # how many residues of several tokens stand before
+    # how many residues of several tokens stand before
+    part = np.cumsum(~of_all)[residues]
     is_single = of_all[residues]
     of_model = b_factors[residues]
     first = part == 0
@@ -164,7 +169,10 @@ def shifted_b_factors(
         counted = (part == behind) & is_single
         tokens_behind = tokens[counted]
         shifts = range(tokens_behind[0] + 1) if len(tokens_behind) else [0]
-        shares = [differing(plddt[tokens_behind - shift], of_model[counted]) for shift in shifts]
+        shares = [
+            differing(plddt[tokens_behind - shift], of_model[counted])
+            for shift in shifts
+        ]
         if min(shares) > MOST_DIFFERING:
             return False
     return True
@@ -236,7 +244,9 @@ class _Fit(NamedTuple):
     agree: bool | None
 
 
-def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None) -> Placed:
+def _by_names(
+    complex_: Complex, output: PredictorOutput, b_factors: np.ndarray | None
+) -> Placed:
     """As `placed`, of tokens with a chain and a number.
 
     AlphaFold 3.0.0 and 3.0.1 call the chains of tokens A, B and so on, whatever their names in the
@@ -267,16 +277,25 @@ def _by_names(complex_: Complex, output: PredictorOutput, b_factors: np.ndarray 
     if in_order and lettered and not output.atom_chains:
         fitting.append(in_order)
     if not fitting:  # such as an antibody that was numbered by the scheme of IMGT
-        fits = [_fitted(complex_, output, chains, b_factors, any_numbers=True) for chains in named]
+        fits = [
+            _fitted(complex_, output, chains, b_factors, any_numbers=True)
+            for chains in named
+        ]
         fitting = [fit for fit in fits if fit and fit.agree]
     fitting = [fit for fit in fitting if fit.whole] or fitting
     candidates = [fit for fit in fitting if fit.agree is not False]
     if not candidates and in_order and in_order.agree:
         candidates = [in_order]
     candidates = candidates or fitting
-    if lettered and atom_names == model_names and len(atom_names) == n_chains <= len(LETTERS):
+    if (
+        lettered
+        and atom_names == model_names
+        and len(atom_names) == n_chains <= len(LETTERS)
+    ):
         # as AlphaFold 3.0.0 writes them: the names of the atoms' chains are right
-        candidates = [fit for fit in candidates if fit.names == atom_names] or candidates
+        candidates = [
+            fit for fit in candidates if fit.names == atom_names
+        ] or candidates
     if len({fit.token.tobytes() for fit in candidates}) != 1:
         raise ConfidenceError(_disagreement(complex_, output), remedy=WHOSE_FILES)
     fit = candidates[0]
@@ -340,7 +359,9 @@ def _fitted(
         whole = whole and n_numbers in (0, np.count_nonzero(of_residues >= 0))
         residue_of_atoms = residue_of[np.isin(residue_of, residues)]
         if chain.atoms is not None and len(chain.atoms) == len(residue_of_atoms):
-            sums = np.bincount(residue_of_atoms, output.atom_plddt[chain.atoms], n_residues)
+            sums = np.bincount(
+                residue_of_atoms, output.atom_plddt[chain.atoms], n_residues
+            )
             n_atoms = np.bincount(residue_of_atoms, minlength=n_residues)
             plddt[residues] = sums[residues] / n_atoms[residues]
     if np.isnan(plddt[complex_.is_protein]).any():
@@ -373,7 +394,9 @@ def _tokens_of_chain(
     for token in tokens.tolist():
         first_of_number.setdefault(int(numbers[token]), token)
     of_model = complex_.numbers[residues]
-    by_number = np.array([first_of_number.get(number, -1) for number in of_model.tolist()])
+    by_number = np.array(
+        [first_of_number.get(number, -1) for number in of_model.tolist()]
+    )
     protein = complex_.is_protein[residues]
     if (by_number[protein] >= 0).all() and (np.diff(by_number[protein]) > 0).all():
         return by_number
@@ -385,7 +408,9 @@ def _tokens_of_chain(
         counted = protein & (places >= 0)
         steps = (of_model - of_file)[counted]
         renumbered = any_numbers and (np.diff(of_file[counted]) > 0).all()
-        if len(steps) and (not np.ptp(steps) or (of_file == NO_NUMBER).all() or renumbered):
+        if len(steps) and (
+            not np.ptp(steps) or (of_file == NO_NUMBER).all() or renumbered
+        ):
             return np.where(places >= 0, tokens[places], -1)
     return None
 
@@ -394,7 +419,9 @@ def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
     """What the lists of the predictor and the model say of the chains."""
     of_tokens = _sizes(output.token_chains)
     atom_names = _run_names(output.atom_chains)
-    of_atoms = f", atom_chain_ids {', '.join(atom_names[:MOST_NAMED])}" if atom_names else ""
+    of_atoms = (
+        f", atom_chain_ids {', '.join(atom_names[:MOST_NAMED])}" if atom_names else ""
+    )
     of_model = _sizes(complex_.chain_of.tolist())
     return (
         "the predictor's files do not say which tokens are those of the model: token_chain_ids has "

@@ -29,7 +29,8 @@ say.
 UNUSED = re.compile(
     r"(?:.*[_.-])?(?:data|job_request|config|settings|timings?|relax_metrics|metadata(?:_.*)?"
     r"|inference_query_set|manifest|inputs?|io)\.json"
-    r"|(?:.*_)?ranking_scores\.csv"  # of AlphaFold 3: all samples, each of which says so itself
+    # of AlphaFold 3: all samples, each of which says so itself
+    r"|(?:.*_)?ranking_scores\.csv"
     r"|(?:.*_)?features?(?:_.*)?\.(?:pkl|npz|json)"
     r"|(?:.*[_.])?(?:pde|embeddings?|distogram|contact_probs|affinity)(?:[_.].*)?"
     r"\.(?:npz|npy|json)"
@@ -66,7 +67,9 @@ class Unread(NamedTuple):
         """Return the sentence, where any of the files may say something of this model in the
         folder; otherwise empty.
         """
-        return self.sentence if self.of_all or stem_of(model.name) in self.models else ""
+        return (
+            self.sentence if self.of_all or stem_of(model.name) in self.models else ""
+        )
 
 
 def unread(folder: Path) -> Unread:
@@ -86,20 +89,27 @@ def unread(folder: Path) -> Unread:
         explained: set[str] = set()
         for stem in models:
             explained |= _files_of(stem, kind)
-        if all(_has(stem, kind, plain_names) for stem in models):  # others are of models elsewhere
+        # others are of models elsewhere
+        if all(_has(stem, kind, plain_names) for stem in models):
             explained.update(filter(_pattern(models, kind).fullmatch, plain_names))
         left = [name for name in left if plain_of[name] not in explained]
     if not left:
         return Unread()
     more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
     examples = ", ".join(printable(name) for name in left[:NAMED])
-    like = "looks like a predictor's file" if len(left) == 1 else "look like a predictor's files"
+    like = (
+        "looks like a predictor's file"
+        if len(left) == 1
+        else "look like a predictor's files"
+    )
     sentence = (
         f"{UNREAD} {examples}{more} in folder {printable(folder.name)}, which {like}"
         " (docs/inputs.md lists the names that it reads)"
     )
     of_models = {_called_after(plain_of[name], models) for name in left}
-    return Unread(sentence=sentence, models=frozenset(of_models - {""}), of_all="" in of_models)
+    return Unread(
+        sentence=sentence, models=frozenset(of_models - {""}), of_all="" in of_models
+    )
 
 
 def _looks_like(plain: str, models: Iterable[str]) -> bool:
@@ -115,7 +125,7 @@ def _looks_like(plain: str, models: Iterable[str]) -> bool:
 
 
 def _called_after(plain: str, models: Iterable[str]) -> str:
-    """The model whose name a name begins or ends with, the longest of several; empty without any."""
+    """The model with whose name a name begins or ends: the longest of several, or empty."""
     stem = Path(plain).stem
     parts = {stem}
     for separator in re.finditer(r"[_.-]", stem):
@@ -129,7 +139,9 @@ def _files_of(stem: str, kind: str) -> set[str]:
     for predictor in PREDICTORS:
         names = names_of(predictor, stem)
         if names:
-            files.update(pattern.format(**names) for pattern in getattr(predictor, kind))
+            files.update(
+                pattern.format(**names) for pattern in getattr(predictor, kind)
+            )
     return files
 
 

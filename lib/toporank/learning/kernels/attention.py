@@ -80,7 +80,9 @@ def attend(
         weight = weight @ embedding.weight
     keep = None
     if layer.training and layer.dropout > 0:
-        keep = F.dropout(edge_attr.new_ones(len(edge_attr), layer.att.shape[1]), layer.dropout)
+        keep = F.dropout(
+            edge_attr.new_ones(len(edge_attr), layer.att.shape[1]), layer.dropout
+        )
     gathered = _Attention.apply(
         x,
         layer.lin_l.weight,
@@ -123,7 +125,11 @@ def update_edges(
         bias = bias + of_edge @ embedding.bias
         of_edge = of_edge @ embedding.weight
     return _EdgeUpdate.apply(
-        x @ of_source.T, F.linear(x, of_destination, bias), edge_attr, of_edge, edge_index
+        x @ of_source.T,
+        F.linear(x, of_destination, bias),
+        edge_attr,
+        of_edge,
+        edge_index,
     )
 
 
@@ -131,7 +137,9 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *operands: Any) -> Tensor:
         *tensors, keep, edge_index = operands
-        x, w_source, b_source, w_destination, b_destination, edge, weight, att = _arrays(*tensors)
+        x, w_source, b_source, w_destination, b_destination, edge, weight, att = (
+            _arrays(*tensors)
+        )
         heads, width = att.shape
         keep = x[:0, :1] if keep is None else keep.numpy()
         source_of, destination_of = _arrays(*edge_index)
@@ -170,7 +178,9 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, w_source, _, w_destination, _, edge, weight, att, *results = _arrays(*ctx.saved_tensors)
+        x, w_source, _, w_destination, _, edge, weight, att, *results = _arrays(
+            *ctx.saved_tensors
+        )
         source, destination, positive, alpha, keep, start = results
         (gradient,) = _arrays(gradient)
         source_of, destination_of = _arrays(*ctx.edge_index)
@@ -238,7 +248,9 @@ class _EdgeUpdate(torch.autograd.Function):
         transposed = weight.T.copy()
         for tile in _tiles(len(edge)):
             np.matmul(edge[tile], transposed, out=array[tile])
-            _add_ends(source_of[tile], destination_of[tile], source, destination, array[tile])
+            _add_ends(
+                source_of[tile], destination_of[tile], source, destination, array[tile]
+            )
             F.elu_(out[tile])
         ctx.save_for_backward(tensors[2], tensors[3], out)
         ctx.edge_index = edge_index
@@ -281,7 +293,9 @@ def _tensors(*arrays: np.ndarray | None) -> list[Tensor | None]:
 
 
 def _tiles(n_edges: int) -> list[slice]:
-    return [slice(first, min(first + TILE, n_edges)) for first in range(0, n_edges, TILE)]
+    return [
+        slice(first, min(first + TILE, n_edges)) for first in range(0, n_edges, TILE)
+    ]
 
 
 # The loops. Arrays of edges are of one tile, or of all edges where `start` says which belong to a
@@ -290,7 +304,9 @@ def _tiles(n_edges: int) -> list[slice]:
 
 
 @vectorised
-def _score(source_of, destination_of, source, destination, product, att, score, positive):
+def _score(
+    source_of, destination_of, source, destination, product, att, score, positive
+):
     """score and positive are written: att · leaky(z) and whether z > 0."""
     heads, width = att.shape
     slope = att.dtype.type(NEGATIVE_SLOPE)
@@ -361,7 +377,9 @@ def _score_gradient(source_of, start, source, alpha, keep, gradient, d_score):
                 inner = zero
                 for c in range(width):
                     inner += gradient[i, c] * source[j, h, c]
-                d_score[e, h] = inner * (keep[e, h] if len(keep) else one) * mean_of_heads
+                d_score[e, h] = (
+                    inner * (keep[e, h] if len(keep) else one) * mean_of_heads
+                )
                 mean[h] += alpha[e, h] * d_score[e, h]
         for e in range(start[i], start[i + 1]):
             for h in range(heads):
@@ -416,7 +434,9 @@ def _add_ends(source_of, destination_of, source, destination, out):
 
 
 @vectorised
-def _spread_ends(source_of, destination_of, out, gradient, d_source, d_destination, d_out):
+def _spread_ends(
+    source_of, destination_of, out, gradient, d_source, d_destination, d_out
+):
     """The backward pass of `_add_ends` and an ELU. out : after the ELU. d_out : before it, is
     written.
     """

@@ -24,7 +24,9 @@ def _prepare() -> np.ndarray:
     sphere = solvent.fibonacci_sphere()
     none = np.zeros(0, np.int64)
     states.assign_states(np.zeros((0, 4, 3)), none, np.zeros(0, np.bool_))
-    solvent.accessible_surface(np.zeros((0, 3)), np.zeros(0), np.zeros(1, np.int64), none, sphere)
+    solvent.accessible_surface(
+        np.zeros((0, 3)), np.zeros(0), np.zeros(1, np.int64), none, sphere
+    )
     return sphere
 
 

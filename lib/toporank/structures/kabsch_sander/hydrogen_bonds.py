@@ -38,7 +38,11 @@ def _dot(a, b):
 
 @inlined
 def _cross(a, b):
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    return (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
 
 
 @inlined
@@ -108,7 +112,9 @@ def hydrogens(backbone, segment):
         length = _distance(backbone[i - 1, C], backbone[i - 1, O])
         if segment[i] == segment[i - 1] and length > 0.0:
             for axis in range(3):
-                places[i, axis] += (backbone[i - 1, C, axis] - backbone[i - 1, O, axis]) / length
+                places[i, axis] += (
+                    backbone[i - 1, C, axis] - backbone[i - 1, O, axis]
+                ) / length
     return places
 
 
@@ -125,7 +131,8 @@ def energy(donor, hydrogen, acceptor):
     if min(ho, hc, nc, no) < CLOSEST:
         return STRONGEST
     return max(
-        round(1000.0 * COUPLING * (1.0 / ho - 1.0 / hc + 1.0 / nc - 1.0 / no)) / 1000.0, STRONGEST
+        round(1000.0 * COUPLING * (1.0 / ho - 1.0 / hc + 1.0 / nc - 1.0 / no)) / 1000.0,
+        STRONGEST,
     )
 
 
@@ -134,8 +141,16 @@ def neighbours(backbone):
     """Pairs i < j of residues whose CA are closer than `REACH`, shape (m, 2), in order; by plain
     search.
     """
-    x, y, z = backbone[:, CA, 0].copy(), backbone[:, CA, 1].copy(), backbone[:, CA, 2].copy()
-    square, pairs, count = np.empty(len(x)), np.empty((16 * len(x) + 16, 2), np.int64), 0
+    x, y, z = (
+        backbone[:, CA, 0].copy(),
+        backbone[:, CA, 1].copy(),
+        backbone[:, CA, 2].copy(),
+    )
+    square, pairs, count = (
+        np.empty(len(x)),
+        np.empty((16 * len(x) + 16, 2), np.int64),
+        0,
+    )
     for i in range(len(x)):
         for j in range(i + 1, len(x)):  # no branches: runs several residues at a time
             square[j] = (x[j] - x[i]) ** 2 + (y[j] - y[i]) ** 2 + (z[j] - z[i]) ** 2
@@ -164,7 +179,10 @@ def bonds(backbone, segment, proline, pairs):
                 continue
             bond = energy(backbone[donor], hydrogen[donor], backbone[acceptor])
             if bond < energies[donor, 0]:
-                acceptors[donor, 1], energies[donor, 1] = acceptors[donor, 0], energies[donor, 0]
+                acceptors[donor, 1], energies[donor, 1] = (
+                    acceptors[donor, 0],
+                    energies[donor, 0],
+                )
                 acceptors[donor, 0], energies[donor, 0] = acceptor, bond
             elif bond < energies[donor, 1]:
                 acceptors[donor, 1], energies[donor, 1] = acceptor, bond

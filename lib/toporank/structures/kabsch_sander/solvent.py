@@ -51,7 +51,9 @@ def _bounds(xyz, reach, start):
         for axis in range(3):
             balls[r, axis] = 0.5 * (atoms[:, axis].min() + atoms[:, axis].max())
         for a in range(start[r], start[r + 1]):
-            balls[r, 3] = max(balls[r, 3], np.sqrt(_square(xyz[a], balls[r])) + reach[a])
+            balls[r, 3] = max(
+                balls[r, 3], np.sqrt(_square(xyz[a], balls[r])) + reach[a]
+            )
     return balls
 
 
@@ -70,7 +72,9 @@ def _free_points(centre, reach, sphere, near, count):
         covered = False
         for k in range(count):  # the ball that covered the point before comes first
             b = last + k if last + k < count else last + k - count
-            if (near[b, 0] - x) ** 2 + (near[b, 1] - y) ** 2 + (near[b, 2] - z) ** 2 < near[b, 3]:
+            if (near[b, 0] - x) ** 2 + (near[b, 1] - y) ** 2 + (
+                near[b, 2] - z
+            ) ** 2 < near[b, 3]:
                 covered, last = True, b
                 break
         free += not covered
@@ -99,7 +103,11 @@ def accessible_surface(xyz, reach, start, wanted, sphere):
             count = 0
             for k in range(closes):
                 for b in range(start[close[k]], start[close[k] + 1]):
-                    if SAME_PLACE < _square(xyz[a], xyz[b]) < (reach[a] + reach[b]) ** 2:
+                    if (
+                        SAME_PLACE
+                        < _square(xyz[a], xyz[b])
+                        < (reach[a] + reach[b]) ** 2
+                    ):
                         near[count, 0], near[count, 1], near[count, 2] = (
                             xyz[b, 0],
                             xyz[b, 1],

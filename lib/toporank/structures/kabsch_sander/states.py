@@ -97,7 +97,13 @@ def _bulge(one, other, segment):
     # A bulge: one residue more on one strand, up to four more on the other.
     here = other[2] - one[3]
     across = other[4] - one[5] if one[0] == PARALLEL else one[4] - other[5]
-    return here > 0 and across >= 0 and here < 6 and across < 6 and (here < 3 or across < 3)
+    return (
+        here > 0
+        and across >= 0
+        and here < 6
+        and across < 6
+        and (here < 3 or across < 3)
+    )
 
 
 @compiled
