@@ -1,17 +1,17 @@
-"""Trains a network for each source of a study that saw neither its models nor any cluster it has.
+"""Trains networks for each source of a study that saw neither its models nor any of its clusters.
 
     PYTHONPATH=lib python benchmarks/networks_without.py STUDY [SOURCE ...] --accelerator gpu
 
 STUDY is the folder in which `make_scorer` ran: graphs, chains and splits.csv lie there. A SOURCE is
-a data set (by default each of them but `sampled`). The networks go to STUDY/results/without/SOURCE,
-where `transfer.py` looks for them. What is finished stays, so the command can be given again. One
-network takes about a CPU minute for each 1,000 graphs.
+a data set (by default each of them but `sampled`). The networks go to
+STUDY/results/without/SOURCE/SEED, where `transfer.py` looks for them. What is finished stays, so
+the command can be given again. One network takes about a CPU minute for each 1,000 graphs.
 """
 
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -37,6 +37,12 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=Path("config/scorer.yaml"))
     parser.add_argument("--accelerator", default="cpu")
     parser.add_argument(
+        "--seeds",
+        type=int,
+        nargs="*",
+        help="of the networks of each source (by default the first of the configuration)",
+    )
+    parser.add_argument(
         "--at-once", type=int, default=2, help="networks trained at a time"
     )
     args = parser.parse_args()
@@ -45,30 +51,34 @@ def main() -> None:
     )
     datasets = [dataset.name for dataset in config.datasets]
     sources = args.sources or [name for name in datasets if name != "sampled"]
-    entry, seed = next(iter(config.sweep_runs().values()))
-    run = Run(
-        name="without",
-        seed=seed,
-        hyperparameters=Hyperparameters(
-            **entry.model_dump(include=set(Hyperparameters.model_fields))
-        ),
-        selection=config.training.selection,
-        parent=None,
-        hardware=Hardware(trainer={"accelerator": args.accelerator, "devices": 1}),
+    entry, first_seed = next(iter(config.sweep_runs().values()))
+    hyperparameters = Hyperparameters(
+        **entry.model_dump(include=set(Hyperparameters.model_fields))
     )
+    runs = [
+        Run(
+            name="without",
+            seed=seed,
+            hyperparameters=hyperparameters,
+            selection=config.training.selection,
+            parent=None,
+            hardware=Hardware(trainer={"accelerator": args.accelerator, "devices": 1}),
+        )
+        for seed in args.seeds or [first_seed]
+    ]
     with ProcessPoolExecutor(args.at_once, mp_context=get_context("spawn")) as pool:
-        jobs = [
-            pool.submit(train_without, args.study, name, datasets, run)
-            for name in sources
-        ]
-        for name, job in zip(sources, jobs, strict=True):
-            job.result()
-            print(f"{name}: {args.study / 'results/without' / name}", flush=True)
+        jobs = {
+            pool.submit(train_without, args.study, source, datasets, run): source
+            for run in runs
+            for source in sources
+        }
+        for job in as_completed(jobs):
+            print(f"{jobs[job]}: {job.result()}", flush=True)
 
 
-def train_without(study: Path, source: str, datasets: list[str], run: Run) -> None:
-    """Train on all other data sets, without the clusters of the source."""
-    folder = study / "results/without" / source
+def train_without(study: Path, source: str, datasets: list[str], run: Run) -> Path:
+    """Train on all other data sets, without the clusters of the source; return the folder."""
+    folder = study / "results/without" / source / str(run.seed)
     folder.mkdir(parents=True, exist_ok=True)
     splits = pd.read_csv(study / layout.SPLITS, dtype={"target": str, "fold": "Int64"})
     touched = splits.loc[splits["dataset"] == source, "cluster"].unique()
@@ -82,6 +92,7 @@ def train_without(study: Path, source: str, datasets: list[str], run: Run) -> No
         chains=[study / layout.CHAINS.format(dataset=name) for name in others],
     )
     train_run(run, graphs, threads=1, output=folder, store=study / ".toporank/store")
+    return folder
 
 
 if __name__ == "__main__":

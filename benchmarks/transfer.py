@@ -6,7 +6,7 @@ calibrated it is.
 STUDY is the folder of a cross-validation (config/scorer.yaml), in which graphs, labels and networks
 lie; `networks_without.py` adds networks that never saw a source. What networks say is kept beside
 the table, in predictions.csv.gz, so that a second run takes seconds; --again reads the networks
-anew. --trees gives two columns of the scorer that had boosted trees instead of a judge, out of fold
+anew, --without those alone that never saw a source. --trees gives two columns of the scorer that had boosted trees instead of a judge, out of fold
 by cluster, but not by source.
 
 Pools of 3, 5, 10, 25 and all models of a target, three seeds each; 95 % intervals by bootstrap over
@@ -48,8 +48,8 @@ TWINS = 0.95
 """Least similarity of two models that may count as one."""
 TEXT = {"dataset": str, "target": str, "decoy": str, "group": str, "cluster": str}
 KEYS = ["dataset", "target", "decoy"]
-WITHOUT = "results/without/{dataset}/best_loss.ckpt"
-"""A network that saw no cluster of a data set, from networks_without.py."""
+WITHOUT = "results/without/{dataset}/*/best_loss.ckpt"
+"""Networks that saw no cluster of a data set, from networks_without.py."""
 
 
 class Pool(NamedTuple):
@@ -83,6 +83,7 @@ def main() -> None:
         help="of the networks: a configuration and a seed (the first by default)",
     )
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--without", action="store_true")
     parser.add_argument(
         "--picture",
         type=Path,
@@ -100,13 +101,18 @@ def main() -> None:
             kept, index=False, compression={"method": "gzip", "mtime": 0}
         )
     decoys = pd.read_csv(kept, dtype=TEXT)
+    if args.without:
+        decoys = without_their_source(study, decoys)
+        decoys.round(6).to_csv(
+            kept, index=False, compression={"method": "gzip", "mtime": 0}
+        )
     if args.trees:
         decoys = decoys.merge(
             pd.read_csv(args.trees, dtype=TEXT)[[*KEYS, "scorer", "alone"]],
             on=KEYS,
             how="left",
         )
-    for name in ("scorer", "alone", "network_without"):
+    for name in ("scorer", "alone", "network_without", "one_without"):
         decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
     if args.judge:
         refit(args.judge, decoys, study.similarity)
@@ -156,13 +162,25 @@ def with_witnesses(study: CrossValidation, run: str | None) -> pd.DataFrame:
     decoys = decoys.drop(columns=["pred_sd", "pred_local"]).merge(
         contacts_and_clashes(study), on=KEYS, how="left"
     )
-    decoys["network_without"] = np.nan
+    return without_their_source(study, decoys)
+
+
+def without_their_source(study: CrossValidation, decoys: pd.DataFrame) -> pd.DataFrame:
+    """The decoys with what networks say that never saw their source, where there are such.
+
+    `network_without` : mean of all of them. `one_without` : the first. Where no network was trained,
+    both stay as they are.
+    """
+    decoys = decoys.copy()
+    for name in ("network_without", "one_without"):
+        decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
     for dataset, rows in decoys.groupby("dataset"):
-        network = study.folder / WITHOUT.format(dataset=dataset)
-        if network.exists():
-            decoys.loc[rows.index, "network_without"] = of_network_without(
-                study, rows, network
-            )
+        networks = sorted(study.folder.glob(WITHOUT.format(dataset=dataset)))
+        if not networks:
+            continue
+        predicted = [of_network_without(study, rows, each) for each in networks]
+        decoys.loc[rows.index, "network_without"] = np.mean(predicted, axis=0)
+        decoys.loc[rows.index, "one_without"] = predicted[0]
     return decoys
 
 
@@ -239,9 +257,10 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     """Every witness, and every judge that was tried. fitted : weights of network and consensus from
     other sources.
     """
-    network, without, alone = (
-        decoys[name].to_numpy(float) for name in ("network", "network_without", "alone")
-    )
+    network = decoys["network"].to_numpy(float)
+    without = decoys["network_without"].to_numpy(float)
+    one_without = decoys["one_without"].to_numpy(float)
+    alone = decoys["alone"].to_numpy(float)
     confidence, scorer, touching = (
         decoys[name].to_numpy(float) for name in ("confidence", "scorer", "touching")
     )
@@ -308,6 +327,7 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     found: dict[str, Judging] = {
         "network": lambda pool: network[pool.rows],
         "network, source left out": lambda pool: without[pool.rows],
+        "one network, source left out": lambda pool: one_without[pool.rows],
         "confidence": lambda pool: confidence[pool.rows],
         "consensus": consensus,
         "contacts - 5 clashes": lambda pool: touching[pool.rows],
@@ -315,6 +335,9 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "trees, as released before": lambda pool: scorer[pool.rows],
         "mean of network and consensus": lambda pool: (
             network[pool.rows] + consensus(pool)
+        ),
+        "mean of network and consensus, source left out": lambda pool: (
+            without[pool.rows] + consensus(pool)
         ),
         "mean of all three": lambda pool: np.nanmean(
             [network[pool.rows], confidence[pool.rows], consensus(pool)], axis=0
