@@ -1,6 +1,6 @@
 """Trains networks for each source of a study that saw neither its models nor any of its clusters.
 
-    PYTHONPATH=lib python benchmarks/networks_without.py STUDY [SOURCE ...] --accelerator gpu
+    PYTHONPATH=lib python benchmarks/networks_without.py STUDY --sources SOURCE ... --accelerator gpu
 
 STUDY is the folder in which `make_scorer` ran: graphs, chains and splits.csv lie there. A SOURCE is
 a data set (by default each of them but `sampled`). The networks go to
@@ -33,7 +33,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("study", type=Path)
-    parser.add_argument("sources", nargs="*")
+    parser.add_argument("--sources", nargs="*")
     parser.add_argument("--config", type=Path, default=Path("config/scorer.yaml"))
     parser.add_argument("--accelerator", default="cpu")
     parser.add_argument(

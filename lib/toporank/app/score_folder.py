@@ -92,13 +92,17 @@ class Results(ScoredModels):
         """
         from toporank.report.page import render
         from toporank.report.results import ScoredFolder
+        from toporank.report.structures import Drawings
 
         with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
             self.write_tables(Path(folder))
             table = Path(folder, layout.MODEL_TABLE.format(dataset=self.name))
             page = render(
-                ScoredFolder(table.parent, self.scorer), target, linked=False
-            )  # the folder goes
+                ScoredFolder(table.parent, self.scorer),
+                target,
+                linked=False,  # the folder goes
+                drawings=Drawings(self.store, self.target_results),
+            )
             return Page(page, height)
 
 
@@ -238,8 +242,10 @@ def write_page(results: ScoredModels, out: Path) -> None:
     """Write the page of a scored folder from its tables, and the scripts for PyMOL and ChimeraX
     beside it.
     """
-    from toporank.report.page import (
-        write_page_of,
-    )  # Python's users, who ask for tables, need not wait for this
+    # Python's users, who ask for tables, need not wait for these
+    from toporank.report.page import write_page_of
+    from toporank.report.structures import Drawings
 
-    write_page_of(out / layout.MODEL_TABLE.format(dataset=results.name), results.scorer)
+    table = out / layout.MODEL_TABLE.format(dataset=results.name)
+    drawings = Drawings(results.store, results.target_results)
+    write_page_of(table, results.scorer, drawings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from toporank.code import code_of
 from toporank.files.atomic import write_text
 from toporank.ranking.residues import RESIDUE_COLUMNS, SHOWN, leading, table_of_lines
 from toporank.structures.complex import Complex
@@ -29,29 +30,57 @@ def write_models(
     table: pd.DataFrame,
     residues: Mapping[str, str],
     atoms: Callable[[DecoyKey], bytes],
+    digests: Mapping[str, str] | None = None,
 ) -> None:
     """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100
     as B-factor.
 
-    With `MANY` targets, the first of each. A decoy without known residues has no file.
+    With `MANY` targets, the first of each. A decoy without known residues has no file. A file that
+    was made of the same result stays.
 
     Parameters
     ----------
-    folder : for the files; what it had before is gone
+    folder : for the files; it has no others afterwards
     table : as from `model_table`
     residues : target → lines of residues.csv
     atoms : (target, decoy) → its atoms, as `structures.stored` keeps them
+    digests : target → digest of its result; the files of others are written anew
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    code = code_of("structures", "ranking/models.py")
+    files = set()
     most = SHOWN if table["target"].nunique() < MANY else 1
     for target, rows in leading(table, most).groupby("target", sort=False):
-        of_target = table_of_lines(RESIDUE_COLUMNS, [residues.get(target, "")])
+        digest = (digests or {}).get(target)
+        made_of = f"# {code} {digest}\n" if digest else ""
+        of_target = None
         for row in rows.itertuples():
+            path = model_file(folder, row)
+            if made_of and _last_line(path, len(made_of)) == made_of:
+                files.add(path)
+                continue
+            if of_target is None:
+                of_target = table_of_lines(RESIDUE_COLUMNS, [residues.get(target, "")])
             of_decoy = of_target[of_target["decoy"] == row.decoy]
             if len(of_decoy):
                 text = model(from_bytes(atoms((target, row.decoy))), of_decoy)
-                write_text(model_file(folder, row), text)
+                write_text(path, text + made_of)
+                files.add(path)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+        elif not path.is_dir() and path not in files:
+            path.unlink()
+
+
+def _last_line(path: Path, length: int) -> str:
+    """The last characters of a file, or nothing where it has fewer."""
+    try:
+        with path.open("rb") as file:
+            file.seek(-length, os.SEEK_END)
+            return file.read().decode("latin-1")
+    except OSError:
+        return ""
 
 
 def model_file(folder: Path, row: Any) -> Path:

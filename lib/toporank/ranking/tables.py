@@ -170,6 +170,11 @@ class ScoredModels:
         return rows
 
     @property
+    def digests(self) -> dict[str, str]:
+        """Target → digest of its result; empty where the store does not keep it."""
+        return {result.target: result.digest for result in self.target_results}
+
+    @property
     def notes(self) -> list[str]:
         """What was decided and passed over, why models have no score, and how far to trust the
         others, in sentences.
@@ -217,14 +222,16 @@ class ScoredModels:
 
         residues = {result.target: result.residues for result in self.target_results}
         contacts = [result.contacts for result in self.target_results]
-        shutil.rmtree(path(layout.MODELS), ignore_errors=True)
-        if not of_graphs:
+        if of_graphs:
+            shutil.rmtree(path(layout.MODELS), ignore_errors=True)
+        else:
             built = Built.of(self.plan, self.rows("fates"))
             write_models(
                 path(layout.MODELS),
                 self.table,
                 residues,
                 stored_complexes(built, self.store),
+                self.digests,
             )
         if not (scores_alone or of_graphs):
             write_chains(path(layout.CHAINS), self.rows("chains"))

@@ -48,6 +48,7 @@ class TargetResult:
     scores : `model_table.score_record` of each scored decoy
     vectors : decoy → pooled vector of the first network, of scored decoys
     residues, contacts : lines of residues.csv and contacts.csv
+    digest : SHA-256 of what the store keeps; empty where it keeps nothing
     """
 
     target: str
@@ -61,10 +62,13 @@ class TargetResult:
     vectors: dict[str, list[float]] = field(default_factory=dict)
     residues: str = ""
     contacts: str = ""
+    digest: str = ""
 
     def to_json(self) -> str:
         """The result as text, every digit included."""
-        return json.dumps(vars(self))
+        values = vars(self).copy()
+        values.pop("digest")
+        return json.dumps(values)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> TargetResult:
@@ -102,7 +106,11 @@ class TargetCache:
     def find(self, plan: Sequence[PlannedDecoy]) -> TargetResult | None:
         """The result for a target whose decoys are these; None if the store has none."""
         entry = self.store.lookup(scope_of_target(plan), self._key(plan))
-        return TargetResult.from_json(entry.content).at(plan) if entry else None
+        if entry is None:
+            return None
+        result = TargetResult.from_json(entry.content).at(plan)
+        result.digest = entry.sha256
+        return result
 
     def keep(self, plan: Sequence[PlannedDecoy], result: TargetResult) -> None:
         """Keep the result, unless a file could not be used: that it can be read later would not
@@ -113,9 +121,10 @@ class TargetCache:
         incomplete = any(row.status == INCOMPLETE for row in result.confidence)
         if not unread and not incomplete:
             content = result.to_json().encode()
-            self.store.cached(
+            entry = self.store.cached(
                 scope_of_target(plan), self._key(plan), lambda: (content, {})
             )
+            result.digest = entry.sha256
 
     def _key(self, plan: Sequence[PlannedDecoy]) -> dict[str, Any]:
         """What the result depends on. Where the files lie does not matter, but what lies beside

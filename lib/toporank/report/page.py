@@ -105,27 +105,39 @@ MEASURES = (
 """Columns of confidence.csv that the tables of models have, where they are known."""
 
 
-def write_page_of(models: Path, scorer: Scorer | None) -> None:
-    """Write report.html and the scripts for PyMOL and ChimeraX beside a models.csv. scorer : that
-    gave the scores.
+def write_page_of(
+    models: Path,
+    scorer: Scorer | None,
+    drawings: structures.Drawings | None = None,
+) -> None:
+    """Write report.html and the scripts for PyMOL and ChimeraX beside a models.csv.
+
+    scorer : that gave the scores. drawings : of models that were drawn before, and will be kept.
     """
     scored = ScoredFolder(models.parent, scorer)
     page = scored.folder / "report.html"
-    write_text(page, render(scored))
+    write_text(page, render(scored, drawings=drawings))
     for name, text in scripts.scripts(scored).items():
         write_text(page.with_name(name), text)
 
 
-def render(scored: ScoredFolder, opened: str = "", *, linked: bool = True) -> str:
+def render(
+    scored: ScoredFolder,
+    opened: str = "",
+    *,
+    linked: bool = True,
+    drawings: structures.Drawings | None = None,
+) -> str:
     """Return the page as HTML that loads nothing; the same tables give the same bytes.
 
     opened : target whose row is open, by default the most promising one.
     linked : names of models are links to their files, from the folder of the page.
+    drawings : of models that were drawn before, and will be kept.
     """
     page = (
         environment()
         .get_template("page.html.j2")
-        .render(content(scored, opened, linked))
+        .render(content(scored, opened, linked, drawings))
     )
     return compact(page)
 
@@ -152,12 +164,15 @@ def environment() -> Environment:
 
 
 def content(
-    scored: ScoredFolder, opened: str = "", linked: bool = True
+    scored: ScoredFolder,
+    opened: str = "",
+    linked: bool = True,
+    drawings: structures.Drawings | None = None,
 ) -> dict[str, Any]:
     """Return what the template shows."""
     targets, models = scored.targets, scored.models
     order = targets["target"].tolist()
-    shown = structures.embedded(scored, order)
+    shown = structures.embedded(scored, order, drawings=drawings)
     is_calibrated = (
         targets["p_acceptable"].notna().any() or targets["dockq"].isna().all()
     )

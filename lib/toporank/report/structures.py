@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
+import hashlib
+import json
 import string
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ import numpy as np
 import pandas as pd
 
 from toporank import layout
+from toporank.building.chunks.store import Store
+from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.correspondence import Trace, matched, read_chain_map, traces
 from toporank.comparing.native.dockq import FEWEST, superposition
@@ -24,7 +29,14 @@ from toporank.inputs.confidence.bfactors import b_factors
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.graph_files import SUFFIX
 from toporank.ranking.models import model_file
+from toporank.ranking.residues import (
+    CONTACT_COLUMNS,
+    RESIDUE_COLUMNS,
+    table_of_lines,
+)
+from toporank.ranking.target_result import TargetResult
 from toporank.report.results import ScoredFolder
+from toporank.scorer.prediction import KEY
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
 from toporank.structures.partners import Partners
@@ -56,6 +68,8 @@ QUALITY_COLOURS = ("#c8501e", "#e8c468", "#7fb8d8", "#1c5fa8")
 """Of quality from 0 to 1, here, in figures and in other programs."""
 PLDDT_COLOURS = ((90, "#0053d6"), (70, "#65cbf3"), (50, "#ffdb13"), (0, "#ff7d45"))
 """AlphaFold's: lowest pLDDT of each colour."""
+KIND = "drawing"
+"""Of the entries in the reuse store."""
 BACKBONE = (b"N", b"CA", b"C", b"O")
 HEAD = """data_shown
 loop_
@@ -76,6 +90,10 @@ _atom_site.Cartn_z
 """
 
 
+OfModels = tuple[Mapping[DecoyKey, pd.DataFrame], Mapping[DecoyKey, pd.DataFrame]]
+"""(target, decoy) → rows of residues.csv, and rows of contacts.csv."""
+
+
 @dataclass(frozen=True)
 class Shown:
     """A model as the page has it.
@@ -85,9 +103,8 @@ class Shown:
     place : in the rows of its target
     partners : chains of each
     touching : places of the residues in contact, among the residues of `packed`
-    quality : predicted quality of each residue of `packed` in per cent, nan where unknown, shape
-        (R,)
-    plddt : likewise, pLDDT; None where the predictor says nothing
+    quality : predicted quality of each residue of `packed` in per cent, as `_whole` writes them
+    plddt : likewise, pLDDT; empty where the predictor says nothing
     packed : its atoms as `cif_text`, compressed
     contacts : of the model, as `contact_maps` gives them
     """
@@ -95,10 +112,61 @@ class Shown:
     place: int
     partners: Partners
     touching: list[int]
-    quality: np.ndarray
-    plddt: np.ndarray | None
+    quality: str
+    plddt: str
     packed: str
     contacts: list[dict[str, Any]]
+
+
+class Drawings:
+    """Scored targets whose models are drawn, and those that were drawn before, in a reuse store.
+
+    A drawing follows from the result of its target: where the store keeps that, it keeps the
+    drawings, too.
+
+    Parameters
+    ----------
+    store : the reuse store
+    results : of all targets
+    """
+
+    def __init__(self, store: Store, results: Iterable[TargetResult]):
+        self.store = store
+        self.results = {result.target: result for result in results}
+        self.code = code_of(*GRAPHS, "comparing", "inputs", "ranking", "report")
+
+    def rows(self, target: str) -> OfModels:
+        """Return the interface residues and the contacts of each model of a target."""
+        result = self.results[target]
+        residues = table_of_lines(RESIDUE_COLUMNS, [result.residues])
+        contacts = table_of_lines(CONTACT_COLUMNS, [result.contacts])
+        return dict(list(residues.groupby(KEY))), dict(list(contacts.groupby(KEY)))
+
+    def find(self, row: Any, first: str) -> Shown | None:
+        """Return a model as it was drawn on the first of its target, if it was."""
+        if not self.results[row.target].digest:
+            return None
+        entry = self.store.lookup(self._scope(row.target), self._key(row, first))
+        return Shown(**json.loads(entry.content)) if entry else None
+
+    def keep(self, row: Any, first: str, shown: Shown) -> None:
+        """Keep a drawn model, if the result of its target is kept."""
+        if self.results[row.target].digest:
+            content = json.dumps(asdict(shown)).encode()
+            key = self._key(row, first)
+            self.store.cached(self._scope(row.target), key, lambda: (content, {}))
+
+    def _scope(self, target: str) -> str:
+        return hashlib.sha256(f"{KIND} {target}".encode()).hexdigest()
+
+    def _key(self, row: Any, first: str) -> dict[str, str]:
+        return {
+            "kind": KIND,
+            "code": self.code,
+            "result": self.results[row.target].digest,
+            "decoy": row.decoy,
+            "first": first,
+        }
 
 
 def file_to_show(folder: Path, row: Any) -> Path:
@@ -124,7 +192,10 @@ def best_distinct(rows: pd.DataFrame, most: int = MOST) -> list[tuple[int, Any]]
 
 
 def embedded(
-    scored: ScoredFolder, order: Iterable[str], budget: int = BUDGET
+    scored: ScoredFolder,
+    order: Iterable[str],
+    budget: int = BUDGET,
+    drawings: Drawings | None = None,
 ) -> dict[str, list[Shown]]:
     """Return target → its models to show; the best of each target first, in the given order, then
     the second …
@@ -138,14 +209,18 @@ def embedded(
     keys = []
     for target, rows in best.items():
         keys += [(target, row.decoy) for _, row in rows]
-    residues, contacts = scored.residues(keys), scored.contacts(keys)
-    drawings = {}
+
+    @functools.cache
+    def read_rows() -> OfModels:
+        return scored.residues(keys), scored.contacts(keys)
+
+    of_targets = {}
     for target, rows in best.items():
-        drawings[target] = _of_target(scored, rows, residues, contacts)
+        of_targets[target] = _of_target(scored, rows, drawings, read_rows)
     shown: dict[str, list[Shown]] = {}
     n_in_vain = 0
     for _ in range(most):
-        for target, models in drawings.items():
+        for target, models in of_targets.items():
             model = next(models, None)
             if model is None:
                 continue
@@ -163,48 +238,82 @@ def embedded(
 def _of_target(
     scored: ScoredFolder,
     rows: list[tuple[int, Any]],
-    residues: Mapping[DecoyKey, pd.DataFrame],
-    contacts: Mapping[DecoyKey, pd.DataFrame],
+    drawings: Drawings | None,
+    read_rows: Callable[[], OfModels],
 ) -> Iterator[Shown]:
-    """The models of a target one by one, all superposed on the first."""
-    first: Complex | None = None
-    names: dict[str, str] = {}
+    """The models of a target one by one, all superposed on the first that can be read.
+
+    read_rows : gives residues and contacts of all models; not called if there are drawings
+    """
+    first: Any = None
+    fixed: Complex | None = None
+    of_models: OfModels | None = None
     for place, row in rows:
-        key = row.target, row.decoy
-        partners = scored.partners.get(key, ())
-        path = file_to_show(scored.folder, row)
-        in_file = row.model - 1 if path == Path(row.path) and row.model else None
-        try:
-            complex_ = (
-                read_complex(path, in_file).without_hydrogens().with_partners(partners)
-            )
-            plddt = _plddt(row, complex_, scored.confidence.get(key))
-        except (
-            TopoRankError,
-            OSError,
-        ):  # the file is gone, or is not the one that was scored
-            continue
-        chain_map = read_chain_map(row.chains)
-        if first is None:
-            first = _turned(complex_)
-            names = {chain_map.get(chain, chain): chain for chain in complex_.chains}
-        same = {
-            chain: names.get(chain_map.get(chain, chain)) for chain in complex_.chains
-        }
-        complex_ = superposed(complex_, first, same)
-        touching = np.unique(residue_contacts(complex_))
-        protein = complex_.is_protein
-        nth = np.cumsum(protein) - 1
-        packed = gzip.compress(cif_text(complex_, touching).encode(), LEVEL, mtime=0)
-        yield Shown(
-            place=place,
-            partners=partners or complex_.bodies,
-            touching=nth[touching].tolist(),
-            quality=_quality(complex_, residues.get(key, pd.DataFrame()))[protein],
-            plddt=None if plddt is None else plddt[protein],
-            packed=base64.b64encode(packed).decode(),
-            contacts=contact_maps(contacts.get(key, pd.DataFrame()), partners),
-        )
+        superposed_on = first.decoy if first else ""
+        shown = drawings.find(row, superposed_on) if drawings else None
+        if shown is None:
+            try:
+                complex_, plddt = _read(scored, row)
+                if fixed is None:
+                    fixed = _turned(_read(scored, first)[0] if first else complex_)
+            except (TopoRankError, OSError):
+                continue  # the file is gone, or is not the one that was scored
+            if of_models is None:
+                of_models = drawings.rows(row.target) if drawings else read_rows()
+            chains = _same_chains(complex_, row, fixed, first or row)
+            complex_ = superposed(complex_, fixed, chains)
+            partners = scored.partners.get((row.target, row.decoy), ())
+            shown = _drawn(place, row, complex_, plddt, partners, of_models)
+            if drawings:
+                drawings.keep(row, superposed_on, shown)
+        first = first or row
+        yield shown
+
+
+def _read(scored: ScoredFolder, row: Any) -> tuple[Complex, np.ndarray | None]:
+    """A model without hydrogens, and its pLDDT, as `_plddt` gives it."""
+    key = row.target, row.decoy
+    path = file_to_show(scored.folder, row)
+    in_file = row.model - 1 if path == Path(row.path) and row.model else None
+    complex_ = read_complex(path, in_file).without_hydrogens()
+    complex_ = complex_.with_partners(scored.partners.get(key, ()))
+    return complex_, _plddt(row, complex_, scored.confidence.get(key))
+
+
+def _same_chains(
+    complex_: Complex, row: Any, other: Complex, other_row: Any
+) -> dict[str, str | None]:
+    """The chains of a model → those of another model of the target, by the target's names."""
+    chain_map, other_map = read_chain_map(row.chains), read_chain_map(other_row.chains)
+    names = {other_map.get(chain, chain): chain for chain in other.chains}
+    return {chain: names.get(chain_map.get(chain, chain)) for chain in complex_.chains}
+
+
+def _drawn(
+    place: int,
+    row: Any,
+    complex_: Complex,
+    plddt: np.ndarray | None,
+    partners: Partners,
+    of_models: OfModels,
+) -> Shown:
+    """A model, superposed, as the page has it."""
+    residues, contacts = of_models
+    key = row.target, row.decoy
+    touching = np.unique(residue_contacts(complex_))
+    protein = complex_.is_protein
+    nth = np.cumsum(protein) - 1
+    packed = gzip.compress(cif_text(complex_, touching).encode(), LEVEL, mtime=0)
+    quality = _quality(complex_, residues.get(key, pd.DataFrame()))
+    return Shown(
+        place=place,
+        partners=partners or complex_.bodies,
+        touching=nth[touching].tolist(),
+        quality=_whole(quality[protein]),
+        plddt="" if plddt is None else _whole(plddt[protein]),
+        packed=base64.b64encode(packed).decode(),
+        contacts=contact_maps(contacts.get(key, pd.DataFrame()), partners),
+    )
 
 
 def _plddt(
@@ -383,8 +492,8 @@ def for_script(shown: Mapping[str, list[Shown]]) -> dict[str, list[dict[str, Any
                 "i": model.place,
                 "p": model.partners,
                 "t": model.touching,
-                "q": _whole(model.quality),
-                "b": "" if model.plddt is None else _whole(model.plddt),
+                "q": model.quality,
+                "b": model.plddt,
                 "z": model.packed,
                 "c": model.contacts,
             }

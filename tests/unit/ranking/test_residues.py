@@ -449,6 +449,30 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
     ]  # and what was there before is gone
 
 
+def test_a_file_that_was_made_of_the_same_result_stays(tmp_path):
+    table = ranked(("T", "d0", 1))
+    lines = {"T": lines_of("T", "d0", {"A:52": 0.5})}
+    path = tmp_path / "T/1_d0.cif"
+
+    def written(digest: str) -> int:
+        """Inode of the file: another one where it was written again."""
+        write_models(tmp_path, table, lines, atoms_of, {"T": digest})
+        return path.stat().st_ino
+
+    first = written("digest")
+    whole = path.read_text()
+    gemmi.read_structure(str(path))
+    assert written("digest") == first
+    assert written("other digest") != first
+    path.write_text(whole[:-9])  # damaged
+    written("digest")
+    assert path.read_text() == whole
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone/1_d.cif").write_text("of a target that is not there any more")
+    written("digest")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["T"]
+
+
 @pytest.mark.parametrize(
     ("atom", "residue", "element"),
     [

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -22,7 +23,9 @@ import pytest
 from browser import NAMES, Browser, find_browser
 from scored_folders import EXAMPLE, LOST, open_folder, real_answer, write_answer
 from toporank.app.score_folder import Page
+from toporank.building.chunks.store import Store
 from toporank.inputs.confidence.table import Confidence
+from toporank.ranking.target_result import TargetResult
 from toporank.report import pae, structures
 from toporank.report.page import render, write_page_of
 from toporank.report.scripts import scripts
@@ -175,7 +178,7 @@ def test_b_factors_that_are_the_stated_plddt_colour_the_structure(tmp_path):
             confidence=[Confidence("1AVZ", "near1", plddt=stated, status="ok")],
         )
         (models,) = structures.embedded(open_folder(root), ["1AVZ"]).values()
-        assert (models[0].plddt is not None) == shown
+        assert bool(models[0].plddt) == shown
 
 
 def test_a_page_holds_so_many_characters_of_structures_and_a_file_that_is_gone_is_left_out(
@@ -189,6 +192,30 @@ def test_a_page_holds_so_many_characters_of_structures_and_a_file_that_is_gone_i
     ] == [1, 1]
     gone = open_folder(write_answer(tmp_path / "gone", {"T": {"m": 0.9}}))
     assert structures.embedded(gone, ["T"]) == {}
+
+
+def test_a_model_that_was_drawn_before_is_not_read_again(tmp_path):
+    path = Path(shutil.copy(EXAMPLE / "near1.pdb.gz", tmp_path))
+    root = real_answer(tmp_path, targets=("A", "B"), files={"near1": path})
+    scored = open_folder(root)
+    store = Store(tmp_path / "store")
+
+    def shown(*digests: str) -> dict:
+        results = [
+            TargetResult(target=target, digest=digest)
+            for target, digest in zip("AB", digests, strict=True)
+        ]
+        drawings = structures.Drawings(store, results)
+        return structures.for_script(
+            structures.embedded(scored, ["A", "B"], drawings=drawings)
+        )
+
+    drawn = json.dumps(shown("digest of A", ""))
+    path.unlink()
+    again = shown("digest of A", "")
+    assert json.dumps(again["A"]) == json.dumps(json.loads(drawn)["A"])
+    assert "B" not in again  # its result is not in the store
+    assert shown("another digest", "") == {}
 
 
 @pytest.fixture
