@@ -73,11 +73,11 @@ def pictures(scored: ScoredFolder, order: Iterable[str]) -> dict[str, dict[str, 
     with the share of the residues up to their end. A model without PAE that fits it has no picture;
     confidence.csv says why.
     """
-    groups = dict(list(scored.models.groupby("target", sort=False)))
+    best = best_distinct(scored.models, OF_TARGET)
     drawn: dict[str, dict[str, Any]] = {}
     n_drawn = 0
     for target in order:
-        for place, row in best_distinct(groups[target], OF_TARGET):
+        for place, row in best[target]:
             key = target, row.decoy
             confidence = scored.confidence.get(key)
             if (

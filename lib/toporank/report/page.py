@@ -232,12 +232,10 @@ def data_for_script(
     name.
     """
     order = scored.targets["target"].tolist()
-    groups = dict(list(_with_confidence(scored).groupby("target", sort=False)))
-    folder = scored.folder if linked else None
     columns = [name for name in TARGET_COLUMNS if name in scored.targets]
     return {
         "targets": _columns(scored.targets, columns),
-        "models": [_model_columns(groups[target], folder) for target in order],
+        "models": _of_models(scored, scored.folder if linked else None),
         "structures": structures.for_script(shown),
         "pae": pae.pictures(scored, order),
         "map": places_on_map(scored),
@@ -278,16 +276,33 @@ def _columns(table: pd.DataFrame, names: list[str]) -> dict[str, list[Any]]:
     return columns
 
 
-def _model_columns(table: pd.DataFrame, folder: Path | None) -> dict[str, Any]:
-    columns = _columns(table, [*MODEL_COLUMNS, *MEASURES])
-    if table["p_acceptable"].isna().all():
-        columns.pop("dockq_low", None)
-    columns["u"] = []
-    for path in table["path"]:
-        columns["u"].append(
-            quote(os.path.relpath(path, folder)) if path and folder else ""
-        )
-    return columns
+def _of_models(scored: ScoredFolder, folder: Path | None) -> list[dict[str, Any]]:
+    """The columns of the models of each target, in the order of the targets.
+
+    folder : from which the links to the files lead; None for no links
+    """
+    models = _with_confidence(scored)
+    columns = _columns(models, [*MODEL_COLUMNS, *MEASURES])
+    links = [_link(path, folder) for path in models["path"]]
+    places = models.groupby("target", sort=False).indices
+    of_targets = []
+    for target in scored.targets["target"]:
+        rows = places[target].tolist()
+        of_target = {}
+        for name, values in columns.items():
+            of_rows = [values[row] for row in rows]
+            if any(value not in (None, "") for value in of_rows):
+                of_target[name] = of_rows
+        if "p_acceptable" not in of_target:
+            of_target.pop("dockq_low", None)
+        of_target["u"] = [links[row] for row in rows]
+        of_targets.append(of_target)
+    return of_targets
+
+
+def _link(path: str, folder: Path | None) -> str:
+    """The link from a folder to a file; nothing where either is missing."""
+    return quote(os.path.relpath(path, folder)) if path and folder else ""
 
 
 def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:

@@ -122,11 +122,11 @@ def opened(scored: ScoredFolder) -> Iterator[tuple[str, list[Opened]]]:
     rank.
     """
     names = set[str]()
-    groups = dict(list(scored.models.groupby("target", sort=False)))
+    best = best_distinct(scored.models, TOP)
     for target in scored.targets["target"]:
-        prefix = target[:LONGEST] if len(groups) > 1 else "model"
+        prefix = target[:LONGEST] if len(best) > 1 else "model"
         models = []
-        for _, row in best_distinct(groups[target], TOP):
+        for _, row in best[target]:
             path = file_to_show(scored.folder, row)
             name = _distinct(f"{prefix}_{row.rank}", names)
             names.add(name)

@@ -179,16 +179,27 @@ def file_to_show(folder: Path, row: Any) -> Path:
     return graded if graded.is_file() else Path(row.path)
 
 
-def best_distinct(rows: pd.DataFrame, most: int = MOST) -> list[tuple[int, Any]]:
-    """Return the models of a target that are looked at, with their places: the best that have a
-    score, without copies.
+def best_distinct(
+    models: pd.DataFrame, most: int = MOST
+) -> dict[str, list[tuple[int, Any]]]:
+    """Return target → its models that are looked at, with their places among its rows: the best
+    that have a score, without copies.
 
     Graphs of another pipeline have no structure and are left out.
+
+    models : as `ScoredFolder.models`
     """
-    are_shown = rows["dockq"].notna() & (rows["duplicate_of"] == "")
-    are_shown &= ~rows["path"].str.endswith(SUFFIX)
-    places = np.flatnonzero(are_shown)[:most]
-    return list(zip(places.tolist(), rows.iloc[places].itertuples(), strict=True))
+    places = models.groupby("target", sort=False).cumcount()
+    are_shown = models["dockq"].notna() & (models["duplicate_of"] == "")
+    are_shown &= ~models["path"].str.endswith(SUFFIX)
+    shown = models[are_shown]
+    shown = shown[shown.groupby("target", sort=False).cumcount() < most]
+    best: dict[str, list[tuple[int, Any]]] = {
+        target: [] for target in models["target"].unique()
+    }
+    for place, row in zip(places[shown.index], shown.itertuples(), strict=True):
+        best[row.target].append((place, row))
+    return best
 
 
 def embedded(
@@ -203,9 +214,8 @@ def embedded(
     The page holds at most `budget` characters of them: a model for which there is no room is left
     out, as is one whose file is gone, or has changed into something that cannot be read.
     """
-    groups = dict(list(scored.models.groupby("target", sort=False)))
-    most = MOST if len(groups) < MANY_TARGETS else 1
-    best = {target: best_distinct(groups[target], most) for target in order}
+    most = MOST if scored.models["target"].nunique() < MANY_TARGETS else 1
+    best = best_distinct(scored.models, most)
     keys = []
     for target, rows in best.items():
         keys += [(target, row.decoy) for _, row in rows]
@@ -215,8 +225,8 @@ def embedded(
         return scored.residues(keys), scored.contacts(keys)
 
     of_targets = {}
-    for target, rows in best.items():
-        of_targets[target] = _of_target(scored, rows, drawings, read_rows)
+    for target in order:
+        of_targets[target] = _of_target(scored, best[target], drawings, read_rows)
     shown: dict[str, list[Shown]] = {}
     n_in_vain = 0
     for _ in range(most):
