@@ -7,7 +7,6 @@ file that is not a page, such as one of code, is its text alone, and a page is c
 
 from __future__ import annotations
 
-import ast
 import json
 import posixpath
 import re
@@ -34,19 +33,69 @@ OUTSIDE = {
 site.
 """
 REFERENCE = "reference.md"
-ROOMS = {
-    "app": "Score, and what comes out",
-    "structures": "Structures",
-    "features": "Features",
-    "comparing": "Comparing structures, DockQ, clusters",
-    "inputs": "Models, labels, confidence files",
-    "learning": "Training",
-    "scorer": "Scoring",
-    "ranking": "Ranking",
-    "metrics": "Metrics",
+FUNCTIONS = {
+    "Score": (
+        "app.api.score",
+        "app.score_folder.Results",
+        "app.api.embed",
+        "scorer.scorer.Scorer",
+    ),
+    "One model": ("app.api.interfaces", "app.api.features", "app.api.dockq"),
+    "Structures": (
+        "structures.read.read_complex",
+        "structures.read.open_structure",
+        "structures.in_memory.complex_of",
+        "structures.complex.Complex",
+        "structures.dssp.builtin_dssp",
+    ),
+    "Features": (
+        "features.interface.ca_cutoff_interface",
+        "features.interface.Interface",
+        "features.topology.persistence_topology",
+        "features.topology.h1_bars",
+        "features.dssp_nodes.dssp_topology_nodes",
+        "features.multiscale_edges.multiscale_edges",
+    ),
+    "Models and natives": (
+        "comparing.native.label.Native",
+        "comparing.native.label.label",
+        "comparing.native.label.NativeLabel",
+        "comparing.native.dockq.superposition",
+        "comparing.native.alignment.align",
+        "comparing.native.local.local_quality",
+        "comparing.homology.clusters.clusters",
+    ),
+    "Files": (
+        "inputs.folders.find_decoys",
+        "inputs.labels.read_labels",
+        "inputs.natives.find_natives",
+        "inputs.confidence.decoy.pae_of",
+        "inputs.confidence.measures.ipsae",
+    ),
+    "Networks": (
+        "learning.network.DockQNet",
+        "learning.message_passing.FusedGATv2Conv",
+        "learning.weights.load_weights",
+        "learning.pyg_files.read_pyg_graph",
+    ),
+    "From networks to the answer": (
+        "scorer.judge.Judge",
+        "scorer.judge.ordered",
+        "scorer.curves.fit_curve",
+        "scorer.interaction.p_interact",
+        "ranking.verdict.verdict_of",
+    ),
+    "Metrics": (
+        "metrics.spearman",
+        "metrics.capri_class",
+        "metrics.per_target",
+        "metrics.summarise",
+        "metrics.validation_scores",
+        "ranking.evaluation.calibration",
+    ),
 }
-"""Rooms of the library whose documented functions and classes are on the page of the reference, and
-their titles.
+"""What the page of the reference shows, by title: what people call from their own programs. Each has
+sections and an example; `tests/unit/test_reference.py` checks it.
 """
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")
@@ -115,40 +164,12 @@ def site_link(text: str, target: str, here: str, folder: str, files: Files) -> s
 
 
 def reference() -> str:
-    """The page that mkdocstrings fills with the docstrings of all functions and classes that have
-    numpydoc sections.
-    """
+    """The page that mkdocstrings fills with the docstrings of `FUNCTIONS`."""
     parts = [
         "# Reference\n\nFunctions and classes for your own programs. [Python](api.md) shows how "
         "to begin."
     ]
-    for room, title in ROOMS.items():
-        names = documented_names(REPOSITORY / "lib/toporank" / room)
-        if names:
-            parts.append(f"## {title}")
-        parts += [f"::: {name}" for name in names]
+    for title, names in FUNCTIONS.items():
+        parts.append(f"## {title}")
+        parts += [f"::: toporank.{name}" for name in names]
     return "\n\n".join(parts) + "\n"
-
-
-def documented_names(room: Path) -> list[str]:
-    """Full names of the public functions and classes of a room (folder or module) whose docstrings
-    have sections.
-    """
-    files = sorted(room.rglob("*.py")) or [room.with_suffix(".py")]
-    names = []
-    for path in files:
-        module = ".".join(
-            path.relative_to(REPOSITORY / "lib").with_suffix("").parts
-        ).removesuffix(".__init__")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if not isinstance(
-                node, ast.FunctionDef | ast.ClassDef
-            ) or node.name.startswith("_"):
-                continue
-            if re.search(
-                r"^(Parameters|Returns|Attributes)\n-+$",
-                ast.get_docstring(node) or "",
-                re.MULTILINE,
-            ):
-                names.append(f"{module}.{node.name}")
-    return names

@@ -58,8 +58,20 @@ Ints = NDArray[np.int64]
 
 
 def capri_class(dockq: ArrayLike) -> Ints:
-    """CAPRI class, 0 to 3 as in `CAPRI_NAMES`, of each DockQ; any shape, a threshold belongs to its
-    class.
+    """Return the CAPRI class of each DockQ.
+
+    Parameters
+    ----------
+    dockq : of any shape, in [0, 1]; a threshold belongs to its class
+
+    Returns
+    -------
+    classes : int, of the same shape, 0 to 3 as in `CAPRI_NAMES`
+
+    Examples
+    --------
+    >>> capri_class([0.1, 0.23, 0.49, 0.8])
+    array([0, 1, 2, 3])
     """
     values = _finite(dockq, "DockQ")
     return np.searchsorted([ACCEPTABLE, MEDIUM, HIGH], values, side="right").astype(
@@ -121,7 +133,19 @@ def pearson(dockq: ArrayLike, predicted: ArrayLike) -> float:
 def spearman(dockq: ArrayLike, predicted: ArrayLike, times: ArrayLike = 1) -> float:
     """Spearman correlation: `pearson` of the ranks, tied values sharing their mean rank.
 
-    times : how often each decoy is there, as in a sample drawn with replacement; once by default.
+    Parameters
+    ----------
+    dockq, predicted : shape (n,)
+    times : how often each decoy is there, as in a sample drawn with replacement; once by default
+
+    Returns
+    -------
+    correlation : in [-1, 1]; nan with too few decoys, or where all values are equal
+
+    Examples
+    --------
+    >>> round(spearman([0.7, 0.3, 0.1], predicted=[0.5, 0.6, 0.2]), 2)
+    0.5
     """
     y, p = _paired(dockq, predicted)
     counts = np.broadcast_to(np.asarray(times, np.float64), y.shape)
@@ -162,6 +186,21 @@ def per_target(table: pd.DataFrame) -> pd.DataFrame:
     ValueError
         A column is missing, there is no row, or rows lack a name, a label in [0, 1] or a finite
         prediction, or repeat a decoy; the message has their number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(
+    ...     {
+    ...         "target": ["1ABC"] * 3,
+    ...         "decoy": ["a", "b", "c"],
+    ...         "dockq": [0.7, 0.3, 0.1],
+    ...         "pred_dockq": [0.5, 0.6, 0.2],
+    ...     }
+    ... )
+    >>> per_target(table)[["target", "top_decoy", "ranking_loss", "spearman"]]
+      target top_decoy  ranking_loss  spearman
+    0   1ABC         b           0.4       0.5
     """
     import pandas as pd  # which takes longer to import than a ranking to make
 
@@ -235,6 +274,21 @@ def summarise(
     ------
     ValueError
         As for `per_target`, or the number of samples is negative.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(
+    ...     {
+    ...         "target": ["1ABC"] * 3,
+    ...         "decoy": ["a", "b", "c"],
+    ...         "dockq": [0.7, 0.3, 0.1],
+    ...         "pred_dockq": [0.5, 0.6, 0.2],
+    ...     }
+    ... )
+    >>> loss = summarise(table, n_bootstrap=0)["per_target"]["ranking_loss"]
+    >>> round(loss["mean"], 2), loss["n_targets"]
+    (0.4, 1)
     """
     if n_bootstrap < 0:
         raise ValueError(
@@ -287,6 +341,12 @@ def validation_scores(
         Those per target and the ranking loss are means over the targets where they are defined, nan
         if nowhere. All are nan if a prediction is not finite: a network that diverged must not stop
         a sweep, nor ever be selected.
+
+    Examples
+    --------
+    >>> scores = validation_scores([0, 0, 0], dockq=[0.7, 0.3, 0.1], predicted=[0.5, 0.6, 0.2])
+    >>> round(scores["ranking_loss"], 2)
+    0.4
     """
     y = _finite(dockq, "true DockQ")
     if not np.isfinite(np.asarray(predicted, dtype=np.float64)).all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -10,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import toporank
-from toporank.app import api
 from toporank.app.score_folder import Results
+from toporank.scorer.scorer import Scorer
 
 LIBRARY = Path(toporank.__file__).parent
 SECTION = re.compile(
@@ -19,40 +20,64 @@ SECTION = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 ENTRY = re.compile(r"[*\w]+(?:, [*\w]+)*(?: : |$)")
-SECTIONS = ("Parameters", "Returns", "Raises", "Examples")
-API = {
-    "score": SECTIONS,
-    "embed": SECTIONS,
-    "features": SECTIONS,
-    "interfaces": SECTIONS,
-    "dockq": SECTIONS,
-    "Scorer.open": SECTIONS,
-    "Results.show": ("Parameters", "Returns", "Raises"),
-    "Results.write": ("Parameters", "Raises"),
-}
-"""What docs/api.md lists, and the sections of each."""
-OWNERS = {"Results": Results, "Scorer": toporank.Scorer}
+REPOSITORY = LIBRARY.parents[1]
+WITHOUT_PARAMETERS = {"self", "cls"}
 
 
-def function(name: str):
-    """Return the function that docs/api.md calls so."""
-    owner, _, method = name.rpartition(".")
-    if owner:
-        return getattr(OWNERS[owner], method)
-    return getattr(api, name)
-
-
-@pytest.mark.parametrize("name", API)
-def test_api_is_documented(name):
-    text = inspect.getdoc(function(name))
-    missing = [section for section in API[name] if f"\n{section}\n---" not in text]
-    parameters = [
-        each for each in inspect.signature(function(name)).parameters if each != "self"
+def public_functions() -> dict[str, object]:
+    """What the reference lists, and its public methods, by full name; the list is read, since mkdocs
+    need not be installed here.
+    """
+    site = ast.parse((REPOSITORY / "docs/site.py").read_text(encoding="utf-8"))
+    (listed,) = [
+        node.value
+        for node in site.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FUNCTIONS"
     ]
-    missing += [
-        each for each in parameters if not re.search(rf"^{each} : ", text, re.MULTILINE)
-    ]
+    functions = {}
+    for names in ast.literal_eval(listed).values():
+        for name in names:
+            module, _, attribute = f"toporank.{name}".rpartition(".")
+            functions[name] = getattr(importlib.import_module(module), attribute)
+    for name in ("Results.show", "Results.write", "Scorer.open"):
+        owner, _, method = name.partition(".")
+        functions[name] = getattr({"Results": Results, "Scorer": Scorer}[owner], method)
+    return functions
+
+
+FUNCTIONS = public_functions()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_the_reference_lists_has_all_sections_and_an_example(name):
+    function = FUNCTIONS[name]
+    text = inspect.getdoc(function)
+    if inspect.isclass(function):
+        needed = ["Examples"]
+    else:
+        signature = inspect.signature(function)
+        parameters = [*signature.parameters.keys() - WITHOUT_PARAMETERS]
+        needed = [r"Parameters", "Examples"] if parameters else ["Examples"]
+        if signature.return_annotation not in ("None", None):
+            needed.append("Returns")
+        entries = re.search(
+            r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL
+        )
+        described = set()
+        for line in entries[1].splitlines() if entries else ():
+            if ENTRY.match(line):
+                described.update(re.split(", ", line.partition(" : ")[0].strip("*")))
+        assert set(parameters) <= described
+    missing = [each for each in needed if f"\n{each}\n---" not in text]
     assert missing == []
+    assert "\n>>> " in text
+
+
+def test_docs_of_python_name_functions_that_there_are():
+    page = (REPOSITORY / "docs/api.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"toporank\.(\w+)\(", page))
+    assert named
+    assert all(hasattr(toporank, name) for name in named)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,19 @@ class Page:
 
 
 class Results(ScoredModels):
-    """What scoring a folder found out: the tables, and the page made from them."""
+    """What scoring a folder found out: the tables, and the page made from them.
+
+    Examples
+    --------
+    >>> import toporank
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example/colabfold"
+    >>> results = toporank.score(example)
+    >>> results.models["verdict"].tolist()[:2]
+    ['believe', 'believe']
+    >>> results.targets[["target", "n_models", "verdict"]].values.tolist()
+    [['pair', 5, 'believe']]
+    """
 
     def write(self, out: Path | str) -> None:
         """Write all tables, the best models and the page.
@@ -69,6 +81,16 @@ class Results(ScoredModels):
         Raises
         ------
         OSError : the folder cannot be written
+
+        Examples
+        --------
+        >>> import toporank
+        >>> from toporank.layout import repository
+        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     results.write(out)
+        ...     sorted(path.name for path in Path(out).glob("*/scores/*/*.csv"))[:3]
+        ['confidence.csv', 'contacts.csv', 'details.csv']
         """
         folder = Path(out)
         self.write_tables(folder)
@@ -89,6 +111,14 @@ class Results(ScoredModels):
         Raises
         ------
         ValueError : there is no such target
+
+        Examples
+        --------
+        >>> import toporank
+        >>> from toporank.layout import repository
+        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> "believe" in results.show(height=600).html
+        True
         """
         from toporank.report.page import render
         from toporank.report.results import ScoredFolder

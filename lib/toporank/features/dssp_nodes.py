@@ -135,6 +135,18 @@ def dssp_topology_nodes(
     ------
     FeatureError
         when DSSP reports none of the interface residues
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> residues = np.arange(5)
+    >>> topology = np.zeros((5, 140))
+    >>> table = dssp_topology_nodes(DsspTopology(dssp="builtin"), complex_, residues, topology)
+    >>> table.values.shape
+    (5, 172)
     """
     seen = without_modified(complex_) if parameters.modified == "lost" else complex_
     if parameters.orientation == "principal_axes":

@@ -64,6 +64,17 @@ class Interface:
     meetings : of every pair of partners; of more than `MOST_BODIES` partners, only of those that
         touch, and of one
         that touches no other with the nearest
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> interface = ca_cutoff_interface(CaCutoff(), complex_)
+    >>> nearest = int(interface.nearest.argmin())
+    >>> str(complex_.residues[interface.index[nearest]])
+    'A:194'
     """
 
     index: np.ndarray
@@ -114,6 +125,16 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
         when a partner has no residue
     NoInterfaceError
         with the closest distance, when no two partners come near each other
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> interface = ca_cutoff_interface(CaCutoff(), complex_)
+    >>> len(interface.index), str(complex_.residues[interface.index[0]])
+    (58, 'A:39')
     """
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     if parameters.residues == "atom_records":

@@ -112,6 +112,18 @@ def multiscale_edges(
     ------
     FeatureError
         When no two nodes of different partners are within the bands.
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> from toporank.features.interface import CaCutoff, ca_cutoff_interface
+    >>> interface = ca_cutoff_interface(CaCutoff(), complex_)
+    >>> edges = multiscale_edges(MultiscaleV24(), complex_, interface.index)
+    >>> edges.attributes.shape[1], len(multiscale_columns(MultiscaleV24()))
+    (24, 24)
     """
     nearest, *inner_limits, cutoff = parameters.bands
     pairs, distance = node_pairs(complex_, nodes, cutoff, nearest)

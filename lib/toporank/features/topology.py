@@ -108,6 +108,16 @@ def persistence_topology(
     Returns
     -------
     float64, shape (N, 20 × element sets), unscaled, Å for H0 and Å² for H1
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> residues = complex_.ca.nonzero()[0][:3]
+    >>> persistence_topology(Persistence(), complex_, residues).shape
+    (3, 140)
     """
     usable = (
         complex_.is_protein[complex_.residue_of]
@@ -195,6 +205,12 @@ def h1_bars(points: np.ndarray, min_persistence: float = 0.0) -> np.ndarray:
     Returns
     -------
     float64, shape (bars, 2), birth and death in Å²: squared radii
+
+    Examples
+    --------
+    >>> square = [[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0]]
+    >>> h1_bars(np.array(square, dtype=float)).round(3)  # a loop, born at 1 Å, filled at √2 Å
+    array([[1., 2.]])
     """
     import gudhi
 

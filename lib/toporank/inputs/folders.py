@@ -300,6 +300,14 @@ def find_decoys(
     ------
     ConfigError
         when the folder cannot be listed
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> decoys = find_decoys("example", example / "decoys")
+    >>> len(decoys), decoys[0].target, decoys[0].name
+    (66, '1AVZ', 'far1')
     """
     files = files or listed_folder(dataset, folder)
     models = list(_named_models(folder, files.models))

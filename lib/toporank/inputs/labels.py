@@ -76,10 +76,31 @@ def read_labels(
     are set aside for validation with `split_by` target; otherwise nothing is decided, since chains
     are not known yet. Names are as `table_name` gives them, like those of decoys.
 
+    Parameters
+    ----------
+    source : the table, or the table of each split
+    split_by : `target` or `cluster`
+    validation_percent : of the targets that are set aside, if the table has no split
+    split_seed : of the choice
+
+    Returns
+    -------
+    labels : one for each row with a DockQ
+
     Raises
     ------
     ConfigError
         naming file and line
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> labels = read_labels(
+    ...     example / "labels.csv", split_by="target", validation_percent=20, split_seed=0
+    ... )
+    >>> labels[0].target, labels[0].decoy, labels[0].dockq, labels[0].split
+    ('1AVZ', 'far1', 0.3001, 'train')
     """
     files = source if isinstance(source, dict) else {"": source}
     where = ", ".join(map(str, files.values()))

@@ -27,15 +27,30 @@ of the assembly in its ending.
 
 
 def find_natives(folder: Path) -> dict[str, Path]:
-    """Name → native, of `<folder>/<name>.<suffix>` and `<folder>/<name>/native.<suffix>`; names in
-    order.
+    """Return the natives in a folder: `<name>.<suffix>` and `<name>/native.<suffix>`.
 
     `natives_of` says whose natives they are.
+
+    Parameters
+    ----------
+    folder : where they lie
+
+    Returns
+    -------
+    natives : name → file, in order of name
 
     Raises
     ------
     ConfigError
         when the folder cannot be listed or two natives have one name
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "1PPE.pdb").touch()
+    >>> [*find_natives(folder)]
+    ['1PPE']
     """
     natives: dict[str, Path] = {}
     try:

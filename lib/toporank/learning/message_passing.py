@@ -33,6 +33,14 @@ class FusedGATv2Conv(GATv2Conv):
         Attention heads.
     dropout : float
         Share of attention weights that are dropped during training.
+
+    Examples
+    --------
+    >>> import torch
+    >>> layer = FusedGATv2Conv(hidden=8, heads=2, dropout=0.0)
+    >>> edges = torch.tensor([[1, 0], [0, 1]])  # sorted by destination
+    >>> layer(torch.zeros(2, 8), edges, torch.zeros(2, 8))[0].shape
+    torch.Size([8])
     """
 
     def __init__(self, hidden: int, heads: int, dropout: float):

@@ -161,6 +161,12 @@ class DockQNet(nn.Module):
         What it is made of.
     contact : int, optional
         The edge column that is 1 for residues in contact and otherwise 0.
+
+    Examples
+    --------
+    >>> network = DockQNet(172, 11, Architecture(hidden=32, heads=4, layers=2, readout=32))
+    >>> sum(weights.numel() for weights in network.parameters()) > 10_000
+    True
     """
 
     def __init__(

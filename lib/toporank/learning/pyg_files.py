@@ -199,6 +199,18 @@ def read_pyg_graph(path: Path) -> Graph:
     ------
     GraphError
         Naming the file and what is wrong with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import torch
+    >>> from torch_geometric.data import Data
+    >>> path = Path(tempfile.mkdtemp(), "model.pt")
+    >>> edges = torch.tensor([[0, 1], [1, 0]])
+    >>> torch.save(Data(x=torch.zeros(2, 5), edge_index=edges, edge_attr=torch.ones(2, 3)), path)
+    >>> graph = read_pyg_graph(path)
+    >>> graph.x.shape, graph.edge_attr.shape
+    ((2, 5), (2, 3))
     """
     return _graph(path, read_pt(path).to_dict())
 

@@ -81,9 +81,28 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     The shapes that the description implies are compared with those of the file before any memory is
     taken for them.
 
+    Parameters
+    ----------
+    path : of the checkpoint
+
+    Returns
+    -------
+    network : with its weights, ready to predict
+    description : what the file says of itself: features, widths, training, metrics
+
     Raises
     ------
     CheckpointError : where the file is damaged or its weights do not fit its description
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.scorer.scorer import Scorer
+    >>> scorer = Scorer.open(repository() / "resources/scorer")
+    >>> network, description = load_weights(scorer.checkpoint)
+    >>> sorted(description)[:3]
+    ['edge_columns', 'edge_width', 'epoch']
     """
     path = Path(path)
     description = read_description(path)

@@ -44,10 +44,21 @@ def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
     Parameters
     ----------
     table : rows with `cluster`, `dockq`, which is y, and the measures, all known
+    measures : columns of the table
 
     Returns
     -------
     curve : gives DockQ, 0 to 1, for measures
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(
+    ...     {"cluster": [*"abcd"], "dockq": [0.1, 0.3, 0.6, 0.9], "iptm": [0.2, 0.4, 0.7, 0.9]}
+    ... )
+    >>> curve = fit_curve(table, ["iptm"])
+    >>> curve({"iptm": np.array([0.3, 0.8])}).round(1)
+    array([0.2, 0.8])
     """
     # which takes longer to import than to apply a curve
     from scipy.optimize import least_squares

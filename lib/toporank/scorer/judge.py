@@ -189,6 +189,14 @@ class Judge(Section):
     with_confidence : that of models with it, None where none were learned from
     domain : what the training decoys are like
     quality : curves of residues and contacts
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> judge = read_judge(repository() / "resources/scorer/judge.json")
+    >>> judge.temperature, judge.consensus
+    (0.05, 0.3)
     """
 
     format: Literal[1] = 1
@@ -284,6 +292,14 @@ def ordered(
     -------
     order : shape (n,), the higher the better
     consensus : mean similarity to the others, shape (n,)
+
+    Examples
+    --------
+    >>> quality = np.array([0.8, 0.3, 0.3])
+    >>> similarity = np.array([[1, 0.1, 0.1], [0.1, 1, 0.9], [0.1, 0.9, 1]])
+    >>> order, consensus = ordered(quality, similarity, temperature=0.05)
+    >>> order.round(2), consensus.round(2)
+    (array([1.27, 0.2 , 0.2 ]), array([0.1, 0.5, 0.5]))
     """
     n = len(quality)
     weight = np.exp((quality - quality.max()) / temperature)

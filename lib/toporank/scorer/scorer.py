@@ -45,6 +45,14 @@ class Scorer:
     n_targets : number of targets that all networks together learned from, None where scorer.json
         does not say it
     graphs : records of the features that scorer.json names, None without one
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> scorer = Scorer.open(repository() / "resources/scorer")
+    >>> len(scorer.members), scorer.mean
+    (5, True)
     """
 
     path: Path

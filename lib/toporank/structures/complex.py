@@ -55,6 +55,17 @@ class Complex:
     labels : of an mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where
         it has none; empty for a PDB file, which knows the author's numbers only
     partners : which chains are one body; empty when each protein chain is one
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> complex_.names[0], complex_.xyz[complex_.ca[0]].round(1).tolist()
+    ('ARG', [-0.5, 17.4, 10.5])
+    >>> len(complex_.residues), len(complex_.atom_names)
+    (252, 1851)
     """
 
     residues: tuple[ResidueId, ...]

@@ -230,6 +230,16 @@ def builtin_dssp(complex_: Complex, accessibility_of: np.ndarray) -> Dssp:
     Returns
     -------
     Dssp, as from `run_dssp`
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> dssp = builtin_dssp(complex_, np.arange(5))
+    >>> b"".join(dssp.structure[20:40].tolist()), dssp.accessibility[:3].tolist()
+    (b'-B-TTSBB--BS-EE--TTS', [87.0, 11.0, 0.0])
     """
     from toporank.structures import kabsch_sander  # imports numba, which is slow
 

@@ -53,6 +53,15 @@ def complex_of(source: str | os.PathLike[str] | object) -> Complex:
     ------
     StructureError : it cannot be read as a complex
     ConfigError : it is something else
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> import gemmi
+    >>> path = example / "decoys/1PPE/near1.pdb.gz"
+    >>> complex_of(gemmi.read_structure(str(path))).chains
+    ['A', 'B']
     """
     if isinstance(source, Complex):
         return source

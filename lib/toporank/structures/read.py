@@ -69,6 +69,14 @@ def read_complex(
     StructureError : the file cannot be read, is not what its suffix says, has no such model, holds
         no atoms, or holds
         invalid numbers
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> complex_.chains, complex_.xyz.shape
+    (['A', 'B'], (1851, 3))
     """
     return open_structure(path, content).complex(model)
 
@@ -95,6 +103,14 @@ def open_structure(path: Path, content: bytes | None = None) -> StructureFile:
     ------
     StructureError : it cannot be read
     ConfigError : its name is not that of a structure
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> file = open_structure(example / "decoys/1PPE/near1.pdb.gz")
+    >>> len(file.complex().residues)
+    252
     """
     try:
         state = state_of(path)

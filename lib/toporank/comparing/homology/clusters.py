@@ -36,6 +36,13 @@ def clusters(chains: TargetSequences, *, align: bool = False) -> dict[str, str]:
     Raises
     ------
     ConfigError : MMseqs2 is wanted and not there
+
+    Examples
+    --------
+    >>> heavy, light = "EVQLVESGGGLVQPGGSLRLSCAAS" * 2, "DIQMTQSPSSLSASVGDRVTITC" * 2
+    >>> other = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSG"
+    >>> clusters({"1ABC": [heavy, light], "2DEF": [heavy], "3GHI": [other]})
+    {'1ABC': '1ABC', '2DEF': '1ABC', '3GHI': '3GHI'}
     """
     import scipy.sparse.csgraph
 

@@ -61,6 +61,11 @@ def align(native: str, decoy: str) -> Alignment:
     Returns
     -------
     Alignment
+
+    Examples
+    --------
+    >>> align("GSHMKT", "HMKTA")
+    Alignment(residue=array([-1, -1,  0,  1,  2,  3]), identity=0.8)
     """
     if native == decoy:
         return Alignment(np.arange(len(native)), 1.0)

@@ -155,15 +155,27 @@ def _common(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def superposition(
     moving: np.ndarray, fixed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Superpose points on others, shapes (n, 3).
+    """Superpose points on others.
+
+    With the singular value decomposition H = U S Vᵀ of the covariance, the rotation is
+    U diag(1, 1, d) Vᵀ, and d = ±1 keeps it from being a mirror (Kabsch 1976,
+    doi:10.1107/S0567739476001873).
+
+    Parameters
+    ----------
+    moving, fixed : float64, shape (n, 3), Å
 
     Returns
     -------
-    Rotation, (3, 3), and shift, (3,), such that `moving @ rotation + shift` is nearest to `fixed`:
-    with the singular
-    value decomposition H = U S Vᵀ of the covariance, the rotation is U diag(1, 1, d) Vᵀ, and d = ±1
-    keeps it from being
-    a mirror (Kabsch 1976, doi:10.1107/S0567739476001873).
+    rotation : shape (3, 3)
+    shift : shape (3,), such that `moving @ rotation + shift` is nearest to `fixed`
+
+    Examples
+    --------
+    >>> fixed = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]])
+    >>> rotation, shift = superposition(fixed + 5, fixed)
+    >>> np.allclose((fixed + 5) @ rotation + shift, fixed)
+    True
     """
     centre = moving.mean(axis=0)
     centre_of_fixed = fixed.mean(axis=0)

@@ -50,6 +50,16 @@ class NativeLabel(NamedTuple):
     counterparts : where the CA of each residue of the decoy is in the native, float32, shape (R,
         3), Å; NaN where the native lacks the residue
     partners : those that were compared, by chains of the native
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> found = label(Native(complex_), complex_)
+    >>> found.mapping, list(found.interfaces)
+    ({'B': ('B',), 'A': ('A',)}, [(('B',), ('A',))])
     """
 
     dockq: float
@@ -73,6 +83,15 @@ class Native:
     Raises
     ------
     NativeError : the partners do not fit its chains, or no two of them touch
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> Native(complex_).partners
+    (('B',), ('A',))
     """
 
     def __init__(
@@ -174,6 +193,17 @@ def label(native: Native, decoy: Complex) -> NativeLabel:
     OtherProteinError : no chain is one of the native's
     LabelError : no interface of the native is there, or one chain of the decoy has residues of two
         given partners
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> native = Native(complex_)
+    >>> model = read_complex(example / "decoys/1PPE/mid1.cif.gz")
+    >>> round(label(native, model).dockq, 2), round(label(native, complex_).dockq, 2)
+    (0.83, 1.0)
     """
     correspondence = correspond(native.chains, chains_of(decoy))
     if not correspondence.mappings[0]:

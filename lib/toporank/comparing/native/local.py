@@ -28,6 +28,14 @@ def local_quality(
     Returns
     -------
     float32, shape (E,); NaN where a residue of the pair is missing
+
+    Examples
+    --------
+    >>> native = np.array([[0.0, 0, 0], [4, 0, 0], [8, 0, 0]])
+    >>> decoy = np.array([[0.0, 0, 0], [4, 0, 0], [9, 0, 0]])
+    >>> pairs = np.array([[0, 0], [1, 2]])  # residues 0 and 1, 0 and 2
+    >>> local_quality(decoy, native, pairs)
+    array([1. , 0.5], dtype=float32)
     """
     distance = np.linalg.norm(decoy[pairs[0]] - decoy[pairs[1]], axis=1)
     expected = np.linalg.norm(native[pairs[0]] - native[pairs[1]], axis=1)

@@ -240,6 +240,16 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
         when there is no PAE, or none that fits the model
     StructureError
         when the file of the model cannot be read
+
+    Examples
+    --------
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example"
+    >>> from toporank.structures.read import read_complex
+    >>> (path,) = example.glob("colabfold/pair_unrelaxed_rank_001*.pdb.gz")
+    >>> pae = pae_of(path, read_complex(path))
+    >>> pae.values.shape
+    (126, 126)
     """
     path = place_of(path)
     output = output_of_predictor(path)

@@ -61,7 +61,20 @@ def ipsae(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
 
     Parameters
     ----------
+    pae : shape (R, R), Å
     first, second : indices of the bodies' residues
+
+    Returns
+    -------
+    ipsae : in [0, 1]
+
+    Examples
+    --------
+    >>> first, second = np.arange(40), np.arange(40, 80)
+    >>> round(ipsae(np.full((80, 80), 2.0), first, second), 2), ipsae(
+    ...     np.full((80, 80), 20.0), first, second
+    ... )
+    (0.45, 0.0)
     """
     forwards = _best_aligned(pae[np.ix_(first, second)])
     backwards = _best_aligned(pae[np.ix_(second, first)])
