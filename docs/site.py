@@ -94,8 +94,8 @@ FUNCTIONS = {
         "ranking.evaluation.calibration",
     ),
 }
-"""What the page of the reference shows, by title: what people call from their own programs. Each has
-sections and an example; `tests/unit/test_reference.py` checks it.
+"""What the page of the reference shows, by title: what people call from their own programs. Each
+has sections and an example; `tests/unit/test_reference.py` checks it.
 """
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")

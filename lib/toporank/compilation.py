@@ -31,8 +31,9 @@ if BLAS not in sys.modules:
 def compiled(
     function: Callable, *, inline: bool = False, fastmath: bool | set[str] = False
 ) -> Callable:
-    """Decorator: compile with numba, without its lock on Python; the result is kept in
-    `cache_folder`.
+    """Decorator: compile with numba, without its lock on Python.
+
+    The result is kept in `cache_folder`.
 
     fastmath : numba's flags for reordering sums; none by default.
     """
@@ -59,8 +60,9 @@ def inlined(function: Callable) -> Callable:
 
 @functools.cache
 def cache_folder(package: Path) -> Path:
-    """Where compiled code of a folder is kept: below NUMBA_CACHE_DIR, in that folder, or in the
-    user's cache folder.
+    """Where compiled code of a folder is kept.
+
+    Below NUMBA_CACHE_DIR, in that folder, or in the user's cache folder.
 
     The first that is writable; otherwise a temporary folder, which means compiling again next time.
     """

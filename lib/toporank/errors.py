@@ -41,8 +41,9 @@ class TopoRankError(Exception):
 
     @property
     def reason(self) -> str:
-        """`what` and `remedy` on one line of printable characters, without `where`: a status table
-        says where.
+        """`what` and `remedy` on one line of printable characters, without `where`.
+
+        A status table says where.
         """
         return printable(f"{self.what} ({self.remedy})" if self.remedy else self.what)
 

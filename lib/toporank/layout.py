@@ -1,5 +1,6 @@
-"""Where everything lies, under `results/` and in this repository: the one place that knows the path
-grammar.
+"""Where everything lies, under `results/` and in this repository.
+
+The one place that knows the path grammar.
 
 Patterns carry Snakemake wildcards; `{chunk}` and so on are explained in `docs/workflow.md`.
 """
@@ -119,8 +120,9 @@ SETTINGS = "toporank.json"
 
 
 def beside(table: str) -> list[str]:
-    """Further tables of a leaderboard: the winner under each rule, mean and deviation over
-    seeds.
+    """Further tables of a leaderboard.
+
+    The winner under each rule, mean and deviation over seeds.
     """
     folder = table.rpartition("/")[0]
     return [f"{folder}/winners.csv", f"{folder}/configs.csv"]

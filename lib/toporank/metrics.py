@@ -85,8 +85,9 @@ def class_of(dockq: float) -> str:
 
 
 def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
-    """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p]: in [0, 1], 0 is
-    perfect.
+    """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p].
+
+    In [0, 1], 0 is perfect.
 
     >>> ranking_loss([0.75, 0.25, 0.0], predicted=[0.4, 0.6, 0.1])
     0.5
@@ -96,8 +97,9 @@ def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def random_pick_loss(dockq: ArrayLike) -> float:
-    """Expected ranking loss of a random pick, max(y) - mean(y): in [0, 1], to be shown beside every
-    loss.
+    """Expected ranking loss of a random pick, max(y) - mean(y).
+
+    In [0, 1], to be shown beside every loss.
     """
     y, _ = _paired(dockq, dockq)
     loss = float(y.max() - y.mean())
@@ -123,8 +125,9 @@ def hits_at(
 
 
 def pearson(dockq: ArrayLike, predicted: ArrayLike) -> float:
-    """Pearson correlation in [-1, 1]; nan, silently, for fewer than `MIN_DECOYS` or if y or p is
-    constant.
+    """Pearson correlation in [-1, 1].
+
+    Nan, silently, for fewer than `MIN_DECOYS` or if y or p is constant.
     """
     y, p = _paired(dockq, predicted)
     return _correlation(y, p, np.ones(y.size))
@@ -473,8 +476,9 @@ def _auroc(positive: NDArray[np.bool_], levels: Ints, counts: Floats) -> float:
 
 
 def _pooled(rows: pd.DataFrame, draws: Ints) -> dict[str, dict[str, float]]:
-    """Pooled metrics of a checked table, with intervals; `draws`, shape (n_bootstrap, n_targets),
-    says how many times each target was drawn.
+    """Pooled metrics of a checked table, with intervals.
+
+    `draws`, shape (n_bootstrap, n_targets), says how many times each target was drawn.
     """
     y = rows["dockq"].to_numpy(np.float64)
     p = rows["pred_dockq"].to_numpy(np.float64)

@@ -23,8 +23,9 @@ def plugins() -> tuple[EntryPoint, ...]:
 
 
 def load(point: EntryPoint) -> Any:
-    """Import what an entry point names. Raises ConfigError, naming the package, when it is not
-    there.
+    """Import what an entry point names.
+
+    Raises ConfigError, naming the package, when it is not there.
     """
     try:
         return point.load()
@@ -37,8 +38,9 @@ def load(point: EntryPoint) -> Any:
 
 
 def package_of(module: str) -> str:
-    """The installed package with an entry point in the same top-level Python package; empty where
-    there is none.
+    """The installed package with an entry point in the same top-level Python package.
+
+    Empty where there is none.
     """
     for point in plugins():
         if _top(point.module) == _top(module):
@@ -47,8 +49,9 @@ def package_of(module: str) -> str:
 
 
 def sources(module: str) -> tuple[str, ...]:
-    """All Python files of the top-level package that a Python module is part of; none is
-    imported.
+    """All Python files of the top-level package that a Python module is part of.
+
+    None is imported.
     """
     spec = find_spec(_top(module))
     if spec is None:

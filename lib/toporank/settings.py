@@ -58,8 +58,9 @@ def checked(
 
 
 def read_section(model: type[AnySection], path: Path) -> AnySection:
-    """Read a JSON file that TopoRank wrote. Raises ValueError, of one line, when it is damaged or
-    something else.
+    """Read a JSON file that TopoRank wrote.
+
+    Raises ValueError, of one line, when it is damaged or something else.
     """
     try:
         if path.stat().st_size > LARGEST_FILE:

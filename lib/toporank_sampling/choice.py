@@ -1,5 +1,6 @@
-"""Which poses become decoys: right and wrong ones of the same size, so that size does not tell
-DockQ.
+"""Which poses become decoys.
+
+Right and wrong ones of the same size, so that size does not tell DockQ.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ def classes(dockq: np.ndarray) -> np.ndarray:
 def quotas(
     available: Sequence[int], wanted: int, shares: Sequence[float]
 ) -> np.ndarray:
-    """How many of each group to take: by shares, as far as there are so many; what one lacks the
-    others give.
+    """How many of each group to take: by shares, as far as there are so many.
+
+    What one lacks the others give.
     """
     available = np.asarray(available)
     shares = np.asarray(shares, dtype=float)
@@ -93,8 +95,9 @@ def matched(
 
 
 def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]:
-    """Smallest and largest size that are within `SIZES` and that each class has; equal where no
-    size is common.
+    """Smallest and largest size that are within `SIZES` and that each class has.
+
+    Equal where no size is common.
     """
     smallest, largest = native * SIZES[0], native * SIZES[1]
     for of_class in sizes:
@@ -151,8 +154,9 @@ def balanced(
 def _best_exchange(
     ranks: np.ndarray, coarse: np.ndarray, inside: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The best choice with one pose exchanged within its class, and its disagreement; infinity
-    without an exchange.
+    """The best choice with one pose exchanged within its class, and its disagreement.
+
+    Infinity without an exchange.
 
     Sums of ranks, in whole numbers, compare all exchanges quickly. The correlations themselves
     decide between those that may be the best.
@@ -183,8 +187,9 @@ def _best_exchange(
 
 
 def _sums(ranks: np.ndarray) -> np.ndarray:
-    """What correlations need when summed over poses: twice the ranks, their squares, and their
-    products with the first.
+    """What correlations need when summed over poses.
+
+    Twice the ranks, their squares, and their products with the first.
 
     Shape (k + 1, n) to (3, k + 1, n), in whole numbers, so that nothing is lost when poses come and
     go.
@@ -206,8 +211,9 @@ def _disagreement_by(sums: np.ndarray, n: int) -> np.ndarray:
 
 
 def _disagreement(ranks: np.ndarray) -> np.ndarray:
-    """Weighted sum of squared correlations of the first row with the others: shape (k + 1, ..., n)
-    to (...).
+    """Weighted sum of squared correlations of the first row with the others.
+
+    Shape (k + 1, ..., n) to (...).
     """
     squared = np.square(_correlations(ranks))
     return np.tensordot(_weights(len(squared)), squared, axes=1)
@@ -219,8 +225,9 @@ def _weights(k: int) -> np.ndarray:
 
 
 def _correlations(rows: np.ndarray) -> np.ndarray:
-    """Correlations of the first row with each other, along the last axis; 0 where one side is
-    constant.
+    """Correlations of the first row with each other, along the last axis.
+
+    0 where one side is constant.
     """
     rows = rows - rows.mean(axis=-1, keepdims=True)
     length = np.sqrt(np.square(rows).sum(axis=-1))

@@ -47,8 +47,9 @@ APOLAR = {"ALA", "VAL", "LEU", "ILE", "MET", "PHE", "TRP", "TYR", "PRO", "CYS"}
 
 @dataclass(frozen=True)
 class Pose:
-    """Where a ligand was put: its atoms x lie at `(x - centre) @ rotation.T + centre +
-    translation`.
+    """Where a ligand was put.
+
+    Its atoms x lie at `(x - centre) @ rotation.T + centre + translation`.
     """
 
     rotation: np.ndarray
@@ -61,8 +62,9 @@ class Pose:
 
 
 def channels(partner: Complex) -> np.ndarray:
-    """What each heavy atom weighs in the three parts of the score: 1, apolar or not, charge; float,
-    shape (3, A).
+    """What each heavy atom weighs in the three parts of the score: 1, apolar or not, charge.
+
+    Float, shape (3, A).
     """
     parents = np.array(partner.parents)[partner.residue_of]
     names = partner.atom_names
@@ -193,8 +195,9 @@ class Docking:
 
 
 def _unwrapped(n: int, length: float) -> np.ndarray:
-    """Å from the receptor's first point to each of `n` periodic points along an axis; far ones lie
-    before it.
+    """Å from the receptor's first point to each of `n` periodic points along an axis.
+
+    Far ones lie before it.
     """
     place = np.arange(n) * SPACING
     return np.where(place > (length + n * SPACING) / 2, place - n * SPACING, place)

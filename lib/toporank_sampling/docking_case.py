@@ -1,6 +1,4 @@
-"""What is docked: the two partners of a target as they were crystallised together, or each
-alone.
-"""
+"""What is docked: the two partners of a target as they were crystallised together, or each alone."""
 
 from __future__ import annotations
 

@@ -59,8 +59,9 @@ class Reference:
 def _in_residues_of(
     native: Native, names: tuple[str, ...], partner: Complex, other: Mapping[str, str]
 ) -> Side:
-    """A partner in the residues of the native's chains of these names: NaN where it has no such
-    residue.
+    """A partner in the residues of the native's chains of these names.
+
+    NaN where it has no such residue.
     """
     chains = chains_of(partner)
     width = next(iter(chains.values())).atoms.shape[1]

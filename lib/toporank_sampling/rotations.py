@@ -1,5 +1,6 @@
-"""Rotations to dock with: spread evenly over all of them, or near the native orientation. Matrices,
-(n, 3, 3).
+"""Rotations to dock with: spread evenly over all of them, or near the native orientation.
+
+Matrices, (n, 3, 3).
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ PHI, PSI = np.sqrt(2.0), 1.533751168755204288118041
 
 
 def even(n: int, rng: np.random.Generator) -> np.ndarray:
-    """`n` rotations spread evenly, turned at random as a whole: a super-Fibonacci spiral of
-    quaternions.
+    """`n` rotations spread evenly, turned at random as a whole.
+
+    A super-Fibonacci spiral of quaternions.
 
     Alexa 2022, doi:10.1109/CVPR52688.2022.00811.
     """

@@ -42,8 +42,9 @@ def two_partners(partners: str, chains: list[str]) -> Partners:
 
 
 def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
-    """One side of a complex: heavy atoms of amino acids with a whole backbone, named as the
-    standard residues they are.
+    """One side of a complex.
+
+    Heavy atoms of amino acids with a whole backbone, named as the standard residues they are.
 
     Left out are residues without a standard parent, and pieces of the chain of one residue. Raises
     StructureError when a chain is missing or hardly anything is left.
@@ -67,8 +68,9 @@ def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
 
 
 def with_atoms(complex_: Complex, atoms: np.ndarray) -> Complex:
-    """The complex with some of its atoms, bool, shape (A,); every CA is among them or its residue
-    is not used.
+    """The complex with some of its atoms, bool, shape (A,).
+
+    Every CA is among them or its residue is not used.
     """
     return replace(
         complex_,
@@ -82,8 +84,9 @@ def with_atoms(complex_: Complex, atoms: np.ndarray) -> Complex:
 def backbone(
     complex_: Complex, names: Sequence[bytes] = (b"N", b"CA", b"C")
 ) -> np.ndarray:
-    """Index of each residue's atoms of these names, -1 where there is none; int, shape (R,
-    len(names)).
+    """Index of each residue's atoms of these names, -1 where there is none.
+
+    Int, shape (R, len(names)).
     """
     places = np.full((len(complex_.residues), len(names)), -1)
     for column, name in enumerate(names):
@@ -106,8 +109,9 @@ def pieces(partner: Complex) -> list[np.ndarray]:
 def matching(
     model: Complex, native: Complex, names: dict[str, str] | None = None
 ) -> np.ndarray:
-    """Residues of a model that are residues of the native: int, shape (k, 2), by sequence, chain by
-    chain.
+    """Residues of a model that are residues of the native.
+
+    Int, shape (k, 2), by sequence, chain by chain.
 
     names : the native's chain of each chain of the model; by default chains have the same names.
     """
@@ -137,8 +141,9 @@ def _sequence(complex_: Complex, chain: str) -> tuple[str, np.ndarray]:
 
 
 def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str]:
-    """For partners that are copies of one another the chain each chain changes places with;
-    otherwise nothing.
+    """For partners that are copies of one another the chain each chain changes places with.
+
+    Otherwise nothing.
     """
     if len(receptor.chains) != len(ligand.chains):
         return {}
@@ -150,8 +155,9 @@ def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str]:
 
 
 def superposed(model: Complex, native: Complex) -> Complex:
-    """The model on the native by the CA of their common residues. Raises StructureError when they
-    have too few.
+    """The model on the native by the CA of their common residues.
+
+    Raises StructureError when they have too few.
     """
     pairs = matching(model, native)
     if len(pairs) < max(FEWEST_RESIDUES, len(native.residues) / 2):

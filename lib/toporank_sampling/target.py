@@ -161,9 +161,7 @@ def _docking_cases(source: Sampled, failures: list[Row]) -> list[DockingCase]:
 def _unbound(
     files: list[Path], receptor: Complex, ligand: Complex
 ) -> tuple[Complex, Complex]:
-    """Both partners, each from a file of its own where there is one, superposed on the bound
-    one.
-    """
+    """Both partners, each from a file of its own where there is one, superposed on the bound one."""
     bound = [receptor, ligand]
     free = [receptor, ligand]
     for file in files:
@@ -223,8 +221,9 @@ def _labelled_poses(
 def _last_choice(
     poses: list[LabelledPose], decoys: int, rng: np.random.Generator
 ) -> list[LabelledPose]:
-    """The poses that become decoys, in random order. Raises DockingError when their size would tell
-    DockQ.
+    """The poses that become decoys, in random order.
+
+    Raises DockingError when their size would tell DockQ.
     """
     dockq = np.array([pose.scores.dockq for pose in poses])
     properties = np.array([pose.properties for pose in poses]).T

@@ -1,3 +1,4 @@
-"""What a person runs: commands, the Python API, the configuration, and what the rules of the
-workflow need.
+"""What a person runs.
+
+Commands, the Python API, the configuration, and what the rules of the workflow need.
 """

@@ -138,8 +138,9 @@ def embed(
     targets: str = BY_SEQUENCE,
     cache: PathLike | None = None,
 ) -> pd.DataFrame:
-    """Return what the first network of a scorer sees in each model: a vector, such as for a map
-    or a search of neighbours.
+    """Return what the first network of a scorer sees in each model.
+
+    A vector, such as for a map or a search of neighbours.
 
     Parameters
     ----------

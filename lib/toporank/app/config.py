@@ -41,8 +41,9 @@ RankBy = Literal["complex", "min_interface", "mean_interface"]
 
 
 class Dataset(Section):
-    """One set of decoys, or of graphs that another pipeline made of decoys: `decoys` or `graphs`
-    must be given.
+    """One set of decoys, or of graphs that another pipeline made of decoys.
+
+    `decoys` or `graphs` must be given.
     """
 
     name: Name = Field(
@@ -401,8 +402,9 @@ def load_config(values: dict[str, Any]) -> Config:
 
 
 def locate(path: str, repository: Path) -> Path:
-    """A path of the configuration: as given from the working directory or, if not there, in the
-    repository.
+    """A path of the configuration.
+
+    As given from the working directory or, if not there, in the repository.
     """
     in_repository = repository / path
     if Path(path).exists() or not in_repository.exists():

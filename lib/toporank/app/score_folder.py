@@ -1,5 +1,6 @@
-"""From a folder of models to the answer: the one way that the command, Python and the workflow
-share.
+"""From a folder of models to the answer.
+
+The one way that the command, Python and the workflow share.
 """
 
 from __future__ import annotations

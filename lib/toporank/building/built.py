@@ -1,5 +1,6 @@
-"""The decoys of a data set with the outcome of each: what the steps after the features begin
-with.
+"""The decoys of a data set with the outcome of each.
+
+What the steps after the features begin with.
 """
 
 from __future__ import annotations
@@ -71,8 +72,9 @@ def read_built(dataset: str, *, fates: bool = True) -> Built:
 def confidence_requests(
     coverage: Iterable[CoverageRow], built: Built, store: Store
 ) -> Iterator[DecoyFile]:
-    """What `inputs.confidence.job.confidences` takes, in the order of coverage; labels without
-    decoy are left out.
+    """What `inputs.confidence.job.confidences` takes, in the order of coverage.
+
+    Labels without decoy are left out.
     """
     for row in coverage:
         if row.status in (Status.NO_DECOY, Status.NOT_BUILT):

@@ -23,8 +23,9 @@ Of more decoys than these they are read anew each time, which takes a third of a
 
 
 class ComparedDecoy(NamedTuple):
-    """A decoy with a graph and its `comparing.decoys.Comparison`. A copy has that of the first, but
-    no twin.
+    """A decoy with a graph and its `comparing.decoys.Comparison`.
+
+    A copy has that of the first, but no twin.
     """
 
     target: str
@@ -88,8 +89,9 @@ def stored_contacts(
 
 
 def stored_complexes(built: Built, store: Store) -> Callable[[DecoyKey], bytes]:
-    """The atoms of a decoy that is built, as `structures.stored` keeps them: from the store, or
-    read again.
+    """The atoms of a decoy that is built, as `structures.stored` keeps them.
+
+    From the store, or read again.
 
     The function raises StructureError when they are not in the store and its file is gone.
     """

@@ -116,8 +116,9 @@ def coverage_table(
 
 
 def _shared_by_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
-    """What copies of a decoy have in common: atoms and partners, or the file where there is no
-    result; else nothing.
+    """What copies of a decoy have in common.
+
+    Atoms and partners, or the file where there is no result; else nothing.
     """
     if plan is None or fate is None or plan.refused:
         return ()
@@ -169,8 +170,9 @@ def _row(
 
 
 def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
-    """Status, stage and reason of a decoy. A graph in which a partner has no part is not that of
-    the decoy.
+    """Status, stage and reason of a decoy.
+
+    A graph in which a partner has no part is not that of the decoy.
 
     Where partners are given, the chains that they name count, and `building` has seen to these.
     Otherwise a further copy of a chain, which the other models of the target lack, may lie apart. A
@@ -276,8 +278,9 @@ def counts(rows: Iterable[CoverageRow]) -> str:
 
 
 def conflicting(rows: Iterable[CoverageRow]) -> str:
-    """That copies of a model have other labels than the model itself, with the first such pair;
-    empty if none has.
+    """That copies of a model have other labels than the model itself, with the first such pair.
+
+    Empty if none has.
     """
     labelled = [row for row in rows if row.dockq is not None]
     row_of = _by_key(labelled)

@@ -29,8 +29,9 @@ from toporank.structures.stored import from_bytes
 
 
 class LocalQualities:
-    """What the natives of a data set say of the edges of the graphs of its decoys; nothing without
-    natives.
+    """What the natives of a data set say of the edges of the graphs of its decoys.
+
+    Nothing without natives.
 
     chunks : all of the data set. fates : of its decoys in the last stage. natives : by target.
     """
@@ -54,8 +55,9 @@ class LocalQualities:
         self._code = code_of("structures", "comparing", "building/local_quality.py")
 
     def digest(self, key: DecoyKey) -> str:
-        """Of the labels of a decoy by its native, target and name, and of this code; empty where it
-        says nothing.
+        """Of the labels of a decoy by its native, target and name, and of this code.
+
+        Empty where it says nothing.
         """
         counterparts = self._counterparts.get(key)
         if not counterparts:
@@ -63,8 +65,9 @@ class LocalQualities:
         return hashlib.sha256(f"{counterparts} {self._code}".encode()).hexdigest()
 
     def of(self, key: DecoyKey, graph: Graph) -> np.ndarray:
-        """Local quality of the edges of the graph of a labelled decoy: float32, (E,); NaN where it
-        is unknown.
+        """Local quality of the edges of the graph of a labelled decoy: float32, (E,).
+
+        NaN where it is unknown.
         """
         complex_, expected = self._compared(key)
         place_of = {str(residue): place for residue, place in complex_.index().items()}
@@ -76,8 +79,9 @@ class LocalQualities:
     def truth(
         self, key: DecoyKey
     ) -> tuple[dict[str, bool], frozenset[tuple[str, str]]] | None:
-        """`native.local.right_residues` of a labelled decoy, and the contacts of its native; None
-        without a label.
+        """`native.local.right_residues` of a labelled decoy, and the contacts of its native.
+
+        None without a label.
 
         Residues have names such as `A:52A`, contacts two of them as from `votes.pair_named`.
         """

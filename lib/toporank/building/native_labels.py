@@ -69,8 +69,9 @@ class InterfaceLabel(NamedTuple):
 
 
 class LabelledDecoy(NamedTuple):
-    """The labels of a decoy by its native. dockq is None where there is no label; `reason` says
-    why, or what was left out.
+    """The labels of a decoy by its native. dockq is None where there is no label.
+
+    `reason` says why, or what was left out.
 
     partners : of the native, empty when each chain is one. mapping : as from
         `native.mapping_text.mapping_text`.
@@ -126,8 +127,9 @@ def label_chunk(
 
 
 def read_labelled(dataset: str, chunks: Iterable[str]) -> list[LabelledDecoy]:
-    """What `label_chunk` wrote of these chunks. Raises RecordError when a file is something
-    else.
+    """What `label_chunk` wrote of these chunks.
+
+    Raises RecordError when a file is something else.
     """
     rows = []
     for chunk in chunks:
@@ -155,8 +157,9 @@ def dockq_of(dataset: str, chunk: str) -> dict[DecoyKey, float]:
 
 
 def partners_of_native(partners: str, native: Complex) -> Partners:
-    """The partners of a target's native: those that were given, as text, or those that its chains
-    are by nature.
+    """The partners of a target's native.
+
+    Those that were given, as text, or those that its chains are by nature.
 
     Empty when each chain is one.
     """
@@ -167,8 +170,9 @@ def partners_of_native(partners: str, native: Complex) -> Partners:
 
 @dataclass
 class _NativeFile:
-    """The native of a target; read when first needed, and its contacts found when a label has to be
-    computed.
+    """The native of a target.
+
+    Read when first needed, and its contacts found when a label has to be computed.
 
     partners : as text; empty where the chains of a body are one partner by nature.
     unclear : why it is not clear which file it is.
@@ -216,8 +220,9 @@ class _NativeFile:
 
     @functools.cached_property
     def joined(self) -> str:
-        """Which chains TopoRank takes for one partner, in a sentence; empty where partners are
-        given.
+        """Which chains TopoRank takes for one partner, in a sentence.
+
+        Empty where partners are given.
         """
         if self.partners:
             return ""

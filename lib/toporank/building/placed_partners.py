@@ -134,8 +134,9 @@ def _by_nature(
 def ways(
     partners: str, native: ChainSequences, decoy: ChainSequences
 ) -> frozenset[str]:
-    """What partners of a native may be in a decoy, as texts; none where there are too many ways to
-    try.
+    """What partners of a native may be in a decoy, as texts.
+
+    None where there are too many ways to try.
     """
     named = _names(partners)
     chains = tuple((name, sequence) for name, sequence in native if name in named)
@@ -146,8 +147,9 @@ def ways(
 def ways_by_nature(
     bodies: str, native: ChainSequences, decoy: ChainSequences
 ) -> frozenset[str]:
-    """As `ways`, of partners that nobody gave; the text is empty where each chain of the decoy is
-    one.
+    """As `ways`, of partners that nobody gave.
+
+    The text is empty where each chain of the decoy is one.
 
     bodies : what the chains of the native are by nature, as text; empty where each is one.
     """
@@ -200,8 +202,9 @@ def _names(partners: str) -> list[str]:
 def _possible(
     native: ChainSequences, decoy: ChainSequences
 ) -> list[dict[str, tuple[str, ...]]]:
-    """The ways in which a decoy may have the chains of a native: chain of the native → its chains
-    in the decoy.
+    """The ways in which a decoy may have the chains of a native.
+
+    Chain of the native → its chains in the decoy.
 
     Empty where there are too many ways to try.
     """
@@ -256,8 +259,9 @@ def check_named(
 
 
 def called_in_models(rows: Iterable[PlannedDecoy]) -> list[str]:
-    """That models call the partners of their native otherwise, with an example; empty where none
-    does.
+    """That models call the partners of their native otherwise, with an example.
+
+    Empty where none does.
     """
     renamed = [row for row in rows if row.partners_given not in ("", EACH_CHAIN)]
     if not renamed:

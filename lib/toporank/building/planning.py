@@ -1,5 +1,6 @@
-"""The decoys that were found into the plan of what to build: each with its partners and its
-label.
+"""The decoys that were found into the plan of what to build.
+
+Each with its partners and its label.
 """
 
 from __future__ import annotations
@@ -104,8 +105,9 @@ def recognised(rows: Iterable[PlannedDecoy | CoverageRow | LabelledDecoy]) -> li
 
 
 def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
-    """Which targets are one body by nature, such as an antibody without antigen: a sentence for
-    each kind of them.
+    """Which targets are one body by nature, such as an antibody without antigen.
+
+    A sentence for each kind of them.
     """
     targets: dict[str, list[str]] = {}
     for decoy in plan:
@@ -124,8 +126,9 @@ def partners_given(
     of_targets: Mapping[str, str],
     labels: Iterable[Label] = (),
 ) -> dict[DecoyKey, str]:
-    """The partners of each decoy, target and decoy → text as it was given. Arguments and errors :
-    as for `plan_of`.
+    """The partners of each decoy, target and decoy → text as it was given.
+
+    Arguments and errors : as for `plan_of`.
     """
     of_labels = {label[:2]: label.partners for label in labels if label.partners}
     by_target = {}

@@ -94,8 +94,9 @@ class TargetCorrespondence(NamedTuple):
 def correspondence_of(
     plan: Iterable[PlannedDecoy], fates: Mapping[DecoyKey, LedgerRow], store: Store
 ) -> TargetCorrespondence:
-    """How the decoys of a plan correspond. Raises StructureError when a file is no longer what was
-    built.
+    """How the decoys of a plan correspond.
+
+    Raises StructureError when a file is no longer what was built.
     """
     correspondence = TargetCorrespondence({}, {})
     built = []

@@ -1,3 +1,4 @@
-"""Decoys among themselves: contacts they share, clusters, consensus, and decoys that are nearly the
-same.
+"""Decoys among themselves.
+
+Contacts they share, clusters, consensus, and decoys that are nearly the same.
 """

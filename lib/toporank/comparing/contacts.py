@@ -1,5 +1,6 @@
-"""Contacts: which residues of different partners touch. By them, and by CA atoms, decoys are
-compared.
+"""Contacts: which residues of different partners touch.
+
+By them, and by CA atoms, decoys are compared.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ INTERFACE = 10.0
 
 
 def residue_contacts(complex_: Complex) -> np.ndarray:
-    """Pairs of protein residues of different partners with heavy atoms nearer than `TOUCHING`: int,
-    shape (P, 2).
+    """Pairs of protein residues of different partners with heavy atoms nearer than `TOUCHING`.
+
+    Int, shape (P, 2).
 
     A pair is a row i < j of places in `residues`, rows in rising order. Only residues whose spheres
     come near each other are looked at atom by atom.
@@ -58,8 +60,9 @@ def residue_contacts(complex_: Complex) -> np.ndarray:
 
 
 def interface_residues(complex_: Complex) -> np.ndarray:
-    """Whether a residue has a CA nearer than `INTERFACE` to a CA of another partner: bool, shape
-    (R,).
+    """Whether a residue has a CA nearer than `INTERFACE` to a CA of another partner.
+
+    Bool, shape (R,).
     """
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     xyz = complex_.xyz[complex_.ca[residues]]

@@ -35,8 +35,9 @@ ChainMap = dict[str, str]
 
 
 class Trace(NamedTuple):
-    """A chain of a decoy: L residues with their places in the decoy, int, (L,), letters, and CA
-    atoms, (L, 3), Å.
+    """A chain of a decoy.
+
+    L residues with their places in the decoy, int, (L,), letters, and CA atoms, (L, 3), Å.
     """
 
     residues: tuple[Residue, ...]
@@ -46,8 +47,9 @@ class Trace(NamedTuple):
 
 
 class Traces(NamedTuple):
-    """What the decoys of a target are matched by: the chains of one, and its contacts, int, (P, 2),
-    by residues.
+    """What the decoys of a target are matched by.
+
+    The chains of one, and its contacts, int, (P, 2), by residues.
     """
 
     chains: dict[str, Trace]
@@ -176,8 +178,9 @@ def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
 def _possible_maps(
     decoys: Mapping[str, Traces], reference: str
 ) -> tuple[dict[str, list[ChainMap]], dict[str, Trace]]:
-    """The possible maps of each decoy, and the chains of the target: those of the reference and
-    what it does not have.
+    """The possible maps of each decoy, and the chains of the target.
+
+    Those of the reference and what it does not have.
 
     Decoys with the same sequences have the same possible maps.
     """
@@ -227,8 +230,9 @@ class _TargetContacts:
         self._matched: dict[tuple, np.ndarray] = {}
 
     def of(self, decoy: Traces, chain_map: ChainMap) -> list[int]:
-        """The contacts of a decoy, sorted; those of residues that the target's chains lack are left
-        out.
+        """The contacts of a decoy, sorted.
+
+        Those of residues that the target's chains lack are left out.
         """
         n_residues = (
             max((int(trace.index.max()) for trace in decoy.chains.values()), default=0)
@@ -285,8 +289,9 @@ def _chosen(
 
 
 def chain_map_text(chain_map: Mapping[str, str]) -> str:
-    """Return a map in one line, `<chain of the target>=<chain of the decoy> …`; empty where the
-    names are the same.
+    """Return a map in one line, `<chain of the target>=<chain of the decoy> …`.
+
+    Empty where the names are the same.
 
     >>> chain_map_text({"6": "A", "7": "B"}), chain_map_text({"A": "A"})
     ('A=6 B=7', '')

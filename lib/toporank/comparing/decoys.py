@@ -95,8 +95,9 @@ class Contacts:
         return np.bincount(decoys, minlength=len(self.sizes))
 
     def similarity(self, i: int, common: np.ndarray) -> np.ndarray:
-        """Of decoy i to each, which have so many contacts in common with it: in [0, 1], shape
-        (n,).
+        """Of decoy i to each, which have so many contacts in common with it.
+
+        In [0, 1], shape (n,).
         """
         return 2 * common / np.maximum(self.sizes[i] + self.sizes, 1)
 
@@ -199,8 +200,9 @@ def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
 
 
 def clusters(neighbours: np.ndarray) -> list[np.ndarray]:
-    """The members of each cluster, largest cluster first: a decoy with those of its neighbours that
-    are in none yet.
+    """The members of each cluster, largest cluster first.
+
+    A decoy with those of its neighbours that are in none yet.
 
     The decoy with most of these comes next; of equals, the first. neighbours : row i has a bit for
     each neighbour of decoy i, uint8, shape (n, n / 8 rounded up).
@@ -247,8 +249,9 @@ def maps_of_target(decoys: Iterable[tuple[str, bytes]]) -> dict[str, ChainMap]:
 
 
 class _ContactReader:
-    """Takes the chains of decoys apart, once for all decoys that have the same residues: most of a
-    target have.
+    """Takes the chains of decoys apart, once for all decoys that have the same residues.
+
+    Most of a target have.
     """
 
     def __init__(self) -> None:
@@ -276,8 +279,9 @@ class _Places:
         self._further: dict[Residue, int] = {}
 
     def of(self, chains: Mapping[str, Trace], chain_map: ChainMap) -> np.ndarray:
-        """The places of the residues of a decoy, int, (n,); one that the target's chains lack gets
-        a further place.
+        """The places of the residues of a decoy, int, (n,).
+
+        One that the target's chains lack gets a further place.
         """
         places = np.full(sum(len(chain.sequence) for chain in chains.values()), -1)
         for name, chain in chains.items():
@@ -297,8 +301,9 @@ class _Places:
 
 
 def read_decoys(decoys: Iterable[Compared]) -> Decoys:
-    """Return decoys of one target, each residue in its place among those of the target; nobody may
-    change them.
+    """Return decoys of one target, each residue in its place among those of the target.
+
+    Nobody may change them.
     """
     keys = []
     for name, content, chain_map in decoys:

@@ -1,6 +1,4 @@
-"""Interface RMSD: how far the interface residues of two decoys lie apart once they are
-superposed.
-"""
+"""Interface RMSD: how far the interface residues of two decoys lie apart once they are superposed."""
 
 from __future__ import annotations
 

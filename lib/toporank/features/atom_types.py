@@ -1,5 +1,6 @@
-"""Types of heavy atoms of proteins, by what they are and what they are bound to; `atom_types.csv`
-beside this file names the type of each atom of each residue.
+"""Types of heavy atoms of proteins, by what they are and what they are bound to.
+
+`atom_types.csv` beside this file names the type of each atom of each residue.
 """
 
 from __future__ import annotations
@@ -61,8 +62,9 @@ def _type_of_atom() -> dict[tuple[str, bytes], int]:
 
 
 def atom_types(complex_: Complex, residues: np.ndarray | None = None) -> np.ndarray:
-    """Place in `ATOM_TYPES` of each atom of some residues, or of all: int, shape (A,); elsewhere
-    `NO_TYPE`.
+    """Place in `ATOM_TYPES` of each atom of some residues, or of all: int, shape (A,).
+
+    Elsewhere `NO_TYPE`.
     """
     types = np.full(len(complex_.xyz), NO_TYPE)
     type_of_atom = _type_of_atom()

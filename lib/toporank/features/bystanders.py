@@ -1,5 +1,6 @@
-"""What stands at an interface and is not protein: DNA, RNA, ligands and ions, which no feature
-looks at.
+"""What stands at an interface and is not protein.
+
+DNA, RNA, ligands and ions, which no feature looks at.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def _touching(complex_: Complex, others: list[int], interface: np.ndarray) -> li
 
 
 def _names(complex_: Complex, residues: list[int]) -> list[str]:
-    """DNA and RNA with their chains, then the others: one with its place, several of a name with
-    their number.
+    """DNA and RNA with their chains, then the others.
+
+    One with its place, several of a name with their number.
     """
     import gemmi  # slow to import, and needed only beside other molecules
 

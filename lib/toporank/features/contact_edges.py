@@ -1,5 +1,6 @@
-"""Edges that describe how two residues touch: areas, energies, atom contacts and how they face each
-other.
+"""Edges that describe how two residues touch.
+
+Areas, energies, atom contacts and how they face each other.
 
 The same in any frame and under any names of chains. Their sums and means over an interface are what
 is known to tell good models from bad ones: its size, buried area, clashes, hydrogen bonds and
@@ -184,8 +185,9 @@ def contact_edges(
 
 
 def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
-    """The potential of each pair of residues, shape (P,); 0 where one is not standard. pairs : int,
-    (P, 2).
+    """The potential of each pair of residues, shape (P,).
+
+    0 where one is not standard. pairs : int, (P, 2).
     """
     number = {name: i for i, name in enumerate(RESIDUES)}
     kinds = np.array([number.get(parent, -1) for parent in heavy.parents])[pairs]
@@ -196,8 +198,9 @@ def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
 def _shared_areas(
     heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, types: np.ndarray
 ) -> np.ndarray:
-    """The surface that the residues of pairs cover of each other, halved: Å² between all, apolar,
-    polar and mixed atoms, and its potential; shape (P, 5).
+    """The surface that the residues of pairs cover of each other, halved.
+
+    Å² between all, apolar, polar and mixed atoms, and its potential; shape (P, 5).
 
     nodes : int, (n,), residues. pairs : int, (P, 2), places in nodes, row by row. types : int,
     (A,), of the atoms.

@@ -1,5 +1,6 @@
-"""Nodes that also say what a residue does in the interface: the surface that it buries, shares and
-leaves free.
+"""Nodes that also say what a residue does in the interface.
+
+The surface that it buries, shares and leaves free.
 """
 
 from __future__ import annotations
@@ -61,8 +62,9 @@ def contact_nodes(
     residues: np.ndarray,
     topology: np.ndarray,
 ) -> NodeTable:
-    """Node table of a complex: ten columns before those of `nodes.dssp_topology_nodes`, which takes
-    the same.
+    """Node table of a complex.
+
+    Ten columns before those of `nodes.dssp_topology_nodes`, which takes the same.
 
     Surface in Å²: `free`, `buried` by other partners (all, apolar and polar atoms), `shared` with
     them; `shared_energy` and `water_energy`, the potentials of both; `unsatisfied`, buried polar

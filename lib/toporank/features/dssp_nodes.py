@@ -1,5 +1,7 @@
-"""Nodes of `nodes/dssp_topology/v1`: solvent accessibility, backbone angles, secondary structure,
-residue type, topology. The default, `contact_nodes`, puts ten columns before these.
+"""Nodes of `nodes/dssp_topology/v1`.
+
+Solvent accessibility, backbone angles, secondary structure, residue type, topology. The
+default, `contact_nodes`, puts ten columns before these.
 """
 
 from __future__ import annotations
@@ -182,8 +184,9 @@ def topology_only_nodes(
 
 
 def without_modified(complex_: Complex) -> Complex:
-    """The complex with protein residues of the 20 names only; DSSP leaves out the others by
-    itself.
+    """The complex with protein residues of the 20 names only.
+
+    DSSP leaves out the others by itself.
     """
     parents = np.where(complex_.is_modified, "", complex_.parents)
     return replace(complex_, parents=tuple(parents.tolist()))
@@ -266,8 +269,9 @@ def _why_lost(reported: bool, letter: str) -> str:
 
 
 def one_hot(values: list[str], alphabet: str | list[str]) -> np.ndarray:
-    """float64, shape (len(values), len(alphabet)); a value outside the alphabet counts as its last
-    entry.
+    """float64, shape (len(values), len(alphabet)).
+
+    A value outside the alphabet counts as its last entry.
     """
     position = {letter: i for i, letter in enumerate(alphabet)}
     column = [position.get(value, len(alphabet) - 1) for value in values]

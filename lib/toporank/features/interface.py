@@ -1,5 +1,6 @@
-"""Interface residues: those with a CA near a CA of another partner; without partners, of another
-chain.
+"""Interface residues: those with a CA near a CA of another partner.
+
+Without partners, of another chain.
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ MOST_BODIES = 24
 
 @dataclass(frozen=True)
 class Interface:
-    """The interface residues of a complex, sorted by chain, number and insertion code; length N ≥
-    2.
+    """The interface residues of a complex, sorted by chain, number and insertion code.
+
+    Length N ≥ 2.
 
     Attributes
     ----------
@@ -207,8 +209,9 @@ def _meetings(
     pairs: np.ndarray,
     distance: np.ndarray,
 ) -> list[Meeting]:
-    """How bodies meet. xyz : CA atoms, (n, 3); body : int, (n,); pairs : int, (P, 2), of near CA;
-    distance : (P,).
+    """How bodies meet. xyz : CA atoms, (n, 3).
+
+    Body : int, (n,); pairs : int, (P, 2), of near CA; distance : (P,).
     """
     touching, number = np.unique(
         np.sort(body[pairs], axis=1), axis=0, return_inverse=True

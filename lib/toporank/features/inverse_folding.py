@@ -76,8 +76,10 @@ def folding_nodes(
     residues: np.ndarray,
     topology: np.ndarray,
 ) -> NodeTable:
-    """Node table of a complex: the columns of `folding` before those of
-    `contact_nodes.contact_nodes`, which takes the same. Raises ConfigError without the package.
+    """Node table of a complex.
+
+    The columns of `folding` before those of `contact_nodes.contact_nodes`, which takes the
+    same. Raises ConfigError without the package.
     """
     table = contact_nodes(parameters, complex_, residues, topology)
     values = folding(complex_, residues)
@@ -205,8 +207,9 @@ def log_probabilities(
 
 
 def places(chain: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """The place of each residue in its chain, int, (n,). Only differences within a chain mean
-    something.
+    """The place of each residue in its chain, int, (n,).
+
+    Only differences within a chain mean something.
 
     They are those of the numbers, so that missing residues leave gaps. Residues that share a
     number, with different insertion codes, have different places, in the order of the file. chain,
@@ -233,8 +236,9 @@ def contacts(complex_: Complex) -> np.ndarray:
 
 
 def entropy(log_probability: np.ndarray) -> np.ndarray:
-    """Of the 20 standard amino acids, in nats; float64, (m,). log_probability : (m, 21), the last
-    one unknown.
+    """Of the 20 standard amino acids, in nats.
+
+    Float64, (m,). log_probability : (m, 21), the last one unknown.
     """
     twenty = log_probability[:, :UNKNOWN]
     twenty = twenty - np.log(np.exp(twenty).sum(axis=1, keepdims=True))

@@ -1,5 +1,6 @@
-"""The 24 edge features of the QTopoQA system: three distance bands, direction, codes of both ends,
-atom contacts.
+"""The 24 edge features of the QTopoQA system.
+
+Three distance bands, direction, codes of both ends, atom contacts.
 """
 
 from __future__ import annotations
@@ -155,8 +156,9 @@ def multiscale_edges(
 
 
 def _chain_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
-    """Return the place in the alphabet of the first letter of each chain name, over 26; 0 for other
-    characters.
+    """Return the place in the alphabet of the first letter of each chain name, over 26.
+
+    0 for other characters.
     """
     codes = np.zeros(len(nodes))
     for i, residue in enumerate(nodes):
@@ -167,8 +169,9 @@ def _chain_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
 
 
 def _residue_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
-    """Return the place of each residue type among the 20 by one-letter code, over 21; an unknown
-    type is the last.
+    """Return the place of each residue type among the 20 by one-letter code, over 21.
+
+    An unknown type is the last.
     """
     by_letter = sorted(STANDARD, key=STANDARD.get)
     place = {name: i for i, name in enumerate(by_letter)}

@@ -1,5 +1,6 @@
-"""What all edge modules share: pairs of nodes that are joined, atom–atom distances, edges in both
-directions.
+"""What all edge modules share.
+
+Pairs of nodes that are joined, atom–atom distances, edges in both directions.
 """
 
 from __future__ import annotations

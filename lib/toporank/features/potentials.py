@@ -42,8 +42,9 @@ class Potentials(NamedTuple):
 
 @functools.cache
 def read_potentials() -> Potentials:
-    """The potentials of `potentials.csv`: a row for each pair, `kind,first,second` and the
-    values.
+    """The potentials of `potentials.csv`.
+
+    A row for each pair, `kind,first,second` and the values.
     """
     n_types, n_residues = len(ATOM_TYPES), len(RESIDUES)
     potentials = Potentials(

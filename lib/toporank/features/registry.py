@@ -43,8 +43,10 @@ Angstrom = Annotated[float, Field(gt=0, json_schema_extra={"unit": "Å"})]
 
 
 class Parameters(BaseModel):
-    """Base of the parameter sets: unknown keys are errors, values do not change, and the docstring
-    of a parameter is its description.
+    """Base of the parameter sets.
+
+    Unknown keys are errors, values do not change, and the docstring of a parameter is its
+    description.
     """
 
     model_config = ConfigDict(
@@ -61,8 +63,9 @@ class Parameters(BaseModel):
 
     @property
     def reach(self) -> float:
-        """Å from the partners beyond which no atom changes the result. Infinite unless a module
-        knows better.
+        """Å from the partners beyond which no atom changes the result.
+
+        Infinite unless a module knows better.
         """
         return float("inf")
 
@@ -108,8 +111,9 @@ class FeatureChoice:
         return self.module.columns(self.parameters)
 
     def record(self) -> dict[str, Any]:
-        """What artefacts and checkpoints keep of it: `{"module": id, ...parameters}`, and the
-        package if any.
+        """What artefacts and checkpoints keep of it.
+
+        `{"module": id, ...parameters}`, and the package if any.
         """
         package = {"package": self.module.package} if self.module.package else {}
         return {

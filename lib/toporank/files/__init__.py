@@ -1,3 +1,4 @@
-"""How bytes lie in files: tables, graphs, archives. Files are whole or not there. Nothing here
-knows proteins.
+"""How bytes lie in files: tables, graphs, archives.
+
+Files are whole or not there. Nothing here knows proteins.
 """

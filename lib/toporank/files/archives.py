@@ -1,5 +1,6 @@
-"""Archives from servers: unpacked whole or not at all, within their own folder, and no larger than
-a disk can take.
+"""Archives from servers.
+
+Unpacked whole or not at all, within their own folder, and no larger than a disk can take.
 """
 
 from __future__ import annotations
@@ -89,8 +90,9 @@ def folder_name(archive: Path) -> str:
 
 
 def job_name(archive: Path) -> str:
-    """The name of the job whose results are in an archive: that of its folder, without what
-    ColabFold adds.
+    """The name of the job whose results are in an archive.
+
+    That of its folder, without what ColabFold adds.
 
     >>> job_name(Path("query.result.zip"))
     'query'
@@ -111,8 +113,9 @@ def free_folder(name: str, parent: Path) -> str:
 
 
 def may_hold(archive: Path, wanted: Callable[[str], bool]) -> bool:
-    """Whether a file of a wanted name is in an archive, or another archive; also where it cannot be
-    opened.
+    """Whether a file of a wanted name is in an archive, or another archive.
+
+    Also where it cannot be opened.
 
     Parameters
     ----------
@@ -225,8 +228,9 @@ def _of_tar(packed: tarfile.TarFile) -> Iterator[ArchiveMember]:
 
 
 def _safe_name(name: str) -> str:
-    """The name of a file with its folders; empty where it is left out. Raises ValueError when it
-    cannot lie there.
+    """The name of a file with its folders; empty where it is left out.
+
+    Raises ValueError when it cannot lie there.
     """
     parts = [
         part for part in name.replace("\\", "/").split("/") if part not in ("", ".")
@@ -330,8 +334,9 @@ def _extract(archive: Path, to: Path, most: int) -> int:
 
 
 def _unpack_inner(folder: Path, most: int) -> None:
-    """Unpack the archives in a folder where they lie; one that cannot be stays as it is. most :
-    bytes.
+    """Unpack the archives in a folder where they lie.
+
+    One that cannot be stays as it is. most : bytes.
     """
     archives = [
         path for path in folder.rglob("*") if path.is_file() and archive_name(path)
@@ -358,8 +363,9 @@ def _mark(folder: Path) -> dict[str, object]:
 
 
 def _state(folder: Path) -> str:
-    """A digest of the names, sizes and times of all files below a folder; one that was moved or
-    copied has the same.
+    """A digest of the names, sizes and times of all files below a folder.
+
+    One that was moved or copied has the same.
     """
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):

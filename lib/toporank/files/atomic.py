@@ -94,8 +94,9 @@ def sha256(path: Path | str) -> str:
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
-    """Make `destination` the same file as `source`: a hard link, or a copy where links are not
-    possible.
+    """Make `destination` the same file as `source`.
+
+    A hard link, or a copy where links are not possible.
     """
     import shutil
 

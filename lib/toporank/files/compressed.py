@@ -1,5 +1,6 @@
-"""Compressed files: what their names end in, and their content. Predictors compress what they write
-themselves.
+"""Compressed files: what their names end in, and their content.
+
+Predictors compress what they write themselves.
 """
 
 from __future__ import annotations

@@ -23,8 +23,9 @@ TYPES = {"F32": np.dtype("float32"), "I32": np.dtype("int32"), "I64": np.dtype("
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], description: Any) -> bytes:
-    """Return arrays with a description as the bytes of a safetensors file; equal ones give equal
-    bytes.
+    """Return arrays with a description as the bytes of a safetensors file.
+
+    Equal ones give equal bytes.
 
     Parameters
     ----------

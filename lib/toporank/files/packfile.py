@@ -1,5 +1,6 @@
-"""Packs: many graphs in one memory-mapped safetensors file. `building.packing` writes such
-files.
+"""Packs: many graphs in one memory-mapped safetensors file.
+
+`building.packing` writes such files.
 """
 
 from __future__ import annotations

@@ -78,9 +78,7 @@ def table_text(
 
 class _Lines(list[str]):
     def write(self, line: str) -> None:
-        """Keep a line that ends in \\r\\n, as it does so that the writer quotes a text with
-        either.
-        """
+        """Keep a line that ends in \r\n, as it does so that the writer quotes a text with either."""
         self.append(f"{line[:-2]}\n")
 
 

@@ -132,8 +132,9 @@ def _has_row_names(header: list[str], lines: list[tuple[int, list[str]]]) -> boo
 
 
 def _values(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and values of each row that is not blank. Raises csv.Error where quotes do not
-    close.
+    """Line number and values of each row that is not blank.
+
+    Raises csv.Error where quotes do not close.
     """
     reader = csv.reader(
         io.StringIO(text, newline=""),

@@ -1,3 +1,4 @@
-"""What a user brings: decoys and their targets, labels, natives, and what predictors say
-(`confidence`).
+"""What a user brings.
+
+Decoys and their targets, labels, natives, and what predictors say (`confidence`).
 """

@@ -1,5 +1,6 @@
-"""Which decoys are models of one complex. Their sequences decide; folders only name what belongs
-together.
+"""Which decoys are models of one complex.
+
+Their sequences decide; folders only name what belongs together.
 
 A folder may hold the best models of forty pairs of proteins, and the models of one complex may lie
 in the folders of four predictors. Chains of nearly the same sequence are of one kind, whatever they
@@ -135,8 +136,9 @@ def group(
 
 
 def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
-    """A decoy for each model of a file; one for an ensemble of a single chain, which is no
-    complex.
+    """A decoy for each model of a file.
+
+    One for an ensemble of a single chain, which is no complex.
     """
     if sketch is None or decoy.refused or sketch.decoys == (0,):
         return [decoy]
@@ -160,8 +162,9 @@ def _joined(
     sketches: Sketches,
     separate: Mapping[str, tuple],
 ) -> list[Models]:
-    """The complexes of all folders; the same complex of several folders is one, unless these differ
-    in `separate`.
+    """The complexes of all folders.
+
+    The same complex of several folders is one, unless these differ in `separate`.
     """
     alike: dict[tuple, list[Models]] = {}
     for folder, of_folder in complexes.items():
@@ -180,8 +183,9 @@ def _joined(
 
 
 def _same_proteins(first: Models, second: Models, sketches: Sketches) -> bool:
-    """Whether each chain of one complex has a chain of the other without a single exchange: no
-    mutant.
+    """Whether each chain of one complex has a chain of the other without a single exchange.
+
+    No mutant.
     """
     of_first = _longest(first, sketches)
     of_second = _longest(second, sketches)
@@ -234,8 +238,9 @@ def _folders(models: Iterable[Model]) -> list[str]:
 
 
 def common_name(names: list[str], numbers: bool = False) -> str:
-    """Return the parts that all names share, but for those that name no complex; empty if they
-    share none.
+    """Return the parts that all names share, but for those that name no complex.
+
+    Empty if they share none.
 
     Parameters
     ----------
@@ -312,8 +317,9 @@ def _names_of(models: Iterable[Model]) -> dict[int, tuple[str, ...]]:
 def _lacking(
     model: Model, usual: Mapping[int, int], names: Mapping[int, tuple[str, ...]]
 ) -> str:
-    """Which chains a model lacks that most models of its target have, in words; empty if it has
-    them all.
+    """Which chains a model lacks that most models of its target have, in words.
+
+    Empty if it has them all.
     """
     copies = Counter(model.kinds.values())
     lost: list[str] = []

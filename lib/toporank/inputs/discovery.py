@@ -1,5 +1,6 @@
-"""The decoys of a folder with their targets: the folder is listed once, and each file is read
-once.
+"""The decoys of a folder with their targets.
+
+The folder is listed once, and each file is read once.
 """
 
 from __future__ import annotations
@@ -93,8 +94,9 @@ def decoys_of(
 
 
 def _several_molecules(sketches: Sketches) -> list[str]:
-    """Which chains are or may be several molecules of one name: a sentence about the first such
-    file, or none.
+    """Which chains are or may be several molecules of one name.
+
+    A sentence about the first such file, or none.
     """
     files = [path for path, sketch in sketches.items() if sketch and sketch.notes]
     if not files:
@@ -153,8 +155,9 @@ def _look(path: str, keep: Keep | None = None) -> Sketch | None:
 
 
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
-    """What was seen before: path → state of the file and its sketch; nothing where that is damaged
-    or of another version.
+    """What was seen before: path → state of the file and its sketch.
+
+    Nothing where that is damaged or of another version.
     """
     cached = {}
     try:

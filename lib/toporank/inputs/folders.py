@@ -51,8 +51,9 @@ class _Place(NamedTuple):
 
 
 def _place(folders: Folders, file: os.DirEntry | None) -> _Place:
-    """The place of a structure: samples of a predictor lie in folders of their own, but are of one
-    target.
+    """The place of a structure.
+
+    Samples of a predictor lie in folders of their own, but are of one target.
     """
     above = (
         folders[:-1]
@@ -75,8 +76,9 @@ def _claim(holder: Folders, holders: set[Folders]) -> Folders:
 
 
 def _labels(claims: Iterable[Folders]) -> dict[Folders, str]:
-    """Folders of a target → what it is called: the last of them, and before it what tells it from
-    others.
+    """Folders of a target → what it is called.
+
+    The last of them, and before it what tells it from others.
 
     >>> _labels([("a", "out", "one"), ("b", "out", "one"), ("b", "out", "two")])
     {('a', 'out', 'one'): 'a_one', ('b', 'out', 'one'): 'b_one', ('b', 'out', 'two'): 'two'}
@@ -99,8 +101,9 @@ def _labels(claims: Iterable[Folders]) -> dict[Folders, str]:
 
 
 def _telling(claim: Folders, folders: list[Folders]) -> list[str]:
-    """The folders above a target that tell it from others; all, where the others are not equally
-    deep.
+    """The folders above a target that tell it from others.
+
+    All, where the others are not equally deep.
     """
     above = claim[:-1]
     if len(set(map(len, folders))) > 1:
@@ -211,8 +214,9 @@ def passed_over(
 
 
 def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
-    """One line, if there are any: the number of files that look like structures but are not read,
-    with one example.
+    """One line, if there are any.
+
+    The number of files that look like structures but are not read, with one example.
     """
     if not files:
         return []
@@ -235,8 +239,9 @@ def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
 
 
 def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
-    """Return the folder with the folders of all targets: the given one, or one below it, where
-    nothing lies beside.
+    """Return the folder with the folders of all targets.
+
+    The given one, or one below it, where nothing lies beside.
 
     >>> model = "out/predictions/one/one_model_0.cif"
     >>> common_folder(Path("out"), [Decoy("ds", "one", "one_model_0", model)])
@@ -254,8 +259,9 @@ def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
 
 
 def part_to_score(output: Path) -> Path:
-    """Return the folder with the models in the output of a program: its last step, or where they
-    lie deeper down.
+    """Return the folder with the models in the output of a program.
+
+    Its last step, or where they lie deeper down.
 
     Raises
     ------

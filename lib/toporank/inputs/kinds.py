@@ -35,8 +35,9 @@ INDEXED = 64
 
 
 def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
-    """Sequence → its kind, a number: that of the first sequence of the kind, in order of length and
-    letters.
+    """Sequence → its kind, a number.
+
+    That of the first sequence of the kind, in order of length and letters.
     """
     ordered = sorted(set(sequences), key=lambda s: (-len(s), s))
     kinds = _kinds_of_proteins(
@@ -89,8 +90,9 @@ def _share(n: int, kmers: Sample, first: Sample) -> float:
 
 
 def same_kind(one: str, other: str) -> bool:
-    """Return whether two sequences are of one kind: the same protein, but for cut ends, missing
-    loops or a few exchanges.
+    """Return whether two sequences are of one kind.
+
+    The same protein, but for cut ends, missing loops or a few exchanges.
 
     Peptides of one kind have the same letters, wherever both are known.
     """
@@ -105,16 +107,18 @@ def same_kind(one: str, other: str) -> bool:
 
 
 def same_protein(one: str, other: str) -> bool:
-    """Return whether two sequences of one kind have no exchange: ends and loops may be missing of
-    either.
+    """Return whether two sequences of one kind have no exchange.
+
+    Ends and loops may be missing of either.
     """
     between = _between(*sorted((one, other), key=len))
     return not any(a and b for a, b in between)
 
 
 def exchanges(one: str, other: str) -> int:
-    """Return how many residues of two sequences of one kind are others: within the chains, and
-    where both are known.
+    """Return how many residues of two sequences of one kind are others.
+
+    Within the chains, and where both are known.
 
     Loops that either lacks are no exchanges, and neither are the tags and tails of chains that
     differ in length.

@@ -1,5 +1,6 @@
-"""The files below a folder, at any depth: structures, archives, and what looks like a structure and
-is not read.
+"""The files below a folder, at any depth.
+
+Structures, archives, and what looks like a structure and is not read.
 """
 
 from __future__ import annotations
@@ -99,8 +100,9 @@ class _Walk:
                 self._folder(entry, (*folders, name), of_decoys)
 
     def _is_new(self, entry: os.DirEntry, folders: Folders) -> bool:
-        """Whether a folder was not visited yet and is not around the given one; links at the first
-        level may repeat.
+        """Whether a folder was not visited yet and is not around the given one.
+
+        Links at the first level may repeat.
         """
         place = os.path.realpath(entry.path)
         if self._root == place or self._root.startswith(place.rstrip("/") + "/"):
@@ -168,8 +170,9 @@ def listing(folder: Path) -> Listing:
 
 
 def _last_step(run: Path, names: Iterable[str]) -> str | None:
-    """The last step of a run of HADDOCK that has models, as a path below the run; None in any other
-    folder. names : of what is in it.
+    """The last step of a run of HADDOCK that has models, as a path below the run.
+
+    None in any other folder. names : of what is in it.
     """
     numbers = {}
     for name in names:
@@ -191,8 +194,9 @@ def _has_models(folder: Path) -> bool:
 
 
 def last_step(run: Path) -> Path | None:
-    """Return the last step of a run of HADDOCK that has models; None if the folder is no run of
-    HADDOCK.
+    """Return the last step of a run of HADDOCK that has models.
+
+    None if the folder is no run of HADDOCK.
     """
     step = _last_step(run, os.listdir(run))
     return run / step if step else None

@@ -1,5 +1,6 @@
-"""Mutants that are models of one target: nearly the same sequences, which may be what a user wants
-to tell apart.
+"""Mutants that are models of one target.
+
+Nearly the same sequences, which may be what a user wants to tell apart.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ MOST = 10
 
 
 def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
-    """Return where models of a target are of different proteins: a sentence about the first such
-    target, or none.
+    """Return where models of a target are of different proteins.
+
+    A sentence about the first such target, or none.
     """
     variants: dict[str, str] = {}
     for target, decoys in groupby(grouped.decoys, key=lambda decoy: decoy.target):

@@ -121,8 +121,9 @@ def _entry(name: str) -> str:
 
 
 def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
-    """Return what to tell a user about natives and targets that do not belong together: at most one
-    sentence of each kind.
+    """Return what to tell a user about natives and targets that do not belong together.
+
+    At most one sentence of each kind.
     """
     targets = sorted(targets)
     of_targets, unclear = natives_of(natives, targets)

@@ -1,5 +1,6 @@
-"""The partners of decoys by the chains of their files: those that somebody names, and those by
-nature.
+"""The partners of decoys by the chains of their files.
+
+Those that somebody names, and those by nature.
 
 Where nobody names partners, chains that are one body by nature are one partner.
 
@@ -26,8 +27,9 @@ PairKinds = tuple[str, int, int]
 
 
 def natural_partners(grouped: Grouped) -> dict[DecoyKey, str]:
-    """Return the partners by nature, by the chains of each decoy's own file; decoys whose chains
-    are all one have none.
+    """Return the partners by nature, by the chains of each decoy's own file.
+
+    Decoys whose chains are all one have none.
 
     Chains of two kinds belong together in all models of a target if they do so in half of those
     that have both, or more.
@@ -91,8 +93,9 @@ def _kinds(pair: Pair, chains: Mapping[str, int]) -> PairKinds:
 def _pairs(
     chains: Mapping[str, int], seen: Iterable[Pair], belonging: list[PairKinds]
 ) -> list[Pair]:
-    """The pairs of a model: those that are seen in it and, of the chains that are left, those that
-    belong together.
+    """The pairs of a model.
+
+    Those that are seen in it and, of the chains that are left, those that belong together.
 
     chains : of the model, with their kinds. Of several copies that are left, the first two are a
     pair, and so on.
@@ -161,8 +164,10 @@ class _NamedPartners(NamedTuple):
 def _named_partners(
     partners: Mapping[DecoyKey, str], grouped: Grouped
 ) -> list[_NamedPartners]:
-    """Partners, each with the decoy whose names count: of those that have all, the one after which
-    `comparing.correspondence` calls the chains of the target, and so do hints and tables.
+    """Partners, each with the decoy whose names count.
+
+    Of those that have all, the one after which `comparing.correspondence` calls the chains of
+    the target, and so do hints and tables.
     """
     together: dict[tuple[str, str], list[DecoyKey]] = {}
     for key, text in partners.items():

@@ -232,8 +232,9 @@ def _predictor_and_files(model: Path) -> tuple[Predictor | None, SideFiles | Non
 
 
 def names_of(predictor: Predictor, stem: str) -> dict[str, str]:
-    """Return what stands in the names of the files of a model, by group; empty where the model is
-    called otherwise.
+    """Return what stands in the names of the files of a model, by group.
+
+    Empty where the model is called otherwise.
 
     Parameters
     ----------
@@ -282,8 +283,9 @@ def named_by(model: Path) -> str:
 
 
 def program_of(path: str | os.PathLike) -> str:
-    """Return the program that wrote a model, by its path and the files of its confidence; `PLAIN`
-    if none is known.
+    """Return the program that wrote a model, by its path and the files of its confidence.
+
+    `PLAIN` if none is known.
 
     >>> program_of("out/pred.model_idx_0.cif"), program_of("mine/model_3.pdb")
     ('Chai-1', 'Plain structure files')

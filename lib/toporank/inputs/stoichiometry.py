@@ -19,9 +19,7 @@ lacks a chain, or has one too many; otherwise it is another complex.
 
 
 class Model(NamedTuple):
-    """A decoy before it has its target. folder : that its path says. kinds : of its chains by
-    name.
-    """
+    """A decoy before it has its target. folder : that its path says. kinds : of its chains by name."""
 
     decoy: Decoy
     folder: str
@@ -67,9 +65,7 @@ def complexes_of(models: list[Model]) -> list[list[Model]]:
 
 
 def _join_single_chains(parts: dict[Copies, list[Model]]) -> None:
-    """Models of one chain alone are of the most frequent complex of copies of it, if there is
-    one.
-    """
+    """Models of one chain alone are of the most frequent complex of copies of it, if there is one."""
     oligomers: dict[int, list[Copies]] = {}
     for copies in parts:
         kind, n = copies[0]
@@ -107,8 +103,9 @@ def _is_broken(counts: Counter[int], n: int, usual: Counter[int], n_usual: int) 
 
 
 def usual_chains(models: Iterable[Model]) -> dict[int, int]:
-    """Return kind → copies that more than half of the models have; kinds that fewer models have are
-    left out.
+    """Return kind → copies that more than half of the models have.
+
+    Kinds that fewer models have are left out.
 
     Models of a single chain count only where there are no others: a single chain is no complex.
     """

@@ -1,5 +1,6 @@
-"""A folder in which archives lie beside structures, as a folder in which they are unpacked; the
-rest are links.
+"""A folder in which archives lie beside structures, as a folder in which they are unpacked.
+
+The rest are links.
 """
 
 from __future__ import annotations
@@ -24,9 +25,7 @@ SINGLE = ".single"
 
 
 class Gathered(NamedTuple):
-    """folder : to look for structures in. notes : what TopoRank did with archives, a sentence
-    each.
-    """
+    """folder : to look for structures in. notes : what TopoRank did with archives, a sentence each."""
 
     folder: Path
     notes: list[str]
@@ -109,8 +108,9 @@ def _is_structure(filename: str) -> bool:
 
 
 def _prepare(to: Path, source: Path) -> None:
-    """Make the folder, or see that it replaces the same one and take out its links. Raises
-    ConfigError.
+    """Make the folder, or see that it replaces the same one and take out its links.
+
+    Raises ConfigError.
     """
     about = {"folder": str(source.absolute())}
     if os.path.lexists(to):
@@ -170,8 +170,9 @@ def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path
 
 
 def _unpack_into(to: Path, archive: Path) -> Path:
-    """The folder with the files of an archive; those of an archive that is called like a structure
-    are linked.
+    """The folder with the files of an archive.
+
+    Those of an archive that is called like a structure are linked.
 
     `model_1.pdb.zip` is no job but a compressed structure. Raises ConfigError as `unpacked` does.
     """
@@ -188,8 +189,9 @@ def _unpack_into(to: Path, archive: Path) -> Path:
 
 
 def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
-    """Folder of decoys → the archive that all of them were in, as a path below `folder`; others
-    are left out.
+    """Folder of decoys → the archive that all of them were in, as a path below `folder`.
+
+    Others are left out.
 
     Parameters
     ----------
@@ -220,8 +222,9 @@ def _around(place: Path, name: str) -> bool:
 
 
 def _unpacked_place(place: Path, folder: Path) -> str:
-    """The innermost folder around a place, below `folder`, into which an archive was unpacked;
-    empty without any.
+    """The innermost folder around a place, below `folder`, into which an archive was unpacked.
+
+    Empty without any.
     """
     while folder in place.parents:
         if (place / MARK).is_file():

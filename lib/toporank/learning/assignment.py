@@ -184,9 +184,7 @@ def leaks(rows: Iterable[TargetSplit]) -> list[TargetSplit]:
 
 
 def describe_leaks(rows: list[TargetSplit]) -> str:
-    """Return what leaks, with the pairs named, in one line. rows : as from `leaks`, at least
-    one.
-    """
+    """Return what leaks, with the pairs named, in one line. rows : as from `leaks`, at least one."""
     table = pd.DataFrame(rows)
     n_of_split = table["split"].value_counts().sort_index()
     counts = " and ".join(f"{n} of split {split}" for split, n in n_of_split.items())
@@ -208,8 +206,9 @@ Labelled = TypeVar("Labelled", bound=NamedTuple)
 def decided(
     rows: Iterable[Labelled], split_of: Mapping[tuple[str, str], str], dataset: str
 ) -> list[Labelled]:
-    """Return rows with a split: their own, or that of `split_of`; `test` in a data set that is
-    never trained on.
+    """Return rows with a split: their own, or that of `split_of`.
+
+    `test` in a data set that is never trained on.
     """
     table = []
     for row in rows:

@@ -42,8 +42,9 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class _Part(BaseModel):
-    """A part of a description. Keys that this version does not know are kept: newer ones may write
-    them.
+    """A part of a description.
+
+    Keys that this version does not know are kept: newer ones may write them.
     """
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=True)
@@ -128,8 +129,9 @@ class TrainingSet(_Part):
 
 
 class Provenance(_Part):
-    """What the checkpoint was made with. git : commit of the clone; the networks of a made scorer
-    do not name it.
+    """What the checkpoint was made with. git : commit of the clone.
+
+    The networks of a made scorer do not name it.
     """
 
     git: Text = ""
@@ -167,8 +169,9 @@ def describe(content: dict[str, Any]) -> str:
 
 
 def read_description(path: Path | str) -> dict[str, Any]:
-    """Return the description of a checkpoint. Runs no code from it, and needs torch for a file of
-    torch alone.
+    """Return the description of a checkpoint.
+
+    Runs no code from it, and needs torch for a file of torch alone.
 
     A checkpoint of TopoQA does not describe itself; its description is derived from its tensors and
     says so under `origin`. It has no run, seed, epoch, metrics, selection, training set or
@@ -204,8 +207,9 @@ def is_of_torch(path: Path) -> bool:
 
 
 def read_of_torch(path: Path) -> dict[Any, Any]:
-    """Return what torch wrote into a file, empty where that is not by name. Raises OSError and
-    ValueError.
+    """Return what torch wrote into a file, empty where that is not by name.
+
+    Raises OSError and ValueError.
     """
     # takes seconds, and a scorer has no such file
     from toporank.files import torch_files
@@ -228,8 +232,9 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
-    """Why the scores of a checkpoint are not to be trusted, in a sentence; empty unless it is a
-    toy.
+    """Why the scores of a checkpoint are not to be trusted, in a sentence.
+
+    Empty unless it is a toy.
 
     n_targets : that all networks of a scorer learned from together; otherwise those of the
     checkpoint count. A fine-tuned one has also learned from the targets of its parent. A checkpoint

@@ -13,8 +13,9 @@ from toporank.learning.out_of_fold import ALL, read_metrics
 
 
 def conclusion(out: Path, datasets: Iterable[str], scorer: Path | None) -> list[str]:
-    """Return one paragraph: how good the scorer ranks, against what, on how many clusters, and what
-    to type next.
+    """Return one paragraph.
+
+    How good the scorer ranks, against what, on how many clusters, and what to type next.
 
     Parameters
     ----------
@@ -40,8 +41,9 @@ def conclusion(out: Path, datasets: Iterable[str], scorer: Path | None) -> list[
 
 
 def _cross_validated(out: Path) -> str:
-    """Return how good the networks are on targets that they were trained without; empty without
-    cross-validation.
+    """Return how good the networks are on targets that they were trained without.
+
+    Empty without cross-validation.
     """
     table = out / layout.FOLD_METRICS
     if not table.exists():
@@ -61,9 +63,7 @@ def _cross_validated(out: Path) -> str:
 
 
 def _validated(out: Path, datasets: Iterable[str]) -> str:
-    """Return how good the scorer is on the validation targets of the first data set that has
-    some.
-    """
+    """Return how good the scorer is on the validation targets of the first data set that has some."""
     for dataset in datasets:
         path = out / layout.EVALUATION.format(dataset=dataset)
         summary = (

@@ -175,8 +175,9 @@ def loader(
 
 
 def epoch_order(indices: Ints, levels: Sequence[Ints], seed: int, epoch: int) -> Ints:
-    """Return the training graphs in the order in which an epoch sees them; seed and epoch alone
-    decide.
+    """Return the training graphs in the order in which an epoch sees them.
+
+    Seed and epoch alone decide.
 
     Parameters
     ----------
@@ -276,8 +277,9 @@ def set_statistics(
 
 
 def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
-    """Return mean and standard deviation of each column over tables (n, k) with the same columns:
-    float32, (k,) each.
+    """Return mean and standard deviation of each column over tables (n, k) with the same columns.
+
+    Float32, (k,) each.
 
     A column of zeros and ones is a yes or no and is not scaled: 0 and 1. A constant column becomes
     zeros: its standard deviation counts as 1. One pass over the tables (Chan, Golub & LeVeque 1983,

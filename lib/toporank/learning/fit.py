@@ -137,8 +137,9 @@ def _module(
 
 
 def seed_everything(seed: int, threads: int) -> None:
-    """One seed for weights, dropout and order; a fixed number of threads, since sums depend on
-    it.
+    """One seed for weights, dropout and order.
+
+    A fixed number of threads, since sums depend on it.
     """
     # what deterministic algorithms need on a GPU
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -171,8 +172,9 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
 
 
 def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
-    """Train nothing of these parts. Raises ConfigError when one does not exist or nothing is left
-    to train.
+    """Train nothing of these parts.
+
+    Raises ConfigError when one does not exist or nothing is left to train.
     """
     names = [f"{name}." for name, _ in network.named_parameters()]
     for part in parts:
@@ -274,8 +276,9 @@ def _not_finite(error: NotFiniteError, store: GraphStore, epoch: int) -> str:
 
 
 def epoch_table(folder: Path) -> pd.DataFrame:
-    """Return one row an epoch: learning rate, training loss and what was measured on the validation
-    decoys.
+    """Return one row an epoch.
+
+    Learning rate, training loss and what was measured on the validation decoys.
 
     A run that was interrupted has several tables; an epoch that was trained again counts as in the
     later one.

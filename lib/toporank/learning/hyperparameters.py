@@ -1,5 +1,6 @@
-"""How networks are trained, and which result counts: the section `training` of the
-configuration.
+"""How networks are trained, and which result counts.
+
+The section `training` of the configuration.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ ON_ONE_CPU = {"accelerator": "cpu", "devices": 1}
 
 
 def shape_of(hyperparameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the hyper-parameters that decide on the weights; older checkpoints do not have
-    `local`.
+    """Return the hyper-parameters that decide on the weights.
+
+    Older checkpoints do not have `local`.
     """
     with_local = {"local": False, **hyperparameters}
     return {key: with_local[key] for key in SHAPE_KEYS}
@@ -455,7 +457,8 @@ class Training(Hardware):
 
     @property
     def gpus(self) -> int:
-        """GPUs of one run to request from a scheduler; with `auto` unknown before the run
-        starts.
+        """GPUs of one run to request from a scheduler.
+
+        With `auto` unknown before the run starts.
         """
         return self.devices if self.trainer["accelerator"] in ("gpu", "cuda") else 0

@@ -1,5 +1,6 @@
-"""The network as Lightning trains it: the loss, what is measured on the validation decoys,
-optimiser, checkpoints.
+"""The network as Lightning trains it.
+
+The loss, what is measured on the validation decoys, optimiser, checkpoints.
 """
 
 from __future__ import annotations
@@ -213,8 +214,9 @@ class ScorerTraining(pl.LightningModule):
             log.info(self._progress(values))
 
     def _progress(self, values: dict[str, Any]) -> str:
-        """Return a line about an epoch: how far the run is, how good, and how long it may still
-        take.
+        """Return a line about an epoch.
+
+        How far the run is, how good, and how long it may still take.
         """
         epochs_done = self.current_epoch + 1
         seconds_an_epoch = (time.monotonic() - self.started) / (
@@ -264,8 +266,9 @@ def dockq_loss(name: str, predicted: Tensor, dockq: Tensor) -> Tensor:
 def local_loss(
     edge_logit: Tensor, edge_y: Tensor, edge_graph: Tensor, n_graphs: int
 ) -> Tensor | None:
-    """Return the mean cross-entropy of the local quality of edges: over the edges of a graph, then
-    over graphs.
+    """Return the mean cross-entropy of the local quality of edges.
+
+    Over the edges of a graph, then over graphs.
 
     edge_logit, edge_y : (E,), predicted as a logit, and true; nan where unknown. edge_graph : (E,),
     the graph of each edge. Edges and graphs without a native do not count; None where no edge has

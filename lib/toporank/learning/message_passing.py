@@ -1,5 +1,6 @@
-"""The network in PyTorch Geometric: what is trained, and the published network that ours is
-compared with.
+"""The network in PyTorch Geometric.
+
+What is trained, and the published network that ours is compared with.
 
 Importing this module imports PyTorch Geometric, which takes seconds; scoring does not need it.
 """
@@ -18,8 +19,9 @@ from toporank.learning.network import Attention, DockQNet, NetworkOutput
 
 
 class FusedGATv2Conv(GATv2Conv):
-    """PyG's GATv2 message passing with edge vectors, averaged over heads; loops compute it where
-    they can.
+    """PyG's GATv2 message passing with edge vectors, averaged over heads.
+
+    Loops compute it where they can.
 
     A drop-in for `GATv2Conv(hidden, hidden, heads, concat=False, edge_dim=hidden,
     add_self_loops=False)` for edges that are sorted by destination. On a GPU, in bfloat16 and

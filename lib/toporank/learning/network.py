@@ -72,8 +72,9 @@ class EdgeAwareGATv2(nn.Module):
         edge_attr: Tensor,
         embedding: nn.Linear | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Return new vectors of nodes (n, hidden) and edges (E, hidden); parameters as in
-        `attend`.
+        """Return new vectors of nodes (n, hidden) and edges (E, hidden).
+
+        Parameters as in `attend`.
         """
         x = self.attention(x, edge_index, edge_attr, embedding)
         if can_loop(x):
@@ -90,8 +91,9 @@ class EdgeAwareGATv2(nn.Module):
 
 
 class LocalHead(nn.Module):
-    """Predicts the local quality of edges; both directions of an edge differ in the vector of the
-    edge alone.
+    """Predicts the local quality of edges.
+
+    Both directions of an edge differ in the vector of the edge alone.
     """
 
     def __init__(self, hidden: int):
@@ -260,8 +262,9 @@ class DockQNet(nn.Module):
         return x, edge_attr
 
     def _local_means(self, edge_logit: Tensor, batch: GraphBatch) -> list[Tensor]:
-        """Return the mean local quality of all edges and, if known, of those in contact: (B, 1)
-        each.
+        """Return the mean local quality of all edges and, if known, of those in contact.
+
+        (B, 1) each.
         """
         quality = torch.sigmoid(edge_logit).unsqueeze(1)
         n_graphs = len(batch.index)

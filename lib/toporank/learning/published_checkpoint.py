@@ -1,5 +1,6 @@
-"""Checkpoints of TopoQA, the published implementation: what they look like and what they become
-here.
+"""Checkpoints of TopoQA, the published implementation.
+
+What they look like and what they become here.
 
 Such a file is recognised by the names of its tensors. Its network is ours under other names, but
 for the edge update, which it computes once for each head and then averages; being linear, that is
@@ -71,8 +72,9 @@ DIMENSIONS = {
 
 
 def describe(state: Any, path: Path) -> dict[str, Any] | None:
-    """Return the description of a TopoQA checkpoint as `checkpoint.read_description` does; None for
-    any other.
+    """Return the description of a TopoQA checkpoint as `checkpoint.read_description` does.
+
+    None for any other.
 
     state : its `state_dict`. path : the file, for messages.
     Raises CheckpointError when the network takes other columns than the features of TopoQA have.
@@ -130,8 +132,9 @@ def published_shapes(
 
 
 def network_weights(state: dict[str, Any], heads: int) -> dict[str, Any]:
-    """Return the state of our `DockQNet` from theirs, which has `published_shapes`; values are
-    tensors or arrays.
+    """Return the state of our `DockQNet` from theirs, which has `published_shapes`.
+
+    Values are tensors or arrays.
     """
     weights = {new: state[old] for old, new in RENAMED.items()}
     for old, new in AVERAGED.items():

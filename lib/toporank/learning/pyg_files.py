@@ -1,5 +1,6 @@
-"""Graphs as files of PyTorch Geometric: those that TopoRank publishes, and those of another
-pipeline.
+"""Graphs as files of PyTorch Geometric.
+
+Those that TopoRank publishes, and those of another pipeline.
 
 torch opens them with `weights_only`, so that no file can run code.
 """
@@ -46,8 +47,9 @@ NAMES_OF_DECOY = ("name", "decoy", "model")
 
 
 def as_file(stage: str, artefact: bytes) -> bytes:
-    """Return the content of the file that shows an artefact; the same artefact gives the same
-    bytes.
+    """Return the content of the file that shows an artefact.
+
+    The same artefact gives the same bytes.
 
     Parameters
     ----------
@@ -127,8 +129,9 @@ def read_pt(path: Path | str) -> Data:
 
 
 def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
-    """Read all graphs once and check that they are alike: the first says how many columns all must
-    have.
+    """Read all graphs once and check that they are alike.
+
+    The first says how many columns all must have.
 
     Parameters
     ----------
@@ -326,8 +329,9 @@ def _without_folder_and_ending(name: str) -> str:
 
 
 def _text(saved: dict[str, Any], keys: Iterable[str]) -> str:
-    """Return the first text under one of these names, in the metadata or beside it; empty
-    without.
+    """Return the first text under one of these names, in the metadata or beside it.
+
+    Empty without.
     """
     metadata = saved.get("metadata")
     places = [metadata, saved] if isinstance(metadata, dict) else [saved]

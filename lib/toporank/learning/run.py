@@ -45,8 +45,9 @@ class Run:
 
     @classmethod
     def parse(cls, name: str, parameters: dict[str, Any], parent: Path | None) -> Run:
-        """Return the run that the parameters of a rule describe. A fine-tuned network has the shape
-        of its parent.
+        """Return the run that the parameters of a rule describe.
+
+        A fine-tuned network has the shape of its parent.
         """
         hyperparameters = parameters["hyperparameters"]
         if parent is not None:

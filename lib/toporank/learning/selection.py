@@ -123,8 +123,9 @@ def winner(table: pd.DataFrame, rule: str) -> dict[str, Any]:
 
 
 def winners(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the winner under each rule: what the other rules would have chosen, and with what
-    regret.
+    """Return the winner under each rule.
+
+    What the other rules would have chosen, and with what regret.
     """
     return pd.DataFrame([winner(table, rule) for rule in CHECKPOINT_OF])
 

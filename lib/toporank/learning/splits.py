@@ -1,5 +1,6 @@
-"""The graphs that a run learns from and that judge it. Needs no torch: a finished run is recognised
-by them.
+"""The graphs that a run learns from and that judge it.
+
+Needs no torch: a finished run is recognised by them.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ def open_graphs(
     splits: Path | None = None,
     fold: int | None = None,
 ) -> PackedGraphs:
-    """Return the graphs of all packs with their splits: `train` only in `packs`, `val` only in
-    `validation`.
+    """Return the graphs of all packs with their splits.
+
+    `train` only in `packs`, `val` only in `validation`.
 
     A pack belongs to the data set that its folder is named after, as `layout` has it.
 
@@ -61,8 +63,9 @@ def open_graphs(
 
 
 def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
-    """Return the positions of the labelled graphs of a split, by target and decoy name. Raises
-    ConfigError if none.
+    """Return the positions of the labelled graphs of a split, by target and decoy name.
+
+    Raises ConfigError if none.
     """
     chosen = np.flatnonzero((graphs.split == split) & ~np.isnan(graphs.dockq))
     if not len(chosen):
@@ -106,8 +109,9 @@ def check_trainable(graphs: PackedGraphs, *, learns_local: bool) -> None:
 
 
 def fingerprint(graphs: PackedGraphs) -> str:
-    """Return a digest of what is learned from and what judges it: the labelled graphs of both
-    splits.
+    """Return a digest of what is learned from and what judges it.
+
+    The labelled graphs of both splits.
 
     Their numbers, labels, local qualities, targets and order count, and what their features are.
     Other graphs of the packs, in which pack a graph is and where, do not.

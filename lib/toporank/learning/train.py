@@ -139,8 +139,9 @@ def _counts(graphs: PackedGraphs) -> dict[str, Any]:
 def _remembered(
     run: Run, graphs: PackedGraphs, tables: Iterable[Path]
 ) -> dict[str, Any]:
-    """Return the chains of the training targets and of the parent's, under `chains`; nothing where
-    some are unknown.
+    """Return the chains of the training targets and of the parent's, under `chains`.
+
+    Nothing where some are unknown.
     """
     rows: list[ChainRow] = []
     for table in tables:
@@ -203,8 +204,9 @@ def _key(run: Run, training_set: dict[str, Any]) -> str:
 
 
 def _is_finished(folder: Path) -> bool:
-    """Return whether all files of a run have the bytes they were finished with; what is damaged is
-    deleted.
+    """Return whether all files of a run have the bytes they were finished with.
+
+    What is damaged is deleted.
     """
     if not (folder / CHECKSUMS).exists():
         return False

@@ -134,8 +134,9 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
 
 
 def _saved_tensors(path: Path) -> dict[str, Any]:
-    """Return the tensors of a checkpoint by the names of their weights. Raises OSError and
-    ValueError.
+    """Return the tensors of a checkpoint by the names of their weights.
+
+    Raises OSError and ValueError.
     """
     if not is_of_torch(path):
         return load_file(path)
@@ -147,8 +148,9 @@ def _saved_tensors(path: Path) -> dict[str, Any]:
 def _checked(
     saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Tensor]:
-    """Return the tensors of these names and shapes in float32. Raises ValueError where one is not
-    so in the file.
+    """Return the tensors of these names and shapes in float32.
+
+    Raises ValueError where one is not so in the file.
     """
     for name, shape in shapes.items():
         tensor = saved.get(name)
@@ -175,8 +177,9 @@ def _checked(
 
 
 def network_bytes(path: Path | str) -> bytes:
-    """Return the network of a checkpoint as a scorer has it: its weights and its description as
-    safetensors.
+    """Return the network of a checkpoint as a scorer has it.
+
+    Its weights and its description as safetensors.
 
     The description does not name the commit at which it was trained, so that the same code makes
     the same bytes.
@@ -211,8 +214,9 @@ def check_fits(
 
 
 class Predicted(NamedTuple):
-    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph;
-    shape (B,) each.
+    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph.
+
+    Shape (B,) each.
 
     residues : predicted local quality of every node, one graph after another: the mean over the
         edges that point to it, nan where there are none; shape (n,).

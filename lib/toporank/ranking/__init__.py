@@ -1,3 +1,4 @@
-"""A scored data set as tables: ranking, interfaces, residues, targets that training knew, metrics
-against labels.
+"""A scored data set as tables.
+
+Ranking, interfaces, residues, targets that training knew, metrics against labels.
 """

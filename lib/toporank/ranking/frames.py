@@ -27,8 +27,9 @@ def typed(frame: pd.DataFrame, kinds: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def write_frame(path: Path | str, frame: pd.DataFrame) -> None:
-    """Write a table as CSV; unknown values are empty cells, and no name becomes a formula of a
-    spreadsheet.
+    """Write a table as CSV.
+
+    Unknown values are empty cells, and no name becomes a formula of a spreadsheet.
     """
     cells = frame.astype(object).where(frame.notna(), None)
     write_rows(path, list(frame.columns), cells.itertuples(index=False, name=None))

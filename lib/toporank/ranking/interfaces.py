@@ -30,8 +30,9 @@ a chain lacks.
 
 
 class InterfaceRow(NamedTuple):
-    """Two partners of a decoy that touch in some decoy of its target; numbers are None where they
-    are not known.
+    """Two partners of a decoy that touch in some decoy of its target.
+
+    Numbers are None where they are not known.
 
     Attributes
     ----------
@@ -130,8 +131,9 @@ def _row(
 def scored_interfaces(
     table: Iterable[InterfaceRow], scores: Iterable[Score]
 ) -> list[InterfaceRow]:
-    """Return the table with scores of interfaces; the only interface of a decoy has the score of
-    the decoy.
+    """Return the table with scores of interfaces.
+
+    The only interface of a decoy has the score of the decoy.
 
     What cannot be scored, for instance since its few residues are incomplete, has failed.
     """

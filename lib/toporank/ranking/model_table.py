@@ -1,5 +1,6 @@
-"""The table of all models of a data set: how good each is, in which order, and why some have no
-score.
+"""The table of all models of a data set.
+
+How good each is, in which order, and why some have no score.
 """
 
 from __future__ import annotations
@@ -202,8 +203,9 @@ def _ranked(table: pd.DataFrame, order_by: str) -> pd.DataFrame:
 
 
 def _cluster_ranks(table: pd.DataFrame) -> pd.Series:
-    """The rank of the cluster of each decoy: by the mean score of its best `BEST_OF_CLUSTER`
-    decoys.
+    """The rank of the cluster of each decoy.
+
+    By the mean score of its best `BEST_OF_CLUSTER` decoys.
     """
     keys = ["target", "cluster"]
     members = table[
@@ -237,8 +239,9 @@ def write_models_and_details(
 
 
 def read_models(models: Path | str, details: Path | str | None = None) -> pd.DataFrame:
-    """Read models.csv, and the columns of details.csv where that is given: the table of
-    `model_table`.
+    """Read models.csv, and the columns of details.csv where that is given.
+
+    The table of `model_table`.
     """
     table = read_frame(models, MODEL_COLUMNS)
     if details is None:
@@ -258,8 +261,9 @@ def distinct_models(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_of_each_target(table: pd.DataFrame, listed: int = 10) -> list[str]:
-    """Return a line for each target, at most `listed`: its best model with DockQ, interval and
-    verdict.
+    """Return a line for each target, at most `listed`.
+
+    Its best model with DockQ, interval and verdict.
     """
     first = table.drop_duplicates("target")
     lines = []

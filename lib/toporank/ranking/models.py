@@ -89,8 +89,9 @@ def model_file(folder: Path, row: Any) -> Path:
 
 
 def model(complex_: Complex, residues: pd.DataFrame) -> str:
-    """Return a decoy as mmCIF with quality × 100 as B-factor; what has no quality has 0, and
-    everything that has some more.
+    """Return a decoy as mmCIF with quality × 100 as B-factor.
+
+    What has no quality has 0, and everything that has some more.
     """
     index = {str(name): i for name, i in complex_.index().items()}
     places = (residues["chain"] + ":" + residues["residue"]).map(index)

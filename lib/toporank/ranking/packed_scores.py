@@ -1,5 +1,6 @@
-"""The graphs of another pipeline into scores and a ranking: there are no structures that could be
-compared.
+"""The graphs of another pipeline into scores and a ranking.
+
+There are no structures that could be compared.
 """
 
 from __future__ import annotations

@@ -19,8 +19,9 @@ MOST_CHAINS = 12
 def partners_hint(
     rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None
 ) -> str:
-    """Return which two chains of a target may be one partner, in a sentence; empty if there are two
-    chains.
+    """Return which two chains of a target may be one partner, in a sentence.
+
+    Empty if there are two chains.
 
     Where partners are given, the sentence says that models do not have the same ones, or that they
     part the chains of an antibody; otherwise it is empty. Two chains may be one partner if they
@@ -72,8 +73,9 @@ def _parted_antibody(
     always: Iterable[str],
     antibody: Mapping[str, tuple[ImmuneDomain, ...]],
 ) -> str:
-    """A sentence where the two chains of an antibody are in different partners that were given;
-    otherwise empty.
+    """A sentence where the two chains of an antibody are in different partners that were given.
+
+    Otherwise empty.
 
     They are the only chains with a variable domain in their partners; two heavy ones would be of
     two antibodies. always : interfaces of every decoy. antibody : chains with variable domains.
@@ -125,8 +127,9 @@ def _differing_partners(rows: list[InterfaceRow]) -> str:
 
 
 def for_command(hint: str) -> str:
-    """Return a hint as one types it after `toporank score`; in Python and for Snakemake it is as it
-    was.
+    """Return a hint as one types it after `toporank score`.
+
+    In Python and for Snakemake it is as it was.
 
     >>> for_command("if they are one partner, say partners=H+L:A")
     'if they are one partner, say --partners H+L:A'
@@ -138,8 +141,9 @@ def hints(
     table: Iterable[InterfaceRow],
     sequences: Mapping[str, Mapping[str, str]] | None = None,
 ) -> list[str]:
-    """Return which chains may be one partner: a line for each of the first different hints, with
-    the targets it is for.
+    """Return which chains may be one partner.
+
+    A line for each of the first different hints, with the targets it is for.
 
     Parameters
     ----------

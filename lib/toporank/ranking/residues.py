@@ -1,5 +1,7 @@
-"""residues.csv and contacts.csv: how good each interface residue and each contact is thought to
-be, and the decoys for which it is shown.
+"""residues.csv and contacts.csv.
+
+How good each interface residue and each contact is thought to be, and the decoys for which it
+is shown.
 """
 
 from __future__ import annotations
@@ -134,8 +136,9 @@ def _parts(file: Any) -> Iterable[pd.DataFrame]:
 
 
 def why_no_quality(n_scored: int, *, has_residues: bool, has_contacts: bool) -> str:
-    """Return why residues.csv or contacts.csv has no row, in a sentence; empty if both have some,
-    or no decoy is scored.
+    """Return why residues.csv or contacts.csv has no row, in a sentence.
+
+    Empty if both have some, or no decoy is scored.
 
     Parameters
     ----------
@@ -156,8 +159,9 @@ def why_no_quality(n_scored: int, *, has_residues: bool, has_contacts: bool) -> 
 
 
 def leading(table: pd.DataFrame, most: int = SHOWN) -> pd.DataFrame:
-    """Return the scored models that are shown by residue: the first of each of the first ranks of
-    each target.
+    """Return the scored models that are shown by residue.
+
+    The first of each of the first ranks of each target.
 
     Parameters
     ----------

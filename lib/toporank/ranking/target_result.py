@@ -72,8 +72,9 @@ class TargetResult:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> TargetResult:
-        """The inverse of `to_json`. Raises ValueError, KeyError or TypeError where the text is
-        something else.
+        """The inverse of `to_json`.
+
+        Raises ValueError, KeyError or TypeError where the text is something else.
         """
         values = json.loads(text)
         for name, row_type in ROWS.items():
@@ -113,8 +114,9 @@ class TargetCache:
         return result
 
     def keep(self, plan: Sequence[PlannedDecoy], result: TargetResult) -> None:
-        """Keep the result, unless a file could not be used: that it can be read later would not
-        show in the key.
+        """Keep the result, unless a file could not be used.
+
+        That it can be read later would not show in the key.
         """
         unread = any(decoy.size == MISSING.size for decoy in plan if decoy.path)
         unread |= any(row.reason.startswith(CHANGED) for row in result.fates)
@@ -127,8 +129,9 @@ class TargetCache:
             result.digest = entry.sha256
 
     def _key(self, plan: Sequence[PlannedDecoy]) -> dict[str, Any]:
-        """What the result depends on. Where the files lie does not matter, but what lies beside
-        them does.
+        """What the result depends on.
+
+        Where the files lie does not matter, but what lies beside them does.
         """
         folders = {place_of(Path(decoy.path)).parent for decoy in plan if decoy.path}
         decoys = []

@@ -190,8 +190,9 @@ def caveats(
     *,
     several: bool = False,
 ) -> list[str]:
-    """Return what changes what one does with the best model of a target, in sentences; the most
-    important first.
+    """Return what changes what one does with the best model of a target, in sentences.
+
+    The most important first.
 
     Parameters
     ----------
@@ -292,8 +293,9 @@ def _doubt(best: pd.Series, stated: Confidence | None) -> str:
 
 
 def lost(decoys: pd.DataFrame) -> str:
-    """Return `2 of 10 models have no score: 1 chain missing, 1 unreadable`, or nothing; copies do
-    not count.
+    """Return `2 of 10 models have no score: 1 chain missing, 1 unreadable`, or nothing.
+
+    Copies do not count.
     """
     distinct = distinct_models(decoys)
     without = distinct[distinct["dockq"].isna()]

@@ -53,8 +53,9 @@ def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
 
 
 def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
-    """Return why the scores of two runs cannot be compared: the scorer and the options that
-    differ.
+    """Return why the scores of two runs cannot be compared.
+
+    The scorer and the options that differ.
     """
     if a.record is None or b.record is None:
         run = "A" if a.record is None else "B"
@@ -71,8 +72,9 @@ def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
 
 
 def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
-    """targets.csv, and the column `complex`: kinds of chains with their numbers, equal for the same
-    complex.
+    """targets.csv, and the column `complex`.
+
+    Kinds of chains with their numbers, equal for the same complex.
     """
     n_chains: dict[str, Counter[int]] = defaultdict(Counter)
     for chain in run.chains:

@@ -30,9 +30,7 @@ LARGEST = 40_000_000
 
 
 def chain_ends(residues: Iterable[ResidueId]) -> list[tuple[str, int]]:
-    """Return the chains of residues, in their order, each with the place behind its last
-    residue.
-    """
+    """Return the chains of residues, in their order, each with the place behind its last residue."""
     ends = []
     end = 0
     for chain, of_chain in groupby(residues, key=lambda residue: residue.chain):

@@ -217,8 +217,9 @@ def summary(targets: pd.DataFrame) -> str:
 
 
 def not_scored(models: pd.DataFrame) -> list[dict[str, str]]:
-    """Return every model without a score, with status and reason; copies are named after their
-    original.
+    """Return every model without a score, with status and reason.
+
+    Copies are named after their original.
     """
     rows = models[models["dockq"].isna() & (models["duplicate_of"] == "")]
     rows = rows[rows["status"] != Status.INTERMEDIATE]
@@ -228,8 +229,9 @@ def not_scored(models: pd.DataFrame) -> list[dict[str, str]]:
 def data_for_script(
     scored: ScoredFolder, shown: dict[str, list[structures.Shown]], linked: bool
 ) -> dict[str, Any]:
-    """Return everything that the page's script shows; `targets` and `models` are columns, by
-    name.
+    """Return everything that the page's script shows.
+
+    `targets` and `models` are columns, by name.
     """
     order = scored.targets["target"].tolist()
     columns = [name for name in TARGET_COLUMNS if name in scored.targets]
@@ -306,8 +308,9 @@ def _link(path: str, folder: Path | None) -> str:
 
 
 def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:
-    """Return where models lie along the two leading principal axes of their pooled vectors; nothing
-    without vectors.
+    """Return where models lie along the two leading principal axes of their pooled vectors.
+
+    Nothing without vectors.
 
     x, y : from 0 to 1000. t : places of targets. n : names. v : share of variance of either axis in
     per cent.

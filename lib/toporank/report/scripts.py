@@ -101,8 +101,10 @@ python end
 
 
 class Opened(NamedTuple):
-    """A decoy for the scripts: path from their folder, name there, partners, whether its B-factors
-    are quality, and a title with its DockQ and verdict.
+    """A decoy for the scripts.
+
+    Path from their folder, name there, partners, whether its B-factors are quality, and a title
+    with its DockQ and verdict.
 
     partners : empty where the name of a chain could mean something else in a script.
     """

@@ -170,8 +170,9 @@ class Drawings:
 
 
 def file_to_show(folder: Path, row: Any) -> Path:
-    """Return the file of a model for people to look at: with quality as B factor where there is
-    one, else its own.
+    """Return the file of a model for people to look at.
+
+    With quality as B factor where there is one, else its own.
 
     folder : with its models.csv. row : of that table.
     """
@@ -182,8 +183,9 @@ def file_to_show(folder: Path, row: Any) -> Path:
 def best_distinct(
     models: pd.DataFrame, most: int = MOST
 ) -> dict[str, list[tuple[int, Any]]]:
-    """Return target → its models that are looked at, with their places among its rows: the best
-    that have a score, without copies.
+    """Return target → its models that are looked at, with their places among its rows.
+
+    The best that have a score, without copies.
 
     Graphs of another pipeline have no structure and are left out.
 
@@ -208,8 +210,9 @@ def embedded(
     budget: int = BUDGET,
     drawings: Drawings | None = None,
 ) -> dict[str, list[Shown]]:
-    """Return target → its models to show; the best of each target first, in the given order, then
-    the second …
+    """Return target → its models to show.
+
+    The best of each target first, in the given order, then the second …
 
     The page holds at most `budget` characters of them: a model for which there is no room is left
     out, as is one whose file is gone, or has changed into something that cannot be read.
@@ -329,8 +332,9 @@ def _drawn(
 def _plddt(
     row: Any, complex_: Complex, confidence: Confidence | None
 ) -> np.ndarray | None:
-    """pLDDT of each residue, 0 to 100, shape (R,): the B factors of the file where their mean is
-    the pLDDT of the predictor.
+    """pLDDT of each residue, 0 to 100, shape (R,).
+
+    The B factors of the file where their mean is the pLDDT of the predictor.
     """
     if confidence is None or confidence.plddt is None:
         return None

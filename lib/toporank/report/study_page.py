@@ -103,8 +103,9 @@ def render(
 
 
 def leaderboard_html(board: pd.DataFrame) -> Markup:
-    """Return all runs, best first; the winner under each rule; means over seeds; what fine-tuning
-    gained.
+    """Return all runs, best first.
+
+    The winner under each rule; means over seeds; what fine-tuning gained.
     """
     if board.empty:
         return Markup("")
@@ -212,8 +213,9 @@ def _with_interval(metric: Mapping[str, float | None], key: str) -> str:
 
 
 def folds_html(path: Path) -> Markup:
-    """Return the metrics of a cross-validation: every model by networks that never saw its
-    cluster.
+    """Return the metrics of a cross-validation.
+
+    Every model by networks that never saw its cluster.
     """
     rows = pd.DataFrame(read_metrics(path))
     if rows.empty:
@@ -228,9 +230,7 @@ def folds_html(path: Path) -> Markup:
 
 
 def maps(embeddings: Iterable[Path]) -> Markup:
-    """Return the models of all data sets along two principal axes and, with scikit-learn, by
-    t-SNE.
-    """
+    """Return the models of all data sets along two principal axes and, with scikit-learn, by t-SNE."""
     names, vectors = [], []
     for path in embeddings:
         try:

@@ -38,8 +38,9 @@ class Curve(Section):
 
 
 def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
-    """The curve of some measures, by least squares; a measure that is everywhere the same has no
-    weight.
+    """The curve of some measures, by least squares.
+
+    A measure that is everywhere the same has no weight.
 
     Parameters
     ----------

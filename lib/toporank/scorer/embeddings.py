@@ -1,5 +1,6 @@
-"""Where decoys lie for the network: its pooled vector of each, as a table and as a map of two
-axes.
+"""Where decoys lie for the network.
+
+Its pooled vector of each, as a table and as a map of two axes.
 """
 
 from __future__ import annotations

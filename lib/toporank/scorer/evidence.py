@@ -38,8 +38,9 @@ KEYS = ["dataset", *KEY]
 
 
 class CrossValidation:
-    """The folder in which networks were trained without each fold: its labelled decoys with a
-    graph, but copies.
+    """The folder in which networks were trained without each fold.
+
+    Its labelled decoys with a graph, but copies.
 
     Attributes
     ----------
@@ -114,8 +115,9 @@ class CrossValidation:
         return [f"{config}_seed{seed}" for seed in seeds]
 
     def summaries(self, run: str) -> dict[int, Path]:
-        """Return the summary of a run in every fold of the splits; those of an earlier number of
-        folds may lie beside them.
+        """Return the summary of a run in every fold of the splits.
+
+        Those of an earlier number of folds may lie beside them.
         """
         paths = {}
         for fold in sorted({row.fold for row in self.splits if row.fold is not None}):

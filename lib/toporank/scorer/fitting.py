@@ -123,8 +123,9 @@ def calibrated(
 
 
 def pools(decoys: pd.DataFrame, n: int | None, seed: int = 0) -> Iterator[np.ndarray]:
-    """Places of n decoys of each target that has so many, drawn at random; of all decoys, where n
-    is None.
+    """Places of n decoys of each target that has so many, drawn at random.
+
+    Of all decoys, where n is None.
     """
     draw = np.random.default_rng(seed)
     for places in decoys.groupby(["dataset", "target"], sort=False).indices.values():
@@ -268,9 +269,7 @@ def _knot(part: pd.DataFrame) -> tuple[float, float, float, float]:
 
 
 def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
-    """What decoys are like. decoys : with `n_interface_residues` and `n_chains`. pooled : (n,
-    d).
-    """
+    """What decoys are like. decoys : with `n_interface_residues` and `n_chains`. pooled : (n, d)."""
     center = pooled.mean(axis=0)
     variances, axes = np.linalg.eigh(
         np.cov(pooled, rowvar=False).reshape(pooled.shape[1], -1)

@@ -135,8 +135,9 @@ class Domain(Section):
         return self
 
     def distances(self, pooled: Floats) -> Floats:
-        """Mahalanobis distance of each decoy from the center, along the axes: (n,). pooled : (n,
-        d).
+        """Mahalanobis distance of each decoy from the center, along the axes.
+
+        (n,). pooled : (n, d).
         """
         axes = np.array(self.axes, dtype=np.float64).reshape(-1, len(self.center))
         along = (pooled - np.array(self.center)) @ axes.T

@@ -50,8 +50,9 @@ OF_TARGETS = (
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a scorer is made from: n labelled decoys and what the networks of a cross-validation say
-    of each.
+    """What a scorer is made from.
+
+    N labelled decoys and what the networks of a cross-validation say of each.
 
     Attributes
     ----------
@@ -117,8 +118,10 @@ def make_scorer(evidence: Evidence, out: Path, *, made: Collection[str] = ()) ->
 def expected(
     judge: Judge, decoys: pd.DataFrame, similarity: Similarity
 ) -> dict[str, np.ndarray]:
-    """Return the DockQ to expect, (n,) each: `predicted`, of every decoy among all of its target,
-    and `alone`, of each without the others.
+    """Return the DockQ to expect, (n,) each.
+
+    `predicted`, of every decoy among all of its target, and `alone`, of each without the
+    others.
     """
     apart = decoys.assign(target=np.arange(len(decoys)).astype(str))
     keys = apart[["dataset", "target"]].itertuples(index=False, name=None)

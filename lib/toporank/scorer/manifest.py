@@ -42,8 +42,9 @@ FileName = Annotated[str, Field(pattern=rf"^({ENSEMBLE}/)?[A-Za-z0-9][A-Za-z0-9_
 
 
 class LearnedFrom(Section):
-    """The training targets of all networks: how many, in how many clusters if that is known, and a
-    digest of both.
+    """The training targets of all networks.
+
+    How many, in how many clusters if that is known, and a digest of both.
     """
 
     targets: int
@@ -266,8 +267,9 @@ def digests_of(parts: Parts) -> dict[str, str]:
 def seal(
     folder: Path, *, mean: bool, made_with: Mapping[str, str] | None = None
 ) -> Manifest:
-    """Write the scorer.json of a folder that has the other files of a scorer; the old scorer.json
-    is replaced.
+    """Write the scorer.json of a folder that has the other files of a scorer.
+
+    The old scorer.json is replaced.
 
     Parameters
     ----------

@@ -58,8 +58,9 @@ class _Network(NamedTuple):
 
 
 class Networks:
-    """The networks of a scorer. Each checkpoint is read once, when they are made, and copies of one
-    count once.
+    """The networks of a scorer.
+
+    Each checkpoint is read once, when they are made, and copies of one count once.
 
     Raises
     ------
@@ -148,8 +149,9 @@ def _stacked(predicted: list[Predicted], name: str) -> np.ndarray:
 
 
 def residue_table(store: GraphStore, predicted: list[Predicted]) -> pd.DataFrame:
-    """The residues of decoys with the mean predicted quality of their contacts; none where no
-    network predicts it.
+    """The residues of decoys with the mean predicted quality of their contacts.
+
+    None where no network predicts it.
     """
     if not predicted:
         return table_of(RESIDUES)
@@ -171,8 +173,9 @@ def residue_table(store: GraphStore, predicted: list[Predicted]) -> pd.DataFrame
 def contact_table(
     store: GraphStore, predicted: list[Predicted], residues: pd.DataFrame
 ) -> pd.DataFrame:
-    """The contacts of decoys with the mean predicted quality of both directions; none where the
-    edges do not say how residues touch.
+    """The contacts of decoys with the mean predicted quality of both directions.
+
+    None where the edges do not say how residues touch.
 
     residues : of the decoys, in the order of the nodes.
     """
@@ -210,9 +213,7 @@ def contact_table(
 
 
 def _check_alike(networks: list[_Network], store: GraphStore) -> None:
-    """Raise CheckpointError unless all networks were trained on the features that the graphs
-    have.
-    """
+    """Raise CheckpointError unless all networks were trained on the features that the graphs have."""
     first = networks[0]
     for other in networks[1:]:
         _check_features(other, first.description.get("features"), f"{first.path}")

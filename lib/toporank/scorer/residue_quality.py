@@ -1,5 +1,6 @@
-"""How good each residue and each contact of a model is: by networks, by the other models, and by
-how much touches.
+"""How good each residue and each contact of a model is.
+
+By networks, by the other models, and by how much touches.
 
 Networks judge contacts. A contact is right where the native has it; a residue, where it keeps at
 least half of the contacts that it has there. How many residues a residue touches, and how near two
@@ -46,8 +47,9 @@ class Curves(Section):
     among: Curve
 
     def __call__(self, known: Mapping[str, Floats]) -> Floats:
-        """(n,), by the measures of n residues or contacts; without an agreement, nan, a decoy is
-        alone.
+        """(n,), by the measures of n residues or contacts.
+
+        Without an agreement, nan, a decoy is alone.
         """
         return np.where(
             np.isnan(known[AGREEMENT]), self.alone(known), self.among(known)
@@ -140,8 +142,9 @@ def with_agreement(
     compared: Callable[[DecoyKey], Compared],
     copy_of: Mapping[DecoyKey, str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables of one target with the score of the decoy, `pred_dockq`, and `agreement`;
-    residues also with `residue_name` and the number of residues that each has `touched`.
+    """Return the tables of one target with the score of the decoy, `pred_dockq`, and `agreement`.
+
+    Residues also with `residue_name` and the number of residues that each has `touched`.
 
     A residue that touches no other partner has the mean of those of its decoy that do, so that all
     mean the same. One that networks say nothing about has no agreement. Parameters : as for
@@ -199,8 +202,9 @@ def in_order(contacts: pd.DataFrame) -> np.ndarray:
 
 
 def touched(residues: pd.DataFrame, contacts: pd.DataFrame) -> pd.Series:
-    """Return how many residues of other partners each residue touches; one that touches none has
-    the mean of the others of its decoy.
+    """Return how many residues of other partners each residue touches.
+
+    One that touches none has the mean of the others of its decoy.
     """
     ends = contacts.melt("decoy", ["first", "second"], value_name="residue")
     counts = ends[["decoy", "residue"]].value_counts()
@@ -294,8 +298,9 @@ def fit_quality(table: pd.DataFrame) -> QualityCurves:
 
 
 def fit_curves(table: pd.DataFrame, names: Sequence[str]) -> Curves:
-    """Return curves of these measures. Where no decoy has others, that among others is that of one
-    alone.
+    """Return curves of these measures.
+
+    Where no decoy has others, that among others is that of one alone.
     """
     seen = table.assign(dockq=table["right"].astype(float))
     by_itself = [name for name in names if name != AGREEMENT]

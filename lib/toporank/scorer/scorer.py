@@ -143,9 +143,7 @@ class Scorer:
 
     @property
     def features(self) -> dict[str, Any]:
-        """Records of the feature modules of the graphs that it takes, empty where it does not
-        say.
-        """
+        """Records of the feature modules of the graphs that it takes, empty where it does not say."""
         return dict(self.graphs or self.description.get("features") or {})
 
     @property
@@ -160,8 +158,9 @@ class Scorer:
 
     @property
     def digest(self) -> str:
-        """SHA-256 that names it: two scorers with the same one have the same files and score
-        alike.
+        """SHA-256 that names it.
+
+        Two scorers with the same one have the same files and score alike.
         """
         contents = sorted(
             f"{path.name} {digest}" for path, digest in self.digests.items()

@@ -99,8 +99,9 @@ class Complex:
 
     @property
     def elements(self) -> np.ndarray:
-        """First letter of each atom name as bytes, shape (A,): the element of every protein heavy
-        atom.
+        """First letter of each atom name as bytes, shape (A,).
+
+        The element of every protein heavy atom.
         """
         return self.atom_names.astype("S1")
 
@@ -148,8 +149,9 @@ class Complex:
 
     @cached_property
     def body_of(self) -> np.ndarray:
-        """int, shape (R,): the place in `bodies` of each residue's chain; -1 where it belongs to
-        none of them.
+        """int, shape (R,): the place in `bodies` of each residue's chain.
+
+        -1 where it belongs to none of them.
         """
         body_of_chain = {}
         for body, chains in enumerate(self.bodies):
@@ -220,14 +222,16 @@ class Complex:
 
     @cached_property
     def atom_slices(self) -> np.ndarray:
-        """int, shape (R + 1,): the atoms of residue r are `atom_slices[r]` to `atom_slices[r +
-        1]`.
+        """int, shape (R + 1,).
+
+        The atoms of residue r are `atom_slices[r]` to `atom_slices[r + 1]`.
         """
         return np.searchsorted(self.residue_of, np.arange(len(self.residues) + 1))
 
     def atoms_named(self, *names: bytes) -> np.ndarray:
-        """int, shape (R, len(names)): the atom of each name in each residue; -1 where there is
-        none.
+        """int, shape (R, len(names)): the atom of each name in each residue.
+
+        -1 where there is none.
         """
         atoms = np.full((len(self.residues), len(names)), -1)
         for column, name in enumerate(names):
@@ -236,8 +240,9 @@ class Complex:
         return atoms
 
     def index(self) -> dict[ResidueId, int]:
-        """Residue index by identity; where a ligand, say, has the same one, that of the residue
-        with a CA.
+        """Residue index by identity.
+
+        Where a ligand, say, has the same one, that of the residue with a CA.
         """
         index = {residue: i for i, residue in enumerate(self.residues)}
         for i in np.flatnonzero(self.ca >= 0).tolist():

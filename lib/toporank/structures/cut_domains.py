@@ -43,8 +43,9 @@ def may_be_cut(sequence: str) -> bool:
 
 
 def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[DomainPiece, ...]:
-    """The pieces of a chain between gaps in its residue numbers; none where it is not a domain with
-    such gaps.
+    """The pieces of a chain between gaps in its residue numbers.
+
+    None where it is not a domain with such gaps.
     """
     if not may_be_cut(sequence) or not 0 <= min(numbers) <= max(numbers) <= LAST_NUMBER:
         return ()
@@ -89,8 +90,9 @@ def _germlines() -> list[dict[str, str]]:
 
 @functools.lru_cache(maxsize=1024)
 def likeness(pieces: tuple[DomainPiece, ...], kind: str) -> int:
-    """How much the pieces of a chain are like a heavy or light chain: the score of the germline
-    gene nearest to it.
+    """How much the pieces of a chain are like a heavy or light chain.
+
+    The score of the germline gene nearest to it.
     """
     best = 0
     for gene in _germlines():

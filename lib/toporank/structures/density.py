@@ -58,8 +58,9 @@ def _check_crowd(xyz: np.ndarray, limit: int, what: str, usual: int) -> None:
 
 
 def most_in_a_cube(xyz: np.ndarray, limit: int) -> int:
-    """How many points the fullest cube holds; 0 where none holds more than `limit`. xyz : (n, 3),
-    Å.
+    """How many points the fullest cube holds.
+
+    0 where none holds more than `limit`. xyz : (n, 3), Å.
     """
     if len(xyz) <= limit:
         return 0

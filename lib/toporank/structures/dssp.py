@@ -1,5 +1,6 @@
-"""Secondary structure, accessibility and backbone angles, as DSSP defines them: our own, or from
-mkdssp.
+"""Secondary structure, accessibility and backbone angles, as DSSP defines them.
+
+Our own, or from mkdssp.
 
 mkdssp 4 is particular about its input: it rejects a PDB file that does not begin with HEADER, loses
 the residue after a bare TER and knows one-letter chains only. It therefore never sees the user's
@@ -66,8 +67,9 @@ class Dssp:
 
 
 class DsspMissingError(TopoRankError):
-    """mkdssp is missing, does not run or is not supported: no decoy's fault, so nothing is
-    recorded.
+    """mkdssp is missing, does not run or is not supported.
+
+    No decoy's fault, so nothing is recorded.
     """
 
 
@@ -173,8 +175,9 @@ def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
 
 
 def _origin(xyz: np.ndarray) -> np.ndarray:
-    """Å, shape (3,): what to take off coordinates, shape (A, 3), to fit them into PDB columns; 0
-    where they fit.
+    """Å, shape (3,): what to take off coordinates, shape (A, 3), to fit them into PDB columns.
+
+    0 where they fit.
     """
     if len(xyz) == 0 or (xyz.min() > ROOM[0] and xyz.max() < ROOM[1]):
         return np.zeros(3)

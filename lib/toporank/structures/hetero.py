@@ -1,5 +1,6 @@
-"""Standard amino acids in HETATM records: part of a chain where a peptide bond says so, ligands
-otherwise.
+"""Standard amino acids in HETATM records.
+
+Part of a chain where a peptide bond says so, ligands otherwise.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ LEAST = 3
 
 
 def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
-    """Give amino acids in HETATM records that are part of a chain their parent; the notes on them,
-    by chain.
+    """Give amino acids in HETATM records that are part of a chain their parent.
+
+    The notes on them, by chain.
 
     They are bonded to an amino acid of their chain, directly or by others, or are the whole of it.
     """

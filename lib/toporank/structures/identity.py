@@ -127,8 +127,9 @@ def name_problem(name: str, of: str = "file") -> str:
 
 
 def table_name(name: str) -> str:
-    """The name as tables and files show it: itself, or made printable and short, with a digest that
-    tells it apart.
+    """The name as tables and files show it.
+
+    Itself, or made printable and short, with a digest that tells it apart.
 
     >>> table_name("model_1"), table_name("model\\t1")
     ('model_1', 'model_1~b44ab327')
@@ -168,8 +169,9 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
 
 
 def model_name(filename: str) -> str:
-    """What a decoy in a file is called: the name without its suffix, or all of it where the content
-    says the format.
+    """What a decoy in a file is called.
+
+    The name without its suffix, or all of it where the content says the format.
 
     >>> model_name("model_1.cif.gz"), model_name("H1106TS001_1"), model_name("model_2.pdb.txt")
     ('model_1', 'H1106TS001_1', 'model_2')
@@ -216,8 +218,9 @@ def may_be_structure(filename: str) -> bool:
 
 
 def format_of_content(path: Path) -> str:
-    """`pdb` or `mmcif`, by the first lines of a file, compressed or not; empty where it is
-    neither.
+    """`pdb` or `mmcif`, by the first lines of a file, compressed or not.
+
+    Empty where it is neither.
     """
     try:
         if not path.is_file():

@@ -1,5 +1,6 @@
-"""Chains that are one body by nature: the two of an antibody or T-cell receptor, and those of an
-MHC molecule.
+"""Chains that are one body by nature.
+
+The two of an antibody or T-cell receptor, and those of an MHC molecule.
 
 Sequences say what a chain may be, and coordinates which chains belong together. The variable
 domains of heavy and light chain, and those of the two chains of a receptor, pack in one way:
@@ -225,8 +226,9 @@ def _variable_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
 
 
 def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
-    """Pairs of touching chains that are what is left of a heavy and a light chain; a chain is in
-    one pair.
+    """Pairs of touching chains that are what is left of a heavy and a light chain.
+
+    A chain is in one pair.
     """
     pieces = {}
     for name, trace in chains.items():
@@ -248,8 +250,9 @@ def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
 def _touching_pairs(
     chains: Mapping[str, CaTrace], firsts: Sequence[str], seconds: Sequence[str]
 ) -> list[Pair]:
-    """Pairs of chains of an MHC molecule that touch, those with most contacts first; a chain is in
-    one pair.
+    """Pairs of chains of an MHC molecule that touch, those with most contacts first.
+
+    A chain is in one pair.
     """
     contacts = {}
     for first, second in product(firsts, seconds):
@@ -271,8 +274,9 @@ def _best_matches(scores: Mapping[tuple[Any, Any], float]) -> list[tuple[Any, An
 
 
 def alike(one: ImmuneDomain, other: ImmuneDomain) -> bool:
-    """Whether two variable domains are of one class: two light chains pack as heavy and light chain
-    do.
+    """Whether two variable domains are of one class.
+
+    Two light chains pack as heavy and light chain do.
     """
     return sum(map(str.__eq__, one.core, other.core)) >= ALIKE
 

@@ -1,5 +1,6 @@
-"""Structures that a program holds in memory: those of Biopython, biotite and gemmi, recognised by
-their modules.
+"""Structures that a program holds in memory.
+
+Those of Biopython, biotite and gemmi, recognised by their modules.
 
 Each library writes its structure as mmCIF, which the reader reads like any file, with the same
 checks. TopoRank imports none of these libraries before somebody gives it a structure of theirs.
@@ -27,8 +28,9 @@ LIBRARIES = ("Bio.PDB", "biotite.structure", "gemmi")
 
 
 def is_structure(value: object) -> bool:
-    """Whether a value is a structure in memory: a `Complex`, or one of Biopython, biotite or
-    gemmi.
+    """Whether a value is a structure in memory.
+
+    A `Complex`, or one of Biopython, biotite or gemmi.
     """
     module = type(value).__module__
     return isinstance(value, Complex) or any(

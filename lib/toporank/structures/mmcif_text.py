@@ -40,8 +40,9 @@ OF_RESIDUE = (
 
 
 def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
-    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes. Raises
-    StructureError.
+    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes.
+
+    Raises StructureError.
     """
     has_table = "_atom_site." in text or "_atom_site." in text.lower()
     if not has_table and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):

@@ -1,5 +1,6 @@
-"""The atoms of a model as the arrays of a `Complex`: one conformation, checked places, named as the
-PDB names them.
+"""The atoms of a model as the arrays of a `Complex`.
+
+One conformation, checked places, named as the PDB names them.
 """
 
 from __future__ import annotations
@@ -217,8 +218,9 @@ def _check_places(atoms: _Atoms, ids: list[ResidueId]) -> None:
 def _check_twins(
     atoms: _Atoms, ids: list[ResidueId], same_id: np.ndarray, is_protein: np.ndarray
 ) -> None:
-    """Refuse two different residues of one identity: chains that share a name, numbers that start
-    anew.
+    """Refuse two different residues of one identity.
+
+    Chains that share a name, numbers that start anew.
 
     same_id : int, shape (R,), equal for equal identities. is_protein : bool, shape (R,).
     """

@@ -54,8 +54,9 @@ class ModelResidue:
         return first.pos.dist(second.pos)
 
     def bonded(self, following: ModelResidue) -> bool | None:
-        """Whether a peptide bond joins it to a residue that comes after; None where C or N is
-        missing.
+        """Whether a peptide bond joins it to a residue that comes after.
+
+        None where C or N is missing.
         """
         c = self.atom("C")
         n = following.atom("N")

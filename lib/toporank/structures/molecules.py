@@ -67,8 +67,9 @@ class _Seam(NamedTuple):
 
 
 class BrokenChain(NamedTuple):
-    """A chain that goes on without a peptide bond somewhere: its amino acids in the order of the
-    file, and where.
+    """A chain that goes on without a peptide bond somewhere.
+
+    Its amino acids in the order of the file, and where.
     """
 
     amino_acids: AminoAcids
@@ -232,8 +233,9 @@ def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[AminoAcids]:
 
 
 def _belong_together(molecule: AminoAcids, piece: AminoAcids) -> bool:
-    """Whether a piece is part of a molecule: bonded to it, in its place, or with numbers that it
-    lacks.
+    """Whether a piece is part of a molecule.
+
+    Bonded to it, in its place, or with numbers that it lacks.
     """
     of_number = {}
     of_identity = {}

@@ -15,8 +15,9 @@ PAIRS_AT_ONCE = 1 << 20
 def pairs_between_groups(
     xyz: np.ndarray, group: np.ndarray, cutoff: float, most: float = np.inf
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs i < j of points of different groups nearer than `cutoff`: int, shape (m, 2), and their
-    distances, (m,).
+    """Pairs i < j of points of different groups nearer than `cutoff`.
+
+    Int, shape (m, 2), and their distances, (m,).
 
     xyz : float64, shape (n, 3). group : int, shape (n,). The search ends once more than `most`
     pairs are found. Pairs within groups, which can be very many, are never held all at once.
@@ -35,8 +36,9 @@ def pairs_between_groups(
 
 
 def candidate_pairs(xyz: np.ndarray, cutoff: float) -> Iterator[np.ndarray]:
-    """Pairs i < j of points, int, (m, 2), in portions: each pair nearer than `cutoff` once, and
-    some farther ones.
+    """Pairs i < j of points, int, (m, 2), in portions.
+
+    Each pair nearer than `cutoff` once, and some farther ones.
 
     xyz : float64, shape (n, 3). Points are sorted into cubes as wide as the cutoff, so that each is
     compared with those of the cubes around it: the work for a point does not grow with their
@@ -86,8 +88,9 @@ class Cubes(NamedTuple):
 
 
 def _steps(cells: np.ndarray) -> list[np.ndarray]:
-    """Small whole numbers for cells, float64, (n, 3), along each axis: neighbours stay neighbours,
-    and gaps become short.
+    """Small whole numbers for cells, float64, (n, 3), along each axis.
+
+    Neighbours stay neighbours, and gaps become short.
     """
     steps = []
     for along in cells.T:
@@ -98,8 +101,9 @@ def _steps(cells: np.ndarray) -> list[np.ndarray]:
 
 
 def members(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """The places of each group in `group`, int, (n,), in rising order. Negative numbers are of no
-    group.
+    """The places of each group in `group`, int, (n,), in rising order.
+
+    Negative numbers are of no group.
     """
     order = np.argsort(group, kind="stable")
     ends = np.searchsorted(group[order], np.arange(n_groups + 1))
@@ -107,8 +111,9 @@ def members(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
 
 
 def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
-    """Between any point of one set and any of the other. a : float64, shape (n, 3); b : shape (m,
-    3).
+    """Between any point of one set and any of the other. a : float64, shape (n, 3).
+
+    B : shape (m, 3).
     """
     a, b = a - b[0], b - b[0]
     n_portions = 1 + len(a) * len(b) // PAIRS_AT_ONCE

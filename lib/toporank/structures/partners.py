@@ -33,8 +33,9 @@ FILE = "partners.csv"
 
 
 def parse_partners(text: str, where: object = "partners") -> Partners:
-    """The partners that a text names. Raises ConfigError, which names the place given as
-    `where`.
+    """The partners that a text names.
+
+    Raises ConfigError, which names the place given as `where`.
 
     >>> parse_partners("H+L:A"), parse_partners("A%2BB:C")
     ((('A',), ('H', 'L')), (('A+B',), ('C',)))
@@ -62,8 +63,9 @@ def parse_partners(text: str, where: object = "partners") -> Partners:
 
 
 def checked_partners(text: str, where: object = "partners") -> str:
-    """Partners as a user may give them, in one spelling: those of `parse_partners`, or
-    `EACH_CHAIN`.
+    """Partners as a user may give them, in one spelling.
+
+    Those of `parse_partners`, or `EACH_CHAIN`.
 
     Raises ConfigError as `parse_partners` does.
 
@@ -127,8 +129,9 @@ def is_file(text: str) -> bool:
 
 
 def read_partners(path: Path) -> dict[str, str]:
-    """Target → partners, of a table with columns `target` and `partners`. Raises ConfigError naming
-    file and line.
+    """Target → partners, of a table with columns `target` and `partners`.
+
+    Raises ConfigError naming file and line.
     """
     partners_of_target: dict[str, str] = {}
     names = {"target": "target", "partners": "partners"}

@@ -23,8 +23,9 @@ READ_AS = "END between the parts of one complex, read as TER"
 
 
 def join_parts(lines: PdbText) -> PdbText:
-    """The same text with TER for each END between the parts of one complex; the same object where
-    there is none.
+    """The same text with TER for each END between the parts of one complex.
+
+    The same object where there is none.
 
     Parts are of one complex if they have other residues: other chains, or two parts, maybe under
     one chain name. Two parts with the same residues are of one complex if each is a single chain

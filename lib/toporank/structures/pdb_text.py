@@ -1,5 +1,6 @@
-"""PDB text by lines, and what gemmi would silently guess in it: misread numbers, dropped atoms,
-merged residues.
+"""PDB text by lines, and what gemmi would silently guess in it.
+
+Misread numbers, dropped atoms, merged residues.
 
 `PdbText.check` refuses such text with a StructureError whose message names the line.
 """
@@ -71,8 +72,9 @@ class PdbText:
         self.models = self._models()
 
     def numbers(self, columns: slice, lines: np.ndarray | slice) -> np.ndarray:
-        """Two, four or eight columns of each line as one number, shape (n,); a short line goes on
-        with the next.
+        """Two, four or eight columns of each line as one number, shape (n,).
+
+        A short line goes on with the next.
         """
         width = columns.stop - columns.start
         return (

@@ -202,15 +202,17 @@ class StructureFile:
         return structure.cell.is_crystal()
 
     def parsed(self, model: int | None = None) -> ParsedModel:
-        """One of its models before it becomes a complex; None takes the first. Raises
-        StructureError.
+        """One of its models before it becomes a complex; None takes the first.
+
+        Raises StructureError.
         """
         with self._naming_file():
             return self._parse(model or 0)
 
     def sketch(self) -> Sketch:
-        """Look at the chains of all models. Raises StructureError when the first cannot be
-        parsed.
+        """Look at the chains of all models.
+
+        Raises StructureError when the first cannot be parsed.
         """
         with self._naming_file():
             first = self._parse(0)
@@ -335,8 +337,9 @@ def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, .
 
 
 def _digest(structure: gemmi.Structure) -> str:
-    """A digest of where the atoms of the only model are, in 0.001 Å, in any order; empty where it
-    is not known.
+    """A digest of where the atoms of the only model are, in 0.001 Å, in any order.
+
+    Empty where it is not known.
     """
     try:
         positions = gemmi.FlatStructure(structure).pos

@@ -1,5 +1,6 @@
-"""Chains without side chains, such as those of RFdiffusion: the scorer looks at side chains and
-cannot judge these.
+"""Chains without side chains, such as those of RFdiffusion.
+
+The scorer looks at side chains and cannot judge these.
 """
 
 from __future__ import annotations

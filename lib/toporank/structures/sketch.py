@@ -40,8 +40,10 @@ class Sketch(NamedTuple):
 
     @property
     def decoys(self) -> tuple[int, ...]:
-        """The places of its models that are decoys, from 1; 0 for the only one, and for the first
-        of an ensemble of a single chain, which is no complex.
+        """The places of its models that are decoys, from 1.
+
+        0 for the only one, and for the first of an ensemble of a single chain, which is no
+        complex.
         """
         if len(self.models) < 2 or len(self.chains) < 2:
             return (0,)
@@ -52,8 +54,9 @@ class Sketch(NamedTuple):
         return self.further[place - 2] if place > 1 and self.further else self.chains
 
     def atoms_of(self, place: int) -> str:
-        """What two models have in common that are copies; empty where it is not known. place : as
-        for `of_model`.
+        """What two models have in common that are copies.
+
+        Empty where it is not known. place : as for `of_model`.
         """
         return self.places[max(place, 1) - 1] if self.places else ""
 

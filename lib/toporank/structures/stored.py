@@ -1,5 +1,6 @@
-"""A `Complex` as bytes: a decoy is read once, and what computes its features takes it from the
-reuse store.
+"""A `Complex` as bytes.
+
+A decoy is read once, and what computes its features takes it from the reuse store.
 
 The bytes are safetensors: the arrays, and as JSON what is text. Coordinates are whole numbers of
 0.001 Å where that is exact, as in every PDB file, else float64.

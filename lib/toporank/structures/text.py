@@ -1,5 +1,6 @@
-"""The text of a structure file: every way in which a file cannot be read becomes a
-StructureError.
+"""The text of a structure file.
+
+Every way in which a file cannot be read becomes a StructureError.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 
 
 def check_file(path: Path) -> None:
-    """Raise StructureError unless this is a regular file of reasonable size: a pipe or a device
-    might never end.
+    """Raise StructureError unless this is a regular file of reasonable size.
+
+    A pipe or a device might never end.
     """
     try:
         state = path.stat()

@@ -65,8 +65,9 @@ class FigureChoice:
 
 
 def figure(args: argparse.Namespace) -> int:
-    """Draw, and print the name of each file. Where all kinds are drawn, a line says why one is
-    missing.
+    """Draw, and print the name of each file.
+
+    Where all kinds are drawn, a line says why one is missing.
 
     Raises
     ------
@@ -91,8 +92,9 @@ def figure(args: argparse.Namespace) -> int:
 
 
 def _choice(args: argparse.Namespace) -> FigureChoice:
-    """The target and the model to draw. Raises ConfigError, with the nearest spelling, when neither
-    exists.
+    """The target and the model to draw.
+
+    Raises ConfigError, with the nearest spelling, when neither exists.
     """
     from toporank.report.figures import new_figure
     from toporank.report.results import open_answer

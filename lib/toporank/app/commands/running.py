@@ -1,5 +1,6 @@
-"""One run of the workflow for a command: what Snakemake prints goes to a log, a person sees how far
-it is.
+"""One run of the workflow for a command.
+
+What Snakemake prints goes to a log, a person sees how far it is.
 """
 
 from __future__ import annotations
@@ -73,16 +74,18 @@ def running_arguments() -> argparse.ArgumentParser:
 
 
 def out_folder(folder: Path) -> Path:
-    """Return the folder for results, made if it is missing. Raises ConfigError when it cannot be
-    written.
+    """Return the folder for results, made if it is missing.
+
+    Raises ConfigError when it cannot be written.
     """
     check_writable(folder, "choose another folder with -o")
     return folder
 
 
 def claimed(folder: Path) -> Path:
-    """As `out_folder`, for this command alone until it ends; call it before anything there is
-    changed.
+    """As `out_folder`, for this command alone until it ends.
+
+    Call it before anything there is changed.
 
     Raises ConfigError when another command is at work there.
     """
@@ -226,8 +229,9 @@ def announce_compilation() -> None:
 
 
 def why_it_failed(lines: list[str]) -> list[str]:
-    """The lines that tell a person why: the end of the logs of jobs that failed, or else what
-    Snakemake reports.
+    """The lines that tell a person why.
+
+    The end of the logs of jobs that failed, or else what Snakemake reports.
     """
     reasons: list[str] = []
     is_log = False

@@ -106,8 +106,9 @@ def settings_of(  # noqa: PLR0913
 
 
 def out_of(folder: Path) -> Path:
-    """The folder for results by default: that of the last run of this folder or archive, or a new
-    one.
+    """The folder for results by default.
+
+    That of the last run of this folder or archive, or a new one.
     """
     name = f"toporank_{name_of(folder)}"
     taken = {
@@ -135,8 +136,9 @@ def _is_of_another(out: Path, folder: Path) -> bool:
 
 
 def score(args: argparse.Namespace) -> int:
-    """Score and print the answer; 1 if no model has a score. Raises TopoRankError when it cannot be
-    done.
+    """Score and print the answer; 1 if no model has a score.
+
+    Raises TopoRankError when it cannot be done.
     """
     # numpy and pandas, for which --help need not wait
     from toporank.app.commands.shown import about_scorer, answer

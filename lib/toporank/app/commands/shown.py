@@ -125,8 +125,9 @@ def _lost(models: pd.DataFrame) -> list[str]:
 
 
 def _unread(scored: ScoredFolder) -> list[str]:
-    """Which files of predictors are not read, a line for each folder; one more where there are many
-    folders.
+    """Which files of predictors are not read, a line for each folder.
+
+    One more where there are many folders.
     """
     sentences = []
     for row in scored.confidence.values():

@@ -1,5 +1,6 @@
-"""`toporank train` and `label`: targets of the workflow for a configuration, or for decoys with
-natives.
+"""`toporank train` and `label`.
+
+Targets of the workflow for a configuration, or for decoys with natives.
 """
 
 from __future__ import annotations
@@ -44,9 +45,7 @@ RESULTS = {
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
-    """The two commands and their arguments. running : those of all commands that run the
-    workflow.
-    """
+    """The two commands and their arguments. running : those of all commands that run the workflow."""
     summary = "the study of a configuration, from models to report and scorer"
     train = commands.add_parser(
         "train", help=summary, description=summary, parents=[running]
@@ -78,8 +77,9 @@ def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the workflow and say where the results are. Raises TopoRankError when it cannot be
-    done.
+    """Run the workflow and say where the results are.
+
+    Raises TopoRankError when it cannot be done.
     """
     _check_arguments(args)
     config = args.config

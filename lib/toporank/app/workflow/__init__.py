@@ -1,3 +1,4 @@
-"""What the Snakefile needs: checks before any job, inputs and parameters of rules, locks,
-progress.
+"""What the Snakefile needs.
+
+Checks before any job, inputs and parameters of rules, locks, progress.
 """

@@ -1,5 +1,6 @@
-"""What the configuration names: folders, tables, features and scorer of data sets, and natives to
-sample.
+"""What the configuration names.
+
+Folders, tables, features and scorer of data sets, and natives to sample.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ NO_SCORER = "make_scorer: it needs structures (score `graphs` with results/final
 
 
 def feature_choices(config: Config, repository: Path) -> dict[str, FeatureChoice]:
-    """The feature modules: those of the scorer where decoys alone are scored, otherwise the
-    configured ones.
+    """The feature modules.
+
+    Those of the scorer where decoys alone are scored, otherwise the configured ones.
     """
     if config.score_decoys is None:
         return config.choices()
@@ -52,8 +54,9 @@ def open_scorer(config: Config, repository: Path) -> Scorer:
 
 
 def features_of(scorer: Scorer) -> dict[str, FeatureChoice]:
-    """The feature modules of a scorer. Raises CheckpointError when it names none, or one that is
-    unknown here.
+    """The feature modules of a scorer.
+
+    Raises CheckpointError when it names none, or one that is unknown here.
     """
     if not scorer.features:
         raise CheckpointError(NO_FEATURES, where=scorer.checkpoint, remedy=ONLY_GRAPHS)
@@ -64,8 +67,9 @@ def features_of(scorer: Scorer) -> dict[str, FeatureChoice]:
 
 
 def scorer_of(config: Config, repository: Path) -> str:
-    """The scorer's folder or checkpoint: of the study or, where decoys alone are scored, the given
-    or the shipped.
+    """The scorer's folder or checkpoint.
+
+    Of the study or, where decoys alone are scored, the given or the shipped.
     """
     if config.score_decoys is None:
         return layout.FINAL_SCORER
@@ -125,8 +129,9 @@ def label_tables(config: Config, dataset: str, repository: Path) -> str:
 
 @dataclass(frozen=True)
 class SampledNatives:
-    """Natives and, where a setting or table names them, partners, by target; empty where nothing
-    can be sampled.
+    """Natives and, where a setting or table names them, partners, by target.
+
+    Empty where nothing can be sampled.
     """
 
     natives: Mapping[str, Path] = field(default_factory=dict)
@@ -159,8 +164,9 @@ class SampledNatives:
 
 
 def natives_to_sample(config: Config, repository: Path) -> SampledNatives:
-    """What a configuration asks for. Raises ConfigError when natives or partners cannot be found or
-    read.
+    """What a configuration asks for.
+
+    Raises ConfigError when natives or partners cannot be found or read.
     """
     if config.sampling.natives is None:
         return SampledNatives()

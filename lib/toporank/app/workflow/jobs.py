@@ -55,9 +55,7 @@ SUMMARY = "/summary.json"
 
 
 def default_config(repository: Path) -> Path:
-    """`config/config.yaml` of the working directory, or the example that ships with the
-    repository.
-    """
+    """`config/config.yaml` of the working directory, or the example that ships with the repository."""
     in_working_directory = Path("config/config.yaml")
     if in_working_directory.exists():
         return in_working_directory
@@ -65,8 +63,9 @@ def default_config(repository: Path) -> Path:
 
 
 def step_code(repository: Path, script: str) -> str:
-    """Digest of the code of a step after the graphs: its script in `workflow_scripts` and the rooms
-    that it uses.
+    """Digest of the code of a step after the graphs.
+
+    Its script in `workflow_scripts` and the rooms that it uses.
     """
     path = repository / "workflow_scripts" / script
     text = path.read_text(encoding="utf-8")
@@ -183,8 +182,9 @@ class Jobs:
         return expand(layout.LABELLED, dataset=wildcards.dataset, chunk=chunks)
 
     def models_to_score(self, wildcards: Any) -> list[str]:
-        """What a part of a data set is scored from: the plans of its models or, in a study, their
-        ledgers.
+        """What a part of a data set is scored from.
+
+        The plans of its models or, in a study, their ledgers.
         """
         if not self.scoring_only:
             return self.ledgers(wildcards)
@@ -193,8 +193,9 @@ class Jobs:
         return expand(layout.PLAN, dataset=wildcards.dataset, chunk=chunks)
 
     def scored_parts(self, wildcards: Any) -> list[str]:
-        """The scores of all parts of a data set: whole targets, about `workflow.chunk_size` models
-        each.
+        """The scores of all parts of a data set.
+
+        Whole targets, about `workflow.chunk_size` models each.
         """
         dataset = wildcards.dataset
         if self.current(dataset) is None:
@@ -237,8 +238,9 @@ class Jobs:
     # ---- what jobs depend on beside files --------------------------------------------------------
 
     def contents(self, wildcards: Any) -> str:
-        """What the coverage of a data set depends on beside ledgers: all its decoys, and its
-        labels, as a digest.
+        """What the coverage of a data set depends on beside ledgers.
+
+        All its decoys, and its labels, as a digest.
         """
         return self._contents_of([wildcards.dataset])
 
@@ -269,9 +271,7 @@ class Jobs:
         return _digest(states) if states else ""
 
     def natives_state(self, wildcards: Any) -> str:
-        """Which natives the targets of a chunk have, with the states of their files, as a
-        digest.
-        """
+        """Which natives the targets of a chunk have, with the states of their files, as a digest."""
         if not self.check:
             return ""
         planned = self.check.of(wildcards.dataset)
@@ -356,8 +356,9 @@ class Jobs:
         return " ".join(options)
 
     def splits(self, wildcards: Any = None) -> list[str]:
-        """The table of splits, where something is trained; with wildcards only for a data set that
-        is learned from.
+        """The table of splits, where something is trained.
+
+        With wildcards only for a data set that is learned from.
         """
         if self.scoring_only:
             return []
@@ -473,8 +474,9 @@ class Jobs:
         return list(map(str, files_of(self.scorer(repository))))
 
     def scorer_content(self, repository: Path) -> str:
-        """What is in the files of a scorer that is given, as a digest; empty where one of them is
-        missing.
+        """What is in the files of a scorer that is given, as a digest.
+
+        Empty where one of them is missing.
 
         Snakemake would not notice that a file with an older date has taken the place of another.
         """

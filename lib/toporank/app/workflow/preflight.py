@@ -164,8 +164,9 @@ def preflight(
     check_dssp: bool = True,
     check_installed: bool = True,
 ) -> Preflight:
-    """Check everything the workflow will need and plan the feature jobs; a running build is not
-    disturbed.
+    """Check everything the workflow will need and plan the feature jobs.
+
+    A running build is not disturbed.
 
     Parameters
     ----------
@@ -419,8 +420,9 @@ def _find_natives(
 
 
 def _check_labels(result: Preflight, config: Config) -> None:
-    """Record why the labels of the training data sets cannot be used; skipped while a data set has
-    problems.
+    """Record why the labels of the training data sets cannot be used.
+
+    Skipped while a data set has problems.
     """
     names = config.training_datasets
     if not all(name in result.datasets for name in names):

@@ -1,5 +1,6 @@
-"""How far a build is: jobs leave counts in small files, the main process shows one line per data
-set.
+"""How far a build is.
+
+Jobs leave counts in small files, the main process shows one line per data set.
 
 Nothing depends on these files: they are for a person who waits.
 """

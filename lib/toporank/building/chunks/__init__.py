@@ -1,3 +1,4 @@
-"""Many decoys through the feature stages: plans, jobs, the reuse store, ledgers and published
-artefacts.
+"""Many decoys through the feature stages.
+
+Plans, jobs, the reuse store, ledgers and published artefacts.
 """

@@ -1,5 +1,6 @@
-"""One job: the decoys of a chunk through all feature stages. The boundary where errors become
-statuses.
+"""One job: the decoys of a chunk through all feature stages.
+
+The boundary where errors become statuses.
 """
 
 from __future__ import annotations
@@ -233,8 +234,9 @@ def artefact(
     choices: dict[str, FeatureChoice],
     store: Store,
 ) -> bytes:
-    """An artefact of a built decoy, or the graph of one of its interfaces: from the store, or made
-    again.
+    """An artefact of a built decoy, or the graph of one of its interfaces.
+
+    From the store, or made again.
 
     Parameters
     ----------

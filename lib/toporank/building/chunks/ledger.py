@@ -79,8 +79,10 @@ class Ledger(NamedTuple):
 
 
 def read_ledger(path: Path) -> Ledger:
-    """Read a ledger. Raises RecordError when the file is not a ledger, FileNotFoundError when
-    another version wrote it.
+    """Read a ledger.
+
+    Raises RecordError when the file is not a ledger, FileNotFoundError when another version
+    wrote it.
 
     For a build such a ledger is as good as none: its chunk is built again, mostly from the store.
     """

@@ -63,8 +63,9 @@ class PlannedDecoy(NamedTuple):
 
     @property
     def native_partners(self) -> str:
-        """The partners by the chains of its native, which are those that a user names; `EACH_CHAIN`
-        keeps each apart.
+        """The partners by the chains of its native, which are those that a user names.
+
+        `EACH_CHAIN` keeps each apart.
 
         Empty where nobody gave any: then those of the native are recognised, too.
         """
@@ -193,8 +194,9 @@ def chunk_names(folder: Path) -> list[str]:
 
 
 class Current(NamedTuple):
-    """The chunks of a data set that a run builds; of_all : those of all decoys, more in a partial
-    build.
+    """The chunks of a data set that a run builds.
+
+    Of_all : those of all decoys, more in a partial build.
 
     folder : of the decoys, as given and as resolved.
     """

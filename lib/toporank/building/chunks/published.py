@@ -158,8 +158,9 @@ def read_published(dataset: str) -> dict[ArtefactKey, Published]:
 
 
 def damaged(dataset: str) -> set[ArtefactKey]:
-    """Published artefacts that are gone or have other content. A file is read only if its time
-    differs.
+    """Published artefacts that are gone or have other content.
+
+    A file is read only if its time differs.
     """
     table = read_published(dataset)
     states = _states(dataset) if table else {}
@@ -215,8 +216,9 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _remove(path: Path) -> bool:
-    """Remove what is published there, unless the path goes through a linked folder; results/ itself
-    may be a link.
+    """Remove what is published there, unless the path goes through a linked folder.
+
+    Results/ itself may be a link.
     """
     if path.is_dir() or any(folder.is_symlink() for folder in path.parents[:-2]):
         return False

@@ -113,8 +113,9 @@ def structure_digest(path: Path) -> str:
 
 
 def scope_of(path: Path, structure_sha256: str, model: int) -> str:
-    """The scope of the reuse store with all that was made of a structure; arguments as for
-    `DecoyArtefacts`.
+    """The scope of the reuse store with all that was made of a structure.
+
+    Arguments as for `DecoyArtefacts`.
     """
     text = f"{structure_sha256} {structure_format(path)} {model}"
     return hashlib.sha256(text.encode()).hexdigest()
@@ -141,8 +142,9 @@ class DecoyArtefacts:
     content: bytes | None = field(default=None, repr=False)
 
     def finish(self, stage: str) -> Entry:
-        """The artefact of a stage; with the interface come the contacts, with the graph those of
-        the interfaces.
+        """The artefact of a stage.
+
+        With the interface come the contacts, with the graph those of the interfaces.
         """
         entry = getattr(self, stage)
         if stage == "interface":
@@ -172,8 +174,9 @@ class DecoyArtefacts:
 
     @functools.cached_property
     def complex(self) -> Entry:
-        """Atoms and residues, as `structures.stored` keeps them; those of the whole decoy for one
-        of its interfaces.
+        """Atoms and residues, as `structures.stored` keeps them.
+
+        Those of the whole decoy for one of its interfaces.
         """
 
         def make() -> tuple[bytes, dict[str, Any]]:
@@ -350,8 +353,9 @@ class DecoyArtefacts:
 
     @functools.cached_property
     def interfaces(self) -> dict[str, Entry]:
-        """The graph of every two partners that touch, as if they were the only ones: name of the
-        interface → graph.
+        """The graph of every two partners that touch, as if they were the only ones.
+
+        Name of the interface → graph.
 
         An interface without a residue that can become a node has no graph.
         """
@@ -399,7 +403,8 @@ class DecoyArtefacts:
         return self.obtain(kind, {**made_of, "module": module, "code": code}, make)
 
     def obtain(self, kind: str, depends_on: dict[str, Any], make: Compute) -> Entry:
-        """Something made of the atoms of the decoy, and of what `depends_on` describes besides;
+        """Something made of the atoms of the decoy, and of what `depends_on` describes besides.
+
         `save` keeps it.
         """
         key = {"kind": kind, "reading": code_digest("complex", {}), **depends_on}

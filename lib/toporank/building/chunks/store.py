@@ -129,8 +129,9 @@ class Scope:
         return entry
 
     def find(self, kind: str, sha256: str) -> bytes | None:
-        """The bytes of the result of this kind and checksum; None where it is missing or
-        damaged.
+        """The bytes of the result of this kind and checksum.
+
+        None where it is missing or damaged.
         """
         entry = self._entry(self._name_of.get((kind, sha256), ""))
         return entry.content if entry and entry.sha256 == sha256 else None

@@ -1,3 +1,4 @@
-"""Which targets are alike: chains compared by the k-mers they share, clusters, splits that keep
-clusters together.
+"""Which targets are alike.
+
+Chains compared by the k-mers they share, clusters, splits that keep clusters together.
 """

@@ -1,5 +1,6 @@
-"""Targets that share a chain: clusters, splits and folds that keep them together, and the nearest
-training target.
+"""Targets that share a chain.
+
+Clusters, splits and folds that keep them together, and the nearest training target.
 
 Everywhere `chains` gives the sequences of each target that are to be compared (kind `protein`),
 none for a target without such a chain. The order of targets never matters.
@@ -70,8 +71,9 @@ def clusters(chains: TargetSequences, *, align: bool = False) -> dict[str, str]:
 
 
 def hold_out(cluster_of: Mapping[str, str], percent: float, seed: int) -> set[str]:
-    """Targets of whole clusters, about `percent` of all, to validate on; at least one, and one is
-    left to train on.
+    """Targets of whole clusters, about `percent` of all, to validate on.
+
+    At least one, and one is left to train on.
 
     Clusters are drawn at random; one that would make it more than wanted is passed over. With a
     target in each cluster it is the draw of `labels.split_by_target`. Raises ConfigError when all
@@ -99,8 +101,9 @@ def hold_out(cluster_of: Mapping[str, str], percent: float, seed: int) -> set[st
 
 
 def deal_folds(cluster_of: Mapping[str, str], folds: int, seed: int) -> dict[str, int]:
-    """A fold from 0 for each target: whole clusters, the largest first, go where there are fewest
-    targets.
+    """A fold from 0 for each target.
+
+    Whole clusters, the largest first, go where there are fewest targets.
 
     Raises ConfigError when there are fewer clusters than folds.
     """
@@ -142,8 +145,9 @@ def references(chains: TargetSequences) -> References:
 
 
 class Nearest(NamedTuple):
-    """The target with the chain most like one of a query's: its name and the containment; `""` and
-    0 for none.
+    """The target with the chain most like one of a query's: its name and the containment.
+
+    `""` and 0 for none.
     """
 
     target: str

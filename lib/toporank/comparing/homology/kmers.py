@@ -1,5 +1,6 @@
-"""Chains compared without alignment, by the k-mers they share; antibody chains told from the
-others.
+"""Chains compared without alignment, by the k-mers they share.
+
+Antibody chains told from the others.
 
 Two chains are alike when at least `ALIKE` of the k-mers of the one with fewer are also in the
 other. That is so for close homologues and for a chain that is part of another one.
@@ -33,8 +34,10 @@ _CODES[list(LETTERS)] = range(len(LETTERS))
 
 
 def kind_of(sequence: str) -> str:
-    """The kind of a chain: `antibody` with a variable domain of an antibody, nanobody or T-cell
-    receptor, otherwise `protein`, or `peptide` if it is short.
+    """The kind of a chain.
+
+    `antibody` with a variable domain of an antibody, nanobody or T-cell receptor, otherwise
+    `protein`, or `peptide` if it is short.
 
     >>> nanobody = "QVQLVESGGGLVQAGGSLRLSCAASGRTFSSYAMGWFRQAPGKEREFVAAISWSGGST"
     >>> nanobody += "YYADSVKGRFTISRDNAKNTVYLQMNSLKPEDTAVYYCAADRYWGQGTQVTVSS"
@@ -63,8 +66,9 @@ def kmers(sequence: str) -> np.ndarray:
 
 
 def _hashed(numbers: np.ndarray) -> np.ndarray:
-    """A permutation of uint32 in which neighbours lie far apart: the last step of MurmurHash3
-    (Appleby).
+    """A permutation of uint32 in which neighbours lie far apart.
+
+    The last step of MurmurHash3 (Appleby).
     """
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         numbers = (numbers ^ (numbers >> np.uint32(shift))) * np.uint32(factor)

@@ -29,8 +29,9 @@ def check_installed() -> None:
 
 
 def aligned(sequences: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of different chains that are alike, by index. Raises ConfigError when MMseqs2 is not
-    there or fails.
+    """Pairs of different chains that are alike, by index.
+
+    Raises ConfigError when MMseqs2 is not there or fails.
     """
     check_installed()
     if len(sequences) < 2:  # MMseqs2 would call that an error

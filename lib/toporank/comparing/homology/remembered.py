@@ -1,5 +1,6 @@
-"""What a checkpoint remembers of the chains it was trained on: enough to recognise them, in a few
-hundred bytes each.
+"""What a checkpoint remembers of the chains it was trained on.
+
+Enough to recognise them, in a few hundred bytes each.
 
 A record is JSON: `targets`, the names of all training targets, and `chains`, for each different
 chain the places of its targets in that list (`of`), how many k-mers it has (`kmers`), and the
@@ -78,8 +79,9 @@ def recall(record: dict[str, Any]) -> References:
 
 @functools.cache  # networks of several folds remember mostly the same chains
 def hashes(text: str) -> np.ndarray:
-    """The hashes of a chain, uint32, (n,). Raises ValueError when the text does not hold rising
-    numbers.
+    """The hashes of a chain, uint32, (n,).
+
+    Raises ValueError when the text does not hold rising numbers.
     """
     values = np.frombuffer(base64.b64decode(text, validate=True), "<u4").astype(
         np.uint32

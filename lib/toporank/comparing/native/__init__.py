@@ -1,3 +1,4 @@
-"""DockQ of a decoy against its native: chains, alignment, mapping, scores. Pure functions on
-`Complex`.
+"""DockQ of a decoy against its native: chains, alignment, mapping, scores.
+
+Pure functions on `Complex`.
 """

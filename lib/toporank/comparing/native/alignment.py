@@ -103,8 +103,9 @@ def _letters(sequence: str) -> np.ndarray:
 
 @functools.lru_cache(maxsize=1 << 12)
 def most_identical(one: str, other: str) -> int:
-    """Length of the longest common subsequence: no alignment of the two has more identical
-    residues.
+    """Length of the longest common subsequence.
+
+    No alignment of the two has more identical residues.
 
     A row of the table of dynamic programming is the bits of one number (Hyyrö 2004, Inf. Process.
     Lett. 92:47), so it takes a hundredth of the time of `align` and tells most pairs of different
@@ -140,8 +141,9 @@ class _Stretch(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 10)
 def pieces(whole: str, parts: tuple[tuple[str, str], ...]) -> tuple[slice, ...]:
-    """The stretches of a sequence that are different parts, one after the other; empty where fewer
-    than two are.
+    """The stretches of a sequence that are different parts, one after the other.
+
+    Empty where fewer than two are.
 
     Parameters
     ----------
@@ -163,8 +165,9 @@ def pieces(whole: str, parts: tuple[tuple[str, str], ...]) -> tuple[slice, ...]:
 
 
 def _placed(whole: str, parts: dict[str, str], offset: int = 0) -> list[_Stretch]:
-    """The parts that lie in a sequence side by side, in order: first the largest, then those on
-    either side of it.
+    """The parts that lie in a sequence side by side, in order.
+
+    First the largest, then those on either side of it.
     """
     candidates = []
     for name, part in parts.items():

@@ -1,5 +1,6 @@
-"""DockQ of one interface: Basu and Wallner 2016, doi:10.1371/journal.pone.0161879, in the details
-of DockQ 2.1.3.
+"""DockQ of one interface.
+
+Basu and Wallner 2016, doi:10.1371/journal.pone.0161879, in the details of DockQ 2.1.3.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ FEWEST = 3
 
 
 class Side(NamedTuple):
-    """One side of an interface, L residues: `atoms` (L, M, 3) and `backbone` (L, 4, 3) as those of
-    a `Chain`.
+    """One side of an interface, L residues.
+
+    `atoms` (L, M, 3) and `backbone` (L, 4, 3) as those of a `Chain`.
     """
 
     atoms: np.ndarray
@@ -82,8 +84,9 @@ def _spheres(atoms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nearest(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Smallest distance between the atoms of two residues, for pairs of residues, shapes (P, M, 3);
-    inf without any.
+    """Smallest distance between the atoms of two residues, for pairs of residues, shapes (P, M, 3).
+
+    Inf without any.
     """
     squares = np.zeros((len(one), one.shape[1], other.shape[1]))
     for axis in range(3):

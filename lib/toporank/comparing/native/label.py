@@ -1,5 +1,6 @@
-"""The label of a decoy: DockQ between the partners of its native, or the mean over its
-interfaces.
+"""The label of a decoy.
+
+DockQ between the partners of its native, or the mean over its interfaces.
 """
 
 from __future__ import annotations
@@ -120,8 +121,9 @@ class Native:
         self._interfaces: dict[tuple[Partner, Partner], NativeInterface | None] = {}
 
     def with_chains(self, chains: dict[str, Chain]) -> Native:
-        """Return the native with some of its chains cut; the pieces of a chain are of one
-        partner.
+        """Return the native with some of its chains cut.
+
+        The pieces of a chain are of one partner.
         """
         if chains is self.chains:
             return self

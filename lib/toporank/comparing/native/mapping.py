@@ -45,8 +45,9 @@ SUPERPOSED = 240
 
 @dataclass(frozen=True)
 class Chain:
-    """One protein chain of L residues in the order of the file, or a piece of it. Coordinates in Å,
-    NaN without atom.
+    """One protein chain of L residues in the order of the file, or a piece of it.
+
+    Coordinates in Å, NaN without atom.
 
     Attributes
     ----------
@@ -127,8 +128,9 @@ def chains_of(complex_: Complex) -> dict[str, Chain]:
 
 
 class ChainLike(Protocol):
-    """What chains are mapped by: the sequence of L residues, and their CA atoms, (L, 3), Å, NaN
-    where there is none.
+    """What chains are mapped by.
+
+    The sequence of L residues, and their CA atoms, (L, 3), Å, NaN where there is none.
     """
 
     @property
@@ -233,8 +235,9 @@ def _mappings_by_superposition(
     copies: dict[str, list[str]],
     families: list[Family],
 ) -> list[Mapping]:
-    """One mapping for each chain superposed on each of its counterparts: of the rest, what comes
-    nearest.
+    """One mapping for each chain superposed on each of its counterparts.
+
+    Of the rest, what comes nearest.
 
     Of more than `SUPERPOSED` such pairs of chains the first count.
     """
@@ -326,8 +329,9 @@ def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Corresponde
 def _with_pieces(
     chains: dict[str, Chain], others: dict[str, Chain]
 ) -> dict[str, Chain]:
-    """The chains, those cut into pieces that are several of the others; the same object where none
-    is.
+    """The chains, those cut into pieces that are several of the others.
+
+    The same object where none is.
     """
     parts = tuple((name, chain.sequence) for name, chain in others.items())
     pieces_of = {name: pieces(chain.sequence, parts) for name, chain in chains.items()}

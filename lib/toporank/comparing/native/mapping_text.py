@@ -13,8 +13,9 @@ from toporank.structures.partners import parse_partners, partners_text
 
 
 def mapping_text(counterparts: Counterparts) -> str:
-    """Which chains are which in one line; chains that are joined in either structure stand
-    together.
+    """Which chains are which in one line.
+
+    Chains that are joined in either structure stand together.
 
     >>> mapping_text({"A": ("B",), "B": ("A",)})
     'A=B B=A'
@@ -29,8 +30,9 @@ def mapping_text(counterparts: Counterparts) -> str:
 
 
 def read_mapping(text: str, where: object = "Mapping") -> dict[str, tuple[str, ...]]:
-    """The inverse of `mapping_text`. Raises ConfigError, which names the place given as `where`,
-    for other texts.
+    """The inverse of `mapping_text`.
+
+    Raises ConfigError, which names the place given as `where`, for other texts.
 
     >>> read_mapping("H+L=A A=B+C")
     {'H': ('A',), 'L': ('A',), 'A': ('B', 'C')}

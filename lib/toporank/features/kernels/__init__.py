@@ -1,3 +1,4 @@
-"""Loops of the feature modules, compiled. Importing a file of this folder imports numba: do so when
-computing.
+"""Loops of the feature modules, compiled.
+
+Importing a file of this folder imports numba: do so when computing.
 """

@@ -1,5 +1,6 @@
-"""Surfaces and typed distances between atoms. One file that needs no other: numba notices its
-changes.
+"""Surfaces and typed distances between atoms.
+
+One file that needs no other: numba notices its changes.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from toporank.compilation import compiled
 
 @compiled
 def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
-    """How the surfaces of atoms are shared out among their neighbours: each point of a sphere
-    around an atom goes to the ball that covers it deepest (the largest r² − d²), or is free.
+    """How the surfaces of atoms are shared out among their neighbours.
+
+    Each point of a sphere around an atom goes to the ball that covers it deepest (the largest
+    r² − d²), or is free.
 
     xyz : (A, 3). reach : (A,), radii with that of water. group : (A,). wanted : (w,), atoms.
     near_start : (w + 1,), near : the atoms near the wanted atom k are near[near_start[k] :
@@ -138,8 +141,9 @@ def near_atoms(
 
 @compiled
 def typed_distances(xyz, types, start, pairs, limits, energy, ranges, classes):
-    """Of pairs of residues: counts of atom distances by bin, energies by range, and contacts of
-    classes of atoms.
+    """Of pairs of residues.
+
+    Counts of atom distances by bin, energies by range, and contacts of classes of atoms.
 
     types : (A,), -1 for atoms that do not count. pairs : (P, 2). limits : (B + 1,), rising; bin b
     is [limits[b], limits[b + 1]). energy : (T, T, B). ranges : (B,), the range that the energy of a

@@ -54,17 +54,16 @@ and result of sorting; item e is edge e, E + f triangle f tally : int64 (2,), E 
 
 @inlined
 def _normals(b, c, d):
-    """Normals of the faces opposite b, c and d of the tetrahedron 0bcd, and six times its
-    volume.
-    """
+    """Normals of the faces opposite b, c and d of the tetrahedron 0bcd, and six times its volume."""
     p, q, r = cross(*c, *d), cross(*d, *b), cross(*b, *c)
     return p, q, r, b[0] * p[0] + b[1] * p[1] + b[2] * p[2]
 
 
 @inlined
 def _beyond(n, x, y, z, square):
-    """Whether a point lies provably behind a plane with inward normal n through 0; square: see
-    `_solid_of`.
+    """Whether a point lies provably behind a plane with inward normal n through 0.
+
+    Square: see `_solid_of`.
     """
     height = n[0] * x + n[1] * y + n[2] * z
     return (height < 0) & (

@@ -20,8 +20,9 @@ LARGEST = 2000
 
 @compiled
 def room_for(count):
-    """Tetrahedra to make room for: a triangulation of `count` points in general position has about
-    7 each.
+    """Tetrahedra to make room for.
+
+    A triangulation of `count` points in general position has about 7 each.
     """
     return 12 * count + 64
 

@@ -117,8 +117,9 @@ def _plane(points, a, b, c, scale):
 
 @inlined
 def _sphere(points, a, b, c, d):
-    """Form of a finite tetrahedron: positive inside its circumsphere (the lifted insphere
-    determinant).
+    """Form of a finite tetrahedron.
+
+    Positive inside its circumsphere (the lifted insphere determinant).
 
     With b, c, d the sides from a, V = b · (c × d) and n = |b|² c × d + |c|² d × b + |d|² b × c, the
     circumcentre is a + n / 2V. A point p is inside where |p − a|² V < n · (p − a).
@@ -283,8 +284,9 @@ def _side2(vertex, raw, t, p, infinity, scale):
 
 @compiled
 def _broken(mesh, scratch, points, raw, p, infinity, bound, scale):
-    """Number of tetrahedra that point p breaks, listed in `scratch.dead`; -1 if a sign is in
-    doubt.
+    """Number of tetrahedra that point p breaks, listed in `scratch.dead`.
+
+    -1 if a sign is in doubt.
     """
     used = mesh.size[0]
     side, dead = scratch.side, scratch.dead
@@ -313,8 +315,9 @@ def _broken(mesh, scratch, points, raw, p, infinity, bound, scale):
 
 @compiled
 def _insert(mesh, scratch, points, raw, p, infinity, bound, scale):
-    """Add point p. False if a sign is in doubt (the mesh is then still as before) or the mesh is
-    full.
+    """Add point p.
+
+    False if a sign is in doubt (the mesh is then still as before) or the mesh is full.
 
     Error bound: let u = 2⁻⁵³ and D the extent of the cloud. Translated coordinates are at most D/2
     with error uD/2, so a difference of two is at most D with error 2uD. The products that make up a
@@ -366,8 +369,9 @@ def _insert(mesh, scratch, points, raw, p, infinity, bound, scale):
 
 @compiled
 def triangulate(mesh, scratch, points, raw, chosen, done, count, infinity, extent):
-    """Insert points chosen[done:count] into a mesh of the first `done`. False if a sign is in
-    doubt.
+    """Insert points chosen[done:count] into a mesh of the first `done`.
+
+    False if a sign is in doubt.
     """
     scale = extent * extent
     bound = SIGN_ERROR * scale * scale * extent

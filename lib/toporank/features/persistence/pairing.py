@@ -1,5 +1,6 @@
-"""H0 and H1 of an alpha filtration by annotations: persistent cohomology over Z2 (Boissonnat, Dey &
-Maria 2013, doi:10.1007/978-3-642-40450-4_59).
+"""H0 and H1 of an alpha filtration by annotations.
+
+Persistent cohomology over Z2 (Boissonnat, Dey & Maria 2013, doi:10.1007/978-3-642-40450-4_59).
 
 Each edge carries one bit for each living loop. A triangle whose edges' bits do not cancel ends the
 youngest loop among them. An edge that comes with a triangle has the bits of the triangle's other
@@ -66,8 +67,9 @@ def _begin(filtration, loops):
 
 @compiled
 def pair_up(filtration, loops):
-    """Sweep the filtration; bars and deaths are left in `loops`. False if it is out of order or too
-    rich.
+    """Sweep the filtration; bars and deaths are left in `loops`.
+
+    False if it is out of order or too rich.
     """
     edges, triangles = filtration.tally
     part, edge_of, value, order = (

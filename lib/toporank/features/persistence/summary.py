@@ -29,8 +29,9 @@ STATISTICS = 5
 
 @compiled
 def _statistics(values, count, out):
-    """sum, min, max, mean and population standard deviation of the first `count` values; zeros if
-    none.
+    """sum, min, max, mean and population standard deviation of the first `count` values.
+
+    Zeros if none.
     """
     out[:] = 0.0
     if count == 0:
@@ -67,8 +68,9 @@ def _describe_deaths(deaths, count, max_death, min_persistence, out):
 
 @compiled
 def describe_bars(bars, count, min_persistence, column, out):
-    """Statistics of length, birth and death of the H1 bars; column: work space (count,). out:
-    (15,).
+    """Statistics of length, birth and death of the H1 bars.
+
+    Column: work space (count,). out: (15,).
     """
     for quantity in range(3):
         n_bars = 0
@@ -84,8 +86,9 @@ def describe_bars(bars, count, min_persistence, column, out):
 
 @compiled
 def _ancestor(wanted, s, counts, sure):
-    """The finished set with most points among those before s whose kinds s includes; -1 if there is
-    none.
+    """The finished set with most points among those before s whose kinds s includes.
+
+    -1 if there is none.
     """
     best = -1
     for q in range(s):
@@ -100,8 +103,9 @@ def _ancestor(wanted, s, counts, sure):
 
 @compiled
 def _choose(kinds, count, wanted, s, ancestor, chosen):
-    """List the points of set s, those of its ancestor first. Returns how many are the ancestor's,
-    and all.
+    """List the points of set s, those of its ancestor first.
+
+    Returns how many are the ancestor's, and all.
     """
     done = total = 0
     for first in (True, False):
@@ -221,8 +225,9 @@ def _prepare() -> None:
 def members_of_balls(
     xyz: np.ndarray, centres: np.ndarray, radius: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points within `radius` (inclusive) of each centre, as `balls` gives them: start (R + 1,) and
-    member (M,).
+    """Points within `radius` (inclusive) of each centre, as `balls` gives them.
+
+    Start (R + 1,) and member (M,).
     """
     _prepare()
     return balls(_floats(xyz), _floats(centres), float(radius))

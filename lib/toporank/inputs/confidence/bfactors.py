@@ -1,5 +1,6 @@
-"""pLDDT where predictors put it, in the column of B factors; only where that is what the column
-holds.
+"""pLDDT where predictors put it, in the column of B factors.
+
+Only where that is what the column holds.
 
 An mmCIF file may declare it, files of the predictor may lie beside the model, or its name may be
 one that only a predictor gives. Of any other model the numbers decide, those of all models of its
@@ -75,8 +76,9 @@ class BFactors(NamedTuple):
     same_in_residue: float
 
     def of(self, complex_: Complex) -> np.ndarray:
-        """Return the B factor of each residue of a complex, shape (R,); NaN for residues that the
-        file lacks.
+        """Return the B factor of each residue of a complex, shape (R,).
+
+        NaN for residues that the file lacks.
         """
         values = [
             self.of_residues.get(residue, np.nan) for residue in complex_.residues
@@ -89,8 +91,9 @@ class BFactors(NamedTuple):
 
 
 def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
-    """Return the B factors of a structure file that can be read; None if they are not pLDDT
-    whatever else is known.
+    """Return the B factors of a structure file that can be read.
+
+    None if they are not pLDDT whatever else is known.
 
     These are numbers outside 0 to 100, and a single one. Amino acids decide: ions and ligands may
     have anything.

@@ -1,5 +1,6 @@
-"""Files of predictors as numbers. What they hold is not trusted: nothing is run, sizes are
-bounded.
+"""Files of predictors as numbers.
+
+What they hold is not trusted: nothing is run, sizes are bounded.
 """
 
 from __future__ import annotations
@@ -50,8 +51,9 @@ Values = dict[str, Any]
 
 
 class ContentState(NamedTuple):
-    """Which content a file has: it is parsed again when this changes. size, version : as in
-    `files.state.FileState`.
+    """Which content a file has.
+
+    It is parsed again when this changes. size, version : as in `files.state.FileState`.
     """
 
     path: Path
@@ -159,8 +161,9 @@ def _values_of(path: Path) -> Values:
 
 
 def _compact(value: Any) -> Any:
-    """A matrix of JSON as an array, which takes an eighth of the memory; everything else as it
-    is.
+    """A matrix of JSON as an array, which takes an eighth of the memory.
+
+    Everything else as it is.
     """
     if not (isinstance(value, list) and value and isinstance(value[0], list)):
         return value
@@ -206,8 +209,9 @@ class _NumbersOnly(pickle.Unpickler):
 
 
 def read_pickle(content: bytes) -> Values:
-    """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results;
-    without other values.
+    """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results.
+
+    Without other values.
 
     Raises
     ------

@@ -1,5 +1,6 @@
-"""HADDOCK's score and its terms: of the header that CNS writes into a model, and of the tables of
-HADDOCK3.
+"""HADDOCK's score and its terms.
+
+Of the header that CNS writes into a model, and of the tables of HADDOCK3.
 """
 
 from __future__ import annotations
@@ -77,8 +78,9 @@ def of_header(text: str) -> Haddock | None:
 
 
 def of_tables(model: Path) -> Haddock | None:
-    """Return the row of a model in the last table `capri_ss.tsv` that has it, by its path; None if
-    no table has its folder.
+    """Return the row of a model in the last table `capri_ss.tsv` that has it, by its path.
+
+    None if no table has its folder.
 
     Raises
     ------
@@ -104,8 +106,9 @@ def of_tables(model: Path) -> Haddock | None:
 
 @functools.lru_cache(maxsize=64)
 def _rows(table: ContentState) -> dict[str, dict[str, str]] | ConfidenceError:
-    """The cells of a table by the path of the model, or why it cannot be used; parsed once in a
-    process.
+    """The cells of a table by the path of the model, or why it cannot be used.
+
+    Parsed once in a process.
 
     The folder of each model is a key, too, without cells.
     """

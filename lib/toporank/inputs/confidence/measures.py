@@ -32,8 +32,9 @@ def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
 
 
 def contact_plddt(plddt: np.ndarray, pairs: np.ndarray, interface: np.ndarray) -> float:
-    """Mean pLDDT of the residues in contact; of those at the interface, int, shape (I,), without
-    contacts.
+    """Mean pLDDT of the residues in contact.
+
+    Of those at the interface, int, shape (I,), without contacts.
     """
     return float(plddt[np.unique(pairs) if len(pairs) else interface].mean())
 
@@ -95,8 +96,9 @@ def tm_term(error: np.ndarray, d0: np.ndarray | float) -> np.ndarray:
 
 
 def tm_length(n: np.ndarray) -> np.ndarray:
-    """d0 in Å of the TM-score for n residues (Zhang & Skolnick 2004); as in ipSAE, of fewer than 27
-    that of 27.
+    """d0 in Å of the TM-score for n residues (Zhang & Skolnick 2004).
+
+    As in ipSAE, of fewer than 27 that of 27.
     """
     return np.maximum(1.0, 1.24 * np.cbrt(np.maximum(n, 27) - 15.0) - 1.8)
 

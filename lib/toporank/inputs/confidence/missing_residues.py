@@ -192,8 +192,9 @@ def _rows_of_like_plddt(
 def _most_alike(
     layout: _Layout, of_file: np.ndarray, of_model: np.ndarray
 ) -> np.ndarray | None:
-    """The rows where pLDDT of each chain is most alike; None where that is not alike, or so in
-    several places.
+    """The rows where pLDDT of each chain is most alike.
+
+    None where that is not alike, or so in several places.
     """
     shifts: list[int] = []
     possible_shifts = np.arange(len(of_file) - layout.n_rows + 1)

@@ -1,5 +1,6 @@
-"""What the files of each predictor say of a model, in one form: a reader for each way of writing
-it.
+"""What the files of each predictor say of a model, in one form.
+
+A reader for each way of writing it.
 
 A reader takes the files beside a model and puts what they say into a `PredictorOutput`.
 `inputs.predictors` says which readers a predictor has.
@@ -82,8 +83,9 @@ class PredictorOutput:
     problems: list[str] = field(default_factory=list)
 
     def put(self, name: str, read: Callable[..., Any], *arguments: Any) -> None:
-        """Set a field to what a function reads, if it is there; what cannot be used becomes a
-        problem.
+        """Set a field to what a function reads, if it is there.
+
+        What cannot be used becomes a problem.
         """
         try:
             value = read(*arguments)
@@ -103,8 +105,9 @@ class PredictorOutput:
     def put_plddt(
         self, values: Values, path: Path | None, key: str, field_name: str = "plddt"
     ) -> None:
-        """Set pLDDT from values of a file, if they have this key; a list from 0 to 1 becomes 0 to
-        100.
+        """Set pLDDT from values of a file, if they have this key.
+
+        A list from 0 to 1 becomes 0 to 100.
 
         Parameters
         ----------
@@ -132,8 +135,9 @@ all.
 
 
 def read_output(files: SideFiles, readers: tuple[Reader, ...]) -> PredictorOutput:
-    """Return what the files beside a model say; where several readers find a value, the last
-    counts.
+    """Return what the files beside a model say.
+
+    Where several readers find a value, the last counts.
     """
     output = PredictorOutput()
     for reader in readers:
@@ -208,8 +212,9 @@ def atom_plddt(name: str) -> Reader:
 
 
 def token_plddt(files: SideFiles, output: PredictorOutput) -> None:
-    """Read pLDDT of tokens from a file of its own, rounded as Boltz does it in mmCIF: both files
-    give one score.
+    """Read pLDDT of tokens from a file of its own, rounded as Boltz does it in mmCIF.
+
+    Both files give one score.
     """
     values = _values(files.plddt)
     output.put_plddt(values, files.plddt, ARRAY if ARRAY in values else "plddt")
@@ -280,8 +285,9 @@ def _names(values: Values, key: str) -> list[str] | None:
 
 
 def _numbers_of_tokens(values: Values) -> list[int] | None:
-    """The residue number of each token, as AlphaFold 3 writes it; `NO_NUMBER` where it writes
-    chains alone.
+    """The residue number of each token, as AlphaFold 3 writes it.
+
+    `NO_NUMBER` where it writes chains alone.
     """
     if "token_chain_ids" not in values:
         return None
@@ -303,8 +309,9 @@ def _numbers_of_tokens(values: Values) -> list[int] | None:
 
 
 def colabfold(files: SideFiles, output: PredictorOutput) -> None:
-    """Read the one file that has it all. ColabFold ranks models of complexes by 0.8 ipTM + 0.2
-    pTM.
+    """Read the one file that has it all.
+
+    ColabFold ranks models of complexes by 0.8 ipTM + 0.2 pTM.
     """
     values = _values(files.scores)
     output.put_numbers(values, ptm="ptm", iptm="iptm")
@@ -354,8 +361,9 @@ def _table(values: Values, key: str) -> Values:
 
 
 def alphafold2_ranking(files: SideFiles, output: PredictorOutput) -> None:
-    """Read `ranking_debug.json`: ranking confidence and, of multimers, ipTM of each model by its
-    name.
+    """Read `ranking_debug.json`.
+
+    Ranking confidence and, of multimers, ipTM of each model by its name.
     """
     ranking = _values(files.scores)
     name = _model_of_alphafold2(files)
@@ -365,8 +373,9 @@ def alphafold2_ranking(files: SideFiles, output: PredictorOutput) -> None:
 
 
 def _model_of_alphafold2(files: SideFiles) -> str:
-    """The name of a model of AlphaFold 2: its own or, of `ranked_0`, by the order in
-    `ranking_debug.json`.
+    """The name of a model of AlphaFold 2.
+
+    Its own or, of `ranked_0`, by the order in `ranking_debug.json`.
 
     Empty where there is no order. Raises ConfidenceError when the order ends before this model, or
     when it may be that of another run: of `a_ranked_0` and `b_ranked_1` only one can be meant.
@@ -391,8 +400,9 @@ def _model_of_alphafold2(files: SideFiles) -> str:
 
 
 def alphafold2_result(files: SideFiles, output: PredictorOutput) -> None:
-    """Read `result_<name>.pkl`: all there is. MassiveFold puts it into a folder, or calls it after
-    the model.
+    """Read `result_<name>.pkl`: all there is.
+
+    MassiveFold puts it into a folder, or calls it after the model.
     """
     name = f"result_{_model_of_alphafold2(files)}.pkl"
     path = (
@@ -415,8 +425,9 @@ def alphafold2_pae(files: SideFiles, output: PredictorOutput) -> None:
 
 
 def alphafold2_plddt(files: SideFiles, output: PredictorOutput) -> None:
-    """Read `confidence_<name>.json`, as AlphaFold 2.3.2 and AlphaPulldown write it: pLDDT of each
-    residue.
+    """Read `confidence_<name>.json`, as AlphaFold 2.3.2 and AlphaPulldown write it.
+
+    PLDDT of each residue.
     """
     path = file_called(files.folder, f"confidence_{_model_of_alphafold2(files)}.json")
     output.put_plddt(_values(path), path, "confidenceScore")

@@ -75,8 +75,9 @@ def stem_of(filename: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def ranked_runs(folder: Path) -> frozenset[str]:
-    """Return what stands before `ranked_N` in the names of the models in a folder: each of several
-    runs has its own.
+    """Return what stands before `ranked_N` in the names of the models in a folder.
+
+    Each of several runs has its own.
     """
     runs = set()
     for name in names_in(folder):

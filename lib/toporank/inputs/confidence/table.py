@@ -24,8 +24,9 @@ ALL_CHAINS = "all_chains"
 
 
 class Confidence(NamedTuple):
-    """A row of confidence.csv; what is not known is None. docs/confidence.md says what each is and
-    where it is from.
+    """A row of confidence.csv.
+
+    What is not known is None. docs/confidence.md says what each is and where it is from.
     """
 
     target: str
@@ -79,16 +80,18 @@ LOWER_IS_BETTER = ("interface_pae", "haddock_score")
 
 
 def rows_to_show(rows: Iterable[Confidence]) -> list[Confidence]:
-    """Return the rows that a table has: all of them, or none if no predictor says anything of any
-    decoy.
+    """Return the rows that a table has.
+
+    All of them, or none if no predictor says anything of any decoy.
     """
     rows = list(rows)
     return rows if any(row.status != NOTHING for row in rows) else []
 
 
 def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
-    """Write confidence.csv: the columns that have a value; a header alone if there is nothing to
-    say of any decoy.
+    """Write confidence.csv: the columns that have a value.
+
+    A header alone if there is nothing to say of any decoy.
     """
     rows = rows_to_show(rows)
     columns = []

@@ -52,8 +52,9 @@ class Placed(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """A chain of a predictor. name : in the model. tokens, atoms : its places, int; atoms None
-    where not output.
+    """A chain of a predictor. name : in the model. tokens, atoms : its places, int.
+
+    Atoms None where not output.
     """
 
     name: str
@@ -179,8 +180,9 @@ def shifted_b_factors(
 
 
 def _layouts(complex_: Complex) -> Iterator[np.ndarray]:
-    """Tokens of each residue, shape (R,): one; one, or one for each heavy atom of what is not
-    standard; of proteins.
+    """Tokens of each residue, shape (R,): one.
+
+    One, or one for each heavy atom of what is not standard; of proteins.
     """
     atoms = np.diff(complex_.without_hydrogens().atom_slices)
     standard = np.isin(complex_.names, [*STANDARD, *NUCLEOTIDES])
@@ -195,8 +197,9 @@ def _first_tokens(sizes: np.ndarray) -> np.ndarray:
 
 
 def _by_order(complex_: Complex, n: int) -> np.ndarray | None:
-    """The first of n tokens of each residue, -1 for none, in the order of the file; None where n
-    does not fit.
+    """The first of n tokens of each residue, -1 for none, in the order of the file.
+
+    None where n does not fit.
     """
     for sizes in _layouts(complex_):
         if sizes.sum() == n:
@@ -205,8 +208,9 @@ def _by_order(complex_: Complex, n: int) -> np.ndarray | None:
 
 
 def _mean_of_atoms(complex_: Complex, of_atoms: np.ndarray | None) -> np.ndarray | None:
-    """The mean over the heavy atoms of each residue, nan without any; None where there are more or
-    fewer atoms.
+    """The mean over the heavy atoms of each residue, nan without any.
+
+    None where there are more or fewer atoms.
     """
     residue_of = complex_.without_hydrogens().residue_of
     if of_atoms is None or len(of_atoms) != len(residue_of):
@@ -327,8 +331,9 @@ def _fitted(
     *,
     any_numbers: bool = False,
 ) -> _Fit | None:
-    """Tokens and pLDDT of the residues where chains with these names have as many; None where they
-    do not fit.
+    """Tokens and pLDDT of the residues where chains with these names have as many.
+
+    None where they do not fit.
 
     any_numbers : as in `_tokens_of_chain`
     """

@@ -1,5 +1,6 @@
-"""What lies beside models, looks like a predictor's file, and is not read: it may say something of
-them.
+"""What lies beside models, looks like a predictor's file, and is not read.
+
+It may say something of them.
 """
 
 from __future__ import annotations

@@ -37,8 +37,9 @@ vectorised = functools.partial(compilation.compiled, fastmath=REORDERING)
 
 
 def can_loop(x: Tensor) -> bool:
-    """Return whether the loops can compute with `x`: on a CPU, not in fewer bits, not inside
-    `torch.compile`.
+    """Return whether the loops can compute with `x`.
+
+    On a CPU, not in fewer bits, not inside `torch.compile`.
     """
     if torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
         return False
@@ -336,8 +337,9 @@ def _subtract_largest(start, score):
 
 @vectorised
 def _gather(source_of, start, source, alpha, keep, out):
-    """alpha, in: exp of scores; out: their share of the sum of a node. out : what nodes gather, is
-    written.
+    """alpha, in: exp of scores.
+
+    Out: their share of the sum of a node. out : what nodes gather, is written.
     """
     heads, width = source.shape[1:]
     total, gathered = np.empty(heads, source.dtype), np.empty(width, source.dtype)
@@ -402,8 +404,9 @@ def _scatter(
     d_att,
     u,
 ):
-    """u is written. Added: to d_source its gradient, to d_destination u, to d_att the part of the
-    sources.
+    """u is written.
+
+    Added: to d_source its gradient, to d_destination u, to d_att the part of the sources.
     """
     heads, width = att.shape
     slope, one, mean_of_heads = (

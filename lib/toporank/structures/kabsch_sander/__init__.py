@@ -18,8 +18,9 @@ __all__ = ["accessibility", "secondary_structure"]
 
 @functools.cache
 def _prepare() -> np.ndarray:
-    """Compile, or load, what is called below, with the very types it is called with. Returns the
-    sphere.
+    """Compile, or load, what is called below, with the very types it is called with.
+
+    Returns the sphere.
     """
     sphere = solvent.fibonacci_sphere()
     none = np.zeros(0, np.int64)

@@ -53,8 +53,9 @@ def _distance(a, b):
 
 @compiled
 def dihedral(a, b, c, d):
-    """Degrees, −180 to 180, between the planes of a b c and b c d; `NO_ANGLE` where three are on a
-    line.
+    """Degrees, −180 to 180, between the planes of a b c and b c d.
+
+    `NO_ANGLE` where three are on a line.
     """
     # tan φ = |bc| · ab·(bc × cd) / (ab × bc)·(bc × cd): unlike arccos it is exact near 0° and 180°.
     axis = _minus(c, b)
@@ -75,8 +76,9 @@ def bend(a, b, c):
 
 @compiled
 def segments(backbone, chain):
-    """int, shape (n,): rises by one wherever a residue is not joined to the one before. chain: int,
-    shape (n,).
+    """int, shape (n,): rises by one wherever a residue is not joined to the one before. chain.
+
+    Int, shape (n,).
     """
     segment = np.zeros(len(chain), np.int64)
     for i in range(1, len(chain)):
@@ -102,8 +104,9 @@ def torsions(backbone, segment):
 
 @compiled
 def hydrogens(backbone, segment):
-    """Amide hydrogens, shape (n, 3): 1 Å from N against the C=O before; N itself where there is no
-    residue before.
+    """Amide hydrogens, shape (n, 3): 1 Å from N against the C=O before.
+
+    N itself where there is no residue before.
     """
     # X-ray structures lack hydrogens. N–H is parallel to C=O of the residue before, since the
     # peptide is flat.
@@ -138,8 +141,9 @@ def energy(donor, hydrogen, acceptor):
 
 @compiled
 def neighbours(backbone):
-    """Pairs i < j of residues whose CA are closer than `REACH`, shape (m, 2), in order; by plain
-    search.
+    """Pairs i < j of residues whose CA are closer than `REACH`, shape (m, 2), in order.
+
+    By plain search.
     """
     x, y, z = (
         backbone[:, CA, 0].copy(),

@@ -59,8 +59,9 @@ def _bounds(xyz, reach, start):
 
 @compiled
 def _free_points(centre, reach, sphere, near, count):
-    """How many points of a sphere of radius `reach` are in none of the balls near[:count]: centre,
-    squared radius.
+    """How many points of a sphere of radius `reach` are in none of the balls near[:count].
+
+    Centre, squared radius.
     """
     free, last = 0, 0
     for p in range(len(sphere)):

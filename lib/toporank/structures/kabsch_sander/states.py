@@ -56,8 +56,9 @@ def bridge(acceptors, segment, i, j):
 
 @compiled
 def ladders(acceptors, segment, pairs):
-    """Runs of bridges, int, shape (m, 6): kind, bridges, first and last residue of one side and of
-    the other.
+    """Runs of bridges, int, shape (m, 6).
+
+    Kind, bridges, first and last residue of one side and of the other.
     """
     runs, count = np.empty((len(pairs), 6), np.int64), 0
     for m in range(len(pairs)):
@@ -108,8 +109,9 @@ def _bulge(one, other, segment):
 
 @compiled
 def join_bulges(runs, segment):
-    """Join ladders across bulges, in place; a ladder that became part of another has no bridges
-    left.
+    """Join ladders across bulges, in place.
+
+    A ladder that became part of another has no bridges left.
     """
     for k in range(len(runs)):
         if runs[k, 1] == 0:
@@ -140,8 +142,9 @@ def mark_strands(state, runs):
 
 @compiled
 def turn_starts(acceptors, segment):
-    """bool, shape (3, n): whether a turn of 3, 4 or 5 residues starts: N–H of i + 3, 4, 5 bound to
-    C=O of i.
+    """bool, shape (3, n).
+
+    Whether a turn of 3, 4 or 5 residues starts: N–H of i + 3, 4, 5 bound to C=O of i.
     """
     starts = np.zeros((3, len(segment)), np.bool_)
     for length in range(3, 6):
@@ -183,8 +186,9 @@ def mark_helices(state, starts):
 
 @compiled
 def mark_turns_and_bends(state, starts, backbone, segment):
-    """T within a turn, S where the chain is bent; where there is no other state. Neither at first
-    and last residue.
+    """T within a turn, S where the chain is bent; where there is no other state.
+
+    Neither at first and last residue.
     """
     for i in range(1, len(state) - 1):
         if state[i] != NONE:
