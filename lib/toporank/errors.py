@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """The text on one line: white space becomes one blank, other unprintable characters `_`.
+    r"""The text on one line: white space becomes one blank, other unprintable characters `_`.
 
     >>> printable("a\\tb\\x1b")
     'a b_'

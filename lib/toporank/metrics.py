@@ -109,8 +109,9 @@ def random_pick_loss(dockq: ArrayLike) -> float:
 def hits_at(
     dockq: ArrayLike, predicted: ArrayLike, n: int, threshold: float = ACCEPTABLE
 ) -> int:
-    """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best, or among all if
-    fewer.
+    """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best.
+
+    Among all if there are fewer.
 
     >>> hits_at([0.75, 0.25, 0.0], predicted=[0.4, 0.6, 0.1], n=2)
     2
@@ -158,8 +159,9 @@ def spearman(dockq: ArrayLike, predicted: ArrayLike, times: ArrayLike = 1) -> fl
 def auroc(
     dockq: ArrayLike, predicted: ArrayLike, threshold: float = ACCEPTABLE
 ) -> float:
-    """Chance that a decoy with y >= `threshold` is predicted above one without, a tie counting
-    half.
+    """Chance that a decoy with y >= `threshold` is predicted above one without.
+
+    A tie counts half.
 
     In [0, 1], 0.5 for a prediction without information; nan if there is no decoy on one of the two
     sides.
@@ -452,8 +454,9 @@ def _correlation(x: Floats, y: Floats, counts: Floats) -> float:
 
 
 def _deviations(values: Floats, counts: Floats) -> Floats:
-    """Deviations from the mean, divided by the largest so that the squares of tiny ones do not
-    vanish.
+    """Deviations from the mean, divided by the largest.
+
+    So the squares of tiny ones do not vanish.
     """
     deviations = values - np.average(values, weights=counts)
     return deviations / np.abs(deviations).max()

@@ -1,5 +1,6 @@
-"""What people set: sections of keys, and errors they can act on, with path, value, what is allowed,
-near spellings.
+"""What people set: sections of keys, and errors they can act on.
+
+These have path, value, what is allowed, near spellings.
 """
 
 from __future__ import annotations

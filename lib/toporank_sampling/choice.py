@@ -60,8 +60,9 @@ def matched(
     wanted: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Indices of poses: the shares of each class, equally from each pool, and sizes alike in all
-    classes.
+    """Indices of poses.
+
+    The shares of each class, equally from each pool, and sizes alike in all classes.
 
     A wanted size is drawn from `native` times `SIZES`, as far as all larger classes have poses of
     such sizes, and the pose of the nearest size is taken.
@@ -113,8 +114,9 @@ def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]
 def balanced(
     dockq: np.ndarray, properties: np.ndarray, wanted: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Indices of poses, about the shares of each class, with properties that hardly correlate with
-    DockQ by rank.
+    """Indices of poses, about the shares of each class.
+
+    Their properties hardly correlate with DockQ by rank.
 
     From several random choices exchanges are made, the best first and each within a class of
     `COARSE`, as long as the weighted sum of squared rank correlations falls.

@@ -1,4 +1,4 @@
-"""What is docked: the two partners of a target as they were crystallised together, or each alone."""
+"""What is docked: two partners as they were crystallised together, or each alone."""
 
 from __future__ import annotations
 
@@ -60,8 +60,9 @@ class DockingCase:
         return pose.place(self.ligand.xyz, self.docking.centre)
 
     def dockq(self, pose: Pose) -> float:
-        """DockQ of a pose; where the partners are copies of one another, with the better
-        assignment.
+        """DockQ of a pose.
+
+        Where the partners are copies of one another, with the better assignment.
         """
 
         def place(xyz: np.ndarray) -> np.ndarray:

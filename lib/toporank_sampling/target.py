@@ -139,9 +139,7 @@ def _failure(target: str, error: TopoRankError, **columns: str) -> Row:
 
 
 def _docking_cases(source: Sampled, failures: list[Row]) -> list[DockingCase]:
-    """The bound partners and, where there are any, the unbound ones, or a row that says why they
-    cannot be used.
-    """
+    """The bound partners and any unbound ones, or a row that says why they cannot be used."""
     complex_ = read_complex(source.native)
     one, other = two_partners(source.partners, complex_.chains)
     ligand, receptor = partner(complex_, one), partner(complex_, other)
@@ -161,7 +159,7 @@ def _docking_cases(source: Sampled, failures: list[Row]) -> list[DockingCase]:
 def _unbound(
     files: list[Path], receptor: Complex, ligand: Complex
 ) -> tuple[Complex, Complex]:
-    """Both partners, each from a file of its own where there is one, superposed on the bound one."""
+    """Both partners, each from its own file where there is one, superposed on the bound one."""
     bound = [receptor, ligand]
     free = [receptor, ligand]
     for file in files:

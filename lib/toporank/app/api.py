@@ -177,8 +177,9 @@ def embed(
 
 
 def features(path: PathLike | Structure, partners: str | None = None) -> pd.DataFrame:
-    """Return the features of the interface residues of a model, those that the scorer that ships
-    reads.
+    """Return the features of the interface residues of a model.
+
+    They are those that the scorer that ships reads.
 
     Parameters
     ----------
@@ -377,9 +378,7 @@ def _is_path(models: PathLike | Iterable[PathLike]) -> bool:
 
 
 def _linked(files: Sequence[Path], inputs: Path) -> Path:
-    """A folder with links to some files, which lie in it as they lie in the folder that they have
-    in common.
-    """
+    """A folder with links to some files, which lie in it as below their common folder."""
     if not files:
         raise ConfigError(
             "the list of models is empty", remedy="give files, or a folder"

@@ -270,9 +270,7 @@ def score_folder(
 
 
 def write_page(results: ScoredModels, out: Path) -> None:
-    """Write the page of a scored folder from its tables, and the scripts for PyMOL and ChimeraX
-    beside it.
-    """
+    """Write the page of a scored folder from its tables, and scripts for PyMOL and ChimeraX."""
     # Python's users, who ask for tables, need not wait for these
     from toporank.report.page import write_page_of
     from toporank.report.structures import Drawings

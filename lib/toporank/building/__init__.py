@@ -1,3 +1,1 @@
-"""Decoys become graphs (`chunks`), a data set becomes the tables and packs that everything after
-the features reads.
-"""
+"""From decoys to graphs (`chunks`), and from a data set to the tables and packs of later steps."""

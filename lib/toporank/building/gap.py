@@ -1,5 +1,6 @@
-"""The coverage gap: what a build still has to do, for every decoy and stage, without opening one
-artefact.
+"""The coverage gap: what a build still has to do, by decoy and stage.
+
+No artefact is opened.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ ALL_NEW, NOT_BUILT = (State.NEW,) * len(layout.STAGES), "not built yet"
 
 
 class DecoyGap(NamedTuple):
-    """One decoy: its state in each stage, and what the last build said of it (`not built yet` if
-    none did).
+    """One decoy with its state in each stage.
+
+    It also has what the last build said of it (`not built yet` if none did).
     """
 
     target: str
@@ -150,8 +152,9 @@ def _states(
 
 
 def _state(stage: str, member: PlannedDecoy, fate: Fate, recipes: Recipes) -> str:
-    """What a stage has to do for a decoy if the stages before have nothing to do, and its artefact
-    is what the ledger says.
+    """What a stage has to do for a decoy if the stages before have nothing to do.
+
+    Its artefact is what the ledger says.
     """
     row, built_by, before = fate
     if (before.size, before.version) != (member.size, member.version):
@@ -178,8 +181,9 @@ def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
 
 
 def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
-    """One line for each run of stages with equal numbers, such as `topology, nodes: 9 up to date +
-    1 new`.
+    """Return a line for each run of stages with equal numbers.
+
+    Such as `topology, nodes: 9 up to date + 1 new`.
     """
     counted = []
     for i, stage in enumerate(layout.STAGES):

@@ -115,8 +115,7 @@ def import_graphs(
 
 
 def _as_labelled(file: GraphFile, targets_of: Mapping[str, set[str]]) -> GraphFile:
-    """The graph by the name that the label table has for it, with its target, if need be from
-    there.
+    """Return the graph by the name that the label table has for it, with its target.
 
     targets_of : by the name of a decoy, the targets under which the label table has it.
     """
@@ -204,8 +203,9 @@ def _chains(files: list[GraphFile]) -> list[ChainRow]:
 def _notes(
     files: list[GraphFile], labels: list[Label], differing: list[tuple[Label, Label]]
 ) -> list[str]:
-    """What the user should know. differing : labels of the table and of files that contradict each
-    other.
+    """What the user should know.
+
+    differing : labels of the table and of files that contradict each other.
     """
     notes = []
     if not all(file.names_features for file in files):

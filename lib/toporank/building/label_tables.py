@@ -107,9 +107,7 @@ def read_decoys(path: Path) -> list[LabelledDecoy]:
 
 
 def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
-    """How many decoys were labelled, which chains of natives are one partner, and which decoys are
-    the native itself.
-    """
+    """How many decoys were labelled, which chains are one partner, and what is the native."""
     rows = list(rows)
     statuses = Counter(row.status for row in rows)
     lines = [f"{len(rows)} decoys = {in_parts(statuses)}", *recognised(rows)]

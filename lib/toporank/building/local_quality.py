@@ -1,5 +1,6 @@
-"""The quality, by natives, of the contacts of labelled decoys, in the order of the edges of their
-graphs, and of residues.
+"""The quality, by natives, of contacts of labelled decoys and of residues.
+
+Contacts are in the order of the edges of their graphs.
 """
 
 from __future__ import annotations

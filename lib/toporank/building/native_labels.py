@@ -285,8 +285,9 @@ class Labelling:
         )
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
-        """Where the CA of each residue of a labelled decoy is in the native, by
-        `comparing.native.label`.
+        """Where the CA of each residue of a labelled decoy is in the native.
+
+        Source: `comparing.native.label`.
 
         digest : of the decoy's file. Raises what keeps a decoy from being labelled.
         """

@@ -25,8 +25,9 @@ log = logging.getLogger(__name__)
 
 
 class Member(NamedTuple):
-    """One graph to be packed. split : of its decoy, or the name of an interface. graph : what
-    messages call it.
+    """One graph to be packed.
+
+    split : of its decoy, or the name of an interface. graph : what messages call it.
 
     sha256, content : checksum and bytes of it. quality_sha256 : of what its local quality is made
     of; empty where that is unknown. read : makes the graph, if it is in no file of TopoRank; sha256
@@ -120,8 +121,9 @@ def write_pack(
 
 
 class _Growing:
-    """The arrays of a pack, in files of a folder while graphs are added to them. graded : whether
-    `edge_y` is one.
+    """The arrays of a pack, in files of a folder while graphs are added.
+
+    graded : whether `edge_y` is one.
     """
 
     def __init__(self, folder: Path, *, graded: bool):

@@ -91,8 +91,9 @@ def plan_of(
 
 
 def recognised(rows: Iterable[PlannedDecoy | CoverageRow | LabelledDecoy]) -> list[str]:
-    """Which chains TopoRank takes for one partner, a sentence for each way, with the targets that
-    it is about.
+    """Return which chains TopoRank takes for one partner.
+
+    A sentence for each way names the targets that it is about.
     """
     sentence_of_target: dict[str, str] = {}
     for row in rows:

@@ -1,6 +1,4 @@
-"""The sequences of the chains of every target, from one of its decoys, and how the chains of its
-decoys correspond.
-"""
+"""The sequences of the chains of every target, and how the chains of its decoys correspond."""
 
 from __future__ import annotations
 

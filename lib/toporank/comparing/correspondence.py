@@ -113,9 +113,7 @@ def matched(reference: Trace, trace: Trace) -> np.ndarray:
 
 
 def _aligned(reference: Trace, trace: Trace, residue: np.ndarray) -> np.ndarray:
-    """As `matched`, by an alignment: which residue of the chain each of the reference is, -1 where
-    it is not there.
-    """
+    """As `matched`, by an alignment: the residue of each one of the reference, or -1."""
     places = np.full(len(trace.sequence), -1)
     places[residue[residue >= 0]] = np.flatnonzero(residue >= 0)
     for start, end in pairwise(np.flatnonzero(places >= 0)):

@@ -102,8 +102,7 @@ class Contacts:
         return 2 * common / np.maximum(self.sizes[i] + self.sizes, 1)
 
     def shares(self, weight: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The contacts of each decoy, (P, 2), and the share of the other decoys that have each
-        contact, (P,).
+        """The contacts of each decoy, (P, 2), and the share of other decoys that have each, (P,).
 
         weight : how much each decoy counts, above 0, (n,). There are two decoys at least.
         """
@@ -235,8 +234,7 @@ def _first_twin(decoys: Decoys, i: int, candidates: np.ndarray) -> int | None:
 
 
 def maps_of_target(decoys: Iterable[tuple[str, bytes]]) -> dict[str, ChainMap]:
-    """Name of each decoy → which chain of the target each of its chains is
-    (`correspondence.chain_maps`).
+    """Decoy → which chain of the target each of its chains is (`correspondence.chain_maps`).
 
     decoys : names in order, with their `contacts.contact_bytes`.
     """
@@ -258,8 +256,9 @@ class _ContactReader:
         self._traces: dict[tuple[bytes, bytes], Traces] = {}
 
     def traces(self, tensors: Mapping[str, np.ndarray]) -> Traces:
-        """The chains and contacts of the first decoy with these residues. tensors : of
-        `contacts.contact_bytes`.
+        """The chains and contacts of the first decoy with these residues.
+
+        tensors : of `contacts.contact_bytes`.
         """
         key = tensors["residues"].tobytes(), tensors["letters"].tobytes()
         if key not in self._traces:
@@ -273,7 +272,7 @@ class _Places:
     """Where the residues of decoys are among those of their target."""
 
     def __init__(self, chains: Mapping[str, Trace]):
-        """chains : of the target, by name."""
+        """Chains : of the target, by name."""
         self._chains = chains
         self._start, self.n = starts(chains)
         self._further: dict[Residue, int] = {}

@@ -61,9 +61,7 @@ def moved_as_whole(contents: Mapping[str, bytes]) -> set[str]:
 
 
 def _alike(contents: Mapping[str, bytes], names: list[str]) -> dict[str, np.ndarray]:
-    """Name → CA atoms, float64, (n, 3), of the decoys with the most frequent residues and distances
-    between probes.
-    """
+    """Name → CA atoms, float64, (n, 3), of decoys with common residues and probe distances."""
     tensors = {name: safetensors.numpy.load(contents[name]) for name in names}
     residues = {
         name: of_decoy["residues"].tobytes() for name, of_decoy in tensors.items()

@@ -1,4 +1,4 @@
-"""Interface RMSD: how far the interface residues of two decoys lie apart once they are superposed."""
+"""Interface RMSD: how far interface residues of two decoys lie apart, superposed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ FEWEST = 3
 def interface_rmsd(
     one: np.ndarray, of_one: np.ndarray, others: np.ndarray, of_others: np.ndarray
 ) -> np.ndarray:
-    """RMSD, Å, of the CA atoms of the interface residues of one decoy or the other, superposed
-    (Kabsch): shape (L,).
+    """RMSD, Å, of the CA atoms of the interface residues of either decoy, superposed: (L,).
 
     one : CA atoms, shape (R, 3), nan where there is none; others : of L decoys, shape (L, R, 3).
     of_one, of_others : which are interface residues, bool, (R,) and (L, R). A residue that one of

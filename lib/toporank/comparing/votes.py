@@ -23,8 +23,9 @@ def similarities(contacts: Contacts) -> Iterable[np.ndarray]:
 
 
 def contact_agreement(decoys: Decoys, quality: np.ndarray) -> pd.Series:
-    """The share of the other decoys that have a contact of each, weighted by the square of their
-    quality, in [0, 1].
+    """The share of the other decoys that have a contact, in [0, 1].
+
+    They are weighted by the square of their quality.
 
     Parameters
     ----------
@@ -55,8 +56,9 @@ def contact_agreement(decoys: Decoys, quality: np.ndarray) -> pd.Series:
 
 
 def residue_agreement(of_contacts: pd.Series) -> pd.Series:
-    """How far the other decoys agree with each on each residue that touches another partner, in [0,
-    1]: the mean over the contacts of the residue.
+    """How far the other decoys agree with each on its interface residues, in [0, 1].
+
+    It is the mean over the contacts of the residue.
 
     Parameters
     ----------

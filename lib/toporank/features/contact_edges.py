@@ -67,7 +67,8 @@ class ContactsV1(Parameters):
 
     @property
     def reach(self) -> float:
-        return 0.0  # atoms of partners only
+        """How far from the interface the module looks, Å: at atoms of partners only."""
+        return 0.0
 
 
 def columns(parameters: ContactsV1) -> list[str]:
@@ -122,8 +123,9 @@ have long tails.
 def contact_edges(
     parameters: ContactsV1, complex_: Complex, nodes: np.ndarray
 ) -> Edges:
-    """Edges from i to j, residues of different partners that come near each other. nodes : int,
-    (n,), residue indices.
+    """Edges from i to j, near residues of different partners.
+
+    nodes : int, (n,), residue indices.
 
     `area*` is the surface that both share, all of it and between apolar, polar and different atoms,
     `area_energy` the potential of it; `energy_*` the potential of atom pairs by distance,

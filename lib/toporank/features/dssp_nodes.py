@@ -90,10 +90,12 @@ class DsspTopology(Parameters):
 
     @property
     def calls_mkdssp(self) -> bool:
+        """Whether mkdssp must be installed."""
         return self.dssp == "mkdssp"
 
     @property
     def reach(self) -> float:
+        """How far from the interface the module looks, in Å."""
         return float("inf") if self.scaling == "per_decoy" else DSSP_REACH
 
 
@@ -193,8 +195,7 @@ def without_modified(complex_: Complex) -> Complex:
 
 
 def along_principal_axes(complex_: Complex, residues: np.ndarray) -> Complex:
-    """The complex with the mean of its CA atoms at the origin and their principal axes along x, y
-    and z.
+    """Return the complex with the mean of its CA atoms at 0, principal axes along x, y and z.
 
     The axes are the eigenvectors of the second moments Σ (r − r̄)(r − r̄)ᵀ. Each points to where
     the CA atoms reach farther out, the sign of Σ ((r − r̄) · axis)³; the third completes a

@@ -97,7 +97,8 @@ class CaCutoff(Parameters):
 
     @property
     def reach(self) -> float:
-        return 0.0  # atoms of partners only
+        """How far from the interface the module looks, Å: at atoms of partners only."""
+        return 0.0
 
 
 @register(
@@ -178,8 +179,9 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
 
 
 def _check_bodies(complex_: Complex, body: np.ndarray) -> None:
-    """Raise ChainMissingError unless there are two bodies, and each has a residue. body : int,
-    (n,).
+    """Raise ChainMissingError unless there are two bodies with residues.
+
+    body : int, (n,).
     """
     with_residues = np.unique(body)
     without = np.setdiff1d(np.arange(len(complex_.bodies)), with_residues)
@@ -250,8 +252,9 @@ def _meetings(
 def _nearest_bodies(
     xyz: np.ndarray, body: np.ndarray, points_of: list[np.ndarray], alone: list[int]
 ) -> list[tuple[int, int]]:
-    """Each body of `alone` with the one that has the point nearest to one of its points. points_of
-    : of each body.
+    """Each body of `alone` with the body nearest to one of its points.
+
+    points_of : of each body.
     """
     from scipy.spatial import cKDTree  # only for many partners: slow to import
 

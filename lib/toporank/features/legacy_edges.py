@@ -58,8 +58,9 @@ def legacy_columns(parameters: LegacyV11) -> list[str]:
     columns=legacy_columns,
 )
 def legacy_edges(parameters: LegacyV11, complex_: Complex, nodes: np.ndarray) -> Edges:
-    """The published edges, by default with the third coordinate put right. nodes : int, shape (n,),
-    residue indices.
+    """The published edges, by default with the third coordinate put right.
+
+    nodes : int, shape (n,), residue indices.
     """
     pairs, distance = node_pairs(complex_, nodes, parameters.cutoff)
     seen = replace(complex_, xyz=complex_.xyz[:, AXES[parameters.coordinates]])

@@ -28,8 +28,7 @@ class Edges:
 def node_pairs(
     complex_: Complex, nodes: np.ndarray, cutoff: float, nearest: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nodes of different partners with 0 < CA distance and nearest <= CA distance <
-    cutoff.
+    """Find nodes of different partners with 0 < CA distance and nearest <= CA distance < cutoff.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
-"""Potentials of mean force between the atoms and residues of proteins, counted in complexes of
-known structure.
+"""Potentials of mean force between atoms and residues.
+
+They are counted in complexes of known structure.
 
 Each is the negative logarithm of how often something is seen over how often it would be seen by
 chance, so it has no unit and is negative for what natives prefer. `potentials.csv` beside this file

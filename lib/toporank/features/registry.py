@@ -123,6 +123,7 @@ class FeatureChoice:
         }
 
     def __call__(self, *args: Any) -> Any:
+        """Compute the features with these parameters."""
         return self.module.compute(self.parameters, *args)
 
 

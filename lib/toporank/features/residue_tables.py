@@ -36,8 +36,9 @@ def table_bytes(
     columns: ResidueColumns,
     metadata: dict[str, Any],
 ) -> bytes:
-    """Return a table of residues with columns that say which they are, and further ones, as
-    safetensors.
+    """Return a table of residues as safetensors.
+
+    It has columns that say which residues they are, and further ones.
 
     Parameters
     ----------

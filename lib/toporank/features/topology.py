@@ -180,8 +180,7 @@ def _reference(
 def h0_deaths(
     points: np.ndarray, max_death: float = np.inf, min_persistence: float = 0.0
 ) -> np.ndarray:
-    """Finite H0 death times in Å of the Rips filtration of points, shape (n, 3) → shape (≤ n - 1,),
-    rising.
+    """Finite H0 death times in Å of the Rips filtration of points, (n, 3) → (≤ n - 1,), rising.
 
     They are the edge lengths of the Euclidean minimum spanning tree, which are the merge heights of
     single linkage.

@@ -377,9 +377,7 @@ def _state(folder: Path) -> str:
 
 
 def _check_ours(to: Path, archive: str) -> None:
-    """Raise ConfigError unless the folder was unpacked from an archive at the same place and left
-    alone.
-    """
+    """Raise ConfigError unless the folder was unpacked from an archive here and left alone."""
     mark = _mark(to)
     before = (mark.get("source") or [""])[0]
     if not before:

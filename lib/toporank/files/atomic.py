@@ -80,8 +80,9 @@ def write_text_if_changed(path: Path | str, text: str) -> bool:
 
 
 def note_progress(path: Path | str, done: int, failed: int) -> None:
-    """Write for `app.workflow.progress` how many decoys of a job are done, and how many of them
-    failed.
+    """Write how many decoys of a job are done, and how many of them failed.
+
+    `app.workflow.progress` reads it.
     """
     with contextlib.suppress(OSError):  # not worth ending a job for
         write_text(path, f"{done}\t{failed}\n")

@@ -50,8 +50,9 @@ def without_compression(filename: str) -> str:
 
 
 def unpacked(content: bytes, compression: str, most: int) -> bytes:
-    """The content of a compressed file, or its first `most` + 1 bytes, so that nothing large is
-    unpacked.
+    """The content of a compressed file, or its first `most` + 1 bytes.
+
+    So nothing large is unpacked.
 
     Parameters
     ----------

@@ -81,8 +81,7 @@ def read_description(path: Path | str) -> Any:
 
 
 def mapped(path: Path | str) -> tuple[dict[str, np.ndarray], Any]:
-    """Return the arrays of a file, mapped into memory and not to be written to, and its
-    description.
+    """Return the arrays of a file, mapped into memory and read-only, and its description.
 
     Raises
     ------

@@ -108,8 +108,10 @@ class Pack:
 
     @classmethod
     def open(cls, path: Path) -> Pack:
-        """Raises GraphError when the file is missing, cut off or no pack, or an edge joins no nodes
-        of its graph.
+        """Open a pack.
+
+        Raises GraphError when the file is missing, cut off or no pack, or an edge joins no
+        nodes of its graph.
 
         The edges are looked at here, once, because a network that follows an invalid edge reads
         foreign memory. A digest is no protection: whoever wrote the edges could write that, too.

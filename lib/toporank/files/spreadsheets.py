@@ -1,5 +1,6 @@
-"""Tables of text that people open in spreadsheet programs, in which a name must not become a
-formula.
+"""Tables of text that people open in spreadsheet programs.
+
+A name must not become a formula there.
 
 Such a program computes a cell that begins with `=`, `+`, `-`, `@` or a control character. A name
 like that is written with an apostrophe before it, which the program takes as "this is text";
@@ -78,7 +79,7 @@ def table_text(
 
 class _Lines(list[str]):
     def write(self, line: str) -> None:
-        """Keep a line that ends in \r\n, as it does so that the writer quotes a text with either."""
+        """Keep a line that ends in , as it does so that the writer quotes a text with either."""
         self.append(f"{line[:-2]}\n")
 
 

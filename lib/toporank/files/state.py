@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 
 class FileState(NamedTuple):
-    """Another one where the content of a file may have changed. size : in bytes. version : of all
-    else, opaque.
+    """The state of a file, another one where its content may have changed.
+
+    size : in bytes. version : of all else, opaque.
 
     Models of a complex often have the same size, and archives, `cp -p` and `mv` bring their own
     modification times. So the version also has the time of the last change of any kind, which no
@@ -35,8 +36,9 @@ def state_of(path: Path | str) -> FileState:
 
 
 def state_if_there(path: Path | str, content: str = "") -> FileState:
-    """As `state_of`; `MISSING` where it raises, since reading the file fails later, with the
-    reason.
+    """As `state_of`; `MISSING` where it raises.
+
+    Reading the file fails later, with the reason.
 
     content : SHA-256 of the file, if it is known. Then it alone is the version: a copy is what it
     was.

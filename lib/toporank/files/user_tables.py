@@ -21,7 +21,9 @@ _HINT = re.compile(r'\A"?sep=(.|\\t)"?(?=\r?\n)', re.IGNORECASE)
 
 
 class UserTable(NamedTuple):
-    """header : names of the columns. rows : file and line of each row, and its values by column as
+    """A table of text.
+
+    header : names of the columns. rows : file and line of each row, and its values by column as
     far as the line goes.
     """
 

@@ -47,8 +47,9 @@ Models = list[Model]
 
 
 class Grouped(NamedTuple):
-    """Decoys with their targets. notes : where the folders say something else than the sequences, a
-    sentence each.
+    """Decoys with their targets.
+
+    notes : where the folders say something else than the sequences, a sentence each.
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all
         decoys.
@@ -335,8 +336,9 @@ def _lacking(
 
 
 def _spare(model: Model, usual: Mapping[int, int]) -> str:
-    """Chains that a model has in more copies than most models of its target, as `partner_name`
-    writes them.
+    """Chains that a model has in more copies than most models of its target.
+
+    Written as `partner_name` writes them.
     """
     copies = Counter(model.kinds.values())
     spare = []

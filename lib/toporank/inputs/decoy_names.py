@@ -26,8 +26,9 @@ Sketches = Mapping[str, "Sketch | None"]
 
 
 def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
-    """A name for each model of a target, none twice; and the place of each that got another → the
-    name it should have.
+    """A name for each model of a target, none twice.
+
+    Also the place of each that got another → the name it should have.
 
     Where files of several folders have one name, the folder comes before it. Of those that are
     still called alike, the first keeps the name: a whole file before a model of one, PDB before
@@ -73,7 +74,9 @@ def _precedence(decoy: Decoy) -> tuple:
 
 
 def _with_ending(name: str, decoy: Decoy) -> str:
-    """`ranked_0_cif` of the decoy `ranked_0` in `ranked_0.cif`, `wt_pdb#1` of the first model of
+    """The name of a decoy by its file.
+
+    `ranked_0_cif` of the decoy `ranked_0` in `ranked_0.cif`, `wt_pdb#1` of the first model of
     `wt.pdb`.
     """
     stem, hash_sign, number = name.rpartition("#") if decoy.model else (name, "", "")

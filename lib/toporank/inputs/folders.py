@@ -41,8 +41,9 @@ EXPECTED = (
 
 
 class _Place(NamedTuple):
-    """Where a structure lies. holder : names of the folders of its target. sample : of the folders
-    below, if any.
+    """Where a structure lies.
+
+    holder : names of the folders of its target. sample : of the folders below, if any.
     """
 
     holder: Folders
@@ -66,9 +67,7 @@ def _place(folders: Folders, file: os.DirEntry | None) -> _Place:
 
 
 def _claim(holder: Folders, holders: set[Folders]) -> Folders:
-    """The highest folder around a holder with structures of its own, but for the folder that was
-    given.
-    """
+    """The highest folder around a holder with structures of its own, but for the given one."""
     depth = 1
     while holder[:depth] not in holders:
         depth += 1
@@ -200,8 +199,7 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
 def passed_over(
     folder: Path, decoys: Iterable[Decoy], files: Listing | None = None
 ) -> list[Path]:
-    """Return files below a folder that look like structures, or may hold some, and are not among
-    its decoys, in order.
+    """Return files below a folder that may be or hold structures, and are not among its decoys.
 
     Parameters
     ----------

@@ -70,8 +70,9 @@ def find_graph_files(folder: Path, dataset: str) -> list[Path]:
 
 
 def state_of_files(paths: Iterable[Path]) -> str:
-    """Return a digest of names and states of files, another one where the content of one may have
-    changed.
+    """Return a digest of names and states of files.
+
+    It is another one where the content of one may have changed.
     """
     states = [(str(path), *state_if_there(path)) for path in paths]
     return hashlib.sha256(repr(states).encode()).hexdigest()[:16]

@@ -83,8 +83,9 @@ def _kinds_of_proteins(sequences: Iterable[str]) -> dict[str, int]:
 
 
 def _share(n: int, kmers: Sample, first: Sample) -> float:
-    """Share of the k-mers that two chains have in common, if n of those that were kept of the first
-    are.
+    """Share of the k-mers that two chains have in common.
+
+    n : of those that were kept of the first.
     """
     return n / len(first.hashes) * first.n_kmers / min(kmers.n_kmers, first.n_kmers)
 
@@ -145,9 +146,7 @@ def _exchanged(one: str, other: str) -> int:
 
 
 def _between(shorter: str, longer: str) -> list[tuple[str, str]]:
-    """What the two sequences have before, between and behind the residues that are the same in an
-    alignment.
-    """
+    """What the two sequences have around and between the residues that are the same."""
     residue = align(longer, shorter).residue
     of_longer = np.flatnonzero(residue >= 0)
     in_shorter = _parted(shorter, residue[of_longer].tolist())

@@ -22,8 +22,7 @@ from toporank.structures.partners import checked_partners, parse_partners, partn
 
 
 class Label(NamedTuple):
-    """DockQ of one decoy, from 0 to 1, the split it belongs to, and the group of decoys that is
-    judged apart.
+    """DockQ of one decoy, from 0 to 1, with its split and the group of decoys judged apart.
 
     split : `train`, `val` or `test`, or `""` while nothing is decided.
     partners : those the DockQ is between, as `partners.partners_text` writes them; empty where the

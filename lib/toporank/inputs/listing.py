@@ -72,8 +72,9 @@ class _Walk:
         self._folder(os.fspath(root), (), read=True)
 
     def _folder(self, folder: str | os.DirEntry, folders: Folders, read: bool) -> None:
-        """Look at the files of a folder and at the folders in it. read : whether its structures are
-        decoys.
+        """Look at the files of a folder and at the folders in it.
+
+        read : whether its structures are decoys.
         """
         try:
             entries = _listed(folder)

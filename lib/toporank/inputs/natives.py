@@ -81,8 +81,9 @@ def find_natives(folder: Path) -> dict[str, Path]:
 def natives_of(
     natives: Mapping[str, Path], targets: Iterable[str]
 ) -> tuple[dict[str, Path], dict[str, str]]:
-    """Return the native of each target, and of the others why it is not clear which one it is,
-    where some come near.
+    """Return the native of each target.
+
+    Of the others, why it is not clear which one it is, where some come near.
 
     A native of the target's name goes first, then one that differs in capitals alone, then one
     that the wwPDB calls after the same entry. Where several come equally near, none is taken.
@@ -113,9 +114,7 @@ def natives_of(
 
 
 def _entry(name: str) -> str:
-    """The entry of the PDB that a file or target is named after, in small letters; or its whole
-    name.
-    """
+    """The PDB entry that a file or target is named after, in small letters; or its name."""
     entry = _OF_WWPDB.fullmatch(name.casefold())
     return entry[1] if entry else name.casefold()
 

@@ -260,17 +260,16 @@ def _first_file(
 
 
 def place_of(model: Path) -> Path:
-    """Return the model, or the file that it is a link to, if no predictor's files lie beside the
-    link.
-    """
+    """Return the model, or the file it links to, if no predictor's files lie beside the link."""
     if files_of_model(model):
         return model
     return Path(os.path.realpath(model))  # of a link to itself, the link
 
 
 def named_by(model: Path) -> str:
-    """Return the predictor that alone gives such names to its models, with or without other files;
-    or nothing.
+    """Return the predictor that alone gives such names to its models, or nothing.
+
+    With or without other files.
     """
     stem = stem_of(model.name)
     for predictor in PREDICTORS:
@@ -302,8 +301,7 @@ def program_of(path: str | os.PathLike) -> str:
 
 
 def programs(decoys: Iterable[Decoy]) -> str:
-    """Return the programs that wrote these decoys, the most frequent first, as a person would say
-    it.
+    """Return the programs that wrote these decoys, the most frequent first, in words.
 
     `<job>_model.cif`, which AlphaFold 3 copies from its best sample, is called after the samples
     beside it.

@@ -1,5 +1,6 @@
-"""Which models of a folder are of one complex, by the kinds of their chains and the number of
-copies of each.
+"""Which models of a folder are of one complex.
+
+The kinds of their chains and the number of copies of each decide.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ lacks a chain, or has one too many; otherwise it is another complex.
 
 
 class Model(NamedTuple):
-    """A decoy before it has its target. folder : that its path says. kinds : of its chains by name."""
+    """A decoy without its target. folder : that its path says. kinds : of chains by name."""
 
     decoy: Decoy
     folder: str
@@ -31,8 +32,7 @@ Copies = tuple[tuple[int, int], ...]
 
 
 def complexes_of(models: list[Model]) -> list[list[Model]]:
-    """Return the models of a folder, those of one complex together, the most frequent complex
-    first.
+    """Return the models of a folder by complex, the most frequent complex first.
 
     Models with the same kinds of chains in the same numbers of copies are of one complex. Where
     another complex is much more frequent, models that lack chains of it, or have further copies of
@@ -65,7 +65,7 @@ def complexes_of(models: list[Model]) -> list[list[Model]]:
 
 
 def _join_single_chains(parts: dict[Copies, list[Model]]) -> None:
-    """Models of one chain alone are of the most frequent complex of copies of it, if there is one."""
+    """Models of one chain are of the most frequent complex of copies of it, if any."""
     oligomers: dict[int, list[Copies]] = {}
     for copies in parts:
         kind, n = copies[0]
@@ -77,8 +77,9 @@ def _join_single_chains(parts: dict[Copies, list[Model]]) -> None:
 
 
 def _is_broken(counts: Counter[int], n: int, usual: Counter[int], n_usual: int) -> bool:
-    """Whether n models are of a complex of n_usual models, without some of its chains or with
-    further copies.
+    """Whether n models are of a complex of n_usual models.
+
+    Without some of its chains, or with further copies.
 
     A single chain of a complex is broken, and so are few models among many. Others are complexes of
     their own. So are those that have all chains of it in the same proportions, 1:1 beside 2:2 or

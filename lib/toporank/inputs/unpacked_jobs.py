@@ -25,15 +25,14 @@ SINGLE = ".single"
 
 
 class Gathered(NamedTuple):
-    """folder : to look for structures in. notes : what TopoRank did with archives, a sentence each."""
+    """folder : with the structures. notes : what TopoRank did with archives, a sentence each."""
 
     folder: Path
     notes: list[str]
 
 
 def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
-    """Return the folder itself if no archive with structures lies in it, else one with all of it,
-    where they are unpacked.
+    """Return the folder, or one with its archives unpacked if it has any with structures.
 
     Parameters
     ----------
@@ -94,8 +93,9 @@ def _named(archives: list[Path], source: Path) -> str:
 
 
 def _lies_beside(archive: Path, structures: Mapping[str, list[Path]]) -> bool:
-    """Whether each structure in an archive lies in the folder, too, wherever it is. structures : in
-    the folder, by name.
+    """Whether each structure in an archive lies in the folder, too.
+
+    structures : in the folder, by name.
     """
     try:
         return holds_only(archive, _is_structure, structures)

@@ -1,5 +1,6 @@
-"""The split and the fold of every labelled target, in which targets that share a chain stay
-together.
+"""The split and the fold of every labelled target.
+
+Targets that share a chain stay together.
 """
 
 from __future__ import annotations
@@ -130,9 +131,7 @@ def _splits(table: pd.DataFrame, rules: SplitRules) -> pd.Series:
 
 
 def _check_sides(table: pd.DataFrame) -> None:
-    """Raise ConfigError unless there are targets with a graph to train on and to validate on, and
-    to fine-tune on.
-    """
+    """Raise ConfigError unless there are targets to train, to validate and to fine-tune on."""
     remedy = "label decoys of other targets, give the labels a split, or set split_by: target"
     study = table[table["in_study"]]
     if _lacks(study, {"train", "val"}):
@@ -154,8 +153,9 @@ def _check_sides(table: pd.DataFrame) -> None:
 
 
 def _lacks(rows: pd.DataFrame, splits: set[str]) -> bool:
-    """Return whether targets with graphs lack one of these splits, though the labels do not decide
-    on all.
+    """Return whether targets with graphs lack one of these splits.
+
+    Not where the labels decide on all.
     """
     sides = set(rows["split"][rows["has_graph"]])
     return (
@@ -166,8 +166,9 @@ def _lacks(rows: pd.DataFrame, splits: set[str]) -> bool:
 def _nearest_training_targets(
     table: pd.DataFrame, chains: TargetSequences
 ) -> dict[str, tuple[str, float] | None]:
-    """Return, for every held-out target with a chain to compare, the nearest training target and
-    the containment.
+    """Return the nearest training target of every held-out target, and the containment.
+
+    Only of targets with a chain to compare.
     """
     is_training = table["split"] == "train"
     training = set(table["target"][is_training & table["has_graph"]])
@@ -184,7 +185,7 @@ def leaks(rows: Iterable[TargetSplit]) -> list[TargetSplit]:
 
 
 def describe_leaks(rows: list[TargetSplit]) -> str:
-    """Return what leaks, with the pairs named, in one line. rows : as from `leaks`, at least one."""
+    """Return what leaks, with the pairs named, in a line. rows : as from `leaks`, not empty."""
     table = pd.DataFrame(rows)
     n_of_split = table["split"].value_counts().sort_index()
     counts = " and ".join(f"{n} of split {split}" for split, n in n_of_split.items())

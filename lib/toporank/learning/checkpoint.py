@@ -112,8 +112,7 @@ class KnownChains(_Part):
 
 
 class TrainingSet(_Part):
-    """Fingerprint of the training graphs, how many decoys were trained and validated on, and the
-    training chains.
+    """Fingerprint of the training graphs, their chains, and how many decoys were trained on.
 
     joined : number of graphs in which a partner has several chains; None for a checkpoint that does
         not say.

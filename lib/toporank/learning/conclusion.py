@@ -63,7 +63,7 @@ def _cross_validated(out: Path) -> str:
 
 
 def _validated(out: Path, datasets: Iterable[str]) -> str:
-    """Return how good the scorer is on the validation targets of the first data set that has some."""
+    """Return how good the scorer is on the first data set with validation targets."""
     for dataset in datasets:
         path = out / layout.EVALUATION.format(dataset=dataset)
         summary = (

@@ -1,6 +1,4 @@
-"""Graphs as batches of tensors, the order in which epochs see them, and scaling by the training
-set.
-"""
+"""Graphs as batches of tensors, their order in epochs, and scaling by the training set."""
 
 from __future__ import annotations
 
@@ -122,9 +120,7 @@ class GraphStore(PackedGraphs):
         return quality
 
     def _rows(self, name: str, part: Ints, place: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of the graphs in the tensors of their parts, graph after graph, and how
-        many each has.
-        """
+        """Return the rows of the graphs in the tensors of their parts, and how many each has."""
         first, count = np.empty_like(place), np.empty_like(place)
         for p in np.unique(part):
             start = self.parts[p][name].numpy()
@@ -197,16 +193,18 @@ def epoch_order(indices: Ints, levels: Sequence[Ints], seed: int, epoch: int) ->
 
 
 def cluster_levels(targets: NDArray, cluster_of: Mapping[str, str]) -> list[Ints]:
-    """Return the cluster and the target of each training graph as numbers. targets : names, shape
-    (n,).
+    """Return cluster and target of each training graph as numbers.
+
+    targets : names, shape (n,).
     """
     clusters = [cluster_of[target] for target in targets]
     return [pd.factorize(np.array(clusters))[0], pd.factorize(targets)[0]]
 
 
 def balanced(levels: Sequence[Ints], draw: np.random.Generator) -> Ints:
-    """Return as many rows as there are, drawn so that every group has the same number, give or take
-    one.
+    """Return as many rows as there are.
+
+    They are drawn so that every group has the same number, give or take one.
 
     levels : the group of each row, (n,); further ones divide these groups, whose draws are shared
     out likewise. Inside a group of the last level every row is drawn before one is drawn again.
@@ -267,8 +265,9 @@ def is_scaled(features: dict[str, Any] | None, stage: str) -> bool:
 def set_statistics(
     network: nn.Module, store: GraphStore, indices: Sequence[int]
 ) -> None:
-    """Set what `network.scale_nodes` and `.scale_edges` scale by from the graphs at `indices` of a
-    store.
+    """Set what the network scales nodes and edges by.
+
+    From the graphs at `indices` of a store.
     """
     for scale, name in ((network.scale_nodes, "x"), (network.scale_edges, "edge_attr")):
         if isinstance(scale, Standardise):

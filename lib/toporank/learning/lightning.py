@@ -36,8 +36,9 @@ PLATEAU_FACTOR = 0.2
 
 
 class NotFiniteError(Exception):
-    """A loss or a prediction is not a finite number. graphs : positions in the store of those at
-    fault.
+    """A loss or a prediction is not a finite number.
+
+    graphs : positions in the store of those at fault.
     """
 
     def __init__(self, what: str, graphs: Tensor):
@@ -115,9 +116,7 @@ class ScorerTraining(pl.LightningModule):
             self.trainer.should_stop = True
 
     def on_train_epoch_start(self) -> None:
-        """Dropout depends on seed and epoch alone, so that a resumed run continues as it would
-        have.
-        """
+        """Seed dropout by seed and epoch alone: a resumed run continues as it would have."""
         of_device = self.global_rank * 1_000_003
         torch.manual_seed(self.run.seed * 100_003 + self.current_epoch + of_device)
         self._losses.clear()
@@ -164,8 +163,9 @@ class ScorerTraining(pl.LightningModule):
         }
 
     def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
-        """Do nothing: Lightning would step after it saved the epoch, and a resumed run would miss
-        it.
+        """Do nothing.
+
+        Lightning would step after it saved the epoch, and a resumed run would miss it.
         """
 
     def on_train_epoch_end(self) -> None:

@@ -299,8 +299,9 @@ def at_least_single(values: Tensor) -> Tensor:
 
 
 def graph_means(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
-    """Return the mean of the rows of each graph, zero without rows. values : (m, k), graph : (m,) →
-    (n_graphs, k).
+    """Return the mean of the rows of each graph, zero without rows.
+
+    values : (m, k), graph : (m,) → (n_graphs, k).
     """
     values = at_least_single(values)
     if n_graphs == 1 and len(values):

@@ -58,9 +58,7 @@ class GroupMetric(NamedTuple):
 
 
 def group_metrics(predictions: Iterable[Prediction]) -> list[GroupMetric]:
-    """Return the metrics of every configuration, for all decoys and then for each group of decoys,
-    if there are any.
-    """
+    """Return the metrics of every configuration, for all decoys and for each group of decoys."""
     table = pd.DataFrame(predictions, columns=Prediction._fields)
     table = table[table["pred_dockq"].notna()]
     table = table.assign(

@@ -21,9 +21,7 @@ PACKAGES = (*TRAINING_PACKAGES, "gudhi", "gemmi", "scipy", "snakemake")
 
 
 def provenance() -> dict[str, Any]:
-    """Return the versions of this package, of Python and of the libraries, and the git state of the
-    clone.
-    """
+    """Return the versions of package, Python and libraries, and the git state of the clone."""
     return {"versions": versions(), "git": git_state()}
 
 
@@ -42,9 +40,7 @@ def versions() -> dict[str, str]:
 
 
 def git_state() -> str:
-    """Return the commit of the clone this package runs from, `+changes` if files differ from it, or
-    `not a clone`.
-    """
+    """Return the commit of this clone, `+changes` if files differ from it, or `not a clone`."""
     here = Path(toporank.__file__).parent
     describe = "describe --always --abbrev=12 --dirty=+changes --exclude=*"
     command = ["git", "-C", str(here), *describe.split()]
@@ -58,9 +54,7 @@ def git_state() -> str:
 
 
 def training_code() -> str:
-    """Return a digest of the code that decides the result of a training run, and of the packages it
-    computes with.
-    """
+    """Return a digest of the code that decides a training run, and of the packages it uses."""
     packages = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
     text = f"{code_of('learning', 'metrics.py')} {packages}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -87,9 +87,7 @@ def pt_bytes(artefact: bytes) -> bytes:
 
 
 def as_data(graph: Graph) -> Data:
-    """Return a graph as a `Data` with `x`, `edge_index`, `edge_attr`, `metadata` and, where it has
-    a label, `y`.
-    """
+    """Return a graph as a `Data` with `x`, `edge_index`, `edge_attr`, `metadata` and `y`."""
     data = Data(
         x=torch.tensor(graph.x),
         edge_index=torch.tensor(graph.edge_index),
@@ -321,8 +319,9 @@ def _is_record(record: Any) -> bool:
 
 
 def _without_folder_and_ending(name: str) -> str:
-    """Return the name of a file as tables show it, without folder and without the ending of a
-    structure or graph.
+    """Return the name of a file as tables show it.
+
+    It has no folder and no ending of a structure or graph.
     """
     name = Path(name).name.removesuffix(SUFFIX)
     return table_name((split_suffix(name) or (name,))[0])

@@ -1,5 +1,6 @@
-"""Which run is best: a leaderboard under every rule, the choice of the configured one, and what it
-costs.
+"""Which run is best.
+
+A leaderboard under every rule, the choice of the configured one, and what it costs.
 """
 
 from __future__ import annotations
@@ -97,8 +98,7 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
 
 
 def winner(table: pd.DataFrame, rule: str) -> dict[str, Any]:
-    """Return path, metrics and regret of the checkpoint that wins a leaderboard under a rule, its
-    own or another.
+    """Return path, metrics and regret of the checkpoint that wins a leaderboard under a rule.
 
     `regret.<metric>`: how much worse its metric is than the best among the kept checkpoints of all
     runs.
@@ -131,8 +131,9 @@ def winners(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_config(table: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Return mean and standard deviation over the seeds of each configuration, best mean first
-    under `rule`.
+    """Return mean and standard deviation over the seeds of each configuration.
+
+    The best mean under `rule` comes first.
 
     Columns config, parent, seeds, and `<metric>.mean` and `<metric>.sd` of the best checkpoints
     under `rule`; the deviation of a single seed is nan.

@@ -164,8 +164,9 @@ def _remembered(
 
 
 def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, Any]:
-    """Return the cluster of each training target, under `clusters`, where clusters are drawn
-    equally often.
+    """Return the cluster of each training target.
+
+    Under `clusters`, where clusters are drawn equally often.
 
     Raises ConfigError when the cluster of a target is unknown.
     """
@@ -224,9 +225,7 @@ def _is_finished(folder: Path) -> bool:
 
 
 def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -> None:
-    """Write checkpoints, config, summary and, last of all, the checksums that make the run a
-    finished one.
-    """
+    """Write checkpoints, config, summary and, last, the checksums that finish the run."""
     from toporank.learning.fit import LOGS, epoch_table
 
     epochs = epoch_table(folder)

@@ -199,9 +199,7 @@ def network_bytes(path: Path | str) -> bytes:
 def check_fits(
     description: dict[str, Any], store: GraphStore, path: Path | str
 ) -> None:
-    """Raise CheckpointError when a network was trained on graphs of another format or with other
-    numbers of columns.
-    """
+    """Raise CheckpointError when a network was trained on graphs of another format or width."""
     ours = {
         "format": store.metadata.get("format"),
         "node_width": store.node_width,
@@ -261,8 +259,9 @@ def predict_all(networks: Sequence[DockQNet], store: GraphStore) -> list[Predict
 
 
 def _predicted(network: DockQNet, graph: GraphBatch, contacts: Tensor) -> Predicted:
-    """Return what a network predicts for one graph. contacts : places of the edges in contact,
-    (C,).
+    """Return what a network predicts for one graph.
+
+    contacts : places of the edges in contact, (C,).
     """
     output = network.predictions(graph)
     if output.edge_logit is None:

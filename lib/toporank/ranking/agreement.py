@@ -1,5 +1,6 @@
-"""Which model the predictor itself would pick, and whether that is another one than the model
-ranked first.
+"""Which model the predictor itself would pick.
+
+Where that is another one than the model ranked first.
 """
 
 from __future__ import annotations

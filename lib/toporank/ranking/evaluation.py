@@ -110,9 +110,7 @@ def _with_interfaces(
     interfaces: Iterable[InterfaceRow],
     clusters: Mapping[str, str] | None,
 ) -> pd.DataFrame:
-    """Labels of interfaces with the predictions and clusters, each interface as a target of its
-    own.
-    """
+    """Labels of interfaces with predictions and clusters, each interface as a target of its own."""
     keys = [*KEY, "interface"]
     scores = typed(pd.DataFrame(interfaces, columns=InterfaceRow._fields), KINDS)
     scores = scores.rename(columns={"dockq": "pred_dockq", "network_sd": "pred_sd"})

@@ -1,6 +1,4 @@
-"""interfaces.csv: which two partners of a decoy meet, how closely, and how good their interface is
-predicted.
-"""
+"""interfaces.csv: which partners of a decoy meet, how closely, and how good the interface is."""
 
 from __future__ import annotations
 
@@ -70,8 +68,9 @@ KINDS = {
 def interface_table(
     coverage: Iterable[CoverageRow], fates: Mapping[DecoyKey, LedgerRow]
 ) -> list[InterfaceRow]:
-    """Return each decoy of a target with each interface that any of them has, not scored, in order
-    of target, decoy, name.
+    """Return each decoy of a target with each interface that any has, not scored.
+
+    In order of target, decoy and name.
     """
     decoys = [
         row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)
@@ -90,9 +89,7 @@ def interface_table(
 
 
 def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, str]]:
-    """Name of each pair of partners by the chains of the target → how they meet, and what the decoy
-    calls them.
-    """
+    """Pair of partners by chains of the target → how they meet, and what the decoy calls them."""
     chain_map = read_chain_map(decoy.chains)
     meetings = {}
     for meeting in read_meetings(fate):
@@ -188,8 +185,7 @@ def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
 def scores_of_weakest(
     scores: Iterable[Score], table: Iterable[InterfaceRow]
 ) -> list[Score]:
-    """Return the scores of decoys, where one with several interfaces has that of its weakest
-    interface if it is lower.
+    """Return the scores of decoys, that of the weakest interface where it is lower.
 
     The DockQ of a complex is a mean over its interfaces, so that of the weakest is not above it.
     table : as from `scored_interfaces`.

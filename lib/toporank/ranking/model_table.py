@@ -98,8 +98,9 @@ OF_ESTIMATE = {
 
 
 def score_record(score: Score, estimate: Estimate | None = None) -> dict[str, Any]:
-    """Return what a scorer predicts of a decoy under the names of the columns. estimate : None
-    without a calibration.
+    """Return what a scorer predicts of a decoy, by column.
+
+    estimate : None without a calibration.
     """
     record = {"decoy": score.decoy}
     for name, column in OF_SCORE.items():
@@ -276,8 +277,10 @@ def best_of_each_target(table: pd.DataFrame, listed: int = 10) -> list[str]:
 
 
 def in_words(row: Any) -> str:
-    """Return `DockQ 0.45 (80 % interval 0.20 to 0.70), 62 % acceptable: check`. row : of the table,
-    scored.
+    """Return the answer for one model.
+
+    Such as `DockQ 0.45 (80 % interval 0.20 to 0.70), 62 % acceptable: check`. row : of the
+    table, scored.
     """
     words = f"DockQ {row.dockq:.2f}"
     if not pd.isna(row.dockq_low):

@@ -32,8 +32,9 @@ def write_models(
     atoms: Callable[[DecoyKey], bytes],
     digests: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the `leading` decoys of each target as `<target>/<rank>_<decoy>.cif` with quality × 100
-    as B-factor.
+    """Write the `leading` decoys of each target with quality × 100 as B-factor.
+
+    Each becomes `<target>/<rank>_<decoy>.cif`.
 
     With `MANY` targets, the first of each. A decoy without known residues has no file. A file that
     was made of the same result stays.

@@ -49,8 +49,9 @@ def residue_lines(residues: pd.DataFrame) -> str:
 
 
 def contact_lines(contacts: pd.DataFrame, residues: pd.DataFrame) -> str:
-    """Return the lines of contacts.csv. contacts, residues : as from
-    `residue_quality.with_quality`.
+    """Return the lines of contacts.csv.
+
+    contacts, residues : as from `residue_quality.with_quality`.
     """
     name_of = residues.set_index(["decoy", "residue"])["residue_name"]
     table = contacts.assign(distance=contacts["distance"].map("{:.2f}".format))

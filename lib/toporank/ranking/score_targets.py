@@ -79,9 +79,7 @@ def _features(
 
 @contextlib.contextmanager
 def _mapped(step: Callable, items: Sequence, workers: int) -> Iterator[Iterable]:
-    """The results of a step for each item, computed in this process, in order, or by several, in
-    any order.
-    """
+    """The results of a step for each item, in order in this process, or in any order by several."""
     if workers == 1:
         yield map(step, items)
         return

@@ -144,7 +144,7 @@ class ScoredModels:
 
     @functools.cached_property
     def vectors(self) -> pd.DataFrame:
-        """The pooled vector of each scored model: target, decoy, v0, v1 …"""
+        """The pooled vector of each scored model: target, decoy, v0, v1 …."""
         return vector_table(self.pooled_vectors)
 
     @property
@@ -176,15 +176,11 @@ class ScoredModels:
 
     @property
     def notes(self) -> list[str]:
-        """What was decided and passed over, why models have no score, and how far to trust the
-        others, in sentences.
-        """
+        """What was decided, why models have no score, and how far to trust the others."""
         return [*self.decisions, *self.remarks()]
 
     def remarks(self) -> list[str]:
-        """Return why models have no score, which chains may be one partner, and how far to trust
-        the scores, in sentences.
-        """
+        """Return why models have no score, what may be one partner, and how far to trust scores."""
         explained = [row for row in self.rows("coverage") if row.reason]
         remarks = [
             f"{row.target}/{row.decoy}: {row.status}: {row.reason}" for row in explained

@@ -1,6 +1,4 @@
-"""targets.csv: one row for each target with its best model, the verdict, and what changes what one
-does with it.
-"""
+"""targets.csv: one row for each target with its best model, verdict and caveats."""
 
 from __future__ import annotations
 
@@ -167,8 +165,9 @@ def _sentences(
 
 
 def _joined(decoys: pd.DataFrame) -> str:
-    """Which chains are one partner by nature, in the sentence of the first decoy by name, as in the
-    terminal.
+    """Which chains are one partner by nature, in a sentence.
+
+    That of the first decoy by name, as in the terminal.
     """
     sentences = decoys[decoys[JOINED] != ""].sort_values("decoy")[JOINED]
     return next(iter(sentences), "")

@@ -87,9 +87,7 @@ def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
 
 
 def _names_in_a(rows_a: pd.DataFrame, rows_b: pd.DataFrame) -> dict[str, str]:
-    """Target of B → its name in A, where one target of either run alone has its chains and no
-    namesake.
-    """
+    """Target of B → its name in A, where just one of either run has its chains and no namesake."""
     only_a = rows_a[~rows_a["target"].isin(rows_b["target"])].drop_duplicates(
         "complex", keep=False
     )
@@ -103,8 +101,9 @@ def _names_in_a(rows_a: pd.DataFrame, rows_b: pd.DataFrame) -> dict[str, str]:
 
 
 def _judgement(row: pd.Series, doubt: str) -> tuple[str, str, str]:
-    """Status of a target, the run to trust, and why. doubt : why the scores of the runs cannot be
-    compared, if so.
+    """Status of a target, the run to trust, and why.
+
+    doubt : why the scores of the runs cannot be compared, if so.
     """
     for run, other in ("AB", "BA"):
         if pd.isna(row[f"n_models_{other.lower()}"]):

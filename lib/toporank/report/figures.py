@@ -45,8 +45,9 @@ def new_figure(width: float, height: float) -> tuple[Figure, Any]:
 
 
 def ranking_figure(models: pd.DataFrame) -> Figure:
-    """Return DockQ of the models of a target with its interval, coloured by verdict. models : of
-    `model_table`.
+    """Return a plot of DockQ with intervals of the models of a target, coloured by verdict.
+
+    models : of `model_table`.
     """
     scored = models[models["dockq"].notna()].head(MOST_ROWS)
     if scored.empty:

@@ -30,7 +30,7 @@ LARGEST = 40_000_000
 
 
 def chain_ends(residues: Iterable[ResidueId]) -> list[tuple[str, int]]:
-    """Return the chains of residues, in their order, each with the place behind its last residue."""
+    """Return the chains of residues, in order, each with the place behind its last one."""
     ends = []
     end = 0
     for chain, of_chain in groupby(residues, key=lambda residue: residue.chain):
@@ -64,8 +64,9 @@ def pae_of_model(row: Any, partners: Partners) -> Pae:
 
 
 def pictures(scored: ScoredFolder, order: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return target → place of a model → its PAE for the page's script, of the best models, at most
-    `ON_PAGE` in all.
+    """Return target → place of a model → its PAE for the page's script.
+
+    Of the best models, at most `ON_PAGE` in all.
 
     Each has n, rows; v, bytes of PAE (0 is 0 Å, 255 is `WORST` or more), row by row; and e, chains
     with the share of the residues up to their end. A model without PAE that fits it has no picture;
@@ -107,9 +108,7 @@ def picture(pae: Pae) -> dict[str, Any]:
 
 
 def _readable(row: Any, partners: Partners) -> Pae | None:
-    """The PAE; None where a file is too large for the page, or has moved or changed since it was
-    scored.
-    """
+    """The PAE; None where a file is too large for the page, or was moved or changed."""
     try:
         files = files_of_model(place_of(Path(row.path)))
         for file in (files.scores, files.pae, files.plddt) if files else ():

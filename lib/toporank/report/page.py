@@ -143,7 +143,7 @@ def render(
 
 
 def compact(page: str) -> str:
-    """Return a page without the indentation of its elements.
+    r"""Return a page without the indentation of its elements.
 
     >>> compact("<p>\\n    <b>a</b>\\n  text")
     '<p>\\n<b>a</b>\\n  text'
@@ -202,8 +202,9 @@ def content(
 
 
 def summary(targets: pd.DataFrame) -> str:
-    """Return `Believe the best model of 5 targets, check 2, do not believe 1`, or nothing for a
-    single target.
+    """Return how many targets have which verdict, or nothing for a single target.
+
+    Such as `3 targets by the verdict on their best model – believe: 2, check: 1`.
     """
     if len(targets) < 2:
         return ""

@@ -90,8 +90,9 @@ class ScoredFolder:
 
     @functools.cached_property
     def partners(self) -> dict[DecoyKey, Partners]:
-        """(target, decoy) → its partners by the chains of its file, in the same order in all decoys
-        of a target.
+        """(target, decoy) → its partners by the chains of its file.
+
+        They are in the same order in all decoys of a target.
 
         Left out, so that each chain is one partner, where a chain has no name.
         """
@@ -110,8 +111,9 @@ class ScoredFolder:
 
 
 def open_answer(answer: Path) -> ScoredFolder:
-    """Open what `toporank score` wrote. answer : its OUT, or the folder `results/scores/<name>` in
-    it.
+    """Open what `toporank score` wrote.
+
+    answer : its OUT, or the folder `results/scores/<name>` in it.
 
     Raises
     ------

@@ -117,8 +117,9 @@ class Opened(NamedTuple):
 
 
 def opened(scored: ScoredFolder) -> Iterator[tuple[str, list[Opened]]]:
-    """Return each target with a scored model, the most promising first, and the best of its models,
-    best first.
+    """Return each target with a scored model and its best models.
+
+    The most promising target and the best model come first.
 
     A model has a short name, `model_1` or, where there are several targets, `1AVZ_1`, after its
     rank.
@@ -189,8 +190,9 @@ def _python(value: Any) -> str:
 
 
 def pymol_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
-    """top.pml: the best decoys of each target, superposed, coloured by partner, or quality if it is
-    known.
+    """top.pml: the best decoys of each target, superposed and coloured.
+
+    By partner, or by quality if it is known.
 
     It is a program in Python, which PyMOL runs without parsing it as commands, with a list of
     targets in it.

@@ -332,7 +332,7 @@ def _drawn(
 def _plddt(
     row: Any, complex_: Complex, confidence: Confidence | None
 ) -> np.ndarray | None:
-    """pLDDT of each residue, 0 to 100, shape (R,).
+    """PLDDT of each residue, 0 to 100, shape (R,).
 
     The B factors of the file where their mean is the pLDDT of the predictor.
     """
@@ -392,8 +392,7 @@ def _labels(residues: Iterable[tuple[str, int, str, str]]) -> list[str]:
 
 
 def cif_text(complex_: Complex, touching: np.ndarray) -> str:
-    """Backbone of all protein residues and side chains of those in contact as mmCIF, coordinates to
-    0.1 Å.
+    """Return backbone and side chains in contact of the protein as mmCIF, coordinates to 0.1 Å.
 
     touching : places of residues in contact.
     """

@@ -230,7 +230,7 @@ def folds_html(path: Path) -> Markup:
 
 
 def maps(embeddings: Iterable[Path]) -> Markup:
-    """Return the models of all data sets along two principal axes and, with scikit-learn, by t-SNE."""
+    """Return all models along two principal axes and, with scikit-learn, by t-SNE."""
     names, vectors = [], []
     for path in embeddings:
         try:

@@ -28,8 +28,9 @@ class Curve(Section):
     constant: Number
 
     def __call__(self, measures: Mapping[str, Floats]) -> Floats:
-        """y of n cases, (n,), nan where a measure is missing. measures : by name, (n,), nan where
-        unknown.
+        """Y of n cases, (n,), nan where a measure is missing.
+
+        measures : by name, (n,), nan where unknown.
         """
         x = self.constant + sum(
             weight * measures[name] for name, weight in self.weights.items()

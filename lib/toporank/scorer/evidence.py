@@ -131,9 +131,7 @@ class CrossValidation:
         return paths
 
     def with_networks(self, run: str, rule: str = "val_loss") -> pd.DataFrame:
-        """Return the decoys with what the networks of a run predict, each the one trained without
-        its fold.
-        """
+        """Return the decoys with what the network trained without their fold predicts."""
         packs = [self._path(layout.PACK, dataset) for dataset in self.datasets]
         summaries = list(self.summaries(run).values())
         predictions = out_of_fold(summaries, rule, packs, self.splits, self.labels)
@@ -179,8 +177,7 @@ class CrossValidation:
     def labelled_contacts(
         self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]
     ) -> LabelledContacts:
-        """Return the decoys of groups of a data set that natives label, with what the network of
-        their fold predicts.
+        """Return labelled decoys of groups with what the network of their fold predicts.
 
         Parameters
         ----------

@@ -1,5 +1,6 @@
-"""Fits the numbers of a judge to labelled decoys that networks predicted without having seen their
-clusters.
+"""Fits the numbers of a judge to labelled decoys.
+
+Networks that had not seen their clusters predicted them.
 
 The sums of the judge are not fitted: weights that were fitted freely did not carry over to decoys
 of other programs (docs/scorer.md). Fitted are the curve of confidence, the calibration and the
@@ -101,8 +102,9 @@ def calibrated(
     curves: list[Curve],
     made: Collection[str] = (),
 ) -> Judge:
-    """A judge with these curves of pLDDT, calibrated on some decoys. decoys, similarity, made : as
-    for `fit_judge`.
+    """A judge with these curves of pLDDT, calibrated on some decoys.
+
+    decoys, similarity, made : as for `fit_judge`.
     """
     judge = Judge.model_construct(
         temperature=TEMPERATURE,
@@ -269,7 +271,7 @@ def _knot(part: pd.DataFrame) -> tuple[float, float, float, float]:
 
 
 def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
-    """What decoys are like. decoys : with `n_interface_residues` and `n_chains`. pooled : (n, d)."""
+    """Return the domain. decoys : with `n_interface_residues`, `n_chains`. pooled : (n, d)."""
     center = pooled.mean(axis=0)
     variances, axes = np.linalg.eigh(
         np.cov(pooled, rowvar=False).reshape(pooled.shape[1], -1)

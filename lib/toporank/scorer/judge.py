@@ -97,9 +97,7 @@ class Calibration(Section):
         )
 
     def about(self, dockq: Floats) -> Floats:
-        """Lower bound, upper bound and probability of an acceptable model, (3, n), for a DockQ to
-        expect, (n,).
-        """
+        """Bounds and probability of an acceptable model, (3, n), for a DockQ to expect, (n,)."""
         table = [
             (knot.dockq, knot.low, knot.high, knot.p_acceptable) for knot in self.knots
         ]

@@ -147,8 +147,9 @@ def _quality(table: pd.DataFrame) -> QualityCurves | None:
 def judged_by_natives(
     labelled: Mapping[str, LabelledContacts], decoys: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the residues and contacts of labelled decoys, as from `quality_table`, with `cluster`,
-    `fold` and `group` of their decoys.
+    """Return the residues and contacts of labelled decoys, as from `quality_table`.
+
+    With `cluster`, `fold` and `group` of their decoys.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
-"""scorer.json: what a scorer is, and the SHA-256 of each of its files; and which files a scorer has
-without one.
+"""scorer.json: what a scorer is, and the SHA-256 of its files.
+
+Also which files a scorer has without one.
 """
 
 from __future__ import annotations
@@ -160,8 +161,9 @@ def parts_of(path: Path) -> Parts:
 
 
 def _from_archive(archive: Path) -> Path:
-    """The folder of the scorer in an archive, unpacked once into the user's cache under the
-    archive's own digest.
+    """The folder of the scorer in an archive.
+
+    It is unpacked once into the user's cache under the archive's own digest.
     """
     folder = unpacked(archive, user_cache() / "scorers" / sha256(archive)[:16])
     inner = sorted(each.parent for each in folder.glob(f"*/{MANIFEST}"))

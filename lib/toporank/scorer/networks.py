@@ -213,7 +213,7 @@ def contact_table(
 
 
 def _check_alike(networks: list[_Network], store: GraphStore) -> None:
-    """Raise CheckpointError unless all networks were trained on the features that the graphs have."""
+    """Raise CheckpointError unless all networks were trained on the features of the graphs."""
     first = networks[0]
     for other in networks[1:]:
         _check_features(other, first.description.get("features"), f"{first.path}")

@@ -143,7 +143,7 @@ class Scorer:
 
     @property
     def features(self) -> dict[str, Any]:
-        """Records of the feature modules of the graphs that it takes, empty where it does not say."""
+        """Records of the feature modules of its graphs, empty where it does not say."""
         return dict(self.graphs or self.description.get("features") or {})
 
     @property

@@ -92,8 +92,9 @@ class Complex:
 
     @property
     def is_modified(self) -> np.ndarray:
-        """bool, shape (R,): protein residues that are none of the 20 by name, which count as their
-        parents.
+        """Which protein residues are none of the 20 by name, bool, shape (R,).
+
+        They count as their parents.
         """
         return self.is_protein & ~np.isin(self.names, list(STANDARD))
 

@@ -62,8 +62,9 @@ def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[DomainPiece, ...]:
 
 
 def pair_score(one: tuple[DomainPiece, ...], other: tuple[DomainPiece, ...]) -> int:
-    """How much the pieces of two chains are like those of a heavy and a light chain, in this or the
-    other order.
+    """How much the pieces of two chains are like a heavy and a light chain.
+
+    In this or the other order.
 
     0 where that is not enough.
     """

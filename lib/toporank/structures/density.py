@@ -1,5 +1,6 @@
-"""Refusing complexes that are packed more densely than matter can be, before anything is computed
-for their pairs.
+"""Refusing complexes that are denser than matter can be.
+
+That happens before anything is computed for their pairs.
 
 The work and memory of every feature stage rise with the number of atoms near an atom. A protein has
 about one residue in 130 Å³ (Harpaz et al. 1994, Structure 2:641): 8 CA and 60 heavy atoms in a cube
@@ -28,8 +29,7 @@ in nm.
 
 
 def check_density(complex_: Complex) -> None:
-    """Raise StructureError where coordinates are in nm or more atoms share a place than fit into
-    it.
+    """Raise StructureError where coordinates are in nm or atoms share a place.
 
     Takes time and memory in proportion to the number of atoms.
     """

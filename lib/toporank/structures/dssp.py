@@ -135,9 +135,7 @@ def run_dssp(complex_: Complex) -> Dssp:
 
 
 def normalised_pdb(complex_: Complex) -> tuple[str, dict[tuple[str, int], int]]:
-    """PDB text of the protein residues, and for each (chain letter, number) in it the residue's
-    index.
-    """
+    """PDB text of the protein residues, and (chain letter, number) → residue's index."""
     # mkdssp cannot tell all of them from their names
     heavy = complex_.without_hydrogens()
     chains = heavy.chains

@@ -110,7 +110,7 @@ class Decoy(NamedTuple):
 
 
 def name_problem(name: str, of: str = "file") -> str:
-    """Why neither a table nor an artefact can have this name, and what to do; `""` if both can.
+    r"""Why neither a table nor an artefact can have this name, and what to do; `""` if both can.
 
     >>> name_problem("model_1"), name_problem("model\\t1")
     ('', 'the name of the file holds a character that cannot be printed (rename it)')
@@ -127,7 +127,7 @@ def name_problem(name: str, of: str = "file") -> str:
 
 
 def table_name(name: str) -> str:
-    """The name as tables and files show it.
+    r"""The name as tables and files show it.
 
     Itself, or made printable and short, with a digest that tells it apart.
 
@@ -185,8 +185,9 @@ def model_name(filename: str) -> str:
 
 
 def structure_format(path: Path) -> tuple[str, str]:
-    """Format (`pdb` or `mmcif`) of a structure file and its compression (`.gz`, or empty for none),
-    by its suffix.
+    """Format (`pdb` or `mmcif`) of a structure file and its compression, by its suffix.
+
+    Compression is `.gz`, or empty for none.
 
     The content says the format of a file whose name does not, such as those of CASP. Raises
     ConfigError.

@@ -87,8 +87,10 @@ NOWHERE = (np.nan,) * 3
 
 
 class CaTrace(NamedTuple):
-    """A chain: a letter for each of L residues, CA atoms, (L, 3), Å, nan where there is none, and
-    residue numbers.
+    """A chain.
+
+    A letter for each of L residues, CA atoms, (L, 3), Å, nan where there is none, and residue
+    numbers.
     """
 
     sequence: str
@@ -97,8 +99,9 @@ class CaTrace(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two chains that belong together. what : `ANTIBODY`, `RECEPTOR`, `MHC`, or `PEPTIDE`, which is
-    the second.
+    """Two chains that belong together.
+
+    what : `ANTIBODY`, `RECEPTOR`, `MHC`, or `PEPTIDE`, which is the second.
     """
 
     what: str
@@ -107,8 +110,10 @@ class Pair(NamedTuple):
 
 
 class ImmuneDomain(NamedTuple):
-    """A variable domain. start : of its residues in the chain. face : place of residue 44. core :
-    by which it is compared. heavy : whether its framework 2 is that of a heavy chain.
+    """A variable domain.
+
+    start : of its residues in the chain. face : place of residue 44. core : by which it is
+    compared. heavy : whether its framework 2 is that of a heavy chain.
     """
 
     start: int
@@ -284,9 +289,7 @@ def alike(one: ImmuneDomain, other: ImmuneDomain) -> bool:
 def _in_grooves(
     chains: Mapping[str, CaTrace], grooves: Sequence[str], peptides: Sequence[str]
 ) -> list[Pair]:
-    """Each peptide with the chain of an MHC molecule that it touches most, if it touches no other
-    chain more.
-    """
+    """Each peptide with the MHC chain that it touches most, if it touches no other chain more."""
     pairs = []
     for peptide in peptides if grooves else ():
         contacts = {}

@@ -40,7 +40,7 @@ OF_RESIDUE = (
 
 
 def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
-    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes.
+    """MmCIF text into the first block with a structure, gemmi's structure of it, and notes.
 
     Raises StructureError.
     """
@@ -67,9 +67,7 @@ def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
 
 
 def _check_columns(block: gemmi.cif.Block) -> None:
-    """Check that an _atom_site table has the columns it needs and residue numbers of reasonable
-    length.
-    """
+    """Check that an _atom_site table has its columns and residue numbers of usual length."""
     for names in REQUIRED:
         if not any(block.find_values(f"_atom_site.{name}") for name in names):
             what = f"the _atom_site table has no column {' or '.join(names)}"
@@ -82,8 +80,7 @@ def _check_columns(block: gemmi.cif.Block) -> None:
 
 
 def _number_ligands(block: gemmi.cif.Block) -> None:
-    """Number ligands and waters that have neither an author's nor a label number, from 1 in each
-    file.
+    """Number ligands and waters that have no number of any kind, from 1 in each file.
 
     Files without `auth_seq_id` number polymers only; all waters of a chain would otherwise be one
     residue. An amino acid of a chain is left as it is.

@@ -169,7 +169,7 @@ class _Atoms:
 
 
 def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
-    """gemmi's arrays of atoms; they have no room for names of eight letters and more."""
+    """Gemmi's arrays of atoms; they have no room for names of eight letters and more."""
     try:
         return gemmi.FlatStructure(structure)
     except RuntimeError:

@@ -77,8 +77,9 @@ class BrokenChain(NamedTuple):
 
 
 def broken_chains(residues: list[ModelResidue]) -> dict[str, BrokenChain]:
-    """Find each chain that goes on without a peptide bond where its numbers jump or another part of
-    the file begins.
+    """Find each chain that goes on without a peptide bond.
+
+    There its numbers jump, or another part of the file begins.
 
     Returns
     -------
@@ -101,8 +102,7 @@ def broken_chains(residues: list[ModelResidue]) -> dict[str, BrokenChain]:
 
 
 def _seams(chain: AminoAcids, chain_of_part: dict[int, str]) -> list[_Seam]:
-    """Where a chain goes on without a peptide bond, and in another part of the file or with other
-    numbers.
+    """Where a chain goes on without a peptide bond, and in another part or with other numbers.
 
     chain_of_part : the name of the chain of each part that has amino acids
     """
@@ -179,8 +179,7 @@ def name_molecules(
 
 
 def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
-    """Name each chain that goes on far away, without a peptide bond, and is read as one all the
-    same.
+    """Name each chain that goes on far away without a peptide bond, and is read as one.
 
     chains : as from `broken_chains`.
     """
@@ -205,8 +204,9 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
 
 
 def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[AminoAcids]:
-    """The molecules of a chain. ter_at_gaps : whether all gaps of the file have TER records, which
-    say little then.
+    """The molecules of a chain.
+
+    ter_at_gaps : whether all gaps of the file have TER records, which say little then.
     """
     chain, seams = broken
     cuts = []

@@ -76,8 +76,9 @@ class Cubes(NamedTuple):
 
     @classmethod
     def of(cls, xyz: np.ndarray, width: float) -> Cubes:
-        """Points nearer to each other than `width`, Å, are in one cube or in neighbours. xyz :
-        float64, (n, 3).
+        """Points in cubes: nearer ones than `width`, Å, are in one or in neighbours.
+
+        xyz : float64, (n, 3).
         """
         x, y, z = _steps(np.floor(xyz / (width * (1 + 1e-9))))
         n_y = y.max(initial=0) + 3  # empty ones between the last and the first
@@ -125,9 +126,7 @@ def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def portions(sizes: np.ndarray) -> Iterator[np.ndarray]:
-    """The places of `sizes` in portions that have no more than `PAIRS_AT_ONCE` in all, or one place
-    each.
-    """
+    """The places of `sizes` in portions of at most `PAIRS_AT_ONCE` in all, or one each."""
     start, ends = 0, np.cumsum(sizes)
     while start < len(sizes):
         before = ends[start] - sizes[start]

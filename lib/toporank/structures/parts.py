@@ -1,5 +1,6 @@
-"""Parts of one complex with END between them, as ClusPro writes receptor and ligand, or with
-nothing between them.
+"""Parts of one complex with END, or nothing, between them.
+
+ClusPro writes receptor and ligand so.
 """
 
 from __future__ import annotations

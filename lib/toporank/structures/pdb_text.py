@@ -105,9 +105,7 @@ class PdbText:
         return {int(name).to_bytes(2, "little").decode("ascii") for name in names}
 
     def alone(self, position: int) -> tuple[bytes, int]:
-        """The text before all models and one model, and how many lines of the file it leaves out
-        between these.
-        """
+        """The text before all models and one model, and how many lines lie between these."""
         if not self.models:
             return self.text, 0
         _, first, stop = self.models[position]
@@ -165,8 +163,7 @@ def word(signs: bytes) -> np.uint32:
 
 
 def _plain(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Which records have a plain whole residue number and plain coordinates such as `-12.345`,
-    bool, shape (n,).
+    """Which records have a plain residue number and plain coordinates such as `-12.345`, (n,).
 
     data : uint8, the text. starts : int, shape (n,), where the records begin.
     """

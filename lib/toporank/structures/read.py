@@ -254,7 +254,7 @@ class StructureFile:
         return self._last[position]
 
     def _structure_of(self, position: int) -> gemmi.Structure:
-        """gemmi's structure of one model."""
+        """Gemmi's structure of one model."""
         if self._lines is not None:
             text, n_lines_before = with_ter_where_numbers_go_back(self._lines, position)
             with parsing("pdb", n_lines_before):
@@ -302,8 +302,9 @@ class StructureFile:
 
 
 def _pdb_lines(text: str) -> PdbText:
-    """PDB text by lines, with residue names of three letters, without END between the parts of one
-    complex.
+    """PDB text by lines, with residue names of three letters.
+
+    It has no END between the parts of one complex.
 
     Raises StructureError when it is mmCIF.
     """

@@ -1,5 +1,6 @@
-"""Parts of a large complex, so that what two of its chains cost does not grow with the number of
-all.
+"""Parts of a large complex.
+
+What two of its chains cost does not grow with the number of all.
 """
 
 from __future__ import annotations

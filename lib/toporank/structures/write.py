@@ -19,8 +19,9 @@ QUALITY = "B factors: quality of residues in percent, predicted by TopoRank"
 
 
 def write_structure(stem: Path, complex_: Complex) -> Path:
-    """Write a complex as `<stem>.pdb.gz` or, if a chain has a longer name than PDB files allow,
-    `<stem>.cif.gz`.
+    """Write a complex as `<stem>.pdb.gz`.
+
+    Or, if a chain has a longer name than PDB files allow, as `<stem>.cif.gz`.
     """
     structure = _structure(complex_, np.full(len(complex_.residues), 20.0))
     short = all(len(chain) == 1 for chain in complex_.chains)
@@ -35,8 +36,9 @@ def write_structure(stem: Path, complex_: Complex) -> Path:
 
 
 def mmcif(complex_: Complex, b_factors: np.ndarray, title: str = "") -> str:
-    """All atoms of a complex as mmCIF, under the chain names and residue numbers of the file it was
-    read from.
+    """Return a complex as mmCIF.
+
+    All atoms are under the chain names and residue numbers of the file it was read from.
 
     b_factors : of the residues, shape (R,), which all atoms of a residue have. title : of the file;
     empty for none.

@@ -47,8 +47,9 @@ MODULES = {
 
 
 class Finding(NamedTuple):
-    """One part of the installation. state : `OK`, `MISSING` where nothing works without it,
-    `OPTIONAL`.
+    """One part of the installation.
+
+    state : `OK`, `MISSING` where nothing works without it, `OPTIONAL`.
     """
 
     state: str

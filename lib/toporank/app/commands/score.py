@@ -122,9 +122,7 @@ def out_of(folder: Path) -> Path:
 
 
 def _is_of_another(out: Path, folder: Path) -> bool:
-    """Whether a folder has the results of another folder or archive than this one, as far as can be
-    seen.
-    """
+    """Whether a folder has the results of another folder or archive, as far as can be seen."""
     try:
         settings = json.loads((out / SETTINGS).read_text(encoding="utf-8"))
         scored = Path(settings["score_decoys"])

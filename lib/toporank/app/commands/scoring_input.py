@@ -1,5 +1,6 @@
-"""The input of scoring as a folder of decoys, whether it is a folder, the output of a predictor,
-an archive or a single file.
+"""The input of scoring as a folder of decoys.
+
+It may be a folder, the output of a predictor, an archive or a single file.
 """
 
 from __future__ import annotations
@@ -113,8 +114,7 @@ def _relaxed(grouped: Grouped) -> int:
 
 
 def folder_to_score(source: Path, inputs: Callable[[], Path]) -> Gathered:
-    """The folder with the decoys of a folder, an archive or a single file, and notes on archives in
-    it.
+    """Return the folder with the decoys of a folder, archive or file, and notes on archives in it.
 
     Parameters
     ----------
@@ -225,8 +225,9 @@ def check_partners(
     chains: Iterable[FileChains],
     where: str = "--partners",
 ) -> None:
-    """Raise ConfigError when partners name chains that nothing has together, before results are
-    replaced.
+    """Raise ConfigError when partners name chains that nothing has together.
+
+    It does so before results are replaced.
 
     Parameters
     ----------

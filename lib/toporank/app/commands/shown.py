@@ -21,8 +21,9 @@ IN_DETAIL, LISTED = 2, 10
 
 
 def about_scorer(path: Path | None) -> list[str]:
-    """Return lines on what a scorer lacks, and whether it is a toy. path : None for the one that
-    ships.
+    """Return lines on what a scorer lacks, and whether it is a toy.
+
+    path : None for the one that ships.
     """
     if path is None:
         return []

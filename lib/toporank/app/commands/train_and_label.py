@@ -45,7 +45,7 @@ RESULTS = {
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
-    """The two commands and their arguments. running : those of all commands that run the workflow."""
+    """The two commands and their arguments. running : those of all that run the workflow."""
     summary = "the study of a configuration, from models to report and scorer"
     train = commands.add_parser(
         "train", help=summary, description=summary, parents=[running]
@@ -156,8 +156,7 @@ def _of_each(out: Path, pattern: str, names: Iterable[str]) -> list[Path]:
 
 
 def labelled(out: Path, datasets: Iterable[Dataset]) -> list[str]:
-    """The fates of the decoys of each data set, in numbers that add up, and which are the native
-    itself.
+    """Return the fates of the decoys of each data set in numbers, and which are the native itself.
 
     Where targets have no native, files of natives that belong to no target are named.
     """
@@ -184,9 +183,7 @@ def _natives_folder(out: Path, dataset: Dataset) -> Path:
 
 
 def learned(out: Path, names: Iterable[str]) -> list[str]:
-    """The fates of decoys and labels of each data set, which splits leak, and what the scorer
-    lacks.
-    """
+    """Return the fates of decoys and labels, which splits leak, and what the scorer lacks."""
     lines = []
     for path in _of_each(out, layout.COVERAGE, names):
         dataset = path.parent.name

@@ -79,8 +79,7 @@ def scorer_of(config: Config, repository: Path) -> str:
 def configured_partners(
     config: Config, dataset: Dataset, folder: Path, repository: Path
 ) -> tuple[str, dict[str, str]]:
-    """The partners of all targets of a data set, or an empty text, and those of single targets by
-    name.
+    """Return the partners of all targets of a data set, or empty, and those of single targets.
 
     The setting of the data set overrides the general one. A table in the folder of decoys counts
     unless the setting is a table itself.
@@ -120,8 +119,9 @@ def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
 
 
 def label_tables(config: Config, dataset: str, repository: Path) -> str:
-    """Return the label table of each split of a data set, or of all splits under an empty name, as
-    JSON.
+    """Return the label table of each split of a data set as JSON.
+
+    Under an empty name lies one for all splits.
     """
     tables = _located_labels(config, dataset, repository)
     return canonical({split: str(path) for split, path in tables.items()})
@@ -154,8 +154,9 @@ class SampledNatives:
         return [layout.SAMPLED.format(target=target) for target in self.natives]
 
     def collected(self) -> list[str]:
-        """Those, and the folders of targets that were sampled before, whose decoys keep their
-        labels.
+        """Those, and the folders of targets that were sampled before.
+
+        Their decoys keep their labels.
         """
         folders = set(self.folders())
         for poses in Path(layout.SAMPLED.format(target="")).glob(f"*/{layout.POSES}"):

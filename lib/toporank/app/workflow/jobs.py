@@ -55,7 +55,7 @@ SUMMARY = "/summary.json"
 
 
 def default_config(repository: Path) -> Path:
-    """`config/config.yaml` of the working directory, or the example that ships with the repository."""
+    """`config/config.yaml` of the working directory, or the example that ships."""
     in_working_directory = Path("config/config.yaml")
     if in_working_directory.exists():
         return in_working_directory
@@ -258,9 +258,7 @@ class Jobs:
         return _digest(tuple(contents))
 
     def confidence_state(self, wildcards: Any) -> str:
-        """The state of all files in which predictors may describe the decoys of a data set, as a
-        digest.
-        """
+        """The state of all files in which predictors may describe decoys, as a digest."""
         decoys = self.check.of(wildcards.dataset).decoys if self.check else []
         folders = set()
         for decoy in decoys:
@@ -271,7 +269,7 @@ class Jobs:
         return _digest(states) if states else ""
 
     def natives_state(self, wildcards: Any) -> str:
-        """Which natives the targets of a chunk have, with the states of their files, as a digest."""
+        """Which natives the targets of a chunk have, with states of their files, as a digest."""
         if not self.check:
             return ""
         planned = self.check.of(wildcards.dataset)

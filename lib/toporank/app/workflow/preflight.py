@@ -1,4 +1,4 @@
-"""One check before any job: is everything there, readable and writable?"""
+"""One check before any job: whether everything is there, readable and writable."""
 
 from __future__ import annotations
 

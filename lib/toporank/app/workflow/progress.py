@@ -90,8 +90,9 @@ def watch(
     logger: logging.Logger,
     sleep: Callable[[float], None] = time.sleep,
 ) -> threading.Thread:
-    """Report the progress of each step of each data set whenever there is some, in a thread that
-    ends with its jobs or with the process.
+    """Report the progress of each step of each data set.
+
+    A thread does it, which ends with its jobs or with the process.
 
     parts : the jobs of this run and how many decoys each has; counts that earlier runs left are
     removed.
@@ -126,8 +127,9 @@ def watch(
 def watch_training(
     logger: logging.Logger, since: float, sleep: Callable[[float], None] = time.sleep
 ) -> threading.Thread:
-    """Report the last epoch of each run that is being trained, in a thread that ends with the
-    process.
+    """Report the last epoch of each run that is being trained.
+
+    A thread does it, which ends with the process.
 
     since : when the workflow began, in seconds since 1970; the log of a run that is older does not
     count.

@@ -48,8 +48,9 @@ def take(
     folder: Path | None = None,
     place: str = "another place with --directory",
 ) -> None:
-    """Lock these names in a folder, or the working directory, until this process and its copies
-    end.
+    """Lock these names in a folder, or the working directory.
+
+    The lock lasts until this process and its copies end.
 
     Raises ConfigError when another process holds one of them. A file system without locks is no
     error.
@@ -136,9 +137,7 @@ def claimed(dag: Any) -> set[str]:
 
 
 def failures(dag: Any, since: float) -> list[str]:
-    """The end of the log of every job that began after a time (s) and did not finish, under the
-    log's path.
-    """
+    """Return the ends of the logs of jobs that began after a time (s) and did not finish."""
     logs = set()
     for job in dag.needrun_jobs():
         if not dag.finished(job):
@@ -152,8 +151,7 @@ def failures(dag: Any, since: float) -> list[str]:
 
 
 def use_this_environment(repository: Path, reuse_store: str) -> None:
-    """Let jobs find the workflow scripts, this library, the reuse store, and the Python that runs
-    Snakemake.
+    """Let jobs find workflow scripts, library, reuse store and the Python that runs Snakemake.
 
     Set through the environment rather than in commands: where a clone, its virtual environment or
     the store lies must not make finished results look outdated. A conda environment of a rule still
@@ -176,8 +174,9 @@ def _before(path: str, front: list[str]) -> str:
 
 
 def submission_problems(executor: str, python: str) -> list[str]:
-    """Why jobs cannot be submitted. python : the interpreter, which Snakemake writes into jobs
-    without quotes.
+    """Return why jobs cannot be submitted.
+
+    python : the interpreter, which Snakemake writes into jobs without quotes.
     """
     problems = []
     if executor == "slurm" and not shutil.which("sbatch"):

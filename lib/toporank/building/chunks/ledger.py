@@ -153,8 +153,9 @@ def last_fates(dataset: str, current: Current) -> dict[DecoyKey, LedgerRow]:
 
 
 def remove_old(dataset: str, current: Current) -> None:
-    """Delete plans, ledgers and logs of chunks that no longer exist, once a run has built all
-    decoys.
+    """Delete plans, ledgers and logs of chunks that no longer exist.
+
+    Call it once a run has built all decoys.
 
     What was written since the run began belongs to another run, such as a dry run, at the same
     time.

@@ -41,8 +41,9 @@ AsFile = Callable[[str, bytes], bytes]
 
 
 class Published(NamedTuple):
-    """An artefact as it was published. artefact, file : SHA-256 of it in the store, and of its
-    file.
+    """An artefact as it was published.
+
+    artefact, file : SHA-256 of it in the store, and of its file.
     """
 
     artefact: str
@@ -59,8 +60,7 @@ def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
 def publish(
     dataset: str, choices: dict[str, FeatureChoice], store: Store, as_file: AsFile
 ) -> tuple[int, int]:
-    """Publish the artefacts of the decoys of the last build, and remove the files of decoys that
-    no longer exist.
+    """Publish the artefacts of the last build, and remove those of decoys that no longer exist.
 
     What a partial build leaves out stays as it is.
 

@@ -443,9 +443,7 @@ class DecoyArtefacts:
 
     @functools.cached_property
     def _node_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Residue index, int, (n,), and features, (n, k), of the rows of the node table that are
-        nodes.
-        """
+        """Residue index, int, (n,), and features, (n, k), of the rows that are nodes."""
         index, table = read_residues(self.nodes.content, self._complex)
         is_node = np.array(table["lost"]) == ""
         return index[is_node], matrix(table, node_columns(self.choices))[is_node]
@@ -481,9 +479,7 @@ def _unless_empty(partners: str) -> dict[str, str]:
 
 
 def graph_metadata(choices: dict[str, FeatureChoice]) -> dict[str, Any]:
-    """Feature modules with parameters, column names and format version, as kept in graphs and
-    checkpoints.
-    """
+    """Feature modules with parameters, columns and format version, as graphs have them."""
     columns = {
         "node_columns": node_columns(choices),
         "edge_columns": choices["edges"].columns,

@@ -109,8 +109,9 @@ class Scope:
         self._open()
 
     def cached(self, key: ResultKey, compute: Compute) -> Entry:
-        """The result of a key, computed where it is missing or damaged. compute : may ask for
-        others.
+        """Return the result of a key, computed where it is missing or damaged.
+
+        compute : may ask for others.
         """
         entry = self.lookup(key)
         if entry is not None:

@@ -1,5 +1,6 @@
-"""Chains aligned by MMseqs2 (Steinegger & Söding 2017), which finds homologues that share few
-k-mers.
+"""Chains aligned by MMseqs2 (Steinegger & Söding 2017).
+
+It finds homologues that share few k-mers.
 """
 
 from __future__ import annotations

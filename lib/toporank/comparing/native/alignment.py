@@ -1,6 +1,4 @@
-"""Sequences compared: which residues of two are the same, and which stretches of one are others
-side by side.
-"""
+"""Which residues of two sequences are the same, and which stretches are others side by side."""
 
 from __future__ import annotations
 

@@ -175,8 +175,7 @@ def _check(partners: Partners, chains: list[str]) -> None:
 
 
 def label(native: Native, decoy: Complex) -> NativeLabel:
-    """Label a decoy under the mapping of chains with the greatest sum of DockQ over all pairs of
-    chains.
+    """Label a decoy under the mapping of chains with the greatest sum of DockQ over pairs.
 
     Residues correspond, not chains: where several chains of one structure are one chain of the
     other (`mapping.correspond`), the pieces are mapped. Without given partners they count as one.
@@ -240,8 +239,9 @@ def label(native: Native, decoy: Complex) -> NativeLabel:
 def _notes(
     holders: dict[str, tuple[str, ...]], absent: list[str], left_out: list[str]
 ) -> list[str]:
-    """What was joined and left out. holders : chain of the native → those of the decoy that hold
-    its residues.
+    """What was joined and left out.
+
+    holders : chain of the native → those of the decoy that hold its residues.
     """
     notes = []
     for decoy, natives in inverted(holders).items():
@@ -333,9 +333,7 @@ class DecoyScores:
         return sum(scores.dockq for scores in self.interfaces(mapping, each).values())
 
     def interfaces(self, mapping: Mapping, partners: Partners) -> Interfaces:
-        """Return the scores of each pair of partners that touch in the native, as far as their
-        chains are in the decoy.
-        """
+        """Return the scores of pairs of partners of the native whose chains are in the decoy."""
         scored = {}
         for one, other in combinations(partners, 2):
             first = tuple((name, mapping[name]) for name in one if name in mapping)

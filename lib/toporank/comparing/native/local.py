@@ -1,5 +1,6 @@
-"""How good every contact of a decoy is, an lDDT of single pairs of residues; and which of its
-residues are right.
+"""How good every contact of a decoy is, and which of its residues are right.
+
+The quality of a contact is an lDDT of single pairs of residues.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def local_quality(
 def right_residues(
     decoy: Complex, expected: np.ndarray, of_native: np.ndarray
 ) -> dict[int, bool]:
-    """The residues of a decoy that touch another partner and are in the native, and whether each is
-    right.
+    """The residues of a decoy that touch another partner, and whether each is right.
+
+    Only those that are in the native.
 
     A right one keeps at least `KEPT` of its contacts in the native; one that has none there is
     wrong. decoy, expected : as for `native_contacts`, which gives `of_native`, int, (P, 2).

@@ -1,5 +1,4 @@
-"""Which residue of a decoy is which residue of its native, whatever the files call chains and
-residues.
+"""Which residue of a decoy is which of its native, whatever files call chains and residues.
 
 Sequences decide. Each residue of the native is one residue of the decoy, or none: `align` says it
 for two chains, `mappings` says which chain is which, and `correspond` also where several chains of
@@ -134,10 +133,12 @@ class ChainLike(Protocol):
     """
 
     @property
-    def sequence(self) -> str: ...
+    def sequence(self) -> str:
+        """One letter for each of L residues."""
 
     @property
-    def ca(self) -> np.ndarray: ...
+    def ca(self) -> np.ndarray:
+        """CA atoms in Å, (L, 3), NaN where there is none."""
 
 
 ChainsByName = MappingType[str, ChainLike]
@@ -298,8 +299,9 @@ class Correspondence(NamedTuple):
 
 
 def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Correspondence:
-    """Map the chains of a decoy on those of its native, and cut joined chains so that they
-    correspond one to one.
+    """Map the chains of a decoy on those of its native.
+
+    Joined chains are cut so that they correspond one to one.
 
     A chain is cut only where chains of the other structure are left without a counterpart, and
     several of them lie in it side by side. Copies of one chain lie in the same place, so they are

@@ -1,5 +1,6 @@
-"""Which chain of a decoy is which of its native, as text; and partners of the native by the chains
-of a decoy.
+"""Which chain of a decoy is which of its native, as text.
+
+And the partners of the native by the chains of a decoy.
 """
 
 from __future__ import annotations

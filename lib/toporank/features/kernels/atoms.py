@@ -84,8 +84,7 @@ def shared_surface(xyz, reach, group, wanted, near_start, near, sphere):
 def near_atoms(
     xyz, start, wanted, ball_of, residues, counts, centre, radius, cutoff, cell, rows
 ):
-    """The atoms, of `residues` that count, within `cutoff` of each wanted atom, itself not among
-    them.
+    """The atoms, of `residues` that count, within `cutoff` of each wanted atom but itself.
 
     start : (R + 1,), the atoms of residue r. ball_of : (w,), the place in `residues` of each wanted
     atom's; atoms of one residue stand together. counts : (n,), bool. centre : (n, 3) and radius :

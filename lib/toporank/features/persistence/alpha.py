@@ -1,5 +1,6 @@
-"""Alpha filtration of a triangulated cloud (Edelsbrunner & Mücke 1994, doi:10.1145/174462.156635),
-from the top down.
+"""Alpha filtration of a triangulated cloud, from the top down.
+
+Edelsbrunner & Mücke 1994, doi:10.1145/174462.156635.
 
 A simplex has its own squared circumradius if no vertex of a coface lies inside its smallest sphere
 (it is
@@ -54,7 +55,7 @@ and result of sorting; item e is edge e, E + f triangle f tally : int64 (2,), E 
 
 @inlined
 def _normals(b, c, d):
-    """Normals of the faces opposite b, c and d of the tetrahedron 0bcd, and six times its volume."""
+    """Normals of the faces opposite b, c and d of the tetrahedron 0bcd, and six volumes."""
     p, q, r = cross(*c, *d), cross(*d, *b), cross(*b, *c)
     return p, q, r, b[0] * p[0] + b[1] * p[1] + b[2] * p[2]
 
@@ -89,8 +90,7 @@ def _solid_of(b, p, q, r, x, y, z):
 
 @inlined
 def _solid(raw, i, j, k, m):
-    """Squared circumradius of a tetrahedron, and a bit for each slot beyond whose face its
-    circumcentre lies.
+    """Squared circumradius of a tetrahedron, and a bit for each face beyond which its centre lies.
 
     With b, c, d the sides from corner i: centre = (|b|² c × d + |c|² d × b + |d|² b × c) / 2 b · (c
     × d).

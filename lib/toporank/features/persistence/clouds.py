@@ -70,8 +70,7 @@ def work_space(count):
 
 @compiled
 def gather(xyz, members, count, raw, points):
-    """Write the members to `raw`, (count, 3), and centred with squared norms to `points`, (count,
-    4).
+    """Write members to `raw`, (count, 3), and centred with squared norms to `points`, (count, 4).
 
     Returns the extent, the longest side of their box. Signs are worked out on the centred points,
     whose small size keeps error bounds small; values on the raw ones, whose differences are better

@@ -1,5 +1,6 @@
-"""Delaunay triangulation by insertion (Bowyer 1981, doi:10.1093/comjnl/24.2.162; Watson 1981,
-doi:10.1093/comjnl/24.2.167).
+"""Delaunay triangulation by insertion.
+
+Bowyer 1981, doi:10.1093/comjnl/24.2.162; Watson 1981, doi:10.1093/comjnl/24.2.167.
 
 Tetrahedra live on the sphere: hull faces are joined to a point at infinity. Each one keeps the
 coefficients of its circumsphere (or hull plane) as a linear form in (x, y, z, |p|²), so one pass of
@@ -154,9 +155,7 @@ def _sphere(points, a, b, c, d):
 
 @inlined
 def _infinity_last(a, b, c, d, infinity):
-    """The corners of a tetrahedron, brought into an order of same orientation with infinity, if
-    any, at the end.
-    """
+    """The corners of a tetrahedron in an order of same orientation, infinity at the end."""
     if a == infinity:
         return b, d, c, a
     if b == infinity:
@@ -225,8 +224,7 @@ def _link(mesh, scratch, count, stride):
 
 @compiled
 def _begin(mesh, scratch, points, chosen, count, infinity, bound, scale):
-    """Start with one tetrahedron of the first three chosen points and the one farthest from their
-    plane.
+    """Start with a tetrahedron of the first three points and the one farthest from their plane.
 
     That point is moved to place 3 of `chosen`. False if no point is provably off the plane.
     """

@@ -40,9 +40,7 @@ def _root(root, p):
 
 @compiled
 def _add_to_holders(bits, slots, bit, sum_):
-    """Add the word row `sum_` to all slots that hold `bit`, which `sum_` holds too: so it is
-    cleared.
-    """
+    """Clear `bit` in all slots that hold it, by adding the word row `sum_`, which holds it too."""
     its_word, shift, one = bit >> 6, np.uint64(bit & 63), np.uint64(1)
     for w in range(bits.shape[0]):
         if w != its_word and sum_[w]:
@@ -151,9 +149,7 @@ def pair_up(filtration, loops):
 
 @compiled
 def spanning_tree(points, chosen, count, deaths):
-    """Edge lengths of the minimum spanning tree of the chosen points (Prim 1957), into `deaths`, in
-    no order.
-    """
+    """Edge lengths of the minimum spanning tree of the chosen points (Prim 1957), into `deaths`."""
     gap = np.full(count, np.inf)
     at = 0
     for m in range(count - 1):

@@ -211,9 +211,7 @@ def describe(xyz, kind, wanted, start, member, max_death, min_persistence):
 
 @functools.cache
 def _prepare() -> None:
-    """Compile, or load, what `describe_clouds` and `balls` call, with the very types that they call
-    it with.
-    """
+    """Compile, or load, what `describe_clouds` and `balls` call, with the types they use."""
     points = np.zeros((4, 3))
     start, member = balls(points, points[:1], 1.0)
     values, _ = describe(

@@ -141,8 +141,9 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
 
 
 def written_by_toporank(text: str, file_format: str) -> bool:
-    """Return whether TopoRank wrote the file, so that its B factors are the quality of residues
-    that it predicted.
+    """Return whether TopoRank wrote the file.
+
+    Then its B factors are the quality of residues that it predicted.
     """
     if file_format == "pdb":
         return (
@@ -158,8 +159,9 @@ def written_by_toporank(text: str, file_format: str) -> bool:
 
 
 def _all_alike(text: str) -> bool:
-    """Whether all atoms of a PDB file have one B factor, which is so in most docked poses and seen
-    without parsing.
+    """Whether all atoms of a PDB file have one B factor.
+
+    That is so in most docked poses, and seen without parsing.
     """
     values = set()
     for line in text.splitlines():
@@ -169,8 +171,7 @@ def _all_alike(text: str) -> bool:
 
 
 def rise_into_core(b_factors: BFactors, complex_: Complex) -> float | None:
-    """Return Spearman's correlation of numbers that nothing else explains with the neighbours of a
-    residue in space.
+    """Return Spearman's correlation of numbers with those of a residue's neighbours in space.
 
     It is above 0 for pLDDT and below for B factors of crystals. None where they are neither one
     value for all atoms of a residue nor alike in residues that follow one another, as pLDDT is.
@@ -214,8 +215,9 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 def profiles(b_factors: BFactors, complex_: Complex) -> tuple[bytes, ...]:
-    """Return a digest of the numbers of each chain, by which copies of them are recognised in other
-    models.
+    """Return a digest of the numbers of each chain.
+
+    Copies of them are recognised by it in other models.
     """
     values = np.round(b_factors.of(complex_), 2)
     has_ca = complex_.ca >= 0

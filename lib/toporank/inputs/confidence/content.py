@@ -108,8 +108,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_values(path: Path) -> Values:
-    """Return what a JSON file, an npz archive or the pickle of an AlphaFold 2 result holds, by
-    name; do not change it.
+    """Return what a JSON file, an npz archive or a pickle of AlphaFold 2 holds, by name.
+
+    Do not change it.
 
     The array of a `.npy` file is called `ARRAY`. A list that holds one object, as AlphaFold 2
     writes its PAE, counts as that object.

@@ -113,8 +113,9 @@ class DecoyFile(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """A row and, where its pLDDT comes from B factors, what the other models of its target are
-    compared with.
+    """A row and what the other models of its target are compared with.
+
+    The latter only where its pLDDT comes from B factors.
 
     rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain,
     where nothing but the numbers says that they are pLDDT; otherwise empty.
@@ -283,8 +284,9 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
 def _with_haddock(
     row: Confidence, header: haddock.Haddock, path: Path
 ) -> tuple[Confidence, str]:
-    """The row with what the header of a model says or, before that, the tables of HADDOCK3; and a
-    problem, if any.
+    """Return the row with what the header of a model or the tables of HADDOCK3 say, and a problem.
+
+    The header goes first.
     """
     problem = ""
     try:
@@ -415,9 +417,7 @@ def _add_structure(
 
 
 def _is_coarse(output: PredictorOutput, of_model: np.ndarray) -> bool:
-    """Whether the file has pLDDT of atoms in whole numbers, as Protenix rounds it, and the B
-    factors have decimals.
-    """
+    """Whether the file has pLDDT in whole numbers, as Protenix, and B factors have decimals."""
     if output.atom_plddt is None:
         return False
     values = of_model[~np.isnan(of_model)]
@@ -429,8 +429,9 @@ def _has_decimals(values: np.ndarray) -> bool:
 
 
 def _behind_modified(complex_: Complex) -> bool:
-    """Whether a protein residue stands behind a modified one, for which Boltz has a token for each
-    atom.
+    """Whether a protein residue stands behind a modified one.
+
+    Boltz has a token for each atom of a modified one.
     """
     last = np.flatnonzero(complex_.is_protein).max(initial=0)
     return complex_.is_modified[:last].any()

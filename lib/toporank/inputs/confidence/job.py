@@ -73,8 +73,7 @@ def _examined(decoy: DecoyFile, choice: PlddtChoice) -> Examined:
 
 
 def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
-    """Places of the decoys of a target whose B factors look like pLDDT one by one, but not beside
-    the others.
+    """Places of decoys whose B factors look like pLDDT one by one, but not beside the others.
 
     These are all, where they do not rise into the core on the whole; and the poses that share them
     with another pose.
@@ -95,8 +94,9 @@ def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
 
 
 def _several_poses(decoys: list[DecoyFile]) -> bool:
-    """Whether models with the same B factors differ in more than a relaxation does, or cannot be
-    compared any more.
+    """Whether models with the same B factors differ in more than a relaxation does.
+
+    Also where they cannot be compared any more.
     """
     if len(decoys) < 2:
         return False
@@ -110,8 +110,9 @@ def _several_poses(decoys: list[DecoyFile]) -> bool:
 
 
 def displacement(first: Complex, second: Complex) -> float:
-    """Return the RMSD in Å of the chain that moved most, when the largest chain is superposed, of
-    common CA atoms.
+    """Return the RMSD in Å of the chain that moved most, with the largest chain superposed.
+
+    Of common CA atoms.
 
     Over all chains it would be small where a small ligand moved on a large receptor. Infinite if
     the largest chain in common has fewer than three residues.

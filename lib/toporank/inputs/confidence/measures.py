@@ -20,8 +20,9 @@ LIS_CUTOFF = 12.0
 
 
 def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
-    """pDockQ (Bryant et al. 2022, Nat Commun 13:1265): mean pLDDT at the interface times log10 of
-    its contacts.
+    """pDockQ: mean pLDDT at the interface times log10 of its contacts, through a curve.
+
+    Bryant et al. 2022, Nat Commun 13:1265.
 
     0 without contacts.
     """
@@ -40,9 +41,10 @@ def contact_plddt(plddt: np.ndarray, pairs: np.ndarray, interface: np.ndarray) -
 
 
 def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
-    """pDockQ2 (Zhu et al. 2023, Bioinformatics 39:btad424): mean pLDDT at the interface times the
-    mean of 1 / (1 + (PAE / 10 Å)²) over its contacts; the larger of both directions. 0 without
-    contacts.
+    """pDockQ2, the larger of both directions; 0 without contacts.
+
+    Mean pLDDT at the interface times the mean of 1 / (1 + (PAE / 10 Å)²) over its contacts (Zhu
+    et al. 2023, Bioinformatics 39:btad424).
     """
     if not len(pairs):
         return 0.0
@@ -55,7 +57,7 @@ def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
 
 
 def ipsae(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """ipSAE (Dunbrack 2025, bioRxiv 2025.02.10.637595), in [0, 1]; the larger of both directions.
+    """IpSAE (Dunbrack 2025, bioRxiv 2025.02.10.637595), in [0, 1]; the larger of both directions.
 
     For each residue of one body the TM-score term is averaged over those residues of the other
     with PAE below 10 Å, d0 being that of a protein of their number; the best residue counts.
@@ -104,8 +106,9 @@ def tm_length(n: np.ndarray) -> np.ndarray:
 
 
 def lis(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Local interaction score (Kim et al. 2024, bioRxiv 2024.02.19.580970), in [0, 1]; the mean of
-    both directions.
+    """Local interaction score, in [0, 1]; the mean of both directions.
+
+    Kim et al. 2024, bioRxiv 2024.02.19.580970.
 
     (12 Å − PAE) / 12 Å averaged over the pairs of residues with PAE below 12 Å; 0 if there are
     none.

@@ -1,5 +1,6 @@
-"""Which rows of a predictor's arrays are those of protein residues, where there are more rows than
-residues.
+"""Which rows of a predictor's arrays are those of protein residues.
+
+There may be more rows than residues.
 """
 
 from __future__ import annotations
@@ -128,8 +129,9 @@ class _Layout(NamedTuple):
 
 
 def _layouts(complex_: Complex, protein: np.ndarray) -> list[_Layout]:
-    """The chains without a row for numbers that are left out and, where numbers rise, with such
-    rows.
+    """Return the chains without a row for numbers that are left out.
+
+    Where numbers rise, those with such rows.
     """
     chain_of = complex_.chain_of[protein]
     starts = np.flatnonzero(chain_of[1:] != chain_of[:-1]) + 1
@@ -213,8 +215,9 @@ def _most_alike(
 
 
 def _is_padded(pae: np.ndarray, n_rows: int) -> bool:
-    """Whether further rows and columns of PAE hold one number, and no others do: so models of fixed
-    length append.
+    """Whether just the further rows and columns of PAE hold one number.
+
+    So models of fixed length append.
     """
     further = np.concatenate([pae[n_rows:].ravel(), pae[:, n_rows:].ravel()])
     return (

@@ -159,8 +159,9 @@ def iptm_between_partners(
 def _chains_of_pairs(
     output: PredictorOutput, place: Placed, chains: list[str]
 ) -> list[str]:
-    """The names in the model of the chains of `pair_iptm`, in its order. chains : of the model, in
-    that of its file.
+    """The names in the model of the chains of `pair_iptm`, in its order.
+
+    chains : of the model, in that of its file.
     """
     if output.pair_chains is None:
         return chains if place.chains is None else place.chains

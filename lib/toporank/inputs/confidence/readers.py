@@ -96,8 +96,9 @@ class PredictorOutput:
             setattr(self, name, value)
 
     def put_numbers(self, values: Values, **keys: str) -> None:
-        """Set pTM, ipTM or ranking score from values of a file. keys : field → key in the file,
-        such as `ptm="ptm_score"`.
+        """Set pTM, ipTM or ranking score from a file.
+
+        keys : field → key in the file, such as `ptm="ptm_score"`.
         """
         for field_name, key in keys.items():
             self.put(field_name, number, values, key, *RANGES[field_name])
@@ -165,9 +166,7 @@ def _values(path: Path | None) -> Values:
 def scores_of_json(
     score: str, pairs: str, ptm: str = "ptm", iptm: str = "iptm"
 ) -> Reader:
-    """Make a reader of the ranking score, of ipTM of pairs of chains, pTM and ipTM under these
-    keys.
-    """
+    """Make a reader of ranking score, ipTM of pairs of chains, pTM and ipTM under these keys."""
 
     def read(files: SideFiles, output: PredictorOutput) -> None:
         values = _values(files.scores)
@@ -223,8 +222,7 @@ def token_plddt(files: SideFiles, output: PredictorOutput) -> None:
 
 
 def _pair_iptm(table: Any) -> IptmOfPairs:
-    """ipTM of pairs of chains, (C, C), nan where unknown, and the names of these chains where they
-    are given.
+    """IpTM of pairs of chains, (C, C), nan where unknown, and their names where they are given.
 
     Predictors write a matrix; a table of tables by the places of chains (Boltz) or by their names;
     or a table by pairs of names (OpenFold3). None of anything else: few models need it.
@@ -265,7 +263,7 @@ def _iptm_by_pair_names(table: Values) -> IptmOfPairs:
 
 
 def _matrix_of_pairs(rows: Any) -> np.ndarray | None:
-    """ipTM as a square matrix; None where these are other numbers, or none."""
+    """IpTM as a square matrix; None where these are other numbers, or none."""
     try:
         matrix = array({"": rows}, "")
     except ConfidenceError:
@@ -277,9 +275,7 @@ def _matrix_of_pairs(rows: Any) -> np.ndarray | None:
 
 
 def _names(values: Values, key: str) -> list[str] | None:
-    """The names of chains in the order of the other values of a file of AlphaFold 3, where it has
-    them.
-    """
+    """The names of chains in the order of the values of a file of AlphaFold 3, if any."""
     names = values.get(key)
     return list(map(str, names)) if isinstance(names, list) and names else None
 

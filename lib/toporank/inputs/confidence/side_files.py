@@ -88,9 +88,7 @@ def ranked_runs(folder: Path) -> frozenset[str]:
 
 
 def haddock_tables(folder: Path) -> list[Path]:
-    """Return the tables of HADDOCK3 that may have the models in a folder, those of later steps
-    last.
-    """
+    """Return the tables of HADDOCK3 that may have the models of a folder, later steps last."""
     tables = []
     for place in (*_caprieval_steps(folder.parent), folder):
         table = file_called(place, HADDOCK_TABLE)
@@ -101,8 +99,9 @@ def haddock_tables(folder: Path) -> list[Path]:
 
 @functools.lru_cache(maxsize=64)
 def _caprieval_steps(run: Path) -> list[Path]:
-    """The `caprieval` steps of a run of HADDOCK3 in their order, such as `2_caprieval` and
-    `10_caprieval`.
+    """The `caprieval` steps of a run of HADDOCK3 in their order.
+
+    Such as `2_caprieval` and `10_caprieval`.
     """
     steps = run.glob("[0-9]*_caprieval")
     return sorted(steps, key=lambda path: (int(path.name.partition("_")[0]), path.name))

@@ -114,8 +114,9 @@ def placed(
 def _check_order_of_atoms(
     complex_: Complex, output: PredictorOutput, agree: bool | None
 ) -> None:
-    """Raise ConfidenceError where atoms have other chains than the model. agree : pLDDT and B
-    factors, which would say that only the names differ.
+    """Raise ConfidenceError where atoms have other chains than the model.
+
+    agree : pLDDT and B factors, which would say that only the names differ.
     """
     atom_names = _run_names(output.atom_chains)
     model_names = _run_names(complex_.chain_of)
@@ -234,8 +235,7 @@ def _agree(plddt: np.ndarray | None, b_factors: np.ndarray | None) -> bool | Non
 
 
 class _Fit(NamedTuple):
-    """Chains of a predictor under names of the model, with what follows for the residues of the
-    model.
+    """Chains of a predictor under names of the model, with what follows for the model's residues.
 
     names : of the chains in the model. token, plddt : as in `Placed`. whole : whether each token is
     one of a residue of the model. agree : as `_agree` returns it.
@@ -388,8 +388,9 @@ def _tokens_of_chain(
     *,
     any_numbers: bool,
 ) -> np.ndarray | None:
-    """The first token of each residue of a chain, by its number or, of one that was numbered anew,
-    by its place.
+    """The first token of each residue of a chain, by its number.
+
+    By its place where the chain was numbered anew.
 
     None where a protein residue has none. numbers : of all tokens. any_numbers : whether the new
     numbers may leave out some and have insertion codes; otherwise all differ from the old ones by

@@ -65,9 +65,7 @@ class Unread(NamedTuple):
     of_all: bool = False
 
     def about(self, model: Path) -> str:
-        """Return the sentence, where any of the files may say something of this model in the
-        folder; otherwise empty.
-        """
+        """Return the sentence if a file may say something of this model; otherwise empty."""
         return (
             self.sentence if self.of_all or stem_of(model.name) in self.models else ""
         )
@@ -114,8 +112,9 @@ def unread(folder: Path) -> Unread:
 
 
 def _looks_like(plain: str, models: Iterable[str]) -> bool:
-    """Whether a file may say something of models. plain : its name without compression. models :
-    their names, without endings.
+    """Whether a file may say something of models.
+
+    plain : its name without compression. models : their names, without endings.
     """
     name = plain.lower()
     if not name.endswith(KINDS) or UNUSED.fullmatch(name):
@@ -147,9 +146,7 @@ def _files_of(stem: str, kind: str) -> set[str]:
 
 
 def _has(stem: str, kind: str, names: set[str]) -> bool:
-    """Whether a model has a file of a kind, or a file that has it all, or one that says which file
-    it is.
-    """
+    """Whether a model has a file of a kind, or one that has it or says which it is."""
     files = _files_of(stem, kind)
     if names & files:
         return True

@@ -308,7 +308,7 @@ def _tiles(n_edges: int) -> list[slice]:
 def _score(
     source_of, destination_of, source, destination, product, att, score, positive
 ):
-    """score and positive are written: att · leaky(z) and whether z > 0."""
+    """Score and positive are written: att · leaky(z) and whether z > 0."""
     heads, width = att.shape
     slope = att.dtype.type(NEGATIVE_SLOPE)
     zero = slope - slope
@@ -404,7 +404,7 @@ def _scatter(
     d_att,
     u,
 ):
-    """u is written.
+    """U is written.
 
     Added: to d_source its gradient, to d_destination u, to d_att the part of the sources.
     """
@@ -440,8 +440,9 @@ def _add_ends(source_of, destination_of, source, destination, out):
 def _spread_ends(
     source_of, destination_of, out, gradient, d_source, d_destination, d_out
 ):
-    """The backward pass of `_add_ends` and an ELU. out : after the ELU. d_out : before it, is
-    written.
+    """The backward pass of `_add_ends` and an ELU.
+
+    out : after the ELU. d_out : before it, is written.
     """
     one = out.dtype.type(1)
     for e in range(len(source_of)):

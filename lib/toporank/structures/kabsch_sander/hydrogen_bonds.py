@@ -123,8 +123,9 @@ def hydrogens(backbone, segment):
 
 @compiled
 def energy(donor, hydrogen, acceptor):
-    """kcal/mol of the bond from N–H of one residue to C=O of another, to three decimals as DSSP
-    keeps it.
+    """kcal/mol of the bond from N–H of one residue to C=O of another.
+
+    To three decimals, as DSSP keeps it.
     """
     # E = 332 · 0.42 · 0.20 · (1/r(ON) + 1/r(CH) − 1/r(OH) − 1/r(CN)): Coulomb's law between the
     # partial charges ±0.42 e of C=O and ±0.20 e of N–H (Kabsch & Sander 1983, eq. 1). Below 0.5 Å

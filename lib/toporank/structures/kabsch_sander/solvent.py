@@ -1,5 +1,6 @@
-"""Accessible surface of residues by points on spheres (Shrake & Rupley 1973), with the radii of
-Kabsch & Sander.
+"""Accessible surface of residues by points on spheres (Shrake & Rupley 1973).
+
+With the radii of Kabsch & Sander.
 """
 
 from __future__ import annotations

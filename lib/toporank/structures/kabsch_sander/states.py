@@ -1,5 +1,6 @@
-"""The eight states of a residue, from hydrogen bonds and the course of the chain (Kabsch & Sander
-1983).
+"""The eight states of a residue.
+
+They follow from hydrogen bonds and the course of the chain (Kabsch & Sander 1983).
 
 Where several patterns hold, H overwrites E and B, and G is written only where there is no other
 state. I replaces H, but a residue with E, B or G anywhere in its five blocks it. T, then S, fill
@@ -86,8 +87,9 @@ def ladders(acceptors, segment, pairs):
 
 @compiled
 def _bulge(one, other, segment):
-    """Whether a ladder goes on in another, with no more than one residue left out on one side and
-    four on the other.
+    """Whether a ladder goes on in another.
+
+    At most one residue is left out on one side and four on the other.
     """
     if one[0] != other[0]:
         return False
@@ -157,8 +159,9 @@ def turn_starts(acceptors, segment):
 
 @compiled
 def _mark_helix(state, starts, length, letter, over):
-    """A helix is where two turns of this length start one after the other and all has a state in
-    `over` or its own.
+    """Set a helix where two turns of this length start one after the other.
+
+    All of it has a state in `over` or its own.
 
     Two turns from i − 1 and i make residues i to i + length − 1 a helix, and a single turn stays a
     turn.
@@ -209,8 +212,7 @@ def mark_turns_and_bends(state, starts, backbone, segment):
 
 @compiled
 def assign_states(backbone, chain, proline):
-    """States, uint8, shape (n,), and φ and ψ, float64, shape (2, n), of residues with complete
-    backbone.
+    """States, uint8, (n,), and φ and ψ, float64, (2, n), of residues with complete backbone.
 
     backbone : float64, shape (n, 4, 3), see `hydrogen_bonds`. chain : int, shape (n,), equal for
     residues of one chain, which stand together. proline : bool, shape (n,).
