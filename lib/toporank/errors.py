@@ -6,7 +6,7 @@ from __future__ import annotations
 def printable(text: str) -> str:
     r"""The text on one line: white space becomes one blank, other unprintable characters `_`.
 
-    >>> printable("a\\tb\\x1b")
+    >>> printable("a\tb\x1b")
     'a b_'
     """
     return "".join(

@@ -116,34 +116,44 @@ def test_what_starts_often_does_not_import_what_takes_long(names, slow):
 # ---- length --------------------------------------------------------------------------------------
 
 
+def lines_of_docstring(node: ast.AST) -> int:
+    """Number of lines of the docstring of a module, class or function."""
+    body = getattr(node, "body", None)
+    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) or not body:
+        return 0
+    has_docstring = ast.get_docstring(node) is not None
+    return body[0].end_lineno - body[0].lineno + 1 if has_docstring else 0
+
+
 @pytest.mark.parametrize(
     ("pattern", "most", "at_least"),
     [
         ("Snakefile", 60, 1),
         ("rules/*.smk", 150, 5),
         ("workflow_scripts/*", 105, 8),
-        ("lib/**/*.py", 520, 30),
+        ("lib/**/*.py", 450, 30),
     ],
 )
-def test_files_are_short(pattern, most, at_least):
-    lines = {
-        str(path.relative_to(REPOSITORY)): len(
-            path.read_text(encoding="utf-8").splitlines()
-        )
-        for path in REPOSITORY.glob(pattern)
-        if path.is_file() and path.suffix != ".pyc"
-    }
+def test_files_are_short_but_for_their_docstrings(pattern, most, at_least):
+    lines = {}
+    for path in REPOSITORY.glob(pattern):
+        if path.is_file() and path.suffix != ".pyc":
+            n = len(path.read_text(encoding="utf-8").splitlines())
+            if path.suffix == ".py":
+                n -= sum(map(lines_of_docstring, ast.walk(parsed(path))))
+            lines[str(path.relative_to(REPOSITORY))] = n
     assert len(lines) >= at_least
     assert {name: n for name, n in lines.items() if n > most} == {}
 
 
-def test_functions_are_short():
-    long = {
-        f"{name_of(path)}.{node.name}": node.end_lineno - node.lineno + 1
-        for path in MODULES
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 90
-    }
+def test_functions_are_short_but_for_their_docstrings():
+    long = {}
+    for path in MODULES:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef):
+                lines = node.end_lineno - node.lineno + 1 - lines_of_docstring(node)
+                if lines > 85:
+                    long[f"{name_of(path)}.{node.name}"] = lines
     assert long == {}
 
 

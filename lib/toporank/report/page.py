@@ -145,8 +145,8 @@ def render(
 def compact(page: str) -> str:
     r"""Return a page without the indentation of its elements.
 
-    >>> compact("<p>\\n    <b>a</b>\\n  text")
-    '<p>\\n<b>a</b>\\n  text'
+    >>> compact("<p>\n    <b>a</b>\n  text")
+    '<p>\n<b>a</b>\n  text'
     """
     return _INDENTED.sub("\n<", page)
 

@@ -112,7 +112,7 @@ class Decoy(NamedTuple):
 def name_problem(name: str, of: str = "file") -> str:
     r"""Why neither a table nor an artefact can have this name, and what to do; `""` if both can.
 
-    >>> name_problem("model_1"), name_problem("model\\t1")
+    >>> name_problem("model_1"), name_problem("model\t1")
     ('', 'the name of the file holds a character that cannot be printed (rename it)')
     """
     if not name.isprintable():
@@ -131,7 +131,7 @@ def table_name(name: str) -> str:
 
     Itself, or made printable and short, with a digest that tells it apart.
 
-    >>> table_name("model_1"), table_name("model\\t1")
+    >>> table_name("model_1"), table_name("model\t1")
     ('model_1', 'model_1~b44ab327')
     """
     if not name_problem(name):
