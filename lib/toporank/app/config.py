@@ -41,10 +41,7 @@ RankBy = Literal["complex", "min_interface", "mean_interface"]
 
 
 class Dataset(Section):
-    """One set of decoys, or of graphs that another pipeline made of decoys.
-
-    `decoys` or `graphs` must be given.
-    """
+    """A set of decoys or of graphs of another pipeline; `decoys` or `graphs` must be given."""
 
     name: Name = Field(
         description="Name of the data set; its results lie under `results/<name>/`."
