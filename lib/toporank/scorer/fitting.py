@@ -254,11 +254,13 @@ def _knots(table: pd.DataFrame) -> list[Knot]:
 def _knot(part: pd.DataFrame) -> tuple[float, float, float, float]:
     """Mean DockQ to expect, bounds of DockQ and share of acceptable models of a part.
 
-    A further, unknown cluster counts as one outside the bounds, as in conformal prediction
-    (Dunn, Wasserman & Ramdas 2022, arXiv:1809.07441).
+    The next models come from a source that nobody has seen: a further group counts as one outside
+    the bounds, as in conformal prediction (Dunn, Wasserman & Ramdas 2022, arXiv:1809.07441); of a
+    single group, a further cluster does.
     """
-    clusters = part["cluster"].nunique()
-    outside = max((1 - LEVEL) / 2 - LEVEL / 2 / clusters, 0.0)
+    clusters, groups = part["cluster"].nunique(), part["group"].nunique()
+    units = groups if groups > 1 else clusters
+    outside = max((1 - LEVEL) / 2 - LEVEL / 2 / units, 0.0)
     ordered = part.sort_values("dockq")
     share = ordered["weight"].cumsum().to_numpy() / ordered["weight"].sum()
     places = np.searchsorted(share, [outside, 1 - outside - TINY]).clip(
