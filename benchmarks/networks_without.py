@@ -3,9 +3,9 @@
     PYTHONPATH=lib python benchmarks/networks_without.py STUDY --sources SOURCE ... --accelerator gpu
 
 STUDY is the folder in which `make_scorer` ran: graphs, chains and splits.csv lie there. A SOURCE is
-a data set (by default each of them but `sampled`). The networks go to
-STUDY/results/without/SOURCE/SEED, where `transfer.py` looks for them. What is finished stays, so
-the command can be given again. One network takes about a CPU minute for each 1,000 graphs.
+a data set (by default each of them but `sampled`). One network for each seed of the configuration
+goes to STUDY/results/without/SOURCE/SEED, where `transfer.py` looks for them. What is finished
+stays, so the command can be given again. One network takes about two CPU minutes.
 """
 
 from __future__ import annotations
@@ -37,12 +37,6 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=Path("config/scorer.yaml"))
     parser.add_argument("--accelerator", default="cpu")
     parser.add_argument(
-        "--seeds",
-        type=int,
-        nargs="*",
-        help="of the networks of each source (by default the first of the configuration)",
-    )
-    parser.add_argument(
         "--at-once", type=int, default=2, help="networks trained at a time"
     )
     args = parser.parse_args()
@@ -51,21 +45,21 @@ def main() -> None:
     )
     datasets = [dataset.name for dataset in config.datasets]
     sources = args.sources or [name for name in datasets if name != "sampled"]
-    entry, first_seed = next(iter(config.sweep_runs().values()))
-    hyperparameters = Hyperparameters(
-        **entry.model_dump(include=set(Hyperparameters.model_fields))
-    )
-    runs = [
-        Run(
+    runs = []
+    for entry, seed in config.sweep_runs().values():
+        hyperparameters = Hyperparameters(
+            **entry.model_dump(include=set(Hyperparameters.model_fields))
+        )
+        hardware = Hardware(trainer={"accelerator": args.accelerator, "devices": 1})
+        run = Run(
             name="without",
             seed=seed,
             hyperparameters=hyperparameters,
             selection=config.training.selection,
             parent=None,
-            hardware=Hardware(trainer={"accelerator": args.accelerator, "devices": 1}),
+            hardware=hardware,
         )
-        for seed in args.seeds or [first_seed]
-    ]
+        runs.append(run)
     with ProcessPoolExecutor(args.at_once, mp_context=get_context("spawn")) as pool:
         jobs = {
             pool.submit(train_without, args.study, source, datasets, run): source

@@ -168,7 +168,7 @@ def with_witnesses(study: CrossValidation, run: str | None) -> pd.DataFrame:
 def without_their_source(study: CrossValidation, decoys: pd.DataFrame) -> pd.DataFrame:
     """The decoys with what networks say that never saw their source, where there are such.
 
-    `network_without` : mean of all of them. `one_without` : the first. Where no network was trained,
+    `network_without` : mean of all of them. `one_without` : one of them. Where no network was trained,
     both stay as they are.
     """
     decoys = decoys.copy()

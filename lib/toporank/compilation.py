@@ -33,7 +33,7 @@ def compiled(
 ) -> Callable:
     """Decorator: compile with numba, without its lock on Python.
 
-    The result is kept in `cache_folder`.
+    `cache_folder` keeps the result.
 
     fastmath : numba's flags for reordering sums; none by default.
     """
@@ -62,7 +62,7 @@ def inlined(function: Callable) -> Callable:
 def cache_folder(package: Path) -> Path:
     """Where compiled code of a folder is kept.
 
-    Below NUMBA_CACHE_DIR, in that folder, or in the user's cache folder.
+    That is below NUMBA_CACHE_DIR, in that folder, or in the user's cache folder.
 
     The first that is writable; otherwise a temporary folder, which means compiling again next time.
     """

@@ -1,6 +1,6 @@
 """Where everything lies, under `results/` and in this repository.
 
-The one place that knows the path grammar.
+No other module knows how paths are made.
 
 Patterns carry Snakemake wildcards; `{chunk}` and so on are explained in `docs/workflow.md`.
 """
@@ -122,7 +122,7 @@ SETTINGS = "toporank.json"
 def beside(table: str) -> list[str]:
     """Further tables of a leaderboard.
 
-    The winner under each rule, mean and deviation over seeds.
+    They have the winner under each rule, and mean and deviation over seeds.
     """
     folder = table.rpartition("/")[0]
     return [f"{folder}/winners.csv", f"{folder}/configs.csv"]

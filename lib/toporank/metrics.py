@@ -87,7 +87,7 @@ def class_of(dockq: float) -> str:
 def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
     """Best DockQ minus that of the decoy predicted best, max(y) - y[argmax p].
 
-    In [0, 1], 0 is perfect.
+    It is in [0, 1], and 0 is perfect.
 
     >>> ranking_loss([0.75, 0.25, 0.0], predicted=[0.4, 0.6, 0.1])
     0.5
@@ -99,7 +99,7 @@ def ranking_loss(dockq: ArrayLike, predicted: ArrayLike) -> float:
 def random_pick_loss(dockq: ArrayLike) -> float:
     """Expected ranking loss of a random pick, max(y) - mean(y).
 
-    In [0, 1], to be shown beside every loss.
+    It is in [0, 1], and belongs beside every loss.
     """
     y, _ = _paired(dockq, dockq)
     loss = float(y.max() - y.mean())
@@ -111,7 +111,7 @@ def hits_at(
 ) -> int:
     """Number of decoys with y >= `threshold` among the `n` >= 1 predicted best.
 
-    Among all if there are fewer.
+    It counts among all if there are fewer.
 
     >>> hits_at([0.75, 0.25, 0.0], predicted=[0.4, 0.6, 0.1], n=2)
     2
@@ -128,7 +128,7 @@ def hits_at(
 def pearson(dockq: ArrayLike, predicted: ArrayLike) -> float:
     """Pearson correlation in [-1, 1].
 
-    Nan, silently, for fewer than `MIN_DECOYS` or if y or p is constant.
+    It is nan for fewer than `MIN_DECOYS`, or where y or p is constant.
     """
     y, p = _paired(dockq, predicted)
     return _correlation(y, p, np.ones(y.size))
@@ -456,7 +456,7 @@ def _correlation(x: Floats, y: Floats, counts: Floats) -> float:
 def _deviations(values: Floats, counts: Floats) -> Floats:
     """Deviations from the mean, divided by the largest.
 
-    So the squares of tiny ones do not vanish.
+    That keeps the squares of tiny ones from vanishing.
     """
     deviations = values - np.average(values, weights=counts)
     return deviations / np.abs(deviations).max()

@@ -40,7 +40,7 @@ def load(point: EntryPoint) -> Any:
 def package_of(module: str) -> str:
     """The installed package with an entry point in the same top-level Python package.
 
-    Empty where there is none.
+    The text is empty where there is no such package.
     """
     for point in plugins():
         if _top(point.module) == _top(module):
@@ -51,7 +51,7 @@ def package_of(module: str) -> str:
 def sources(module: str) -> tuple[str, ...]:
     """All Python files of the top-level package that a Python module is part of.
 
-    None is imported.
+    It imports none of them.
     """
     spec = find_spec(_top(module))
     if spec is None:

@@ -1,6 +1,6 @@
 """Which poses become decoys.
 
-Right and wrong ones of the same size, so that size does not tell DockQ.
+Right and wrong ones have the same sizes, so that size does not tell DockQ.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def quotas(
 ) -> np.ndarray:
     """How many of each group to take: by shares, as far as there are so many.
 
-    What one lacks the others give.
+    Where one group lacks some, the others give them.
     """
     available = np.asarray(available)
     shares = np.asarray(shares, dtype=float)
@@ -62,7 +62,7 @@ def matched(
 ) -> np.ndarray:
     """Indices of poses.
 
-    The shares of each class, equally from each pool, and sizes alike in all classes.
+    Classes have their shares, pools give equally, and sizes are alike in all classes.
 
     A wanted size is drawn from `native` times `SIZES`, as far as all larger classes have poses of
     such sizes, and the pose of the nearest size is taken.
@@ -98,7 +98,7 @@ def matched(
 def _common_sizes(sizes: list[np.ndarray], native: float) -> tuple[float, float]:
     """Smallest and largest size that are within `SIZES` and that each class has.
 
-    Equal where no size is common.
+    Both are equal where no size is common.
     """
     smallest, largest = native * SIZES[0], native * SIZES[1]
     for of_class in sizes:
@@ -158,7 +158,7 @@ def _best_exchange(
 ) -> tuple[np.ndarray, float]:
     """The best choice with one pose exchanged within its class, and its disagreement.
 
-    Infinity without an exchange.
+    The disagreement is infinite without an exchange.
 
     Sums of ranks, in whole numbers, compare all exchanges quickly. The correlations themselves
     decide between those that may be the best.
@@ -191,7 +191,7 @@ def _best_exchange(
 def _sums(ranks: np.ndarray) -> np.ndarray:
     """What correlations need when summed over poses.
 
-    Twice the ranks, their squares, and their products with the first.
+    These are twice the ranks, their squares, and their products with the first.
 
     Shape (k + 1, n) to (3, k + 1, n), in whole numbers, so that nothing is lost when poses come and
     go.
@@ -215,7 +215,7 @@ def _disagreement_by(sums: np.ndarray, n: int) -> np.ndarray:
 def _disagreement(ranks: np.ndarray) -> np.ndarray:
     """Weighted sum of squared correlations of the first row with the others.
 
-    Shape (k + 1, ..., n) to (...).
+    It turns shape (k + 1, ..., n) into (...).
     """
     squared = np.square(_correlations(ranks))
     return np.tensordot(_weights(len(squared)), squared, axes=1)

@@ -64,7 +64,7 @@ class Pose:
 def channels(partner: Complex) -> np.ndarray:
     """What each heavy atom weighs in the three parts of the score: 1, apolar or not, charge.
 
-    Float, shape (3, A).
+    The result is float, shape (3, A).
     """
     parents = np.array(partner.parents)[partner.residue_of]
     names = partner.atom_names

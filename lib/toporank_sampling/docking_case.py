@@ -62,7 +62,7 @@ class DockingCase:
     def dockq(self, pose: Pose) -> float:
         """DockQ of a pose.
 
-        Where the partners are copies of one another, with the better assignment.
+        Where the partners are copies of one another, the better assignment counts.
         """
 
         def place(xyz: np.ndarray) -> np.ndarray:

@@ -138,7 +138,7 @@ def labelled(docked: DockedPose) -> LabelledPose:
 def ca_pairs(receptor: np.ndarray, ligand: np.ndarray) -> np.ndarray:
     """Pairs of CA atoms within `INTERFACE`.
 
-    Int, shape (m, 2). receptor, ligand : coordinates, Å, shape (n, 3).
+    The result is int, shape (m, 2). receptor, ligand : coordinates, Å, shape (n, 3).
     """
     near = cKDTree(receptor).sparse_distance_matrix(
         cKDTree(ligand), INTERFACE, output_type="ndarray"

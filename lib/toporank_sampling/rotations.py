@@ -14,7 +14,7 @@ PHI, PSI = np.sqrt(2.0), 1.533751168755204288118041
 def even(n: int, rng: np.random.Generator) -> np.ndarray:
     """`n` rotations spread evenly, turned at random as a whole.
 
-    A super-Fibonacci spiral of quaternions.
+    They form a super-Fibonacci spiral of quaternions.
 
     Alexa 2022, doi:10.1109/CVPR52688.2022.00811.
     """

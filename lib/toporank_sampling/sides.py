@@ -44,7 +44,8 @@ def two_partners(partners: str, chains: list[str]) -> Partners:
 def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
     """One side of a complex.
 
-    Heavy atoms of amino acids with a whole backbone, named as the standard residues they are.
+    It has heavy atoms of amino acids with a whole backbone, named as the standard residues they
+    are.
 
     Left out are residues without a standard parent, and pieces of the chain of one residue. Raises
     StructureError when a chain is missing or hardly anything is left.
@@ -86,7 +87,7 @@ def backbone(
 ) -> np.ndarray:
     """Index of each residue's atoms of these names, -1 where there is none.
 
-    Int, shape (R, len(names)).
+    The result is int, shape (R, len(names)).
     """
     places = np.full((len(complex_.residues), len(names)), -1)
     for column, name in enumerate(names):
@@ -111,7 +112,7 @@ def matching(
 ) -> np.ndarray:
     """Residues of a model that are residues of the native.
 
-    Int, shape (k, 2), by sequence, chain by chain.
+    The result is int, shape (k, 2), by sequence, chain by chain.
 
     names : the native's chain of each chain of the model; by default chains have the same names.
     """
@@ -143,7 +144,7 @@ def _sequence(complex_: Complex, chain: str) -> tuple[str, np.ndarray]:
 def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str]:
     """For partners that are copies of one another the chain each chain changes places with.
 
-    Otherwise nothing.
+    There is nothing otherwise.
     """
     if len(receptor.chains) != len(ligand.chains):
         return {}

@@ -117,7 +117,7 @@ def run(client: socket.socket) -> int:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-    except BaseException:  # noqa: BLE001
+    except BaseException:  # noqa: BLE001 -- as Python itself does with what a script raises
         traceback.print_exc()
         status = 1
     sys.stdout.flush()

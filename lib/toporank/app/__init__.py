@@ -1,4 +1,4 @@
 """What a person runs.
 
-Commands, the Python API, the configuration, and what the rules of the workflow need.
+It has the commands, the Python API, the configuration, and what the rules of the workflow need.
 """

@@ -63,7 +63,7 @@ MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
 """Columns of `interfaces` behind the name of the interface: the fields of a `Meeting`."""
 
 
-def score(  # noqa: PLR0913
+def score(  # noqa: PLR0913 -- the options of the command
     models: ModelSources,
     *,
     partners: str | None = None,
@@ -140,7 +140,7 @@ def embed(
 ) -> pd.DataFrame:
     """Return what the first network of a scorer sees in each model.
 
-    A vector, such as for a map or a search of neighbours.
+    That is a vector, such as for a map or a search of neighbours.
 
     Parameters
     ----------

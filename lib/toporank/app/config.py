@@ -401,7 +401,8 @@ def load_config(values: dict[str, Any]) -> Config:
 def locate(path: str, repository: Path) -> Path:
     """A path of the configuration.
 
-    As given from the working directory or, if not there, in the repository.
+    It counts from the working directory or, if it does not lead to a file there, from the
+    repository.
     """
     in_repository = repository / path
     if Path(path).exists() or not in_repository.exists():

@@ -1,6 +1,6 @@
 """From a folder of models to the answer.
 
-The one way that the command, Python and the workflow share.
+The command, Python and the workflow share this one way.
 """
 
 from __future__ import annotations
@@ -59,6 +59,15 @@ class Page:
 
 class Results(ScoredModels):
     """What scoring a folder found out: the tables, and the page made from them.
+
+    Attributes
+    ----------
+    models, details : a row for each model; docs/results.md describes the columns of all tables
+    targets : a row for each target, the most promising first
+    interfaces, residues, contacts : a row for each of these, of each model
+    confidence : what predictors say of each model
+    vectors : what the first network sees in each model
+    notes : what TopoRank decided, and which models have no score, in sentences
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The decoys of a data set with the outcome of each.
 
-What the steps after the features begin with.
+The steps after the features begin with it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def confidence_requests(
 ) -> Iterator[DecoyFile]:
     """What `inputs.confidence.job.confidences` takes, in the order of coverage.
 
-    Labels without decoy are left out.
+    It leaves out labels without a decoy.
     """
     for row in coverage:
         if row.status in (Status.NO_DECOY, Status.NOT_BUILT):

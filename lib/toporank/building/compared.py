@@ -91,7 +91,7 @@ def stored_contacts(
 def stored_complexes(built: Built, store: Store) -> Callable[[DecoyKey], bytes]:
     """The atoms of a decoy that is built, as `structures.stored` keeps them.
 
-    From the store, or read again.
+    It comes from the store, or its file is read again.
 
     The function raises StructureError when they are not in the store and its file is gone.
     """

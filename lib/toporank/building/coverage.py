@@ -118,7 +118,7 @@ def coverage_table(
 def _shared_by_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
     """What copies of a decoy have in common.
 
-    Atoms and partners, or the file where there is no result; else nothing.
+    That is atoms and partners, the file where there is no result, or else nothing.
     """
     if plan is None or fate is None or plan.refused:
         return ()
@@ -280,7 +280,7 @@ def counts(rows: Iterable[CoverageRow]) -> str:
 def conflicting(rows: Iterable[CoverageRow]) -> str:
     """That copies of a model have other labels than the model itself, with the first such pair.
 
-    Empty if none has.
+    The text is empty if no copy has.
     """
     labelled = [row for row in rows if row.dockq is not None]
     row_of = _by_key(labelled)

@@ -1,6 +1,6 @@
 """The coverage gap: what a build still has to do, by decoy and stage.
 
-No artefact is opened.
+It opens no artefact.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _states(
 def _state(stage: str, member: PlannedDecoy, fate: Fate, recipes: Recipes) -> str:
     """What a stage has to do for a decoy if the stages before have nothing to do.
 
-    Its artefact is what the ledger says.
+    This holds if its artefact is what the ledger says.
     """
     row, built_by, before = fate
     if (before.size, before.version) != (member.size, member.version):
@@ -183,7 +183,7 @@ def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
 def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
     """Return a line for each run of stages with equal numbers.
 
-    Such as `topology, nodes: 9 up to date + 1 new`.
+    An example is `topology, nodes: 9 up to date + 1 new`.
     """
     counted = []
     for i, stage in enumerate(layout.STAGES):

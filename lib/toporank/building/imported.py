@@ -1,6 +1,6 @@
 """Graphs of another pipeline as a data set.
 
-Targets, labels, coverage, and the members of its pack.
+It gives targets, labels, coverage, and the members of its pack.
 """
 
 from __future__ import annotations

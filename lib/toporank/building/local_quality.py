@@ -32,7 +32,7 @@ from toporank.structures.stored import from_bytes
 class LocalQualities:
     """What the natives of a data set say of the edges of the graphs of its decoys.
 
-    Nothing without natives.
+    It is empty without natives.
 
     chunks : all of the data set. fates : of its decoys in the last stage. natives : by target.
     """
@@ -58,7 +58,7 @@ class LocalQualities:
     def digest(self, key: DecoyKey) -> str:
         """Of the labels of a decoy by its native, target and name, and of this code.
 
-        Empty where it says nothing.
+        It is empty where the labels of the decoy by its native say nothing.
         """
         counterparts = self._counterparts.get(key)
         if not counterparts:

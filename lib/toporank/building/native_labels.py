@@ -69,7 +69,7 @@ class InterfaceLabel(NamedTuple):
 
 
 class LabelledDecoy(NamedTuple):
-    """The labels of a decoy by its native. dockq is None where there is no label.
+    """The labels of a decoy by its native. dockq is None for a decoy without a label.
 
     `reason` says why, or what was left out.
 
@@ -159,7 +159,7 @@ def dockq_of(dataset: str, chunk: str) -> dict[DecoyKey, float]:
 def partners_of_native(partners: str, native: Complex) -> Partners:
     """The partners of a target's native.
 
-    Those that were given, as text, or those that its chains are by nature.
+    They are those that were given, as text, or those that its chains are by nature.
 
     Empty when each chain is one.
     """
@@ -172,7 +172,7 @@ def partners_of_native(partners: str, native: Complex) -> Partners:
 class _NativeFile:
     """The native of a target.
 
-    Read when first needed, and its contacts found when a label has to be computed.
+    It is read when somebody needs it, and its contacts are computed when a label has to be.
 
     partners : as text; empty where the chains of a body are one partner by nature.
     unclear : why it is not clear which file it is.
@@ -222,7 +222,7 @@ class _NativeFile:
     def joined(self) -> str:
         """Which chains TopoRank takes for one partner, in a sentence.
 
-        Empty where partners are given.
+        It is empty where partners are given.
         """
         if self.partners:
             return ""
@@ -287,7 +287,7 @@ class Labelling:
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
         """Where the CA of each residue of a labelled decoy is in the native.
 
-        Source: `comparing.native.label`.
+        `comparing.native.label` says it.
 
         digest : of the decoy's file. Raises what keeps a decoy from being labelled.
         """

@@ -136,7 +136,7 @@ def ways(
 ) -> frozenset[str]:
     """What partners of a native may be in a decoy, as texts.
 
-    None where there are too many ways to try.
+    It is None where there are too many ways to try.
     """
     named = _names(partners)
     chains = tuple((name, sequence) for name, sequence in native if name in named)
@@ -149,7 +149,7 @@ def ways_by_nature(
 ) -> frozenset[str]:
     """As `ways`, of partners that nobody gave.
 
-    The text is empty where each chain of the decoy is one.
+    It serves partners that nobody gave. The text is empty where each chain of the decoy is one.
 
     bodies : what the chains of the native are by nature, as text; empty where each is one.
     """
@@ -204,7 +204,7 @@ def _possible(
 ) -> list[dict[str, tuple[str, ...]]]:
     """The ways in which a decoy may have the chains of a native.
 
-    Chain of the native → its chains in the decoy.
+    A way is chain of the native → its chains in the decoy.
 
     Empty where there are too many ways to try.
     """
@@ -261,7 +261,7 @@ def check_named(
 def called_in_models(rows: Iterable[PlannedDecoy]) -> list[str]:
     """That models call the partners of their native otherwise, with an example.
 
-    Empty where none does.
+    The text is empty where no model does.
     """
     renamed = [row for row in rows if row.partners_given not in ("", EACH_CHAIN)]
     if not renamed:

@@ -1,6 +1,6 @@
 """The decoys that were found into the plan of what to build.
 
-Each with its partners and its label.
+Each decoy has its partners and its label.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def recognised(rows: Iterable[PlannedDecoy | CoverageRow | LabelledDecoy]) -> li
 def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
     """Which targets are one body by nature, such as an antibody without antigen.
 
-    A sentence for each kind of them.
+    There is a sentence for each kind of them.
     """
     targets: dict[str, list[str]] = {}
     for decoy in plan:

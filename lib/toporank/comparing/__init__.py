@@ -1,4 +1,4 @@
 """Decoys among themselves.
 
-Contacts they share, clusters, consensus, and decoys that are nearly the same.
+It knows the contacts they share, clusters, consensus, and decoys that are nearly the same.
 """

@@ -23,7 +23,7 @@ INTERFACE = 10.0
 def residue_contacts(complex_: Complex) -> np.ndarray:
     """Pairs of protein residues of different partners with heavy atoms nearer than `TOUCHING`.
 
-    Int, shape (P, 2).
+    The result is int, shape (P, 2).
 
     A pair is a row i < j of places in `residues`, rows in rising order. Only residues whose spheres
     come near each other are looked at atom by atom.
@@ -62,7 +62,7 @@ def residue_contacts(complex_: Complex) -> np.ndarray:
 def interface_residues(complex_: Complex) -> np.ndarray:
     """Whether a residue has a CA nearer than `INTERFACE` to a CA of another partner.
 
-    Bool, shape (R,).
+    The result is bool, shape (R,).
     """
     residues = np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
     xyz = complex_.xyz[complex_.ca[residues]]

@@ -49,7 +49,7 @@ class Trace(NamedTuple):
 class Traces(NamedTuple):
     """What the decoys of a target are matched by.
 
-    The chains of one, and its contacts, int, (P, 2), by residues.
+    These are the chains of one decoy, and its contacts, int, (P, 2), by residues.
     """
 
     chains: dict[str, Trace]
@@ -178,7 +178,7 @@ def _possible_maps(
 ) -> tuple[dict[str, list[ChainMap]], dict[str, Trace]]:
     """The possible maps of each decoy, and the chains of the target.
 
-    Those of the reference and what it does not have.
+    The chains are those of the reference and others that it does not have.
 
     Decoys with the same sequences have the same possible maps.
     """
@@ -230,7 +230,7 @@ class _TargetContacts:
     def of(self, decoy: Traces, chain_map: ChainMap) -> list[int]:
         """The contacts of a decoy, sorted.
 
-        Those of residues that the target's chains lack are left out.
+        Contacts of residues that the target's chains lack are left out.
         """
         n_residues = (
             max((int(trace.index.max()) for trace in decoy.chains.values()), default=0)
@@ -289,7 +289,7 @@ def _chosen(
 def chain_map_text(chain_map: Mapping[str, str]) -> str:
     """Return a map in one line, `<chain of the target>=<chain of the decoy> …`.
 
-    Empty where the names are the same.
+    It is empty where the names are the same.
 
     >>> chain_map_text({"6": "A", "7": "B"}), chain_map_text({"A": "A"})
     ('A=6 B=7', '')

@@ -97,7 +97,7 @@ class Contacts:
     def similarity(self, i: int, common: np.ndarray) -> np.ndarray:
         """Of decoy i to each, which have so many contacts in common with it.
 
-        In [0, 1], shape (n,).
+        It is in [0, 1], shape (n,).
         """
         return 2 * common / np.maximum(self.sizes[i] + self.sizes, 1)
 
@@ -129,7 +129,7 @@ class Compared(NamedTuple):
 
     name: str
     content: bytes
-    chains: ChainMap = {}  # noqa: RUF012
+    chains: ChainMap = {}  # noqa: RUF012 -- a default that nobody changes
 
 
 class Decoys(NamedTuple):
@@ -201,7 +201,7 @@ def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
 def clusters(neighbours: np.ndarray) -> list[np.ndarray]:
     """The members of each cluster, largest cluster first.
 
-    A decoy with those of its neighbours that are in none yet.
+    A cluster is a decoy with those of its neighbours that are in no cluster yet.
 
     The decoy with most of these comes next; of equals, the first. neighbours : row i has a bit for
     each neighbour of decoy i, uint8, shape (n, n / 8 rounded up).
@@ -249,7 +249,7 @@ def maps_of_target(decoys: Iterable[tuple[str, bytes]]) -> dict[str, ChainMap]:
 class _ContactReader:
     """Takes the chains of decoys apart, once for all decoys that have the same residues.
 
-    Most of a target have.
+    Most decoys of a target have the same.
     """
 
     def __init__(self) -> None:
@@ -272,7 +272,7 @@ class _Places:
     """Where the residues of decoys are among those of their target."""
 
     def __init__(self, chains: Mapping[str, Trace]):
-        """Chains : of the target, by name."""
+        """chains : of the target, by name."""
         self._chains = chains
         self._start, self.n = starts(chains)
         self._further: dict[Residue, int] = {}
@@ -280,7 +280,7 @@ class _Places:
     def of(self, chains: Mapping[str, Trace], chain_map: ChainMap) -> np.ndarray:
         """The places of the residues of a decoy, int, (n,).
 
-        One that the target's chains lack gets a further place.
+        A residue that the target's chains lack gets a further place.
         """
         places = np.full(sum(len(chain.sequence) for chain in chains.values()), -1)
         for name, chain in chains.items():

@@ -1,6 +1,6 @@
 """Decoys that are one and the same complex, moved as a whole.
 
-Poses of a ligand whose receptor is in another file.
+Such are poses of a ligand whose receptor is in another file.
 
 Within them nothing differs, so nothing about them can be ranked.
 """
@@ -32,7 +32,7 @@ SAMPLE = 50
 def moved_as_whole(contents: Mapping[str, bytes]) -> set[str]:
     """Names of the decoys of a target that are one complex in different places.
 
-    Empty if these are not most of them.
+    The result is empty if these are not most of them.
 
     contents : name → `contacts.contact_bytes`, of decoys of one target. Copies count once: leave
     them out.

@@ -64,7 +64,7 @@ def _type_of_atom() -> dict[tuple[str, bytes], int]:
 def atom_types(complex_: Complex, residues: np.ndarray | None = None) -> np.ndarray:
     """Place in `ATOM_TYPES` of each atom of some residues, or of all: int, shape (A,).
 
-    Elsewhere `NO_TYPE`.
+    All other atoms have `NO_TYPE`.
     """
     types = np.full(len(complex_.xyz), NO_TYPE)
     type_of_atom = _type_of_atom()

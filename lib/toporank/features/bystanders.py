@@ -62,7 +62,7 @@ def _touching(complex_: Complex, others: list[int], interface: np.ndarray) -> li
 def _names(complex_: Complex, residues: list[int]) -> list[str]:
     """DNA and RNA with their chains, then the others.
 
-    One with its place, several of a name with their number.
+    A single one has its place, and several of a name have their number.
     """
     import gemmi  # slow to import, and needed only beside other molecules
 

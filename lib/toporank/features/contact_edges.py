@@ -1,6 +1,6 @@
 """Edges that describe how two residues touch.
 
-Areas, energies, atom contacts and how they face each other.
+They have areas, energies, atom contacts and how the residues face each other.
 
 The same in any frame and under any names of chains. Their sums and means over an interface are what
 is known to tell good models from bad ones: its size, buried area, clashes, hydrogen bonds and

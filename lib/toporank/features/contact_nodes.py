@@ -1,6 +1,6 @@
 """Nodes that also say what a residue does in the interface.
 
-The surface that it buries, shares and leaves free.
+They have the surface that it buries, shares and leaves free.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def contact_nodes(
 ) -> NodeTable:
     """Node table of a complex.
 
-    Ten columns before those of `nodes.dssp_topology_nodes`, which takes the same.
+    It has ten columns before those of `dssp_nodes.dssp_topology_nodes`, which takes the same
+    arguments.
 
     Surface in Å²: `free`, `buried` by other partners (all, apolar and polar atoms), `shared` with
     them; `shared_energy` and `water_energy`, the potentials of both; `unsatisfied`, buried polar

@@ -1,6 +1,6 @@
 """Nodes of `nodes/dssp_topology/v1`.
 
-Solvent accessibility, backbone angles, secondary structure, residue type, topology. The
+They have accessibility, backbone angles, secondary structure, residue type and topology. The
 default, `contact_nodes`, puts ten columns before these.
 """
 

@@ -1,6 +1,6 @@
 """Interface residues: those with a CA near a CA of another partner.
 
-Without partners, of another chain.
+Where no partners are given, each chain is one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MOST_BODIES = 24
 class Interface:
     """The interface residues of a complex, sorted by chain, number and insertion code.
 
-    Length N ≥ 2.
+    Its length is N ≥ 2.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ def _meetings(
 ) -> list[Meeting]:
     """How bodies meet. xyz : CA atoms, (n, 3).
 
-    Body : int, (n,); pairs : int, (P, 2), of near CA; distance : (P,).
+    body : int, (n,); pairs : int, (P, 2), of near CA; distance : (P,).
     """
     touching, number = np.unique(
         np.sort(body[pairs], axis=1), axis=0, return_inverse=True

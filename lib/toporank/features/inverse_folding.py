@@ -78,8 +78,8 @@ def folding_nodes(
 ) -> NodeTable:
     """Node table of a complex.
 
-    The columns of `folding` before those of `contact_nodes.contact_nodes`, which takes the
-    same. Raises ConfigError without the package.
+    It has the columns of `folding` before those of `contact_nodes.contact_nodes`, which takes
+    the same arguments. Raises ConfigError without the package.
     """
     table = contact_nodes(parameters, complex_, residues, topology)
     values = folding(complex_, residues)
@@ -238,7 +238,7 @@ def contacts(complex_: Complex) -> np.ndarray:
 def entropy(log_probability: np.ndarray) -> np.ndarray:
     """Of the 20 standard amino acids, in nats.
 
-    Float64, (m,). log_probability : (m, 21), the last one unknown.
+    The result is float64, (m,). log_probability : (m, 21), the last one unknown.
     """
     twenty = log_probability[:, :UNKNOWN]
     twenty = twenty - np.log(np.exp(twenty).sum(axis=1, keepdims=True))

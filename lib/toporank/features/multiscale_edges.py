@@ -1,6 +1,6 @@
 """The 24 edge features of the QTopoQA system.
 
-Three distance bands, direction, codes of both ends, atom contacts.
+They are three distance bands, direction, codes of both ends and atom contacts.
 """
 
 from __future__ import annotations

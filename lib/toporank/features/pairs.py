@@ -1,6 +1,7 @@
 """What all edge modules share.
 
-Pairs of nodes that are joined, atom–atom distances, edges in both directions.
+It finds the pairs of nodes that are joined and their distances, and gives edges in both
+directions.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Potentials(NamedTuple):
 def read_potentials() -> Potentials:
     """The potentials of `potentials.csv`.
 
-    A row for each pair, `kind,first,second` and the values.
+    The table has a row for each pair: `kind,first,second` and the values.
     """
     n_types, n_residues = len(ATOM_TYPES), len(RESIDUES)
     potentials = Potentials(

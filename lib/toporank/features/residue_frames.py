@@ -1,6 +1,6 @@
 """How residues lie and are turned to each other.
 
-The same wherever a complex lies and however its chains are called.
+It is the same wherever a complex lies and however its chains are called.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def orientation(
 def _seen(frame: np.ndarray, facing: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """Directions, (P, 3), in frames, (P, 3, 3), and their cosine with the side chains' directions.
 
-    Shape (P, 4).
+    The result has shape (P, 4).
     """
     return np.column_stack(
         [np.einsum("pak,pk->pa", frame, direction), (facing * direction).sum(axis=1)]

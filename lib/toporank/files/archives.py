@@ -1,6 +1,7 @@
 """Archives from servers.
 
-Unpacked whole or not at all, within their own folder, and no larger than a disk can take.
+They are unpacked whole or not at all, within their own folder, and no larger than a disk can
+take.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def folder_name(archive: Path) -> str:
 def job_name(archive: Path) -> str:
     """The name of the job whose results are in an archive.
 
-    That of its folder, without what ColabFold adds.
+    It is the name of its folder, without what ColabFold adds.
 
     >>> job_name(Path("query.result.zip"))
     'query'
@@ -115,7 +116,7 @@ def free_folder(name: str, parent: Path) -> str:
 def may_hold(archive: Path, wanted: Callable[[str], bool]) -> bool:
     """Whether a file of a wanted name is in an archive, or another archive.
 
-    Also where it cannot be opened.
+    It is true where the archive cannot be opened, too.
 
     Parameters
     ----------
@@ -336,7 +337,7 @@ def _extract(archive: Path, to: Path, most: int) -> int:
 def _unpack_inner(folder: Path, most: int) -> None:
     """Unpack the archives in a folder where they lie.
 
-    One that cannot be stays as it is. most : bytes.
+    An archive that cannot be unpacked stays as it is. most : bytes.
     """
     archives = [
         path for path in folder.rglob("*") if path.is_file() and archive_name(path)
@@ -365,7 +366,7 @@ def _mark(folder: Path) -> dict[str, object]:
 def _state(folder: Path) -> str:
     """A digest of the names, sizes and times of all files below a folder.
 
-    One that was moved or copied has the same.
+    A folder that was moved or copied has the same digest.
     """
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):

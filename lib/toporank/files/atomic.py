@@ -97,7 +97,7 @@ def sha256(path: Path | str) -> str:
 def link_or_copy(source: Path, destination: Path) -> None:
     """Make `destination` the same file as `source`.
 
-    A hard link, or a copy where links are not possible.
+    It is a hard link, or a copy where links are not possible.
     """
     import shutil
 

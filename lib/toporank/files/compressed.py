@@ -52,7 +52,7 @@ def without_compression(filename: str) -> str:
 def unpacked(content: bytes, compression: str, most: int) -> bytes:
     """The content of a compressed file, or its first `most` + 1 bytes.
 
-    So nothing large is unpacked.
+    That keeps anything large from being unpacked.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ TYPES = {"F32": np.dtype("float32"), "I32": np.dtype("int32"), "I64": np.dtype("
 def to_bytes(arrays: Mapping[str, np.ndarray], description: Any) -> bytes:
     """Return arrays with a description as the bytes of a safetensors file.
 
-    Equal ones give equal bytes.
+    Equal arrays give equal bytes.
 
     Parameters
     ----------

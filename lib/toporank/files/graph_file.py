@@ -1,6 +1,6 @@
 """The graph of one decoy as the reuse store keeps it.
 
-Tensors and metadata in the format of safetensors.
+It is tensors and metadata in the format of safetensors.
 
 `learning.pyg_files.pt_bytes` turns it into the `.pt` file of PyTorch Geometric, which
 `building.chunks.published.publish` writes (Snakemake rule `publish`).

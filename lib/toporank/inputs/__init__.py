@@ -1,4 +1,4 @@
 """What a user brings.
 
-Decoys and their targets, labels, natives, and what predictors say (`confidence`).
+That is decoys and their targets, labels, natives, and what predictors say (`confidence`).
 """

@@ -139,7 +139,7 @@ def group(
 def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
     """A decoy for each model of a file.
 
-    One for an ensemble of a single chain, which is no complex.
+    An ensemble of a single chain, which is no complex, is one decoy.
     """
     if sketch is None or decoy.refused or sketch.decoys == (0,):
         return [decoy]
@@ -186,7 +186,7 @@ def _joined(
 def _same_proteins(first: Models, second: Models, sketches: Sketches) -> bool:
     """Whether each chain of one complex has a chain of the other without a single exchange.
 
-    No mutant.
+    Mutants have exchanges.
     """
     of_first = _longest(first, sketches)
     of_second = _longest(second, sketches)
@@ -241,7 +241,7 @@ def _folders(models: Iterable[Model]) -> list[str]:
 def common_name(names: list[str], numbers: bool = False) -> str:
     """Return the parts that all names share, but for those that name no complex.
 
-    Empty if they share none.
+    It is empty if they share nothing.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def _lacking(
 ) -> str:
     """Which chains a model lacks that most models of its target have, in words.
 
-    Empty if it has them all.
+    The text is empty if it has them all.
     """
     copies = Counter(model.kinds.values())
     lost: list[str] = []
@@ -338,7 +338,7 @@ def _lacking(
 def _spare(model: Model, usual: Mapping[int, int]) -> str:
     """Chains that a model has in more copies than most models of its target.
 
-    Written as `partner_name` writes them.
+    They are written as `partner_name` writes them.
     """
     copies = Counter(model.kinds.values())
     spare = []

@@ -28,7 +28,7 @@ Sketches = Mapping[str, "Sketch | None"]
 def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
     """A name for each model of a target, none twice.
 
-    Also the place of each that got another → the name it should have.
+    The place of each that got another name → the name it should have is returned, too.
 
     Where files of several folders have one name, the folder comes before it. Of those that are
     still called alike, the first keeps the name: a whole file before a model of one, PDB before

@@ -96,7 +96,7 @@ def decoys_of(
 def _several_molecules(sketches: Sketches) -> list[str]:
     """Which chains are or may be several molecules of one name.
 
-    A sentence about the first such file, or none.
+    It is a sentence about the first such file, or nothing.
     """
     files = [path for path, sketch in sketches.items() if sketch and sketch.notes]
     if not files:
@@ -157,7 +157,7 @@ def _look(path: str, keep: Keep | None = None) -> Sketch | None:
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
     """What was seen before: path → state of the file and its sketch.
 
-    Nothing where that is damaged or of another version.
+    It is empty where that is damaged or of another version.
     """
     cached = {}
     try:

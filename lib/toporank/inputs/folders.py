@@ -77,7 +77,7 @@ def _claim(holder: Folders, holders: set[Folders]) -> Folders:
 def _labels(claims: Iterable[Folders]) -> dict[Folders, str]:
     """Folders of a target → what it is called.
 
-    The last of them, and before it what tells it from others.
+    The name is that of the last of them, after what tells it from others.
 
     >>> _labels([("a", "out", "one"), ("b", "out", "one"), ("b", "out", "two")])
     {('a', 'out', 'one'): 'a_one', ('b', 'out', 'one'): 'b_one', ('b', 'out', 'two'): 'two'}
@@ -102,7 +102,7 @@ def _labels(claims: Iterable[Folders]) -> dict[Folders, str]:
 def _telling(claim: Folders, folders: list[Folders]) -> list[str]:
     """The folders above a target that tell it from others.
 
-    All, where the others are not equally deep.
+    These are all folders where the others are not equally deep.
     """
     above = claim[:-1]
     if len(set(map(len, folders))) > 1:
@@ -214,7 +214,7 @@ def passed_over(
 def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
     """One line, if there are any.
 
-    The number of files that look like structures but are not read, with one example.
+    It has the number of files that look like structures but are not read, and one example.
     """
     if not files:
         return []
@@ -239,7 +239,7 @@ def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
 def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
     """Return the folder with the folders of all targets.
 
-    The given one, or one below it, where nothing lies beside.
+    It is the given one, or one below it where nothing else lies.
 
     >>> model = "out/predictions/one/one_model_0.cif"
     >>> common_folder(Path("out"), [Decoy("ds", "one", "one_model_0", model)])
@@ -259,7 +259,7 @@ def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
 def part_to_score(output: Path) -> Path:
     """Return the folder with the models in the output of a program.
 
-    Its last step, or where they lie deeper down.
+    It is the folder of the last step, or the one in which they lie deeper down.
 
     Raises
     ------

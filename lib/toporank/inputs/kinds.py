@@ -37,7 +37,7 @@ INDEXED = 64
 def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
     """Sequence → its kind, a number.
 
-    That of the first sequence of the kind, in order of length and letters.
+    The number is that of the first sequence of the kind, in order of length and letters.
     """
     ordered = sorted(set(sequences), key=lambda s: (-len(s), s))
     kinds = _kinds_of_proteins(
@@ -93,7 +93,7 @@ def _share(n: int, kmers: Sample, first: Sample) -> float:
 def same_kind(one: str, other: str) -> bool:
     """Return whether two sequences are of one kind.
 
-    The same protein, but for cut ends, missing loops or a few exchanges.
+    They are the same protein, but for cut ends, missing loops or a few exchanges.
 
     Peptides of one kind have the same letters, wherever both are known.
     """
@@ -119,7 +119,7 @@ def same_protein(one: str, other: str) -> bool:
 def exchanges(one: str, other: str) -> int:
     """Return how many residues of two sequences of one kind are others.
 
-    Within the chains, and where both are known.
+    It counts within the chains, where both are known.
 
     Loops that either lacks are no exchanges, and neither are the tags and tails of chains that
     differ in length.

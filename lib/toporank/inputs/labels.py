@@ -137,7 +137,7 @@ def _place(label: Label) -> tuple[str, str, str]:
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
     """Write labels for `read_split_labels`, if they differ from what is there.
 
-    Returns whether they did.
+    It returns whether they did.
     """
     rows = map(attrgetter(*COLUMNS), labels)
     return write_text_if_changed(path, table_text(COLUMNS, rows))
@@ -233,7 +233,7 @@ def _check_splits(labels: list[Label], where: object) -> None:
 def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
     """Return why nothing can be trained with these labels, seen before anything is built.
 
-    One line each, with what to do.
+    There is a line for each reason, with what to do.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
 def _equal_labels(labels: Iterable[Label]) -> list[str]:
     """Where all labels for training have one value.
 
-    Of every split that a table gives, or of those without a split.
+    This looks at every split that a table gives, or at rows without a split.
     """
     of_split: dict[str, list[float]] = {}
     for label in labels:
@@ -285,7 +285,7 @@ def _equal_labels(labels: Iterable[Label]) -> list[str]:
 def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
     """Say that no label has a decoy, with the likeliest reason.
 
-    Empty when one has, or there are none.
+    The text is empty when one has, or there are none.
     """
     keys = {decoy.key for decoy in decoys}
     if not labels or not decoys or not keys.isdisjoint(label[:2] for label in labels):

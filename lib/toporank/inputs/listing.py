@@ -1,6 +1,6 @@
 """The files below a folder, at any depth.
 
-Structures, archives, and what looks like a structure and is not read.
+It finds structures, archives, and what looks like a structure and is not read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Mutants that are models of one target.
 
-Nearly the same sequences, which may be what a user wants to tell apart.
+Their sequences are nearly the same, and a user may want to tell them apart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST = 10
 def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
     """Return where models of a target are of different proteins.
 
-    A sentence about the first such target, or none.
+    It is a sentence about the first such target, or nothing.
     """
     variants: dict[str, str] = {}
     for target, decoys in groupby(grouped.decoys, key=lambda decoy: decoy.target):

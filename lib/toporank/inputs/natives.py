@@ -83,7 +83,7 @@ def natives_of(
 ) -> tuple[dict[str, Path], dict[str, str]]:
     """Return the native of each target.
 
-    Of the others, why it is not clear which one it is, where some come near.
+    For the others it returns why the native is not clear, where some come near.
 
     A native of the target's name goes first, then one that differs in capitals alone, then one
     that the wwPDB calls after the same entry. Where several come equally near, none is taken.
@@ -122,7 +122,7 @@ def _entry(name: str) -> str:
 def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
     """Return what to tell a user about natives and targets that do not belong together.
 
-    At most one sentence of each kind.
+    There is one sentence of each kind at most.
     """
     targets = sorted(targets)
     of_targets, unclear = natives_of(natives, targets)

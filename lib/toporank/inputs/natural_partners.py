@@ -1,6 +1,6 @@
 """The partners of decoys by the chains of their files.
 
-Those that somebody names, and those by nature.
+They are those that somebody names, and those by nature.
 
 Where nobody names partners, chains that are one body by nature are one partner.
 
@@ -95,7 +95,7 @@ def _pairs(
 ) -> list[Pair]:
     """The pairs of a model.
 
-    Those that are seen in it and, of the chains that are left, those that belong together.
+    They are those that are seen in it and, of the other chains, those that belong together.
 
     chains : of the model, with their kinds. Of several copies that are left, the first two are a
     pair, and so on.
@@ -166,8 +166,8 @@ def _named_partners(
 ) -> list[_NamedPartners]:
     """Partners, each with the decoy whose names count.
 
-    Of those that have all, the one after which `comparing.correspondence` calls the chains of
-    the target, and so do hints and tables.
+    That is the decoy after which `comparing.correspondence` calls the chains of the target, if
+    it has all partners; hints and tables use these names, too.
     """
     together: dict[tuple[str, str], list[DecoyKey]] = {}
     for key, text in partners.items():

@@ -234,7 +234,7 @@ def _predictor_and_files(model: Path) -> tuple[Predictor | None, SideFiles | Non
 def names_of(predictor: Predictor, stem: str) -> dict[str, str]:
     """Return what stands in the names of the files of a model, by group.
 
-    Empty where the model is called otherwise.
+    It is empty where the model is called otherwise.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def place_of(model: Path) -> Path:
 def named_by(model: Path) -> str:
     """Return the predictor that alone gives such names to its models, or nothing.
 
-    With or without other files.
+    The model may have other files beside it or not.
     """
     stem = stem_of(model.name)
     for predictor in PREDICTORS:

@@ -79,7 +79,7 @@ def _join_single_chains(parts: dict[Copies, list[Model]]) -> None:
 def _is_broken(counts: Counter[int], n: int, usual: Counter[int], n_usual: int) -> bool:
     """Whether n models are of a complex of n_usual models.
 
-    Without some of its chains, or with further copies.
+    They lack some of its chains, or have further copies.
 
     A single chain of a complex is broken, and so are few models among many. Others are complexes of
     their own. So are those that have all chains of it in the same proportions, 1:1 beside 2:2 or

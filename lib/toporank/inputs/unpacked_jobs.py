@@ -1,6 +1,6 @@
 """A folder in which archives lie beside structures, as a folder in which they are unpacked.
 
-The rest are links.
+The rest of the folder is linked.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path
 def _unpack_into(to: Path, archive: Path) -> Path:
     """The folder with the files of an archive.
 
-    Those of an archive that is called like a structure are linked.
+    The files of an archive that is called like a structure are linked.
 
     `model_1.pdb.zip` is no job but a compressed structure. Raises ConfigError as `unpacked` does.
     """
@@ -224,7 +224,7 @@ def _around(place: Path, name: str) -> bool:
 def _unpacked_place(place: Path, folder: Path) -> str:
     """The innermost folder around a place, below `folder`, into which an archive was unpacked.
 
-    Empty without any.
+    The path is empty where there is no such folder.
     """
     while folder in place.parents:
         if (place / MARK).is_file():

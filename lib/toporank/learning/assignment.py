@@ -155,7 +155,7 @@ def _check_sides(table: pd.DataFrame) -> None:
 def _lacks(rows: pd.DataFrame, splits: set[str]) -> bool:
     """Return whether targets with graphs lack one of these splits.
 
-    Not where the labels decide on all.
+    It is false where the labels decide on all.
     """
     sides = set(rows["split"][rows["has_graph"]])
     return (
@@ -168,7 +168,7 @@ def _nearest_training_targets(
 ) -> dict[str, tuple[str, float] | None]:
     """Return the nearest training target of every held-out target, and the containment.
 
-    Only of targets with a chain to compare.
+    It looks at targets with a chain to compare.
     """
     is_training = table["split"] == "train"
     training = set(table["target"][is_training & table["has_graph"]])

@@ -233,7 +233,7 @@ def reading(path: Path) -> Iterator[None]:
 def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
     """Why the scores of a checkpoint are not to be trusted, in a sentence.
 
-    Empty unless it is a toy.
+    The sentence is empty unless it is a toy.
 
     n_targets : that all networks of a scorer learned from together; otherwise those of the
     checkpoint count. A fine-tuned one has also learned from the targets of its parent. A checkpoint

@@ -15,7 +15,8 @@ from toporank.learning.out_of_fold import ALL, read_metrics
 def conclusion(out: Path, datasets: Iterable[str], scorer: Path | None) -> list[str]:
     """Return one paragraph.
 
-    How good the scorer ranks, against what, on how many clusters, and what to type next.
+    It says how good the scorer ranks, against what, on how many clusters, and what to type
+    next.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def conclusion(out: Path, datasets: Iterable[str], scorer: Path | None) -> list[
 def _cross_validated(out: Path) -> str:
     """Return how good the networks are on targets that they were trained without.
 
-    Empty without cross-validation.
+    It is empty without cross-validation.
     """
     table = out / layout.FOLD_METRICS
     if not table.exists():

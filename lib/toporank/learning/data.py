@@ -267,7 +267,7 @@ def set_statistics(
 ) -> None:
     """Set what the network scales nodes and edges by.
 
-    From the graphs at `indices` of a store.
+    It takes them from the graphs at `indices` of a store.
     """
     for scale, name in ((network.scale_nodes, "x"), (network.scale_edges, "edge_attr")):
         if isinstance(scale, Standardise):
@@ -278,7 +278,7 @@ def set_statistics(
 def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
     """Return mean and standard deviation of each column over tables (n, k) with the same columns.
 
-    Float32, (k,) each.
+    Both are float32, (k,).
 
     A column of zeros and ones is a yes or no and is not scaled: 0 and 1. A constant column becomes
     zeros: its standard deviation counts as 1. One pass over the tables (Chan, Golub & LeVeque 1983,

@@ -139,7 +139,7 @@ def _module(
 def seed_everything(seed: int, threads: int) -> None:
     """One seed for weights, dropout and order.
 
-    A fixed number of threads, since sums depend on it.
+    The number of threads is fixed, since sums depend on it.
     """
     # what deterministic algorithms need on a GPU
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -278,7 +278,7 @@ def _not_finite(error: NotFiniteError, store: GraphStore, epoch: int) -> str:
 def epoch_table(folder: Path) -> pd.DataFrame:
     """Return one row an epoch.
 
-    Learning rate, training loss and what was measured on the validation decoys.
+    It has the learning rate, the training loss and what was measured on the validation decoys.
 
     A run that was interrupted has several tables; an epoch that was trained again counts as in the
     later one.

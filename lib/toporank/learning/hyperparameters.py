@@ -1,6 +1,6 @@
 """How networks are trained, and which result counts.
 
-The section `training` of the configuration.
+This is the section `training` of the configuration.
 """
 
 from __future__ import annotations
@@ -459,6 +459,6 @@ class Training(Hardware):
     def gpus(self) -> int:
         """GPUs of one run to request from a scheduler.
 
-        With `auto` unknown before the run starts.
+        With `auto` the number is unknown before the run starts.
         """
         return self.devices if self.trainer["accelerator"] in ("gpu", "cuda") else 0

@@ -1,6 +1,6 @@
 """The network as Lightning trains it.
 
-The loss, what is measured on the validation decoys, optimiser, checkpoints.
+It has the loss, what is measured on the validation decoys, the optimiser and checkpoints.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class ScorerTraining(pl.LightningModule):
     def _progress(self, values: dict[str, Any]) -> str:
         """Return a line about an epoch.
 
-        How far the run is, how good, and how long it may still take.
+        It says how far the run is, how good, and how long it may still take.
         """
         epochs_done = self.current_epoch + 1
         seconds_an_epoch = (time.monotonic() - self.started) / (
@@ -268,7 +268,7 @@ def local_loss(
 ) -> Tensor | None:
     """Return the mean cross-entropy of the local quality of edges.
 
-    Over the edges of a graph, then over graphs.
+    The mean is over the edges of a graph, then over graphs.
 
     edge_logit, edge_y : (E,), predicted as a logit, and true; nan where unknown. edge_graph : (E,),
     the graph of each edge. Edges and graphs without a native do not count; None where no edge has

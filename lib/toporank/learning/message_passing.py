@@ -1,6 +1,6 @@
 """The network in PyTorch Geometric.
 
-What is trained, and the published network that ours is compared with.
+That is what is trained, and the published network that ours is compared with.
 
 Importing this module imports PyTorch Geometric, which takes seconds; scoring does not need it.
 """

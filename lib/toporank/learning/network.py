@@ -74,7 +74,7 @@ class EdgeAwareGATv2(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Return new vectors of nodes (n, hidden) and edges (E, hidden).
 
-        Parameters as in `attend`.
+        Its parameters are those of `attend`.
         """
         x = self.attention(x, edge_index, edge_attr, embedding)
         if can_loop(x):

@@ -19,7 +19,7 @@ ALL = "all"
 class Prediction(NamedTuple):
     """A row of predictions.csv.
 
-    A labelled decoy and what the networks trained without its fold predict.
+    It is a labelled decoy and what the networks trained without its fold predict.
 
     group : that of the label, or the data set. pred_dockq : mean over the seeds, pred_sd : standard
     deviation. None for a decoy without graph, or with one seed. pred_local : predicted local

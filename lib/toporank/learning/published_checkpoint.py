@@ -1,6 +1,6 @@
 """Checkpoints of TopoQA, the published implementation.
 
-What they look like and what they become here.
+It knows what they look like and what they become here.
 
 Such a file is recognised by the names of its tensors. Its network is ours under other names, but
 for the edge update, which it computes once for each head and then averages; being linear, that is

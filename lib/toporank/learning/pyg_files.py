@@ -1,6 +1,6 @@
 """Graphs as files of PyTorch Geometric.
 
-Those that TopoRank publishes, and those of another pipeline.
+They are those that TopoRank publishes, and those of another pipeline.
 
 torch opens them with `weights_only`, so that no file can run code.
 """
@@ -330,7 +330,7 @@ def _without_folder_and_ending(name: str) -> str:
 def _text(saved: dict[str, Any], keys: Iterable[str]) -> str:
     """Return the first text under one of these names, in the metadata or beside it.
 
-    Empty without.
+    It is empty where there is no such text.
     """
     metadata = saved.get("metadata")
     places = [metadata, saved] if isinstance(metadata, dict) else [saved]

@@ -1,6 +1,7 @@
 """Which run is best.
 
-A leaderboard under every rule, the choice of the configured one, and what it costs.
+It makes a leaderboard under every rule, chooses by the configured one, and says what that
+costs.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def winner(table: pd.DataFrame, rule: str) -> dict[str, Any]:
 def winners(table: pd.DataFrame) -> pd.DataFrame:
     """Return the winner under each rule.
 
-    What the other rules would have chosen, and with what regret.
+    It also returns what the other rules would have chosen, and with what regret.
     """
     return pd.DataFrame([winner(table, rule) for rule in CHECKPOINT_OF])
 

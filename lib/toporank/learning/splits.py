@@ -111,7 +111,7 @@ def check_trainable(graphs: PackedGraphs, *, learns_local: bool) -> None:
 def fingerprint(graphs: PackedGraphs) -> str:
     """Return a digest of what is learned from and what judges it.
 
-    The labelled graphs of both splits.
+    It covers the labelled graphs of both splits.
 
     Their numbers, labels, local qualities, targets and order count, and what their features are.
     Other graphs of the packs, in which pack a graph is and where, do not.

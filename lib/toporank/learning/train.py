@@ -141,7 +141,7 @@ def _remembered(
 ) -> dict[str, Any]:
     """Return the chains of the training targets and of the parent's, under `chains`.
 
-    Nothing where some are unknown.
+    It returns nothing where some are unknown.
     """
     rows: list[ChainRow] = []
     for table in tables:
@@ -166,7 +166,7 @@ def _remembered(
 def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, Any]:
     """Return the cluster of each training target.
 
-    Under `clusters`, where clusters are drawn equally often.
+    They lie under `clusters`, where clusters are drawn equally often.
 
     Raises ConfigError when the cluster of a target is unknown.
     """

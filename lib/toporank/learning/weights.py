@@ -179,7 +179,7 @@ def _checked(
 def network_bytes(path: Path | str) -> bytes:
     """Return the network of a checkpoint as a scorer has it.
 
-    Its weights and its description as safetensors.
+    It is its weights and its description as safetensors.
 
     The description does not name the commit at which it was trained, so that the same code makes
     the same bytes.
@@ -214,7 +214,7 @@ def check_fits(
 class Predicted(NamedTuple):
     """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph.
 
-    Shape (B,) each.
+    Both have shape (B,).
 
     residues : predicted local quality of every node, one graph after another: the mean over the
         edges that point to it, nan where there are none; shape (n,).

@@ -1,4 +1,4 @@
 """A scored data set as tables.
 
-Ranking, interfaces, residues, targets that training knew, metrics against labels.
+They are ranking, interfaces, residues, targets that training knew, and metrics against labels.
 """

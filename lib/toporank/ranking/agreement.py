@@ -1,6 +1,6 @@
 """Which model the predictor itself would pick.
 
-Where that is another one than the model ranked first.
+It says where that is another one than the model ranked first.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _other_choice(rows: pd.DataFrame) -> OtherChoice | None:
 def _preferences(rows: pd.DataFrame) -> tuple[str, pd.Series]:
     """The measure that decides for a target, and its values, higher is better.
 
-    None if no measure does.
+    It is None if no measure does.
     """
     one_predictor = rows.loc[rows["predictor"] != "", "predictor"].nunique() == 1
     for measure in (*OF_PREDICTOR, RANK, *COMMON) if one_predictor else COMMON:
@@ -128,7 +128,7 @@ def _preferences(rows: pd.DataFrame) -> tuple[str, pd.Series]:
 def _ranks_in_names(decoys: pd.Series) -> pd.Series:
     """The ranks in the names of decoys, negative, so that higher is better.
 
-    None where two models have the same rank.
+    It is None where two models have the same rank.
 
     The relaxed and the unrelaxed model of a rank are one model.
     """

@@ -70,7 +70,7 @@ def interface_table(
 ) -> list[InterfaceRow]:
     """Return each decoy of a target with each interface that any has, not scored.
 
-    In order of target, decoy and name.
+    They are in order of target, decoy and name.
     """
     decoys = [
         row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)

@@ -1,6 +1,6 @@
 """The table of all models of a data set.
 
-How good each is, in which order, and why some have no score.
+It says how good each is, in which order, and why some have no score.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _ranked(table: pd.DataFrame, order_by: str) -> pd.DataFrame:
 def _cluster_ranks(table: pd.DataFrame) -> pd.Series:
     """The rank of the cluster of each decoy.
 
-    By the mean score of its best `BEST_OF_CLUSTER` decoys.
+    Clusters are ranked by the mean score of their best `BEST_OF_CLUSTER` decoys.
     """
     keys = ["target", "cluster"]
     members = table[
@@ -242,7 +242,7 @@ def write_models_and_details(
 def read_models(models: Path | str, details: Path | str | None = None) -> pd.DataFrame:
     """Read models.csv, and the columns of details.csv where that is given.
 
-    The table of `model_table`.
+    The result is the table of `model_table`.
     """
     table = read_frame(models, MODEL_COLUMNS)
     if details is None:
@@ -264,7 +264,7 @@ def distinct_models(table: pd.DataFrame) -> pd.DataFrame:
 def best_of_each_target(table: pd.DataFrame, listed: int = 10) -> list[str]:
     """Return a line for each target, at most `listed`.
 
-    Its best model with DockQ, interval and verdict.
+    The line has its best model with DockQ, interval and verdict.
     """
     first = table.drop_duplicates("target")
     lines = []
@@ -279,8 +279,8 @@ def best_of_each_target(table: pd.DataFrame, listed: int = 10) -> list[str]:
 def in_words(row: Any) -> str:
     """Return the answer for one model.
 
-    Such as `DockQ 0.45 (80 % interval 0.20 to 0.70), 62 % acceptable: check`. row : of the
-    table, scored.
+    An example is `DockQ 0.45 (80 % interval 0.20 to 0.70), 62 % acceptable: check`. row : of
+    the table, scored.
     """
     words = f"DockQ {row.dockq:.2f}"
     if not pd.isna(row.dockq_low):

@@ -48,7 +48,7 @@ def write_models(
     digests : target → digest of its result; the files of others are written anew
     """
     folder.mkdir(parents=True, exist_ok=True)
-    code = code_of("structures", "ranking/models.py")
+    code = code_of("structures", "ranking")
     files = set()
     most = SHOWN if table["target"].nunique() < MANY else 1
     for target, rows in leading(table, most).groupby("target", sort=False):
@@ -92,7 +92,7 @@ def model_file(folder: Path, row: Any) -> Path:
 def model(complex_: Complex, residues: pd.DataFrame) -> str:
     """Return a decoy as mmCIF with quality × 100 as B-factor.
 
-    What has no quality has 0, and everything that has some more.
+    A residue without quality has 0, and every one with a quality has more.
     """
     index = {str(name): i for name, i in complex_.index().items()}
     places = (residues["chain"] + ":" + residues["residue"]).map(index)

@@ -21,7 +21,7 @@ def partners_hint(
 ) -> str:
     """Return which two chains of a target may be one partner, in a sentence.
 
-    Empty if there are two chains.
+    It is empty if there are two chains.
 
     Where partners are given, the sentence says that models do not have the same ones, or that they
     part the chains of an antibody; otherwise it is empty. Two chains may be one partner if they
@@ -75,7 +75,7 @@ def _parted_antibody(
 ) -> str:
     """A sentence where the two chains of an antibody are in different partners that were given.
 
-    Otherwise empty.
+    It is empty otherwise.
 
     They are the only chains with a variable domain in their partners; two heavy ones would be of
     two antibodies. always : interfaces of every decoy. antibody : chains with variable domains.
@@ -129,7 +129,7 @@ def _differing_partners(rows: list[InterfaceRow]) -> str:
 def for_command(hint: str) -> str:
     """Return a hint as one types it after `toporank score`.
 
-    In Python and for Snakemake it is as it was.
+    Python and Snakemake take it as it is.
 
     >>> for_command("if they are one partner, say partners=H+L:A")
     'if they are one partner, say --partners H+L:A'
@@ -143,7 +143,7 @@ def hints(
 ) -> list[str]:
     """Return which chains may be one partner.
 
-    A line for each of the first different hints, with the targets it is for.
+    There is a line for each of the first different hints, with the targets it is for.
 
     Parameters
     ----------

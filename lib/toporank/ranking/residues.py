@@ -1,7 +1,7 @@
 """residues.csv and contacts.csv.
 
-How good each interface residue and each contact is thought to be, and the decoys for which it
-is shown.
+They say how good each interface residue and each contact is thought to be. This module also
+chooses the decoys for which that is shown.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _parts(file: Any) -> Iterable[pd.DataFrame]:
 def why_no_quality(n_scored: int, *, has_residues: bool, has_contacts: bool) -> str:
     """Return why residues.csv or contacts.csv has no row, in a sentence.
 
-    Empty if both have some, or no decoy is scored.
+    It is empty if both have some, or no decoy is scored.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def why_no_quality(n_scored: int, *, has_residues: bool, has_contacts: bool) -> 
 def leading(table: pd.DataFrame, most: int = SHOWN) -> pd.DataFrame:
     """Return the scored models that are shown by residue.
 
-    The first of each of the first ranks of each target.
+    They are the first of each of the first ranks of each target.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class TargetCache:
     def keep(self, plan: Sequence[PlannedDecoy], result: TargetResult) -> None:
         """Keep the result, unless a file could not be used.
 
-        That it can be read later would not show in the key.
+        The key would not show that it can be read later.
         """
         unread = any(decoy.size == MISSING.size for decoy in plan if decoy.path)
         unread |= any(row.reason.startswith(CHANGED) for row in result.fates)

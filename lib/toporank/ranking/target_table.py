@@ -167,7 +167,7 @@ def _sentences(
 def _joined(decoys: pd.DataFrame) -> str:
     """Which chains are one partner by nature, in a sentence.
 
-    That of the first decoy by name, as in the terminal.
+    It is the sentence of the first decoy by name, as in the terminal.
     """
     sentences = decoys[decoys[JOINED] != ""].sort_values("decoy")[JOINED]
     return next(iter(sentences), "")
@@ -191,7 +191,7 @@ def caveats(
 ) -> list[str]:
     """Return what changes what one does with the best model of a target, in sentences.
 
-    The most important first.
+    The most important one comes first.
 
     Parameters
     ----------

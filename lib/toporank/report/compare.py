@@ -55,7 +55,7 @@ def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
 def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
     """Return why the scores of two runs cannot be compared.
 
-    The scorer and the options that differ.
+    It names the scorer and the options that differ.
     """
     if a.record is None or b.record is None:
         run = "A" if a.record is None else "B"
@@ -74,7 +74,7 @@ def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
 def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
     """targets.csv, and the column `complex`.
 
-    Kinds of chains with their numbers, equal for the same complex.
+    That has kinds of chains with their numbers, equal for the same complex.
     """
     n_chains: dict[str, Counter[int]] = defaultdict(Counter)
     for chain in run.chains:

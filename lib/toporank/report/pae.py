@@ -66,7 +66,7 @@ def pae_of_model(row: Any, partners: Partners) -> Pae:
 def pictures(scored: ScoredFolder, order: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return target → place of a model → its PAE for the page's script.
 
-    Of the best models, at most `ON_PAGE` in all.
+    It takes the best models, at most `ON_PAGE` in all.
 
     Each has n, rows; v, bytes of PAE (0 is 0 Å, 255 is `WORST` or more), row by row; and e, chains
     with the share of the residues up to their end. A model without PAE that fits it has no picture;

@@ -204,7 +204,7 @@ def content(
 def summary(targets: pd.DataFrame) -> str:
     """Return how many targets have which verdict, or nothing for a single target.
 
-    Such as `3 targets by the verdict on their best model – believe: 2, check: 1`.
+    An example is `3 targets by the verdict on their best model – believe: 2, check: 1`.
     """
     if len(targets) < 2:
         return ""
@@ -311,7 +311,7 @@ def _link(path: str, folder: Path | None) -> str:
 def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:
     """Return where models lie along the two leading principal axes of their pooled vectors.
 
-    Nothing without vectors.
+    It returns nothing without vectors.
 
     x, y : from 0 to 1000. t : places of targets. n : names. v : share of variance of either axis in
     per cent.

@@ -103,8 +103,8 @@ python end
 class Opened(NamedTuple):
     """A decoy for the scripts.
 
-    Path from their folder, name there, partners, whether its B-factors are quality, and a title
-    with its DockQ and verdict.
+    It has the path from their folder, its name there, its partners, whether its B-factors are
+    quality, and a title with its DockQ and verdict.
 
     partners : empty where the name of a chain could mean something else in a script.
     """
@@ -192,7 +192,7 @@ def _python(value: Any) -> str:
 def pymol_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
     """top.pml: the best decoys of each target, superposed and coloured.
 
-    By partner, or by quality if it is known.
+    The colours are those of partners, or of quality if it is known.
 
     It is a program in Python, which PyMOL runs without parsing it as commands, with a list of
     targets in it.

@@ -172,7 +172,7 @@ class Drawings:
 def file_to_show(folder: Path, row: Any) -> Path:
     """Return the file of a model for people to look at.
 
-    With quality as B factor where there is one, else its own.
+    It has quality as B factor where there is one, and is its own file otherwise.
 
     folder : with its models.csv. row : of that table.
     """
@@ -185,7 +185,7 @@ def best_distinct(
 ) -> dict[str, list[tuple[int, Any]]]:
     """Return target → its models that are looked at, with their places among its rows.
 
-    The best that have a score, without copies.
+    They are the best that have a score, without copies.
 
     Graphs of another pipeline have no structure and are left out.
 
@@ -212,7 +212,7 @@ def embedded(
 ) -> dict[str, list[Shown]]:
     """Return target → its models to show.
 
-    The best of each target first, in the given order, then the second …
+    The best of each target comes first, in the given order, then the second and so on.
 
     The page holds at most `budget` characters of them: a model for which there is no room is left
     out, as is one whose file is gone, or has changed into something that cannot be read.
@@ -332,9 +332,9 @@ def _drawn(
 def _plddt(
     row: Any, complex_: Complex, confidence: Confidence | None
 ) -> np.ndarray | None:
-    """PLDDT of each residue, 0 to 100, shape (R,).
+    """pLDDT of each residue, 0 to 100, shape (R,).
 
-    The B factors of the file where their mean is the pLDDT of the predictor.
+    They are the B factors of the file where their mean is the pLDDT of the predictor.
     """
     if confidence is None or confidence.plddt is None:
         return None

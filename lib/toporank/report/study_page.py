@@ -105,7 +105,7 @@ def render(
 def leaderboard_html(board: pd.DataFrame) -> Markup:
     """Return all runs, best first.
 
-    The winner under each rule; means over seeds; what fine-tuning gained.
+    It also shows the winner under each rule, means over seeds, and what fine-tuning gained.
     """
     if board.empty:
         return Markup("")
@@ -215,7 +215,7 @@ def _with_interval(metric: Mapping[str, float | None], key: str) -> str:
 def folds_html(path: Path) -> Markup:
     """Return the metrics of a cross-validation.
 
-    Every model by networks that never saw its cluster.
+    Networks that never saw the cluster of a model predict it.
     """
     rows = pd.DataFrame(read_metrics(path))
     if rows.empty:

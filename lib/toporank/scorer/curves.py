@@ -28,7 +28,7 @@ class Curve(Section):
     constant: Number
 
     def __call__(self, measures: Mapping[str, Floats]) -> Floats:
-        """Y of n cases, (n,), nan where a measure is missing.
+        """y of n cases, (n,), nan where a measure is missing.
 
         measures : by name, (n,), nan where unknown.
         """

@@ -1,6 +1,6 @@
 """Where decoys lie for the network.
 
-Its pooled vector of each, as a table and as a map of two axes.
+It has the pooled vector of each, as a table and as a map of two axes.
 """
 
 from __future__ import annotations

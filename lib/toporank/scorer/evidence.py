@@ -40,7 +40,7 @@ KEYS = ["dataset", *KEY]
 class CrossValidation:
     """The folder in which networks were trained without each fold.
 
-    Its labelled decoys with a graph, but copies.
+    It has its labelled decoys with a graph, without copies.
 
     Attributes
     ----------

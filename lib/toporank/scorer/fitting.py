@@ -127,7 +127,7 @@ def calibrated(
 def pools(decoys: pd.DataFrame, n: int | None, seed: int = 0) -> Iterator[np.ndarray]:
     """Places of n decoys of each target that has so many, drawn at random.
 
-    Of all decoys, where n is None.
+    Where n is None, these are all decoys.
     """
     draw = np.random.default_rng(seed)
     for places in decoys.groupby(["dataset", "target"], sort=False).indices.values():

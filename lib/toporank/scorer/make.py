@@ -52,7 +52,7 @@ OF_TARGETS = (
 class Evidence:
     """What a scorer is made from.
 
-    N labelled decoys and what the networks of a cross-validation say of each.
+    It has n labelled decoys and what the networks of a cross-validation say of each.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def judged_by_natives(
 ) -> pd.DataFrame:
     """Return the residues and contacts of labelled decoys, as from `quality_table`.
 
-    With `cluster`, `fold` and `group` of their decoys.
+    They have `cluster`, `fold` and `group` of their decoys.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """scorer.json: what a scorer is, and the SHA-256 of its files.
 
-Also which files a scorer has without one.
+It also says which files a scorer has that does not come with one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FileName = Annotated[str, Field(pattern=rf"^({ENSEMBLE}/)?[A-Za-z0-9][A-Za-z0-9_
 class LearnedFrom(Section):
     """The training targets of all networks.
 
-    How many, in how many clusters if that is known, and a digest of both.
+    It has how many they are, in how many clusters if that is known, and a digest of both.
     """
 
     targets: int

@@ -151,7 +151,7 @@ def _stacked(predicted: list[Predicted], name: str) -> np.ndarray:
 def residue_table(store: GraphStore, predicted: list[Predicted]) -> pd.DataFrame:
     """The residues of decoys with the mean predicted quality of their contacts.
 
-    None where no network predicts it.
+    It is None where no network predicts it.
     """
     if not predicted:
         return table_of(RESIDUES)
@@ -175,7 +175,7 @@ def contact_table(
 ) -> pd.DataFrame:
     """The contacts of decoys with the mean predicted quality of both directions.
 
-    None where the edges do not say how residues touch.
+    It is None where the edges do not say how residues touch.
 
     residues : of the decoys, in the order of the nodes.
     """

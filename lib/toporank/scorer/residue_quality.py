@@ -1,6 +1,6 @@
 """How good each residue and each contact of a model is.
 
-By networks, by the other models, and by how much touches.
+Networks, the other models, and how much touches say it.
 
 Networks judge contacts. A contact is right where the native has it; a residue, where it keeps at
 least half of the contacts that it has there. How many residues a residue touches, and how near two
@@ -49,7 +49,7 @@ class Curves(Section):
     def __call__(self, known: Mapping[str, Floats]) -> Floats:
         """(n,), by the measures of n residues or contacts.
 
-        Without an agreement, nan, a decoy is alone.
+        A decoy without an agreement, nan, is alone.
         """
         return np.where(
             np.isnan(known[AGREEMENT]), self.alone(known), self.among(known)
@@ -144,7 +144,7 @@ def with_agreement(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of one target with the score of the decoy, `pred_dockq`, and `agreement`.
 
-    Residues also with `residue_name` and the number of residues that each has `touched`.
+    Residues also get `residue_name` and the number of residues that each has `touched`.
 
     A residue that touches no other partner has the mean of those of its decoy that do, so that all
     mean the same. One that networks say nothing about has no agreement. Parameters : as for

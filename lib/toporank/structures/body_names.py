@@ -23,7 +23,7 @@ COUNTED_AS = ": counted as "
 def sentence_of_pairs(partners: Partners, pairs: Iterable[Pair]) -> str:
     """What the chains of partners are by nature, and how they count.
 
-    Empty if no partner is such a body.
+    The text is empty if no partner is such a body.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def sentence_of_pairs(partners: Partners, pairs: Iterable[Pair]) -> str:
 def sentence_of_a_body_alone(chains: Iterable[str], pairs: Iterable[Pair]) -> str:
     """What two chains are by nature that have no other partner, in a sentence.
 
-    Empty if they are none of these bodies.
+    The text is empty if they are none of these bodies.
 
     >>> sentence_of_a_body_alone(["H", "L"], [Pair(ANTIBODY, "H", "L")])
     'H and L are an antibody without anything that it binds: counted as H against L'

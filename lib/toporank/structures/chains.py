@@ -1,6 +1,6 @@
 """The residues of a model as TopoRank reads them.
 
-What each counts as, and which chain it belongs to.
+It knows what each counts as, and which chain it belongs to.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Complex:
     def elements(self) -> np.ndarray:
         """First letter of each atom name as bytes, shape (A,).
 
-        The element of every protein heavy atom.
+        For every heavy atom of a protein that is the element.
         """
         return self.atom_names.astype("S1")
 
@@ -243,7 +243,7 @@ class Complex:
     def index(self) -> dict[ResidueId, int]:
         """Residue index by identity.
 
-        Where a ligand, say, has the same one, that of the residue with a CA.
+        Where, say, a ligand has the same identity, the residue with a CA counts.
         """
         index = {residue: i for i, residue in enumerate(self.residues)}
         for i in np.flatnonzero(self.ca >= 0).tolist():

@@ -45,7 +45,7 @@ def may_be_cut(sequence: str) -> bool:
 def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[DomainPiece, ...]:
     """The pieces of a chain between gaps in its residue numbers.
 
-    None where it is not a domain with such gaps.
+    It is None where it is not a domain with such gaps.
     """
     if not may_be_cut(sequence) or not 0 <= min(numbers) <= max(numbers) <= LAST_NUMBER:
         return ()
@@ -64,7 +64,7 @@ def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[DomainPiece, ...]:
 def pair_score(one: tuple[DomainPiece, ...], other: tuple[DomainPiece, ...]) -> int:
     """How much the pieces of two chains are like a heavy and a light chain.
 
-    In this or the other order.
+    It tries this and the other order.
 
     0 where that is not enough.
     """
@@ -93,7 +93,7 @@ def _germlines() -> list[dict[str, str]]:
 def likeness(pieces: tuple[DomainPiece, ...], kind: str) -> int:
     """How much the pieces of a chain are like a heavy or light chain.
 
-    The score of the germline gene nearest to it.
+    It is the score of the germline gene nearest to it.
     """
     best = 0
     for gene in _germlines():

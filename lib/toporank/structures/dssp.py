@@ -1,6 +1,6 @@
 """Secondary structure, accessibility and backbone angles, as DSSP defines them.
 
-Our own, or from mkdssp.
+They are our own, or from mkdssp.
 
 mkdssp 4 is particular about its input: it rejects a PDB file that does not begin with HEADER, loses
 the residue after a bare TER and knows one-letter chains only. It therefore never sees the user's
@@ -69,7 +69,7 @@ class Dssp:
 class DsspMissingError(TopoRankError):
     """mkdssp is missing, does not run or is not supported.
 
-    No decoy's fault, so nothing is recorded.
+    That is no decoy's fault, so nothing is recorded.
     """
 
 

@@ -1,6 +1,6 @@
 """Standard amino acids in HETATM records.
 
-Part of a chain where a peptide bond says so, ligands otherwise.
+They are part of a chain where a peptide bond says so, and ligands otherwise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LEAST = 3
 def join_chains(residues: list[ModelResidue]) -> dict[str, list[str]]:
     """Give amino acids in HETATM records that are part of a chain their parent.
 
-    The notes on them, by chain.
+    It returns the notes on them, by chain.
 
     They are bonded to an amino acid of their chain, directly or by others, or are the whole of it.
     """

@@ -129,7 +129,7 @@ def name_problem(name: str, of: str = "file") -> str:
 def table_name(name: str) -> str:
     r"""The name as tables and files show it.
 
-    Itself, or made printable and short, with a digest that tells it apart.
+    It is itself, or made printable and short, with a digest that tells it apart.
 
     >>> table_name("model_1"), table_name("model\t1")
     ('model_1', 'model_1~b44ab327')
@@ -171,7 +171,7 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
 def model_name(filename: str) -> str:
     """What a decoy in a file is called.
 
-    The name without its suffix, or all of it where the content says the format.
+    It is the name without its suffix, or all of it where the content says the format.
 
     >>> model_name("model_1.cif.gz"), model_name("H1106TS001_1"), model_name("model_2.pdb.txt")
     ('model_1', 'H1106TS001_1', 'model_2')
@@ -187,7 +187,7 @@ def model_name(filename: str) -> str:
 def structure_format(path: Path) -> tuple[str, str]:
     """Format (`pdb` or `mmcif`) of a structure file and its compression, by its suffix.
 
-    Compression is `.gz`, or empty for none.
+    Compression is `.gz`, or empty where there is none.
 
     The content says the format of a file whose name does not, such as those of CASP. Raises
     ConfigError.
@@ -221,7 +221,7 @@ def may_be_structure(filename: str) -> bool:
 def format_of_content(path: Path) -> str:
     """`pdb` or `mmcif`, by the first lines of a file, compressed or not.
 
-    Empty where it is neither.
+    It is empty where it is neither.
     """
     try:
         if not path.is_file():

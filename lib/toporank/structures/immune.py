@@ -1,6 +1,6 @@
 """Chains that are one body by nature.
 
-The two of an antibody or T-cell receptor, and those of an MHC molecule.
+They are the two of an antibody or T-cell receptor, and those of an MHC molecule.
 
 Sequences say what a chain may be, and coordinates which chains belong together. The variable
 domains of heavy and light chain, and those of the two chains of a receptor, pack in one way:
@@ -89,8 +89,8 @@ NOWHERE = (np.nan,) * 3
 class CaTrace(NamedTuple):
     """A chain.
 
-    A letter for each of L residues, CA atoms, (L, 3), Å, nan where there is none, and residue
-    numbers.
+    It has a letter for each of L residues, CA atoms, (L, 3), in Å, nan for a missing one, and
+    residue numbers.
     """
 
     sequence: str

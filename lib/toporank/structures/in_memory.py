@@ -1,6 +1,6 @@
 """Structures that a program holds in memory.
 
-Those of Biopython, biotite and gemmi, recognised by their modules.
+They are those of Biopython, biotite and gemmi, which it recognises by their modules.
 
 Each library writes its structure as mmCIF, which the reader reads like any file, with the same
 checks. TopoRank imports none of these libraries before somebody gives it a structure of theirs.
@@ -30,7 +30,7 @@ LIBRARIES = ("Bio.PDB", "biotite.structure", "gemmi")
 def is_structure(value: object) -> bool:
     """Whether a value is a structure in memory.
 
-    A `Complex`, or one of Biopython, biotite or gemmi.
+    It is a `Complex`, or one of Biopython, biotite or gemmi.
     """
     module = type(value).__module__
     return isinstance(value, Complex) or any(

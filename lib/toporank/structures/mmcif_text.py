@@ -40,7 +40,7 @@ OF_RESIDUE = (
 
 
 def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]:
-    """MmCIF text into the first block with a structure, gemmi's structure of it, and notes.
+    """mmCIF text into the first block with a structure, gemmi's structure of it, and notes.
 
     Raises StructureError.
     """

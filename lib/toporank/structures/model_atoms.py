@@ -1,6 +1,6 @@
 """The atoms of a model as the arrays of a `Complex`.
 
-One conformation, checked places, named as the PDB names them.
+They have one conformation, checked places, and names as in the PDB.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class _Atoms:
 
 
 def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
-    """Gemmi's arrays of atoms; they have no room for names of eight letters and more."""
+    """gemmi's arrays of atoms; they have no room for names of eight letters and more."""
     try:
         return gemmi.FlatStructure(structure)
     except RuntimeError:
@@ -220,7 +220,7 @@ def _check_twins(
 ) -> None:
     """Refuse two different residues of one identity.
 
-    Chains that share a name, numbers that start anew.
+    They come from chains that share a name, or numbers that start anew.
 
     same_id : int, shape (R,), equal for equal identities. is_protein : bool, shape (R,).
     """

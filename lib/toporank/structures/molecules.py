@@ -69,7 +69,7 @@ class _Seam(NamedTuple):
 class BrokenChain(NamedTuple):
     """A chain that goes on without a peptide bond somewhere.
 
-    Its amino acids in the order of the file, and where.
+    It has its amino acids in the order of the file, and where that is.
     """
 
     amino_acids: AminoAcids
@@ -235,7 +235,7 @@ def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[AminoAcids]:
 def _belong_together(molecule: AminoAcids, piece: AminoAcids) -> bool:
     """Whether a piece is part of a molecule.
 
-    Bonded to it, in its place, or with numbers that it lacks.
+    It is if it is bonded to it, in its place, or has numbers that the molecule lacks.
     """
     of_number = {}
     of_identity = {}

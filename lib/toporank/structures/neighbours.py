@@ -17,7 +17,7 @@ def pairs_between_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs i < j of points of different groups nearer than `cutoff`.
 
-    Int, shape (m, 2), and their distances, (m,).
+    The result is int, shape (m, 2), and their distances, (m,).
 
     xyz : float64, shape (n, 3). group : int, shape (n,). The search ends once more than `most`
     pairs are found. Pairs within groups, which can be very many, are never held all at once.
@@ -38,7 +38,7 @@ def pairs_between_groups(
 def candidate_pairs(xyz: np.ndarray, cutoff: float) -> Iterator[np.ndarray]:
     """Pairs i < j of points, int, (m, 2), in portions.
 
-    Each pair nearer than `cutoff` once, and some farther ones.
+    Each pair nearer than `cutoff` is there once, and some farther ones are.
 
     xyz : float64, shape (n, 3). Points are sorted into cubes as wide as the cutoff, so that each is
     compared with those of the cubes around it: the work for a point does not grow with their
@@ -114,7 +114,7 @@ def members(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
 def smallest_distance(a: np.ndarray, b: np.ndarray) -> float:
     """Between any point of one set and any of the other. a : float64, shape (n, 3).
 
-    B : shape (m, 3).
+    b : shape (m, 3).
     """
     a, b = a - b[0], b - b[0]
     n_portions = 1 + len(a) * len(b) // PAIRS_AT_ONCE

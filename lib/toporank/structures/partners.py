@@ -65,7 +65,7 @@ def parse_partners(text: str, where: object = "partners") -> Partners:
 def checked_partners(text: str, where: object = "partners") -> str:
     """Partners as a user may give them, in one spelling.
 
-    Those of `parse_partners`, or `EACH_CHAIN`.
+    They are those of `parse_partners`, or `EACH_CHAIN`.
 
     Raises ConfigError as `parse_partners` does.
 

@@ -1,6 +1,6 @@
 """Parts of one complex with END, or nothing, between them.
 
-ClusPro writes receptor and ligand so.
+ClusPro writes receptor and ligand in this way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READ_AS = "END between the parts of one complex, read as TER"
 def join_parts(lines: PdbText) -> PdbText:
     """The same text with TER for each END between the parts of one complex.
 
-    The same object where there is none.
+    It is the same object where there is no such END.
 
     Parts are of one complex if they have other residues: other chains, or two parts, maybe under
     one chain name. Two parts with the same residues are of one complex if each is a single chain

@@ -1,6 +1,6 @@
 """PDB text by lines, and what gemmi would silently guess in it.
 
-Misread numbers, dropped atoms, merged residues.
+These are misread numbers, dropped atoms and merged residues.
 
 `PdbText.check` refuses such text with a StructureError whose message names the line.
 """

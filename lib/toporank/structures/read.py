@@ -254,7 +254,7 @@ class StructureFile:
         return self._last[position]
 
     def _structure_of(self, position: int) -> gemmi.Structure:
-        """Gemmi's structure of one model."""
+        """gemmi's structure of one model."""
         if self._lines is not None:
             text, n_lines_before = with_ter_where_numbers_go_back(self._lines, position)
             with parsing("pdb", n_lines_before):
@@ -340,7 +340,7 @@ def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, .
 def _digest(structure: gemmi.Structure) -> str:
     """A digest of where the atoms of the only model are, in 0.001 Å, in any order.
 
-    Empty where it is not known.
+    It is empty where it is not known.
     """
     try:
         positions = gemmi.FlatStructure(structure).pos

@@ -1,6 +1,6 @@
 """Names that force fields give to amino acids.
 
-Those of three letters, and those of four in the columns of PDB files.
+They have three letters, or four in the columns of PDB files.
 
 A name of four letters, such as HISE or NALA, ends in column 21, where a chain name of two letters
 begins.
@@ -59,7 +59,7 @@ TERMINAL_OXYGENS = {
 def amino_acid(name: str) -> str:
     """The standard amino acid that a name of four letters means.
 
-    `""` where it means none.
+    It is `""` where the name means no amino acid.
 
     >>> [amino_acid(name) for name in ("HISE", "NALA", "CHIE", "POPC", "HIS")]
     ['HIS', 'ALA', 'HIS', '', '']

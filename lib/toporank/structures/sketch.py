@@ -56,7 +56,7 @@ class Sketch(NamedTuple):
     def atoms_of(self, place: int) -> str:
         """What two models have in common that are copies.
 
-        Empty where it is not known. place : as for `of_model`.
+        It is empty where it is not known. place : as for `of_model`.
         """
         return self.places[max(place, 1) - 1] if self.places else ""
 

@@ -51,7 +51,7 @@ def to_bytes(complex_: Complex) -> bytes:
 def atoms_digest(complex_: Complex) -> str:
     """Return what is equal for complexes of the same atoms in the same places.
 
-    Whatever format and notes they came with.
+    Their format and notes do not matter.
 
     Places are the same to 0.001 Å, as PDB files have them: mmCIF may have more decimals of the same
     model.

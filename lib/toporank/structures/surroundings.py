@@ -51,7 +51,7 @@ class Surroundings:
     def around(self, chains: Iterable[str], reach: float) -> Complex:
         """The complex without the chains that have no atom within `reach`, Å, of these.
 
-        Maybe with some farther ones.
+        It may have some farther ones.
 
         Infinite reach gives the whole complex.
         """

@@ -21,7 +21,7 @@ QUALITY = "B factors: quality of residues in percent, predicted by TopoRank"
 def write_structure(stem: Path, complex_: Complex) -> Path:
     """Write a complex as `<stem>.pdb.gz`.
 
-    Or, if a chain has a longer name than PDB files allow, as `<stem>.cif.gz`.
+    If a chain has a longer name than PDB files allow, it writes `<stem>.cif.gz`.
     """
     structure = _structure(complex_, np.full(len(complex_.residues), 20.0))
     short = all(len(chain) == 1 for chain in complex_.chains)

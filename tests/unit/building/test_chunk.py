@@ -61,7 +61,7 @@ class Toy:
         self.scope = store.scope(digest)
         return self
 
-    interfaces = {}  # noqa: RUF012
+    interfaces = {}  # noqa: RUF012 -- a toy has none
 
     def finish(self, stage: str) -> Entry:
         if self.path.stem == "bad" and stage == self.stage and self.trouble is not None:

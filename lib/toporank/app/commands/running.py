@@ -1,6 +1,6 @@
 """One run of the workflow for a command.
 
-What Snakemake prints goes to a log, a person sees how far it is.
+What Snakemake prints goes to a log, and a person sees how far it is.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def announce_compilation() -> None:
 def why_it_failed(lines: list[str]) -> list[str]:
     """The lines that tell a person why.
 
-    The end of the logs of jobs that failed, or else what Snakemake reports.
+    These are the ends of the logs of jobs that failed, or else what Snakemake reports.
     """
     reasons: list[str] = []
     is_log = False

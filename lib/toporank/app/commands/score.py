@@ -71,7 +71,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=score)
 
 
-def settings_of(  # noqa: PLR0913
+def settings_of(  # noqa: PLR0913 -- the options of the command
     folder: Path,
     name: str,
     partners: str | None,
@@ -108,7 +108,7 @@ def settings_of(  # noqa: PLR0913
 def out_of(folder: Path) -> Path:
     """The folder for results by default.
 
-    That of the last run of this folder or archive, or a new one.
+    It is that of the last run of this folder or archive, or a new one.
     """
     name = f"toporank_{name_of(folder)}"
     taken = {

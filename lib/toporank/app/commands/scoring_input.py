@@ -80,7 +80,7 @@ def described(models: ScoringInput, source: Path, folder: Path) -> list[str]:
 def describe_models(grouped: Grouped) -> str:
     """`5 models of 1 target and 5 copies of them`.
 
-    Copies and intermediate states are no models of their own.
+    Copies and intermediate states do not count as models.
     """
     decoys = grouped.decoys
     n_intermediate = sum(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys)
@@ -172,7 +172,7 @@ def _linked(file: Path, inputs: Path) -> Path:
 def partners_setting(partners: str | None) -> dict[str, str]:
     """What `--partners` is in a configuration.
 
-    A file by its whole path, since paths there begin elsewhere.
+    A file is named by its whole path, since paths there begin elsewhere.
     """
     if not partners:
         return {}

@@ -128,7 +128,7 @@ def _lost(models: pd.DataFrame) -> list[str]:
 def _unread(scored: ScoredFolder) -> list[str]:
     """Which files of predictors are not read, a line for each folder.
 
-    One more where there are many folders.
+    There is one more line where there are many folders.
     """
     sentences = []
     for row in scored.confidence.values():

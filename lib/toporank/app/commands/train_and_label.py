@@ -1,6 +1,6 @@
 """`toporank train` and `label`.
 
-Targets of the workflow for a configuration, or for decoys with natives.
+They make targets of the workflow, for a configuration or for decoys with natives.
 """
 
 from __future__ import annotations

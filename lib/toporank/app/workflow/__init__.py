@@ -1,4 +1,4 @@
 """What the Snakefile needs.
 
-Checks before any job, inputs and parameters of rules, locks, progress.
+It checks before any job, gives rules their inputs and parameters, locks, and shows progress.
 """

@@ -1,6 +1,6 @@
 """What the configuration names.
 
-Folders, tables, features and scorer of data sets, and natives to sample.
+These are folders, tables, features and scorer of data sets, and natives to sample.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ NO_SCORER = "make_scorer: it needs structures (score `graphs` with results/final
 def feature_choices(config: Config, repository: Path) -> dict[str, FeatureChoice]:
     """The feature modules.
 
-    Those of the scorer where decoys alone are scored, otherwise the configured ones.
+    They are those of the scorer where decoys alone are scored, and otherwise the configured
+    ones.
     """
     if config.score_decoys is None:
         return config.choices()
@@ -69,7 +70,7 @@ def features_of(scorer: Scorer) -> dict[str, FeatureChoice]:
 def scorer_of(config: Config, repository: Path) -> str:
     """The scorer's folder or checkpoint.
 
-    Of the study or, where decoys alone are scored, the given or the shipped.
+    It is that of the study or, where decoys alone are scored, the given or the shipped one.
     """
     if config.score_decoys is None:
         return layout.FINAL_SCORER
@@ -121,7 +122,7 @@ def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
 def label_tables(config: Config, dataset: str, repository: Path) -> str:
     """Return the label table of each split of a data set as JSON.
 
-    Under an empty name lies one for all splits.
+    Where one table serves all splits, its name is empty.
     """
     tables = _located_labels(config, dataset, repository)
     return canonical({split: str(path) for split, path in tables.items()})
@@ -131,7 +132,7 @@ def label_tables(config: Config, dataset: str, repository: Path) -> str:
 class SampledNatives:
     """Natives and, where a setting or table names them, partners, by target.
 
-    Empty where nothing can be sampled.
+    The record is empty where nothing can be sampled.
     """
 
     natives: Mapping[str, Path] = field(default_factory=dict)

@@ -65,7 +65,7 @@ def default_config(repository: Path) -> Path:
 def step_code(repository: Path, script: str) -> str:
     """Digest of the code of a step after the graphs.
 
-    Its script in `workflow_scripts` and the rooms that it uses.
+    It covers the script in `workflow_scripts` and the rooms that it uses.
     """
     path = repository / "workflow_scripts" / script
     text = path.read_text(encoding="utf-8")
@@ -184,7 +184,7 @@ class Jobs:
     def models_to_score(self, wildcards: Any) -> list[str]:
         """What a part of a data set is scored from.
 
-        The plans of its models or, in a study, their ledgers.
+        These are the plans of its models or, in a study, their ledgers.
         """
         if not self.scoring_only:
             return self.ledgers(wildcards)
@@ -195,7 +195,7 @@ class Jobs:
     def scored_parts(self, wildcards: Any) -> list[str]:
         """The scores of all parts of a data set.
 
-        Whole targets, about `workflow.chunk_size` models each.
+        A part has whole targets, about `workflow.chunk_size` models.
         """
         dataset = wildcards.dataset
         if self.current(dataset) is None:
@@ -240,7 +240,7 @@ class Jobs:
     def contents(self, wildcards: Any) -> str:
         """What the coverage of a data set depends on beside ledgers.
 
-        All its decoys, and its labels, as a digest.
+        These are all its decoys, and its labels, as a digest.
         """
         return self._contents_of([wildcards.dataset])
 
@@ -356,7 +356,7 @@ class Jobs:
     def splits(self, wildcards: Any = None) -> list[str]:
         """The table of splits, where something is trained.
 
-        With wildcards only for a data set that is learned from.
+        It has wildcards only for a data set that is learned from.
         """
         if self.scoring_only:
             return []
@@ -474,7 +474,7 @@ class Jobs:
     def scorer_content(self, repository: Path) -> str:
         """What is in the files of a scorer that is given, as a digest.
 
-        Empty where one of them is missing.
+        It is empty where one of them is missing.
 
         Snakemake would not notice that a file with an older date has taken the place of another.
         """

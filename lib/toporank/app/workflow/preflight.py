@@ -166,7 +166,7 @@ def preflight(
 ) -> Preflight:
     """Check everything the workflow will need and plan the feature jobs.
 
-    A running build is not disturbed.
+    It does not disturb a running build.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def _find_natives(
 def _check_labels(result: Preflight, config: Config) -> None:
     """Record why the labels of the training data sets cannot be used.
 
-    Skipped while a data set has problems.
+    It does not look at them while a data set has problems.
     """
     names = config.training_datasets
     if not all(name in result.datasets for name in names):

@@ -1,6 +1,6 @@
 """How far a build is.
 
-Jobs leave counts in small files, the main process shows one line per data set.
+Jobs leave counts in small files, and the main process shows one line for each data set.
 
 Nothing depends on these files: they are for a person who waits.
 """

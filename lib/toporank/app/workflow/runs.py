@@ -1,6 +1,6 @@
 """What surrounds the jobs of a run.
 
-Reasons to refuse it, their environment, and locks against a second run.
+It has reasons to refuse it, their environment, and locks against a second run.
 
 Snakemake's own lock does not last: a second run that shares no files with the first, such as
 `snakemake coverage`, is let in and removes all locks of the folder when it ends. The locks here
@@ -104,7 +104,7 @@ def problems(dag: Any, check: Preflight) -> list[str]:
 def warn(logger: Any, faults: Iterable[str]) -> list[str]:
     """Show problems that `problems` will refuse to run with.
 
-    Returns no files, for use in the input of a rule.
+    It returns no files, for use in the input of a rule.
 
     Snakemake would show an error there with a traceback.
     """
@@ -116,7 +116,7 @@ def warn(logger: Any, faults: Iterable[str]) -> list[str]:
 def claimed(dag: Any) -> set[str]:
     """What no other run may work on at the same time.
 
-    Names of data sets, `training` and `sampling`.
+    These are names of data sets, `training` and `sampling`.
 
     What a job writes decides. Features alone, such as those of one decoy, may be built during
     another run: they change nothing that others read.

@@ -1,4 +1,4 @@
 """Many decoys through the feature stages.
 
-Plans, jobs, the reuse store, ledgers and published artefacts.
+It has plans, jobs, the reuse store, ledgers and published artefacts.
 """

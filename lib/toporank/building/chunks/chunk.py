@@ -236,7 +236,7 @@ def artefact(
 ) -> bytes:
     """An artefact of a built decoy, or the graph of one of its interfaces.
 
-    From the store, or made again.
+    It comes from the store, or is made again.
 
     Parameters
     ----------

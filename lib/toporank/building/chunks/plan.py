@@ -196,7 +196,7 @@ def chunk_names(folder: Path) -> list[str]:
 class Current(NamedTuple):
     """The chunks of a data set that a run builds.
 
-    Of_all : those of all decoys, more in a partial build.
+    of_all : those of all decoys, which are more in a partial build
 
     folder : of the decoys, as given and as resolved.
     """

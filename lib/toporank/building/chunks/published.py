@@ -218,7 +218,7 @@ def _write(path: Path, content: bytes) -> None:
 def _remove(path: Path) -> bool:
     """Remove what is published there, unless the path goes through a linked folder.
 
-    Results/ itself may be a link.
+    `results/` itself may be a link.
     """
     if path.is_dir() or any(folder.is_symlink() for folder in path.parents[:-2]):
         return False

@@ -115,7 +115,7 @@ def structure_digest(path: Path) -> str:
 def scope_of(path: Path, structure_sha256: str, model: int) -> str:
     """The scope of the reuse store with all that was made of a structure.
 
-    Arguments as for `DecoyArtefacts`.
+    Its arguments are those of `DecoyArtefacts`.
     """
     text = f"{structure_sha256} {structure_format(path)} {model}"
     return hashlib.sha256(text.encode()).hexdigest()
@@ -144,7 +144,7 @@ class DecoyArtefacts:
     def finish(self, stage: str) -> Entry:
         """The artefact of a stage.
 
-        With the interface come the contacts, with the graph those of the interfaces.
+        The interface brings the contacts with it, and the graph brings those of the interfaces.
         """
         entry = getattr(self, stage)
         if stage == "interface":
@@ -165,7 +165,7 @@ class DecoyArtefacts:
             self.in_file  # noqa: B018
         except (OSError, MemoryError):
             raise
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 -- the job boundary is in `chunk`
             log.debug("%s: %s", self.path, error)
 
     def save(self) -> None:
@@ -176,7 +176,7 @@ class DecoyArtefacts:
     def complex(self) -> Entry:
         """Atoms and residues, as `structures.stored` keeps them.
 
-        Those of the whole decoy for one of its interfaces.
+        For one interface of a decoy they are those of the whole decoy.
         """
 
         def make() -> tuple[bytes, dict[str, Any]]:
@@ -355,7 +355,7 @@ class DecoyArtefacts:
     def interfaces(self) -> dict[str, Entry]:
         """The graph of every two partners that touch, as if they were the only ones.
 
-        Name of the interface → graph.
+        The result is name of the interface → graph.
 
         An interface without a residue that can become a node has no graph.
         """

@@ -1,4 +1,4 @@
 """Which targets are alike.
 
-Chains compared by the k-mers they share, clusters, splits that keep clusters together.
+Chains are compared by the k-mers they share; clusters and splits follow from that.
 """

@@ -60,7 +60,7 @@ def sequences_of_chains(rows: Iterable[ChainRow]) -> dict[str, dict[str, str]]:
 def compared(rows: Iterable[ChainRow]) -> dict[str, list[str]]:
     """The sequences of each target that are compared with others.
 
-    None where all are antibodies or peptides.
+    It is None where all are antibodies or peptides.
     """
     sequences: dict[str, list[str]] = {}
     for row in rows:

@@ -1,6 +1,7 @@
 """Targets that share a chain.
 
-Clusters, splits and folds that keep them together, and the nearest training target.
+It makes clusters, splits and folds that keep them together, and finds the nearest training
+target.
 
 Everywhere `chains` gives the sequences of each target that are to be compared (kind `protein`),
 none for a target without such a chain. The order of targets never matters.
@@ -73,7 +74,7 @@ def clusters(chains: TargetSequences, *, align: bool = False) -> dict[str, str]:
 def hold_out(cluster_of: Mapping[str, str], percent: float, seed: int) -> set[str]:
     """Targets of whole clusters, about `percent` of all, to validate on.
 
-    At least one, and one is left to train on.
+    At least one target is held out, and one is left to train on.
 
     Clusters are drawn at random; one that would make it more than wanted is passed over. With a
     target in each cluster it is the draw of `labels.split_by_target`. Raises ConfigError when all

@@ -1,6 +1,6 @@
 """Chains compared without alignment, by the k-mers they share.
 
-Antibody chains told from the others.
+It recognises antibody chains.
 
 Two chains are alike when at least `ALIKE` of the k-mers of the one with fewer are also in the
 other. That is so for close homologues and for a chain that is part of another one.
@@ -68,7 +68,7 @@ def kmers(sequence: str) -> np.ndarray:
 def _hashed(numbers: np.ndarray) -> np.ndarray:
     """A permutation of uint32 in which neighbours lie far apart.
 
-    The last step of MurmurHash3 (Appleby).
+    It is the last step of MurmurHash3 (Appleby).
     """
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         numbers = (numbers ^ (numbers >> np.uint32(shift))) * np.uint32(factor)

@@ -1,6 +1,6 @@
 """What a checkpoint remembers of the chains it was trained on.
 
-Enough to recognise them, in a few hundred bytes each.
+A few hundred bytes for each chain are enough to recognise it.
 
 A record is JSON: `targets`, the names of all training targets, and `chains`, for each different
 chain the places of its targets in that list (`of`), how many k-mers it has (`kmers`), and the

@@ -141,7 +141,7 @@ class _Stretch(NamedTuple):
 def pieces(whole: str, parts: tuple[tuple[str, str], ...]) -> tuple[slice, ...]:
     """The stretches of a sequence that are different parts, one after the other.
 
-    Empty where fewer than two are.
+    It is empty where there are fewer than two.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def pieces(whole: str, parts: tuple[tuple[str, str], ...]) -> tuple[slice, ...]:
 def _placed(whole: str, parts: dict[str, str], offset: int = 0) -> list[_Stretch]:
     """The parts that lie in a sequence side by side, in order.
 
-    First the largest, then those on either side of it.
+    The largest comes first, then those on either side of it.
     """
     candidates = []
     for name, part in parts.items():

@@ -86,7 +86,7 @@ def _spheres(atoms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _nearest(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Smallest distance between the atoms of two residues, for pairs of residues, shapes (P, M, 3).
 
-    Inf without any.
+    It is infinite where a residue has no atoms.
     """
     squares = np.zeros((len(one), one.shape[1], other.shape[1]))
     for axis in range(3):
@@ -160,8 +160,8 @@ def superposition(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Superpose points on others.
 
-    With the singular value decomposition H = U S Vᵀ of the covariance, the rotation is
-    U diag(1, 1, d) Vᵀ, and d = ±1 keeps it from being a mirror (Kabsch 1976,
+    The rotation is U diag(1, 1, d) Vᵀ, from the singular value decomposition H = U S Vᵀ of the
+    covariance; d = ±1 keeps it from being a mirror (Kabsch 1976,
     doi:10.1107/S0567739476001873).
 
     Parameters

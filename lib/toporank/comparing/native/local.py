@@ -50,7 +50,7 @@ def right_residues(
 ) -> dict[int, bool]:
     """The residues of a decoy that touch another partner, and whether each is right.
 
-    Only those that are in the native.
+    These are the residues that are in the native.
 
     A right one keeps at least `KEPT` of its contacts in the native; one that has none there is
     wrong. decoy, expected : as for `native_contacts`, which gives `of_native`, int, (P, 2).

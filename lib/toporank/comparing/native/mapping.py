@@ -129,7 +129,7 @@ def chains_of(complex_: Complex) -> dict[str, Chain]:
 class ChainLike(Protocol):
     """What chains are mapped by.
 
-    The sequence of L residues, and their CA atoms, (L, 3), Å, NaN where there is none.
+    It has the sequence of L residues, and their CA atoms, (L, 3), in Å, NaN for a missing one.
     """
 
     @property
@@ -138,7 +138,7 @@ class ChainLike(Protocol):
 
     @property
     def ca(self) -> np.ndarray:
-        """CA atoms in Å, (L, 3), NaN where there is none."""
+        """CA atoms in Å, (L, 3), NaN for a missing one."""
 
 
 ChainsByName = MappingType[str, ChainLike]
@@ -238,7 +238,7 @@ def _mappings_by_superposition(
 ) -> list[Mapping]:
     """One mapping for each chain superposed on each of its counterparts.
 
-    Of the rest, what comes nearest.
+    The other chains take what comes nearest.
 
     Of more than `SUPERPOSED` such pairs of chains the first count.
     """
@@ -333,7 +333,7 @@ def _with_pieces(
 ) -> dict[str, Chain]:
     """The chains, those cut into pieces that are several of the others.
 
-    The same object where none is.
+    It is the same object where no chain is cut.
     """
     parts = tuple((name, chain.sequence) for name, chain in others.items())
     pieces_of = {name: pieces(chain.sequence, parts) for name, chain in chains.items()}

@@ -1,6 +1,6 @@
 """Which chain of a decoy is which of its native, as text.
 
-And the partners of the native by the chains of a decoy.
+The partners of the native are written by the chains of a decoy, too.
 """
 
 from __future__ import annotations

@@ -142,7 +142,8 @@ def near_atoms(
 def typed_distances(xyz, types, start, pairs, limits, energy, ranges, classes):
     """Of pairs of residues.
 
-    Counts of atom distances by bin, energies by range, and contacts of classes of atoms.
+    They are counts of atom distances by bin, energies by range, and contacts of classes of
+    atoms.
 
     types : (A,), -1 for atoms that do not count. pairs : (P, 2). limits : (B + 1,), rising; bin b
     is [limits[b], limits[b + 1]). energy : (T, T, B). ranges : (B,), the range that the energy of a

@@ -1,6 +1,6 @@
 """Alpha filtration of a triangulated cloud, from the top down.
 
-Edelsbrunner & Mücke 1994, doi:10.1145/174462.156635.
+Source: Edelsbrunner & Mücke 1994, doi:10.1145/174462.156635.
 
 A simplex has its own squared circumradius if no vertex of a coface lies inside its smallest sphere
 (it is
@@ -64,7 +64,7 @@ def _normals(b, c, d):
 def _beyond(n, x, y, z, square):
     """Whether a point lies provably behind a plane with inward normal n through 0.
 
-    Square: see `_solid_of`.
+    square : see `_solid_of`.
     """
     height = n[0] * x + n[1] * y + n[2] * z
     return (height < 0) & (

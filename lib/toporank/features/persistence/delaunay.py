@@ -120,7 +120,7 @@ def _plane(points, a, b, c, scale):
 def _sphere(points, a, b, c, d):
     """Form of a finite tetrahedron.
 
-    Positive inside its circumsphere (the lifted insphere determinant).
+    It is positive inside the circumsphere (the lifted insphere determinant).
 
     With b, c, d the sides from a, V = b · (c × d) and n = |b|² c × d + |c|² d × b + |d|² b × c, the
     circumcentre is a + n / 2V. A point p is inside where |p − a|² V < n · (p − a).

@@ -46,7 +46,7 @@ def times2(x, y):
 
 @inlined
 def minor2(a, b, c, d):
-    """A · b - c · d of pairs."""
+    """a · b - c · d of pairs."""
     e = times2(c, d)
     return sum2(times2(a, b), (-e[0], -e[1]))
 

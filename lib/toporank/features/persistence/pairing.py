@@ -1,6 +1,7 @@
 """H0 and H1 of an alpha filtration by annotations.
 
-Persistent cohomology over Z2 (Boissonnat, Dey & Maria 2013, doi:10.1007/978-3-642-40450-4_59).
+It is persistent cohomology over Z2 (Boissonnat, Dey & Maria 2013,
+doi:10.1007/978-3-642-40450-4_59).
 
 Each edge carries one bit for each living loop. A triangle whose edges' bits do not cancel ends the
 youngest loop among them. An edge that comes with a triangle has the bits of the triangle's other

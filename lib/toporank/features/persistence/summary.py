@@ -31,7 +31,7 @@ STATISTICS = 5
 def _statistics(values, count, out):
     """sum, min, max, mean and population standard deviation of the first `count` values.
 
-    Zeros if none.
+    They are zeros if there are no values.
     """
     out[:] = 0.0
     if count == 0:
@@ -70,7 +70,7 @@ def _describe_deaths(deaths, count, max_death, min_persistence, out):
 def describe_bars(bars, count, min_persistence, column, out):
     """Statistics of length, birth and death of the H1 bars.
 
-    Column: work space (count,). out: (15,).
+    column : work space, (count,). out : (15,).
     """
     for quantity in range(3):
         n_bars = 0
@@ -88,7 +88,7 @@ def describe_bars(bars, count, min_persistence, column, out):
 def _ancestor(wanted, s, counts, sure):
     """The finished set with most points among those before s whose kinds s includes.
 
-    -1 if there is none.
+    It is -1 if no set qualifies.
     """
     best = -1
     for q in range(s):
@@ -225,7 +225,7 @@ def members_of_balls(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points within `radius` (inclusive) of each centre, as `balls` gives them.
 
-    Start (R + 1,) and member (M,).
+    start : (R + 1,). member : (M,).
     """
     _prepare()
     return balls(_floats(xyz), _floats(centres), float(radius))

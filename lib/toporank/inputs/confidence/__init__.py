@@ -1,4 +1,4 @@
 """The confidence of predictors in their models: pLDDT, pTM, ipTM, PAE and what follows from it.
 
-Docs/confidence.md.
+docs/confidence.md describes it.
 """

@@ -1,6 +1,6 @@
 """pLDDT where predictors put it, in the column of B factors.
 
-Only where that is what the column holds.
+They are read only where that is what the column holds.
 
 An mmCIF file may declare it, files of the predictor may lie beside the model, or its name may be
 one that only a predictor gives. Of any other model the numbers decide, those of all models of its
@@ -161,7 +161,7 @@ def written_by_toporank(text: str, file_format: str) -> bool:
 def _all_alike(text: str) -> bool:
     """Whether all atoms of a PDB file have one B factor.
 
-    That is so in most docked poses, and seen without parsing.
+    That is so in most docked poses, and needs no parsing.
     """
     values = set()
     for line in text.splitlines():

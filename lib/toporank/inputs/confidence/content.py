@@ -164,7 +164,7 @@ def _values_of(path: Path) -> Values:
 def _compact(value: Any) -> Any:
     """A matrix of JSON as an array, which takes an eighth of the memory.
 
-    Everything else as it is.
+    Everything else stays as it is.
     """
     if not (isinstance(value, list) and value and isinstance(value[0], list)):
         return value
@@ -212,7 +212,7 @@ class _NumbersOnly(pickle.Unpickler):
 def read_pickle(content: bytes) -> Values:
     """Return the arrays and numbers of a pickled dictionary, as AlphaFold 2 keeps its results.
 
-    Without other values.
+    It leaves out other values.
 
     Raises
     ------

@@ -115,7 +115,7 @@ class DecoyFile(NamedTuple):
 class Examined(NamedTuple):
     """A row and what the other models of its target are compared with.
 
-    The latter only where its pLDDT comes from B factors.
+    The latter is there only where its pLDDT comes from B factors.
 
     rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain,
     where nothing but the numbers says that they are pLDDT; otherwise empty.

@@ -1,6 +1,6 @@
 """HADDOCK's score and its terms.
 
-Of the header that CNS writes into a model, and of the tables of HADDOCK3.
+They come from the header that CNS writes into a model, and from the tables of HADDOCK3.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def of_tables(model: Path) -> Haddock | None:
 def _rows(table: ContentState) -> dict[str, dict[str, str]] | ConfidenceError:
     """The cells of a table by the path of the model, or why it cannot be used.
 
-    Parsed once in a process.
+    The table is parsed once in a process.
 
     The folder of each model is a key, too, without cells.
     """

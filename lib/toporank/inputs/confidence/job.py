@@ -96,7 +96,7 @@ def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
 def _several_poses(decoys: list[DecoyFile]) -> bool:
     """Whether models with the same B factors differ in more than a relaxation does.
 
-    Also where they cannot be compared any more.
+    It is true where they cannot be compared any more, too.
     """
     if len(decoys) < 2:
         return False
@@ -112,7 +112,7 @@ def _several_poses(decoys: list[DecoyFile]) -> bool:
 def displacement(first: Complex, second: Complex) -> float:
     """Return the RMSD in Å of the chain that moved most, with the largest chain superposed.
 
-    Of common CA atoms.
+    It counts CA atoms that both have.
 
     Over all chains it would be small where a small ligand moved on a large receptor. Infinite if
     the largest chain in common has fewer than three residues.

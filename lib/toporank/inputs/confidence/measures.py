@@ -35,7 +35,7 @@ def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
 def contact_plddt(plddt: np.ndarray, pairs: np.ndarray, interface: np.ndarray) -> float:
     """Mean pLDDT of the residues in contact.
 
-    Of those at the interface, int, shape (I,), without contacts.
+    Where there are no contacts, it is that of the interface, int, shape (I,).
     """
     return float(plddt[np.unique(pairs) if len(pairs) else interface].mean())
 
@@ -57,7 +57,7 @@ def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:
 
 
 def ipsae(pae: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """IpSAE (Dunbrack 2025, bioRxiv 2025.02.10.637595), in [0, 1]; the larger of both directions.
+    """ipSAE (Dunbrack 2025, bioRxiv 2025.02.10.637595), in [0, 1]; the larger of both directions.
 
     For each residue of one body the TM-score term is averaged over those residues of the other
     with PAE below 10 Å, d0 being that of a protein of their number; the best residue counts.
@@ -100,7 +100,7 @@ def tm_term(error: np.ndarray, d0: np.ndarray | float) -> np.ndarray:
 def tm_length(n: np.ndarray) -> np.ndarray:
     """d0 in Å of the TM-score for n residues (Zhang & Skolnick 2004).
 
-    As in ipSAE, of fewer than 27 that of 27.
+    Fewer than 27 residues count as 27, as in ipSAE.
     """
     return np.maximum(1.0, 1.24 * np.cbrt(np.maximum(n, 27) - 15.0) - 1.8)
 

@@ -131,7 +131,7 @@ class _Layout(NamedTuple):
 def _layouts(complex_: Complex, protein: np.ndarray) -> list[_Layout]:
     """Return the chains without a row for numbers that are left out.
 
-    Where numbers rise, those with such rows.
+    Where numbers rise, these chains have such rows.
     """
     chain_of = complex_.chain_of[protein]
     starts = np.flatnonzero(chain_of[1:] != chain_of[:-1]) + 1
@@ -217,7 +217,7 @@ def _most_alike(
 def _is_padded(pae: np.ndarray, n_rows: int) -> bool:
     """Whether just the further rows and columns of PAE hold one number.
 
-    So models of fixed length append.
+    Models of fixed length append such rows.
     """
     further = np.concatenate([pae[n_rows:].ravel(), pae[:, n_rows:].ravel()])
     return (

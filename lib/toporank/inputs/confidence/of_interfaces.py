@@ -113,7 +113,7 @@ def iptm_between_partners(
 ) -> tuple[dict[str, float | str], list[str]]:
     """`iptm_of` and, where it is known, `interface_iptm`, and why it is not known.
 
-    Empty where each predicted chain is one partner.
+    The reason is empty where each predicted chain is one partner.
 
     Of two partners the best pair of their chains counts; of several, the mean over those that
     touch.

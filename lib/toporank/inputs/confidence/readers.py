@@ -1,6 +1,6 @@
 """What the files of each predictor say of a model, in one form.
 
-A reader for each way of writing it.
+There is a reader for each way of writing it.
 
 A reader takes the files beside a model and puts what they say into a `PredictorOutput`.
 `inputs.predictors` says which readers a predictor has.
@@ -222,7 +222,7 @@ def token_plddt(files: SideFiles, output: PredictorOutput) -> None:
 
 
 def _pair_iptm(table: Any) -> IptmOfPairs:
-    """IpTM of pairs of chains, (C, C), nan where unknown, and their names where they are given.
+    """ipTM of pairs of chains, (C, C), nan where unknown, and their names where they are given.
 
     Predictors write a matrix; a table of tables by the places of chains (Boltz) or by their names;
     or a table by pairs of names (OpenFold3). None of anything else: few models need it.
@@ -263,7 +263,7 @@ def _iptm_by_pair_names(table: Values) -> IptmOfPairs:
 
 
 def _matrix_of_pairs(rows: Any) -> np.ndarray | None:
-    """IpTM as a square matrix; None where these are other numbers, or none."""
+    """ipTM as a square matrix; None where these are other numbers, or none."""
     try:
         matrix = array({"": rows}, "")
     except ConfidenceError:
@@ -359,7 +359,7 @@ def _table(values: Values, key: str) -> Values:
 def alphafold2_ranking(files: SideFiles, output: PredictorOutput) -> None:
     """Read `ranking_debug.json`.
 
-    Ranking confidence and, of multimers, ipTM of each model by its name.
+    It has the ranking confidence and, of multimers, ipTM of each model by its name.
     """
     ranking = _values(files.scores)
     name = _model_of_alphafold2(files)
@@ -371,7 +371,7 @@ def alphafold2_ranking(files: SideFiles, output: PredictorOutput) -> None:
 def _model_of_alphafold2(files: SideFiles) -> str:
     """The name of a model of AlphaFold 2.
 
-    Its own or, of `ranked_0`, by the order in `ranking_debug.json`.
+    It is its own name or, of `ranked_0`, the one that `ranking_debug.json` has in that place.
 
     Empty where there is no order. Raises ConfidenceError when the order ends before this model, or
     when it may be that of another run: of `a_ranked_0` and `b_ranked_1` only one can be meant.
@@ -423,7 +423,7 @@ def alphafold2_pae(files: SideFiles, output: PredictorOutput) -> None:
 def alphafold2_plddt(files: SideFiles, output: PredictorOutput) -> None:
     """Read `confidence_<name>.json`, as AlphaFold 2.3.2 and AlphaPulldown write it.
 
-    PLDDT of each residue.
+    It has the pLDDT of each residue.
     """
     path = file_called(files.folder, f"confidence_{_model_of_alphafold2(files)}.json")
     output.put_plddt(_values(path), path, "confidenceScore")

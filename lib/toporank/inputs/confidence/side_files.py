@@ -101,7 +101,7 @@ def haddock_tables(folder: Path) -> list[Path]:
 def _caprieval_steps(run: Path) -> list[Path]:
     """The `caprieval` steps of a run of HADDOCK3 in their order.
 
-    Such as `2_caprieval` and `10_caprieval`.
+    Their names are such as `2_caprieval` and `10_caprieval`.
     """
     steps = run.glob("[0-9]*_caprieval")
     return sorted(steps, key=lambda path: (int(path.name.partition("_")[0]), path.name))

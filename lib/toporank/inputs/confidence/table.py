@@ -82,7 +82,7 @@ LOWER_IS_BETTER = ("interface_pae", "haddock_score")
 def rows_to_show(rows: Iterable[Confidence]) -> list[Confidence]:
     """Return the rows that a table has.
 
-    All of them, or none if no predictor says anything of any decoy.
+    These are all of them, or none if no predictor says anything of any decoy.
     """
     rows = list(rows)
     return rows if any(row.status != NOTHING for row in rows) else []
@@ -91,7 +91,7 @@ def rows_to_show(rows: Iterable[Confidence]) -> list[Confidence]:
 def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
     """Write confidence.csv: the columns that have a value.
 
-    A header alone if there is nothing to say of any decoy.
+    It writes the header alone if there is nothing to say of any decoy.
     """
     rows = rows_to_show(rows)
     columns = []

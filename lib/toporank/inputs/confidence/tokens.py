@@ -54,7 +54,7 @@ class Placed(NamedTuple):
 class _Chain(NamedTuple):
     """A chain of a predictor. name : in the model. tokens, atoms : its places, int.
 
-    Atoms None where not output.
+    atoms : None where they are not written.
     """
 
     name: str
@@ -183,7 +183,7 @@ def shifted_b_factors(
 def _layouts(complex_: Complex) -> Iterator[np.ndarray]:
     """Tokens of each residue, shape (R,): one.
 
-    One, or one for each heavy atom of what is not standard; of proteins.
+    There is one, or one for each heavy atom of a residue that is not standard.
     """
     atoms = np.diff(complex_.without_hydrogens().atom_slices)
     standard = np.isin(complex_.names, [*STANDARD, *NUCLEOTIDES])
@@ -390,7 +390,7 @@ def _tokens_of_chain(
 ) -> np.ndarray | None:
     """The first token of each residue of a chain, by its number.
 
-    By its place where the chain was numbered anew.
+    Where the chain was numbered anew, the place counts.
 
     None where a protein residue has none. numbers : of all tokens. any_numbers : whether the new
     numbers may leave out some and have insertion codes; otherwise all differ from the old ones by

@@ -39,7 +39,7 @@ vectorised = functools.partial(compilation.compiled, fastmath=REORDERING)
 def can_loop(x: Tensor) -> bool:
     """Return whether the loops can compute with `x`.
 
-    On a CPU, not in fewer bits, not inside `torch.compile`.
+    They can on a CPU, but not in fewer bits and not inside `torch.compile`.
     """
     if torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
         return False
@@ -308,7 +308,7 @@ def _tiles(n_edges: int) -> list[slice]:
 def _score(
     source_of, destination_of, source, destination, product, att, score, positive
 ):
-    """Score and positive are written: att · leaky(z) and whether z > 0."""
+    """score and positive are written: att · leaky(z) and whether z > 0."""
     heads, width = att.shape
     slope = att.dtype.type(NEGATIVE_SLOPE)
     zero = slope - slope
@@ -339,7 +339,7 @@ def _subtract_largest(start, score):
 def _gather(source_of, start, source, alpha, keep, out):
     """alpha, in: exp of scores.
 
-    Out: their share of the sum of a node. out : what nodes gather, is written.
+    out : their share of the sum of a node. out : what nodes gather, is written.
     """
     heads, width = source.shape[1:]
     total, gathered = np.empty(heads, source.dtype), np.empty(width, source.dtype)
@@ -404,7 +404,7 @@ def _scatter(
     d_att,
     u,
 ):
-    """U is written.
+    """u is written.
 
     Added: to d_source its gradient, to d_destination u, to d_att the part of the sources.
     """

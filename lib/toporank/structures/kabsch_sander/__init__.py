@@ -1,6 +1,6 @@
 """Secondary structure, backbone angles and accessible surface, as DSSP defines them.
 
-Compiled with numba.
+numba compiles it.
 
 Written from the publications: Kabsch & Sander 1983 (Biopolymers 22:2577) for hydrogen bonds, states
 and radii, Shrake & Rupley 1973 (J. Mol. Biol. 79:351) for the surface. Where these leave a choice,

@@ -78,7 +78,7 @@ def bend(a, b, c):
 def segments(backbone, chain):
     """int, shape (n,): rises by one wherever a residue is not joined to the one before. chain.
 
-    Int, shape (n,).
+    chain : int, shape (n,).
     """
     segment = np.zeros(len(chain), np.int64)
     for i in range(1, len(chain)):
@@ -125,7 +125,7 @@ def hydrogens(backbone, segment):
 def energy(donor, hydrogen, acceptor):
     """kcal/mol of the bond from N–H of one residue to C=O of another.
 
-    To three decimals, as DSSP keeps it.
+    It has three decimals, as DSSP keeps it.
     """
     # E = 332 · 0.42 · 0.20 · (1/r(ON) + 1/r(CH) − 1/r(OH) − 1/r(CN)): Coulomb's law between the
     # partial charges ±0.42 e of C=O and ±0.20 e of N–H (Kabsch & Sander 1983, eq. 1). Below 0.5 Å
@@ -144,7 +144,7 @@ def energy(donor, hydrogen, acceptor):
 def neighbours(backbone):
     """Pairs i < j of residues whose CA are closer than `REACH`, shape (m, 2), in order.
 
-    By plain search.
+    It searches all pairs.
     """
     x, y, z = (
         backbone[:, CA, 0].copy(),

@@ -1,6 +1,6 @@
 """Accessible surface of residues by points on spheres (Shrake & Rupley 1973).
 
-With the radii of Kabsch & Sander.
+The radii are those of Kabsch & Sander.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _bounds(xyz, reach, start):
 def _free_points(centre, reach, sphere, near, count):
     """How many points of a sphere of radius `reach` are in none of the balls near[:count].
 
-    Centre, squared radius.
+    A ball is its centre and its squared radius.
     """
     free, last = 0, 0
     for p in range(len(sphere)):

@@ -59,7 +59,7 @@ def bridge(acceptors, segment, i, j):
 def ladders(acceptors, segment, pairs):
     """Runs of bridges, int, shape (m, 6).
 
-    Kind, bridges, first and last residue of one side and of the other.
+    A row is kind, bridges, and first and last residue of one side and of the other.
     """
     runs, count = np.empty((len(pairs), 6), np.int64), 0
     for m in range(len(pairs)):
@@ -146,7 +146,7 @@ def mark_strands(state, runs):
 def turn_starts(acceptors, segment):
     """bool, shape (3, n).
 
-    Whether a turn of 3, 4 or 5 residues starts: N–H of i + 3, 4, 5 bound to C=O of i.
+    A turn of 3, 4 or 5 residues starts where N–H of i + 3, 4, 5 is bound to C=O of i.
     """
     starts = np.zeros((3, len(segment)), np.bool_)
     for length in range(3, 6):
