@@ -58,7 +58,7 @@ PAIR_CURVES = [
     Curve(weights={"pdockq2": 3.01542}, constant=-1.46668),
 ]
 """One for each measure of a pair of chains, fitted once to 10,000 AlphaFold-Multimer models of 500
-dimers.
+dimers (benchmarks/pair_curves.py).
 """
 
 Similarity = Mapping[tuple[str, str], np.ndarray]
