@@ -1,1 +1,1 @@
-"""A scorer: networks, judge and training vectors in one folder, and its prediction for decoys."""
+"""A scorer: networks and judge in one folder, and its prediction for decoys."""

@@ -1,8 +1,8 @@
 """The judge: from the values of the witnesses for a model to the DockQ to expect of it.
 
 Two witnesses look at one model. The *networks* predict its DockQ, and curves turn the *confidence*
-of its predictor into DockQ. Its quality q is the mean of both; a witness that is missing does not
-count. The *other models* of the target are the third witness: they vote by the contacts that they
+of its predictor into DockQ. Its quality q is the weighted mean of both; a witness that is missing
+does not count. The *other models* of the target are the third witness: they vote by the contacts that they
 share with it.
 
 If one of n models is right, it is model j with a probability p_j that grows with its quality. How
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 OF_RESIDUES = ("contact_plddt", "pdockq")
 """Measures of confidence with one curve for both: every model that has pLDDT has both."""
+WEIGHTS = {"network": 1.0, "confidence": 1.0}
+"""Of the witnesses that look at one model: equal ones carry over best (docs/scorer.md)."""
 OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
 """Measures of confidence with a curve each, because any of them may be missing."""
 REMEDY = "delete it, then the networks alone give the score, or restore the folder of the scorer"
@@ -181,6 +183,7 @@ class Judge(Section):
 
     Attributes
     ----------
+    weights : of the witnesses that look at one model, by name
     temperature, consensus : t and u of the formulas above
     of_residues, of_pairs : curves of confidence; the mean of all that are known counts, then the
         mean of both kinds
@@ -199,6 +202,7 @@ class Judge(Section):
     """
 
     format: Literal[1] = 1
+    weights: dict[str, Weight] = Field(WEIGHTS, min_length=1, max_length=8)
     temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     consensus: Weight
     of_residues: list[Curve] = Field(max_length=8)
@@ -228,10 +232,12 @@ class Judge(Section):
 
         Parameters
         ----------
-        witnesses : DockQ by each witness that looks at one model, (n,) each, nan where unknown
+        witnesses : DockQ by each witness that looks at one model, (n,) each, nan where unknown;
+            their names are keys of `weights`
         similarity : rows of the similarity matrix, shape (n,) each; none for a single model
         """
-        quality = _mean_of_known([*witnesses.values()])
+        weights = [self.weights[name] for name in witnesses]
+        quality = _mean_of_known([*witnesses.values()], weights)
         n = len(quality)
         if n < 2:
             return Standing(
@@ -265,11 +271,14 @@ class Judge(Section):
         )
 
 
-def _mean_of_known(values: Sequence[Floats]) -> Floats:
-    """Of arrays of shape (n,), without the nan in them; nan where all are."""
+def _mean_of_known(
+    values: Sequence[Floats], weights: Sequence[float] | None = None
+) -> Floats:
+    """Weighted mean of arrays of shape (n,), without the nan in them; nan where all are."""
     stacked = np.array(values, dtype=np.float64)
-    known = (~np.isnan(stacked)).sum(axis=0)
-    total = np.nansum(stacked, axis=0)
+    weight = np.ones(len(stacked)) if weights is None else np.array(weights)
+    known = weight @ ~np.isnan(stacked)
+    total = weight @ np.nan_to_num(stacked)
     return np.divide(total, known, out=np.full(total.shape, np.nan), where=known > 0)
 
 

@@ -24,7 +24,6 @@ from toporank.scorer.manifest import (
     ENSEMBLE,
     JUDGE,
     MANIFEST,
-    VECTORS,
     seal,
 )
 from toporank.scorer.prediction import KEY
@@ -97,7 +96,7 @@ def make_scorer(evidence: Evidence, out: Path, *, made: Collection[str] = ()) ->
             f"no decoy is of the group {', '.join(map(repr, unknown))}",
             remedy=f"`training.scorer` names groups of the labels: {', '.join(groups)}",
         )
-    for name in (MANIFEST, JUDGE, VECTORS):
+    for name in (MANIFEST, JUDGE):
         (out / name).unlink(missing_ok=True)
     shutil.rmtree(out / ENSEMBLE, ignore_errors=True)
     for name, content in evidence.networks.items():

@@ -29,11 +29,8 @@ SUFFIXES = (".safetensors", ".ckpt")
 ENSEMBLE = "ensemble"
 """Folder of the checkpoints whose spread is reported."""
 JUDGE = "judge.json"
+"""A scorer may lack it."""
 NO_JUDGE = "its networks alone give the score, without intervals and domain"
-VECTORS = "training_vectors.safetensors"
-"""Of older scorers; nothing reads it."""
-OPTIONAL = (JUDGE, VECTORS)
-"""Files that a scorer may lack."""
 MAKE = "restore the folder from where the scorer came from, or make the scorer again"
 MOST_FILES = 1000
 """That scorer.json lists at most."""
@@ -102,7 +99,7 @@ class Parts(NamedTuple):
     Attributes
     ----------
     mean : whether the score is the mean of the members
-    files : all of them, those of `OPTIONAL` only where they exist
+    files : all of them, the judge only where it exists
     manifest : None without scorer.json
     """
 
@@ -174,7 +171,7 @@ def _listed(folder: Path, manifest: Manifest) -> Parts:
     files = [
         name
         for name in manifest.files
-        if name not in OPTIONAL or (folder / name).exists()
+        if name != JUDGE or (folder / name).exists()
     ]
     return Parts(
         folder=folder,
@@ -191,7 +188,7 @@ def _unlisted(folder: Path) -> Parts:
     checkpoint = CHECKPOINT if (folder / CHECKPOINT).exists() else TRAINED
     paths = sorted((folder / ENSEMBLE).glob("*"))
     members = [f"{ENSEMBLE}/{path.name}" for path in paths if path.suffix in SUFFIXES]
-    further = [name for name in OPTIONAL if (folder / name).exists()]
+    further = [JUDGE] if (folder / JUDGE).exists() else []
     files = [checkpoint, *members, *further]
     return Parts(folder, checkpoint, members, mean=False, files=files)
 
@@ -221,7 +218,7 @@ def check_files(parts: Parts, digests: Mapping[str, str]) -> None:
 
     Parameters
     ----------
-    parts : files of `OPTIONAL` may be missing, but none may come from elsewhere
+    parts : the judge may be missing, but it may not come from elsewhere
     digests : SHA-256 of the files
 
     Raises
@@ -239,13 +236,13 @@ def check_files(parts: Parts, digests: Mapping[str, str]) -> None:
                 where=parts.folder / name,
                 remedy=MAKE,
             )
-    for name in OPTIONAL:
-        if name not in listed and (parts.folder / name).exists():
-            raise CheckpointError(
-                f"it is not part of the scorer that {MANIFEST} describes",
-                where=parts.folder / name,
-                remedy="move it to another folder",
-            )
+    judge = parts.folder / JUDGE
+    if JUDGE not in listed and judge.exists():
+        raise CheckpointError(
+            f"it is not part of the scorer that {MANIFEST} describes",
+            where=judge,
+            remedy="move it to another folder",
+        )
 
 
 def digests_of(parts: Parts) -> dict[str, str]:

@@ -140,6 +140,10 @@ def test_models_stand_as_the_formulas_say():
     )
     alone = JUDGE.standing({"network": network[:1], "confidence": confidence[:1]}, ())
     assert (alone.level.tolist(), alone.above.tolist()) == ([0.5], [0.0])
+    weighted = JUDGE.model_copy(update={"weights": {"network": 3, "confidence": 1}})
+    for first, level in ((0.6, 0.45), (np.nan, 0.4)):
+        witnesses = {"network": network[:1], "confidence": np.array([first])}
+        assert weighted.standing(witnesses, ()).level.tolist() == pytest.approx([level])
 
 
 def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_which_no_other_agrees():

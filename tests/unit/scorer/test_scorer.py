@@ -13,7 +13,7 @@ import pytest
 from described_checkpoint import write_description
 from toporank.errors import CheckpointError, TopoRankError
 from toporank.layout import repository
-from toporank.scorer.manifest import JUDGE, MANIFEST, VECTORS, read_manifest, seal
+from toporank.scorer.manifest import JUDGE, MANIFEST, read_manifest, seal
 from toporank.scorer.scorer import Scorer, files_of
 
 SHIPPED = repository() / "resources/scorer"
@@ -152,7 +152,6 @@ def test_a_manifest_that_another_hand_wrote_is_refused(folder):
 
 
 def test_a_scorer_without_its_judge_says_so(folder):
-    (folder / VECTORS).unlink()
     assert Scorer.open(folder).missing == ""
     (folder / JUDGE).unlink()
     missing = Scorer.open(folder).missing
