@@ -283,14 +283,8 @@ def summarise(
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame(
-    ...     {
-    ...         "target": ["1ABC"] * 3,
-    ...         "decoy": ["a", "b", "c"],
-    ...         "dockq": [0.7, 0.3, 0.1],
-    ...         "pred_dockq": [0.5, 0.6, 0.2],
-    ...     }
-    ... )
+    >>> rows = [("1ABC", "a", 0.7, 0.5), ("1ABC", "b", 0.3, 0.6)]
+    >>> table = pd.DataFrame(rows, columns=["target", "decoy", "dockq", "pred_dockq"])
     >>> loss = summarise(table, n_bootstrap=0)["per_target"]["ranking_loss"]
     >>> round(loss["mean"], 2), loss["n_targets"]
     (0.4, 1)

@@ -132,9 +132,8 @@ def ca_cutoff_interface(parameters: CaCutoff, complex_: Complex) -> Interface:
     Examples
     --------
     >>> from toporank.layout import repository
-    >>> example = repository() / "resources/example"
     >>> from toporank.structures.read import read_complex
-    >>> complex_ = read_complex(example / "decoys/1PPE/near1.pdb.gz")
+    >>> complex_ = read_complex(repository() / "resources/example/decoys/1PPE/near1.pdb.gz")
     >>> interface = ca_cutoff_interface(CaCutoff(), complex_)
     >>> len(interface.index), str(complex_.residues[interface.index[0]])
     (58, 'A:39')

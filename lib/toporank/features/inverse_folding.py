@@ -93,7 +93,7 @@ def folding(complex_: Complex, residues: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     complex_ : Complex
-    residues : int, shape (N,), the interface
+    residues : int, shape (N,), of the interface
 
     Returns
     -------

@@ -2,8 +2,8 @@
 
 Two witnesses look at one model. The *networks* predict its DockQ, and curves turn the *confidence*
 of its predictor into DockQ. Its quality q is the weighted mean of both; a witness that is missing
-does not count. The *other models* of the target are the third witness: they vote by the contacts that they
-share with it.
+does not count. The *other models* of the target are the third witness: they vote by the contacts
+that they share with it.
 
 If one of n models is right, it is model j with a probability p_j that grows with its quality. How
 right model i is then follows from how similar it is to each, and similarity to itself is 1. So the

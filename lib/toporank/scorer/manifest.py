@@ -169,9 +169,7 @@ def _from_archive(archive: Path) -> Path:
 
 def _listed(folder: Path, manifest: Manifest) -> Parts:
     files = [
-        name
-        for name in manifest.files
-        if name != JUDGE or (folder / name).exists()
+        name for name in manifest.files if name != JUDGE or (folder / name).exists()
     ]
     return Parts(
         folder=folder,

@@ -29,7 +29,7 @@ from toporank.building.chunks.plan import (
     read_chunk,
     read_current,
 )
-from toporank.code import LIBRARY, code_of
+from toporank.code import LIBRARY, ROOMS, code_of
 from toporank.features.registry import canonical
 from toporank.files.atomic import sha256
 from toporank.inputs.confidence import side_files as confidence_files
@@ -37,16 +37,7 @@ from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.selection import CHECKPOINT_OF
 from toporank.scorer.scorer import files_of
 
-CODE_OF_STEPS = (
-    "structures",
-    "comparing",
-    "inputs",
-    "building",
-    "learning",
-    "scorer",
-    "ranking",
-    "report",
-)
+CODE_OF_STEPS = ("structures", *ROOMS, "report")
 """The rooms that steps after the graphs use, each with all before it. Changed features show in the
 graphs.
 """
