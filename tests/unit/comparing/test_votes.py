@@ -69,6 +69,29 @@ def test_of_several_contacts_of_a_residue_it_is_the_mean():
     assert found["d1"] == {"A:52A": 1.0, "B:1": 1.0}
 
 
+def test_a_residue_that_only_shorter_models_have_is_the_same_residue_in_them():
+    """A:50 is in two models and not in the third, whose chain A is the longest."""
+
+    def decoy(numbers: list[int], touching: int) -> bytes:
+        ids = [*(["A", number, ""] for number in numbers), ["B", 1, ""]]
+        n = len(ids)
+        tensors = {
+            "residues": np.frombuffer(json.dumps(ids).encode(), np.uint8),
+            "letters": np.array(
+                [ord("ARNDCQEGHIKLMFPSTWYV"[i % 20]) for _, i, _ in ids], np.uint8
+            ),
+            "ca": np.zeros((n, 3), np.float32),
+            "interface": np.ones(n, bool),
+            "contacts": np.array([(numbers.index(touching), n - 1)], np.int32),
+        }
+        return safetensors.numpy.save(tensors)
+
+    shorter = decoy([*range(1, 20), 50], 50)
+    found = agreement(decoy([*range(1, 40)], 5), shorter, shorter)
+    assert found["d1"]["A:50"] == found["d2"]["A:50"] == 0.5
+    assert found["d0"]["A:5"] == 0.0
+
+
 @settings(max_examples=30)
 @given(SETS)
 def test_what_contacts_share_is_what_can_be_counted(sets):
