@@ -155,7 +155,7 @@ def _row(
     row = row._replace(path=plan.path, model=plan.model, joined=plan.joined)
     if fate is None:
         return row._replace(
-            status=Status.NOT_BUILT, reason="not of the targets asked for"
+            status=Status.NOT_BUILT, reason="its target was not requested"
         )
     status, stage, reason = _verdict(fate, plan)
     return row._replace(

@@ -97,8 +97,8 @@ def _parted_antibody(
         better = [partner_name(pair), partner_name(rest), *others]
         return (
             f"{partner_name(pair[:1])} and {partner_name(pair[1:])} look like one antibody, but "
-            f"{':'.join(partners)} parts them: say partners={':'.join(filter(None, better))}, or "
-            "scores are of their contacts, too"
+            f"are different partners in {':'.join(partners)}, so scores count the contacts between "
+            f"them: say partners={':'.join(filter(None, better))}"
         )
     return ""
 
@@ -121,7 +121,7 @@ def _differing_partners(rows: list[InterfaceRow]) -> str:
                 return (
                     f"models have different partners, {models[one]} {one} and {models[other]} "
                     f"{other} by the chains of the target, and scores of different interfaces: "
-                    "call the copies of a chain alike in all models"
+                    "give each copy of a chain the same name in all models"
                 )
     return ""
 

@@ -154,7 +154,7 @@ def test_a_decoy_that_was_not_asked_for_says_so():
     (row,) = coverage_table(planned(("A", "d")), [], labels())
     assert (row.status, row.reason) == (
         Status.NOT_BUILT,
-        "not of the targets asked for",
+        "its target was not requested",
     )
 
 

@@ -190,10 +190,10 @@ def test_two_chains_of_an_antibody_that_are_not_one_partner_need_no_hint():
 @pytest.mark.parametrize(
     ("partners", "domains", "said"),
     [
-        ("A+B_C", {"A": "H", "C": "L"}, "A and C look like one antibody, but A+B:C parts them: say partners=A+C:B, or"),
+        ("A+B_C", {"A": "H", "C": "L"}, "A and C look like one antibody, but are different partners in A+B:C, so scores count the contacts between them: say partners=A+C:B"),
         ("A+B_C", {"A": "a", "C": "b"}, "A and C look like one antibody"),
-        ("A+B_H_L", {"H": "H", "L": "L"}, "H and L look like one antibody, but A+B:H:L parts them: say partners=H+L:A"),
-        ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but A+H:B+L parts them: say partners=H+L:A"),
+        ("A+B_H_L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+B:H:L, so scores count the contacts between them: say partners=H+L:A"),
+        ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+H:B+L, so scores count the contacts between them: say partners=H+L:A"),
         ("A_H+L", {"H": "H", "L": "L"}, ""),
         ("A+B_C", {"A": "N", "C": "H"}, ""),  # two heavy chains
         # a chain with both domains needs no other

@@ -55,8 +55,8 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
         "--targets", choices=[BY_SEQUENCE, BY_FOLDER], default=BY_SEQUENCE, help=what
     )
     decides = (
-        "what the ranking is sorted by: complex (the default), its worst interface, or the mean "
-        "of all"
+        "rank by the score of the complex (the default), by its worst interface, or by the mean "
+        "of its interfaces"
     )
     parser.add_argument("--rank-by", choices=get_args(RankBy), help=decides)
     of_b = "whether the B factors of the models are pLDDT (decided by the files and their numbers)"
