@@ -180,6 +180,6 @@ def score(args: argparse.Namespace) -> int:
         ) as bar:
             results = score_folder(config, models, out / STORE, workers, bar.update)
         results.write(out)
-    lines, scored = answer(out, models.name)
+    lines, scored = answer(out, models.name, models.notes)
     print("\n".join([*about_scorer(args.scorer), *lines]))
     return 0 if scored else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,16 @@ def about_scorer(path: Path | None) -> list[str]:
     return [line for line in (scorer.missing, scorer.toy) if line]
 
 
-def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
+def answer(
+    out: Path, dataset: str, printed: Collection[str] = ()
+) -> tuple[list[str], bool]:
     """Return the lines about a scored data set, and whether any model has a score.
 
     Parameters
     ----------
     out : the folder of the results
     dataset : its name
+    printed : sentences that were printed before, such as `1WEJ: A and B are an antibody`
     """
     scored = ScoredFolder(
         out / layout.MODEL_TABLE.format(dataset=dataset).rpartition("/")[0]
@@ -47,7 +51,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     lines: list[str] = []
     if len(targets) <= IN_DETAIL:
         for row in targets.itertuples():
-            lines += _in_detail(row, best.loc[row.target])
+            lines += _in_detail(row, best.loc[row.target], printed)
     else:
         for row in targets.head(LISTED).itertuples():
             lines.append(f"{row.target}: {_in_short(row, best.loc[row.target])}")
@@ -68,7 +72,7 @@ def answer(out: Path, dataset: str) -> tuple[list[str], bool]:
     return lines, bool(targets["dockq"].notna().any())
 
 
-def _in_detail(row: Any, best: pd.Series) -> list[str]:
+def _in_detail(row: Any, best: pd.Series, printed: Collection[str]) -> list[str]:
     lines = [f"{row.target}: {_in_short(row, best)}"]
     if row.best:
         lines.append(f"  file: {row.file}")
@@ -77,7 +81,8 @@ def _in_detail(row: Any, best: pd.Series) -> list[str]:
             f"  DockQ is about the weakest of its interfaces, {row.weakest_interface}"
         )
     sentences = [*row.caveats.split(BETWEEN), *row.notes.split(BETWEEN)]
-    lines += [f"  {sentence}" for sentence in sentences if sentence]
+    new = [text for text in sentences if f"{row.target}: {text}" not in printed]
+    lines += [f"  {text}" for text in new if text]
     if not row.best and best["reason"]:
         lines.append(f"  {best['decoy']}: {best['reason']}")
     return lines
