@@ -33,6 +33,7 @@ from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets
 from toporank.ranking.tables import ScoredModels
+from toporank.structures.identity import DecoyKey
 
 OVERRULE = "--targets folder keeps to the folders"
 
@@ -106,12 +107,14 @@ class Results(ScoredModels):
         self.write_tables(folder)
         write_page(self, folder)
 
-    def show(self, target: str = "", height: int = 900) -> Page:
+    def show(self, name: str = "", height: int = 900) -> Page:
         """Return the page for a notebook: structure in 3-D, contact map, PAE and the tables.
 
         Parameters
         ----------
-        target : whose row is open, by default the most promising one
+        name : of the model to draw, as in `models`, or of the target whose row is open; by default
+            the most promising target and its best model. Models of two targets may have one name:
+            `TARGET/MODEL` is one of them
         height : of the page in the notebook, in pixels
 
         Returns
@@ -120,14 +123,14 @@ class Results(ScoredModels):
 
         Raises
         ------
-        ValueError : there is no such target
+        ValueError : no target or model has that name, or models of several targets have it
 
         Examples
         --------
         >>> import toporank
         >>> from toporank.layout import repository
         >>> results = toporank.score(repository() / "resources/example/colabfold")
-        >>> "believe" in results.show(height=600).html
+        >>> "believe" in results.show(results.models["decoy"][1], height=600).html
         True
         """
         from toporank.report.page import render
@@ -139,11 +142,29 @@ class Results(ScoredModels):
             table = Path(folder, layout.MODEL_TABLE.format(dataset=self.name))
             page = render(
                 ScoredFolder(table.parent, self.scorer),
-                target,
+                self._named(name),
                 linked=False,  # the folder goes
                 drawings=Drawings(self.store, self.target_results),
             )
             return Page(page, height)
+
+    def _named(self, name: str) -> DecoyKey:
+        """Target and model of that name; the model is empty where it is the name of a target."""
+        if not name or name in set(self.models["target"]):
+            return name, ""
+        full_names = self.models["target"] + "/" + self.models["decoy"]
+        named = self.models[(self.models["decoy"] == name) | (full_names == name)]
+        if named.empty:
+            raise ValueError(
+                f"no target or model is called {name!r}; `models` has their names"
+            )
+        if len(named) > 1:
+            targets = ", ".join(named["target"].head(3))
+            raise ValueError(
+                f"{len(named)} targets have a model {name!r} ({targets} …): say TARGET/{name}"
+            )
+        target, decoy = named[["target", "decoy"]].iloc[0]
+        return target, decoy
 
 
 @dataclass

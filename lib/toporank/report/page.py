@@ -35,7 +35,7 @@ from toporank.scorer.embeddings import principal_places
 from toporank.scorer.interaction import interaction_sentence
 from toporank.scorer.prediction import LEVEL
 from toporank.scorer.scorer import Scorer
-from toporank.structures.identity import Status
+from toporank.structures.identity import DecoyKey, Status
 
 FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
 """Models of a map."""
@@ -123,14 +123,15 @@ def write_page_of(
 
 def render(
     scored: ScoredFolder,
-    opened: str = "",
+    opened: DecoyKey = ("", ""),
     *,
     linked: bool = True,
     drawings: structures.Drawings | None = None,
 ) -> str:
     """Return the page as HTML that loads nothing; the same tables give the same bytes.
 
-    opened : target whose row is open, by default the most promising one.
+    opened : target whose row is open, by default the most promising one, and which of its models
+        is drawn, by default the best.
     linked : names of models are links to their files, from the folder of the page.
     drawings : of models that were drawn before, and will be kept.
     """
@@ -165,19 +166,19 @@ def environment() -> Environment:
 
 def content(
     scored: ScoredFolder,
-    opened: str = "",
+    opened: DecoyKey = ("", ""),
     linked: bool = True,
     drawings: structures.Drawings | None = None,
 ) -> dict[str, Any]:
     """Return what the template shows."""
     targets, models = scored.targets, scored.models
     order = targets["target"].tolist()
-    shown = structures.embedded(scored, order, drawings=drawings)
+    shown = structures.embedded(scored, order, drawings=drawings, named=opened)
     is_calibrated = (
         targets["p_acceptable"].notna().any() or targets["dockq"].isna().all()
     )
     data = data_for_script(scored, shown, linked)
-    data["open"] = order.index(opened) if opened else 0
+    data["open"] = order.index(opened[0]) if opened[0] else 0
     return {
         "title": scored.name,
         "summary": summary(targets),

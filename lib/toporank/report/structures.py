@@ -181,21 +181,23 @@ def file_to_show(folder: Path, row: Any) -> Path:
 
 
 def best_distinct(
-    models: pd.DataFrame, most: int = MOST
+    models: pd.DataFrame, most: int = MOST, named: DecoyKey = ("", "")
 ) -> dict[str, list[tuple[int, Any]]]:
     """Return target → its models that are looked at, with their places among its rows.
 
-    They are the best that have a score, without copies.
+    They are the best that have a score, without copies; the one that was named comes first.
 
     Graphs of another pipeline have no structure and are left out.
 
-    models : as `ScoredFolder.models`
+    models : as `ScoredFolder.models`. named : target and name of a further one
     """
     places = models.groupby("target", sort=False).cumcount()
     are_shown = models["dockq"].notna() & (models["duplicate_of"] == "")
     are_shown &= ~models["path"].str.endswith(SUFFIX)
     shown = models[are_shown]
-    shown = shown[shown.groupby("target", sort=False).cumcount() < most]
+    is_first = shown.groupby("target", sort=False).cumcount() < most
+    is_named = (shown["target"] == named[0]) & (shown["decoy"] == named[1])
+    shown = pd.concat([shown[is_named], shown[is_first & ~is_named]])
     best: dict[str, list[tuple[int, Any]]] = {
         target: [] for target in models["target"].unique()
     }
@@ -209,16 +211,18 @@ def embedded(
     order: Iterable[str],
     budget: int = BUDGET,
     drawings: Drawings | None = None,
+    named: DecoyKey = ("", ""),
 ) -> dict[str, list[Shown]]:
     """Return target → its models to show.
 
-    The best of each target comes first, in the given order, then the second and so on.
+    The best of each target comes first, in the given order, then the second and so on. Of its
+    target, the model that was named comes before the best.
 
     The page holds at most `budget` characters of them: a model for which there is no room is left
     out, as is one whose file is gone, or has changed into something that cannot be read.
     """
     most = MOST if scored.models["target"].nunique() < MANY_TARGETS else 1
-    best = best_distinct(scored.models, most)
+    best = best_distinct(scored.models, most, named)
     keys = []
     for target, rows in best.items():
         keys += [(target, row.decoy) for _, row in rows]
@@ -232,7 +236,7 @@ def embedded(
         of_targets[target] = _of_target(scored, best[target], drawings, read_rows)
     shown: dict[str, list[Shown]] = {}
     n_in_vain = 0
-    for _ in range(most):
+    for _ in range(max(map(len, best.values()), default=0)):
         for target, models in of_targets.items():
             model = next(models, None)
             if model is None:

@@ -4,7 +4,9 @@ is touched.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -156,6 +158,24 @@ def test_results_are_written_as_the_command_writes_them(mixed, of_command, tmp_p
         path = pattern.format(dataset=mixed.name)
         assert (tmp_path / path).read_bytes() == (of_command[1] / path).read_bytes()
     assert (tmp_path / layout.SCORE_REPORT.format(dataset=mixed.name)).exists()
+
+
+def test_a_notebook_shows_the_model_or_the_target_that_is_named(mixed):
+    results = toporank.score(mixed)
+    scored = results.models[results.models["dockq"].notna()]
+    for target, decoy in scored[["target", "decoy"]].itertuples(index=False):
+        for name in (decoy, f"{target}/{decoy}"):
+            data = _data_of(results.show(name).html)
+            assert data["targets"]["target"][data["open"]] == target
+            place = data["structures"][target][0]["i"]
+            assert data["models"][data["open"]]["decoy"][place] == decoy
+    with pytest.raises(ValueError, match=r"no target or model is called 'elsewhere'"):
+        results.show("elsewhere")
+
+
+def _data_of(page: str) -> dict:
+    (text,) = re.findall(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    return json.loads(text)
 
 
 def test_vectors_are_those_of_the_command(mixed, of_command):

@@ -420,7 +420,7 @@ def test_rows_of_a_large_table_follow_when_they_are_needed(browser, tmp_path):
 
 def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
     root = write_answer(tmp_path, MANY)
-    frame = Page(render(open_folder(root), "T4", linked=False), 700)._repr_html_()
+    frame = Page(render(open_folder(root), ("T4", ""), linked=False), 700)._repr_html_()
     (tmp_path / "notebook.html").write_text(
         f"<!DOCTYPE html><meta charset=utf-8>{frame}"
     )
@@ -444,7 +444,7 @@ def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
         == 0
     )
     with pytest.raises(ValueError, match="T99"):
-        render(open_folder(root), "T99")
+        render(open_folder(root), ("T99", ""))
 
 
 def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(
