@@ -15,6 +15,7 @@ from toporank.inputs import natives
 from toporank.inputs.folders import find_decoys
 from toporank.inputs.labels import (
     Label,
+    check_unambiguous,
     label_problems,
     read_labels,
     read_split_labels,
@@ -376,3 +377,9 @@ def test_the_target_like_a_native_is_looked_for_until_there_is_one(monkeypatch):
         "other_a.pdb belongs to no target, did you mean model_b? (3 natives"
     )
     assert compared == ["other_a"]  # each takes as long as there are targets
+
+
+def test_a_label_that_may_mean_several_files_is_refused_and_no_other():
+    check_unambiguous(PLAIN, {("T1", "c")})
+    with pytest.raises(ConfigError, match="label of T2/b may mean several files"):
+        check_unambiguous(PLAIN, {("T2", "b")})
