@@ -1,8 +1,7 @@
 """The programs whose output TopoRank knows: how they name files, and what reads them.
 
-To add a predictor, write a reader in `confidence.readers` where none fits, and a row in
-`PREDICTORS`. `LAYOUTS` names the program of models without such files, by their paths;
-`of_interfaces.PROTEINS_ONLY` has the programs that predict proteins alone.
+To add a program, write an entry of `PROGRAMS`, and a reader in `confidence.readers` where none
+fits.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import itertools
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,64 +21,91 @@ from toporank.inputs.folders import COLABFOLD
 from toporank.structures.identity import Decoy, split_suffix
 
 
-class Predictor(NamedTuple):
-    """One way in which a predictor names the files of a model; a predictor may have several.
+class SideFileNames(NamedTuple):
+    """One way in which a program names the files of a model; a program may have several.
 
     Attributes
     ----------
-    name : of the predictor
     model : pattern that the file name of a model, without its ending, must match as a whole
     scores, pae, plddt : names of the files beside it, best first. `{group}` is a named group of
         `model`, `{stem}` the whole name. A file that has everything is listed under `scores`.
-    readers : run in this order; a later one overwrites an earlier one
-    needs_scores : whether a model is of this predictor only where a file of `scores` exists
+    needs_scores : whether a model is of this program only where a file of `scores` exists
     """
 
-    name: str
     model: re.Pattern[str]
-    readers: tuple[Reader, ...]
     scores: tuple[str, ...]
     pae: tuple[str, ...] = ()
     plddt: tuple[str, ...] = ()
     needs_scores: bool = False
 
 
-ALPHAFOLD3_READERS = (
-    readers.scores_of_json("ranking_score", "chain_pair_iptm"),
-    readers.pae_matrix("pae"),
-    readers.atom_plddt("atom_plddts"),
-)
-OPENFOLD3_READERS = (
-    readers.scores_of_json("sample_ranking_score", "chain_pair_iptm"),
-    readers.openfold3_pae,
-    readers.atom_plddt("plddt"),
-)
-BOLTZ_READERS = (
-    readers.scores_of_json("confidence_score", "pair_chains_iptm"),
-    readers.boltz_service,
-    readers.pae_matrix("pae"),
-    readers.token_plddt,
-)
-PREDICTORS = (
-    Predictor(
+class Program(NamedTuple):
+    """A program that makes models: everything that TopoRank knows of it.
+
+    Attributes
+    ----------
+    name : of the program
+    model : pattern that the path of a model, without its ending, must match as a whole; None where
+        only files beside the model tell
+    files : how it names the files beside a model, special ways first
+    readers : of these files, run in this order; a later one overwrites an earlier one
+    named_alone : whether no other program gives such names to its models
+    proteins_only : whether its models have other chains only if these were added since
+    shifts_plddt : whether B factors behind a modified residue are the pLDDT of other residues
+    """
+
+    name: str
+    model: re.Pattern[str] | None = None
+    files: tuple[SideFileNames, ...] = ()
+    readers: tuple[Reader, ...] = ()
+    named_alone: bool = False
+    proteins_only: bool = False
+    shifts_plddt: bool = False
+
+
+HADDOCK = "HADDOCK"
+PROGRAMS = (
+    Program(
         name="ColabFold",
-        model=re.compile(
-            r"(?P<query>.+)_(?:un)?relaxed_(?P<tag>(?:rank_\d+|model_\d+|alphafold2|deepfold).*)"
+        model=re.compile(rf"(?:.*/)?{COLABFOLD.pattern}[^/]*"),
+        files=(
+            SideFileNames(
+                model=re.compile(
+                    r"(?P<query>.+)_(?:un)?relaxed_"
+                    r"(?P<tag>(?:rank_\d+|model_\d+|alphafold2|deepfold).*)"
+                ),
+                scores=(
+                    "{query}_scores_{tag}.json",
+                    "{query}_unrelaxed_{tag}_scores.json",
+                    "{query}_relaxed_{tag}_scores.json",
+                ),
+            ),
         ),
         readers=(readers.colabfold,),
-        scores=(
-            "{query}_scores_{tag}.json",
-            "{query}_unrelaxed_{tag}_scores.json",
-            "{query}_relaxed_{tag}_scores.json",
-        ),
+        named_alone=True,
+        proteins_only=True,
     ),
-    # `ranked_0`, `unrelaxed_model_1_…`, and MassiveFold's `ranked_0_unrelaxed_model_1_…`
-    Predictor(
+    Program(
         name="AlphaFold-Multimer",
         model=re.compile(
-            r"(?P<prefix>.*_)?ranked_(?P<rank>\d+)"
-            r"|(?:.*_)?ranked_\d+_(?:(?:un)?relaxed_)?(?P<listed>(?:.*_)?model_\d+.*)"
-            r"|(?:un)?relaxed_(?P<name>(?:.*_)?model_\d+.*)"
+            r"(?:.*/)?(?:ranked_\d+|(?:ranked_\d+_)?(?:un)?relaxed_(?:[^/]*_)?model_\d+_[^/]+)"
+        ),
+        files=(
+            # `ranked_0`, `unrelaxed_model_1_…`, and MassiveFold's `ranked_0_unrelaxed_model_1_…`
+            SideFileNames(
+                model=re.compile(
+                    r"(?P<prefix>.*_)?ranked_(?P<rank>\d+)"
+                    r"|(?:.*_)?ranked_\d+_(?:(?:un)?relaxed_)?(?P<listed>(?:.*_)?model_\d+.*)"
+                    r"|(?:un)?relaxed_(?P<name>(?:.*_)?model_\d+.*)"
+                ),
+                scores=("ranking_debug.json",),
+                pae=(
+                    "pae_{name}{listed}.json",
+                    "result_{name}{listed}.pkl",
+                    "confidence_{name}{listed}.json",
+                    "{stem}.pkl",
+                ),
+            ),
         ),
         readers=(
             readers.alphafold2_ranking,
@@ -87,112 +113,132 @@ PREDICTORS = (
             readers.alphafold2_plddt,
             readers.alphafold2_pae,
         ),
-        scores=("ranking_debug.json",),
-        pae=(
-            "pae_{name}{listed}.json",
-            "result_{name}{listed}.pkl",
-            "confidence_{name}{listed}.json",
-            "{stem}.pkl",
+        named_alone=True,
+        proteins_only=True,
+    ),
+    Program(
+        name="OpenFold3",
+        model=re.compile(r"(?:.*/)?seed_\d+/[^/]+_seed_\d+_sample_\d+_model"),
+        files=(
+            SideFileNames(
+                model=re.compile(r"(?P<job>.+_seed_\d+_sample_\d+)_model"),
+                scores=("{job}_confidences_aggregated.json",),
+                pae=("{job}_confidences.json", "{job}_confidences.npz"),
+            ),
+            SideFileNames(
+                model=re.compile(r"(?P<job>.+)_model"),
+                scores=("{job}_confidences_aggregated.json",),
+                pae=("{job}_confidences.json", "{job}_confidences.npz"),
+                needs_scores=True,
+            ),
+        ),
+        readers=(
+            readers.scores_of_json("sample_ranking_score", "chain_pair_iptm"),
+            readers.openfold3_pae,
+            readers.atom_plddt("plddt"),
         ),
     ),
-    Predictor(
-        name="OpenFold3",
-        model=re.compile(r"(?P<job>.+_seed_\d+_sample_\d+)_model"),
-        readers=OPENFOLD3_READERS,
-        scores=("{job}_confidences_aggregated.json",),
-        pae=("{job}_confidences.json", "{job}_confidences.npz"),
+    Program(  # whose files are those of AlphaFold 3
+        name="AlphaFold Server",
+        model=re.compile(r"(?:.*/)?fold_[^/]+_model_\d+"),
     ),
-    Predictor(
-        name="OpenFold3",
-        model=re.compile(r"(?P<job>.+)_model"),
-        readers=OPENFOLD3_READERS,
-        scores=("{job}_confidences_aggregated.json",),
-        pae=("{job}_confidences.json", "{job}_confidences.npz"),
-        needs_scores=True,
-    ),
-    Predictor(
+    Program(
         name="AlphaFold 3",
-        model=re.compile(r"(?P<job>.*_)?model"),
-        readers=ALPHAFOLD3_READERS,
-        scores=("{job}summary_confidences.json",),
-        pae=("{job}confidences.json",),
+        model=re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
+        files=(
+            SideFileNames(
+                model=re.compile(r"(?P<job>.*_)?model"),
+                scores=("{job}summary_confidences.json",),
+                pae=("{job}confidences.json",),
+            ),
+            SideFileNames(
+                model=re.compile(r"(?P<job>.+)_model_(?P<n>\d+)"),
+                scores=("{job}_summary_confidences_{n}.json",),
+                pae=("{job}_full_data_{n}.json",),
+            ),
+        ),
+        readers=(
+            readers.scores_of_json("ranking_score", "chain_pair_iptm"),
+            readers.pae_matrix("pae"),
+            readers.atom_plddt("atom_plddts"),
+        ),
     ),
-    Predictor(
-        name="AlphaFold 3",
-        model=re.compile(r"(?P<job>.+)_model_(?P<n>\d+)"),
-        readers=ALPHAFOLD3_READERS,
-        scores=("{job}_summary_confidences_{n}.json",),
-        pae=("{job}_full_data_{n}.json",),
-    ),
-    Predictor(
+    Program(
         name="Boltz",
-        model=re.compile(r"(?P<model>.+_model_\d+)"),
-        readers=BOLTZ_READERS,
-        scores=("confidence_{model}.json",),
-        pae=("pae_{model}.npz",),
-        plddt=("plddt_{model}.npz",),
-    ),
-    Predictor(  # of its service
-        name="Boltz",
-        model=re.compile(r"sample_(?P<sample>\d+)_predicted_structure"),
-        readers=BOLTZ_READERS,
-        scores=("metrics.json",),
-        pae=("sample_{sample}_pae.npz",),
-        plddt=("sample_{sample}_plddt.npz",),
-    ),
-    Predictor(  # `rank_N` and JSON files are those of its server
-        name="Chai-1",
         model=re.compile(
-            r"(?P<job>.*)pred\.(?P<tag>model_idx_\d+(?:\.rank_\d+)?|rank_\d+)"
+            r"(?:.*/)?(?:predictions/([^/]+)/\1_model_\d+|sample_\d+_predicted_structure)"
+        ),
+        files=(
+            SideFileNames(
+                model=re.compile(r"(?P<model>.+_model_\d+)"),
+                scores=("confidence_{model}.json",),
+                pae=("pae_{model}.npz",),
+                plddt=("plddt_{model}.npz",),
+            ),
+            SideFileNames(  # of its service
+                model=re.compile(r"sample_(?P<sample>\d+)_predicted_structure"),
+                scores=("metrics.json",),
+                pae=("sample_{sample}_pae.npz",),
+                plddt=("sample_{sample}_plddt.npz",),
+            ),
+        ),
+        readers=(
+            readers.scores_of_json("confidence_score", "pair_chains_iptm"),
+            readers.boltz_service,
+            readers.pae_matrix("pae"),
+            readers.token_plddt,
+        ),
+        shifts_plddt=True,
+    ),
+    Program(
+        name="Chai-1",
+        model=re.compile(r"(?:.*/)?pred\.(?:model_idx|rank)_\d+[^/]*"),
+        files=(
+            SideFileNames(  # `rank_N` and JSON files are those of its server
+                model=re.compile(
+                    r"(?P<job>.*)pred\.(?P<tag>model_idx_\d+(?:\.rank_\d+)?|rank_\d+)"
+                ),
+                scores=("{job}scores.{tag}.npz", "{job}scores.{tag}.json"),
+                pae=("{job}pae.{tag}.npz", "{job}pae.{tag}.npy"),
+                plddt=("{job}plddt.{tag}.npz", "{job}plddt.{tag}.npy"),
+            ),
         ),
         readers=(
             readers.scores_of_json("aggregate_score", "per_chain_pair_iptm"),
             readers.pae_matrix("pae"),
             readers.token_plddt,
         ),
-        scores=("{job}scores.{tag}.npz", "{job}scores.{tag}.json"),
-        pae=("{job}pae.{tag}.npz", "{job}pae.{tag}.npy"),
-        plddt=("{job}plddt.{tag}.npz", "{job}plddt.{tag}.npy"),
+        named_alone=True,
     ),
-    Predictor(
+    Program(
         name="Protenix",
-        model=re.compile(r"(?P<job>.+)_sample_(?P<n>\d+)"),
+        model=re.compile(r"(?:.*/)?seed_\d+/(?:predictions/)?[^/]+_sample_\d+"),
+        files=(
+            SideFileNames(
+                model=re.compile(r"(?P<job>.+)_sample_(?P<n>\d+)"),
+                scores=("{job}_summary_confidence_sample_{n}.json",),
+                pae=("{job}_full_data_sample_{n}.json",),
+            ),
+        ),
         readers=(
             readers.scores_of_json("ranking_score", "chain_pair_iptm"),
             readers.pae_matrix("token_pair_pae"),
             readers.atom_plddt("atom_plddt"),
         ),
-        scores=("{job}_summary_confidence_sample_{n}.json",),
-        pae=("{job}_full_data_sample_{n}.json",),
+    ),
+    Program(
+        name=HADDOCK,
+        model=re.compile(
+            r"(?:.*/)?(?:(?:rigidbody|flexref|(?:em|md)(?:ref|scoring))_\d+"
+            r"|cluster_?\d+_(?:model_)?\d+|complex_(?:it[01]_)?\d+w?)"
+        ),
     ),
 )
-"""The first whose pattern matches, and that has a file beside the model, counts: special patterns
-come first.
-"""
-UNMISTAKABLE = ("ColabFold", "AlphaFold-Multimer", "Chai-1")
-"""Predictors that alone give such names to their models."""
-LAYOUTS = {
-    "AlphaFold Server": re.compile(r"(?:.*/)?fold_[^/]+_model_\d+"),
-    "AlphaFold 3": re.compile(r"(?:.*/)?seed-\d+_sample-\d+/[^/]+"),
-    "Protenix": re.compile(r"(?:.*/)?seed_\d+/(?:predictions/)?[^/]+_sample_\d+"),
-    "OpenFold3": re.compile(r"(?:.*/)?seed_\d+/[^/]+_seed_\d+_sample_\d+_model"),
-    "Boltz": re.compile(
-        r"(?:.*/)?(?:predictions/([^/]+)/\1_model_\d+|sample_\d+_predicted_structure)"
-    ),
-    "Chai-1": re.compile(r"(?:.*/)?pred\.(?:model_idx|rank)_\d+[^/]*"),
-    "ColabFold": re.compile(rf"(?:.*/)?{COLABFOLD.pattern}[^/]*"),
-    "AlphaFold-Multimer": re.compile(
-        r"(?:.*/)?(?:ranked_\d+|(?:ranked_\d+_)?(?:un)?relaxed_(?:[^/]*_)?model_\d+_[^/]+)"
-    ),
-    "HADDOCK": re.compile(
-        r"(?:.*/)?(?:(?:rigidbody|flexref|(?:em|md)(?:ref|scoring))_\d+"
-        r"|cluster_?\d+_(?:model_)?\d+|complex_(?:it[01]_)?\d+w?)"
-    ),
-}
-"""Program → the path of its models, without suffix; the first that fits counts. A program of
-`PREDICTORS` that writes files beside its models needs no entry.
+"""The first that fits counts, by the files beside a model or by its path: special names come first.
 """
 PLAIN = "Plain structure files"
+UNKNOWN = Program(name=PLAIN)
+"""In the place of a program that TopoRank does not know."""
 LOOKED_AT = 500
 """Models by whose names a folder is judged."""
 
@@ -201,52 +247,53 @@ LOOKED_AT = 500
 
 
 def files_of_model(model: Path) -> SideFiles | None:
-    """Return the files of the first predictor that has any beside this model; None without any."""
-    _, files = _predictor_and_files(model)
+    """Return the files of the first program that has any beside this model; None without any."""
+    _, files = _program_and_files(model)
     return files
 
 
 def output_of_predictor(model: Path) -> PredictorOutput:
     """Return what the predictor of a model wrote beside it; an empty output without any files."""
-    predictor, files = _predictor_and_files(model)
-    return read_output(files, predictor.readers) if files else PredictorOutput()
+    program, files = _program_and_files(model)
+    return read_output(files, program.readers) if files else PredictorOutput()
 
 
-def _predictor_and_files(model: Path) -> tuple[Predictor | None, SideFiles | None]:
-    stem = stem_of(model.name)
-    for predictor in PREDICTORS:
-        names = names_of(predictor, stem)
-        if not names:
-            continue
+def _program_and_files(model: Path) -> tuple[Program, SideFiles | None]:
+    for program, way, names in ways_to_name(stem_of(model.name)):
         files = SideFiles(
-            predictor=predictor.name,
+            predictor=program.name,
             folder=model.parent,
             names=names,
-            scores=_first_file(predictor.scores, names, model.parent),
-            pae=_first_file(predictor.pae, names, model.parent),
-            plddt=_first_file(predictor.plddt, names, model.parent),
+            scores=_first_file(way.scores, names, model.parent),
+            pae=_first_file(way.pae, names, model.parent),
+            plddt=_first_file(way.plddt, names, model.parent),
         )
-        if files.scores or (not predictor.needs_scores and (files.pae or files.plddt)):
-            return predictor, files
-    return None, None
+        if files.scores or (not way.needs_scores and (files.pae or files.plddt)):
+            return program, files
+    return UNKNOWN, None
 
 
-def names_of(predictor: Predictor, stem: str) -> dict[str, str]:
-    """Return what stands in the names of the files of a model, by group.
-
-    It is empty where the model is called otherwise.
+def ways_to_name(stem: str) -> Iterator[tuple[Program, SideFileNames, dict[str, str]]]:
+    """Yield the programs that may call a model so, with what stands in the names of its files.
 
     Parameters
     ----------
     stem : the name of its file without ending
+
+    Yields
+    ------
+    program
+    way : how it names the files of the model
+    names : the text of each group in the patterns of `way`
     """
-    match = predictor.model.fullmatch(stem)
-    if not match:
-        return {}
-    names = {"stem": stem}
-    for group, text in match.groupdict().items():
-        names[group] = text or ""
-    return names
+    for program in PROGRAMS:
+        for way in program.files:
+            match = way.model.fullmatch(stem)
+            if match:
+                names = {"stem": stem}
+                for group, text in match.groupdict().items():
+                    names[group] = text or ""
+                yield program, way, names
 
 
 def _first_file(
@@ -271,11 +318,15 @@ def named_by(model: Path) -> str:
 
     The model may have other files beside it or not.
     """
-    stem = stem_of(model.name)
-    for predictor in PREDICTORS:
-        if predictor.name in UNMISTAKABLE and predictor.model.fullmatch(stem):
-            return predictor.name
+    for program, _, _ in ways_to_name(stem_of(model.name)):
+        if program.named_alone:
+            return program.name
     return ""
+
+
+def program_called(name: str) -> Program:
+    """Return what is known of a program by its name; `UNKNOWN` if that is nothing."""
+    return next((program for program in PROGRAMS if program.name == name), UNKNOWN)
 
 
 # ---- which program wrote a folder ----------------------------------------------------------------
@@ -284,20 +335,20 @@ def named_by(model: Path) -> str:
 def program_of(path: str | os.PathLike) -> str:
     """Return the program that wrote a model, by its path and the files of its confidence.
 
-    `PLAIN` if none is known.
+    It is `PLAIN` if none is known.
 
     >>> program_of("out/pred.model_idx_0.cif"), program_of("mine/model_3.pdb")
     ('Chai-1', 'Plain structure files')
     """
     folder, file = os.path.split(os.fspath(path))
     stem = os.path.join(folder, (split_suffix(file) or (file,))[0])
-    files = files_of_model(Path(path))
-    predictor = files.predictor if files else PLAIN
-    if predictor != "Boltz":
-        for program, layout in LAYOUTS.items():
-            if layout.fullmatch(stem):
-                return program
-    return predictor
+    by_files, _ = _program_and_files(Path(path))
+    # whose model of a job `fold_x` is called as those of AlphaFold Server
+    if by_files.name != "Boltz":
+        for program in PROGRAMS:
+            if program.model and program.model.fullmatch(stem):
+                return program.name
+    return by_files.name
 
 
 def programs(decoys: Iterable[Decoy]) -> str:

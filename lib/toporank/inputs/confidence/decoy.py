@@ -51,10 +51,12 @@ from toporank.inputs.confidence.tokens import (
     shifted_b_factors,
 )
 from toporank.inputs.predictors import (
+    HADDOCK,
     files_of_model,
     named_by,
     output_of_predictor,
     place_of,
+    program_called,
 )
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
@@ -176,7 +178,7 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     if header is not None:
         row, problem = _with_haddock(row, header, path)
         problems += [problem] if problem else []
-        predictor = "HADDOCK"
+        predictor = HADDOCK
     says_something = any(part is not None for part in (header, side_files, values))
     predictor = predictor if says_something else ""
     row = row._replace(
@@ -372,12 +374,14 @@ def _add_structure(
     share = 0.0
     if of_file is not None and of_model is not None:
         share = differing(of_file[residues], of_model[residues])
-    is_boltz = predictor == "Boltz"
-    boltz_has_file = is_boltz and output.plddt is not None and token is not None
-    boltz_lacks_file = is_boltz and output.plddt is None and of_file is None
+    shifts_plddt = program_called(predictor).shifts_plddt
+    has_file = output.plddt is not None and token is not None
+    lacks_file = output.plddt is None and of_file is None
     if share > MOST_DIFFERING:
-        if boltz_has_file and shifted_b_factors(
-            complex_, token, output.plddt, of_model
+        if (
+            shifts_plddt
+            and has_file
+            and shifted_b_factors(complex_, token, output.plddt, of_model)
         ):
             result.notes.append(
                 f"the B factors are not the pLDDT of {output.plddt_file} for {share:.0%} of the "
@@ -394,7 +398,7 @@ def _add_structure(
             )
             if not values.declared and (rise_into_core(values, complex_) or 0) <= 0:
                 of_model = None
-    elif boltz_lacks_file and values and _behind_modified(complex_):
+    elif shifts_plddt and lacks_file and values and _behind_modified(complex_):
         of_model = None
         result.problems.append(NO_FILE_OF_BOLTZ)
     if (

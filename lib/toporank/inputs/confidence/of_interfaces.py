@@ -9,14 +9,13 @@ from toporank.inputs.confidence import measures
 from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.inputs.confidence.table import ALL_CHAINS
 from toporank.inputs.confidence.tokens import Placed
+from toporank.inputs.predictors import program_called
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
 from toporank.structures.partners import Partners
 
 INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""
-PROTEINS_ONLY = ("ColabFold", "AlphaFold-Multimer")
-"""Predictors whose models have other chains only if these were added since."""
 
 
 def measured(
@@ -123,7 +122,7 @@ def iptm_between_partners(
     except TopoRankError:  # the measures of the structure say so
         return {}, []
     chains = list(dict.fromkeys(complex_.chain_of.tolist()))
-    predicted = complex_.chains if predictor in PROTEINS_ONLY else chains
+    predicted = complex_.chains if program_called(predictor).proteins_only else chains
     # each chain alone
     if sorted(zip(predicted, strict=True)) == sorted(complex_.bodies):
         return {}, []

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
 from toporank.inputs.confidence.side_files import KINDS, RANKED, names_in, stem_of
-from toporank.inputs.predictors import PREDICTORS, names_of
+from toporank.inputs.predictors import ways_to_name
 from toporank.structures.identity import split_suffix
 
 OF_CONFIDENCE = re.compile(
@@ -45,7 +45,7 @@ UNREAD = "TopoRank does not read"
 """How the sentence begins."""
 SCORES = "scores"
 KINDS_OF_FILES = (SCORES, "pae", "plddt")
-"""Fields of `predictors.Predictor`."""
+"""Fields of `predictors.SideFileNames`."""
 NAMED = 3
 """Files that a message names."""
 
@@ -136,12 +136,8 @@ def _called_after(plain: str, models: Iterable[str]) -> str:
 def _files_of(stem: str, kind: str) -> set[str]:
     """The names that files of a model may have, without compression. kind : of `KINDS_OF_FILES`."""
     files: set[str] = set()
-    for predictor in PREDICTORS:
-        names = names_of(predictor, stem)
-        if names:
-            files.update(
-                pattern.format(**names) for pattern in getattr(predictor, kind)
-            )
+    for _, way, names in ways_to_name(stem):
+        files.update(pattern.format(**names) for pattern in getattr(way, kind))
     return files
 
 
@@ -156,11 +152,11 @@ def _has(stem: str, kind: str, names: set[str]) -> bool:
 
 def _pattern(models: Iterable[str], kind: str) -> re.Pattern[str]:
     """What all files of a kind are called by the predictors of these models."""
-    patterns = [COPIES]
-    for predictor in PREDICTORS:
-        if any(predictor.model.fullmatch(stem) for stem in models):
-            for name in getattr(predictor, kind):
-                pattern = re.sub(r"\\\{\w+\\\}", ".*", re.escape(name))
-                if not name.startswith("{stem}"):  # anything could be called so
-                    patterns.append(pattern)
-    return re.compile("|".join(patterns))
+    files: set[str] = set()
+    for stem in models:
+        for _, way, _ in ways_to_name(stem):
+            files.update(getattr(way, kind))
+    # anything could be called after `{stem}`
+    special = [name for name in sorted(files) if not name.startswith("{stem}")]
+    patterns = [re.sub(r"\\\{\w+\\\}", ".*", re.escape(name)) for name in special]
+    return re.compile("|".join([COPIES, *patterns]))
