@@ -23,9 +23,8 @@ import pandas as pd
 from toporank import layout, metrics
 from toporank.files.packfile import PackedGraphs
 from toporank.learning import splits, train
-from toporank.learning.data import GraphStore
+from toporank.learning.inference import open_network, predict_all
 from toporank.learning.run import Run
-from toporank.learning.weights import load_weights, predict_all
 
 PREDICTED = "af2-boltz"
 DATASETS = (PREDICTED, "docked", "antibody", "rigid", "membrane")
@@ -87,16 +86,16 @@ def main() -> None:
             out = args.out / kind / f"fold{fold}"
             source = train.TrainingGraphs(packs, splits=table, fold=fold)
             train.train_run(run, source, 1, out, args.out / f"store_{kind}")
-            network, _ = load_weights(out / "best_loss.ckpt")
+            network, _ = open_network(out / "best_loss.ckpt")
             for name, share in judged_at.items():
-                store = GraphStore.of(with_plddt(original(packs, packs), plddt, share))
+                store = with_plddt(original(packs, packs), plddt, share)
                 store = store.some(
                     np.flatnonzero(
                         [fold_of.get(target) == fold for target in store.target]
                     )
                 )
                 (found,) = predict_all([network], store)
-                both = (found.score + found.local).numpy() / 2
+                both = (found.score + found.local) / 2
                 where = [(name, DATASETS[part]) for part in store.part_of]
                 values = zip(store.target, store.decoy, both, store.dockq, strict=True)
                 rows += [

@@ -26,8 +26,7 @@ from scipy.optimize import lsq_linear
 
 from toporank import layout
 from toporank.files.packfile import PackedGraphs
-from toporank.learning.data import GraphStore
-from toporank.learning.weights import load_weights, predict_all
+from toporank.learning.inference import open_network, predict_all
 from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve
 from toporank.scorer.evidence import CrossValidation
@@ -209,13 +208,15 @@ def of_network_without(
 ) -> np.ndarray:
     """DockQ of the decoys of one data set by a network that saw nothing of its clusters."""
     dataset = decoys["dataset"].iloc[0]
-    store = GraphStore.open([study.folder / layout.PACK.format(dataset=dataset)])
+    store = PackedGraphs.open([study.folder / layout.PACK.format(dataset=dataset)])
     keys = zip(store.target.tolist(), store.decoy.tolist(), strict=True)
     place = {key: i for i, key in enumerate(keys)}
     wanted = zip(decoys["target"], decoys["decoy"], strict=True)
     chosen = store.some(np.array([place[key] for key in wanted]))
     with one_thread():
-        return predict_all([load_weights(network)[0]], chosen)[0].score.double().numpy()
+        return predict_all([open_network(network)[0]], chosen)[0].score.astype(
+            np.float64
+        )
 
 
 # ---- how well they rank --------------------------------------------------------------------------

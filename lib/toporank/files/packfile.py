@@ -260,6 +260,20 @@ class PackedGraphs:
         )
         return replace(self, **{name: getattr(self, name)[chosen] for name in each})
 
+    def graph(self, i: int) -> Graph:
+        """Graph i, without local quality."""
+        part, place = self.parts[self.part_of[i]], self.place_in_part[i]
+        nodes = slice(*np.asarray(part["node_start"][place : place + 2]).tolist())
+        edges = slice(*np.asarray(part["edge_start"][place : place + 2]).tolist())
+        return Graph(
+            x=np.asarray(part["x"][nodes]),
+            edge_index=np.asarray(part["edge_index"][:, edges]),
+            edge_attr=np.asarray(part["edge_attr"][edges]),
+            y=float(self.dockq[i]),
+            metadata=self.metadata,
+            residues=self.residues[i],
+        )
+
     def names(self, i: int) -> list[str]:
         """Names of the residues of graph i, such as `A:52A`, in the order of its nodes.
 

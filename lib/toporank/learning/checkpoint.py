@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from toporank.comparing.homology import remembered
 from toporank.errors import CheckpointError
 from toporank.files import described
+from toporank.files.packfile import PackedGraphs
 from toporank.learning import published_checkpoint
 from toporank.settings import LARGEST_NETWORK, faults_of
 
@@ -259,6 +260,21 @@ def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
         f"toy: the scorer was trained on {learned} only, so its scores show that everything works "
         "and no more"
     )
+
+
+def check_fits(
+    description: dict[str, Any], graphs: PackedGraphs, path: Path | str
+) -> None:
+    """Raise CheckpointError when a network was trained on graphs of another format or width."""
+    ours = {
+        "format": graphs.metadata.get("format"),
+        "node_width": graphs.node_width,
+        "edge_width": graphs.edge_width,
+    }
+    theirs = {name: description.get(name) for name in ours}
+    if theirs != ours:
+        what = f"was trained on other graphs: {theirs}, these have {ours}"
+        raise CheckpointError(what, where=path)
 
 
 def _from_json(text: str, path: Path) -> Any:

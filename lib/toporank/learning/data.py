@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -250,16 +250,6 @@ class Standardise(nn.Module):
     def forward(self, values: Tensor) -> Tensor:
         """Return the scaled values, (n, width)."""
         return (values - self.mean) / self.sd
-
-
-def is_scaled(features: dict[str, Any] | None, stage: str) -> bool:
-    """Return whether the training set scales the features of a stage, `nodes` or `edges`.
-
-    features : records of the modules; None for graphs of another pipeline. These are scaled, too.
-    """
-    if features is None:
-        return True
-    return (features.get(stage) or {}).get("scaling") == "training_set"
 
 
 def set_statistics(

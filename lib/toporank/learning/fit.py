@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.files.packfile import PackedGraphs
-from toporank.learning.checkpoint import read_description
+from toporank.learning.checkpoint import check_fits, read_description
 from toporank.learning.data import GraphStore, set_statistics
 from toporank.learning.lightning import NotFiniteError, ScorerTraining
 from toporank.learning.message_passing import with_message_passing
@@ -28,7 +28,7 @@ from toporank.learning.network import DockQNet
 from toporank.learning.provenance import provenance
 from toporank.learning.run import CHECKPOINT_OF, N_BEST, Run
 from toporank.learning.splits import split_indices
-from toporank.learning.weights import build_network, check_fits, load_weights
+from toporank.learning.weights import build_network, load_weights
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from toporank.comparing.homology.chain_tables import TargetSplit
+from toporank.files.packfile import PackedGraphs
 from toporank.inputs.labels import Label
-from toporank.learning.data import GraphStore
+from toporank.learning.inference import open_network, predict_all
 from toporank.learning.out_of_fold import Prediction
 from toporank.learning.run import CHECKPOINT_OF
-from toporank.learning.weights import load_weights, predict_all
 
 DECOY = ["dataset", "target", "decoy"]
 
@@ -47,7 +47,7 @@ def out_of_fold(
     list of Prediction
         By configuration, then in the order of the labels.
     """
-    store = GraphStore.open(packs)
+    store = PackedGraphs.open(packs)
     split_of = {(row.dataset, row.target): row for row in splits}
     decoys = store.decoys[["target", "decoy"]]
     decoys.insert(
@@ -61,13 +61,13 @@ def out_of_fold(
         chosen = np.flatnonzero(
             fold == int(path.parent.parent.name.removeprefix("fold"))
         )
-        network, _ = load_weights(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
+        network, _ = open_network(path.with_name(f"{CHECKPOINT_OF[rule]}.ckpt"))
         (predicted,) = predict_all([network], store.some(chosen))
         table = decoys.iloc[chosen].copy()
         table["config"] = summary["run"].removesuffix(f"_seed{summary['seed']}")
-        table["score"] = predicted.score.double().numpy()
+        table["score"] = predicted.score.astype(np.float64)
         table["local"] = (
-            np.nan if predicted.local is None else predicted.local.double().numpy()
+            np.nan if predicted.local is None else predicted.local.astype(np.float64)
         )
         tables.append(table)
     predictions = pd.concat(tables)

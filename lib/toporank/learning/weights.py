@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import load_file, save
 from torch import Tensor
 
 from toporank.errors import CheckpointError
+from toporank.files.graph_file import Graph
 from toporank.learning import published_checkpoint
 from toporank.learning.checkpoint import (
     KEY,
@@ -20,19 +22,21 @@ from toporank.learning.checkpoint import (
     read_of_torch,
     reading,
 )
-from toporank.learning.data import GraphBatch, GraphStore, Standardise, is_scaled
+from toporank.learning.data import GraphBatch, Standardise
 from toporank.learning.hyperparameters import shape_of
-from toporank.learning.network import Architecture, DockQNet, by_destination
+from toporank.learning.inference import (
+    CONTACT,
+    Predicted,
+    checked,
+    edges_in_contact,
+    is_scaled,
+    mean_by_node,
+    shapes_of,
+)
+from toporank.learning.network import Architecture, DockQNet
 
 PREFIX = "network."
 """Of the names of weights in a file of Lightning."""
-LEAST_WEIGHT = 1e-20
-"""Weights nearer to zero than this are read as zero. Weight decay leaves thousands of them, which
-change no digit of a score; but their products are too small for a processor to hold as usual, and
-took half the time of scoring.
-"""
-CONTACT = "contact"
-"""The edge column that says whether residues are in contact."""
 
 
 def build_network(
@@ -115,21 +119,21 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
             description.get("features"),
             description.get("edge_columns"),
         )
-    shapes = {
-        name: tuple(tensor.shape) for name, tensor in network.state_dict().items()
-    }
+    shapes = shapes_of(description)
     with reading(path):
-        saved = _saved_tensors(path)
+        tensors = _saved_tensors(path)
     try:
+        saved = _arrays(tensors)
         if description.get("origin") == published_checkpoint.ORIGIN:
             heads = hyperparameters["heads"]
             theirs = published_checkpoint.published_shapes(shapes, heads)
-            state = published_checkpoint.network_weights(_checked(saved, theirs), heads)
+            state = published_checkpoint.network_weights(checked(saved, theirs), heads)
         else:
-            state = _checked(saved, shapes)
+            state = checked(saved, shapes)
     except ValueError as error:
         raise CheckpointError(f"weights do not load: {error}", where=path) from error
-    network.load_state_dict(state, assign=True)
+    weights = {name: torch.from_numpy(array) for name, array in state.items()}
+    network.load_state_dict(weights, assign=True)
     return network.requires_grad_().eval(), description
 
 
@@ -145,35 +149,23 @@ def _saved_tensors(path: Path) -> dict[str, Any]:
     return {str(name).removeprefix(PREFIX): value for name, value in state.items()}
 
 
-def _checked(
-    saved: dict[str, Any], shapes: dict[str, tuple[int, ...]]
-) -> dict[str, Tensor]:
-    """Return the tensors of these names and shapes in float32.
+def _arrays(tensors: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Return tensors as arrays, and leave out what is none.
 
-    Raises ValueError where one is not so in the file.
+    Raises ValueError where one has fewer numbers than it says.
     """
-    for name, shape in shapes.items():
-        tensor = saved.get(name)
+    arrays = {}
+    for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
-            raise ValueError(f"{name} is missing")
-        if tuple(tensor.shape) != shape:
-            raise ValueError(
-                f"{name} has the shape {tuple(tensor.shape)}, the network needs {shape}"
-            )
+            continue
         # a file may repeat one number without storing it often
         if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
             raise ValueError(
-                f"{name} has fewer numbers than its shape {shape} asks for"
+                f"{name} has fewer numbers than its shape {tuple(tensor.shape)} asks for"
             )
-        if not tensor.is_floating_point():
-            raise ValueError(f"{name} has numbers of type {tensor.dtype}, not float32")
-    state = {}
-    for name in shapes:
-        values = saved[name].float()
-        if not torch.isfinite(values).all():
-            raise ValueError(f"{name} has values that are not finite numbers")
-        state[name] = torch.where(values.abs() < LEAST_WEIGHT, 0.0, values)
-    return state
+        values = tensor.float() if tensor.is_floating_point() else tensor
+        arrays[name] = values.numpy()
+    return arrays
 
 
 def network_bytes(path: Path | str) -> bytes:
@@ -196,87 +188,39 @@ def network_bytes(path: Path | str) -> bytes:
     )
 
 
-def check_fits(
-    description: dict[str, Any], store: GraphStore, path: Path | str
-) -> None:
-    """Raise CheckpointError when a network was trained on graphs of another format or width."""
-    ours = {
-        "format": store.metadata.get("format"),
-        "node_width": store.node_width,
-        "edge_width": store.edge_width,
-    }
-    theirs = {name: description.get(name) for name in ours}
-    if theirs != ours:
-        what = f"was trained on other graphs: {theirs}, these have {ours}"
-        raise CheckpointError(what, where=path)
+class OfTorch:
+    """A network of torch that predicts for one graph at a time, as `Inference` does.
 
-
-class Predicted(NamedTuple):
-    """score : predicted DockQ, local : mean predicted local quality of the edges, of every graph.
-
-    Both have shape (B,).
-
-    residues : predicted local quality of every node, one graph after another: the mean over the
-        edges that point to it, nan where there are none; shape (n,).
-    contacts : that of the edges in contact, by graph and destination, (C,); empty where no edge
-        column says which these are. All three are None where a network does not predict local
-        quality.
-    pooled : what the head sees of each graph, (B, k).
+    Parameters
+    ----------
+    network : `DockQNet`, or what has its `predictions`
     """
 
-    score: Tensor
-    local: Tensor | None
-    residues: Tensor | None
-    contacts: Tensor | None
-    pooled: Tensor
+    def __init__(self, network: DockQNet):
+        self.network = network
 
-
-@torch.inference_mode()
-def predict_all(networks: Sequence[DockQNet], store: GraphStore) -> list[Predicted]:
-    """Return what each network predicts for every graph of a store.
-
-    Each graph is a batch of its own, so that its numbers are the same bits whatever else is in the
-    store: the order in which a library adds up the products of a row depends on how many rows there
-    are.
-    """
-    if len(store) == 0:
-        return [
-            Predicted(torch.zeros(0), None, None, None, torch.zeros(0, 0))
-            for _ in networks
-        ]
-    predictions: list[list[Predicted]] = [[] for _ in networks]
-    columns = store.metadata.get("edge_columns") or []
-    for i in range(len(store)):
-        graph = by_destination(store.batch([i]))
-        contacts = torch.zeros(0, dtype=torch.int64)
-        if CONTACT in columns:
-            contacts = torch.nonzero(
-                graph.edge_attr[:, columns.index(CONTACT)]
-            ).squeeze(1)
-        for of_network, network in zip(predictions, networks, strict=True):
-            of_network.append(_predicted(network, graph, contacts))
-    return [_joined(of_network) for of_network in predictions]
-
-
-def _predicted(network: DockQNet, graph: GraphBatch, contacts: Tensor) -> Predicted:
-    """Return what a network predicts for one graph.
-
-    contacts : places of the edges in contact, (C,).
-    """
-    output = network.predictions(graph)
-    if output.edge_logit is None:
-        return Predicted(output.score, None, None, None, output.pooled)
-    destination = graph.edge_index[1]
-    quality = torch.sigmoid(output.edge_logit)
-    total = quality.new_zeros(len(graph.x)).index_add(0, destination, quality)
-    residues = total / torch.bincount(destination, minlength=len(total))
-    return Predicted(
-        output.score, output.local, residues, quality[contacts], output.pooled
-    )
-
-
-def _joined(graphs: Sequence[Predicted]) -> Predicted:
-    columns = zip(*graphs, strict=True)
-    return Predicted(
-        *[None if column[0] is None else torch.cat(column) for column in columns]
-    )
+    @torch.inference_mode()
+    def predict(self, graph: Graph) -> Predicted:
+        """Return what the network predicts for a graph whose edges are sorted by destination."""
+        n_nodes, n_edges = len(graph.x), len(graph.edge_attr)
+        batch = GraphBatch(
+            x=torch.tensor(graph.x),
+            edge_index=torch.tensor(graph.edge_index),
+            edge_attr=torch.tensor(graph.edge_attr),
+            node_graph=torch.zeros(n_nodes, dtype=torch.int64),
+            edge_graph=torch.zeros(n_edges, dtype=torch.int64),
+            y=torch.tensor([graph.y]),
+            index=torch.zeros(1, dtype=torch.int64),
+        )
+        output = self.network.predictions(batch)
+        score, pooled = output.score.numpy(), output.pooled.numpy()
+        if output.edge_logit is None:
+            return Predicted(score, None, None, None, pooled)
+        quality = torch.sigmoid(output.edge_logit).numpy()
+        return Predicted(
+            score=score,
+            local=output.local.numpy(),
+            residues=mean_by_node(quality, graph.edge_index[1], n_nodes),
+            contacts=quality[edges_in_contact(graph)],
+            pooled=pooled,
+        )

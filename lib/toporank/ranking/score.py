@@ -119,7 +119,7 @@ class TargetScorer:
         Raises CheckpointError or RecordError when one cannot be used.
         """
         if self._networks is None:
-            # imports torch, which a cached result does not need
+            # imports numba, which a cached result does not need
             from toporank.scorer.networks import Networks
 
             self._networks = Networks(self.scorer)

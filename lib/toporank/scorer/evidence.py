@@ -23,10 +23,10 @@ from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.inputs.labels import read_split_labels
 from toporank.inputs.natives import find_natives
-from toporank.learning.data import GraphStore
 from toporank.learning.folds import out_of_fold
+from toporank.learning.inference import open_network, predict_all
 from toporank.learning.selection import CHECKPOINT_OF
-from toporank.learning.weights import load_weights, network_bytes, predict_all
+from toporank.learning.weights import network_bytes
 from toporank.scorer.judge import OF_RESIDUES
 from toporank.scorer.make import Evidence
 from toporank.scorer.networks import Networks
@@ -224,11 +224,11 @@ class CrossValidation:
 
     def _pooled(self, checkpoint: Path) -> np.ndarray:
         """What a network sees of each decoy, (n, d)."""
-        network, _ = load_weights(checkpoint)
+        network, _ = open_network(checkpoint)
         parts = []
         for dataset in self.datasets:
-            store = GraphStore.open([self._path(layout.PACK, dataset)])
-            vectors = predict_all([network], store)[0].pooled.double().numpy()
+            store = PackedGraphs.open([self._path(layout.PACK, dataset)])
+            vectors = predict_all([network], store)[0].pooled.astype(np.float64)
             table = pd.DataFrame(vectors)
             parts.append(
                 table.assign(dataset=dataset, target=store.target, decoy=store.decoy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,18 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 from threadpoolctl import threadpool_limits
 
 from toporank.errors import CheckpointError, GraphError
-from toporank.learning import published_checkpoint
-from toporank.learning.data import GraphStore
-from toporank.learning.network import DockQNet
-from toporank.learning.weights import (
+from toporank.files.packfile import PackedGraphs
+from toporank.learning.checkpoint import check_fits
+from toporank.learning.inference import (
     CONTACT,
     Predicted,
-    check_fits,
-    load_weights,
+    Predicting,
+    open_network,
     predict_all,
 )
 from toporank.scorer.prediction import (
@@ -53,7 +52,7 @@ class _Network(NamedTuple):
     """A checkpoint, read."""
 
     path: Path
-    network: DockQNet
+    network: Predicting
     description: dict[str, Any]
 
 
@@ -73,7 +72,7 @@ class Networks:
         for path in (scorer.checkpoint, *scorer.members):
             digest = scorer.digests[path]
             if digest not in self._networks:
-                self._networks[digest] = _Network(path, *load_weights(path))
+                self._networks[digest] = _Network(path, *open_network(path))
 
     def score(self, pack: Path, interfaces: Path | None = None) -> list[Score]:
         """The scores of `predict` alone."""
@@ -97,11 +96,11 @@ class Networks:
         CheckpointError : a network was trained on other features than the graphs have
         GraphError : a score is not a finite number
         """
-        store = GraphStore.open([pack] if interfaces is None else [pack, interfaces])
+        store = PackedGraphs.open([pack] if interfaces is None else [pack, interfaces])
         networks = list(self._networks.values())
         _check_alike(networks, store)
         with one_thread():
-            predicted = predict_all([_usable(one) for one in networks], store)
+            predicted = predict_all([one.network for one in networks], store)
         for one, of_network in zip(networks, predicted, strict=True):
             _check_finite(one, of_network, store)
         by_digest = dict(zip(self._networks, predicted, strict=True))
@@ -124,7 +123,7 @@ class Networks:
                 "pred_sd": None,
                 "interface": np.where(store.part_of > 0, store.split, ""),
                 "pred_local": None,
-                "pooled": list(map(tuple, pooled.double().tolist())),
+                "pooled": list(map(tuple, pooled.astype(np.float64).tolist())),
             }
         )
         if len(of_members) > 1:
@@ -143,12 +142,11 @@ class Networks:
 
 def _stacked(predicted: list[Predicted], name: str) -> np.ndarray:
     """One of the values of several networks, float64, (networks, n)."""
-    return np.array(
-        [getattr(of_network, name).double().numpy() for of_network in predicted]
-    )
+    values = [getattr(of_network, name) for of_network in predicted]
+    return np.array(values, dtype=np.float64)
 
 
-def residue_table(store: GraphStore, predicted: list[Predicted]) -> pd.DataFrame:
+def residue_table(store: PackedGraphs, predicted: list[Predicted]) -> pd.DataFrame:
     """The residues of decoys with the mean predicted quality of their contacts.
 
     It is None where no network predicts it.
@@ -171,7 +169,7 @@ def residue_table(store: GraphStore, predicted: list[Predicted]) -> pd.DataFrame
 
 
 def contact_table(
-    store: GraphStore, predicted: list[Predicted], residues: pd.DataFrame
+    store: PackedGraphs, predicted: list[Predicted], residues: pd.DataFrame
 ) -> pd.DataFrame:
     """The contacts of decoys with the mean predicted quality of both directions.
 
@@ -185,7 +183,7 @@ def contact_table(
     is_known = {CONTACT, NEAREST, *KINDS} <= set(columns) and not is_scaled
     if not (len(residues) and is_known):
         return table_of(CONTACTS)
-    decoys = {name: values.numpy() for name, values in store.parts[0].items()}
+    decoys = store.parts[0]
     touching = np.flatnonzero(decoys["edge_attr"][:, columns.index(CONTACT)])
     ends = decoys["edge_index"][:, touching]
     edges = pd.DataFrame(decoys["edge_attr"][touching], columns=columns)
@@ -212,7 +210,7 @@ def contact_table(
     )
 
 
-def _check_alike(networks: list[_Network], store: GraphStore) -> None:
+def _check_alike(networks: list[_Network], store: PackedGraphs) -> None:
     """Raise CheckpointError unless all networks were trained on the features of the graphs."""
     first = networks[0]
     for other in networks[1:]:
@@ -239,8 +237,8 @@ def _check_features(one: _Network, expected: Any, whose: str) -> None:
         )
 
 
-def _check_finite(one: _Network, predicted: Predicted, store: GraphStore) -> None:
-    odd = np.flatnonzero(~np.isfinite(predicted.score.numpy()))
+def _check_finite(one: _Network, predicted: Predicted, store: PackedGraphs) -> None:
+    odd = np.flatnonzero(~np.isfinite(predicted.score))
     if len(odd):
         first = f"{store.target[odd[0]]}/{store.decoy[odd[0]]}"
         raise GraphError(
@@ -248,15 +246,6 @@ def _check_finite(one: _Network, predicted: Predicted, store: GraphStore) -> Non
             where=one.path,
             remedy="the graphs hold numbers far from those it was trained on",
         )
-
-
-def _usable(one: _Network) -> DockQNet:
-    if one.description.get("origin") != published_checkpoint.ORIGIN:
-        return one.network
-    # with PyG, which takes seconds to import
-    from toporank.learning.message_passing import PublishedNetwork
-
-    return PublishedNetwork(one.network).eval()
 
 
 _ARITHMETIC = threading.Lock()
@@ -270,6 +259,10 @@ def one_thread() -> Iterator[None]:
     time has it.
     """
     with _ARITHMETIC, threadpool_limits(1, "blas"):
+        torch = sys.modules.get("torch")
+        if torch is None:
+            yield
+            return
         before = torch.get_num_threads()
         torch.set_num_threads(1)
         try:

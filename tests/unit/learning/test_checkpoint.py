@@ -223,7 +223,7 @@ def test_weights_that_do_not_fit_the_description_are_an_error(checkpoint, tmp_pa
         ),
         (
             {**state, name: state[name].long()},
-            "embed_nodes.weight has numbers of type torch.int64",
+            "embed_nodes.weight has numbers of type int64",
         ),
         ({**state, name: state[name] * torch.inf}, "values that are not finite"),
         ([state], "is missing"),

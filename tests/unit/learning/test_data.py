@@ -31,10 +31,10 @@ from toporank.learning.data import (
     balanced,
     cluster_levels,
     epoch_order,
-    is_scaled,
     statistics,
 )
 from toporank.learning.hyperparameters import Hyperparameters, SweepConfig
+from toporank.learning.inference import is_scaled
 from toporank.learning.lightning import dockq_loss, local_loss
 from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights

@@ -40,11 +40,12 @@ from toporank.learning import fit
 from toporank.learning import train as training
 from toporank.learning.checkpoint import read_description
 from toporank.learning.data import GraphStore
+from toporank.learning.inference import predict_all
 from toporank.learning.lightning import ScorerTraining
 from toporank.learning.run import CHECKPOINT_OF, Run
 from toporank.learning.splits import fingerprint, open_graphs, split_indices
 from toporank.learning.train import TrainingGraphs, train_run
-from toporank.learning.weights import load_weights, predict_all
+from toporank.learning.weights import OfTorch, load_weights
 
 METRIC_OF = {name: metric for metric, name in CHECKPOINT_OF.items()}
 FILES = [
@@ -861,8 +862,8 @@ def test_local_quality_is_learned_beside_dockq_and_comes_with_the_score(tmp_path
     )
     network, _ = load_weights(folder / "best_loss.ckpt")
     store = GraphStore.open([pack])
-    (predicted,) = predict_all([network], store)
-    assert torch.equal(predicted.score, predict(network, store))
+    (predicted,) = predict_all([OfTorch(network)], store)
+    assert predicted.score.tolist() == predict(network, store).tolist()
     batch = store.batch(split_indices(store, "val").tolist())
     of_graphs = [
         batch.edge_y[batch.edge_graph == i].mean() for i in range(len(batch.index))

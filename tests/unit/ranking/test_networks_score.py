@@ -26,9 +26,10 @@ from _synthetic import (
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, GraphError
 from toporank.learning.data import GraphStore
+from toporank.learning.inference import open_network, predict_all
 from toporank.learning.selection import write_ensemble, write_selection
 from toporank.learning.train import TrainingGraphs, train_run
-from toporank.learning.weights import load_weights, predict_all
+from toporank.learning.weights import load_weights, network_bytes
 from toporank.scorer import networks
 from toporank.scorer.manifest import seal
 from toporank.scorer.networks import Networks
@@ -90,7 +91,10 @@ def test_the_numbers_of_a_decoy_do_not_depend_on_which_others_are_scored_with_it
     run = small_run("wide", 1, max_epochs=1, hidden=32, heads=4, local_weight=1.0)
     pack = local_pack(tmp_path / "train", training_graphs(decoys=4))
     train_run(run, TrainingGraphs([pack]), 1, tmp_path / "wide", tmp_path / "store")
-    network = load_weights(tmp_path / "wide/last.ckpt")[0]
+    (tmp_path / "wide.safetensors").write_bytes(
+        network_bytes(tmp_path / "wide/last.ckpt")
+    )
+    network, _ = open_network(tmp_path / "wide.safetensors")
     graphs = {
         ("T", f"d{i}", "val"): random_graph(i, nodes=20 + 7 * i, edges=90 + 31 * i)
         for i in range(40)
@@ -107,9 +111,9 @@ def test_the_numbers_of_a_decoy_do_not_depend_on_which_others_are_scored_with_it
         )
         store = GraphStore.open([tmp_path / name])
         ((score, local, residues, _, pooled),) = predict_all([network], store)
-        nodes = residues.split(store.n_nodes.tolist())
+        nodes = np.split(residues, np.cumsum(store.n_nodes)[:-1])
         numbers = zip(score.tolist(), local.tolist(), nodes, pooled, strict=True)
-        found[name] = {key: (s, m, n.numpy().tobytes(), p.tolist()) for key, (s, m, n, p)
+        found[name] = {key: (s, m, n.tobytes(), p.tolist()) for key, (s, m, n, p)
                        in zip(zip(store.target, store.decoy, strict=True), numbers, strict=True)}  # fmt: skip
     assert len(found["few"]) == 3
     assert found["turned"] == found["all"]
@@ -159,7 +163,7 @@ def test_each_checkpoint_is_read_once_and_a_copy_not_at_all(
 ):
     scorer, read = ensemble("mean"), []
     monkeypatch.setattr(
-        networks, "load_weights", lambda path: read.append(path) or load_weights(path)
+        networks, "open_network", lambda path: read.append(path) or open_network(path)
     )
     Networks(scorer).score(trained[0])
     assert len(scorer.descriptions) == 2
