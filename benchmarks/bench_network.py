@@ -46,7 +46,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     threadpool_limits(1, "blas")
-    store = GraphStore.open([args.pack], in_memory=True)
+    store = GraphStore.open([args.pack])
     order = np.random.default_rng(0).permutation(len(store))
     batches = []
     for start in range(0, min(args.batches * BATCH, len(store) - BATCH + 1), BATCH):
