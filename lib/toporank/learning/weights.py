@@ -150,7 +150,7 @@ def _saved_tensors(path: Path) -> dict[str, Any]:
 
 
 def _arrays(tensors: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Return tensors as arrays, and leave out what is none.
+    """Return the tensors among some values as arrays.
 
     Raises ValueError where one has fewer numbers than it says.
     """
