@@ -172,7 +172,9 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     named = dict(re.findall(r"^(page|models|log): +(.+)$", out, re.MULTILINE))
     assert len(named) == 2
     assert all((clone / path).is_file() for path in named.values())
-    assert {path.name for path in clone.iterdir()} - before == {"toporank_colabfold"}
+    # another process may run another documented command in the same clone
+    written = {path.name for path in clone.iterdir()} - before - {"toporank_FOLDER"}
+    assert written == {"toporank_colabfold"}
     assert as_shown(run(text, clone), clone) == out
     tables = (clone / named["models"]).parent
     models = pd.read_csv(tables / "models.csv").query("dockq.notna()")
