@@ -86,7 +86,7 @@ class Inference:
         """
         description = read_description(path)
         with reading(path):
-            saved = safetensors.numpy.load_file(path)
+            saved = _arrays(path)
         try:
             weights = checked(saved, shapes_of(description))
         except ValueError as error:
@@ -379,6 +379,13 @@ def is_scaled(features: Mapping[str, Any] | None, stage: str) -> bool:
     if features is None:
         return True
     return (features.get(stage) or {}).get("scaling") == "training_set"
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    try:
+        return safetensors.numpy.load_file(path)
+    except (TypeError, AttributeError) as error:
+        raise ValueError("its numbers are of a type that NumPy lacks") from error
 
 
 def checked(

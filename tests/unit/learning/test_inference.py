@@ -7,13 +7,17 @@ import sys
 
 import numpy as np
 import pytest
+import safetensors
+import safetensors.torch
 import torch
 
 from conftest import REPOSITORY
+from toporank.errors import CheckpointError
 from toporank.files.graph_file import Graph
 from toporank.learning.inference import (
     CONTACT,
     Inference,
+    open_network,
     shapes_of,
     sorted_by_destination,
 )
@@ -97,6 +101,27 @@ def test_the_order_of_edges_does_not_matter():
     place = found.edge_y.astype(int)
     np.testing.assert_array_equal(found.edge_index, graph.edge_index[:, place])
     np.testing.assert_array_equal(found.edge_attr, graph.edge_attr[place])
+
+
+DAMAGED = {
+    "a type that NumPy lacks": lambda weight: weight.bfloat16(),
+    "numbers of type int32": lambda weight: weight.int(),
+    "values that are not finite": lambda weight: weight * torch.nan,
+    "has the shape": lambda weight: weight[:, :-1].contiguous(),
+}
+
+
+@pytest.mark.parametrize("complaint", DAMAGED)
+def test_weights_of_another_kind_are_an_error_that_names_the_file(tmp_path, complaint):
+    shipped = next((REPOSITORY / "resources/scorer/ensemble").glob("*.safetensors"))
+    with safetensors.safe_open(shipped, "pt") as file:
+        description = file.metadata()
+    weights = safetensors.torch.load_file(shipped)
+    name = "embed_nodes.weight"
+    weights[name] = DAMAGED[complaint](weights[name])
+    safetensors.torch.save_file(weights, tmp_path / "bad.safetensors", description)
+    with pytest.raises(CheckpointError, match=rf"bad\.safetensors: .*{complaint}"):
+        open_network(tmp_path / "bad.safetensors")
 
 
 def test_scoring_does_not_import_torch(tmp_path):
