@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import warnings
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.files.packfile import PackedGraphs
-from toporank.learning.checkpoint import check_fits, read_description
+from toporank.learning.checkpoint import KEY, check_fits, read_description
 from toporank.learning.data import GraphStore, set_statistics
 from toporank.learning.lightning import NotFiniteError, ScorerTraining
 from toporank.learning.message_passing import with_message_passing
@@ -104,6 +105,9 @@ def fit(
         log.error("stopped: %s (%s)", stopped, NOT_FINITE_REMEDY)
     except (MisconfigurationException, ImportError) as error:
         raise _refused(error) from error
+    if trainer.is_global_zero:
+        for path in folder.glob("*.ckpt"):
+            _in_one_file(path)
     if not best["best_loss"].best_k_models:
         what = stopped or "no epoch was finished"
         remedy = NOT_FINITE_REMEDY if stopped else "give training.trainer more time"
@@ -201,7 +205,7 @@ def _last_epoch(folder: Path) -> Path | None:
     moved: such a run begins again.
     """
     path = folder / "last.ckpt"
-    if not path.exists():
+    if not path.is_file():  # DeepSpeed writes folders, which are not read here
         return None
     states = torch.load(path, weights_only=True)["callbacks"].values()
     folders = {state["dirpath"] for state in states if "dirpath" in state}
@@ -209,6 +213,21 @@ def _last_epoch(folder: Path) -> Path | None:
         return None
     log.info("going on after epoch %d", read_description(path)["epoch"] + 1)
     return path
+
+
+def _in_one_file(path: Path) -> None:
+    """Make a file of weights and description of the folder that DeepSpeed writes instead."""
+    if not path.is_dir():
+        return
+    from pytorch_lightning.utilities.deepspeed import (
+        convert_zero_checkpoint_to_fp32_state_dict,
+    )
+
+    whole = path.with_suffix(".whole")
+    state = convert_zero_checkpoint_to_fp32_state_dict(path, whole)
+    torch.save({name: state[name] for name in (KEY, "state_dict")}, whole)
+    shutil.rmtree(path)
+    whole.rename(path)
 
 
 def _keeps_best(folder: Path, name: str, metric: str) -> ModelCheckpoint:

@@ -164,7 +164,7 @@ def _arrays(tensors: dict[str, Any]) -> dict[str, np.ndarray]:
                 f"{name} has fewer numbers than its shape {tuple(tensor.shape)} asks for"
             )
         values = tensor.float() if tensor.is_floating_point() else tensor
-        arrays[name] = values.numpy()
+        arrays[name] = values.detach().numpy()
     return arrays
 
 

@@ -235,6 +235,19 @@ def test_weights_that_do_not_fit_the_description_are_an_error(checkpoint, tmp_pa
             load_weights(bad)
 
 
+def test_weights_may_be_saved_as_parameters(checkpoint, tmp_path):
+    """As DeepSpeed has them."""
+    state = torch.load(checkpoint, weights_only=True)["state_dict"]
+    parameters = {
+        name: torch.nn.Parameter(values) if values.is_floating_point() else values
+        for name, values in state.items()
+    }
+    path = altered(checkpoint, tmp_path / "parameters.ckpt", state_dict=parameters)
+    found, expected = [load_weights(one)[0].state_dict() for one in (path, checkpoint)]
+    for name in expected:
+        torch.testing.assert_close(found[name], expected[name], rtol=0, atol=0)
+
+
 # ---- a description from elsewhere ----------------------------------------------------------------
 
 
