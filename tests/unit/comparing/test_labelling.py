@@ -25,7 +25,7 @@ from toporank.comparing.native.local import (
 )
 from toporank.comparing.native.mapping import chains_of
 from toporank.comparing.native.mapping import counterparts as counterparts_of
-from toporank.errors import NativeError, OtherProteinError
+from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import read_complex
@@ -338,6 +338,12 @@ def test_a_contact_is_as_good_as_the_share_of_thresholds_that_its_distance_keeps
 def test_a_decoy_of_another_protein_has_no_label(native):
     with pytest.raises(OtherProteinError, match="no chain shares 70% of its residues"):
         label(Native(native), example("1PPE", "near1"))
+
+
+def test_a_decoy_without_a_partner_has_no_label_and_the_reason_names_the_chain(native):
+    one = chain(native, "A", "A")
+    with pytest.raises(LabelError, match="there; no counterpart of chain B of the"):
+        label(Native(native), one)
 
 
 @pytest.mark.parametrize(
