@@ -12,6 +12,7 @@ compile              compiles what is compiled, once after installing
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 import time
 from pathlib import Path
@@ -28,6 +29,11 @@ from toporank.app.commands import (
 from toporank.app.commands.running import running_arguments
 from toporank.errors import TopoRankError
 from toporank.garbage import end_without_search, not_searched
+
+NO_ROOM = (
+    "the disk of the results is full: make room, or choose another folder with -o, and give the "
+    "same command again"
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -55,8 +61,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with not_searched():
             return args.run(args)
-    except (TopoRankError, OSError) as error:
+    except TopoRankError as error:
         sys.exit(str(error))
+    except OSError as error:
+        remedy = NO_ROOM if error.errno == errno.ENOSPC else None
+        what = error.strerror or str(error)
+        sys.exit(str(TopoRankError(what, where=error.filename, remedy=remedy)))
 
 
 def _compile(_: argparse.Namespace) -> int:

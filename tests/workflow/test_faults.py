@@ -5,6 +5,7 @@ run completes.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -167,6 +168,20 @@ def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(
         fresh.run("build_graphs")
         assert graphs(fresh) == graphs(few_built)
         assert not list(fresh.home.glob("disk/store/*/.*.tmp"))
+
+
+def test_scoring_onto_a_full_disk_says_what_to_do_and_goes_on_with_more_room(tmp_path):
+    disk = tmp_path / "disk"
+    models = REPOSITORY / "resources/example/colabfold"
+    command = [sys.executable, "-m", "toporank", "score", models, "-o", disk / "out"]
+    with small_disk(disk, "size=200k"):
+        stopped = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert stopped.returncode == 1
+        assert re.search(r"No space left on device \(.*make room", stopped.stderr)
+        more = ["mount", "-o", "remount,size=64m", disk]
+        subprocess.run(more, check=True)
+        subprocess.run(command, check=True)
+        assert (disk / "out/results/scores/colabfold/models.csv").exists()
 
 
 def test_a_read_only_results_folder_is_named_before_anything_runs(fresh):
