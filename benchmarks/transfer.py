@@ -30,8 +30,8 @@ from toporank.learning.inference import open_network, predict_all
 from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve
 from toporank.scorer.evidence import CrossValidation
-from toporank.scorer.fitting import TEMPERATURE, calibrated, observations, pools
-from toporank.scorer.judge import OF_RESIDUES, ordered, read_judge, write_judge
+from toporank.scorer.fitting import SIZE, TEMPERATURE, calibrated, observations, pools
+from toporank.scorer.judge import OF_RESIDUES, larger, ordered, read_judge, write_judge
 from toporank.scorer.manifest import JUDGE, seal
 from toporank.scorer.networks import one_thread
 
@@ -262,9 +262,23 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     without = decoys["network_without"].to_numpy(float)
     one_without = decoys["one_without"].to_numpy(float)
     alone = decoys["alone"].to_numpy(float)
-    confidence, scorer, touching = (
-        decoys[name].to_numpy(float) for name in ("confidence", "scorer", "touching")
+    confidence, scorer, touching, residues = (
+        decoys[name].to_numpy(float)
+        for name in ("confidence", "scorer", "touching", "n_interface_residues")
     )
+
+    def larger_than_usual(pool: Pool) -> np.ndarray:
+        return larger(residues[pool.rows])
+
+    def unlimited(pool: Pool) -> np.ndarray:
+        logarithm = np.log(residues[pool.rows])
+        return logarithm - logarithm.mean()
+
+    def smaller_than_usual(pool: Pool) -> np.ndarray:
+        return np.minimum(unlimited(pool), 0)
+
+    def more_contacts(pool: Pool) -> np.ndarray:
+        return larger(touching[pool.rows])
 
     def consensus(pool: Pool) -> np.ndarray:
         return np.nan_to_num(pool.consensus)
@@ -278,13 +292,21 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         return lambda pool: by(pool) + u * consensus(pool) + w * np.log1p(pool.agreeing)
 
     def right(
-        by: Judging, t: float = TEMPERATURE, own: float = 1.0, grows: float = 0.5
+        by: Judging,
+        t: float = TEMPERATURE,
+        own: float = 1.0,
+        grows: float = 0.5,
+        size: Judging = larger_than_usual,
+        weight: float = SIZE,
     ) -> Judging:
         """The order of the judge that ships, with other numbers; grows : power of the number of
-        models in the temperature.
+        models in the temperature. size, weight : of what says how large an interface is.
         """
         return lambda pool: ordered(
-            by(pool), pool.alike, t * len(pool.rows) ** grows, own
+            by(pool) + weight * size(pool),
+            pool.alike,
+            t * len(pool.rows) ** grows,
+            own,
         )[0]
 
     def of_network(pool: Pool) -> np.ndarray:
@@ -347,6 +369,20 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "judge, with confidence": right(single),
         "judge, source left out of the networks": right(of_others),
         "judge, source left out of the networks, with confidence": right(with_others),
+        "residues in the interface": lambda pool: residues[pool.rows],
+        "judge without size": right(of_network, weight=0),
+        "judge without size, with confidence": right(single, weight=0),
+        "judge without size, source left out of the networks": right(
+            of_others, weight=0
+        ),
+        "judge without size, source left out of the networks, with confidence": right(
+            with_others, weight=0
+        ),
+        "judge, s = 0.05": right(of_network, weight=0.05),
+        "judge, s = 0.2": right(of_network, weight=0.2),
+        "judge, size without limits": right(of_network, size=unlimited),
+        "judge, smaller interfaces alone": right(of_network, size=smaller_than_usual),
+        "judge, contacts − 5 clashes for size": right(of_network, size=more_contacts),
         "judge with trees as a witness": right(
             lambda pool: (network + alone)[pool.rows] / 2
         ),

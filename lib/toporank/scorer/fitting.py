@@ -28,8 +28,8 @@ from toporank.scorer.judge import (
 )
 from toporank.scorer.prediction import LEVEL
 
-TEMPERATURE, CONSENSUS = 0.05, 0.3
-"""How the other models count, as in `judge.Judge`."""
+TEMPERATURE, CONSENSUS, SIZE = 0.05, 0.3, 0.1
+"""How the other models and the size of the interface count, as in `judge.Judge`."""
 SIZES = (1, 3, 5, 10, 25, None)
 """Models of a target that are judged together; None for all of them."""
 FEWEST_CLUSTERS = 20
@@ -109,6 +109,7 @@ def calibrated(
     judge = Judge.model_construct(
         temperature=TEMPERATURE,
         consensus=CONSENSUS,
+        size=SIZE,
         of_residues=curves,
         of_pairs=PAIR_CURVES,
         with_confidence=None,
@@ -161,6 +162,7 @@ def observations(
     `confidence`, `level` and `above`
     """
     network = decoys["pred_dockq"].to_numpy(float)
+    residues = decoys["n_interface_residues"].to_numpy(float)
     by_confidence = np.full(len(decoys), np.nan)
     if confidence:
         measures = {}
@@ -175,7 +177,7 @@ def observations(
         for rows in pools(decoys, size, seed):
             among = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])]
             witnesses = {"network": network[rows], "confidence": by_confidence[rows]}
-            standing = judge.standing(witnesses, among)
+            standing = judge.standing(witnesses, among, residues[rows])
             part = pd.DataFrame(standing._asdict())
             part = part.assign(
                 place=rows,

@@ -1,9 +1,13 @@
 """The judge: from the values of the witnesses for a model to the DockQ to expect of it.
 
 Two witnesses look at one model. The *networks* predict its DockQ, and curves turn the *confidence*
-of its predictor into DockQ. Its quality q is the weighted mean of both; a witness that is missing
-does not count. The *other models* of the target are the third witness: they vote by the contacts
-that they share with it.
+of its predictor into DockQ. Their weighted mean w says how good it is; a witness that is missing
+does not count. The *other models* of the target vote by the contacts that they share with it.
+
+Networks see means over contacts, so not how many residues n an interface has. Right ones tend to be
+larger, so the quality q of a model is
+
+    q_i = w_i + s (ln n_i - mean(ln n)), where the difference counts up to 0.5 either way.
 
 If one of n models is right, it is model j with a probability p_j that grows with its quality. How
 right model i is then follows from how similar it is to each, and similarity to itself is 1. So the
@@ -16,10 +20,10 @@ This is the choice of least expected loss (minimum Bayes risk; Kumar & Byrne 200
 ACL Anthology). The temperature T grows with n because the highest of many uncertain qualities says
 little: of few models the quality decides, of many the consensus.
 
-How good the models of the target are, its level, is a mean of their quality and of their consensus,
+How good the models of the target are, its level, is a mean of w and of their consensus,
 which is the similarity to the other models:
 
-    level = (mean(q) + u mean(consensus)) / (1 + u), and q of a single model.
+    level = (mean(w) + u mean(consensus)) / (1 + u), and w of a single model.
 
 The highest of several uncertain scores is too high on average. The DockQ to expect therefore comes
 from the level and from how far a model is above it in the order, each with a slope of its own,
@@ -59,6 +63,8 @@ OF_RESIDUES = ("contact_plddt", "pdockq")
 """Measures of confidence with one curve for both: every model that has pLDDT has both."""
 WEIGHTS = {"network": 1.0, "confidence": 1.0}
 """Of the witnesses that look at one model: equal ones carry over best (docs/scorer.md)."""
+MOST_LARGER = 0.5
+"""Logarithm of how much larger than usual an interface counts as, at most."""
 OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
 """Measures of confidence with a curve each, because any of them may be missing."""
 REMEDY = "delete it, then the networks alone give the score, or restore the folder of the scorer"
@@ -184,7 +190,7 @@ class Judge(Section):
     Attributes
     ----------
     weights : of the witnesses that look at one model, by name
-    temperature, consensus : t and u of the formulas above
+    temperature, consensus, size : t, u and s of the formulas above
     of_residues, of_pairs : curves of confidence; the mean of all that are known counts, then the
         mean of both kinds
     structure : calibration of models without confidence
@@ -197,14 +203,15 @@ class Judge(Section):
     >>> from toporank.layout import repository
     >>> example = repository() / "resources/example"
     >>> judge = read_judge(repository() / "resources/scorer/judge.json")
-    >>> judge.temperature, judge.consensus
-    (0.05, 0.3)
+    >>> judge.temperature, judge.consensus, judge.size
+    (0.05, 0.3, 0.1)
     """
 
     format: Literal[1] = 1
     weights: dict[str, Weight] = Field(WEIGHTS, min_length=1, max_length=8)
     temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     consensus: Weight
+    size: Weight = 0.0
     of_residues: list[Curve] = Field(max_length=8)
     of_pairs: list[Curve] = Field(max_length=16)
     structure: Calibration
@@ -226,7 +233,10 @@ class Judge(Section):
         return _mean_of_known(kinds)
 
     def standing(
-        self, witnesses: Mapping[str, Floats], similarity: Iterable[Floats]
+        self,
+        witnesses: Mapping[str, Floats],
+        similarity: Iterable[Floats],
+        sizes: Floats,
     ) -> Standing:
         """How the n models of a target stand.
 
@@ -235,16 +245,18 @@ class Judge(Section):
         witnesses : DockQ by each witness that looks at one model, (n,) each, nan where unknown;
             their names are keys of `weights`
         similarity : rows of the similarity matrix, shape (n,) each; none for a single model
+        sizes : residues in the interface of each model, (n,)
         """
         weights = [self.weights[name] for name in witnesses]
-        quality = _mean_of_known([*witnesses.values()], weights)
-        n = len(quality)
+        known = _mean_of_known([*witnesses.values()], weights)
+        n = len(known)
         if n < 2:
             return Standing(
-                level=quality, above=np.zeros(n), consensus=np.full(n, np.nan)
+                level=known, above=np.zeros(n), consensus=np.full(n, np.nan)
             )
+        quality = known + self.size * larger(sizes)
         order, consensus = ordered(quality, similarity, self.temperature * np.sqrt(n))
-        level = (quality.mean() + self.consensus * consensus.mean()) / (
+        level = (known.mean() + self.consensus * consensus.mean()) / (
             1 + self.consensus
         )
         return Standing(
@@ -280,6 +292,15 @@ def _mean_of_known(
     known = weight @ ~np.isnan(stacked)
     total = weight @ np.nan_to_num(stacked)
     return np.divide(total, known, out=np.full(total.shape, np.nan), where=known > 0)
+
+
+def larger(sizes: Floats) -> Floats:
+    """Return how much larger than usual interfaces are, as logarithms within `MOST_LARGER`, (n,).
+
+    sizes : of the models of a target, in residues, (n,)
+    """
+    logarithm = np.log(np.maximum(sizes, 1))
+    return (logarithm - logarithm.mean()).clip(-MOST_LARGER, MOST_LARGER)
 
 
 def ordered(
@@ -399,11 +420,13 @@ def _of_target(
         _measures([stated.get((score.target, score.decoy)) for score in scores])
     )
     similarity: Iterable[Floats] = ()
+    sizes = np.ones(len(scores))
     if len(scores) > 1:
         read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
         similarity = similarities(read.contacts)
+        sizes = read.interface.sum(axis=1)
     standing = judge.standing(
-        {"network": network, "confidence": confidence}, similarity
+        {"network": network, "confidence": confidence}, similarity, sizes
     )
     dockq = judge.expected(standing.level, standing.above, confidence)
     expected = []

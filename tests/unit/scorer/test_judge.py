@@ -130,7 +130,8 @@ def test_models_stand_as_the_formulas_say():
         np.array([0.6, np.nan, np.nan, np.nan]),
     )
     alike = np.full((4, 4), 0.5) + np.eye(4) / 2
-    found = JUDGE.standing({"network": network, "confidence": confidence}, alike)
+    witnesses = {"network": network, "confidence": confidence}
+    found = JUDGE.standing(witnesses, alike, np.full(4, 30))
     quality = np.array([0.5, 0.4, 0.4, 0.2])
     right = np.exp(quality / (2 * JUDGE.temperature))
     order = 0.5 + 0.5 * right / right.sum() + quality / 4
@@ -138,12 +139,32 @@ def test_models_stand_as_the_formulas_say():
     assert found.level.tolist() == pytest.approx(
         [(0.375 + 0.5 * JUDGE.consensus) / (1 + JUDGE.consensus)] * 4
     )
-    alone = JUDGE.standing({"network": network[:1], "confidence": confidence[:1]}, ())
+    first_alone = {name: values[:1] for name, values in witnesses.items()}
+    alone = JUDGE.standing(first_alone, (), np.array([30]))
     assert (alone.level.tolist(), alone.above.tolist()) == ([0.5], [0.0])
     weighted = JUDGE.model_copy(update={"weights": {"network": 3, "confidence": 1}})
     for first, level in ((0.6, 0.45), (np.nan, 0.4)):
         witnesses = {"network": network[:1], "confidence": np.array([first])}
-        assert weighted.standing(witnesses, ()).level.tolist() == pytest.approx([level])
+        standing = weighted.standing(witnesses, (), np.array([30]))
+        assert standing.level.tolist() == pytest.approx([level])
+
+
+def test_an_interface_that_is_larger_than_usual_raises_a_model_up_to_a_limit():
+    """By hand: 10, 20 and 40 residues are ln 2 apart, which is more than 0.5; 20 and 22 are less."""
+    alike = np.full((3, 3), 0.5) + np.eye(3) / 2
+    for sizes, larger in (
+        ([10, 20, 40], [-0.5, 0, 0.5]),
+        ([20, 20, 22], np.array([-1, -1, 2]) * np.log(1.1) / 3),
+        ([0, 1, 1], [0, 0, 0]),
+    ):
+        found = JUDGE.standing({"network": np.full(3, 0.4)}, alike, np.array(sizes))
+        quality = 0.4 + JUDGE.size * np.array(larger)
+        order, _ = ordered(quality, alike, JUDGE.temperature * np.sqrt(3))
+        assert found.above.tolist() == pytest.approx((order - order.mean()).tolist())
+        assert np.ptp(found.level) == 0
+        assert found.level[0] == pytest.approx(
+            (0.4 + 0.5 * JUDGE.consensus) / (1 + JUDGE.consensus)
+        )
 
 
 def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_which_no_other_agrees():
@@ -195,7 +216,8 @@ def _expected(network: np.ndarray) -> np.ndarray:
     """DockQ to expect of models that share half of their contacts with each other."""
     unknown = np.full(len(network), np.nan)
     alike = np.full((len(network), len(network)), 0.5)
-    standing = JUDGE.standing({"network": network}, alike)
+    sizes = np.full(len(network), 30)
+    standing = JUDGE.standing({"network": network}, alike, sizes)
     return JUDGE.expected(standing.level, standing.above, unknown)
 
 

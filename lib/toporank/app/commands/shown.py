@@ -114,7 +114,7 @@ def _about_all(targets: pd.DataFrame) -> list[str]:
     if n_warned:
         further.append(f"{n_warned:,} with something to mind")
     if n_seen:
-        further.append(f"{n_seen:,} seen in training")
+        further.append(f"{n_seen:,} share a chain with a training target")
     lines = [f"verdict on the best model of {len(targets):,} targets: {of_all}"]
     return [*lines, "; ".join(further)] if further else lines
 
