@@ -270,6 +270,9 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     def larger_than_usual(pool: Pool) -> np.ndarray:
         return larger(residues[pool.rows])
 
+    def without_confidence(pool: Pool) -> np.ndarray:
+        return np.where(np.isnan(confidence[pool.rows]), larger_than_usual(pool), 0)
+
     def unlimited(pool: Pool) -> np.ndarray:
         logarithm = np.log(residues[pool.rows])
         return logarithm - logarithm.mean()
@@ -366,17 +369,19 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
             [network[pool.rows], confidence[pool.rows], consensus(pool)], axis=0
         ),
         "judge, structure": right(of_network),
-        "judge, with confidence": right(single),
+        "judge, with confidence": right(single, size=without_confidence),
         "judge, source left out of the networks": right(of_others),
-        "judge, source left out of the networks, with confidence": right(with_others),
+        "judge, source left out of the networks, with confidence": right(
+            with_others, size=without_confidence
+        ),
         "residues in the interface": lambda pool: residues[pool.rows],
         "judge without size": right(of_network, weight=0),
-        "judge without size, with confidence": right(single, weight=0),
+        "judge with size, with confidence": right(single),
         "judge without size, source left out of the networks": right(
             of_others, weight=0
         ),
-        "judge without size, source left out of the networks, with confidence": right(
-            with_others, weight=0
+        "judge with size, source left out of the networks, with confidence": right(
+            with_others
         ),
         "judge, s = 0.05": right(of_network, weight=0.05),
         "judge, s = 0.2": right(of_network, weight=0.2),

@@ -37,7 +37,7 @@ function whyOf(m) {
   if (at("network_sd") != null) lines.push(`spread between the networks ${fixed(at("network_sd"))} (not an error bar)`);
   if (at("consensus") != null) lines.push(`agreement with the other models ${percent(at("consensus"))}`);
   const sizes = (m.n_interface_residues ?? []).filter((size, k) => size && m.dockq[k] != null);
-  if (sizes.length > 1) lines.push(`interface of ${sizes[0]} residues; models of this target have ${Math.round(sizes.reduce((sum, size) => sum + size) / sizes.length)} on average`);
+  if (sizes.length > 1 && at("confidence") == null) lines.push(`interface of ${sizes[0]} residues; models of this target have ${Math.round(sizes.reduce((sum, size) => sum + size) / sizes.length)} on average`);
   lines.push("these together, calibrated for the best of several models, give DockQ");
   const list = make("ul", {}, ...lines.map(line => make("li", {}, line)));
   return lines.length ? make("details", { class: "why" }, make("summary", {}, "Why this number?"), list) : "";

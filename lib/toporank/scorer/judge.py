@@ -4,10 +4,13 @@ Two witnesses look at one model. The *networks* predict its DockQ, and curves tu
 of its predictor into DockQ. Their weighted mean w says how good it is; a witness that is missing
 does not count. The *other models* of the target vote by the contacts that they share with it.
 
-Networks see means over contacts, so not how many residues n an interface has. Right ones tend to be
-larger, so the quality q of a model is
+Networks see means over contacts, so not how many residues n an interface has. Among poses of one
+target right ones tend to be larger, so the quality q of a model without confidence is
 
     q_i = w_i + s (ln n_i - mean(ln n)), where the difference counts up to 0.5 either way.
+
+With confidence it is w: beside it size told nothing of dimers that it was not chosen on
+(docs/research/scorer.md).
 
 If one of n models is right, it is model j with a probability p_j that grows with its quality. How
 right model i is then follows from how similar it is to each, and similarity to itself is 1. So the
@@ -254,7 +257,9 @@ class Judge(Section):
             return Standing(
                 level=known, above=np.zeros(n), consensus=np.full(n, np.nan)
             )
-        quality = known + self.size * larger(sizes)
+        confidence = witnesses.get("confidence", np.full(n, np.nan))
+        by_size = np.where(np.isnan(confidence), larger(sizes), 0)
+        quality = known + self.size * by_size
         order, consensus = ordered(quality, similarity, self.temperature * np.sqrt(n))
         level = (known.mean() + self.consensus * consensus.mean()) / (
             1 + self.consensus

@@ -149,7 +149,7 @@ def test_models_stand_as_the_formulas_say():
         assert standing.level.tolist() == pytest.approx([level])
 
 
-def test_an_interface_that_is_larger_than_usual_raises_a_model_up_to_a_limit():
+def test_without_confidence_a_larger_interface_than_usual_raises_a_model_up_to_a_limit():
     """By hand: 10, 20 and 40 residues are ln 2 apart, which is more than 0.5; 20 and 22 are less."""
     alike = np.full((3, 3), 0.5) + np.eye(3) / 2
     for sizes, larger in (
@@ -162,6 +162,8 @@ def test_an_interface_that_is_larger_than_usual_raises_a_model_up_to_a_limit():
         order, _ = ordered(quality, alike, JUDGE.temperature * np.sqrt(3))
         assert found.above.tolist() == pytest.approx((order - order.mean()).tolist())
         assert np.ptp(found.level) == 0
+        sure = {"network": np.full(3, 0.4), "confidence": np.full(3, 0.4)}
+        assert np.ptp(JUDGE.standing(sure, alike, np.array(sizes)).above) < 1e-9
         assert found.level[0] == pytest.approx(
             (0.4 + 0.5 * JUDGE.consensus) / (1 + JUDGE.consensus)
         )
