@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -270,7 +271,9 @@ def test_the_best_checkpoints_are_without_the_optimiser_and_far_smaller_than_the
 def test_the_log_says_how_far_how_good_and_how_long(pack, caplog):
     caplog.set_level("INFO", logger="toporank.learning.lightning")
     train(small_run(max_epochs=2), pack)
-    _, line = [record.message for record in caplog.records]
+    first, line = [record.message for record in caplog.records]
+    minutes = re.search(r"at most (\d+\.\d) min left", first)[1]
+    assert float(minutes) < 5  # an epoch takes a second
     assert line.startswith("epoch 2 of at most 2, step 6: train_loss 0.")
     assert all(
         word in line
