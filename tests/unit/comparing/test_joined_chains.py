@@ -127,6 +127,12 @@ def test_a_sequence_is_cut_only_where_two_parts_lie_side_by_side():
     # too short to mean anything
     assert pieces(first + second, (("H", first), ("P", "LEER"))) == ()
     assert len(pieces(first + first, (("H", first), ("C", first)))) == 2
+    # a peptide is found letter by letter; a part whose head is missing begins behind it
+    peptide = "SIINFE"
+    assert pieces(peptide + first[3:], (("H", first), ("P", peptide))) == (
+        slice(0, 6),
+        slice(6, 25),
+    )
     # letters that a part begins with are its own, though they differ
     other = first + "AAA" + second[3:]
     assert pieces(other, (("L", second), ("H", first))) == (

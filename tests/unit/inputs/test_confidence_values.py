@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from structures_text import Atom, alanine, mmcif, write
 from toporank.errors import ConfidenceError
 from toporank.inputs.confidence import content
 from toporank.inputs.confidence.content import array, number
-from toporank.inputs.confidence.missing_residues import differing
+from toporank.inputs.confidence.missing_residues import described, differing
+from toporank.structures.read import read_complex
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.25, np.float64(0.25), [0.25], [[0.25]]])
@@ -47,3 +49,18 @@ def test_plddt_that_is_not_known_in_both_differs_in_nothing():
     assert differing(known, unknown) == differing(unknown, known) == 0.0
     assert differing(known, np.full(4, 50.0)) == 0.0  # B factors that are all the same
     assert differing(known, known + np.array([0, 0, 9, np.nan])) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("n_ligands", "words"),
+    [
+        (0, "2 protein residues"),
+        (1, "2 protein residues and 1 other"),
+        (2, "2 protein residues and 2 others"),
+    ],
+)
+def test_what_a_model_has_is_counted_in_words(tmp_path, n_ligands, words):
+    atoms = alanine("A", 1, 0.0) + alanine("B", 1, 5.0)
+    for i in range(n_ligands):
+        atoms.append(Atom("C1", "LIG", "A", 20 + i, 9.0 * i, 9.0, 0.0, het=True))
+    assert described(read_complex(write(tmp_path / "m.cif", mmcif(atoms)))) == words

@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from _chains import chain
 from hypothesis import given, settings
@@ -30,6 +33,7 @@ from toporank.learning.assignment import (
     describe_leaks,
     leaks,
 )
+from toporank.learning.splits import check_trainable
 
 RULES = SplitRules(split_by="cluster", percent=20.0, seed=0, folds=3)
 CHAINS = {
@@ -303,3 +307,27 @@ def test_the_script_warns_of_a_leak_or_refuses_it_before_anything_is_trained(tmp
             in (done.stdout + done.stderr)
         )
         assert (tmp_path / "out.csv").exists() == (code == 0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0.2, 0.7, 0.5], ""),
+        ([0.2, 0.2, 0.5], "all 2 labels of split 'train' are 0.2"),
+        ([0.2, 1.5, 0.5], "b/m: 1 labels are not in 0 to 1, the first is 1.5"),
+        ([np.nan, np.nan, 0.5], "no labelled decoy with a graph in split 'train'"),
+    ],
+)
+def test_what_nothing_can_be_learned_from_is_refused(labels, message):
+    graphs = SimpleNamespace(
+        target=np.array(["a", "b", "c"], dtype=object),
+        decoy=np.array(["m", "m", "m"], dtype=object),
+        split=np.array(["train", "train", "val"], dtype=object),
+        dockq=np.array(labels),
+        knows_local_quality=False,
+    )
+    with pytest.raises(ConfigError, match=message) if message else nullcontext():
+        check_trainable(graphs, learns_local=False)
+    if not message:
+        with pytest.raises(ConfigError, match="no graph says how good its contacts"):
+            check_trainable(graphs, learns_local=True)
