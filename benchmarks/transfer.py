@@ -409,6 +409,9 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         (0.1, 0, 0),
         (0.2, 0, 0),
         (0.5, 0, 0),
+        (0.05, 1, 0.75),
+        (0.015, 1, 1),
+        (0.022, 1, 1),
     ):
         found[f"judge, T = {t} n^{grows}, own share {own}"] = right(
             of_network, t, own, grows
