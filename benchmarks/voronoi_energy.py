@@ -12,6 +12,7 @@ seconds.
 from __future__ import annotations
 
 import argparse
+import functools
 import subprocess
 from multiprocessing import Pool
 from pathlib import Path
@@ -44,6 +45,7 @@ SPREAD = 0.1
 Atom = tuple[str, str]
 
 
+@functools.cache
 def read_potential() -> dict[tuple[Atom, Atom], float]:
     """Energy of each pair of kinds of atoms, in both orders."""
     text = subprocess.run(POTENTIAL, capture_output=True, text=True, check=True).stdout
@@ -62,8 +64,9 @@ def _kind_of_atom(text: str) -> Atom:
     return residue, atom
 
 
-def energy_of(path: Path, partners: str, potential: dict) -> tuple[float, float]:
+def energy_of(path: Path, partners: str) -> tuple[float, float]:
     """Energy and area of the contacts between partners, such as `A+B:C`."""
+    potential = read_potential()
     partner_of = {}
     for i, partner in enumerate(partners.split(":")):
         partner_of.update(dict.fromkeys(partner.split("+"), i))
@@ -97,11 +100,10 @@ def with_energies(data: Path, processes: int) -> pd.DataFrame:
     decoys = pd.concat(labels, ignore_index=True).rename(
         columns={"Target": "target", "Model": "decoy", "Partners": "partners"}
     )
-    potential = read_potential()
     calls = []
     for row in decoys.itertuples():
         path = data / row.group / "decoys" / row.target / f"{row.decoy}.pdb"
-        calls.append((path, row.partners, potential))
+        calls.append((path, row.partners))
     with Pool(processes) as pool:
         found = pool.starmap(energy_of, calls, chunksize=16)
     decoys["energy"], decoys["area"] = np.transpose(found)
@@ -139,12 +141,13 @@ def main() -> None:
     deviation /= deviation.groupby(decoys["group"]).transform("std")
     for weight in WEIGHTS:
         decoys[f"network + {weight:g} energy"] = decoys["network"] + weight * deviation
-    columns = ["network", "area", *[name for name in decoys if "energy" in name]]
+    witnesses = ["network", "area", "low energy", "low energy per area"]
+    witnesses += [name for name in decoys if name.startswith("network + ")]
     rows = []
     for group, part in decoys.groupby("group"):
-        for column in columns[:2] + [name for name in columns[2:] if name != "energy"]:
-            loss, order, n = ranked(part, column)
-            rows.append((group, column, n, round(loss, 3), round(order, 2)))
+        for witness in witnesses:
+            loss, order, n = ranked(part, witness)
+            rows.append((group, witness, n, round(loss, 3), round(order, 2)))
     table = pd.DataFrame(rows, columns=["group", "witness", "targets", "loss", "rho"])
     table.to_csv(args.out, index=False)
     print(table.to_string(index=False))

@@ -31,8 +31,8 @@ from toporank.errors import TopoRankError
 from toporank.garbage import end_without_search, not_searched
 
 NO_ROOM = (
-    "the disk of the results is full: make room, or choose another folder with -o, and give the "
-    "same command again"
+    "a disk is full: make room where the results lie and for temporary files (TMPDIR), or choose "
+    "another folder with -o, and give the same command again"
 )
 
 

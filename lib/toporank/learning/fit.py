@@ -91,6 +91,11 @@ def fit(
     seed_everything(run.seed, threads)
     store = GraphStore.of(graphs)
     module = _module(run, store, training_set)
+    for path in folder.glob("*.ckpt"):
+        if (
+            path.is_dir()
+        ):  # of DeepSpeed, which was interrupted: such a run begins again
+            shutil.rmtree(path)
     last = _last_epoch(folder)
     best = {
         name: _keeps_best(folder, name, metric)
@@ -205,7 +210,7 @@ def _last_epoch(folder: Path) -> Path | None:
     moved: such a run begins again.
     """
     path = folder / "last.ckpt"
-    if not path.is_file():  # DeepSpeed writes folders, which are not read here
+    if not path.exists():
         return None
     states = torch.load(path, weights_only=True)["callbacks"].values()
     folders = {state["dirpath"] for state in states if "dirpath" in state}

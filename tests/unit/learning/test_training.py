@@ -177,6 +177,19 @@ def test_a_run_leaves_its_files_and_nothing_else(finished):
     assert names == {*FILES, "runners_up", "checksums.json", "lock"}
 
 
+def test_folders_that_an_interrupted_run_of_deepspeed_left_are_in_no_ones_way(pack):
+    run = small_run(max_epochs=1)
+    train(run, pack)
+    (kept,) = (STORE / "runs").iterdir()
+    names = {path.name for path in kept.iterdir()}
+    shutil.rmtree(kept)
+    for name in ("last.ckpt", "best_loss.epoch7.ckpt"):
+        (kept / name / "checkpoint").mkdir(parents=True)
+    train(run, pack)
+    assert {path.name for path in kept.iterdir()} == names
+    assert (kept / "last.ckpt").is_file()
+
+
 def test_metrics_have_one_row_an_epoch_and_training_lowers_the_loss(finished):
     table = metrics(finished)
     assert table["epoch"].tolist() == list(range(8))
