@@ -1,13 +1,14 @@
-"""Snakemake that looks at its Slurm jobs every second: the plug-in waits ten seconds longer each
-time.
+"""Snakemake that looks at its Slurm jobs every second, or as often as the variable
+SECONDS_BETWEEN_LOOKS tells: the plug-in waits ten seconds longer each time.
 """
 
+import os
 import sys
 
 from snakemake.cli import main
 from snakemake_executor_plugin_slurm import Executor
 
-SECONDS = 1
+SECONDS = float(os.environ.get("SECONDS_BETWEEN_LOOKS", "1"))
 Executor.next_seconds_between_status_checks = property(
     lambda _: SECONDS, lambda *_: None
 )

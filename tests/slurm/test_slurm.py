@@ -59,8 +59,10 @@ class Study:
     python: str
     started: list[subprocess.Popen] = field(default_factory=list)
 
-    def start(self, *arguments: str) -> subprocess.Popen:
-        """`snakemake --profile slurm`, from the repository root."""
+    def start(self, *arguments: str, looks: int = 1) -> subprocess.Popen:
+        """`snakemake --profile slurm`, from the repository root, which looks at its jobs every
+        so many seconds.
+        """
         impatient = str(Path(__file__).with_name("impatient.py"))
         command = [
             self.python,
@@ -71,9 +73,10 @@ class Study:
             str(self.home),
         ]
         command += [*SETTINGS.split(), *arguments]
+        environment = {**self.environment, "SECONDS_BETWEEN_LOOKS": str(looks)}
         with open(self.home / "printed.txt", "w") as printed:
             process = subprocess.Popen(
-                command, cwd=REPOSITORY, env=self.environment, stdout=printed, stderr=subprocess.STDOUT,
+                command, cwd=REPOSITORY, env=environment, stdout=printed, stderr=subprocess.STDOUT,
                 preexec_fn=listen_to_ctrl_c,
             )  # fmt: skip
         self.started.append(process)
@@ -250,11 +253,15 @@ def test_what_was_interrupted_or_killed_is_started_again(study, local):
     """Ctrl-C takes the jobs along. After a kill -9 they go on without a master, while a new one
     takes over.
     """
-    process = study.start("build_graphs")
+    # Snakemake forgets its jobs while it looks at them: a signal that arrives then would leave
+    # them running
+    process = study.start(
+        "build_graphs", "--slurm-init-seconds-before-status-checks", "20", looks=20
+    )
     # it would be done before the signal arrives
     study.suspend(study.wait_for_running_job())
     process.send_signal(signal.SIGINT)
-    # it sleeps between two looks at its jobs, longer each time
+    # it ends once it has slept until its next look
     assert process.wait(PATIENCE) != 0
     assert "CANCELLED" in study.ends()
     process = study.start("build_graphs")
