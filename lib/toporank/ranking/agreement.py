@@ -111,7 +111,7 @@ def _other_choice(rows: pd.DataFrame) -> OtherChoice | None:
 def _preferences(rows: pd.DataFrame) -> tuple[str, pd.Series]:
     """The measure that decides for a target, and its values, higher is better.
 
-    It is None if no measure does.
+    If none decides, the measure is "" and there are no values.
     """
     one_predictor = rows.loc[rows["predictor"] != "", "predictor"].nunique() == 1
     for measure in (*OF_PREDICTOR, RANK, *COMMON) if one_predictor else COMMON:

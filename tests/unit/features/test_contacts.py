@@ -30,7 +30,7 @@ from toporank.features.atom_types import (
 )
 from toporank.features.contact_edges import ROOTS, ContactsV1, columns, contact_edges
 from toporank.features.contact_nodes import OWN, contact_nodes
-from toporank.features.dssp_nodes import DsspTopology
+from toporank.features.dssp_nodes import DsspTopology, along_principal_axes
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.potentials import LIMITS, RESIDUES, read_potentials
 from toporank.features.registry import choose
@@ -343,6 +343,10 @@ def test_buried_is_what_the_partner_covers_and_clashes_are_atoms_within_three_an
     assert own["buried"].sum() == pytest.approx(
         (found.alone - found.free).sum(), rel=0.02
     )
+    found = surfaces(along_principal_axes(decoy, nodes), nodes)
+    is_polar = np.isin(decoy.elements[found.atoms], [b"N", b"O"])
+    buried_polar = (found.alone - found.free)[is_polar].sum()
+    assert own["buried_polar"].sum() == pytest.approx(buried_polar)
 
 
 def test_other_columns_are_those_of_the_dssp_module(decoy, nodes):

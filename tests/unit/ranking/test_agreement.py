@@ -55,6 +55,13 @@ def test_the_choice_differs_by_class_or_in_the_lower_half(preferred, place):
     )
 
 
+@pytest.mark.parametrize(("preferred", "place"), [("b", 0), ("c", 3)])
+def test_of_four_models_of_a_class_the_third_is_in_the_lower_half(preferred, place):
+    four = models(*MEDIUM)
+    found = choice(four, stated(four, preferred))
+    assert (found.place if found else 0) == place
+
+
 def test_copies_do_not_count():
     """Of four, the third is in the upper half; with two copies of the first it would be the fifth
     of six.

@@ -477,3 +477,15 @@ def test_labels_are_carried_beside_the_authors_numbers(read):
     complex_ = read(text, "d.cif")
     assert ids(complex_) == ["H:52A", "L:7"]
     assert complex_.labels == (("Aa", 3), ("B", None))
+
+
+def test_some_residues_of_a_complex_keep_their_atoms_and_their_ca(read):
+    """The first residue has only a CA, which is the first atom of all."""
+    only_ca = alanine("A", 1, 0.0)[1:2]
+    complex_ = read(pdb([*only_ca, *alanine("A", 2, 4.0), *alanine("B", 1, 8.0)]))
+    np.testing.assert_array_equal(complex_.xyz[complex_.ca][:, 0], [0.0, 4.0, 8.0])
+    assert_same(complex_.only(np.arange(3)), complex_)
+    some = complex_.only(np.array([0, 2]))
+    assert ids(some) == [ids(complex_)[0], ids(complex_)[2]]
+    np.testing.assert_array_equal(some.xyz[some.ca], complex_.xyz[complex_.ca[[0, 2]]])
+    assert len(some.xyz) == 1 + len(alanine("B", 1, 8.0))
