@@ -28,7 +28,8 @@ ASSEMBLY = re.compile(r"\.pdb\d+", re.IGNORECASE)
 HEAD = 1 << 16
 """Bytes at the beginning of a file in which its first atoms are looked for."""
 STRUCTURE_LIKE = re.compile(
-    r"\.(pdb\d*|ent|cif|mmcif|bcif)(\.(gz|bz2|xz|zst|zip|7z|z))*$", re.IGNORECASE
+    r"\.(pdb\d*|ent|cif|mmcif|bcif|mmtf|pdbqt|gro|silent)(\.(gz|bz2|xz|zst|zip|7z|z))*$",
+    re.IGNORECASE,
 )
 """Names of files that are meant to be structures, whether or not they can be read."""
 _UNTELLING = re.compile(r"(\.(txt|model|mdl|brk|[A-Za-z]*_?\d+))?", re.IGNORECASE)
