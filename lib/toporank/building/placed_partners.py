@@ -134,10 +134,7 @@ def _by_nature(
 def ways(
     partners: str, native: ChainSequences, decoy: ChainSequences
 ) -> frozenset[str]:
-    """What partners of a native may be in a decoy, as texts.
-
-    It is None where there are too many ways to try.
-    """
+    """What partners of a native may be in a decoy, as texts; none where there are too many ways."""
     named = _names(partners)
     chains = tuple((name, sequence) for name, sequence in native if name in named)
     return frozenset(in_decoy(partners, way) for way in _possible(chains, decoy))
@@ -147,9 +144,7 @@ def ways(
 def ways_by_nature(
     bodies: str, native: ChainSequences, decoy: ChainSequences
 ) -> frozenset[str]:
-    """As `ways`, of partners that nobody gave.
-
-    It serves partners that nobody gave. The text is empty where each chain of the decoy is one.
+    """As `ways`, of partners that nobody gave; the text is empty where each chain is one.
 
     bodies : what the chains of the native are by nature, as text; empty where each is one.
     """

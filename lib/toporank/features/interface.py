@@ -64,8 +64,7 @@ class Interface:
     contacts : int, shape (N,), residues of other partners within the cutoff
     nearest : float64, shape (N,), Å from CA to the nearest CA of another partner
     meetings : of every pair of partners; of more than `MOST_BODIES` partners, only of those that
-        touch, and of one
-        that touches no other with the nearest
+        touch, and of one that touches no other with the nearest
 
     Examples
     --------

@@ -79,7 +79,10 @@ def table_text(
 
 class _Lines(list[str]):
     def write(self, line: str) -> None:
-        """Keep a line that ends in , as it does so that the writer quotes a text with either."""
+        """Keep a line with a line feed at its end.
+
+        csv ends it in a carriage return, too, because it then quotes every text that has one.
+        """
         self.append(f"{line[:-2]}\n")
 
 

@@ -289,16 +289,12 @@ def find_decoys(
     Returns
     -------
     A decoy for each file `<folder>/<target>/<decoy>.<suffix>`. What lies deeper below a target's
-    folder is of this
-    target, `<folders>_<decoy>`. Structures that lie directly in `folder` form one target named like
-    it, those of
-    ColabFold and of several jobs of the AlphaFold Server one for each query. The samples that
-    AlphaFold 3 writes,
-    `<target>/seed-1_sample-0/…`, are decoys of the target. Of a run of HADDOCK the last step
-    counts. A file whose name
-    no table or artefact can have, and an intermediate state, is a decoy with `refused` set. Two
-    files may have one
-    name: `complexes.group` gives them others. `passed_over` lists what is not read.
+    folder is of this target, `<folders>_<decoy>`. Structures that lie directly in `folder` form one
+    target named like it, those of ColabFold and of several jobs of the AlphaFold Server one for
+    each query. The samples that AlphaFold 3 writes, `<target>/seed-1_sample-0/…`, are decoys of the
+    target. Of a run of HADDOCK the last step counts. A file whose name no table or artefact can
+    have, and an intermediate state, is a decoy with `refused` set. Two files may have one name:
+    `complexes.group` gives them others. `passed_over` lists what is not read.
 
     Raises
     ------

@@ -43,8 +43,7 @@ def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
     Returns
     -------
     The folder to look for structures in. An archive that cannot be unpacked stays as it is, and so
-    does one whose
-    structures lie beside it already; notes say so.
+    does one whose structures lie beside it already; notes say so.
 
     Raises
     ------

@@ -180,8 +180,7 @@ def read_description(path: Path | str) -> dict[str, Any]:
     Raises
     ------
     CheckpointError : of one line, where the file is damaged, comes from neither, or describes an
-        impossible network:
-        the error names the keys at fault
+        impossible network: the error names the keys at fault
     """
     path = Path(path)
     with reading(path):

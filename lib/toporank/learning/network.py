@@ -136,11 +136,15 @@ class NetworkOutput(NamedTuple):
 class Architecture(NamedTuple):
     """What a network is made of.
 
-    hidden : width of the vectors of nodes and edges. heads, layers : attention heads of a layer,
-    and layers. readout : width of the head. attention_dropout : share of attention weights that are
-    dropped during training. dropout : share of the inputs of each layer of the head likewise. local
-    : whether the network also predicts the local quality of edges. The head then sees its mean over
-    all edges, and that over the edges in contact.
+    Attributes
+    ----------
+    hidden : width of the vectors of nodes and edges
+    heads, layers : attention heads of a layer, and layers
+    readout : width of the head
+    attention_dropout : share of attention weights that are dropped during training
+    dropout : share of the inputs of each layer of the head likewise
+    local : whether the network also predicts the local quality of edges. The head then sees its
+        mean over all edges, and that over the edges in contact
     """
 
     hidden: int

@@ -128,9 +128,8 @@ def _preferences(rows: pd.DataFrame) -> tuple[str, pd.Series]:
 def _ranks_in_names(decoys: pd.Series) -> pd.Series:
     """The ranks in the names of decoys, negative, so that higher is better.
 
-    It is None where two models have the same rank.
-
-    The relaxed and the unrelaxed model of a rank are one model.
+    There are none where two models have the same rank. The relaxed and the unrelaxed model of a
+    rank are one model.
     """
     ranks = -decoys.str.extract(_RANK_IN_NAME, expand=False).dropna().astype(float)
     models = decoys.str.replace(_RELAXED, "", regex=True)

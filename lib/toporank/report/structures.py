@@ -497,9 +497,8 @@ def _quality(complex_: Complex, rows: pd.DataFrame) -> np.ndarray:
 def for_script(shown: Mapping[str, list[Shown]]) -> dict[str, list[dict[str, Any]]]:
     """Return what the page's script reads: for each target its models.
 
-    i : place, p : partners, t : residues in contact, q and b : quality and pLDDT of residues, z :
-        atoms,
-    c : contact maps.
+    Its keys are i, the place; p, partners; t, residues in contact; q and b, quality and pLDDT of
+    residues; z, atoms; and c, contact maps.
     """
     of_targets: dict[str, list[dict[str, Any]]] = {}
     for target, models in shown.items():

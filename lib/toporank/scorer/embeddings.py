@@ -1,7 +1,4 @@
-"""Where decoys lie for the network.
-
-It has the pooled vector of each, as a table and as a map of two axes.
-"""
+"""The vectors by which a network knows decoys, as a table and as a map of two axes."""
 
 from __future__ import annotations
 

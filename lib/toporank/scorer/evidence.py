@@ -1,4 +1,4 @@
-"""What a cross-validation says of every labelled decoy, as `scorer.make` takes it."""
+"""What the networks of a cross-validation predict for every labelled decoy, for `scorer.make`."""
 
 from __future__ import annotations
 

@@ -76,9 +76,8 @@ def fit_judge(
     Parameters
     ----------
     decoys : (n,) rows `dataset`, `target`, `group`, `cluster`, `dockq`; `pred_dockq` of the
-        networks; `OF_RESIDUES`,
-        nan where unknown; `n_interface_residues` and `n_chains`. Decoys of a data set and target
-        follow each other.
+        networks; `OF_RESIDUES`, nan where unknown; `n_interface_residues` and `n_chains`. Decoys of
+        a data set and target follow each other.
     similarity : of their targets
     pooled : (n, d), what the network of the checkpoint sees of each
     made : groups of decoys made around natives

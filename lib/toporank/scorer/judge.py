@@ -119,11 +119,13 @@ class Calibration(Section):
 class Domain(Section):
     """What the training decoys are like.
 
-    n_interface_residues, n_chains : smallest and largest number but for rare ones. center : (d,),
-        axes : (k, d),
-    deviations : (k,), of what the head of the network sees of a decoy: mean, leading principal
-        axes, and the standard deviation along each.
-    limit : of the distance from the center in these deviations.
+    Attributes
+    ----------
+    n_interface_residues, n_chains : smallest and largest number but for rare ones
+    center : (d,), mean of what the head of the network sees of a decoy
+    axes : (k, d), its leading principal axes
+    deviations : (k,), the standard deviation along each axis
+    limit : of the distance from the center, in these deviations
     """
 
     n_interface_residues: tuple[int, int]

@@ -33,16 +33,16 @@ JUDGE = "judge.json"
 NO_JUDGE = "its networks alone give the score, without intervals and domain"
 MAKE = "restore the folder from where the scorer came from, or make the scorer again"
 MOST_FILES = 1000
-"""That scorer.json lists at most."""
+"""Files that scorer.json lists, at most."""
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, Field(pattern=rf"^({ENSEMBLE}/)?[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 
 
 class LearnedFrom(Section):
-    """The training targets of all networks.
+    """The training targets of all networks: their number, that of their clusters, and a digest.
 
-    It has how many they are, in how many clusters if that is known, and a digest of both.
+    clusters : None where it is not known.
     """
 
     targets: int
@@ -182,7 +182,7 @@ def _listed(folder: Path, manifest: Manifest) -> Parts:
 
 
 def _unlisted(folder: Path) -> Parts:
-    """Nothing says that the mean of the ensemble is the score."""
+    """The files of a scorer without scorer.json, so the best network alone gives the score."""
     checkpoint = CHECKPOINT if (folder / CHECKPOINT).exists() else TRAINED
     paths = sorted((folder / ENSEMBLE).glob("*"))
     members = [f"{ENSEMBLE}/{path.name}" for path in paths if path.suffix in SUFFIXES]

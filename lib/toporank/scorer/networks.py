@@ -149,7 +149,7 @@ def _stacked(predicted: list[Predicted], name: str) -> np.ndarray:
 def residue_table(store: PackedGraphs, predicted: list[Predicted]) -> pd.DataFrame:
     """The residues of decoys with the mean predicted quality of their contacts.
 
-    It is None where no network predicts it.
+    The table is empty where no network predicts it.
     """
     if not predicted:
         return table_of(RESIDUES)
@@ -173,7 +173,7 @@ def contact_table(
 ) -> pd.DataFrame:
     """The contacts of decoys with the mean predicted quality of both directions.
 
-    It is None where the edges do not say how residues touch.
+    The table is empty where the edges do not say how residues touch.
 
     residues : of the decoys, in the order of the nodes.
     """

@@ -45,7 +45,7 @@ def may_be_cut(sequence: str) -> bool:
 def pieces_of(sequence: str, numbers: Sequence[int]) -> tuple[DomainPiece, ...]:
     """The pieces of a chain between gaps in its residue numbers.
 
-    It is None where it is not a domain with such gaps.
+    There are none where it cannot be what is left of a domain.
     """
     if not may_be_cut(sequence) or not 0 <= min(numbers) <= max(numbers) <= LAST_NUMBER:
         return ()

@@ -44,8 +44,8 @@ def complex_of(source: str | os.PathLike[str] | object) -> Complex:
     Parameters
     ----------
     source : path of a PDB or mmCIF file; a `Complex`; Biopython's `Structure`, `Model` or `Chain`;
-        biotite's
-        `AtomArray` or `AtomArrayStack`; or gemmi's `Structure`. Of several models the first counts
+        biotite's `AtomArray` or `AtomArrayStack`; or gemmi's `Structure`. Of several models the
+        first counts
 
     Returns
     -------

@@ -155,8 +155,7 @@ def partners_of(
     """(target, decoy) → its partners as text; those without partners are left out.
 
     for_all : of every target that no table names, or empty. of_targets : target → partners.
-    of_labels :
-        those of a label table. Raises ConfigError when two tables contradict each other.
+    of_labels : those of a label table. Raises ConfigError when two tables contradict each other.
     """
     partners = {}
     for target, decoy in decoys:

@@ -67,8 +67,7 @@ def read_complex(
     Raises
     ------
     StructureError : the file cannot be read, is not what its suffix says, has no such model, holds
-        no atoms, or holds
-        invalid numbers
+        no atoms, or holds invalid numbers
 
     Examples
     --------

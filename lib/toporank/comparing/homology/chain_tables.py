@@ -58,10 +58,7 @@ def sequences_of_chains(rows: Iterable[ChainRow]) -> dict[str, dict[str, str]]:
 
 
 def compared(rows: Iterable[ChainRow]) -> dict[str, list[str]]:
-    """The sequences of each target that are compared with others.
-
-    It is None where all are antibodies or peptides.
-    """
+    """Target → its sequences that are compared with others: those of no antibody and no peptide."""
     sequences: dict[str, list[str]] = {}
     for row in rows:
         of_target = sequences.setdefault(row.target, [])

@@ -140,10 +140,7 @@ def near_atoms(
 
 @compiled
 def typed_distances(xyz, types, start, pairs, limits, energy, ranges, classes):
-    """Of pairs of residues.
-
-    They are counts of atom distances by bin, energies by range, and contacts of classes of
-    atoms.
+    """Count the atom distances of pairs of residues by bin; sum energies and count contacts.
 
     types : (A,), -1 for atoms that do not count. pairs : (P, 2). limits : (B + 1,), rising; bin b
     is [limits[b], limits[b + 1]). energy : (T, T, B). ranges : (B,), the range that the energy of a

@@ -3,14 +3,11 @@
 Source: Edelsbrunner & Mücke 1994, doi:10.1145/174462.156635.
 
 A simplex has its own squared circumradius if no vertex of a coface lies inside its smallest sphere
-(it is
-*Gabriel*), else the least value of the cofaces that break it. Tetrahedra that are almost flat and
-angles that
-are almost right are worked out again with twice the digits. Where a triangle is within rounding of
-being
-Gabriel, it counts as such: its value then changes by the square of the rounding error only, and it
-takes no
-short cut. (An edge has no such margin: the triangle that breaks it may have a much larger value.)
+(it is *Gabriel*), else the least value of the cofaces that break it. Tetrahedra that are almost
+flat and angles that are almost right are worked out again with twice the digits. Where a triangle
+is within rounding of being Gabriel, it counts as such: its value then changes by the square of the
+rounding error only, and it takes no short cut. (An edge has no such margin: the triangle that
+breaks it may have a much larger value.)
 
 Two kinds of simplices never make a bar: triangles that come with a tetrahedron, which are not even
 sorted, and edges that come with a triangle. Both have the value of what they come with: pairs of

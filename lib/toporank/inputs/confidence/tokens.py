@@ -72,8 +72,7 @@ def placed(
     complex_ : the model, with R residues
     output : what the predictor says
     b_factors : of each residue, where they are pLDDT, shape (R,), nan where unknown; they tell one
-        order of chains from
-        another
+        order of chains from another
 
     Returns
     -------

@@ -141,7 +141,7 @@ def tiles(n_edges: int) -> list[slice]:
 def write_scores(
     source_of, destination_of, source, destination, product, att, score, positive
 ):
-    """score and positive are written: att · leaky(z) and whether z > 0."""
+    """Write `score`, att · leaky(z), and `positive`, whether z > 0."""
     heads, width = att.shape
     slope = att.dtype.type(NEGATIVE_SLOPE)
     zero = slope - slope
@@ -158,7 +158,7 @@ def write_scores(
 
 @vectorised
 def subtract_largest(start, score):
-    """Of each node, so that no exponential overflows."""
+    """Take the largest score of each node off its scores, so that no exponential overflows."""
     for i in range(len(start) - 1):
         for h in range(score.shape[1]):
             largest = score.dtype.type(-np.inf)
@@ -170,9 +170,9 @@ def subtract_largest(start, score):
 
 @vectorised
 def gather(source_of, start, source, alpha, keep, out):
-    """alpha, in: exp of scores.
+    """Write `out`, what nodes gather.
 
-    out : their share of the sum of a node. out : what nodes gather, is written.
+    alpha : exp of the scores, which become shares of the sum of their node.
     """
     heads, width = source.shape[1:]
     total, gathered = np.empty(heads, source.dtype), np.empty(width, source.dtype)
@@ -196,7 +196,7 @@ def gather(source_of, start, source, alpha, keep, out):
 
 @vectorised
 def write_score_gradient(source_of, start, source, alpha, keep, gradient, d_score):
-    """d_score is written."""
+    """Write `d_score`, the gradient of the scores."""
     heads, width = source.shape[1:]
     mean = np.empty(heads, source.dtype)
     zero, one, mean_of_heads = (
