@@ -138,6 +138,8 @@ async function showStructure(i) {
   const box = document.getElementById("canvas"), why = impossible();
   if (why) {
     box.replaceWith(make("p", { class: "caution" }, `${why}: open top.pml in PyMOL or top.cxc in ChimeraX, beside this page.`));
+    for (const control of [document.getElementById("colour").parentElement, document.getElementById("interface"), document.getElementById("save")]) control.remove();
+    select.addEventListener("change", () => pictures(i, structures[select.value].i));
     return;
   }
   await new Promise(done => requestAnimationFrame(() => setTimeout(done)));  // the table is painted first

@@ -497,6 +497,21 @@ def test_structures_turn_are_coloured_and_change_with_the_model(browser, with_pa
     assert_quiet(page)
 
 
+def test_without_webgl_maps_change_with_the_model_and_the_page_says_what_to_open(
+    browser, with_pae
+):
+    page = opened(browser, with_pae)
+    file = with_pae / "results/scores/part/report.html"
+    file.write_text(file.read_text().replace('getContext("webgl', 'getContext("none'))
+    page.open(file)
+    assert "open top.pml in PyMOL" in texts(page, ".see .caution")[0]
+    assert texts(page, "#colour, #interface, #save") == []
+    assert len(texts(page, "#pictures figure")) == 2
+    set_value(page, "shown", "1", "change")
+    assert len(texts(page, "#pictures figure")) == 1, "the other model has no PAE"
+    assert_quiet(page)
+
+
 CONTRAST = """(() => {
     const channel = value => value <= 10 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4;
     const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
