@@ -771,6 +771,7 @@ def test_the_score_of_haddock_from_a_header_is_that_of_its_own_table():
     assert haddock.of_header(HEADER.format(module="rigidbody")).score == pytest.approx(
         weighted
     )
+    assert haddock.of_header(HEADER.format(module="mdref")).score == found.score
     assert haddock.of_header(HEADER.format(module="mine")).score is None
     flexible = -24.865 - 333.853 - 17.764 + 0.1 * 9.126 - 0.01 * 1440.26
     assert haddock.of_header(HEADER.format(module="flexref")).score == pytest.approx(
