@@ -139,12 +139,13 @@ def test_a_sequence_is_cut_only_where_two_parts_lie_side_by_side():
         slice(0, 22),
         slice(22, 44),
     )
-    # a part whose loop is not resolved
+    # a part behind a long linker, whose loop is not resolved
     third = "DPNQNVKCWFIYHTEACMSRLG"
     with_loop = second + "HKTNWYPMQCHEDFRSVANKTWYIC" + third
-    assert pieces(first + second + third, (("L", with_loop), ("H", first))) == (
-        slice(0, 22),
-        slice(22, 66),
+    resolved = first + 6 * "GGGGS" + second + third
+    assert pieces(resolved, (("L", with_loop), ("H", first))) == (
+        slice(0, 52),
+        slice(52, 96),
     )
 
 
