@@ -40,6 +40,14 @@ GENERIC = re.compile(
     re.IGNORECASE,
 )
 """Parts of file names that name no complex."""
+OF_PROGRAM = re.compile(
+    r"(alphafold|af|boltz|chai|colabfold|haddock|openfold|protenix|rosettafold|rf)"
+    r"[\d._]*(m|multimer)?(_?v\d+)?",
+    re.IGNORECASE,
+)
+"""A name that says only which program made the files."""
+MOST_FOLDERS = 3
+"""Folders in the name of a complex."""
 
 
 Models = list[Model]
@@ -210,27 +218,47 @@ def _longest(models: Models, sketches: Sketches) -> dict[int, str]:
 def _with_names(complexes: list[Models], folder_name: str) -> dict[str, Models]:
     """Name of each target → its models.
 
-    A complex is called after its folder if nothing else is in it, otherwise after what its folders
-    or its files have in common, if anything, with numbers where two would be called alike, or after
-    the folder that was given.
+    Of the two names of `_names_of_complex` the second counts where others have the first, too, and
+    numbers tell apart what would still be called alike.
     """
     n_complexes = Counter(chain.from_iterable(map(_folders, complexes)))
     short_names, long_names = [], []
     for models in complexes:
-        folders = _folders(models)
-        is_alone = all(n_complexes[folder] == 1 for folder in folders)
-        name = longer = common_name(folders) if is_alone else ""
-        if not name:
-            files = sorted({model.decoy.name.partition("#")[0] for model in models})
-            name = common_name(files)
-            longer = common_name(files, numbers=True)
-        short_names.append(name or folder_name)
+        short, longer = _names_of_complex(models, n_complexes)
+        short_names.append(short or folder_name)
         long_names.append(longer or folder_name)
     targets: dict[str, Models] = {}
     for short, longer, models in zip(short_names, long_names, complexes, strict=True):
         name = table_name(short if short_names.count(short) == 1 else longer)
         targets[table_name(free_name(name, targets))] = models
     return targets
+
+
+def _names_of_complex(
+    models: Models, n_complexes: Mapping[str, int]
+) -> tuple[str, str]:
+    """What a complex may be called, in short and with all that tells it from others.
+
+    It is called after its folders if nothing else is in them, otherwise after what its files have
+    in common, with the folder in front where several have the same. Where they share nothing but
+    the name of a program, the folder is part of the short name, too. Empty where nothing names it.
+
+    n_complexes : folder → number of complexes in it
+    """
+    folders = _folders(models)
+    of_folders = common_name(folders)
+    is_alone = all(n_complexes[folder] == 1 for folder in folders)
+    if is_alone and of_folders:
+        return of_folders, of_folders
+    files = sorted({model.decoy.name.partition("#")[0] for model in models})
+    of_files = common_name(files)
+    place = of_folders if len(n_complexes) > 1 else ""
+    longer = "_".join(filter(None, [place, common_name(files, numbers=True)]))
+    if is_alone and not longer and len(n_complexes) > len(folders):
+        longer = "_".join(folders[:MOST_FOLDERS])
+    if not of_files or OF_PROGRAM.fullmatch(of_files):
+        return longer, longer
+    return of_files, longer
 
 
 def _folders(models: Iterable[Model]) -> list[str]:

@@ -100,6 +100,18 @@ FILES = {
         {"af2_7ACV/model_0": [A, B], "boltz_7ACV/model_1": [A, B], "af2_7XYZ/m": [C, D]},
         {"7ACV": ["model_0", "model_1"], "af2_7XYZ": ["m"]},
     ),
+    "complexes of two programs in each folder": (
+        {f"{pdb}/{program}_{n}": [*pair, *extra] for pdb, pair in (("1EER", (A, B)), ("1EZU", (C, D)))
+         for program, extra in (("af2m", ()), ("boltz1", pair[1:])) for n in (0, 1)},
+        {f"{pdb}_{program}": [f"{program}_0", f"{program}_1"] for pdb in ("1EER", "1EZU") for program in ("af2m", "boltz1")},
+    ),
+    "a name that two folders have": (
+        {"x/dimer_0": [A, B], "x/dimer_1": [A, B], "x/a": [C, D], "y/dimer_0": [A, D], "y/dimer_1": [A, D], "y/b": [C, B]},
+        {"x_dimer": ["dimer_0", "dimer_1"], "a": ["a"], "y_dimer": ["dimer_0", "dimer_1"], "b": ["b"]},
+    ),
+    "one complex in folders whose names have nothing in common": (
+        {"3P57/m_0": [A, B], "BP57/n_1": [A, B], "7XYZ/m_0": [C, D]}, {"3P57_BP57": ["m_0", "n_1"], "7XYZ": ["m_0"]},
+    ),
     "files of one name": (
         {"af2/m_0": [A, B], "af2/m_1": [A, B], "boltz/m_0": [A, B]}, {"m": ["af2_m_0", "boltz_m_0", "m_1"]},
     ),
