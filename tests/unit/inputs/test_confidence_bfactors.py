@@ -326,3 +326,16 @@ def test_residues_that_both_have_are_compared(near, far):
         )
         == np.inf
     )
+
+
+def test_each_model_of_a_file_has_the_plddt_of_its_own_atoms(tmp_path, near):
+    ensemble = ""
+    for number, shift in ((1, 0.0), (2, -20.0)):
+        atoms = pdb_with(NEAR, core(near) + shift)
+        ensemble += f"MODEL     {number:4d}\n{atoms}ENDMDL\n"
+    path = tmp_path / "ensemble.pdb"
+    path.write_text(ensemble)
+    models = [DecoyFile("T", f"ensemble#{n}", path, model=n) for n in (1, 2)]
+    first, second = confidences(models, "b_factor")
+    assert first.plddt - second.plddt == pytest.approx(20.0, abs=0.1)
+    assert models[1].complex().notes == read_complex(path, 1).notes

@@ -298,6 +298,8 @@ def test_a_network_of_their_widths_scores_such_graphs_and_no_others(tmp_path):
     assert len(scored.table) == len(scored.pooled_vectors) == 16
     # standardised: large values saturate nothing
     assert scored.table["score"].nunique() > 10
+    # nobody wrote down the chains of its training targets
+    assert {row.seen_in_training for row in scored.leakage} == {"unknown"}
 
     saved(tmp_path / "others/T1/a.pt", graph())
     others, other_pack = imported(tmp_path / "others"), tmp_path / "others.safetensors"

@@ -85,6 +85,16 @@ def test_more_residues_in_a_chain_than_the_format_holds_are_an_error():
         normalised_pdb(many)
 
 
+def test_a_complex_far_from_the_origin_is_moved_into_the_columns_by_whole_angstrom():
+    near = ca_trace([("A", 1, "", (0.25, 0.0, 0.0)), ("B", 1, "", (8.0, 0.0, 0.0))])
+    far = dataclasses.replace(near, xyz=near.xyz - 1234.0)
+    text, _ = normalised_pdb(far)
+    x = [float(line[30:38]) for line in text.splitlines() if line.startswith("ATOM")]
+    assert x[1] - x[0] == pytest.approx(7.75)
+    assert x[0] % 1 == pytest.approx(0.25)
+    assert -999.0 < min(x) < 0.0
+
+
 # ---- against plain computations ---------------------------------------------------------------------------
 
 
