@@ -337,8 +337,8 @@ def program_of(path: str | os.PathLike) -> str:
 
     It is `PLAIN` if none is known.
 
-    >>> program_of("out/pred.model_idx_0.cif"), program_of("mine/model_3.pdb")
-    ('Chai-1', 'Plain structure files')
+    >>> [program_of(path) for path in ("pred.model_idx_0.cif", "my_ranked_3.pdb", "model_3.pdb")]
+    ['Chai-1', 'AlphaFold-Multimer', 'Plain structure files']
     """
     folder, file = os.path.split(os.fspath(path))
     stem = os.path.join(folder, (split_suffix(file) or (file,))[0])
@@ -348,6 +348,8 @@ def program_of(path: str | os.PathLike) -> str:
         for program in PROGRAMS:
             if program.model and program.model.fullmatch(stem):
                 return program.name
+    if by_files is UNKNOWN:
+        return named_by(Path(path)) or PLAIN
     return by_files.name
 
 
@@ -362,4 +364,5 @@ def programs(decoys: Iterable[Decoy]) -> str:
         counts[program_of(os.path.realpath(decoy.path))] += 1
     if "AlphaFold 3" in counts:
         del counts[PLAIN]
-    return " and ".join(dict(counts.most_common())) or PLAIN
+    names = " and ".join(dict(counts.most_common())) or PLAIN
+    return names.replace(f"and {PLAIN}", f"and {PLAIN.lower()}")
