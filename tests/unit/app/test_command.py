@@ -483,6 +483,11 @@ def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_of_several_files_the_command_says_what_to_give():
+    with pytest.raises(SystemExit, match="give the one folder in which they lie"):
+        main(["score", "a.pdb", "b.pdb"])
+
+
 @pytest.mark.parametrize(
     "name", ["my run", "Größe", "final", "-x", "...", "解析", "1AVZ"]
 )

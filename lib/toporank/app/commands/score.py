@@ -44,6 +44,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     )
     what = "what a predictor wrote, <target>/<model> files, an archive of them, or a single file"
     parser.add_argument("folder", metavar="FOLDER", type=Path, help=what)
+    parser.add_argument("further", nargs="*", help=argparse.SUPPRESS)
     where = (
         "folder for everything that is written (toporank_<name of FOLDER> in the working "
         "directory; with a number where that has the results of another folder)"
@@ -142,6 +143,9 @@ def score(args: argparse.Namespace) -> int:
     from toporank.app.commands.shown import about_scorer, answer
     from toporank.app.score_folder import find_models, score_folder
 
+    if args.further:
+        what = f"{1 + len(args.further)} files or folders were given"
+        raise ConfigError(what, remedy="give the one folder in which they lie")
     if not args.folder.exists():
         what = "there is no such folder or file"
         raise ConfigError(what, where=args.folder, remedy="is it spelled right?")
