@@ -61,6 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with not_searched():
             return args.run(args)
+    except KeyboardInterrupt:
+        sys.exit("interrupted (the same command goes on from here)")
     except TopoRankError as error:
         sys.exit(str(error))
     except OSError as error:

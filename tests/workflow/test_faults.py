@@ -77,8 +77,14 @@ def finished_graphs(folder: Path) -> list[Path]:
     return finished
 
 
-def test_after_kill_9_of_toporank_the_same_command_goes_on(tmp_path):
-    """The whole group is killed, as where memory runs out or a session ends."""
+def listen_to_ctrl_c() -> None:
+    """What a shell starts in the background ignores SIGINT, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("how_it_ends", [signal.SIGKILL, signal.SIGINT])
+def test_after_kill_9_or_ctrl_c_the_same_toporank_goes_on(tmp_path, how_it_ends):
+    """The whole group gets the signal, as where memory runs out, a session ends, or in a terminal."""
     command = [
         sys.executable,
         "-m",
@@ -87,13 +93,22 @@ def test_after_kill_9_of_toporank_the_same_command_goes_on(tmp_path):
         str(EXAMPLE / "decoys/1GCQ"),
         "-o",
         str(tmp_path / "out"),
+        "--cores",
+        "2",
     ]
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     how["env"] = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
-    run = subprocess.Popen(command, start_new_session=True, **how)
+    run = subprocess.Popen(
+        command, start_new_session=True, preexec_fn=listen_to_ctrl_c, **how
+    )
     wait_for(lambda: len(finished_graphs(tmp_path)) > 3)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.communicate()
+    os.killpg(run.pid, how_it_ends)
+    printed, _ = run.communicate()
+    if how_it_ends == signal.SIGINT:
+        assert printed.splitlines()[1:] == [
+            "interrupted (the same command goes on from here)"
+        ]
+        assert run.returncode == 1
     assert not list(tmp_path.glob("out/**/models.csv"))
     finished = {path: path.stat().st_ino for path in finished_graphs(tmp_path)}
     again = subprocess.run(command, timeout=300, check=False, **how)

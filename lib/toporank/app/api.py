@@ -345,7 +345,7 @@ def _scored(
     path = scorer.path if isinstance(scorer, Scorer) else scorer
     options["scorer"] = Path(path) if path else None
     config = load_config(settings_of(folder, name_of(source), partners, **options))
-    scoring_input = find_models(config, folder, store, of_archives)
+    scoring_input = find_models(config, folder, store, of_archives, workers=workers)
     _check_complete(scoring_input, files)
     check_partners(
         partners, "model", chains_of_decoys(scoring_input.grouped), "partners"

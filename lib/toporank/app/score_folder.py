@@ -198,6 +198,7 @@ def find_models(
     of_archives: Iterable[str] = (),
     *,
     scores_here: bool = True,
+    workers: int | None = None,
 ) -> ScoringInput:
     """The models in a folder with their targets and partners.
 
@@ -209,6 +210,7 @@ def find_models(
     of_archives : sentences about archives that lie in the folder
     scores_here : whether this process scores them: then the store keeps the atoms of new files,
         which are not opened again; otherwise the jobs that score them read them
+    workers : processes, as many as there are cores by default
 
     Returns
     -------
@@ -221,9 +223,8 @@ def find_models(
     (dataset,) = config.datasets
     for_all, of_targets = configured_partners(config, dataset, folder, repository())
     keep = functools.partial(keep_file, store=store) if scores_here else None
-    grouped = decoys_of(
-        dataset.name, folder, config.grouped_by(dataset), store, of_targets, keep
-    )
+    by = config.grouped_by(dataset)
+    grouped = decoys_of(dataset.name, folder, by, store, of_targets, keep, workers)
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
     unread = describe_passed_over(folder, grouped.passed_over)
     plan = plan_of(grouped, for_all, of_targets)

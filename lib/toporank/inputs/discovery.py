@@ -9,7 +9,6 @@ import contextlib
 import functools
 import hashlib
 import json
-import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -28,6 +27,7 @@ from toporank.inputs.unpacked_jobs import jobs_of
 from toporank.structures.identity import INTERMEDIATE
 from toporank.structures.immune import Pair
 from toporank.structures.sketch import Sketch
+from toporank.workers import forked, n_cores
 
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
@@ -44,6 +44,7 @@ def decoys_of(
     store: Path,
     partners: Mapping[str, str] | None = None,
     keep: Keep | None = None,
+    workers: int | None = None,
 ) -> Grouped:
     """Return the decoys of a folder with their targets.
 
@@ -52,6 +53,7 @@ def decoys_of(
     by, partners : as for `complexes.group`
     store : the reuse store
     keep : takes each file with decoys that is new, while it is open
+    workers : processes that look into many files; as many as there are cores by default
 
     Raises
     ------
@@ -60,7 +62,8 @@ def decoys_of(
     """
     files = listed_folder(dataset, folder)
     decoys = find_decoys(dataset, folder, files)
-    seen = sketches([decoy.path for decoy in decoys if not decoy.refused], store, keep)
+    paths = [decoy.path for decoy in decoys if not decoy.refused]
+    seen = sketches(paths, store, keep, workers)
     intermediate = [
         decoy.path for decoy in decoys if decoy.refused.startswith(INTERMEDIATE)
     ]
@@ -108,11 +111,14 @@ def _several_molecules(sketches: Sketches) -> list[str]:
 
 
 def sketches(
-    paths: Iterable[str], store: Path, keep: Keep | None = None
+    paths: Iterable[str],
+    store: Path,
+    keep: Keep | None = None,
+    workers: int | None = None,
 ) -> dict[str, Sketch | None]:
     """Return what a look into each file finds, by path; None where it cannot be read.
 
-    store, keep : as for `decoys_of`.
+    store, keep, workers : as for `decoys_of`.
     """
     cached = _read(store / CACHE)
     seen: dict[str, Sketch | None] = {}
@@ -124,17 +130,20 @@ def sketches(
         if state not in (MISSING, cached_state):
             new[path] = state
     if new:
-        for path, sketch in zip(new, _looked_into(list(new), keep), strict=True):
+        looked_into = _looked_into(list(new), keep, workers or n_cores())
+        for path, sketch in zip(new, looked_into, strict=True):
             seen[path] = sketch
             cached[os.path.abspath(path)] = new[path], sketch
         _write(store / CACHE, cached)
     return seen
 
 
-def _looked_into(paths: list[str], keep: Keep | None) -> list[Sketch | None]:
-    if len(paths) < MANY:
+def _looked_into(
+    paths: list[str], keep: Keep | None, workers: int
+) -> list[Sketch | None]:
+    if len(paths) < MANY or workers == 1:
         return [_look(path, keep) for path in paths]
-    with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
+    with forked(workers) as pool:
         return pool.map(functools.partial(_look, keep=keep), paths, chunksize=32)
 
 

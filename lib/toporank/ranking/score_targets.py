@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +12,7 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.ranking.score import TargetScorer
 from toporank.ranking.target_result import TargetResult
 from toporank.structures.identity import DecoyKey
+from toporank.workers import forked
 
 MODELS_PER_WORKER = 4
 """New models for each worker process: starting one costs less than computing these."""
@@ -83,7 +84,7 @@ def _mapped(step: Callable, items: Sequence, workers: int) -> Iterator[Iterable]
     if workers == 1:
         yield map(step, items)
         return
-    with multiprocessing.get_context("fork").Pool(workers, _take_step, [step]) as pool:
+    with forked(workers, functools.partial(_take_step, step)) as pool:
         yield pool.imap_unordered(_run_step, items)
 
 

@@ -21,6 +21,7 @@ from toporank.app.workflow import runs
 from toporank.errors import TopoRankError
 from toporank.files.atomic import check_writable, user_cache
 from toporank.layout import PACKAGE, repository
+from toporank.workers import n_cores
 
 LOG = "run.log"
 """In OUT: everything that Snakemake printed in the last run."""
@@ -149,7 +150,7 @@ def snakemake_arguments(
     if args.slurm:
         arguments += ["--profile", str(repository() / "slurm")]
     if args.cores or not args.slurm:
-        arguments += ["--cores", str(args.cores or len(os.sched_getaffinity(0)))]
+        arguments += ["--cores", str(args.cores or n_cores())]
     if not args.slurm and not args.snakemake_args:
         arguments.append("--nolock")
     configuration = ["--configfile", str(config.absolute())]
@@ -187,9 +188,7 @@ def _run(arguments: list[str], out: Path) -> list[str]:
         process.join()
     except KeyboardInterrupt:
         process.join()  # Snakemake was interrupted, too, and ends its jobs
-        raise RunError(
-            "interrupted", remedy="the same command goes on from here"
-        ) from None
+        raise
     if process.exitcode:
         killed = f"Snakemake was killed by signal {-process.exitcode}."
         reason = killed if process.exitcode < 0 else "\n".join(why_it_failed(lines))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import Any, get_args
 
@@ -34,6 +33,7 @@ from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
 from toporank.inputs.confidence.table import ALWAYS, NEVER
 from toporank.structures.identity import free_name
+from toporank.workers import n_cores
 
 
 def add(commands: Any, running: argparse.ArgumentParser) -> None:
@@ -166,8 +166,14 @@ def score(args: argparse.Namespace) -> int:
     )
     config = load_config(settings)
     in_jobs = args.slurm or bool(args.snakemake_args)
+    workers = args.cores or n_cores()
     models = find_models(
-        config, folder, out / STORE, of_archives, scores_here=not in_jobs
+        config,
+        folder,
+        out / STORE,
+        of_archives,
+        scores_here=not in_jobs,
+        workers=workers,
     )
     if not only_shows(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_decoys(models.grouped))
@@ -178,7 +184,6 @@ def score(args: argparse.Namespace) -> int:
             return 0
     else:
         announce_compilation()
-        workers = args.cores or len(os.sched_getaffinity(0))
         with tqdm(
             total=len(models.plan), unit=" models", disable=None, leave=False
         ) as bar:
