@@ -91,7 +91,7 @@ FUNCTIONS = {
         "metrics.per_target",
         "metrics.summarise",
         "metrics.validation_scores",
-        "report.evaluation.calibration",
+        "ranking.evaluation.calibration",
     ),
 }
 """What the page of the reference shows, by title: what people call from their own programs. Each

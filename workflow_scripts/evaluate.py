@@ -11,9 +11,9 @@ from toporank.files.spreadsheets import write_rows
 from toporank.inputs.confidence.table import read_confidence
 from toporank.inputs.labels import read_split_labels
 from toporank.learning.assignment import decided
+from toporank.ranking.evaluation import evaluate
 from toporank.ranking.interfaces import read_interfaces
 from toporank.ranking.model_table import read_models
-from toporank.report.evaluation import evaluate
 
 
 def main() -> None:

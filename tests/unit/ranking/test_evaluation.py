@@ -8,8 +8,8 @@ import pytest
 
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.labels import Label
+from toporank.ranking.evaluation import CONFIDENCE, CONSENSUS, calibration, evaluate
 from toporank.ranking.interfaces import InterfaceRow
-from toporank.report.evaluation import CONFIDENCE, CONSENSUS, calibration, evaluate
 
 
 def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
