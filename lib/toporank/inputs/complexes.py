@@ -252,8 +252,9 @@ def _names_of_complex(
         return of_folders, of_folders
     files = sorted({model.decoy.name.partition("#")[0] for model in models})
     of_files = common_name(files)
-    place = of_folders if len(n_complexes) > 1 else ""
-    longer = "_".join(filter(None, [place, common_name(files, numbers=True)]))
+    longer = common_name(files, numbers=True)
+    if len(n_complexes) > 1 and of_folders and not longer.startswith(of_folders):
+        longer = f"{of_folders}_{longer}".rstrip("_")
     if is_alone and not longer and len(n_complexes) > len(folders):
         longer = "_".join(folders[:MOST_FOLDERS])
     if not of_files or OF_PROGRAM.fullmatch(of_files):

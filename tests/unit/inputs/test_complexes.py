@@ -109,6 +109,10 @@ FILES = {
         {"x/dimer_0": [A, B], "x/dimer_1": [A, B], "x/a": [C, D], "y/dimer_0": [A, D], "y/dimer_1": [A, D], "y/b": [C, B]},
         {"x_dimer": ["dimer_0", "dimer_1"], "a": ["a"], "y_dimer": ["dimer_0", "dimer_1"], "b": ["b"]},
     ),
+    "a name that two folders have, and one of them is called so": (
+        {"x/x_m_0": [A, B], "x/x_m_1": [A, B], "x/a": [C, D], "y/x_m_0": [A, D], "y/x_m_1": [A, D], "y/b": [C, B]},
+        {"x_m": ["x_m_0", "x_m_1"], "a": ["a"], "y_x_m": ["x_m_0", "x_m_1"], "b": ["b"]},
+    ),
     "one complex in folders whose names have nothing in common": (
         {"3P57/m_0": [A, B], "BP57/n_1": [A, B], "7XYZ/m_0": [C, D]}, {"3P57_BP57": ["m_0", "n_1"], "7XYZ": ["m_0"]},
     ),
