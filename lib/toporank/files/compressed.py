@@ -40,6 +40,14 @@ def compression_of(filename: str) -> str:
     return next((ending for ending in ENDINGS if name.endswith(ending)), "")
 
 
+def compression_in(content: bytes) -> str:
+    """The ending of files that begin like this one; empty for a plain file."""
+    for start, ending in BEGINNINGS.items():
+        if content.startswith(start):
+            return ending
+    return ""
+
+
 def without_compression(filename: str) -> str:
     """The name without that ending.
 

@@ -14,6 +14,7 @@ from toporank.errors import ConfigError
 from toporank.files.compressed import (
     DAMAGED,
     ENDINGS,
+    compression_in,
     compression_of,
     unpacked,
     without_compression,
@@ -227,13 +228,11 @@ def format_of_content(path: Path) -> str:
     try:
         if not path.is_file():
             return ""
-        compression = compression_of(path.name)
         with open(path, "rb") as file:
-            head = (
-                unpacked(file.read(), compression, HEAD)
-                if compression
-                else file.read(HEAD)
-            )
+            head = file.read(HEAD)
+            compression = compression_of(path.name) or compression_in(head)
+            if compression:
+                head = unpacked(head + file.read(), compression, HEAD)
     except DAMAGED:
         return ""
     if _PDB_ATOM.search(head):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from toporank.errors import StructureError
-from toporank.files.compressed import BEGINNINGS, DAMAGED, unpacked
+from toporank.files.compressed import DAMAGED, compression_in, unpacked
 from toporank.structures.identity import structure_format
 
 MAX_BYTES = 1 << 28
@@ -81,9 +81,7 @@ def read_text(path: Path, content: bytes | None = None) -> str:
         raise StructureError(
             "the file is empty", where=path, remedy="make or fetch it again"
         )
-    packed = next(
-        (ending for start, ending in BEGINNINGS.items() if data.startswith(start)), ""
-    )
+    packed = compression_in(data)
     if packed and not data.isascii():
         kind = "gzipped" if packed == ".gz" else f"compressed by {NAMES[packed]}"
         remedy = f"rename it to end in {packed}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 from pathlib import Path
 
 import pytest
 
-from toporank.errors import ConfigError
+from structures_text import pair, pdb
+from toporank.errors import ConfigError, StructureError
 from toporank.files import atomic
 from toporank.inputs.folders import find_decoys
 from toporank.structures.identity import (
@@ -17,6 +19,7 @@ from toporank.structures.identity import (
     split_suffix,
     structure_format,
 )
+from toporank.structures.read import read_complex
 
 
 def lay(folder: Path, *names: str) -> Path:
@@ -211,3 +214,15 @@ def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):
         ConfigError, match=r"dataset set, .*nowhere.*No such file.*<target>/<decoy>"
     ):
         find_decoys("set", tmp_path / "nowhere")
+
+
+def test_a_compressed_structure_without_any_ending_is_found_and_refused_with_what_to_do(
+    tmp_path,
+):
+    (tmp_path / "T").mkdir()
+    (tmp_path / "T/complex.1").write_bytes(gzip.compress(pdb(pair()).encode()))
+    (tmp_path / "T/other.1").write_bytes(gzip.compress(b"no atom"))
+    (decoy,) = find_decoys("set", tmp_path)
+    assert decoy.name == "complex.1"
+    with pytest.raises(StructureError, match=r"rename it to end in \.gz"):
+        read_complex(Path(decoy.path))
