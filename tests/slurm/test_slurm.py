@@ -19,6 +19,8 @@ import pytest
 import yaml
 from one_node import cluster, missing
 
+from signals import listen_to_ctrl_c
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "resources/example"
 NAMES = ("near1", "far1")
@@ -43,11 +45,6 @@ pytestmark = [
 ]
 
 
-def listen_to_ctrl_c() -> None:
-    """What a shell starts in the background ignores SIGINT, and so does all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @dataclass
 class Study:
     """Decoys, labels and configuration in a folder, a cluster to send its jobs to, and the Python
@@ -59,7 +56,7 @@ class Study:
     python: str
     started: list[subprocess.Popen] = field(default_factory=list)
 
-    def start(self, *arguments: str, looks: int = 1) -> subprocess.Popen:
+    def start(self, *arguments: str, seconds: int = 1) -> subprocess.Popen:
         """`snakemake --profile slurm`, from the repository root, which looks at its jobs every
         so many seconds.
         """
@@ -73,7 +70,7 @@ class Study:
             str(self.home),
         ]
         command += [*SETTINGS.split(), *arguments]
-        environment = {**self.environment, "SECONDS_BETWEEN_LOOKS": str(looks)}
+        environment = {**self.environment, "SECONDS_BETWEEN_LOOKS": str(seconds)}
         with open(self.home / "printed.txt", "w") as printed:
             process = subprocess.Popen(
                 command, cwd=REPOSITORY, env=environment, stdout=printed, stderr=subprocess.STDOUT,
@@ -256,7 +253,7 @@ def test_what_was_interrupted_or_killed_is_started_again(study, local):
     # Snakemake forgets its jobs while it looks at them: a signal that arrives then would leave
     # them running
     process = study.start(
-        "build_graphs", "--slurm-init-seconds-before-status-checks", "20", looks=20
+        "build_graphs", "--slurm-init-seconds-before-status-checks", "20", seconds=20
     )
     # it would be done before the signal arrives
     study.suspend(study.wait_for_running_job())

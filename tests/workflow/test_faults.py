@@ -18,6 +18,7 @@ import pytest
 from _running import jobs, standing_still, start, wait_for
 
 from conftest import EXAMPLE, FEW_SETTINGS, REPOSITORY, Study
+from signals import listen_to_ctrl_c
 
 pytestmark = pytest.mark.slow
 
@@ -75,11 +76,6 @@ def finished_graphs(folder: Path) -> list[Path]:
             if any(name.startswith("graphs/") for name in box.namelist()):
                 finished.append(path)
     return finished
-
-
-def listen_to_ctrl_c() -> None:
-    """What a shell starts in the background ignores SIGINT, and so does all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("how_it_ends", [signal.SIGKILL, signal.SIGINT])

@@ -253,8 +253,8 @@ def _names_of_complex(
     files = sorted({model.decoy.name.partition("#")[0] for model in models})
     of_files = common_name(files)
     longer = common_name(files, numbers=True)
-    if len(n_complexes) > 1 and of_folders and not longer.startswith(of_folders):
-        longer = f"{of_folders}_{longer}".rstrip("_")
+    if len(n_complexes) > 1 and not longer.startswith(of_folders):
+        longer = "_".join(filter(None, [of_folders, longer]))
     if is_alone and not longer and len(n_complexes) > len(folders):
         longer = "_".join(folders[:MOST_FOLDERS])
     if not of_files or OF_PROGRAM.fullmatch(of_files):

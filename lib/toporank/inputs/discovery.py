@@ -68,7 +68,7 @@ def decoys_of(
         decoy.path for decoy in decoys if decoy.refused.startswith(INTERMEDIATE)
     ]
     if intermediate:
-        seen |= sketches(intermediate, store)
+        seen |= sketches(intermediate, store, workers=workers)
     grouped = group(
         decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys)
     )

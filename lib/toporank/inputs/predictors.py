@@ -1,7 +1,7 @@
 """The programs whose output TopoRank knows: how they name files, and what reads them.
 
 To add a program, write an entry of `PROGRAMS`, and a reader in `confidence.readers` where none
-fits.
+fits. What people call its files for short stands in `complexes.OF_PROGRAM`.
 """
 
 from __future__ import annotations

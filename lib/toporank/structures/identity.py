@@ -28,6 +28,8 @@ ASSEMBLY = re.compile(r"\.pdb\d+", re.IGNORECASE)
 """Suffix of the file of a biological assembly at the wwPDB: `1abc.pdb1.gz`."""
 HEAD = 1 << 16
 """Bytes at the beginning of a file in which its first atoms are looked for."""
+PACKED = 1 << 22
+"""Bytes of a compressed file that unpack to more than these: a block of bzip2 is below 1 MB."""
 STRUCTURE_LIKE = re.compile(
     r"\.(pdb\d*|ent|cif|mmcif|bcif|mmtf|pdbqt|gro|silent)(\.(gz|bz2|xz|zst|zip|7z|z))*$",
     re.IGNORECASE,
@@ -232,7 +234,7 @@ def format_of_content(path: Path) -> str:
             head = file.read(HEAD)
             compression = compression_of(path.name) or compression_in(head)
             if compression:
-                head = unpacked(head + file.read(), compression, HEAD)
+                head = unpacked(head + file.read(PACKED), compression, HEAD)
     except DAMAGED:
         return ""
     if _PDB_ATOM.search(head):

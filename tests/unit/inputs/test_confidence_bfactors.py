@@ -338,4 +338,3 @@ def test_each_model_of_a_file_has_the_plddt_of_its_own_atoms(tmp_path, near):
     models = [DecoyFile("T", f"ensemble#{n}", path, model=n) for n in (1, 2)]
     first, second = confidences(models, "b_factor")
     assert first.plddt - second.plddt == pytest.approx(20.0, abs=0.1)
-    assert models[1].complex().notes == read_complex(path, 1).notes

@@ -13,6 +13,7 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.planning import plan_of
 from toporank.inputs import discovery
 from toporank.inputs.discovery import decoys_of, sketches
+from toporank.workers import forked
 
 TEXT = pdb(pair())
 
@@ -43,6 +44,23 @@ def test_a_file_is_looked_into_once_and_again_where_another_of_its_size_and_time
     (after,) = sketches([str(path)], store).values()
     assert looked_at == ["a.pdb", "a.pdb"]
     assert dict(after.chains) != dict(before.chains)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_files_are_looked_into_by_as_many_processes_as_are_allowed(
+    tmp_path, monkeypatch, workers
+):
+    models = tmp_path / "models"
+    models.mkdir()
+    for name in "ab":
+        (models / f"{name}.pdb").write_text(TEXT)
+    (models / "a_recycle_1.pdb").write_text(TEXT)
+    monkeypatch.setattr(discovery, "MANY", 1)
+    pools = []
+    monkeypatch.setattr(discovery, "forked", lambda n: pools.append(n) or forked(n))
+    found = decoys_of("ds", models, "folder", tmp_path / "store", workers=workers)
+    assert len(found.chains) == 3
+    assert pools == ([] if workers == 1 else [2, 2])
 
 
 def test_a_folder_is_listed_once_and_each_file_is_read_once(tmp_path, monkeypatch):
