@@ -14,12 +14,12 @@ min_version("9.16")
 include: "rules/common.smk"
 
 
-if not JOBS.scoring_only:
+if IN_STUDY:
 
     include: "rules/sampling.smk"
     include: "rules/labels.smk"
+    include: "rules/artefacts.smk"
     include: "rules/features.smk"
-    include: "rules/decoy.smk"
     include: "rules/pack.smk"
     include: "rules/graphs.smk"
     include: "rules/training.smk"
@@ -41,19 +41,21 @@ rule all:
     """Decoys in; trained, selected and evaluated scorer, ranked decoys and report out."""
     default_target: True
     input:
-        JOBS.rankings() + expand(layout.CONTACTS, dataset=JOBS.datasets),
-        JOBS.reports() + JOBS.made_scorer() + JOBS.published(),
+        graphs=expand(layout.PUBLISHED, dataset=OF_DECOYS) if IN_STUDY else [],
+        scores=expand([layout.MODEL_TABLE, layout.CONTACTS, layout.SCORE_REPORT], dataset=DATASETS),
+        study=layout.REPORT if IN_STUDY else [],
+        scorer=layout.MADE_MANIFEST if CONFIG.training.cross_validate and not OF_GRAPHS else [],
 
 
 rule build_graphs:
     """Graphs and coverage of every data set, enough of them for training."""
     input:
-        expand(layout.PUBLISHED, dataset=JOBS.of_decoys) + expand(layout.PACK, dataset=JOBS.of_graphs),
-        JOBS.training_inputs(layout.COVERAGE_CHECK),
+        expand(layout.PUBLISHED, dataset=OF_DECOYS),
+        expand(layout.PACK, dataset=OF_GRAPHS),
+        expand(layout.COVERAGE_CHECK, dataset=TRAINED_ON),
 
 
 rule score:
     """Ranked decoys of every data set, or of `--config score_decoys=FOLDER [scorer=FOLDER]`."""
     input:
-        JOBS.rankings() + expand(layout.CONTACTS, dataset=JOBS.datasets),
-        expand(layout.SCORE_REPORT, dataset=JOBS.datasets),
+        expand([layout.MODEL_TABLE, layout.CONTACTS, layout.SCORE_REPORT], dataset=DATASETS),

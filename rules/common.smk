@@ -1,6 +1,5 @@
 # Configuration and preflight: what all other rule files build on.
 import sys
-import time
 from pathlib import Path
 
 REPOSITORY = Path(workflow.basedir)
@@ -16,12 +15,13 @@ from toporank.app.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp, canonical, records
 from toporank.learning.provenance import training_code
-from toporank.app.workflow import data_sets, jobs, preflight, progress, runs
+from toporank.app.workflow import data_sets, inputs, preflight, progress, runs
 from toporank.app.workflow.data_sets import SampledNatives, natives_to_sample
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
+    for path in inputs.default_config(REPOSITORY, "score_decoys" in config):
 
-    configfile: jobs.default_config(REPOSITORY)
+        configfile: path
 
 
 try:
@@ -31,7 +31,7 @@ except TopoRankError as error:
     raise WorkflowError(f"The configuration cannot be used:\n  {error}")
 runs.use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
-STARTED, CHECK = time.time(), None  # no check in the process of a single job
+CHECK = None  # no check in the process of a single job
 if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
     check_dssp = installed and call_mkdssp(CHOICES)
@@ -42,29 +42,46 @@ if workflow.is_main_process:
             logger.info(f"  {part}")
     runs.warn(logger, [*CHECK.problems, *CHECK.untrainable])
 
-JOBS = jobs.Jobs(CONFIG, CHECK)
+PLANS = inputs.Plans(CONFIG, REPOSITORY, CHOICES, CHECK)
 try:
     SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
 except TopoRankError:
     SAMPLING = SampledNatives()  # the preflight says why; what else the configuration asks for can be done
+
 FEATURES = canonical(records(CHOICES))
-SCORING_OPTIONS = JOBS.scoring_options()
-SCORER_CONTENT = JOBS.scorer_content(REPOSITORY) if workflow.is_main_process else ""
+TRAINING_CODE = training_code()
+CODE = {stage: digest for stage, (digest, _) in recipes(CHOICES).items()}
+IN_STUDY = CONFIG.score_decoys is None  # otherwise decoys are scored with a given scorer, and nothing is trained
+DATASETS = [dataset.name for dataset in CONFIG.datasets]
+OF_DECOYS = [dataset.name for dataset in CONFIG.datasets if dataset.graphs is None]
+OF_GRAPHS = [dataset.name for dataset in CONFIG.datasets if dataset.graphs is not None]
+LABELLED = [dataset.name for dataset in CONFIG.datasets if dataset.is_labelled]
+WITH_NATIVES = [dataset.name for dataset in CONFIG.datasets if dataset.natives is not None]
+LABELLED_BY_NATIVES = [dataset.name for dataset in CONFIG.datasets if dataset.labels_from_natives]
+TRAINED_ON = CONFIG.training_datasets
+SWEEP = [*CONFIG.sweep_runs()]
+FINETUNED = [*CONFIG.finetune_runs()]
+FOLDS = range(CONFIG.training.folds)
 
 
-def make_again(pattern, wildcards):
-    """Have Snakemake make a file that it takes for finished, if the preflight says so; no input."""
-    path = pattern.format(**wildcards)
-    if CHECK and path in CHECK.of(wildcards.dataset).again:
+def code(script):
+    """Digest of a script and of the code that it uses: a parameter of every rule, so that a change runs it again."""
+    return inputs.step_code(REPOSITORY, script)
+
+
+def make_again(stage, wildcards):
+    """Have Snakemake make an artefact that it takes for finished, if the preflight knows better; no input."""
+    path = layout.ARTEFACT[stage].format(**wildcards)
+    if CHECK and (path in CHECK.of(wildcards.dataset).again or PLANS.is_outdated(stage, wildcards)):
         workflow.dag.forcefiles.add(path)
     return []
 
 
 wildcard_constraints:
-    dataset=jobs.one_of(JOBS.datasets),
-    chunk=r"\d+-[0-9a-f]{16}",
-    part=r"\d+-of-\d+",
-    run=jobs.one_of([*CONFIG.sweep_runs(), *CONFIG.finetune_runs()]),
+    dataset=inputs.any_name_of(DATASETS),
+    chunk="[0-9a-f]{16}",
+    part="[0-9a-f]{16}",
+    run=inputs.any_name_of([*SWEEP, *FINETUNED]),
 
 
 onstart:
@@ -75,16 +92,10 @@ onstart:
         raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
     claimed = runs.claimed(workflow.dag)
     try:
-        runs.take(claimed)
+        runs.lock(claimed)
     except TopoRankError as error:
         raise WorkflowError(str(error))
-    CHECK.write(claimed & {*JOBS.datasets})  # under these locks: nothing beside this run changes what its jobs read
+    CHECK.write(claimed & {*DATASETS})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
-        progress.watch(JOBS.decoys_of_jobs(workflow.dag), logger)
-        if runs.trains(workflow.dag):
-            progress.watch_training(logger, STARTED)
-
-
-onerror:
-    for failure in runs.failures(workflow.dag, STARTED):
-        logger.error(failure)
+        progress.watch(PLANS.decoys_of_jobs(workflow.dag), logger)
+        progress.watch_training(runs.trained(workflow.dag), logger)

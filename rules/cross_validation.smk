@@ -15,9 +15,9 @@ rule cross_validate:
 rule train_fold:
     """One configuration with one seed, without the targets of a fold."""
     input:
-        packs=JOBS.training_inputs(layout.PACK),
-        checks=JOBS.training_inputs(layout.COVERAGE_CHECK),
-        chains=JOBS.training_inputs(layout.CHAINS),
+        packs=expand(layout.PACK, dataset=TRAINED_ON),
+        checks=expand(layout.COVERAGE_CHECK, dataset=TRAINED_ON),
+        chains=expand(layout.CHAINS, dataset=TRAINED_ON),
         splits=layout.SPLITS,
     output:
         layout.run_files(layout.FOLD_RUN),
@@ -32,24 +32,22 @@ rule train_fold:
         "../envs/learning.yaml"
     threads: CONFIG.training.cores
     resources:
-        mem_mb=jobs.raised(6000),
-        runtime=jobs.raised(720),
+        mem_mb=inputs.more_each_attempt(6000),
+        runtime=inputs.more_each_attempt(720),
         gpu=CONFIG.training.gpus,
     params:
-        run=JOBS.training_parameters,
-        code=training_code(),
+        run=PLANS.training_parameters,
+        code=TRAINING_CODE,
         folder=layout.FOLD_RUN,
-    shell:
-        "train.py --name {wildcards.run} --packs {input.packs} --splits {input.splits} --fold {wildcards.fold}"
-        " --chains {input.chains} --parameters {params.run:q} --threads {threads}"
-        ' --store "$TOPORANK_STORE" --output {params.folder} > {log} 2>&1'
+    script:
+        "../workflow_scripts/train.py"
 
 
 rule predict_folds:
     """Predictions of the networks for the fold they were trained without, and metrics with intervals over clusters."""
     input:
-        summaries=JOBS.fold_summaries(),
-        packs=JOBS.training_inputs(layout.PACK),
+        summaries=expand(layout.FOLD_RUN + layout.SUMMARY, fold=FOLDS, run=SWEEP),
+        packs=expand(layout.PACK, dataset=TRAINED_ON),
         splits=layout.SPLITS,
     output:
         predictions=report(layout.FOLD_PREDICTIONS, category="Cross-validation"),
@@ -59,23 +57,23 @@ rule predict_folds:
     conda:
         "../envs/learning.yaml"
     resources:
-        mem_mb=jobs.raised(4000),
-        runtime=jobs.raised(60),
+        mem_mb=inputs.more_each_attempt(4000),
+        runtime=inputs.more_each_attempt(60),
     params:
         rule=CONFIG.training.selection.rule,
-        code=jobs.step_code(REPOSITORY, "cross_validate.py"),
-    shell:
-        "cross_validate.py --summaries {input.summaries} --rule {params.rule} --packs {input.packs}"
-        " --splits {input.splits} --predictions {output.predictions} --metrics {output.metrics} 2>&1 | tee {log}"
+        datasets=TRAINED_ON,
+        code=code("cross_validate.py"),
+    script:
+        "../workflow_scripts/cross_validate.py"
 
 
 rule make_scorer:
     """A scorer with everything: the networks of the folds, trees, intervals and domain, vectors, and its model card."""
     input:
-        summaries=JOBS.scorer_summaries(),
-        packs=JOBS.training_inputs(layout.PACK),
-        coverage=JOBS.training_inputs(layout.COVERAGE),
-        confidence=JOBS.training_inputs(layout.CONFIDENCE),
+        summaries=expand(layout.FOLD_RUN + layout.SUMMARY, fold=FOLDS, run=CONFIG.scorer_run),
+        packs=expand(layout.PACK, dataset=TRAINED_ON),
+        coverage=expand(layout.COVERAGE, dataset=TRAINED_ON),
+        confidence=expand(layout.CONFIDENCE, dataset=TRAINED_ON),
         splits=layout.SPLITS,
     output:
         scorer=layout.MADE_MANIFEST,
@@ -85,14 +83,15 @@ rule make_scorer:
     conda:
         "../envs/making.yaml"
     resources:
-        mem_mb=jobs.raised(4000),
-        runtime=jobs.raised(120),
+        mem_mb=inputs.more_each_attempt(4000),
+        runtime=inputs.more_each_attempt(120),
     params:
         rule=CONFIG.training.selection.rule,
-        making=JOBS.scorer_options(REPOSITORY),
-        datasets=CONFIG.training_datasets,
+        making=CONFIG.training.scorer,
+        run=CONFIG.scorer_run,
+        datasets=TRAINED_ON,
+        natives={name: PLANS.natives_folder(name) for name in TRAINED_ON if name in WITH_NATIVES},
         folder=lambda wildcards: layout.MADE_SCORER,
-        code=jobs.step_code(REPOSITORY, "make_scorer.py"),
-    shell:
-        "make_scorer.py --datasets {params.datasets} {params.making} --rule {params.rule} --out {params.folder}"
-        ' --store "$TOPORANK_STORE" 2>&1 | tee {log}'
+        code=code("make_scorer.py"),
+    script:
+        "../workflow_scripts/make_scorer.py"

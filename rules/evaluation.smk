@@ -12,8 +12,8 @@ rule evaluate_ranking:
         details=layout.DETAILS,
         interfaces=layout.SCORED_INTERFACES,
         confidence=layout.CONFIDENCE,
-        made=JOBS.label_table,
-        splits=JOBS.splits,
+        made=PLANS.label_table,
+        splits=lambda wildcards: [layout.SPLITS] if wildcards.dataset in CONFIG.learned_datasets else [],
     output:
         per_target=report(layout.PER_TARGET, category="Evaluation"),
         summary=report(layout.EVALUATION, category="Evaluation"),
@@ -23,9 +23,7 @@ rule evaluate_ranking:
         "../envs/features.yaml"
     params:
         labels=layout.LABELS,
-        contents=JOBS.contents,
-        code=jobs.step_code(REPOSITORY, "evaluate.py"),
-    shell:
-        "evaluate.py --models {input.models} --details {input.details} --interfaces {input.interfaces} --labels {params.labels}"
-        " --confidence {input.confidence} --splits {input.splits}"
-        " --per-target {output.per_target} --summary {output.summary} 2>&1 | tee {log}"
+        contents=PLANS.contents,
+        code=code("evaluate.py"),
+    script:
+        "../workflow_scripts/evaluate.py"

@@ -2,16 +2,25 @@
 
 
 localrules:
+    coverage,
     write_coverage,
     check_coverage,
     publish,
 
 
+def publish_again(wildcards):
+    """Have Snakemake publish again where files differ from what was published; no input."""
+    path = layout.PUBLISHED.format(**wildcards)
+    if CHECK and CHECK.of(wildcards.dataset).again:
+        workflow.dag.forcefiles.add(path)
+    return []
+
+
 rule build_chunk:
     """Interface residues, topology, node features, edges and graph of the decoys of a chunk."""
     input:
-        plan=layout.PLAN,
-        labels=JOBS.chunk_labels,
+        labels=PLANS.labels_of_chunk,
+        graphs=PLANS.artefacts_of_chunk,
     output:
         ledger=layout.LEDGER,
     log:
@@ -23,36 +32,41 @@ rule build_chunk:
     conda:
         "../envs/features.yaml"
     resources:
-        mem_mb=jobs.raised(3000),
-        runtime=jobs.raised(120),
+        mem_mb=inputs.more_each_attempt(3000),
+        runtime=inputs.more_each_attempt(120),
     params:
         features=FEATURES,
-        code=[code for code, _ in recipes(CHOICES).values()],
+        code=CODE,
         columns=LedgerRow._fields,
-    shell:
-        "build_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --features {params.features:q}"
-        ' --labels {input.labels} --store "$TOPORANK_STORE" > {log} 2>&1'
+    script:
+        "../workflow_scripts/build_chunk.py"
+
+
+rule coverage:
+    """What is built and what is not, of every decoy; builds nothing."""
+    input:
+        expand(layout.GAP, dataset=OF_DECOYS),
 
 
 rule write_coverage:
     """What became of every decoy and every label of a data set, and its chains."""
     input:
-        ledgers=JOBS.ledgers,
-        labels=JOBS.label_table,
+        ledgers=PLANS.ledgers,
+        labels=PLANS.label_table,
     output:
         table=report(layout.COVERAGE, category="Coverage"),
         chains=update(layout.CHAINS),
     log:
         "logs/coverage/{dataset}.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.of_decoys),
+        dataset=inputs.any_name_of(OF_DECOYS),
     conda:
         "../envs/features.yaml"
     params:
-        contents=JOBS.contents,
-    shell:
-        'write_coverage.py --dataset {wildcards.dataset} --store "$TOPORANK_STORE" --table {output.table}'
-        " --chains {output.chains} 2>&1 | tee {log}"
+        contents=PLANS.contents,
+        code=code("write_coverage.py"),
+    script:
+        "../workflow_scripts/write_coverage.py"
 
 
 rule check_coverage:
@@ -66,18 +80,18 @@ rule check_coverage:
     conda:
         "../envs/features.yaml"
     params:
-        minimum_percent=CONFIG.coverage.minimum_percent,
-    shell:
-        "check_coverage.py --dataset {wildcards.dataset} --table {input.table} --check {output.check}"
-        " --minimum-percent {params.minimum_percent} 2>&1 | tee {log}"
+        policy=CONFIG.coverage,
+        code=code("check_coverage.py"),
+    script:
+        "../workflow_scripts/check_coverage.py"
 
 
 rule publish:
     """The artefacts of all decoys of a data set as files; those of removed decoys go."""
     input:
-        ledgers=JOBS.ledgers,
+        ledgers=PLANS.ledgers,
         coverage=layout.COVERAGE,
-        again=lambda wildcards: make_again(layout.PUBLISHED, wildcards),
+        again=publish_again,
     output:
         table=update(layout.PUBLISHED),
     log:
@@ -86,9 +100,9 @@ rule publish:
         "../envs/learning.yaml"
     params:
         features=FEATURES,
-    shell:
-        "publish.py --dataset {wildcards.dataset} --features {params.features:q}"
-        ' --store "$TOPORANK_STORE" 2>&1 | tee {log}'
+        code=code("publish.py"),
+    script:
+        "../workflow_scripts/publish.py"
 
 
 rule read_confidence:
@@ -100,15 +114,14 @@ rule read_confidence:
     log:
         "logs/confidence/{dataset}.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.of_decoys),
+        dataset=inputs.any_name_of(OF_DECOYS),
     conda:
         "../envs/features.yaml"
     resources:
-        mem_mb=jobs.raised(4000),
+        mem_mb=inputs.more_each_attempt(4000),
     params:
-        files=JOBS.confidence_state,
+        files=PLANS.confidence_state,
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
-        code=jobs.step_code(REPOSITORY, "read_confidence.py"),
-    shell:
-        "read_confidence.py --dataset {wildcards.dataset} --coverage {input.coverage} --plddt {params.plddt}"
-        ' --store "$TOPORANK_STORE" --table {output.table} > {log} 2>&1'
+        code=code("read_confidence.py"),
+    script:
+        "../workflow_scripts/read_confidence.py"

@@ -11,26 +11,24 @@ rule import_graphs:
     log:
         "logs/pack/{dataset}.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.of_graphs),
+        dataset=inputs.any_name_of(OF_GRAPHS),
     conda:
         "../envs/learning.yaml"
     resources:
-        mem_mb=jobs.raised(4000),
+        mem_mb=inputs.more_each_attempt(4000),
     params:
         folder=lambda wildcards: data_sets.graphs_of(CONFIG, wildcards.dataset, REPOSITORY),
         tables=lambda wildcards: data_sets.label_tables(CONFIG, wildcards.dataset, REPOSITORY),
         files=lambda wildcards: CHECK.of(wildcards.dataset).graph_files if CHECK else "",
-        code=jobs.step_code(REPOSITORY, "import_graphs.py"),
-    shell:
-        "import_graphs.py --dataset {wildcards.dataset} --graphs {params.folder:q} --label-tables {params.tables:q}"
-        " --coverage {output.table} --chains {output.chains} --labels {output.labels}"
-        " --pack {output.pack} 2>&1 | tee {log}"
+        code=code("import_graphs.py"),
+    script:
+        "../workflow_scripts/import_graphs.py"
 
 
 rule score_graphs:
     """The ranking of all graphs of another pipeline; what needs structures is written without rows."""
     input:
-        scorer=JOBS.scorer_files(REPOSITORY),
+        scorer=PLANS.scorer_files,
         coverage=layout.COVERAGE,
         pack=layout.PACK,
     output:
@@ -46,15 +44,14 @@ rule score_graphs:
     log:
         "logs/scoring/{dataset}.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.of_graphs),
+        dataset=inputs.any_name_of(OF_GRAPHS),
     conda:
         "../envs/learning.yaml"
     resources:
-        mem_mb=jobs.raised(4000),
-        runtime=jobs.raised(60),
+        mem_mb=inputs.more_each_attempt(4000),
+        runtime=inputs.more_each_attempt(60),
     params:
-        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
-        code=jobs.step_code(REPOSITORY, "score_graphs.py"),
-    shell:
-        "score_graphs.py --dataset {wildcards.dataset} --scorer {params.scorer:q} --pack {input.pack}"
-        " --coverage {input.coverage} 2>&1 | tee {log}"
+        scorer=PLANS.scorer,
+        code=code("score_graphs.py"),
+    script:
+        "../workflow_scripts/score_graphs.py"

@@ -10,50 +10,47 @@ localrules:
 rule label_decoys:
     """DockQ of every decoy of the data sets that have natives."""
     input:
-        lambda _: JOBS.dockq_tables() + runs.warn(logger, CHECK.unlabelled),
+        lambda _: expand(layout.DOCKQ, dataset=WITH_NATIVES) + runs.warn(logger, CHECK.unlabelled),
 
 
 rule label_chunk:
     """DockQ of the decoys of a chunk."""
-    input:
-        plan=layout.PLAN,
     output:
         labels=layout.LABELLED,
     log:
         layout.LABEL_LOG,
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.with_natives),
+        dataset=inputs.any_name_of(WITH_NATIVES),
     group:
         "chunk"
     conda:
         "../envs/features.yaml"
     params:
-        natives=lambda wildcards: JOBS.natives_folder(wildcards, REPOSITORY),
-        state=JOBS.natives_state,
+        natives=lambda wildcards: PLANS.natives_folder(wildcards.dataset),
+        state=PLANS.natives_state,
         code=code_digest("label", CHOICES),
-    shell:
-        "label_chunk.py --dataset {wildcards.dataset} --chunk {wildcards.chunk} --natives {params.natives:q}"
-        ' --store "$TOPORANK_STORE" > {log} 2>&1'
+    script:
+        "../workflow_scripts/label_chunk.py"
 
 
 rule write_dockq:
     """What the natives say of every decoy of a data set, and of every interface."""
     input:
-        JOBS.labelled_chunks,
+        PLANS.labelled_chunks,
     output:
         table=report(layout.DOCKQ, category="Labels"),
         interfaces=layout.LABELS_INTERFACES,
     log:
         "logs/labels/{dataset}.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.with_natives),
+        dataset=inputs.any_name_of(WITH_NATIVES),
     conda:
         "../envs/features.yaml"
     params:
-        contents=JOBS.contents,
-    shell:
-        "write_dockq.py --dataset {wildcards.dataset} --table {output.table} --interfaces {output.interfaces}"
-        " 2>&1 | tee {log}"
+        contents=PLANS.contents,
+        code=code("write_dockq.py"),
+    script:
+        "../workflow_scripts/write_dockq.py"
 
 
 rule split_labels:
@@ -65,14 +62,12 @@ rule split_labels:
     log:
         "logs/labels/{dataset}.split.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.labelled_by_natives),
+        dataset=inputs.any_name_of(LABELLED_BY_NATIVES),
     conda:
         "../envs/features.yaml"
     params:
-        contents=JOBS.contents,
-        split_by=CONFIG.training.split_by,
-        percent=CONFIG.training.validation_percent,
-        seed=CONFIG.training.split_seed,
-    shell:
-        "split_labels.py --dataset {wildcards.dataset} --split-by {params.split_by}"
-        " --validation-percent {params.percent} --split-seed {params.seed} --labels {output.labels} > {log} 2>&1"
+        contents=PLANS.contents,
+        code=code("split_labels.py"),
+        split=PLANS.split_rules,
+    script:
+        "../workflow_scripts/split_labels.py"

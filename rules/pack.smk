@@ -5,23 +5,21 @@ rule pack_graphs:
     """All graphs of a data set in one memory-mapped file; those that were packed before are copied."""
     input:
         table=layout.COVERAGE,
-        ledgers=JOBS.ledgers,
-        labels=JOBS.known_labels,
+        ledgers=PLANS.ledgers,
+        labels=lambda wildcards: PLANS.labelled_chunks(wildcards) if wildcards.dataset in WITH_NATIVES else [],
     output:
         pack=update(layout.PACK),
     log:
         "logs/pack/{dataset}.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.of_decoys),
+        dataset=inputs.any_name_of(OF_DECOYS),
     conda:
         "../envs/features.yaml"
     resources:
-        mem_mb=jobs.raised(4000),
+        mem_mb=inputs.more_each_attempt(4000),
     params:
         features=FEATURES,
-        code=jobs.step_code(REPOSITORY, "pack_graphs.py"),
-        natives=lambda wildcards: JOBS.natives_option(wildcards, REPOSITORY),
-    shell:
-        "pack_graphs.py --dataset {wildcards.dataset} --table {input.table}"
-        ' --features {params.features:q} --store "$TOPORANK_STORE" --pack {output.pack}'
-        " {params.natives:q} > {log} 2>&1"
+        code=code("pack_graphs.py"),
+        natives=lambda wildcards: PLANS.natives_folder(wildcards.dataset),
+    script:
+        "../workflow_scripts/pack_graphs.py"

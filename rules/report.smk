@@ -9,11 +9,11 @@ localrules:
 rule report_study:
     """Leaderboard, learning curves, metrics and maps of models; and who was seen in training."""
     input:
-        evaluations=JOBS.evaluations(),
+        evaluations=expand(layout.EVALUATION, dataset=LABELLED),
         leaderboard=layout.FINAL_LEADERBOARD,
-        targets=expand(layout.TARGETS, dataset=JOBS.datasets),
-        embeddings=expand(layout.EMBEDDINGS, dataset=JOBS.datasets),
-        folds=JOBS.fold_metrics(),
+        targets=expand(layout.TARGETS, dataset=DATASETS),
+        embeddings=expand(layout.EMBEDDINGS, dataset=DATASETS),
+        folds=[layout.FOLD_METRICS] if CONFIG.training.cross_validate else [],
     output:
         page=report(layout.REPORT, category="Report"),
         leakage=report(layout.STUDY_LEAKAGE, category="Report"),
@@ -22,11 +22,9 @@ rule report_study:
     conda:
         "../envs/report.yaml"
     params:
-        code=jobs.step_code(REPOSITORY, "write_study.py"),
-    shell:
-        "write_study.py --leaderboard {input.leaderboard} --evaluations {input.evaluations} --targets {input.targets}"
-        " --embeddings {input.embeddings} --folds {input.folds} --leakage {output.leakage} --page {output.page}"
-        " > {log} 2>&1"
+        code=code("write_study.py"),
+    script:
+        "../workflow_scripts/write_study.py"
 
 
 rule report_scores:
@@ -35,7 +33,7 @@ rule report_scores:
         models=layout.MODEL_TABLE,
         tables=[layout.DETAILS, layout.TARGETS, layout.SCORED_INTERFACES, layout.CHAINS, layout.CONFIDENCE],
         further=[layout.RESIDUES, layout.CONTACTS, layout.EMBEDDINGS, layout.SCORED_WITH],
-        scorer=JOBS.scorer_files(REPOSITORY),
+        scorer=PLANS.scorer_files,
     output:
         page=report(layout.SCORE_REPORT, category="Report"),
         beside=layout.BESIDE_PAGE,
@@ -44,7 +42,7 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     params:
-        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
-        code=jobs.step_code(REPOSITORY, "write_report.py"),
-    shell:
-        "write_report.py --models {input.models} --scorer {params.scorer:q} > {log} 2>&1"
+        scorer=PLANS.scorer,
+        code=code("write_report.py"),
+    script:
+        "../workflow_scripts/write_report.py"

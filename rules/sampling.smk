@@ -24,8 +24,10 @@ rule sample_tables:
         "logs/sampling.log",
     conda:
         "../envs/sampling.yaml"
-    shell:
-        "collect_samples.py --samples {input:q} --labels {output.labels} --poses {output.poses} 2>&1 | tee {log}"
+    params:
+        code=code("collect_samples.py"),
+    script:
+        "../workflow_scripts/collect_samples.py"
 
 
 rule sample_target:
@@ -40,19 +42,15 @@ rule sample_target:
     benchmark:
         "logs/benchmarks/sampling/{target}.tsv"
     wildcard_constraints:
-        target=jobs.one_of(SAMPLING.natives),
+        target=inputs.any_name_of(SAMPLING.natives),
     conda:
         "../envs/sampling.yaml"
     resources:
-        mem_mb=jobs.raised(3000),
-        runtime=jobs.raised(120),
+        mem_mb=inputs.more_each_attempt(3000),
+        runtime=inputs.more_each_attempt(120),
     params:
         partners=SAMPLING.partners,
-        decoys=CONFIG.sampling.decoys,
-        rotations=CONFIG.sampling.rotations,
-        seed=CONFIG.sampling.seed,
-        code=jobs.step_code(REPOSITORY, "sample_target.py"),
-    shell:
-        "sample_target.py --target {wildcards.target:q} --native {input.native:q} --unbound {input.unbound:q}"
-        " --partners={params.partners:q} --decoys {params.decoys} --rotations {params.rotations}"
-        " --seed {params.seed} --output {output:q} > {log:q} 2>&1"
+        settings=CONFIG.sampling.model_dump(include={"decoys", "rotations", "seed"}),
+        code=code("sample_target.py"),
+    script:
+        "../workflow_scripts/sample_target.py"

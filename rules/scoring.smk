@@ -4,39 +4,38 @@
 rule score_targets:
     """A part of the targets of a data set, about 500 models: features where they are new, scores, ranking."""
     input:
-        scorer=JOBS.scorer_files(REPOSITORY),
-        decoys=JOBS.models_to_score,
+        scorer=PLANS.scorer_files,
+        ledgers=PLANS.ledgers_of_part,
     output:
         results=layout.SCORED_PART,
     log:
         "logs/scoring/{dataset}/{part}.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.of_decoys),
+        dataset=inputs.any_name_of(OF_DECOYS),
     conda:
         "../envs/learning.yaml"
     resources:
-        mem_mb=jobs.raised(4000),
-        runtime=jobs.raised(120),
+        mem_mb=inputs.more_each_attempt(4000),
+        runtime=inputs.more_each_attempt(120),
     params:
-        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
-        scorer_content=SCORER_CONTENT,
+        scorer=PLANS.scorer,
+        scorer_content=PLANS.scorer_content,
+        chunks=PLANS.chunks_of_part,
         features=FEATURES,
-        options=SCORING_OPTIONS,
+        options=PLANS.scoring_options,
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
-        confidence=JOBS.confidence_state,
-        code=jobs.step_code(REPOSITORY, "score_targets.py"),
-        built="" if JOBS.scoring_only else "--built",
-    shell:
-        "score_targets.py --dataset {wildcards.dataset} --part {wildcards.part} --scorer {params.scorer:q}"
-        ' --features {params.features:q} --store "$TOPORANK_STORE" --plddt {params.plddt} {params.options} {params.built}'
-        " --results {output.results} > {log} 2>&1"
+        confidence=PLANS.confidence_state,
+        in_study=IN_STUDY,
+        code=code("score_targets.py"),
+    script:
+        "../workflow_scripts/score_targets.py"
 
 
 rule collect_scores:
     """The tables of a data set from the scores of its parts."""
     input:
-        parts=JOBS.scored_parts,
-        scorer=JOBS.scorer_files(REPOSITORY),
+        parts=PLANS.scored_parts,
+        scorer=PLANS.scorer_files,
     output:
         models_table=report(layout.MODEL_TABLE, category="Ranking"),
         targets=report(layout.TARGETS, category="Ranking"),
@@ -47,20 +46,19 @@ rule collect_scores:
         models=directory(layout.MODELS),
         embeddings=layout.EMBEDDINGS,
         record=layout.SCORED_WITH,
-        tables=[layout.CHAINS, layout.CONFIDENCE] if JOBS.scoring_only else [],
+        tables=[] if IN_STUDY else [layout.CHAINS, layout.CONFIDENCE],
     log:
         "logs/scoring/{dataset}.log",
     wildcard_constraints:
-        dataset=jobs.one_of(JOBS.of_decoys),
+        dataset=inputs.any_name_of(OF_DECOYS),
     conda:
         "../envs/learning.yaml"
     resources:
-        mem_mb=jobs.raised(4000),
+        mem_mb=inputs.more_each_attempt(4000),
     params:
-        scorer=lambda wildcards: JOBS.scorer(REPOSITORY),
-        options=SCORING_OPTIONS,
-        code=jobs.step_code(REPOSITORY, "collect_scores.py"),
-        built="" if JOBS.scoring_only else "--built",
-    shell:
-        "collect_scores.py --dataset {wildcards.dataset} --parts {input.parts} --scorer {params.scorer:q}"
-        ' --store "$TOPORANK_STORE" {params.options} {params.built} 2>&1 | tee {log}'
+        scorer=PLANS.scorer,
+        options=PLANS.scoring_options,
+        in_study=IN_STUDY,
+        code=code("collect_scores.py"),
+    script:
+        "../workflow_scripts/collect_scores.py"

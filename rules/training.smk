@@ -3,15 +3,29 @@
 
 
 localrules:
+    train,
+    finetune,
     split_targets,
     select_sweep,
     select_final,
 
 
+rule train:
+    """The sweep, its leaderboard, and the best of its checkpoints."""
+    input:
+        layout.SWEEP_CHECKPOINT,
+
+
+rule finetune:
+    """That, the fine-tune phases from it, and the best checkpoint of all."""
+    input:
+        layout.FINAL_MANIFEST,
+
+
 rule split_targets:
     """Training, validation and test targets, and folds: those that share a chain stay together."""
     input:
-        chains=JOBS.learned_inputs(layout.CHAINS),
+        chains=expand(layout.CHAINS, dataset=CONFIG.learned_datasets),
     output:
         table=report(layout.SPLITS, category="Training"),
     log:
@@ -20,19 +34,21 @@ rule split_targets:
         "../envs/features.yaml"
     params:
         datasets=CONFIG.learned_datasets,
-        options=JOBS.split_options(),
-        contents=JOBS.learned_contents,
-    shell:
-        "split_targets.py --datasets {params.datasets} --chains {input.chains} {params.options}"
-        " --table {output.table} 2>&1 | tee {log}"
+        finetuned=[name for name in CONFIG.learned_datasets if name not in TRAINED_ON],
+        split=PLANS.split_rules,
+        leakage=CONFIG.training.leakage,
+        contents=PLANS.contents_of(CONFIG.learned_datasets),
+        code=code("split_targets.py"),
+    script:
+        "../workflow_scripts/split_targets.py"
 
 
 rule train_sweep:
     """One configuration with one seed."""
     input:
-        packs=JOBS.training_inputs(layout.PACK),
-        checks=JOBS.training_inputs(layout.COVERAGE_CHECK),
-        chains=JOBS.training_inputs(layout.CHAINS),
+        packs=expand(layout.PACK, dataset=TRAINED_ON),
+        checks=expand(layout.COVERAGE_CHECK, dataset=TRAINED_ON),
+        chains=expand(layout.CHAINS, dataset=TRAINED_ON),
         splits=layout.SPLITS,
     output:
         layout.run_files(layout.SWEEP_RUN),
@@ -45,23 +61,21 @@ rule train_sweep:
         "../envs/learning.yaml"
     threads: CONFIG.training.cores
     resources:
-        mem_mb=jobs.raised(6000),
-        runtime=jobs.raised(720),
+        mem_mb=inputs.more_each_attempt(6000),
+        runtime=inputs.more_each_attempt(720),
         gpu=CONFIG.training.gpus,
     params:
-        run=JOBS.training_parameters,
-        code=training_code(),
+        run=PLANS.training_parameters,
+        code=TRAINING_CODE,
         folder=layout.SWEEP_RUN,
-    shell:
-        "train.py --name {wildcards.run} --packs {input.packs} --splits {input.splits} --chains {input.chains}"
-        " --parameters {params.run:q} --threads {threads}"
-        ' --store "$TOPORANK_STORE" --output {params.folder} > {log} 2>&1'
+    script:
+        "../workflow_scripts/train.py"
 
 
 rule select_sweep:
     """Leaderboard of the sweep under every rule, and the checkpoint the configured rule chooses."""
     input:
-        summaries=JOBS.sweep_summaries(),
+        sweep=expand(layout.SWEEP_RUN + layout.SUMMARY, run=SWEEP),
     output:
         table=report(layout.LEADERBOARD, category="Training"),
         details=layout.beside(layout.LEADERBOARD),
@@ -73,48 +87,52 @@ rule select_sweep:
         "../envs/learning.yaml"
     params:
         rule=CONFIG.training.selection.rule,
-    shell:
-        "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
-        " --best {output.checkpoint} 2>&1 | tee {log}"
+        code=code("select_best.py"),
+    script:
+        "../workflow_scripts/select_best.py"
 
 
-rule train_finetune:
-    """One run of a fine-tune phase, from its parent's weights with fresh optimiser and schedule."""
-    input:
-        packs=JOBS.finetune_inputs(layout.PACK),
-        checks=JOBS.finetune_inputs(layout.COVERAGE_CHECK),
-        validation=JOBS.training_inputs(layout.PACK),
-        chains=JOBS.finetune_inputs(layout.CHAINS),
-        splits=layout.SPLITS,
-        parent=JOBS.parent,
-    output:
-        layout.run_files(layout.FINETUNE_RUN),
-        directory(layout.runners_up(layout.FINETUNE_RUN)),
-    log:
-        "logs/finetune/{run}.log",
-    benchmark:
-        "logs/benchmarks/finetune/{run}.tsv"
-    conda:
-        "../envs/learning.yaml"
-    threads: CONFIG.training.cores
-    resources:
-        mem_mb=jobs.raised(6000),
-        runtime=jobs.raised(720),
-        gpu=CONFIG.training.gpus,
-    params:
-        run=JOBS.training_parameters,
-        code=training_code(),
-        folder=layout.FINETUNE_RUN,
-    shell:
-        "train.py --name {wildcards.run} --packs {input.packs} --validation {input.validation}"
-        " --splits {input.splits} --chains {input.chains} --parameters {params.run:q} --threads {threads}"
-        ' --parent {input.parent} --store "$TOPORANK_STORE" --output {params.folder} > {log} 2>&1'
+for PHASE in CONFIG.training.finetune.phases:
+
+    rule:
+        name:
+            f"finetune_{PHASE.name}"
+        input:
+            packs=expand(layout.PACK, dataset=PHASE.datasets or TRAINED_ON),
+            checks=expand(layout.COVERAGE_CHECK, dataset=PHASE.datasets or TRAINED_ON),
+            validation=expand(layout.PACK, dataset=TRAINED_ON),
+            chains=expand(layout.CHAINS, dataset=PHASE.datasets or TRAINED_ON),
+            splits=layout.SPLITS,
+            parent=PLANS.parent(PHASE),
+        output:
+            layout.run_files(layout.FINETUNE_RUN),
+            directory(layout.runners_up(layout.FINETUNE_RUN)),
+        log:
+            "logs/finetune/{run}.log",
+        benchmark:
+            "logs/benchmarks/finetune/{run}.tsv"
+        wildcard_constraints:
+            run=inputs.any_name_of(CONFIG.runs_of(PHASE)),
+        conda:
+            "../envs/learning.yaml"
+        threads: CONFIG.training.cores
+        resources:
+            mem_mb=inputs.more_each_attempt(6000),
+            runtime=inputs.more_each_attempt(720),
+            gpu=CONFIG.training.gpus,
+        params:
+            run=PLANS.training_parameters,
+            code=TRAINING_CODE,
+            folder=layout.FINETUNE_RUN,
+        script:
+            "../workflow_scripts/train.py"
 
 
 rule select_final:
     """The best checkpoint of sweep and fine-tuning under the configured rule, and the ensemble of the best runs."""
     input:
-        summaries=[*JOBS.sweep_summaries(), *JOBS.finetune_summaries()],
+        sweep=expand(layout.SWEEP_RUN + layout.SUMMARY, run=SWEEP),
+        finetuned=expand(layout.FINETUNE_RUN + layout.SUMMARY, run=FINETUNED),
     output:
         table=report(layout.FINAL_LEADERBOARD, category="Training"),
         details=layout.beside(layout.FINAL_LEADERBOARD),
@@ -128,8 +146,7 @@ rule select_final:
         "../envs/learning.yaml"
     params:
         rule=CONFIG.training.selection.rule,
-        final=JOBS.final_options(),
-        code=jobs.step_code(REPOSITORY, "select_best.py"),
-    shell:
-        "select_best.py --summaries {input.summaries} --rule {params.rule} --table {output.table}"
-        " --best {output.checkpoint} --ensemble {output.ensemble} {params.final} 2>&1 | tee {log}"
+        final=CONFIG.training.final,
+        code=code("select_best.py"),
+    script:
+        "../workflow_scripts/select_best.py"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.app.commands.running import claimed
+from toporank.app.commands.running import lock_folder
 from toporank.app.commands.score import settings_of
 from toporank.app.commands.scoring_input import (
     INPUT,
@@ -30,7 +30,7 @@ class Given(NamedTuple):
 
 def look_at(given: Path, out: Path, partners: str | None = None) -> Given:
     """What the command sees in a folder, archive or file."""
-    folder, of_archives = folder_to_score(given, lambda: claimed(out).resolve() / INPUT)
+    folder, of_archives = folder_to_score(given, lambda: lock_folder(out).resolve() / INPUT)
     name = name_of(given)
     config = load_config(
         settings_of(

@@ -22,12 +22,18 @@ LEDGER = "results/{dataset}/ledger/{chunk}.tsv"
 LOG = "logs/chunks/{dataset}/{chunk}.log"
 TIMES = "logs/benchmarks/chunks/{dataset}/{chunk}.tsv"
 PROGRESS = ".toporank/progress/{dataset}/{chunk}"
+TRAINING_PROGRESS = ".toporank/progress/training"
+"""Each training run leaves its last line there, in a file called like its folder in `results/`."""
 LABELLED = "results/{dataset}/ledger/labels/{chunk}.json"
 LABEL_LOG = "logs/labels/{dataset}/{chunk}.log"
 OF_CHUNKS = (PLAN, LEDGER, LOG, TIMES, PROGRESS, LABELLED, LABEL_LOG)
 """What belongs to one chunk."""
 LOCK = ".toporank/locks/{name}"
-GRAPH = "results/{dataset}/graphs/{target}/{decoy}.pt"
+ARTEFACT = {
+    stage: f"results/{{dataset}}/{stage}/{{target}}/{{decoy}}{suffix}"
+    for stage, suffix in SUFFIX.items()
+}
+"""Stage → file of one decoy."""
 GAP = "results/{dataset}/gap.tsv"
 ARTEFACTS = "results/{dataset}/{stage}"
 PUBLISHED = "results/{dataset}/published.tsv"
@@ -69,6 +75,8 @@ RUNNERS_UP = "runners_up"
 and so on.
 """
 
+SUMMARY = "/summary.json"
+"""In the folder of every training run."""
 SWEEP_RUN = "results/training/{run}"
 FINETUNE_RUN = "results/finetune/{run}"
 LEADERBOARD = "results/training/leaderboard.csv"
@@ -146,3 +154,8 @@ INSTALLED = PACKAGE / "repository"
 def repository() -> Path:
     """The folder with the Snakefile: the clone, or that inside the installed package."""
     return INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[1]
+
+
+def progress_of_run(folder: str) -> Path:
+    """Where the training run of a folder in `results/` leaves its last line."""
+    return Path(TRAINING_PROGRESS, Path(folder).relative_to("results"))

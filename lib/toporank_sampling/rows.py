@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,3 +36,22 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 def read_rows(path: Path) -> list[Row]:
     """Rows as `write_rows` wrote them."""
     return [Row(**row) for row in spreadsheets.read_rows(path)]
+
+
+def describe(rows: Sequence[Row], labels: str, poses: str) -> list[str]:
+    """What was made of all natives, in one or two lines.
+
+    labels, poses : paths of the tables of decoys, and of whatever failed besides.
+    """
+    good = [row for row in rows if row.Status == Status.OK]
+    n_of_class = Counter(row.CAPRI for row in good)
+    classes = ", ".join(f"{n} {name}" for name, n in n_of_class.items())
+    targets = {row.Target for row in good}
+    lines = [
+        f"{len(good)} decoys of {len(targets)} targets ({classes}); labels: {labels}"
+    ]
+    without = sorted({row.Target for row in rows} - targets)
+    if without:
+        what = f"{len(without)} targets without decoys, such as {without[0]}"
+        lines.append(f"{what}; reasons: {poses}")
+    return lines

@@ -146,6 +146,12 @@ class Workflow(Section):
         json_schema_extra={"unit": "decoys"},
         description="Approximate number of decoys in one job that computes features or scores.",
     )
+    jobs: Literal["chunk", "artefact"] = Field(
+        "chunk",
+        description="What a job of the features is: a `chunk` of decoys with all stages, or each "
+        "`artefact` of each decoy, which shows every file in `--dag` and suits some hundred "
+        "decoys.",
+    )
     reuse_store: str = Field(
         ".toporank/store",
         description="Folder of finished artefacts by content; may be shared between working "
@@ -365,11 +371,16 @@ class Config(Section):
         config = self.training.scorer.config or sweep.configs[0].name
         return f"{config}_seed{sweep.seeds[0]}"
 
+    def runs_of(self, phase: Phase) -> list[str]:
+        """The runs of a fine-tune phase, `<phase>_seed<seed>`."""
+        return [f"{phase.name}_seed{seed}" for seed in phase.seeds]
+
     def finetune_runs(self) -> dict[str, tuple[Phase, int]]:
         """Run name `<phase>_seed<seed>` to its phase and seed."""
         runs = {}
         for phase in self.training.finetune.phases:
-            runs |= {f"{phase.name}_seed{seed}": (phase, seed) for seed in phase.seeds}
+            for run, seed in zip(self.runs_of(phase), phase.seeds, strict=True):
+                runs[run] = phase, seed
         return runs
 
 

@@ -6,7 +6,7 @@ The steps after the features begin with it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +21,9 @@ from toporank.building.chunks.plan import (
 )
 from toporank.building.chunks.stages import DecoyArtefacts
 from toporank.building.chunks.store import Store
-from toporank.building.coverage import CoverageRow
-from toporank.building.packing import Member
+from toporank.building.coverage import CoverageRow, read_coverage
+from toporank.building.local_quality import LocalQualities
+from toporank.building.packing import Member, write_pack
 from toporank.features.registry import FeatureChoice
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.in_file import InFile
@@ -67,6 +68,17 @@ def read_built(dataset: str, *, fates: bool = True) -> Built:
     current = read_current(dataset)
     plan = read_chunks(dataset, current.of_all)
     return Built(plan, last_fates(dataset, current) if fates else {})
+
+
+def read_part(dataset: str, chunks: Iterable[str], *, fates: bool) -> Built:
+    """The decoys of a part of a data set: those of its chunks. Raises as `read_built`."""
+    plan = read_chunks(dataset, chunks)
+    current = read_current(dataset)
+    if not fates:
+        return Built(plan, {})
+    if current.chunks == current.of_all:
+        current = current._replace(chunks=list(chunks), of_all=list(chunks))
+    return Built(plan, last_fates(dataset, current))
 
 
 def confidence_requests(
@@ -158,6 +170,45 @@ def graphs_to_pack(
     return GraphsToPack(
         members, [pack.member(*part) for part in of_interfaces], n_joined
     )
+
+
+def pack_graphs(  # noqa: PLR0913 -- what a job is given
+    dataset: str,
+    table: Path,
+    pack: Path,
+    choices: dict[str, FeatureChoice],
+    store: Store,
+    natives: Mapping[str, Path],
+) -> tuple[int, int]:
+    """Pack the graphs of all good decoys of a data set, and what natives say of their edges.
+
+    Parameters
+    ----------
+    dataset, table : str, Path
+        The data set, and its coverage.tsv.
+    pack : Path
+        Written; graphs that are in it already are copied.
+    choices, store : dict, Store
+        The feature modules, and the reuse store.
+    natives : mapping
+        Target → file of its native; empty without natives.
+
+    Returns
+    -------
+    tuple of int
+        How many graphs are in the pack, and how many of them were read.
+    """
+    built = read_built(dataset)
+    chunks = read_current(dataset).of_all
+    qualities = LocalQualities(dataset, chunks, built.fates, natives, store)
+    coverage = read_coverage(table)
+    to_pack = graphs_to_pack(coverage, built, choices, store, whole=True)
+    members = []
+    for member in to_pack.decoys:
+        quality = qualities.digest((member.target, member.decoy))
+        members.append(member._replace(quality_sha256=quality))
+    n_read = write_pack(pack, members, to_pack.joined, qualities.of)
+    return len(members), n_read
 
 
 class Packing(NamedTuple):

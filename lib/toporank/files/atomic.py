@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from toporank.errors import ConfigError
@@ -86,6 +86,18 @@ def note_progress(path: Path | str, done: int, failed: int) -> None:
     """
     with contextlib.suppress(OSError):  # not worth ending a job for
         write_text(path, f"{done}\t{failed}\n")
+
+
+def counted_progress(path: Path | str) -> Callable[[int], None]:
+    """A function that takes the number of further decoys that are done, for `note_progress`."""
+    done = 0
+
+    def show(n: int) -> None:
+        nonlocal done
+        done += n
+        note_progress(path, done, 0)
+
+    return show
 
 
 def sha256(path: Path | str) -> str:

@@ -5,6 +5,7 @@ Targets that share a chain stay together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
@@ -198,6 +199,32 @@ def describe_leaks(rows: list[TargetSplit]) -> str:
         f"targets that share a chain with a training target: {counts}, such as "
         f"{', '.join(pairs)}{more}"
     )
+
+
+def check_leaks(rows: list[TargetSplit], *, refuse: bool) -> str:
+    """What leaks, in a line; empty where nothing does.
+
+    Raises ConfigError where something leaks and `refuse` says so.
+    """
+    leaking = leaks(rows)
+    if not leaking:
+        return ""
+    what = describe_leaks(leaking)
+    if refuse:
+        remedy = (
+            "correct the splits of the labels, or leave them out; or set "
+            "training.leakage: warn"
+        )
+        raise ConfigError(what, where="the splits leak", remedy=remedy)
+    return f"the splits leak: {what}"
+
+
+def describe_splits(rows: list[TargetSplit]) -> str:
+    """How many targets there are of each split, in a line."""
+    n_of_split = Counter(row.split for row in rows)
+    n_clusters = len({row.cluster for row in rows})
+    sides = [f"{n_of_split[split]} {split}" for split in SPLITS if n_of_split[split]]
+    return f"{len(rows)} targets in {n_clusters} clusters: {', '.join(sides)}"
 
 
 Labelled = TypeVar("Labelled", bound=NamedTuple)

@@ -72,10 +72,10 @@ class FeatureRecord(_Part):
 
 
 class SelectionRecord(_Part):
-    """How the epochs of the run were judged."""
+    """How the epochs of the run were judged. rule : of older checkpoints; runs no longer have one."""
 
-    rule: Text
     spearman_weight: float
+    rule: Text = ""
 
 
 class Origin(_Part):

@@ -98,6 +98,17 @@ def _metrics(config: str, group: str, decoys: pd.DataFrame) -> list[GroupMetric]
     return rows
 
 
+def describe(metrics: Iterable[GroupMetric]) -> list[str]:
+    """Ranking loss and Spearman of each configuration over all decoys, a line each."""
+    lines = []
+    for row in metrics:
+        is_shown = row.group == ALL and row.metric in ("ranking_loss", "spearman")
+        if is_shown and row.value is not None:
+            over = f"{row.n_targets} targets in {row.n_clusters} clusters"
+            lines.append(f"{row.config}: {row.metric} {row.value:.3f} over {over}")
+    return lines
+
+
 def write_predictions(path: Path | str, rows: Iterable[Prediction]) -> None:
     """Write predictions.csv."""
     write_rows(path, Prediction._fields, rows)

@@ -80,7 +80,8 @@ class Run:
             "run": self.name,
             "seed": self.seed,
             "hyperparameters": self.hyperparameters.model_dump(),
-            "selection": self.selection.model_dump(),
+            # a run keeps its best checkpoint under every rule, whichever chooses
+            "selection": self.selection.model_dump(exclude={"rule"}),
             "freeze": list(self.freeze),
             "hardware": self.hardware.model_dump(),
             "parent": parent,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -88,6 +88,15 @@ class TargetResult:
             self,
             coverage=[row._replace(path=paths[row.decoy]) for row in self.coverage],
         )
+
+
+def read_parts(paths: Iterable[Path]) -> list[TargetResult]:
+    """The results of all targets in order of name. paths : files with a line for each target."""
+    results = []
+    for path in paths:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        results += map(TargetResult.from_json, lines)
+    return sorted(results, key=lambda result: result.target)
 
 
 class TargetCache:

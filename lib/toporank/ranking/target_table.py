@@ -28,6 +28,14 @@ DOUBTFUL_IPTM = 0.6
 guide).
 """
 OF_CONFIDENCE = ["iptm", "ipsae", "pdockq2", "interface_plddt"]
+SEEN_IN_TRAINING = [
+    "target",
+    "seen_in_training",
+    "nearest_training_target",
+    "containment",
+    "why_seen",
+]
+"""The columns that say whether a target was learned from."""
 COLUMNS = {
     "target": str,
     "verdict": str,
@@ -310,3 +318,16 @@ def lost(decoys: pd.DataFrame) -> str:
 def read_targets(path: Path | str) -> pd.DataFrame:
     """Read targets.csv. Raises RecordError when a number is expected and it has something else."""
     return read_frame(path, COLUMNS)
+
+
+def seen_in_training(tables: Iterable[Path]) -> pd.DataFrame:
+    """Which targets of data sets were learned from.
+
+    tables : the targets.csv of each data set, in a folder of its name
+    """
+    of_datasets = []
+    for path in tables:
+        table = read_targets(path)[SEEN_IN_TRAINING].sort_values("target")
+        table.insert(0, "dataset", path.parent.name)
+        of_datasets.append(table)
+    return pd.concat(of_datasets, ignore_index=True)

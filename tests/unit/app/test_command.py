@@ -26,8 +26,8 @@ from toporank.__main__ import main
 from toporank.app.commands import doctor, score, train_and_label
 from toporank.app.commands.running import (
     SETTINGS,
-    claimed,
-    only_shows,
+    lock_folder,
+    is_dry_run,
     out_folder,
     running_arguments,
     snakemake_arguments,
@@ -174,7 +174,7 @@ def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted
 )
 def test_what_was_not_unpacked_by_us_is_not_removed(tmp_path, make):
     (tmp_path / "to").mkdir()
-    make(tmp_path / "to" / "a")
+    run_snakemake(tmp_path / "to" / "a")
     before = sorted(tmp_path.rglob("*"))
     archive = zipped(tmp_path / "a.zip", {"a.pdb": "one"})
     with pytest.raises(ConfigError, match="not unpacked by this command"):
@@ -219,7 +219,7 @@ def test_a_name_that_leads_elsewhere_or_cannot_be_written_is_refused(
     tmp_path, make, name, says
 ):
     refusal(
-        make(
+        run_snakemake(
             tmp_path / ("a.zip" if make is zipped else "a.tgz"),
             {"ok.pdb": "x", name: "x"},
         ),
@@ -295,7 +295,7 @@ def test_a_time_that_no_file_can_have_is_none(tmp_path, modified):
 @pytest.mark.parametrize("make", [zipped, tarred])
 def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, says):
     refusal(
-        make(
+        run_snakemake(
             tmp_path / ("a.zip" if make is zipped else "a.tgz"),
             dict.fromkeys(names, "x"),
         ),
@@ -308,7 +308,7 @@ def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, s
 def test_an_archive_that_is_too_large_is_refused_before_anything_is_written(
     tmp_path, monkeypatch, make, limit, most
 ):
-    archive = make(
+    archive = run_snakemake(
         tmp_path / ("a.zip" if make is zipped else "a.tgz"),
         {"a.pdb": "four", "b.pdb": "more"},
     )
@@ -566,7 +566,7 @@ def test_the_workflow_is_that_of_the_repository_with_the_cores_and_arguments_tha
 )
 def test_what_snakemake_only_shows_is_no_run(given, shown):
     assert {
-        argument: only_shows([argument]) for argument in given.split()
+        argument: is_dry_run([argument]) for argument in given.split()
     } == dict.fromkeys(given.split(), shown)
 
 
@@ -658,8 +658,8 @@ def refused(*arguments: object) -> str:
 
 HOLD = """
 import pathlib, sys
-from toporank.app.commands.running import claimed
-claimed(pathlib.Path(sys.argv[1]))
+from toporank.app.commands.running import lock_folder
+lock_folder(pathlib.Path(sys.argv[1]))
 print(flush=True)
 input()
 """
@@ -684,7 +684,7 @@ def test_a_second_run_is_refused_before_it_changes_anything_until_the_first_ends
         )
         assert contents(good_run) == before
         first.kill()
-    claimed(good_run)
+    lock_folder(good_run)
 
 
 @pytest.mark.parametrize("partners", ["A:Z", "a:b", "A:B+C", "table.csv"])

@@ -35,7 +35,7 @@ def compare_runs(args: argparse.Namespace) -> int:
     TopoRankError : a folder has no answer, or the runs share no target
     """
     # pandas, for which --help need not wait
-    from toporank.app.commands.running import claimed
+    from toporank.app.commands.running import lock_folder
     from toporank.ranking.frames import write_frame
     from toporank.report.compare import compare, differences_of_runs
     from toporank.report.results import open_answer
@@ -47,7 +47,7 @@ def compare_runs(args: argparse.Namespace) -> int:
         remedy = "targets belong together by name or by their sequences"
         raise ConfigError(f"has no target of {args.a}", where=args.b, remedy=remedy)
     names = [run.resolve().name.removeprefix("toporank_") for run in (args.a, args.b)]
-    out = claimed(args.out or Path("_".join(["toporank_compare", *names])))
+    out = lock_folder(args.out or Path("_".join(["toporank_compare", *names])))
     write_frame(out / "compare.csv", table)
     for reason in differences_of_runs(a, b):
         print(f"WARNING: the scores of A and B cannot be compared: {reason}")

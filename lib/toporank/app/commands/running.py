@@ -1,20 +1,15 @@
-"""One run of the workflow for a command.
-
-What Snakemake prints goes to a log, and a person sees how far it is.
-"""
+"""One run of the workflow for a command: Snakemake, in the foreground."""
 
 from __future__ import annotations
 
 import argparse
-import itertools
-import multiprocessing
 import os
 import re
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-
-from tqdm import tqdm
 
 from toporank import layout
 from toporank.app.workflow import runs
@@ -23,8 +18,6 @@ from toporank.files.atomic import check_writable, user_cache
 from toporank.layout import PACKAGE, repository
 from toporank.workers import n_cores
 
-LOG = "run.log"
-"""In OUT: everything that Snakemake printed in the last run."""
 SETTINGS = layout.SETTINGS
 CACHE = ".toporank/cache"
 """In OUT: in place of the user's cache folder where that cannot be written, so that code is
@@ -37,16 +30,6 @@ ONLY_SHOW = re.compile(
 """Arguments of Snakemake with which nothing is computed, and what it prints is what the user wants
 to see.
 """
-MOST_LINES = 20
-"""Lines of an error that are shown; the log has them all."""
-_DECOYS = re.compile(r"^\S+(, \w+)?: [\d,]+/[\d,]+ decoys, ")
-_EPOCH = re.compile(r"^\S+: epoch \d+ of at most .* left$")
-_STEPS = re.compile(r"^\d+ of \d+ steps \((\d+)%\) done")
-_FAILED_JOB = re.compile(r"^logs/\S.*\.log:$")
-_ERROR = re.compile(r"^(\w+(Error|Exception)\b|Error:|\S+: error: )")
-_TRACEBACK = re.compile(
-    r'^\s+File ".*", line \d+|^Complete log|^At least one job did not'
-)
 
 
 class RunError(TopoRankError):
@@ -83,18 +66,20 @@ def out_folder(folder: Path) -> Path:
     return folder
 
 
-def claimed(folder: Path) -> Path:
+def lock_folder(folder: Path) -> Path:
     """As `out_folder`, for this command alone until it ends.
 
     Call it before anything there is changed.
 
     Raises ConfigError when another command is at work there.
     """
-    runs.take(["this folder"], out_folder(folder), "another folder with -o")
+    runs.lock(["this folder"], out_folder(folder), "another folder with -o")
     return folder
 
 
-def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool:
+def run_snakemake(
+    target: str, config: Path, out: Path, args: argparse.Namespace
+) -> bool:
     """Make a target of the workflow in a folder.
 
     Parameters
@@ -110,23 +95,29 @@ def make(target: str, config: Path, out: Path, args: argparse.Namespace) -> bool
 
     Raises
     ------
-    RunError : with the reason, when it fails
+    RunError : when it fails; Snakemake has printed why
     """
     announce_compilation()
     arguments = snakemake_arguments(target, config, out, args)
-    lines = _run(arguments, out)
-    if only_shows(args.snakemake_args):
-        print("\n".join(lines))
-        return False
-    if any(line.startswith("Nothing to be done") for line in lines):
-        print("Nothing to do, everything is up to date.")
-    return True
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    snakemake = subprocess.Popen(command, env={**os.environ, **_own_cache(out)})
+    try:
+        code = snakemake.wait()
+    except KeyboardInterrupt:
+        snakemake.wait()  # it was interrupted, too, and ends its jobs
+        raise
+    if code < 0:
+        raise RunError(f"Snakemake was killed by signal {-code}")
+    if code:
+        what = "the workflow did not reach its end"
+        raise RunError(what, where=out, remedy="the reason is above")
+    return not is_dry_run(args.snakemake_args)
 
 
-def only_shows(arguments: Iterable[str]) -> bool:
+def is_dry_run(arguments: Iterable[str]) -> bool:
     """Whether Snakemake computes nothing with these arguments, such as those of a dry run.
 
-    >>> only_shows(["--config", "rank_by=min_interface"]), only_shows(["-np"])
+    >>> is_dry_run(["--config", "rank_by=min_interface"]), is_dry_run(["-np"])
     (False, True)
     """
     return any(ONLY_SHOW.fullmatch(argument) for argument in arguments)
@@ -157,61 +148,15 @@ def snakemake_arguments(
     return [*arguments, *target.split(), *configuration, *args.snakemake_args]
 
 
-def _run(arguments: list[str], out: Path) -> list[str]:
-    """Run Snakemake with its log in `out`; returns what it printed.
-
-    It runs in a copy of this process, which has already imported this library.
-    """
-    printed, write_end = os.pipe()
-    process = multiprocessing.get_context("fork").Process(
-        target=_snakemake, args=(arguments, out, write_end)
-    )
-    process.start()
-    os.close(write_end)
-    lines = []
-    try:
-        with (
-            open(out / LOG, "w", encoding="utf-8") as log,
-            open(printed, encoding="utf-8", errors="replace") as text,
-            tqdm(total=100, unit="%", disable=None, leave=False) as bar,
-        ):
-            for line in text:
-                log.write(line)
-                log.flush()
-                lines.append(line.rstrip("\n"))
-                if steps := _STEPS.match(line):
-                    bar.update(int(steps[1]) - bar.n)
-                elif _EPOCH.match(line):
-                    tqdm.write(lines[-1])
-                elif _DECOYS.match(line):  # a person reads of models
-                    tqdm.write(lines[-1].replace(" decoys,", " models,", 1))
-        process.join()
-    except KeyboardInterrupt:
-        process.join()  # Snakemake was interrupted, too, and ends its jobs
-        raise
-    if process.exitcode:
-        killed = f"Snakemake was killed by signal {-process.exitcode}."
-        reason = killed if process.exitcode < 0 else "\n".join(why_it_failed(lines))
-        raise RunError(
-            f"The run failed; {out / LOG} has all that was printed.\n{reason}"
-        )
-    return lines
-
-
-def _snakemake(arguments: list[str], out: Path, write_end: int) -> None:
-    """What `python -m snakemake` does, printed into a pipe."""
-    for stream in (1, 2):
-        os.dup2(write_end, stream)
-    os.close(write_end)
+def _own_cache(out: Path) -> dict[str, str]:
+    """Environment variables that put caches into `out` where the user's cannot be written."""
     try:
         user_cache().mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=user_cache()).close()
     except OSError:
         cache = str((out / CACHE).absolute())
-        os.environ.update({"XDG_CACHE_HOME": cache, "MPLCONFIGDIR": cache})
-    from snakemake.cli import main  # what its plug-ins warn of goes into the log, too
-
-    main(arguments)
+        return {"XDG_CACHE_HOME": cache, "MPLCONFIGDIR": cache}
+    return {}
 
 
 def announce_compilation() -> None:
@@ -225,25 +170,3 @@ def announce_compilation() -> None:
     in_cache = user_cache().glob("toporank-*/**/*.nbi")
     if not any(in_package) and not any(in_cache):
         print("Compiling (once, about a minute).", flush=True)
-
-
-def why_it_failed(lines: list[str]) -> list[str]:
-    """The lines that tell a person why.
-
-    These are the ends of the logs of jobs that failed, or else what Snakemake reports.
-    """
-    reasons: list[str] = []
-    is_log = False
-    for line in lines:
-        is_log = bool(_FAILED_JOB.match(line)) or (is_log and line.startswith("  "))
-        if is_log:
-            reasons.append(line)
-    errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
-    if not reasons and errors:
-        error, *below = lines[errors[-1] :]
-        reasons = list(
-            itertools.takewhile(lambda line: not _TRACEBACK.match(line), below)
-        )
-        if ' in file "' not in error or not reasons:
-            reasons.insert(0, error)
-    return (reasons or lines)[-MOST_LINES:]

@@ -12,9 +12,9 @@ from tqdm import tqdm
 from toporank.app.commands.running import (
     SETTINGS,
     announce_compilation,
-    claimed,
-    make,
-    only_shows,
+    lock_folder,
+    run_snakemake,
+    is_dry_run,
 )
 from toporank.app.commands.scoring_input import (
     INPUT,
@@ -151,9 +151,9 @@ def score(args: argparse.Namespace) -> int:
         raise ConfigError(what, where=args.folder, remedy="is it spelled right?")
     out = args.out or out_of(args.folder)
     folder, of_archives = folder_to_score(
-        args.folder, lambda: claimed(out).resolve() / INPUT
+        args.folder, lambda: lock_folder(out).resolve() / INPUT
     )
-    claimed(out)
+    lock_folder(out)
     settings = settings_of(
         folder,
         name_of(args.folder),
@@ -175,12 +175,12 @@ def score(args: argparse.Namespace) -> int:
         scores_here=not in_jobs,
         workers=workers,
     )
-    if not only_shows(args.snakemake_args):
+    if not is_dry_run(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_decoys(models.grouped))
     print("\n".join(described(models, args.folder, folder)), flush=True)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     if in_jobs:
-        if not make("score", out / SETTINGS, out, args):
+        if not run_snakemake("score", out / SETTINGS, out, args):
             return 0
     else:
         announce_compilation()

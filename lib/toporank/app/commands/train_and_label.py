@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from toporank import layout
-from toporank.app.commands.running import SETTINGS, claimed, make, only_shows
+from toporank.app.commands.running import SETTINGS, is_dry_run, lock_folder, run_snakemake
 from toporank.app.commands.scoring_input import (
     PARTNERS,
     chains_of_natives,
@@ -83,9 +83,9 @@ def run(args: argparse.Namespace) -> int:
     """
     _check_arguments(args)
     config = args.config
-    out = claimed(args.out)
+    out = lock_folder(args.out)
     if config.is_dir():
-        if not only_shows(args.snakemake_args):
+        if not is_dry_run(args.snakemake_args):
             check_partners(
                 args.partners, "native", chains_of_natives(args.natives, out)
             )
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         target = "all"  # the scorer of a cross-validation needs structures
     else:
         target = "all make_scorer"
-    if not make(target, config, out, args):
+    if not run_snakemake(target, config, out, args):
         return 0
     datasets = data_sets(config)
     names = [dataset.name for dataset in datasets]

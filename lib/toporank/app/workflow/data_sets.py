@@ -13,7 +13,7 @@ from typing import Any
 from toporank import layout
 from toporank.app.config import Config, Dataset, check_is_there, locate
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
-from toporank.features.registry import FeatureChoice, canonical, resolve_recorded
+from toporank.features.registry import FeatureChoice, resolve_recorded
 from toporank.inputs.labels import Label, read_labels
 from toporank.inputs.natives import EXPECTED, find_natives, unbound_files
 from toporank.scorer.scorer import Scorer
@@ -119,13 +119,13 @@ def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
     return locate(config.dataset(dataset).graphs, repository)
 
 
-def label_tables(config: Config, dataset: str, repository: Path) -> str:
-    """Return the label table of each split of a data set as JSON.
+def label_tables(config: Config, dataset: str, repository: Path) -> dict[str, str]:
+    """Return the label table of each split of a data set.
 
     Where one table serves all splits, its name is empty.
     """
     tables = _located_labels(config, dataset, repository)
-    return canonical({split: str(path) for split, path in tables.items()})
+    return {split: str(path) for split, path in tables.items()}
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from toporank.building.chunks.plan import (
     Current,
     PlannedDecoy,
     deal,
+    dealt_in_parts,
     read_current,
     write_current,
     write_plans,
@@ -133,28 +134,6 @@ class Preflight:
             write_current(name, dataset.current)
             if not dataset.labels_expected and not dataset.graph_files:
                 write_labels(Path(layout.LABELS.format(dataset=name)), dataset.labels)
-
-    def chunk_of_decoy(self, dataset: str, target: str, decoy: str) -> str:
-        """Plan one decoy alone and return the name of its chunk.
-
-        Raises
-        ------
-        ConfigError
-            There is no such decoy.
-        """
-        planned = self.of(dataset)
-        decoys = {}
-        for name in planned.current.of_all if planned.current else []:
-            decoys |= {row.key: row for row in planned.chunks[name]}
-        if (target, decoy) not in decoys:
-            remedy = did_you_mean(f"{target}/{decoy}", map("/".join, decoys))
-            where = f"dataset {dataset}"
-            raise ConfigError(f"no decoy {target}/{decoy}", where=where, remedy=remedy)
-        chunks = deal([decoys[target, decoy]], 1)
-        planned.chunks |= chunks
-        write_plans(dataset, chunks)
-        return next(iter(chunks))
-
 
 def preflight(
     config: Config,
@@ -275,13 +254,21 @@ def _plan_decoys(
     notes += _stray_partners(of_targets, decoys)
 
     size = config.workflow.chunk_size
-    all_chunks = chunks = deal(rows, size)
+    # decoys that are only scored have no chunks of features
+    dealt = dealt_in_parts(rows, size, split=config.score_decoys is None)
+    all_chunks: Chunks = {}
+    for of_part in dealt.values():
+        all_chunks |= of_part
+    chunks = all_chunks
     if config.only:
         wanted = [row for row in rows if row.target in config.only]
         chunks = deal(wanted, size) if wanted else {}
     planned = PlannedDataset(
         current=Current(
-            (dataset.decoys, str(folder.resolve())), list(chunks), list(all_chunks)
+            folder=(dataset.decoys, str(folder.resolve())),
+            chunks=list(chunks),
+            of_all=list(all_chunks),
+            parts={part: list(of_part) for part, of_part in dealt.items()},
         ),
         chunks=all_chunks | chunks,
         decoys=decoys,

@@ -7,6 +7,7 @@ Nothing depends on these files: they are for a person who waits.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -18,6 +19,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from toporank import layout
+from toporank.files.atomic import write_text
 
 FIRST, LONGEST = 2.0, 30.0
 """Seconds before the first look, and between two looks at most: each time twice as long."""
@@ -124,26 +126,46 @@ def watch(
     return _in_background(report)
 
 
+class LastLine(logging.Handler):
+    """Keeps the last line of a logger in a file, for `watch_training`."""
+
+    def __init__(self, path: Path):
+        super().__init__(logging.INFO)
+        self.path = path
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line in place of the one before."""
+        with contextlib.suppress(OSError):  # not worth ending a job for
+            write_text(self.path, record.getMessage())
+
+
 def watch_training(
-    logger: logging.Logger, since: float, sleep: Callable[[float], None] = time.sleep
-) -> threading.Thread:
+    runs: Mapping[str, Path],
+    logger: logging.Logger,
+    sleep: Callable[[float], None] = time.sleep,
+) -> threading.Thread | None:
     """Report the last epoch of each run that is being trained.
 
-    A thread does it, which ends with the process.
+    A thread does it, which ends with the process; none where nothing is trained.
 
-    since : when the workflow began, in seconds since 1970; the log of a run that is older does not
-    count.
+    runs : name → where its job leaves its last line; those that earlier runs left are removed.
     """
+    if not runs:
+        return None
+    for path in runs.values():
+        path.unlink(missing_ok=True)
 
     def report() -> None:
         last: dict[str, str] = {}
         while True:
             sleep(LONGEST)
-            for path in sorted(Path("logs").glob("*/*.log")):
-                text = last_epoch(path) if path.stat().st_mtime >= since else ""
-                if text and last.get(path.stem) != text:
-                    last[path.stem] = text
-                    logger.info(f"{path.stem}: {text}")
+            for name, path in sorted(runs.items()):
+                # its job has not come that far
+                with contextlib.suppress(FileNotFoundError):
+                    text = path.read_text(encoding="utf-8")
+                    if last.get(name) != text:
+                        last[name] = text
+                        logger.info(f"{name}: {text}")
 
     return _in_background(report)
 
@@ -152,12 +174,3 @@ def _in_background(report: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=report, daemon=True)
     thread.start()
     return thread
-
-
-def last_epoch(log: Path) -> str:
-    """Return the last line of a log that is about an epoch; empty where there is none."""
-    last = ""
-    for text in log.read_text(encoding="utf-8", errors="replace").splitlines():
-        if text.startswith("epoch "):
-            last = text
-    return last

@@ -9,14 +9,15 @@ belong to a process and end with it.
 
 from __future__ import annotations
 
-import errno
-import fcntl
+import contextlib
 import os
 import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from toporank import layout
 from toporank.errors import ConfigError
@@ -36,14 +37,12 @@ ROOMS = {
     "sampling": layout.SAMPLING,
 }
 """What is locked for work on each part of `results/` that belongs to no data set."""
-LAST_LINES = 15
-"""Lines of the log of a failed job that are shown on the screen."""
 
-_held: dict[str, IO[str]] = {}
-"""Open files by path: their locks end when they are closed, at the latest with this process."""
+_held: dict[Path, FileLock] = {}
+"""Locks by path. They end with this process at the latest."""
 
 
-def take(
+def lock(
     names: Iterable[str],
     folder: Path | None = None,
     place: str = "another place with --directory",
@@ -58,26 +57,33 @@ def take(
     folder = (folder or Path()).resolve()
     for name in sorted(set(names)):
         path = folder / layout.LOCK.format(name=name)
-        if str(path) in _held:
+        if path in _held:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a")
+        of_path = FileLock(path, timeout=0)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            file.close()
-            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                remedy = f"wait for its end, or choose {place}"
-                raise ConfigError(
-                    f"another run is working on {name}", where=folder, remedy=remedy
-                ) from error
-        else:
-            _held[str(path)] = file
+            with contextlib.suppress(NotImplementedError):
+                of_path.acquire()
+        except Timeout as error:
+            raise ConfigError(
+                f"another run is working on {name}",
+                where=folder,
+                remedy=f"wait for its end, or choose {place}",
+            ) from error
+        _held[path] = of_path
 
 
-def trains(dag: Any) -> bool:
-    """Whether a run will train something."""
-    return any(job.rule.name.startswith("train_") for job in dag.needrun_jobs())
+def trained(dag: Any) -> dict[str, Path]:
+    """The training runs of a run of the workflow.
+
+    Name, with the fold if there is one → where the job leaves its last line.
+    """
+    runs = {}
+    for job in dag.needrun_jobs():
+        if job.log and "run" in job.wildcards.keys():  # noqa: SIM118 -- a Namedlist
+            path = layout.progress_of_run(job.params.folder)
+            runs[path.relative_to(layout.TRAINING_PROGRESS).as_posix()] = path
+    return runs
 
 
 def problems(dag: Any, check: Preflight) -> list[str]:
@@ -94,7 +100,7 @@ def problems(dag: Any, check: Preflight) -> list[str]:
         faults += check.unlabelled
     if "make_scorer" in rules:
         faults += check.unmakeable
-    if trains(dag):
+    if trained(dag):
         faults += check.untrainable
     if sampling:
         faults += check.unsampled
@@ -134,20 +140,6 @@ def claimed(dag: Any) -> set[str]:
             if room and room[0] in ROOMS:
                 claims.add(ROOMS[room[0]])
     return claims
-
-
-def failures(dag: Any, since: float) -> list[str]:
-    """Return the ends of the logs of jobs that began after a time (s) and did not finish."""
-    logs = set()
-    for job in dag.needrun_jobs():
-        if not dag.finished(job):
-            logs.update(map(Path, job.log))
-    ends = []
-    for log in sorted(logs):
-        if log.exists() and log.stat().st_mtime >= since:
-            last = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
-            ends.append("\n  ".join([f"{log}:", *last]))
-    return ends
 
 
 def use_this_environment(repository: Path, reuse_store: str) -> None:

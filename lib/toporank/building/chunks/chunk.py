@@ -137,7 +137,7 @@ def run_decoy(
     if stored is not None:
         return row._replace(**stored.facts)
     made.read_file()
-    row = _through_all_stages(row, made)
+    row = _through_stages(row, made)
     if row.status == Status.OK:
         facts = row._asdict()
         del facts["target"], facts["decoy"]  # the same file may have another name
@@ -161,10 +161,43 @@ def _key_of_row(
     }
 
 
-def _through_all_stages(row: LedgerRow, made: DecoyArtefacts) -> LedgerRow:
-    """The row of a decoy after all stages, or the one where it fails."""
+def run_stage(
+    member: PlannedDecoy, last: str, choices: dict[str, FeatureChoice], store: Store
+) -> tuple[LedgerRow, bytes]:
+    """One decoy up to a stage, and the artefact of that; empty where it fails.
+
+    What the stages before made comes from the store.
+
+    Parameters
+    ----------
+    member : PlannedDecoy
+        The decoy.
+    last : str
+        One of `layout.STAGES`.
+    choices, store : dict, Store
+        The feature modules, and the reuse store.
+    """
+    row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
     try:
-        for stage in layout.STAGES:
+        content = decoy_content(member)
+    except StructureError as error:
+        status, reason = _verdict(error)
+        return row._replace(status=status, reason=reason), b""
+    digest = hashlib.sha256(content).hexdigest()
+    made = making(member, digest, choices, store, content)
+    made.read_file()
+    row = _through_stages(row, made, last)
+    made.save()
+    is_made = row.status == Status.OK
+    return row, made.finish(last).content if is_made else b""
+
+
+def _through_stages(
+    row: LedgerRow, made: DecoyArtefacts, last: str = layout.STAGES[-1]
+) -> LedgerRow:
+    """The row of a decoy after these stages, or the one where it fails."""
+    try:
+        for stage in layout.STAGES[: layout.STAGES.index(last) + 1]:
             row = row._replace(stage=stage)
             entry = made.finish(stage)
             reason = "; ".join(
@@ -173,7 +206,9 @@ def _through_all_stages(row: LedgerRow, made: DecoyArtefacts) -> LedgerRow:
             row = row._replace(
                 **{stage: entry.sha256}, reason=reason, **_facts(entry.facts)
             )
-        return row._replace(parts=parts_text(made.interfaces))
+        if last == layout.STAGES[-1]:
+            row = row._replace(parts=parts_text(made.interfaces))
+        return row
     except (OSError, MemoryError, DsspMissingError):
         raise
     except Exception as error:  # noqa: BLE001

@@ -1,10 +1,11 @@
-"""Chunks: lists of decoys. Each feature job handles one chunk.
+"""Parts and chunks: lists of decoys. A job scores one part, or computes the features of one chunk.
 
 Snakemake tracks one ledger for each chunk, not four files for each decoy: ten thousand decoys cost
-as much as a hundred files. A chunk is named by its content, which has the state (`files.state`) and
-the label of each decoy. So a plan never changes: when a decoy changes, a new chunk replaces the old
-one; its job computes what the change affects and takes the rest from the reuse store. A dry run
-during a build may add plans, but changes none.
+as much as a hundred files. A part has whole targets; it is one chunk, or several where it is large,
+so that the scores of a part wait for its own chunks alone. Both are named by their content, which
+has the state (`files.state`) and the label of each decoy. So a plan never changes: when a decoy
+changes, a new chunk replaces the old one; its job computes what the change affects and takes the
+rest from the reuse store. A dry run during a build may add plans, but changes none.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from toporank.files.state import state_if_there
 from toporank.structures.identity import Decoy, DecoyKey
 
 AnyRow = TypeVar("AnyRow")
-NAME = re.compile(r"\d+-[0-9a-f]{16}(?=\.|$)")
-"""Name of a chunk: its number, and a digest of its decoys."""
+NAME = re.compile(r"[0-9a-f]{16}(?=\.|$)")
+"""Name of a chunk or a part: a digest of its decoys."""
 
 
 class PlannedDecoy(NamedTuple):
@@ -133,47 +134,83 @@ def planned(
     return rows
 
 
-def deal(rows: list[PlannedDecoy], chunk_size: int) -> Chunks:
-    """Deal decoys into chunks of about `chunk_size` by a hash of their names.
+def parts_of(
+    rows: Iterable[PlannedDecoy], chunk_size: int
+) -> list[list[PlannedDecoy]]:
+    """Whole targets in the order of their names, about `chunk_size` decoys together.
 
-    Linear hashing: when one more chunk is needed, one chunk is split in two and all others stay the
-    same.
+    A target ends a part by a hash of its name, more likely the more decoys it has, once the part
+    has half of `chunk_size`; or where the part has twice of it. So a decoy more or less moves the
+    end of its own part at most, and other parts stay finished: counting alone would move all ends
+    behind it.
+
+    Returns
+    -------
+    list of list of PlannedDecoy
+        None of them is empty. They have from half of `chunk_size` to twice of it, but for the last
+        and for those that end with a large target.
+    """
+    parts: list[list[PlannedDecoy]] = []
+    part: list[PlannedDecoy] = []
+    for target, decoys in groupby(sorted(rows), key=attrgetter("target")):
+        n_before = len(part)
+        part += decoys
+        n_decoys = len(part) - n_before
+        hashed = zlib.crc32(target.encode()) / 2**32
+        ends_here = hashed < n_decoys / (chunk_size / 2)
+        if (len(part) >= chunk_size / 2 and ends_here) or len(part) >= 2 * chunk_size:
+            parts.append(part)
+            part = []
+    return [*parts, part] if part else parts
+
+
+def deal(rows: Iterable[PlannedDecoy], chunk_size: int) -> Chunks:
+    """Deal decoys into chunks of about `chunk_size`; as `dealt_in_parts`, without the parts."""
+    chunks: Chunks = {}
+    for of_part in dealt_in_parts(rows, chunk_size).values():
+        chunks |= of_part
+    return chunks
+
+
+def dealt_in_parts(
+    rows: Iterable[PlannedDecoy], chunk_size: int, *, split: bool = True
+) -> dict[str, Chunks]:
+    """Deal decoys into parts, and the decoys of a part into chunks of about `chunk_size`.
+
+    split : whether a part may have several chunks.
 
     Returns
     -------
     dict
-        Name of each chunk, such as `001-89ff52dd1c48501f`, → its decoys.
+        Name of each part, such as `89ff52dd1c48501f`, → its chunks: name → decoys.
     """
-    count = max(1, -(-len(rows) // chunk_size))
+    parts = {}
+    for part in parts_of(rows, chunk_size):
+        n_chunks = max(1, round(len(part) / chunk_size)) if split else 1
+        parts[_digest(part)] = _chunks_of(part, n_chunks)
+    return parts
+
+
+def _chunks_of(part: list[PlannedDecoy], count: int) -> Chunks:
+    """Deal the decoys of a part into `count` chunks by a hash of their names.
+
+    Linear hashing: when one more chunk is needed, one chunk is split in two and all others stay the
+    same.
+    """
     bits = (count - 1).bit_length()
     dealt: dict[int, list[PlannedDecoy]] = {}
-    for row in rows:
+    for row in part:
         hashed = zlib.crc32(f"{row.target}/{row.decoy}".encode())
         place = hashed & ((1 << bits) - 1)
         place = place if place < count else hashed & ((1 << (bits - 1)) - 1)
         dealt.setdefault(place, []).append(row)
-    return {
-        f"{place + 1:03d}-{_digest(members)}": members
-        for place, members in sorted(dealt.items())
-    }
+    return {_digest(members): members for _, members in sorted(dealt.items())}
 
 
-def part_of(plan: Iterable[PlannedDecoy], part: str) -> list[list[PlannedDecoy]]:
-    """The targets of one of several parts, each with its decoys.
-
-    Parameters
-    ----------
-    plan : iterable of PlannedDecoy
-        All decoys.
-    part : str
-        Number of the part, from 1, and of all parts, such as "3-of-7".
-    """
-    number, n_parts = map(int, part.split("-of-"))
-    targets = []
-    for target, decoys in groupby(sorted(plan), key=attrgetter("target")):
-        if zlib.crc32(target.encode()) % n_parts == number - 1:
-            targets.append(list(decoys))
-    return targets
+def by_target(plan: Iterable[PlannedDecoy]) -> list[list[PlannedDecoy]]:
+    """The decoys of each target, in the order of their names."""
+    targets = groupby(sorted(plan), key=attrgetter("target"))
+    return [list(decoys) for _, decoys in targets]
 
 
 def _digest(members: list[PlannedDecoy]) -> str:
@@ -196,14 +233,17 @@ def chunk_names(folder: Path) -> list[str]:
 class Current(NamedTuple):
     """The chunks of a data set that a run builds.
 
-    of_all : those of all decoys, which are more in a partial build
-
     folder : of the decoys, as given and as resolved.
+
+    of_all : the chunks of all decoys, which are more in a partial build
+
+    parts : name of each part of all decoys → its chunks.
     """
 
     folder: tuple[str, str]
     chunks: list[str]
     of_all: list[str]
+    parts: dict[str, list[str]] = {}  # noqa: RUF012 -- read, never changed
 
 
 def write_plans(dataset: str, chunks: Chunks) -> None:
@@ -225,7 +265,7 @@ def read_current(dataset: str) -> Current | None:
     try:
         text = Path(layout.CURRENT.format(dataset=dataset)).read_text(encoding="utf-8")
         record = json.loads(text)
-        return Current(tuple(record["folder"]), record["chunks"], record["of_all"])
+        return Current(**record | {"folder": tuple(record["folder"])})
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 

@@ -13,10 +13,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from filelock import FileLock
+
 from toporank import layout
-from toporank.building.chunks.chunk import artefact
-from toporank.building.chunks.ledger import LedgerRow, last_fates, read_outcomes
-from toporank.building.chunks.plan import read_chunk, read_chunks, read_current
+from toporank.building.chunks.chunk import artefact, run_stage
+from toporank.building.chunks.ledger import LedgerRow, Recipes, last_fates
+from toporank.building.chunks.plan import PlannedDecoy, read_chunks, read_current
+from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.errors import RecordError
 from toporank.features.registry import FeatureChoice
@@ -35,6 +38,7 @@ COLUMNS = (
     "file_sha256",
     "size",
     "mtime_ns",
+    "made_of",
 )
 AsFile = Callable[[str, bytes], bytes]
 """Takes a stage and an artefact of the store, returns what is in the file that people open."""
@@ -43,18 +47,32 @@ AsFile = Callable[[str, bytes], bytes]
 class Published(NamedTuple):
     """An artefact as it was published.
 
-    artefact, file : SHA-256 of it in the store, and of its file.
+    artefact, file : SHA-256 of it in the store, and of its file. made_of : as `made_of` gives it.
     """
 
     artefact: str
     file: str
     state: SizeAndTime
+    made_of: str
+
+
+def made_of(decoy: PlannedDecoy, stage: str, recipes_of: Recipes) -> str:
+    """Digest of everything that the artefact of a stage is made from.
+
+    It holds the file of the decoy and its partners, code and parameters of this stage and of those
+    before it and, of a graph, the label.
+    """
+    before = layout.STAGES[: layout.STAGES.index(stage) + 1]
+    label = decoy.dockq if stage == layout.STAGES[-1] else ""
+    of_file = decoy.size, decoy.version, decoy.model, decoy.refused
+    depends_on = (of_file, decoy.partners, label, [recipes_of[s] for s in before])
+    return hashlib.sha256(repr(depends_on).encode()).hexdigest()[:16]
 
 
 def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
     """Where an artefact is published."""
-    folder = layout.ARTEFACTS.format(dataset=dataset, stage=stage)
-    return Path(folder, target, decoy + layout.SUFFIX[stage])
+    path = layout.ARTEFACT[stage].format(dataset=dataset, target=target, decoy=decoy)
+    return Path(path)
 
 
 def publish(
@@ -85,13 +103,20 @@ def publish(
     """
     current = read_current(dataset)
     members = read_chunks(dataset, current.chunks)
+    recipes_of = recipes(choices)
     before, states, table = read_published(dataset), _states(dataset), {}
     n_written, stale = 0, set(states)
     for row in last_fates(dataset, current).values():
-        for stage, digest in row.artefacts.items():
+        for stage in layout.STAGES:
             key = stage, *row.key
+            digest = row.artefacts.get(stage)
+            # of a decoy that fails, a job for one artefact writes an empty file
+            if digest is None and row.key in members and states.get(key, (1, 0))[0]:
+                continue
             stale.discard(key)
             path, published = place(dataset, *key), before.get(key)
+            if digest is None:
+                continue
             if row.key not in members:
                 if published:
                     table[key] = published
@@ -106,37 +131,66 @@ def publish(
                 content = as_file(
                     stage, artefact(stage, digest, member, row, choices, store)
                 )
-                _write(path, content)
                 file_digest = hashlib.sha256(content).hexdigest()
-                n_written += 1
+                if not _has_content(path, file_digest):
+                    _write(path, content)
+                    n_written += 1
             table[key] = Published(
-                artefact=digest, file=file_digest, state=_state(path.lstat())
+                artefact=digest,
+                file=file_digest,
+                state=_state(path.lstat()),
+                made_of=made_of(members[row.key], stage, recipes_of),
             )
     n_removed = sum(_remove(place(dataset, *key)) for key in stale)
     write_published(dataset, table)
     return n_written, n_removed
 
 
-def publish_decoy(
+def publish_artefact(  # noqa: PLR0913 -- what a job is given
     dataset: str,
-    chunk: str,
+    decoy: PlannedDecoy,
+    stage: str,
     choices: dict[str, FeatureChoice],
     store: Store,
     as_file: AsFile,
+    *,
+    record: bool,
 ) -> LedgerRow:
-    """Publish the artefacts of a decoy that was built alone; its outcome."""
-    (member,) = read_chunk(dataset, chunk)
-    (row,) = read_outcomes(dataset, chunk, [member.key]).rows
-    for stage, digest in row.artefacts.items():
-        content = as_file(stage, artefact(stage, digest, member, row, choices, store))
-        _write(place(dataset, stage, *row.key), content)
+    """Make the artefact of one stage of one decoy and publish it; the outcome of the decoy.
+
+    Where the decoy fails, its file is empty: nothing takes that for an artefact.
+
+    record : whether the table of what is published gets a row. Where each artefact has a job,
+    `publish` writes it once for all of them.
+    """
+    row, content = run_stage(decoy, stage, choices, store)
+    written = as_file(stage, content) if content else b""
+    path = place(dataset, stage, *decoy.key)
+    _write(path, written)
+    if not record:
+        return row
+    lock = Path(layout.LOCK.format(name=f"{dataset}.published"))
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):
+        table = read_published(dataset)
+        key = stage, *decoy.key
+        table.pop(key, None)
+        if content:
+            table[key] = Published(
+                artefact=hashlib.sha256(content).hexdigest(),
+                file=hashlib.sha256(written).hexdigest(),
+                state=_state(path.lstat()),
+                made_of=made_of(decoy, stage, recipes(choices)),
+            )
+        write_published(dataset, table)
     return row
 
 
 def write_published(dataset: str, table: Mapping[ArtefactKey, Published]) -> None:
     """Write what is published."""
     rows = [
-        (*key, row.artefact, row.file, *row.state) for key, row in sorted(table.items())
+        (*key, row.artefact, row.file, *row.state, row.made_of)
+        for key, row in sorted(table.items())
     ]
     write_text(layout.PUBLISHED.format(dataset=dataset), to_lines(COLUMNS, rows))
 
@@ -149,9 +203,14 @@ def read_published(dataset: str) -> dict[ArtefactKey, Published]:
             encoding="utf-8"
         )
         _, *lines = from_lines(text)
-        for stage, target, decoy, artefact_digest, file_digest, size, mtime in lines:
-            state = int(size), int(mtime)
-            table[stage, target, decoy] = Published(artefact_digest, file_digest, state)
+        for stage, target, decoy, artefact_digest, file_digest, *state, origin in lines:
+            size, mtime = map(int, state)
+            table[stage, target, decoy] = Published(
+                artefact=artefact_digest,
+                file=file_digest,
+                state=(size, mtime),
+                made_of=origin,
+            )
     except (FileNotFoundError, ValueError):
         return {}
     return table

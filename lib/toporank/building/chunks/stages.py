@@ -99,9 +99,14 @@ def _module(kind: str, choices: dict[str, FeatureChoice]) -> FeatureChoice:
 
 
 def recipes(choices: dict[str, FeatureChoice]) -> dict[str, list[str]]:
-    """Stage → digest of its code, and its module with parameters as canonical JSON."""
+    """Stage → digest of its code, and its module with parameters as canonical JSON.
+
+    Stages without a module are left out.
+    """
     recipe_of = {}
     for stage in STAGES:
+        if ("edges" if stage == "graphs" else stage) not in choices:
+            continue
         module = canonical(_module(stage, choices).record())
         recipe_of[stage] = [code_digest(stage, choices), module]
     return recipe_of

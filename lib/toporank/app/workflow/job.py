@@ -1,0 +1,107 @@
+"""What every job of the workflow begins and ends with: its log, its errors, its settings."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from toporank.errors import TopoRankError
+from toporank.garbage import end_without_search
+
+if TYPE_CHECKING:
+    from toporank.building.chunks.store import Store
+    from toporank.features.registry import FeatureChoice
+
+STORE = "TOPORANK_STORE"
+"""Environment variable with the folder of the reuse store. It is no parameter of a rule: where the
+store lies must not make finished results look outdated.
+"""
+GARBAGE = 100_000
+"""New objects after which Python looks for garbage; numba makes many on import, and no garbage."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What Snakemake gives a script.
+
+    input, output, params, wildcards, threads : those of the rule. terminal : where a person looks;
+    what is printed otherwise goes to the log of the job.
+    """
+
+    input: Any
+    output: Any
+    params: Any
+    wildcards: Any
+    threads: int
+    terminal: TextIO
+
+    @property
+    def dataset(self) -> str:
+        """The data set of a rule that is about one."""
+        return self.wildcards.dataset
+
+    @property
+    def store_folder(self) -> Path:
+        """Folder of the reuse store."""
+        return Path(os.environ[STORE])
+
+    @property
+    def store(self) -> Store:
+        """The reuse store."""
+        from toporank.building.chunks.store import Store
+
+        return Store(self.store_folder)
+
+    @functools.cached_property
+    def choices(self) -> dict[str, FeatureChoice]:
+        """The feature module of each stage, from the parameter `features`."""
+        from toporank.features.registry import choose
+
+        modules = json.loads(self.params.features)
+        return {stage: choose(stage, record) for stage, record in modules.items()}
+
+    def tell(self, *lines: str) -> None:
+        """Print lines for the person who waits, and into the log."""
+        for line in lines:
+            print(line)
+            print(line, file=self.terminal, flush=True)
+
+
+@contextlib.contextmanager
+def opened(snakemake: Any) -> Iterator[Job]:
+    """Run a script of the workflow: `with opened(snakemake) as job:`.
+
+    Whatever it prints goes to the log of its rule. A TopoRankError ends it with one line, there and
+    on the terminal.
+    """
+    gc.set_threshold(GARBAGE)
+    end_without_search()
+    terminal = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # libraries in C and further processes print by these numbers, too
+    with open(snakemake.log[0], "w", encoding="utf-8") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    sys.stdout.reconfigure(line_buffering=True)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+    job = Job(
+        input=snakemake.input,
+        output=snakemake.output,
+        params=snakemake.params,
+        wildcards=snakemake.wildcards,
+        threads=snakemake.threads,
+        terminal=terminal,
+    )
+    try:
+        yield job
+    except TopoRankError as error:
+        job.tell(str(error))
+        sys.exit(1)
