@@ -25,7 +25,7 @@ if not workflow.overwrite_configfiles:  # --configfile replaces the example inst
 
 
 try:
-    CONFIG = load_config(config)
+    CONFIG = load_config(config, workflow.configfiles)
     CHOICES = data_sets.feature_choices(CONFIG, REPOSITORY)
 except TopoRankError as error:
     raise WorkflowError(f"The configuration cannot be used:\n  {error}")

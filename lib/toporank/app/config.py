@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,8 +18,17 @@ from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, FeatureChoice, resolve
 from toporank.inputs.confidence.table import AUTO, PlddtChoice
+from toporank.learning.checked_settings import freezing_faults, trainer_faults
 from toporank.learning.hyperparameters import Phase, SweepConfig, Training
-from toporank.settings import Name, Section, Seed, checked, did_you_mean, distinct
+from toporank.settings import (
+    Name,
+    Section,
+    Seed,
+    checked,
+    did_you_mean,
+    distinct,
+    repeated_keys,
+)
 from toporank.structures.partners import checked_partners, is_file
 
 
@@ -35,6 +45,8 @@ def _partners(value: Any) -> Any:
 RESERVED = {"training", "finetune", "final", "scorer", "scores", "evaluation"}
 RESERVED |= {"cross_validation", "sampling"}
 """Names that no data set can have: folders in `results/`."""
+OF_RUNS = {"max_epochs": "max_epochs", "accumulate_grad_batches": "accumulate"}
+"""Entries of Lightning's `Trainer` that each run has as a key of its own."""
 PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 Targets = Literal["sequence", "folder"] | None
 RankBy = Literal["complex", "min_interface", "mean_interface"]
@@ -308,6 +320,36 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
+    def _trainer_takes_its_entries(self) -> Config:
+        faults = trainer_faults(self.training.trainer)
+        for entry, key in OF_RUNS.items():
+            if entry in self.training.trainer:
+                runs = {**self.sweep_runs(), **self.finetune_runs()}
+                given = {str(getattr(run, key)) for run, _ in runs.values()}
+                faults.append(
+                    f"{entry}: {self.training.trainer[entry]} here, and {key} of the runs is "
+                    f"{' or '.join(sorted(given))} (leave it out here, and set {key} in "
+                    "training.sweep and training.finetune)"
+                )
+        if faults:
+            raise ValueError("\n  ".join(f"training.trainer.{line}" for line in faults))
+        return self
+
+    @model_validator(mode="after")
+    def _frozen_parts_exist(self) -> Config:
+        """The parent of a phase may be any configuration of the sweep: that which is best."""
+        faults = []
+        for phase in self.training.finetune.phases:
+            for entry in self.training.sweep.configs:
+                of_entry = freezing_faults(phase.freeze, entry.layers, entry.local)
+                where = f"training.finetune, phase {phase.name!r}, freeze"
+                of = f"configuration {entry.name!r}"
+                faults += [f"{where}: {fault}, {of}" for fault in of_entry]
+        if faults:
+            raise ValueError("\n  ".join(faults))
+        return self
+
+    @model_validator(mode="after")
     def _local_quality(self) -> Config:
         with_natives = {
             dataset.name for dataset in self.datasets if dataset.natives is not None
@@ -384,8 +426,28 @@ class Config(Section):
         return runs
 
 
-def load_config(values: dict[str, Any]) -> Config:
-    """Check a configuration and fill in the defaults. Raises ConfigError listing every fault."""
+def load_config(values: dict[str, Any], files: Iterable[Path | str] = ()) -> Config:
+    """Check a configuration and fill in the defaults.
+
+    Parameters
+    ----------
+    values : dict
+        What is configured.
+    files : iterable of Path
+        The YAML files that it was read from, which are looked through for keys given twice: of
+        these the values have the last alone.
+
+    Raises
+    ------
+    ConfigError
+        Listing every fault.
+    """
+    repeated = []
+    for path in files:
+        lines = repeated_keys(Path(path).read_text(encoding="utf-8"))
+        repeated += [f"{path}: {line}" for line in lines]
+    if repeated:
+        raise ConfigError("\n  ".join(repeated))
     config = checked(Config, values, where="")
     config.choices()
     if config.score_decoys is None:

@@ -10,6 +10,7 @@ import yaml
 from toporank.app.config import Config, check_is_there, load_config, locate
 from toporank.errors import ConfigError
 from toporank.learning.hyperparameters import Hyperparameters
+from toporank.settings import repeated_keys
 
 ONE = {"datasets": [{"name": "one", "decoys": "d", "labels": "l.csv"}]}
 
@@ -142,6 +143,11 @@ MISTAKES = {
     "training: {sweep: {configs: [{}]}}": "training.sweep.configs[0].name: required, but not given",
     "training: {sweep: {configs: a}}": "training.sweep.configs: ",
     "training: {sweep: {configs: [a]}}": "training.sweep.configs[0]",
+    # what Lightning or the network would refuse, and what is set in two places
+    "training: {trainer: {gpus: 2}}": "training.trainer.gpus: Lightning's Trainer has no such entry",
+    "training: {trainer: {max_epochs: 3}}": "training.trainer.max_epochs: 3 here, and max_epochs of the runs is 260 (leave it out here",
+    "training: {trainer: {accumulate_grad_batches: 8}, sweep: {configs: [{name: a, accumulate: 2}, {name: b}]}}": "training.trainer.accumulate_grad_batches: 8 here, and accumulate of the runs is 16 or 2 (",
+    "training: {sweep: {configs: [{name: a, layers: 3}, {name: b}]}, finetune: {phases: [{name: p, seeds: [1], freeze: [layers.2]}]}}": "training.finetune, phase 'p', freeze: the network has no part 'layers.2' (",
 }
 """Part of a configuration → part of the message."""
 PHASES = {
@@ -166,6 +172,29 @@ MISTAKES |= {
 @pytest.mark.parametrize("text", MISTAKES)
 def test_a_mistake_is_told_with_its_path_and_a_remedy(text):
     assert MISTAKES[text] in message(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("training: {folds: 4}\ndatasets: []\ntraining: {leakage: refuse}", ["training: given twice, in lines 1 and 3"]),
+     ("training:\n  sweep:\n    seeds: [1]\n    seeds: [2]\n    'seeds': [3]", ["training.sweep.seeds: given 3 times, in lines 3, 4 and 5"]),
+     ("datasets:\n- {name: a, decoys: d}\n- {name: b, name: c, decoys: d, decoys: e}",
+      ["datasets[1].decoys: given twice, in lines 3 and 3", "datasets[1].name: given twice"]),
+     ('{"only": ["A"],\n "only": ["B"]}', ["only: given twice, in lines 1 and 2"]),
+     ("x: &a {b: 1, c: 2}\ny: {<<: *a, b: 3}\nz: [*a, *a, {<<: *a, <<: {d: 1}}]", []), ("", [])],
+)  # fmt: skip
+def test_a_key_that_is_given_twice_is_named_with_its_lines(tmp_path, text, lines):
+    file = tmp_path / "config.yaml"
+    file.write_text(text)
+    if not lines:
+        assert repeated_keys(text) == []
+        return
+    with pytest.raises(ConfigError) as error:
+        load_config(yaml.safe_load(text), [file])
+    told = str(error.value).splitlines()
+    assert len(told) == len(lines)
+    for line, begin in zip(told, lines, strict=True):
+        assert line.strip().startswith(f"{file}: {begin}")
 
 
 def test_all_mistakes_are_told_at_once():
