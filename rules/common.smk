@@ -40,7 +40,8 @@ if workflow.is_main_process:
         logger.info(f"{name}: {line}")
         for part in CHECK.gap[name]:
             logger.info(f"  {part}")
-    runs.warn(logger, [*CHECK.problems, *CHECK.untrainable])
+    logger.info(f"mkdssp: {CHECK.mkdssp}")
+    runs.warn(logger, [*CHECK.problems, *CHECK.uncovered, *CHECK.untrainable])
 
 PLANS = inputs.Plans(CONFIG, REPOSITORY, CHOICES, CHECK)
 try:

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
@@ -17,11 +18,9 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.errors import ConfigError, RecordError
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import read_rows, write_rows
+from toporank.inputs.labels import SPLITS, Label
 from toporank.settings import Section
 from toporank.structures.identity import DecoyKey, Status
-
-if TYPE_CHECKING:
-    from toporank.inputs.labels import Label
 
 SAME_LABEL = 0.01
 """Difference of DockQ up to which the labels of two copies of a model are the same, but for
@@ -54,6 +53,11 @@ class CoverageRow(NamedTuple):
     chains: str = ""
     model: int = 0
     joined: str = ""
+
+    @property
+    def with_graph(self) -> bool:
+        """Whether it can be trained on."""
+        return self.status == Status.OK
 
 
 ONE_BODY = (
@@ -157,7 +161,7 @@ def _row(
         return row._replace(
             status=Status.NOT_BUILT, reason="its target was not requested"
         )
-    status, stage, reason = _verdict(fate, plan)
+    status, stage, reason = outcome(fate, plan)
     return row._replace(
         status=status,
         stage=stage,
@@ -169,8 +173,8 @@ def _row(
     )
 
 
-def _verdict(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
-    """Status, stage and reason of a decoy.
+def outcome(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
+    """Status, stage and reason of a decoy by its own row of a ledger.
 
     A graph in which a partner has no part is not that of the decoy.
 
@@ -307,23 +311,97 @@ class Coverage(Section):
         ge=0,
         le=100,
         json_schema_extra={"unit": "%"},
-        description="Smallest share of a data set's labels that must have a graph before training.",
+        description="Smallest share of a data set's labels, and of those of each split, that must "
+        "have a graph before training.",
+    )
+
+
+class Labels(NamedTuple):
+    """The labels of a split: DockQ of those with a graph, and of those without one."""
+
+    with_graph: list[float]
+    without: list[float]
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.with_graph) + len(self.without)
+
+    @property
+    def percent(self) -> float:
+        """How many have a graph."""
+        return 100.0 * len(self.with_graph) / self.total if self.total else 0.0
+
+    def __str__(self) -> str:
+        return f"{len(self.with_graph):,} of {self.total:,}"
+
+
+def labels_of_splits(rows: Iterable[Any]) -> dict[str, Labels]:
+    """The labels of each split, train before val before test, and under "" all of them.
+
+    rows : with `dockq`, `split` and `with_graph`, such as those of coverage or of the gap.
+    """
+    everything = Labels([], [])
+    of_split = {split: Labels([], []) for split in SPLITS}
+    for row in rows:
+        if row.dockq is not None:
+            for labels in (everything, of_split.get(row.split)):
+                if labels is not None:
+                    (labels.with_graph if row.with_graph else labels.without).append(
+                        row.dockq
+                    )
+    there = {split: labels for split, labels in of_split.items() if labels.total}
+    return {"": everything, **there}
+
+
+def describe_labels(rows: Iterable[Any], what: str = "with a graph") -> str:
+    """How many labels of each split have a graph, and whether their mean DockQ is another.
+
+    rows : as for `labels_of_splits`. The text is empty without any label.
+    """
+    everything, *splits = labels_of_splits(rows).items()
+    _, labels = everything
+    if not labels.total:
+        return ""
+    numbers = ", ".join(f"{split} {part}" for split, part in splits) or str(labels)
+    text = f"labels {what}: {numbers}"
+    if labels.with_graph and labels.without:
+        means = fmean(labels.with_graph), fmean(labels.without)
+        text += "; mean DockQ {:.3f}, of the others {:.3f}".format(*means)
+    return text
+
+
+def shortfall(rows: Iterable[Any], policy: Coverage, verb: str = "have") -> str:
+    """That too few labels have a graph to train on, with the numbers; empty where enough have.
+
+    rows : as for `labels_of_splits`. policy : what is enough.
+    """
+    of_splits = labels_of_splits(rows)
+    if all(part.percent >= policy.minimum_percent for part in of_splits.values()):
+        return ""
+    everything = of_splits.pop("")
+    of_each = ", ".join(
+        f"{split} {part}, {part.percent:.1f} %" for split, part in of_splits.items()
+    )
+    of_each = f" ({of_each})" if len(of_splits) > 1 else ""
+    must = " of each split must" if len(of_splits) > 1 else " must"
+    return (
+        f"{everything} labels ({everything.percent:.1f} %) {verb} a graph{of_each}, at least "
+        f"{policy.minimum_percent:g} %{must}"
     )
 
 
 def check_policy(rows: Iterable[CoverageRow], policy: Coverage, dataset: str) -> None:
     """Raise ConfigError when too few labels of a data set have a graph to train on it."""
-    labels = Counter(row.status for row in rows if row.dockq is not None)
-    if set(labels) == {Status.NOT_BUILT}:
+    statuses = Counter(row.status for row in rows if row.dockq is not None)
+    if set(statuses) == {Status.NOT_BUILT}:
         return  # none of its targets is asked for
-    del labels[Status.NOT_BUILT]
-    total, with_graph = labels.total(), labels.pop(Status.OK, 0)
-    percent = 100.0 * with_graph / total if total else 0.0
-    if percent < policy.minimum_percent:
-        reasons = ", ".join(f"{n} {status}" for status, n in labels.most_common())
+    missing = shortfall((row for row in rows if row.status != Status.NOT_BUILT), policy)
+    del statuses[Status.NOT_BUILT], statuses[Status.OK]
+    if missing:
+        reasons = ", ".join(f"{n} {status}" for status, n in statuses.most_common())
         raise ConfigError(
-            f"{with_graph} of {total} labels ({percent:.1f} %) have a graph, at least "
-            f"{policy.minimum_percent:g} % must (missing: {reasons or 'no labels at all'})",
+            f"{missing} (missing: {reasons or 'no labels at all'})",
             where=f"dataset {dataset}",
             remedy=f"see {layout.COVERAGE.format(dataset=dataset)}, or change `coverage` in the "
             "configuration",

@@ -1,4 +1,4 @@
-"""The coverage gap: what a build still has to do, by decoy and stage.
+"""The coverage gap: what a build still has to do, by decoy and stage, and what has no label.
 
 It opens no artefact.
 """
@@ -6,8 +6,9 @@ It opens no artefact.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -24,11 +25,18 @@ from toporank.building.chunks.plan import (
     read_chunk,
 )
 from toporank.building.chunks.published import ArtefactKey
-from toporank.building.coverage import in_parts, most_frequent
+from toporank.building.coverage import (
+    WITHOUT_FILE,
+    in_parts,
+    most_frequent,
+    outcome,
+    read_coverage,
+)
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.records import to_lines
 from toporank.files.spreadsheets import defused
-from toporank.structures.identity import DecoyKey, Status
+from toporank.inputs.labels import Label
+from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
 
 
 class State:
@@ -42,19 +50,27 @@ class State:
     CODE = "code changed"
     DAMAGED = "artefact damaged"
     FAILED = "failed before"
+    REFUSED = "cannot be read"
+    NO_DECOY = "no decoy"
 
 
 CARRIED_ON = (State.NEW, State.CHANGED, State.PARAMETER, State.CODE, State.FAILED)
 """States that later stages share, because their input may change."""
 
 COLUMNS = ("target", "decoy", *layout.STAGES, "status", "reason")
-ALL_NEW, NOT_BUILT = (State.NEW,) * len(layout.STAGES), "not built yet"
+COLUMNS += ("dockq", "split", "label")
+NOT_BUILT = "not built yet"
+NOT_IN_TABLE = "none: the label table does not name it"
+NO_NATIVE = "none: its target has no native"
+OF_NATIVE = "its native will say"
 
 
 class DecoyGap(NamedTuple):
-    """One decoy with its state in each stage.
+    """One decoy with its state in each stage, or a label without decoy.
 
-    It also has what the last build said of it (`not built yet` if none did).
+    status, reason : what the last build said of it, as in coverage; `not built yet` if none did.
+    dockq, split : of its label, as far as they are known.
+    label : why DockQ is missing, where a label is expected.
     """
 
     target: str
@@ -62,6 +78,22 @@ class DecoyGap(NamedTuple):
     states: tuple[str, ...]
     status: str
     reason: str
+    dockq: float | None = None
+    split: str = ""
+    label: str = ""
+
+    @property
+    def with_graph(self) -> bool:
+        """Whether it has a graph to train on, or may get one."""
+        if {State.FAILED, State.REFUSED, State.NO_DECOY}.intersection(self.states):
+            return False
+        is_built = set(self.states) == {State.UP_TO_DATE}
+        return not is_built or self.status == Status.OK
+
+
+def in_all(state: str) -> tuple[str, ...]:
+    """One state in all stages."""
+    return (state,) * len(layout.STAGES)
 
 
 class Fate(NamedTuple):
@@ -100,18 +132,80 @@ def survey(
             are_built = False
     if not are_built:
         fates = _earlier(dataset) | fates
+    moved = _moved(dataset) if fates else {}
     rows = []
     for members in dealt.values():
         for member in members:
             fate = fates.get(member.key)
-            if fate is None:
-                rows.append(DecoyGap(*member.key, ALL_NEW, NOT_BUILT, ""))
+            if fate is None and member.refused:
+                is_state = member.refused.startswith(INTERMEDIATE)
+                status = Status.INTERMEDIATE if is_state else Status.UNREADABLE
+                states = in_all(State.REFUSED)
+                row = DecoyGap(*member.key, states, status, member.refused)
+            elif fate is None:
+                row = DecoyGap(*member.key, in_all(State.NEW), NOT_BUILT, "")
             else:
-                states = _states(member, fate, recipes, damaged)
-                rows.append(
-                    DecoyGap(*member.key, states, fate.row.status, fate.row.reason)
-                )
-    return sorted(rows)
+                row = _built_before(member, fate, moved, recipes, damaged)
+            rows.append(row)
+    return sorted(rows, key=itemgetter(0, 1))
+
+
+def _built_before(
+    member: PlannedDecoy,
+    fate: Fate,
+    moved: Mapping[DecoyKey, str],
+    recipes: Recipes,
+    damaged: Set[ArtefactKey],
+) -> DecoyGap:
+    """A decoy with what coverage says of it, by the plan of that time."""
+    status, _, reason = outcome(fate.row, fate.planned)
+    if status == Status.OK and member.key in moved:
+        status, reason = Status.ONE_BODY, moved[member.key]
+    dockq = float(fate.row.dockq) if fate.row.dockq else None
+    states = _states(member, fate, recipes, damaged)
+    return DecoyGap(*member.key, states, status, reason, dockq)
+
+
+def _moved(dataset: str) -> dict[DecoyKey, str]:
+    """Why decoys are one complex, moved as a whole, as coverage says, which compares decoys."""
+    path = Path(layout.COVERAGE.format(dataset=dataset))
+    if not path.exists() or f"\t{Status.ONE_BODY}\t" not in path.read_text("utf-8"):
+        return {}
+    rows = [row for row in read_coverage(path) if row.status == Status.ONE_BODY]
+    return {(row.target, row.decoy): row.reason for row in rows}
+
+
+def with_labels(
+    rows: Iterable[DecoyGap], labels: Iterable[Label], lacking: str
+) -> list[DecoyGap]:
+    """Join decoys with their labels; a label without decoy is a row of its own.
+
+    Parameters
+    ----------
+    rows : iterable of DecoyGap
+        From `survey`.
+    labels : iterable of Label
+        Those of these decoys and targets. DockQ is nan where a job computes it.
+    lacking : str
+        Why a decoy has no label; empty where none is expected.
+    """
+    label_of = {label[:2]: label for label in labels}
+    joined = []
+    for row in rows:
+        label = label_of.pop(row[:2], None)
+        if label is None:
+            row = row._replace(dockq=None, label=lacking)
+        elif not math.isnan(label.dockq):
+            row = row._replace(dockq=label.dockq, split=label.split)
+        else:
+            to_come = OF_NATIVE if row.dockq is None else ""
+            row = row._replace(split=label.split, label=to_come)
+        joined.append(row)
+    for label in label_of.values():
+        states, status = in_all(State.NO_DECOY), Status.NO_DECOY
+        row = DecoyGap(*label[:2], states, status, WITHOUT_FILE, label.dockq)
+        joined.append(row._replace(split=label.split))
+    return sorted(joined, key=itemgetter(0, 1))
 
 
 def _fates(
@@ -172,10 +266,11 @@ def _state(stage: str, member: PlannedDecoy, fate: Fate, recipes: Recipes) -> st
 
 
 def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
-    """Write the list of every decoy where it changed."""
+    """Write the list of every decoy and of every label without one, where it changed."""
     lines = []
     for row in rows:
-        cells = (row.target, row.decoy, *row.states, row.status, row.reason)
+        dockq = "" if row.dockq is None else f"{row.dockq:g}"
+        cells = (*row[:2], *row.states, *row[3:5], dockq, *row[6:])
         lines.append([defused(cell) for cell in cells])
     write_text_if_changed(layout.GAP.format(dataset=dataset), to_lines(COLUMNS, lines))
 
@@ -185,6 +280,7 @@ def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
 
     An example is `topology, nodes: 9 up to date + 1 new`.
     """
+    rows = _decoys(rows)
     counted = []
     for i, stage in enumerate(layout.STAGES):
         n_of_state = Counter(row.states[i] for row in rows)
@@ -216,4 +312,25 @@ def describe_reasons(rows: Sequence[DecoyGap]) -> list[str]:
 
 def describe_fates(rows: Sequence[DecoyGap]) -> str:
     """What the last build made of the decoys, in one line that adds up."""
-    return f"{len(rows)} decoys = {in_parts(Counter(row.status for row in rows))}"
+    decoys = _decoys(rows)
+    return f"{len(decoys)} decoys = {in_parts(Counter(row.status for row in decoys))}"
+
+
+def describe_missing(rows: Sequence[DecoyGap]) -> list[str]:
+    """How many labels have no decoy and how many decoys no label, each with the first of them."""
+    lines = []
+    for what, missing in (
+        (
+            "labels without decoy",
+            [row for row in rows if row.status == Status.NO_DECOY],
+        ),
+        ("decoys without label", [row for row in rows if row.label.startswith("none")]),
+    ):
+        if missing:
+            first = "/".join(missing[0][:2])
+            lines.append(f"{what}: {len(missing):,}, such as {first}")
+    return lines
+
+
+def _decoys(rows: Iterable[DecoyGap]) -> list[DecoyGap]:
+    return [row for row in rows if row.status != Status.NO_DECOY]

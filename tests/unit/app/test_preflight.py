@@ -249,8 +249,9 @@ def test_all_problems_are_told_at_once(monkeypatch):
         problem.startswith(start)
         for problem, start in zip(problems, starts, strict=True)
     ] == ([True] * 3)
-    (problem,) = check().problems
-    assert problem.startswith("datasets: none configured")
+    result = check()
+    assert result.problems[0].startswith("datasets: none configured")
+    assert result.mkdssp == "not needed: built-in DSSP"
 
 
 @pytest.mark.parametrize(
@@ -308,11 +309,11 @@ def test_an_unsupported_mkdssp_is_told(monkeypatch, tmp_path, version, fine):
     program.write_text(f"#!/bin/sh\necho mkdssp version {version}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    problems = check(GOOD, dssp=True).problems
+    result = check(GOOD, dssp=True)
     assert (
-        problems == []
+        (result.mkdssp, result.problems) == (f"checked: version {version}", [])
         if fine
-        else f"mkdssp: version {version} is not supported" in problems[0]
+        else f"mkdssp: version {version} is not supported" in result.problems[0]
     )
 
 
@@ -461,6 +462,78 @@ def test_labels_of_several_data_sets_are_seen_together():
         ).untrainable
         == []
     )
+
+
+def labelled(name: str, *rows: str) -> dict:
+    """A data set of the decoys with these labels."""
+    Path(f"{name}.csv").write_text("\n".join(["Target,Model,DockQ,split", *rows]))
+    return {"name": name, "decoys": "decoys", "labels": f"{name}.csv"}
+
+
+def test_a_target_that_two_data_sets_put_into_two_splits_is_named():
+    mine = labelled("mine", "A,d1,0.9,train", "B,d1,0.5,val")
+    theirs = labelled("theirs", "A,d2,0.8,val", "C,d1,0.1,train")
+    (problem,) = check(mine, theirs).untrainable
+    assert problem.startswith(
+        "training: target 'A' is in split train of data set mine and in split val of theirs (give"
+    )
+    assert check(mine, theirs, training={"datasets": ["mine"]}).untrainable == []
+    tuned = {"datasets": ["mine"], "finetune": {"phases": [{"name": "p", "seeds": [1], "datasets": ["theirs"]}]}}  # fmt: skip
+    assert check(mine, theirs, training=tuned).untrainable == []
+    theirs = labelled("theirs", "B,d1,0.5,train")
+    (problem,) = check(mine, theirs, training=tuned).untrainable
+    assert "target 'B' is in split train of data set theirs and in split val of mine" in problem  # fmt: skip
+    theirs = labelled("theirs", "A,d1,0.9,test", "B,d1,0.5,test")
+    assert "of data set mine and in split test of theirs" in check(mine, theirs).untrainable[0]  # fmt: skip
+
+
+def test_labels_of_one_model_that_contradict_each_other_are_named():
+    mine = labelled("mine", "A,d1,0.9,train", "A,d2,0.1,train", "B,d1,0.5,val")
+    within_rounding = labelled("theirs", "A,d1,0.905,train", "A,d2,0.1,train")
+    assert check(mine, within_rounding).untrainable == []
+    theirs = labelled("theirs", "A,d1,0.1,train", "A,d2,0.9,train")
+    (problem,) = check(mine, theirs).untrainable
+    assert problem == (
+        "training: A/d1 of data set mine has DockQ 0.9, and the same model as A/d1 of theirs has "
+        "0.1, one of 2 such pairs (correct the labels, or leave one of the models out)"
+    )
+    Path("decoys/A/copy.pdb").hardlink_to("decoys/A/d1.pdb")
+    alone = labelled("mine", "A,copy,0.3,train", "A,d1,0.9,train", "B,d1,0.5,val")
+    (problem,) = check(alone).untrainable
+    assert "A/copy of data set mine has DockQ 0.3, and the same model as A/d1" in problem  # fmt: skip
+
+
+def test_a_coverage_that_cannot_be_reached_is_told_with_both_numbers():
+    rows = ["A,d1,0.9,train", "A,d2,0.1,train", "B,d1,0.5,val", "B,d2,0.5,val", "B,d3,0.1,val"]  # fmt: skip
+    few = labelled("few", *rows)
+    (problem,) = check(few).uncovered
+    assert problem == (
+        "dataset few: at most 3 of 5 labels (60.0 %) can have a graph (train 2 of 2, 100.0 %, val "
+        "1 of 3, 33.3 %), at least 90 % of each split must (see results/few/gap.tsv, or change "
+        "`coverage`)"
+    )
+    assert check(few).problems == check(few).untrainable == []
+    enough = {"minimum_percent": 30}
+    assert check(few, coverage=enough).uncovered == []
+    assert check(few, only=["A"]).uncovered == []
+    assert len(check(few, coverage={"minimum_percent": 40}).uncovered) == 1
+    (line,) = [line for line in check(few).gap["few"] if line.startswith("labels that")]
+    assert line == (
+        "labels that can have a graph: train 2 of 2, val 1 of 3; mean DockQ 0.500, of the others "
+        "0.300"
+    )
+
+
+def test_what_has_no_decoy_or_no_label_is_in_the_list_by_name():
+    result = check(labelled("few", "A,d1,0.9,train", "B,gone,0.5,val"))
+    lines = Path("results/few/gap.tsv").read_text().splitlines()[1:]
+    told = {tuple(line.split("\t")[:2]): line.split("\t")[6:] for line in lines}
+    assert told["B", "gone"][0] == Status.NO_DECOY
+    unnamed = ["", "", "none: the label table does not name it"]
+    assert told["A", "d2"][2:] == told["B", "d1"][2:] == unnamed
+    assert told["A", "d1"] == ["not built yet", "", "0.9", "train", ""]
+    assert "labels without decoy: 1, such as B/gone" in result.gap["few"]
+    assert "decoys without label: 2, such as A/d2" in result.gap["few"]
 
 
 # ---- partners ------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from toporank.building.coverage import (
     conflicting,
     counts,
     coverage_table,
+    describe_labels,
     read_coverage,
     write_coverage,
 )
@@ -329,6 +330,37 @@ def test_the_error_says_how_many_why_where_and_what_to_do():
     )
     with pytest.raises(ConfigError, match=message):
         check_policy(covered(2, 6), Coverage(minimum_percent=75), "bm55")
+
+
+def split_in(train: tuple[int, int], val: tuple[int, int]) -> list[CoverageRow]:
+    """Labels of both splits, some of each with a graph: (with, all)."""
+    rows = []
+    for split, (good, n) in (("train", train), ("val", val)):
+        for i in range(n):
+            status = Status.OK if i < good else Status.FAILED
+            dockq = 0.8 if i < good else 0.2
+            rows.append(CoverageRow(split, f"d{i}", status, dockq=dockq, split=split))
+    return rows
+
+
+def test_each_split_must_have_enough():
+    check_policy(split_in((18, 20), (9, 10)), Coverage(), "ds")
+    message = (
+        r"^dataset ds: 93 of 100 labels \(93\.0 %\) have a graph \(train 90 of 94, 95\.7 %, val 3 of "
+        r"6, 50\.0 %\), at least 90 % of each split must \(missing: 7 failed\)"
+    )
+    with pytest.raises(ConfigError, match=message):
+        check_policy(split_in((90, 94), (3, 6)), Coverage(), "ds")
+
+
+def test_labels_with_a_graph_are_counted_for_each_split_and_compared_with_the_others():
+    assert describe_labels(split_in((8684, 8723), (3366, 3397))) == (
+        "labels with a graph: train 8,684 of 8,723, val 3,366 of 3,397; mean DockQ 0.800, of the "
+        "others 0.200"
+    )
+    complete = [row._replace(split="") for row in split_in((2, 2), (0, 0))]
+    assert describe_labels(complete) == "labels with a graph: 2 of 2"
+    assert describe_labels([]) == ""
 
 
 @pytest.mark.parametrize("n", [7, 100])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -11,18 +12,25 @@ from replacing import WAYS
 from toporank import layout
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import Chunks, deal, planned, write_plans
+from toporank.building.coverage import WITHOUT_FILE, coverage_table, write_coverage
 from toporank.building.gap import (
     COLUMNS,
+    NO_NATIVE,
+    NOT_IN_TABLE,
+    OF_NATIVE,
     DecoyGap,
     State,
     describe_fates,
+    describe_missing,
     describe_reasons,
     describe_stages,
     survey,
+    with_labels,
     write_gap,
 )
 from toporank.errors import RecordError
 from toporank.inputs.folders import find_decoys
+from toporank.inputs.labels import Label
 from toporank.structures.identity import Decoy, Status
 
 RECIPES = {stage: ["c0de", f"{stage}-parameters"] for stage in layout.STAGES}
@@ -46,14 +54,16 @@ def ledger(chunk: str) -> Path:
     return Path(layout.LEDGER.format(dataset="ds", chunk=chunk))
 
 
-def build(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None) -> str:
+def build(
+    recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None, dockq: str = ""
+) -> str:
     """As a job does: plan and ledger. `bad` fails in the node stage. Name of the chunk."""
     chunks = dealt(labels)
     (chunk,) = chunks
     write_plans("ds", chunks)
     rows = [
         LedgerRow("T", "bad", Status.FAILED, "nodes", "mkdssp failed"),
-        LedgerRow("T", "good", Status.OK, "graphs"),
+        LedgerRow("T", "good", Status.OK, "graphs", dockq=dockq),
     ]
     rows = [row for row in rows if Path(f"in/T/{row.decoy}.pdb").exists()]
     write_ledger(ledger(chunk), Ledger(recipes, rows))
@@ -217,20 +227,76 @@ def test_the_two_most_frequent_reasons_of_failures_are_counted():
     assert describe_reasons(rows[-1:]) == []
 
 
-def test_the_list_names_every_decoy_with_states_and_reason():
+def test_the_list_names_every_decoy_and_every_label_without_one():
     build()
-    write_gap("ds", look())
-    head, bad, good = Path("results/ds/gap.tsv").read_text().splitlines()
+    given = [Label("T", "good", 0.1 + 0.2, "train"), Label("T", "gone", 0.5, "val")]
+    rows = with_labels(look(), given, NOT_IN_TABLE)
+    write_gap("ds", rows)
+    head, *lines = Path("results/ds/gap.tsv").read_text().splitlines()
     assert tuple(head.split("\t")) == COLUMNS
-    assert bad.split("\t") == [
-        "T",
-        "bad",
-        *["up to date"] * 2,
-        *["failed before"] * 2,
-        "failed",
-        "mkdssp failed",
+    failed = ["up to date"] * 2 + ["failed before"] * 2
+    assert [line.split("\t") for line in lines] == [
+        ["T", "bad", *failed, "failed", "mkdssp failed", "", "", NOT_IN_TABLE],
+        ["T", "gone", *["no decoy"] * 4, "label_without_decoy", WITHOUT_FILE, "0.5", "val", ""],
+        ["T", "good", *["up to date"] * 4, "ok", "", "0.3", "train", ""],
+    ]  # fmt: skip
+    assert describe_missing(rows) == [
+        "labels without decoy: 1, such as T/gone",
+        "decoys without label: 1, such as T/bad",
     ]
-    assert good.split("\t") == ["T", "good", *["up to date"] * 4, "ok", ""]
+    assert describe_fates(rows) == "2 decoys = 1 failed + 1 ok"
+    assert describe_stages(rows)[0] == "interface, topology: 2 up to date"
+
+
+def test_labels_that_a_native_gives_are_those_of_the_last_build():
+    expected = [Label("T", "bad", math.nan, "val"), Label("T", "good", math.nan, "val")]
+    new = with_labels(look(), expected, NO_NATIVE)
+    assert [row.label for row in new] == [OF_NATIVE, OF_NATIVE]
+    build(dockq="0.25")
+    bad, good = with_labels(look(), expected[1:], NO_NATIVE)
+    assert (bad.label, bad.dockq) == (NO_NATIVE, None)
+    assert (good.label, good.dockq, good.split) == ("", 0.25, "val")
+
+
+def test_what_has_a_graph_or_may_get_one():
+    assert [row.with_graph for row in look()] == [True, True]
+    build()
+    assert [row.with_graph for row in look()] == [False, True]
+    for change in ("bad", "good"):
+        Path(f"in/T/{change}.pdb").write_text("other atoms")
+    assert [row.with_graph for row in look()] == [True, True]
+    gone = with_labels([], [Label("T", "gone", 0.5, "val")], "")
+    assert [row.with_graph for row in gone] == [False]
+
+
+def test_a_file_that_cannot_be_read_is_known_before_it_is_built():
+    Path("in/T/good.pdb").rename("in/T/a\tb.pdb")
+    refused, bad = sorted(look(), key=lambda row: row.decoy != "a_b")
+    assert (refused.states[0], refused.status) == (State.REFUSED, Status.UNREADABLE)
+    assert refused.reason
+    assert (refused.with_graph, bad.with_graph) == (False, True)
+
+
+def test_status_and_reason_are_those_of_coverage():
+    """A further chain that others lack, and a complex that was moved as a whole."""
+    chunk = build()
+    rows = [
+        LedgerRow("T", "bad", Status.UNREADABLE, "interface", "no atoms", n_chains=1),
+        LedgerRow("T", "good", Status.OK, "graphs", n_chains=2),
+    ]
+    write_ledger(ledger(chunk), Ledger(RECIPES, rows))
+    plan = [row._replace(lacks="C is missing") for row in dealt()[chunk]]
+    lacking = deal(plan, 10)
+    write_plans("ds", lacking)
+    write_ledger(ledger(next(iter(lacking))), Ledger(RECIPES, rows))
+    table = coverage_table(plan, rows, [])
+    seen = survey("ds", lacking, RECIPES)
+    assert [row[3:5] for row in seen] == [(row.status, row.reason) for row in table]
+    assert {row.status for row in seen} == {Status.CHAIN_MISSING}
+    moved = coverage_table(dealt()[chunk], rows, [], moved={("T", "good"): 2})
+    write_coverage(layout.COVERAGE.format(dataset="ds"), moved)
+    assert [row[3:5] for row in look()] == [(row.status, row.reason) for row in moved]
+    assert look()[1].status == Status.ONE_BODY
 
 
 def test_what_a_build_removes_while_its_results_are_looked_at_is_not_there(monkeypatch):

@@ -30,14 +30,22 @@ from toporank.building.chunks.plan import (
 from toporank.building.chunks.published import damaged, place
 from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
+from toporank.building.coverage import describe_labels, shortfall
 from toporank.building.gap import (
+    NO_NATIVE,
+    NOT_IN_TABLE,
+    OF_NATIVE,
     DecoyGap,
+    State,
     describe_fates,
+    describe_missing,
     describe_reasons,
     describe_stages,
     survey,
+    with_labels,
     write_gap,
 )
+from toporank.building.label_facts import contradicting_labels, in_two_splits
 from toporank.building.native_labels import Labelling
 from toporank.building.placed_partners import (
     Natives,
@@ -47,8 +55,9 @@ from toporank.building.placed_partners import (
 )
 from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
+from toporank.comparing.homology.chain_tables import read_splits
 from toporank.errors import ConfigError, TopoRankError, printable
-from toporank.features.registry import FeatureChoice
+from toporank.features.registry import FeatureChoice, call_mkdssp
 from toporank.files.atomic import check_writable
 from toporank.files.state import state_if_there
 from toporank.inputs.complexes import Grouped
@@ -109,12 +118,15 @@ class PlannedDataset:
 class Preflight:
     """Problems, one line each with its remedy; for every data set its plan, a summary and notes.
 
-    untrainable, unsampled, unlabelled, unmakeable : problems only where something is trained, or
-    decoys are sampled, or all that have natives are labelled, or a scorer is made. datasets,
-    summary, gap : by name, without the data sets that have a problem.
+    uncovered, untrainable, unsampled, unlabelled, unmakeable : problems only where coverage is
+    checked, something is trained, or decoys are sampled, or all that have natives are labelled, or
+    a scorer is made. mkdssp : whether it was checked. datasets, summary, gap : by name, without the
+    data sets that have a problem.
     """
 
+    mkdssp: str = ""
     problems: list[str] = field(default_factory=list)
+    uncovered: list[str] = field(default_factory=list)
     untrainable: list[str] = field(default_factory=list)
     unsampled: list[str] = field(default_factory=list)
     unlabelled: list[str] = field(default_factory=list)
@@ -166,16 +178,7 @@ def preflight(
     gc.set_threshold(GARBAGE)
     result = Preflight(unsampled=sampling_problems(config, repository))
     problems = result.problems
-    if check_dssp:
-        with _noting(problems):
-            dssp_version()
-    for choice in choices.values():
-        if choice.module.ready and check_installed:
-            with _noting(problems):
-                choice.module.ready()
-    if config.training.similarity == "mmseqs2":
-        with _noting(problems):
-            mmseqs.check_installed()
+    _check_programs(result, config, choices, check_dssp, check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
         result.unmakeable.append(NO_SCORER)
     if all(dataset.natives is None for dataset in config.datasets):
@@ -199,6 +202,31 @@ def preflight(
     # all this lives as long as the process: Python need not look through it again
     gc.freeze()
     return result
+
+
+def _check_programs(
+    result: Preflight,
+    config: Config,
+    choices: dict[str, FeatureChoice],
+    check_dssp: bool,
+    check_installed: bool,
+) -> None:
+    """Look for the programs and packages that the features and the comparison of chains need."""
+    problems = result.problems
+    result.mkdssp = "not needed: built-in DSSP"
+    if check_dssp:
+        result.mkdssp = "not usable"
+        with _noting(problems):
+            result.mkdssp = f"checked: version {dssp_version()}"
+    elif call_mkdssp(choices):
+        result.mkdssp = "checked by each job in its own environment"
+    for choice in choices.values():
+        if choice.module.ready and check_installed:
+            with _noting(problems):
+                choice.module.ready()
+    if config.training.similarity == "mmseqs2":
+        with _noting(problems):
+            mmseqs.check_installed()
 
 
 @contextlib.contextmanager
@@ -276,21 +304,79 @@ def _plan_decoys(
         labels_expected=dataset.labels_from_natives,
         natives=native_files,
     )
+    if dataset.labels_from_natives:
+        planned.labels = _expected_labels(config, decoys, planned.natives)
+    gap = _surveyed(config, dataset, planned, chunks, choices)
+    _write_plans(name, planned.chunks, gap)
+    if name in config.learned_datasets:
+        result.uncovered += _uncovered(gap, config, name)
+    about_labels = _describe_labels(labels, decoys)
+    if dataset.labels_from_natives:
+        about_labels = "labels from natives"
+    result.datasets[name] = planned
+    result.summary[name] = f"{describe_fates(gap)}; {about_labels}"
+    every = f"every decoy: {layout.GAP.format(dataset=name)}"
+    result.gap[name] = [*_describe(gap), *notes, every]
+
+
+def _surveyed(
+    config: Config,
+    dataset: Dataset,
+    planned: PlannedDataset,
+    chunks: Chunks,
+    choices: dict[str, FeatureChoice],
+) -> list[DecoyGap]:
+    """What is to do for the decoys of some chunks, with their labels.
+
+    It notes which published files differ.
+    """
+    name = dataset.name
     differing = damaged(name)
     if differing:
         planned.again = {str(place(name, *key)) for key in differing}
         planned.again.add(layout.PUBLISHED.format(dataset=name))
     gap = survey(name, chunks, recipes(choices), differing)
-    _write_plans(name, planned.chunks, gap)
+    return _with_labels(gap, config, dataset, planned.labels)
 
-    about_labels = _describe_labels(labels, decoys)
-    if dataset.labels_from_natives:
-        about_labels = "labels from natives"
-        planned.labels = _expected_labels(config, decoys, planned.natives)
-    every = f"every decoy: {layout.GAP.format(dataset=name)}"
-    result.datasets[name] = planned
-    result.summary[name] = f"{describe_fates(gap)}; {about_labels}"
-    result.gap[name] = [*describe_stages(gap), *describe_reasons(gap), *notes, every]
+
+def _with_labels(
+    gap: list[DecoyGap], config: Config, dataset: Dataset, labels: list[Label]
+) -> list[DecoyGap]:
+    """The gap with the labels of its targets; the last run gives splits where the labels do not."""
+    if not dataset.is_labelled:
+        return gap
+    labels = of_decoys(labels)
+    if config.only:
+        labels = [label for label in labels if label.target in config.only]
+    if Path(layout.SPLITS).exists() and not all(label.split for label in labels):
+        split_of = {row[:2]: row.split for row in read_splits(layout.SPLITS)}
+        for i, label in enumerate(labels):
+            split = label.split or split_of.get((dataset.name, label.target), "")
+            labels[i] = label._replace(split=split)
+    lacking = NO_NATIVE if dataset.labels_from_natives else NOT_IN_TABLE
+    return with_labels(gap, labels, lacking)
+
+
+def _describe(gap: list[DecoyGap]) -> list[str]:
+    """Lines on what is to do, and on labels: how many have a graph, which have no decoy."""
+    pending = {State.NEW, State.CHANGED, State.PARAMETER, State.CODE}
+    is_built = all(pending.isdisjoint(row.states) for row in gap)
+    what = "with a graph" if is_built else "that can have a graph"
+    lines = describe_stages(gap) + describe_reasons(gap)
+    return [*lines, *filter(None, [describe_labels(gap, what)]), *describe_missing(gap)]
+
+
+def _uncovered(gap: list[DecoyGap], config: Config, name: str) -> list[str]:
+    """That too few labels of a data set can ever have a graph."""
+    if all(row.dockq is None for row in gap) or any(
+        row.label == OF_NATIVE for row in gap
+    ):
+        return []
+    missing = shortfall(gap, config.coverage, "can have")
+    if not missing:
+        return []
+    remedy = f"see {layout.GAP.format(dataset=name)}, or change `coverage`"
+    return [f"dataset {name}: at most {missing} ({remedy})"]
 
 
 def _notes_on_partners(
@@ -426,9 +512,20 @@ def _check_labels(result: Preflight, config: Config) -> None:
         labels += of_dataset
         decoys += result.datasets[name].decoys
     if fits:
-        result.untrainable = [
-            f"training: {line}" for line in label_problems(labels, decoys)
-        ]
+        lines = label_problems(labels, decoys) + _contradictions(result, config)
+        result.untrainable = [f"training: {line}" for line in lines]
+
+
+def _contradictions(result: Preflight, config: Config) -> list[str]:
+    """What data sets that are learned from say against each other."""
+    plans, splits = {}, {}
+    for name in config.learned_datasets:
+        planned = result.of(name)
+        splits[name] = {label.target: label.split for label in planned.labels}
+        of_all = planned.current.of_all if planned.current else []
+        plans[name] = [row for chunk in of_all for row in planned.chunks[chunk]]
+    judging = {name: splits[name] for name in config.training_datasets}
+    return in_two_splits(splits, judging) + contradicting_labels(plans)
 
 
 def _check_targets(result: Preflight, config: Config) -> None:

@@ -100,6 +100,8 @@ def problems(dag: Any, check: Preflight) -> list[str]:
         faults += check.unlabelled
     if "make_scorer" in rules:
         faults += check.unmakeable
+    if "check_coverage" in rules:
+        faults += check.uncovered
     if trained(dag):
         faults += check.untrainable
     if sampling:
