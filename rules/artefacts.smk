@@ -17,6 +17,7 @@ if not PLANS.by_artefact:
 rule interface:
     """The interface residues of one decoy."""
     input:
+        preflight=passed("problems"),
         decoy=lambda wildcards: ancient(PLANS.decoy_file(wildcards)),
         again=lambda wildcards: make_again("interface", wildcards),
     output:

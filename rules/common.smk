@@ -36,12 +36,11 @@ if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
     check_dssp = installed and call_mkdssp(CHOICES)
     CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp, check_installed=installed)
-    for name, line in CHECK.summary.items():
-        logger.info(f"{name}: {line}")
-        for part in CHECK.gap[name]:
-            logger.info(f"  {part}")
+    for name, planned in CHECK.datasets.items():
+        logger.info("\n  ".join([f"{name}: {planned.summary}", *planned.notes]))
     logger.info(f"mkdssp: {CHECK.mkdssp}")
-    runs.warn(logger, [*CHECK.problems, *CHECK.uncovered, *CHECK.untrainable])
+    for problem in [*CHECK.problems, *CHECK.uncovered, *CHECK.untrainable]:
+        logger.warning(f"Preflight: {problem}")
 
 PLANS = inputs.Plans(CONFIG, REPOSITORY, CHOICES, CHECK)
 try:
@@ -78,6 +77,19 @@ def make_again(stage, wildcards):
     return []
 
 
+def passed(*kinds):
+    """An input without files: where the preflight failed, a dry run ends here, as a run does in `onstart`."""
+
+    def preflight_passed(wildcards):
+        faults = [fault for kind in kinds for fault in getattr(CHECK, kind, ())]
+        if faults and workflow.dryrun:
+            logger.error("\n  ".join(["Preflight failed, a run would end here:", *faults]))
+            sys.exit(1)
+        return []
+
+    return preflight_passed
+
+
 wildcard_constraints:
     dataset=inputs.any_name_of(DATASETS),
     chunk="[0-9a-f]{16}",
@@ -96,7 +108,24 @@ onstart:
         runs.lock(claimed)
     except TopoRankError as error:
         raise WorkflowError(str(error))
+    CHECK.write_plans()
     CHECK.write(claimed & {*DATASETS})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
         progress.watch(PLANS.decoys_of_jobs(workflow.dag), logger)
         progress.watch_training(runs.trained(workflow.dag), logger)
+
+
+def write_gaps():
+    """What is left to do, and why, after a run."""
+    try:
+        CHECK.write_gaps()
+    except TopoRankError as error:
+        logger.warning(f"gap.tsv is that of before this run: {error}")
+
+
+onsuccess:
+    write_gaps()
+
+
+onerror:
+    write_gaps()

@@ -9,8 +9,9 @@ localrules:
 rule sample_decoys:
     """Labelled decoys of every native, made by docking its partners."""
     input:
-        lambda _: SAMPLING.folders() + runs.warn(logger, CHECK.unsampled),
+        SAMPLING.folders(),
         layout.SAMPLED_LABELS,
+        preflight=passed("unsampled"),
 
 
 rule sample_tables:

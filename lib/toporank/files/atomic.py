@@ -29,11 +29,18 @@ def first_writable(folders: Iterable[Path]) -> Path:
     return Path(tempfile.mkdtemp(prefix="toporank-"))
 
 
-def check_writable(folder: Path, remedy: str) -> None:
-    """Make a folder and raise ConfigError unless files can be written there."""
+def check_writable(folder: Path, remedy: str, *, make: bool = True) -> None:
+    """Raise ConfigError unless files can be written in a folder.
+
+    It is made where it is missing or, without `make`, the folder above is looked at.
+    """
+    place = folder
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        while not os.path.lexists(place):
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
         what = f"cannot be written: {error.strerror}"

@@ -53,6 +53,10 @@ def check(*datasets: dict, dssp: bool = False, **other) -> Preflight:
     return preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=dssp)
 
 
+def summaries(result: Preflight) -> dict[str, str]:
+    return {name: planned.summary for name, planned in result.datasets.items()}
+
+
 def chunk_of(result: Preflight, dataset: str = "good") -> str:
     (name,) = result.datasets[dataset].chunks
     return name
@@ -64,10 +68,10 @@ def chunk_of(result: Preflight, dataset: str = "good") -> str:
 def test_a_good_data_set_is_planned_and_summed_up():
     result = check(GOOD)
     assert result.problems == []
-    assert result.summary == {
+    assert summaries(result) == {
         "good": "3 decoys = 3 not built yet; 4 labels, 1 of them without decoy"
     }
-    plan = read_chunk("good", chunk_of(result))
+    plan = result.of("good").plan.values()
     assert {(row.target, row.decoy): row.dockq for row in plan} == {
         ("A", "d1"): "0.9", ("A", "d2"): "0.1", ("B", "d1"): "0.5",
     }  # fmt: skip
@@ -86,7 +90,9 @@ def test_what_the_run_builds_is_written_down_for_its_jobs_once_it_holds_the_lock
 
 def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
     """Another chunk size, other targets, other labels, other decoys."""
-    check(GOOD).write(["good"])
+    build = check(GOOD)
+    build.write_plans()
+    build.write(["good"])
     before = {
         path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()
     }
@@ -106,15 +112,17 @@ def test_a_check_beside_a_build_changes_nothing_that_the_build_reads():
 def test_a_data_set_without_labels_is_planned_too():
     result = check({"name": "bare", "decoys": "decoys"})
     assert result.problems == []
-    assert result.summary["bare"].endswith("; 0 labels, 0 of them without decoy")
+    assert result.datasets["bare"].summary.endswith(
+        "; 0 labels, 0 of them without decoy"
+    )
     result.write(result.datasets)
     kept = Path("results/bare/labels.csv").read_text()
     assert kept == "target,decoy,dockq,split,group,partners,interface\n"
 
 
 def test_what_is_built_is_told_from_what_is_not():
-    chunk = chunk_of(check(GOOD))
-    members = {row.key: row for row in read_chunk("good", chunk)}
+    result = check(GOOD)
+    chunk, members = chunk_of(result), result.of("good").plan
     fates = {
         ("A", "d1"): Status.OK,
         ("A", "d2"): Status.FAILED,
@@ -122,11 +130,8 @@ def test_what_is_built_is_told_from_what_is_not():
     }
     rows = [LedgerRow(*key, fates[key], "graphs") for key in members]
     write_ledger(Path(f"results/good/ledger/{chunk}.tsv"), Ledger({}, rows))
-    assert (
-        check(GOOD)
-        .summary["good"]
-        .startswith("3 decoys = 1 failed + 1 no_interface + 1 ok;")
-    )
+    told = summaries(check(GOOD))["good"]
+    assert told.startswith("3 decoys = 1 failed + 1 no_interface + 1 ok;")
 
 
 def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_none():
@@ -135,11 +140,12 @@ def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_n
     assert check(GOOD).problems == []
     Path("decoys/C").mkdir(parents=True)
     Path("decoys/C/own.pdb").write_text("atoms")
-    assert check(GOOD).summary["good"].startswith("1 decoys")
+    assert summaries(check(GOOD))["good"].startswith("1 decoys")
 
 
 def test_of_some_targets_these_are_built_and_all_decoys_are_known():
     result = check(GOOD, only=["A"], workflow={"chunk_size": 1})
+    result.write_plans()
     built = [
         row.target
         for chunk in result.datasets["good"].current.chunks
@@ -155,7 +161,10 @@ def test_of_some_targets_these_are_built_and_all_decoys_are_known():
 
 def test_one_decoy_is_planned_by_itself():
     result = check(GOOD)
-    (row,) = read_chunk("good", result.chunk_of_decoy("good", "B", "d1"))
+    chunk = result.chunk_of_decoy("good", "B", "d1")
+    assert not Path("results/good/plan").exists()
+    result.write_plans()
+    (row,) = read_chunk("good", chunk)
     assert row.key == ("B", "d1")
     with pytest.raises(
         ConfigError, match=r"dataset good: no decoy B/d3 \(did you mean 'B/d1'"
@@ -192,7 +201,7 @@ def test_files_that_look_like_structures_and_are_not_read_are_told():
     for name in ("decoys/A/templates/x.pdb", "decoys/A/y.bcif"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
-    lines = check(GOOD).gap["good"]
+    lines = check(GOOD).datasets["good"].notes
     assert [line for line in lines if "not read" in line] == [
         "2 files are not read, such as A/templates/x.pdb (expected <target>/<decoy>.pdb, .ent, "
         ".cif or .mmcif,"
@@ -236,7 +245,7 @@ def test_a_problem_of_a_data_set_is_told_and_another_is_planned(dataset, message
     result = check({**BAD, **dataset}, GOOD)
     (problem,) = result.problems
     assert message in problem
-    assert list(result.datasets) == list(result.summary) == ["good"]
+    assert list(result.datasets) == ["good"]
 
 
 def test_all_problems_are_told_at_once(monkeypatch):
@@ -517,7 +526,11 @@ def test_a_coverage_that_cannot_be_reached_is_told_with_both_numbers():
     assert check(few, coverage=enough).uncovered == []
     assert check(few, only=["A"]).uncovered == []
     assert len(check(few, coverage={"minimum_percent": 40}).uncovered) == 1
-    (line,) = [line for line in check(few).gap["few"] if line.startswith("labels that")]
+    (line,) = [
+        line
+        for line in check(few).datasets["few"].notes
+        if line.startswith("labels that")
+    ]
     assert line == (
         "labels that can have a graph: train 2 of 2, val 1 of 3; mean DockQ 0.500, of the others "
         "0.300"
@@ -532,15 +545,15 @@ def test_what_has_no_decoy_or_no_label_is_in_the_list_by_name():
     unnamed = ["", "", "none: the label table does not name it"]
     assert told["A", "d2"][2:] == told["B", "d1"][2:] == unnamed
     assert told["A", "d1"] == ["not built yet", "", "0.9", "train", ""]
-    assert "labels without decoy: 1, such as B/gone" in result.gap["few"]
-    assert "decoys without label: 2, such as A/d2" in result.gap["few"]
+    assert "labels without decoy: 1, such as B/gone" in result.datasets["few"].notes
+    assert "decoys without label: 2, such as A/d2" in result.datasets["few"].notes
 
 
 # ---- partners ------------------------------------------------------------------------------------
 
 
 def partners_in_plan(result: Preflight) -> dict[str, str]:
-    plan = read_chunk("good", chunk_of(result))
+    plan = result.of("good").plan.values()
     return {f"{row.target}/{row.decoy}": row.partners for row in plan if row.partners}
 
 
@@ -550,7 +563,7 @@ def test_a_table_in_the_folder_of_decoys_names_the_partners_of_its_targets():
     assert partners_in_plan(result) == {"A/d1": "A:H+L", "A/d2": "A:H+L"}
     assert (
         "partners are given for targets without decoys, 1 in all, such as elsewhere"
-        in result.gap["good"]
+        in result.datasets["good"].notes
     )
     assert result.problems == []
 
@@ -583,12 +596,12 @@ def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_o
     )
     result = check(GOOD)
     assert partners_in_plan(result) == {"A/d1": "A:H+L"}
-    assert [row.dockq for row in read_chunk("good", chunk_of(result))] == [
+    assert [row.dockq for row in result.of("good").plan.values()] == [
         "0.9",
         "0.1",
         "0.5",
     ]
-    assert result.summary == {
+    assert summaries(result) == {
         "good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"
     }
     result.write(result.datasets)
@@ -643,14 +656,17 @@ def with_natives(*names: str, **other) -> Preflight:
 def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
     result = with_natives("A.pdb", "B/native.cif.gz")
     assert (result.problems, result.untrainable) == ([], [])
-    assert result.summary["good"] == "3 decoys = 3 not built yet; labels from natives"
+    assert (
+        result.datasets["good"].summary
+        == "3 decoys = 3 not built yet; labels from natives"
+    )
     assert {
         (label.target, label.split) for label in result.datasets["good"].labels
     } == {
         ("A", ""),
         ("B", ""),
     }
-    assert {row.dockq for row in read_chunk("good", chunk_of(result))} == {""}
+    assert {row.dockq for row in result.of("good").plan.values()} == {""}
     result.write(result.datasets)
     assert not Path("results/good/labels.csv").exists(), "a job writes it"
 
@@ -672,15 +688,15 @@ def test_a_native_of_the_same_size_and_time_is_another_native(way):
 
 def test_given_labels_are_used_before_natives():
     result = with_natives("A.pdb", labels="labels.csv")
-    assert result.summary["good"].endswith("4 labels, 1 of them without decoy")
+    assert result.datasets["good"].summary.endswith("4 labels, 1 of them without decoy")
     result.write(result.datasets)
     assert len(read_split_labels(Path("results/good/labels.csv"))) == 4
 
 
 def test_targets_without_native_and_natives_without_target_are_told():
     result = with_natives("A.pdb", "C.pdb")
-    assert "targets without native: 1 of 2, such as B" in result.gap["good"]
-    assert "C.pdb belongs to no target" in result.gap["good"]
+    assert "targets without native: 1 of 2, such as B" in result.datasets["good"].notes
+    assert "C.pdb belongs to no target" in result.datasets["good"].notes
     assert "only one target" in result.untrainable[0]
 
 

@@ -192,7 +192,9 @@ def test_a_native_is_known_by_the_name_that_the_wwpdb_gives_it(target, native):
     put("1KTZ/mid2", f"decoys/{target}/m.pdb")
     result = check(natives="natives")
     assert list(result.datasets["d"].natives) == [target]
-    assert not any("belongs to no target" in line for line in result.gap["d"])
+    assert not any(
+        "belongs to no target" in line for line in result.datasets["d"].notes
+    )
 
 
 def test_of_two_natives_that_fit_equally_well_none_is_taken():
@@ -201,7 +203,7 @@ def test_of_two_natives_that_fit_equally_well_none_is_taken():
         shutil.copy("natives/1KTZ.pdb", f"natives/{name}")
     for target in ("1KTZ", "1AVZ"):
         put("1KTZ/mid2", f"decoys/{target}/m.pdb")
-    lines = check(natives="natives").gap["d"]
+    lines = check(natives="natives").datasets["d"].notes
     assert any(
         "1avz-assembly1.pdb and 1avz-assembly2.pdb could both be the native of 1AVZ"
         in line

@@ -189,6 +189,8 @@ class Plans:
 
     @functools.cache  # noqa: B019 -- lives as long as the process
     def _decoys(self, dataset: str) -> dict[DecoyKey, PlannedDecoy]:
+        if self.check:
+            return self.check.of(dataset).plan
         chunks: Chunks = {
             name: self.chunk(dataset, name) for name in self.current(dataset).of_all
         }

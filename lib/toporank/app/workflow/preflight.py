@@ -4,84 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import math
-from collections.abc import Iterable, Iterator, Mapping
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.config import Config, Dataset, check_is_there, locate
-from toporank.app.workflow.data_sets import (
-    NO_SCORER,
-    configured_partners,
-    labels_of,
-    sampling_problems,
+from toporank.app.config import Config
+from toporank.app.workflow.data_sets import NO_SCORER, sampling_problems
+from toporank.app.workflow.planned import (
+    ELSEWHERE,
+    PlannedDataset,
+    plan_decoys,
+    plan_graphs,
 )
-from toporank.building.chunks.plan import (
-    Chunks,
-    Current,
-    PlannedDecoy,
-    deal,
-    dealt_in_parts,
-    read_current,
-    write_current,
-    write_plans,
-)
-from toporank.building.chunks.published import damaged, place
-from toporank.building.chunks.stages import recipes
-from toporank.building.chunks.store import Store
-from toporank.building.coverage import describe_labels, shortfall
-from toporank.building.gap import (
-    NO_NATIVE,
-    NOT_IN_TABLE,
-    OF_NATIVE,
-    DecoyGap,
-    State,
-    describe_fates,
-    describe_missing,
-    describe_reasons,
-    describe_stages,
-    survey,
-    with_labels,
-    write_gap,
-)
+from toporank.building.chunks.plan import write_current, write_plans
+from toporank.building.gap import write_gap
 from toporank.building.label_facts import contradicting_labels, in_two_splits
-from toporank.building.native_labels import Labelling
-from toporank.building.placed_partners import (
-    Natives,
-    called_in_models,
-    check_named,
-    known_natives,
-)
-from toporank.building.planning import partners_given, plan_of, recognised
 from toporank.comparing.homology import mmseqs
-from toporank.comparing.homology.chain_tables import read_splits
-from toporank.errors import ConfigError, TopoRankError, printable
+from toporank.errors import TopoRankError
 from toporank.features.registry import FeatureChoice, call_mkdssp
 from toporank.files.atomic import check_writable
-from toporank.files.state import state_if_there
-from toporank.inputs.complexes import Grouped
-from toporank.inputs.discovery import decoys_of, sketches
-from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys
-from toporank.inputs.graph_files import find_graph_files, state_of_files
-from toporank.inputs.labels import (
-    Label,
-    label_problems,
-    mismatch,
-    of_decoys,
-    split_by_target,
-    write_labels,
-)
-from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
-from toporank.inputs.natives import find_natives, natives_of, unmatched
-from toporank.inputs.natural_partners import called_otherwise
+from toporank.inputs.labels import label_problems, mismatch, of_decoys, write_labels
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
-from toporank.structures.identity import Decoy, DecoyKey
-from toporank.structures.partners import EACH_CHAIN
 
-NativeFile = tuple[str, int, int]
-"""Path, and the two numbers of its state."""
 GARBAGE = 100_000
 """Objects after which Python looks for garbage: of 100,000 decoys it would look through everything
 again and again.
@@ -90,28 +38,7 @@ NO_DATASETS = (
     "datasets: none configured (give `datasets` in the config "
     "file, or score_decoys=FOLDER)"
 )
-ELSEWHERE = "choose another place with --directory"
 NO_NATIVES = "no data set has natives to label its decoys by (give `natives: FOLDER`)"
-
-
-@dataclass
-class PlannedDataset:
-    """A data set that can be built.
-
-    current : what `onstart` records for the jobs. labels_expected : a job computes the labels;
-    `labels` then has those that it can, with DockQ nan. natives : the file of each target.
-    graph_files : the state of the graphs of another pipeline. again : published files that differ
-    now, although Snakemake takes them for finished.
-    """
-
-    current: Current | None = None
-    chunks: Chunks = field(default_factory=dict)
-    decoys: list[Decoy] = field(default_factory=list)
-    labels: list[Label] = field(default_factory=list)
-    labels_expected: bool = False
-    natives: dict[str, NativeFile] = field(default_factory=dict)
-    graph_files: str = ""
-    again: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -120,8 +47,9 @@ class Preflight:
 
     uncovered, untrainable, unsampled, unlabelled, unmakeable : problems only where coverage is
     checked, something is trained, or decoys are sampled, or all that have natives are labelled, or
-    a scorer is made. mkdssp : whether it was checked. datasets, summary, gap : by name, without the
-    data sets that have a problem.
+    a scorer is made. mkdssp : whether it was checked. datasets : by name, without those that have
+    a problem. store : the reuse store. draft : what stands for it until a run begins, where there
+    is none.
     """
 
     mkdssp: str = ""
@@ -132,12 +60,17 @@ class Preflight:
     unlabelled: list[str] = field(default_factory=list)
     unmakeable: list[str] = field(default_factory=list)
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
-    summary: dict[str, str] = field(default_factory=dict)
-    gap: dict[str, list[str]] = field(default_factory=dict)
+    store: Path | None = None
+    draft: tempfile.TemporaryDirectory | None = None
 
     def of(self, dataset: str) -> PlannedDataset:
         """Return the plan of a data set, which is empty where it has a problem."""
         return self.datasets.get(dataset, PlannedDataset())
+
+    @property
+    def looked_into(self) -> Path:
+        """Where what is seen in files is kept meanwhile."""
+        return Path(self.draft.name) if self.draft else self.store
 
     def write(self, names: Iterable[str]) -> None:
         """Record what this run builds of these data sets. Call it only under their locks."""
@@ -146,6 +79,23 @@ class Preflight:
             write_current(name, dataset.current)
             if not dataset.labels_expected and not dataset.graph_files:
                 write_labels(Path(layout.LABELS.format(dataset=name)), dataset.labels)
+
+    def write_plans(self) -> None:
+        """Write the plan of every chunk, and keep what was seen in files.
+
+        Plans are named by what is in them, so this disturbs no other run.
+        """
+        for name, dataset in self.datasets.items():
+            write_plans(name, dataset.chunks)
+        if self.draft:
+            shutil.copytree(self.draft.name, self.store, dirs_exist_ok=True)
+
+    def write_gaps(self) -> None:
+        """Write once more what is to do for each decoy, after a run."""
+        for name, dataset in self.datasets.items():
+            if not dataset.graph_files:
+                write_gap(name, dataset.survey())
+
 
 def preflight(
     config: Config,
@@ -176,7 +126,11 @@ def preflight(
         Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
     gc.set_threshold(GARBAGE)
-    result = Preflight(unsampled=sampling_problems(config, repository))
+    store = Path(config.workflow.reuse_store)
+    unsampled = sampling_problems(config, repository)
+    result = Preflight(store=store, unsampled=unsampled)
+    if not store.exists():
+        result.draft = tempfile.TemporaryDirectory(prefix="toporank-")
     problems = result.problems
     _check_programs(result, config, choices, check_dssp, check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
@@ -185,17 +139,22 @@ def preflight(
         result.unlabelled.append(NO_NATIVES)
     for folder in ("results", "logs"):
         with _noting(problems):
-            check_writable(Path(folder), ELSEWHERE)
+            check_writable(Path(folder), ELSEWHERE, make=False)
     with _noting(problems):
-        check_writable(Path(config.workflow.reuse_store), "set workflow.reuse_store")
+        check_writable(store, "set workflow.reuse_store", make=False)
     if not config.datasets:
         problems.append(NO_DATASETS)
     for dataset in config.datasets:
         with _noting(problems):
             if dataset.graphs is None:
-                _plan_decoys(result, config, dataset, repository, choices)
+                planned = plan_decoys(
+                    config, dataset, repository, result.looked_into, choices
+                )
             else:
-                _plan_graphs(result, config, dataset, repository)
+                planned = plan_graphs(config, dataset, repository)
+            result.datasets[dataset.name] = planned
+            if dataset.name in config.learned_datasets:
+                result.uncovered += planned.uncovered
     if not config.score_decoys:
         _check_labels(result, config)
     _check_targets(result, config)
@@ -238,260 +197,6 @@ def _noting(problems: list[str]) -> Iterator[None]:
         problems.append(str(error))
 
 
-def _plan_decoys(
-    result: Preflight,
-    config: Config,
-    dataset: Dataset,
-    repository: Path,
-    choices: dict[str, FeatureChoice],
-) -> None:
-    """Find the decoys and labels of a data set and plan its jobs."""
-    name = dataset.name
-    where = f"dataset {name}"
-    folder = locate(dataset.decoys, repository)
-    if not str(folder).isprintable():
-        raise ConfigError(
-            f"unprintable character in the path {str(folder)!r}", where=where
-        )
-    check_is_there(dataset.decoys, repository, where)
-    for_all, of_targets = configured_partners(config, dataset, folder, repository)
-    store = Path(config.workflow.reuse_store)
-    grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
-    decoys = grouped.decoys
-    if not decoys:
-        raise no_decoys(name, folder, grouped.passed_over)
-    labels = labels_of(config, name, repository)
-    natives, native_files, notes_on_natives = None, {}, []
-    if dataset.natives is not None:
-        natives, native_files, notes_on_natives = _find_natives(
-            dataset, decoys, repository, store
-        )
-    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent, ELSEWHERE)
-    if config.score_decoys is not None:
-        _check_name(name, dataset.decoys, folder)
-
-    partners = partners_given(grouped, for_all, of_targets, labels)
-    notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
-    if natives:
-        notes += notes_on_natives
-        notes += check_named(partners, natives, f"{where}, partners")
-    rows = plan_of(grouped, for_all, of_targets, labels, natives)
-    notes += _notes_on_partners(rows, partners, natives, grouped)
-    unread = describe_passed_over(folder, grouped.passed_over)
-    notes += [f"{line} ({EXPECTED})" for line in unread]
-    notes += _stray_partners(of_targets, decoys)
-
-    size = config.workflow.chunk_size
-    # decoys that are only scored have no chunks of features
-    dealt = dealt_in_parts(rows, size, split=config.score_decoys is None)
-    all_chunks: Chunks = {}
-    for of_part in dealt.values():
-        all_chunks |= of_part
-    chunks = all_chunks
-    if config.only:
-        wanted = [row for row in rows if row.target in config.only]
-        chunks = deal(wanted, size) if wanted else {}
-    planned = PlannedDataset(
-        current=Current(
-            folder=(dataset.decoys, str(folder.resolve())),
-            chunks=list(chunks),
-            of_all=list(all_chunks),
-            parts={part: list(of_part) for part, of_part in dealt.items()},
-        ),
-        chunks=all_chunks | chunks,
-        decoys=decoys,
-        labels=labels,
-        labels_expected=dataset.labels_from_natives,
-        natives=native_files,
-    )
-    if dataset.labels_from_natives:
-        planned.labels = _expected_labels(config, decoys, planned.natives)
-    gap = _surveyed(config, dataset, planned, chunks, choices)
-    _write_plans(name, planned.chunks, gap)
-    if name in config.learned_datasets:
-        result.uncovered += _uncovered(gap, config, name)
-    about_labels = _describe_labels(labels, decoys)
-    if dataset.labels_from_natives:
-        about_labels = "labels from natives"
-    result.datasets[name] = planned
-    result.summary[name] = f"{describe_fates(gap)}; {about_labels}"
-    every = f"every decoy: {layout.GAP.format(dataset=name)}"
-    result.gap[name] = [*_describe(gap), *notes, every]
-
-
-def _surveyed(
-    config: Config,
-    dataset: Dataset,
-    planned: PlannedDataset,
-    chunks: Chunks,
-    choices: dict[str, FeatureChoice],
-) -> list[DecoyGap]:
-    """What is to do for the decoys of some chunks, with their labels.
-
-    It notes which published files differ.
-    """
-    name = dataset.name
-    differing = damaged(name)
-    if differing:
-        planned.again = {str(place(name, *key)) for key in differing}
-        planned.again.add(layout.PUBLISHED.format(dataset=name))
-    gap = survey(name, chunks, recipes(choices), differing)
-    return _with_labels(gap, config, dataset, planned.labels)
-
-
-def _with_labels(
-    gap: list[DecoyGap], config: Config, dataset: Dataset, labels: list[Label]
-) -> list[DecoyGap]:
-    """The gap with the labels of its targets; the last run gives splits where the labels do not."""
-    if not dataset.is_labelled:
-        return gap
-    labels = of_decoys(labels)
-    if config.only:
-        labels = [label for label in labels if label.target in config.only]
-    if Path(layout.SPLITS).exists() and not all(label.split for label in labels):
-        split_of = {row[:2]: row.split for row in read_splits(layout.SPLITS)}
-        for i, label in enumerate(labels):
-            split = label.split or split_of.get((dataset.name, label.target), "")
-            labels[i] = label._replace(split=split)
-    lacking = NO_NATIVE if dataset.labels_from_natives else NOT_IN_TABLE
-    return with_labels(gap, labels, lacking)
-
-
-def _describe(gap: list[DecoyGap]) -> list[str]:
-    """Lines on what is to do, and on labels: how many have a graph, which have no decoy."""
-    pending = {State.NEW, State.CHANGED, State.PARAMETER, State.CODE}
-    is_built = all(pending.isdisjoint(row.states) for row in gap)
-    what = "with a graph" if is_built else "that can have a graph"
-    lines = describe_stages(gap) + describe_reasons(gap)
-    return [*lines, *filter(None, [describe_labels(gap, what)]), *describe_missing(gap)]
-
-
-def _uncovered(gap: list[DecoyGap], config: Config, name: str) -> list[str]:
-    """That too few labels of a data set can ever have a graph."""
-    if all(row.dockq is None for row in gap) or any(
-        row.label == OF_NATIVE for row in gap
-    ):
-        return []
-    missing = shortfall(gap, config.coverage, "can have")
-    if not missing:
-        return []
-    remedy = f"see {layout.GAP.format(dataset=name)}, or change `coverage`"
-    return [f"dataset {name}: at most {missing} ({remedy})"]
-
-
-def _notes_on_partners(
-    rows: list[PlannedDecoy],
-    partners: Mapping[DecoyKey, str],
-    natives: Natives | None,
-    grouped: Grouped,
-) -> list[str]:
-    """Which partners were recognised, and which chains models call otherwise."""
-    notes = [
-        f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)
-    ]
-    if not natives:
-        return notes + called_otherwise(partners, grouped)
-    of_models = {
-        key: text for key, text in partners.items() if key[0] not in natives.chains
-    }
-    return notes + called_otherwise(of_models, grouped) + called_in_models(rows)
-
-
-def _write_plans(name: str, chunks: Chunks, gap: list[DecoyGap]) -> None:
-    try:
-        write_plans(name, chunks)
-        write_gap(name, gap)
-    except OSError as error:
-        what = f"the plans cannot be written: {error}"
-        raise ConfigError(what, where=f"dataset {name}") from error
-
-
-def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]:
-    """A note on partners of targets that have no decoys, if there are any."""
-    names = {decoy.target for decoy in decoys} | {decoy.folder for decoy in decoys}
-    stray = sorted(set(of_targets) - names)
-    if not stray:
-        return []
-    what = "partners are given for targets without decoys"
-    return [f"{what}, {len(stray)} in all, such as {stray[0]}"]
-
-
-def _describe_labels(labels: list[Label], decoys: list[Decoy]) -> str:
-    labelled = {label[:2] for label in of_decoys(labels)}
-    without_decoy = labelled - {decoy.key for decoy in decoys}
-    return f"{len(labelled)} labels, {len(without_decoy)} of them without decoy"
-
-
-def _expected_labels(
-    config: Config, decoys: list[Decoy], natives: Iterable[str]
-) -> list[Label]:
-    """The labels that a job can compute: those of targets with a native."""
-    training = config.training
-    labels = [
-        Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in natives
-    ]
-    if training.split_by == "target":
-        return split_by_target(labels, training.validation_percent, training.split_seed)
-    return labels
-
-
-def _plan_graphs(
-    result: Preflight, config: Config, dataset: Dataset, repository: Path
-) -> None:
-    """Find the graphs of another pipeline and check the label table; a job reads the graphs."""
-    name = dataset.name
-    folder = locate(dataset.graphs, repository)
-    check_is_there(dataset.graphs, repository, f"dataset {name}, graphs")
-    paths = find_graph_files(folder, name)
-    labels = labels_of(config, name, repository)
-    result.datasets[name] = PlannedDataset(
-        current=Current(
-            folder=(dataset.graphs, str(folder.resolve())), chunks=[], of_all=[]
-        ),
-        labels=labels,
-        graph_files=state_of_files(paths),
-    )
-    result.summary[name] = (
-        f"{len(paths)} graphs of another pipeline; {len(labels)} labels in the table"
-    )
-    result.gap[name] = []
-    check_writable(Path(layout.COVERAGE.format(dataset=name)).parent, ELSEWHERE)
-
-
-def _find_natives(
-    dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path
-) -> tuple[Natives, dict[str, NativeFile], list[str]]:
-    """Find the natives of a data set: their chains, the file of each target, and notes.
-
-    Raises ConfigError when no target has one.
-    """
-    where = f"dataset {dataset.name}, natives"
-    folder = locate(dataset.natives, repository)
-    check_is_there(dataset.natives, repository, where)
-    natives = find_natives(folder)
-    targets = sorted({decoy.target for decoy in decoys})
-    paths, _ = natives_of(natives, targets)
-    if not paths:
-        first_native = printable(min(natives)) if natives else "none"
-        first_target = printable(targets[0])
-        what = (
-            f"no target has a native: there is {first_native}, but for example target "
-            f"{first_target} in {printable(str(folder))}"
-        )
-        raise ConfigError(what, where=where, remedy=NATIVES_EXPECTED)
-    of_files = sketches(map(str, paths.values()), store)
-    files = {}
-    of_targets = {}
-    for target, path in paths.items():
-        sketch = of_files[str(path)]
-        state = state_if_there(path, sketch.content if sketch else "")
-        files[target] = (str(path), state.size, state.version)
-        of_targets[target] = sketch
-    labelling = Labelling(natives, Store(store))
-    chains = known_natives(of_targets, lambda decoy: labelling.label(decoy).mapping)
-    return chains, files, unmatched(natives, targets)
-
-
 def _check_labels(result: Preflight, config: Config) -> None:
     """Record why the labels of the training data sets cannot be used.
 
@@ -522,8 +227,7 @@ def _contradictions(result: Preflight, config: Config) -> list[str]:
     for name in config.learned_datasets:
         planned = result.of(name)
         splits[name] = {label.target: label.split for label in planned.labels}
-        of_all = planned.current.of_all if planned.current else []
-        plans[name] = [row for chunk in of_all for row in planned.chunks[chunk]]
+        plans[name] = planned.plan.values()
     judging = {name: splits[name] for name in config.training_datasets}
     return in_two_splits(splits, judging) + contradicting_labels(plans)
 
@@ -538,20 +242,3 @@ def _check_targets(result: Preflight, config: Config) -> None:
     for target in sorted(set(config.only) - targets):
         remedy = did_you_mean(target, targets)
         result.problems.append(f"targets: no target {target!r} ({remedy})")
-
-
-def _check_name(name: str, decoys: str, folder: Path) -> None:
-    """Raise ConfigError when results/<name>/ holds the decoys of another folder."""
-    before = read_current(name)
-    if (
-        before is None
-        or decoys == before.folder[0]
-        or str(folder.resolve()) == before.folder[1]
-    ):
-        return
-    raise ConfigError(
-        f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
-        where="score_decoys",
-        remedy="give another name (score_name=NAME) or folder (toporank -o), or delete "
-        f"results/{name}/",
-    )

@@ -109,18 +109,6 @@ def problems(dag: Any, check: Preflight) -> list[str]:
     return faults
 
 
-def warn(logger: Any, faults: Iterable[str]) -> list[str]:
-    """Show problems that `problems` will refuse to run with.
-
-    It returns no files, for use in the input of a rule.
-
-    Snakemake would show an error there with a traceback.
-    """
-    for problem in faults:
-        logger.warning(f"Preflight: {problem}")
-    return []
-
-
 def claimed(dag: Any) -> set[str]:
     """What no other run may work on at the same time.
 

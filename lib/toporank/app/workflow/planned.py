@@ -1,0 +1,396 @@
+"""One data set before any job: its decoys, natives, labels, chunks, and what is to do for each."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toporank import layout
+from toporank.app.config import Config, Dataset, check_is_there, locate
+from toporank.app.workflow.data_sets import configured_partners, labels_of
+from toporank.building.chunks.plan import (
+    Chunks,
+    Current,
+    PlannedDecoy,
+    by_key,
+    deal,
+    dealt_in_parts,
+    read_current,
+)
+from toporank.building.chunks.published import damaged, place
+from toporank.building.chunks.stages import recipes
+from toporank.building.chunks.store import Store
+from toporank.building.coverage import describe_labels, shortfall
+from toporank.building.gap import (
+    NO_NATIVE,
+    NOT_IN_TABLE,
+    OF_NATIVE,
+    DecoyGap,
+    State,
+    describe_fates,
+    describe_missing,
+    describe_reasons,
+    describe_stages,
+    survey,
+    with_labels,
+    write_gap,
+)
+from toporank.building.native_labels import Labelling
+from toporank.building.placed_partners import (
+    Natives,
+    called_in_models,
+    check_named,
+    known_natives,
+)
+from toporank.building.planning import partners_given, plan_of, recognised
+from toporank.comparing.homology.chain_tables import read_splits
+from toporank.errors import ConfigError, printable
+from toporank.features.registry import FeatureChoice
+from toporank.files.atomic import check_writable
+from toporank.files.state import state_if_there
+from toporank.inputs.complexes import Grouped
+from toporank.inputs.discovery import decoys_of, sketches
+from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys
+from toporank.inputs.graph_files import find_graph_files, state_of_files
+from toporank.inputs.labels import Label, of_decoys, split_by_target
+from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
+from toporank.inputs.natives import find_natives, natives_of, unmatched
+from toporank.inputs.natural_partners import called_otherwise
+from toporank.structures.identity import Decoy, DecoyKey
+from toporank.structures.partners import EACH_CHAIN
+
+ELSEWHERE = "choose another place with --directory"
+NativeFile = tuple[str, int, int]
+"""Path, and the two numbers of its state."""
+
+
+@dataclass
+class PlannedDataset:
+    """A data set that can be built.
+
+    current : what `onstart` records for the jobs. labels_expected : a job computes the labels;
+    `labels` then has those that it can, with DockQ nan. natives : the file of each target.
+    graph_files : the state of the graphs of another pipeline. again : published files that differ
+    now, although Snakemake takes them for finished. summary, notes : what a person reads of it.
+    survey : looks at what is to do for each decoy. uncovered : why coverage will not be enough.
+    """
+
+    current: Current | None = None
+    chunks: Chunks = field(default_factory=dict)
+    decoys: list[Decoy] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+    labels_expected: bool = False
+    natives: dict[str, NativeFile] = field(default_factory=dict)
+    graph_files: str = ""
+    again: set[str] = field(default_factory=set)
+    summary: str = ""
+    notes: list[str] = field(default_factory=list)
+    survey: Callable[[], list[DecoyGap]] = list
+    uncovered: list[str] = field(default_factory=list)
+
+    @functools.cached_property
+    def plan(self) -> dict[DecoyKey, PlannedDecoy]:
+        """All its decoys."""
+        names = self.current.of_all if self.current else []
+        return by_key(itertools.chain.from_iterable(map(self.chunks.get, names)))
+
+
+def plan_decoys(
+    config: Config,
+    dataset: Dataset,
+    repository: Path,
+    store: Path,
+    choices: dict[str, FeatureChoice],
+) -> PlannedDataset:
+    """Find the decoys and labels of a data set, plan its jobs, and write what there is to do.
+
+    Parameters
+    ----------
+    config, dataset, repository
+        The configuration, the data set, and where relative paths may begin, too.
+    store
+        The reuse store.
+    choices
+        The feature module of each stage.
+
+    Raises
+    ------
+    ConfigError
+        When it cannot be built.
+    """
+    name = dataset.name
+    where = f"dataset {name}"
+    folder = _folder_of_decoys(dataset, repository)
+    for_all, of_targets = configured_partners(config, dataset, folder, repository)
+    grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
+    decoys = grouped.decoys
+    if not decoys:
+        raise no_decoys(name, folder, grouped.passed_over)
+    labels = labels_of(config, name, repository)
+    natives, native_files, notes_on_natives = None, {}, []
+    if dataset.natives is not None:
+        natives, native_files, notes_on_natives = _find_natives(
+            dataset, decoys, repository, store
+        )
+    check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
+    if config.score_decoys is not None:
+        _check_name(name, dataset.decoys, folder)
+
+    partners = partners_given(grouped, for_all, of_targets, labels)
+    notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
+    if natives:
+        notes += notes_on_natives
+        notes += check_named(partners, natives, f"{where}, partners")
+    rows = plan_of(grouped, for_all, of_targets, labels, natives)
+    notes += _notes_on_partners(rows, partners, natives, grouped)
+    unread = describe_passed_over(folder, grouped.passed_over)
+    notes += [f"{line} ({EXPECTED})" for line in unread]
+    notes += _stray_partners(of_targets, decoys)
+
+    size = config.workflow.chunk_size
+    # decoys that are only scored have no chunks of features
+    dealt = dealt_in_parts(rows, size, split=config.score_decoys is None)
+    all_chunks: Chunks = {}
+    for of_part in dealt.values():
+        all_chunks |= of_part
+    chunks = all_chunks
+    if config.only:
+        wanted = [row for row in rows if row.target in config.only]
+        chunks = deal(wanted, size) if wanted else {}
+    planned = PlannedDataset(
+        current=Current(
+            folder=(dataset.decoys, str(folder.resolve())),
+            chunks=list(chunks),
+            of_all=list(all_chunks),
+            parts={part: list(of_part) for part, of_part in dealt.items()},
+        ),
+        chunks=all_chunks | chunks,
+        decoys=decoys,
+        labels=labels,
+        labels_expected=dataset.labels_from_natives,
+        natives=native_files,
+        notes=notes,
+    )
+    about_labels = _describe_labels(labels, decoys)
+    if dataset.labels_from_natives:
+        planned.labels = _expected_labels(config, decoys, planned.natives)
+        about_labels = "labels from natives"
+    planned.survey = functools.partial(
+        _surveyed, config, dataset, planned.labels, chunks, choices
+    )
+    _note_gap(planned, config, name, about_labels)
+    return planned
+
+
+def _note_gap(
+    planned: PlannedDataset, config: Config, name: str, about_labels: str
+) -> None:
+    """Write what is to do for each decoy, and note what a person reads of it.
+
+    It also notes which published files differ.
+    """
+    gap = planned.survey()
+    _write_gap(name, gap)
+    differing = damaged(name)
+    if differing:
+        planned.again = {str(place(name, *key)) for key in differing}
+        planned.again.add(layout.PUBLISHED.format(dataset=name))
+    planned.summary = f"{describe_fates(gap)}; {about_labels}"
+    every = f"every decoy: {layout.GAP.format(dataset=name)}"
+    planned.notes = [*_describe(gap), *planned.notes, every]
+    planned.uncovered = _uncovered(gap, config, name)
+
+
+def _folder_of_decoys(dataset: Dataset, repository: Path) -> Path:
+    """Where the decoys of a data set lie. Raises ConfigError where that is no folder."""
+    where = f"dataset {dataset.name}"
+    folder = locate(dataset.decoys, repository)
+    if not str(folder).isprintable():
+        raise ConfigError(
+            f"unprintable character in the path {str(folder)!r}", where=where
+        )
+    check_is_there(dataset.decoys, repository, where)
+    return folder
+
+
+def _surveyed(
+    config: Config,
+    dataset: Dataset,
+    labels: list[Label],
+    chunks: Chunks,
+    choices: dict[str, FeatureChoice],
+) -> list[DecoyGap]:
+    """What is to do for the decoys of some chunks, with their labels."""
+    gap = survey(dataset.name, chunks, recipes(choices), damaged(dataset.name))
+    return _with_labels(gap, config, dataset, labels)
+
+
+def _with_labels(
+    gap: list[DecoyGap], config: Config, dataset: Dataset, labels: list[Label]
+) -> list[DecoyGap]:
+    """The gap with the labels of its targets; the last run gives splits where the labels do not."""
+    if not dataset.is_labelled:
+        return gap
+    labels = of_decoys(labels)
+    if config.only:
+        labels = [label for label in labels if label.target in config.only]
+    if Path(layout.SPLITS).exists() and not all(label.split for label in labels):
+        split_of = {row[:2]: row.split for row in read_splits(layout.SPLITS)}
+        for i, label in enumerate(labels):
+            split = label.split or split_of.get((dataset.name, label.target), "")
+            labels[i] = label._replace(split=split)
+    lacking = NO_NATIVE if dataset.labels_from_natives else NOT_IN_TABLE
+    return with_labels(gap, labels, lacking)
+
+
+def _describe(gap: list[DecoyGap]) -> list[str]:
+    """Lines on what is to do, and on labels: how many have a graph, which have no decoy."""
+    pending = {State.NEW, State.CHANGED, State.PARAMETER, State.CODE}
+    is_built = all(pending.isdisjoint(row.states) for row in gap)
+    what = "with a graph" if is_built else "that can have a graph"
+    lines = describe_stages(gap) + describe_reasons(gap)
+    return [*lines, *filter(None, [describe_labels(gap, what)]), *describe_missing(gap)]
+
+
+def _uncovered(gap: list[DecoyGap], config: Config, name: str) -> list[str]:
+    """That too few labels of a data set can ever have a graph."""
+    if all(row.dockq is None for row in gap) or any(
+        row.label == OF_NATIVE for row in gap
+    ):
+        return []
+    missing = shortfall(gap, config.coverage, "can have")
+    if not missing:
+        return []
+    remedy = f"see {layout.GAP.format(dataset=name)}, or change `coverage`"
+    return [f"dataset {name}: at most {missing} ({remedy})"]
+
+
+def _notes_on_partners(
+    rows: list[PlannedDecoy],
+    partners: Mapping[DecoyKey, str],
+    natives: Natives | None,
+    grouped: Grouped,
+) -> list[str]:
+    """Which partners were recognised, and which chains models call otherwise."""
+    notes = [
+        f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)
+    ]
+    if not natives:
+        return notes + called_otherwise(partners, grouped)
+    of_models = {
+        key: text for key, text in partners.items() if key[0] not in natives.chains
+    }
+    return notes + called_otherwise(of_models, grouped) + called_in_models(rows)
+
+
+def _write_gap(name: str, gap: list[DecoyGap]) -> None:
+    try:
+        write_gap(name, gap)
+    except OSError as error:
+        what = f"gap.tsv cannot be written: {error}"
+        raise ConfigError(what, where=f"dataset {name}") from error
+
+
+def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]:
+    """A note on partners of targets that have no decoys, if there are any."""
+    names = {decoy.target for decoy in decoys} | {decoy.folder for decoy in decoys}
+    stray = sorted(set(of_targets) - names)
+    if not stray:
+        return []
+    what = "partners are given for targets without decoys"
+    return [f"{what}, {len(stray)} in all, such as {stray[0]}"]
+
+
+def _describe_labels(labels: list[Label], decoys: list[Decoy]) -> str:
+    labelled = {label[:2] for label in of_decoys(labels)}
+    without_decoy = labelled - {decoy.key for decoy in decoys}
+    return f"{len(labelled)} labels, {len(without_decoy)} of them without decoy"
+
+
+def _expected_labels(
+    config: Config, decoys: list[Decoy], natives: Iterable[str]
+) -> list[Label]:
+    """The labels that a job can compute: those of targets with a native."""
+    training = config.training
+    labels = [
+        Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in natives
+    ]
+    if training.split_by == "target":
+        return split_by_target(labels, training.validation_percent, training.split_seed)
+    return labels
+
+
+def plan_graphs(config: Config, dataset: Dataset, repository: Path) -> PlannedDataset:
+    """Find the graphs of another pipeline and check the label table; a job reads the graphs.
+
+    Arguments and errors : as for `plan_decoys`.
+    """
+    name = dataset.name
+    folder = locate(dataset.graphs, repository)
+    check_is_there(dataset.graphs, repository, f"dataset {name}, graphs")
+    paths = find_graph_files(folder, name)
+    labels = labels_of(config, name, repository)
+    check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
+    return PlannedDataset(
+        current=Current(
+            folder=(dataset.graphs, str(folder.resolve())), chunks=[], of_all=[]
+        ),
+        labels=labels,
+        graph_files=state_of_files(paths),
+        summary=f"{len(paths)} graphs of another pipeline; {len(labels)} labels in the table",
+    )
+
+
+def _find_natives(
+    dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path
+) -> tuple[Natives, dict[str, NativeFile], list[str]]:
+    """Find the natives of a data set: their chains, the file of each target, and notes.
+
+    Raises ConfigError when no target has one.
+    """
+    where = f"dataset {dataset.name}, natives"
+    folder = locate(dataset.natives, repository)
+    check_is_there(dataset.natives, repository, where)
+    natives = find_natives(folder)
+    targets = sorted({decoy.target for decoy in decoys})
+    paths, _ = natives_of(natives, targets)
+    if not paths:
+        first_native = printable(min(natives)) if natives else "none"
+        first_target = printable(targets[0])
+        what = (
+            f"no target has a native: there is {first_native}, but for example target "
+            f"{first_target} in {printable(str(folder))}"
+        )
+        raise ConfigError(what, where=where, remedy=NATIVES_EXPECTED)
+    of_files = sketches(map(str, paths.values()), store)
+    files = {}
+    of_targets = {}
+    for target, path in paths.items():
+        sketch = of_files[str(path)]
+        state = state_if_there(path, sketch.content if sketch else "")
+        files[target] = (str(path), state.size, state.version)
+        of_targets[target] = sketch
+    labelling = Labelling(natives, Store(store))
+    chains = known_natives(of_targets, lambda decoy: labelling.label(decoy).mapping)
+    return chains, files, unmatched(natives, targets)
+
+
+def _check_name(name: str, decoys: str, folder: Path) -> None:
+    """Raise ConfigError when results/<name>/ holds the decoys of another folder."""
+    before = read_current(name)
+    if (
+        before is None
+        or decoys == before.folder[0]
+        or str(folder.resolve()) == before.folder[1]
+    ):
+        return
+    raise ConfigError(
+        f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
+        where="score_decoys",
+        remedy="give another name (score_name=NAME) or folder (toporank -o), or delete "
+        f"results/{name}/",
+    )
