@@ -33,6 +33,8 @@ SIGN_OF_REGRET = {
     "val_spearman_per_target": -1,
 }
 """Metrics whose regret is shown; -1 where higher is better."""
+GPU_MEMORY = "gpu_memory_mb"
+"""Most memory of a GPU that the tensors of a run had, MiB; a column where there is one."""
 TEXT_COLUMNS = ["run", "config", "parent", "stopped", "folder"]
 
 
@@ -88,6 +90,8 @@ def _row(path: Path) -> dict[str, Any]:
     for checkpoint in CHECKPOINT_OF.values():
         for name in ("epoch", *METRICS):
             row[f"{checkpoint}.{name}"] = summary[checkpoint][name]
+    if GPU_MEMORY in summary:
+        row[GPU_MEMORY] = summary[GPU_MEMORY]
     return row
 
 

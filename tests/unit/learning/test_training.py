@@ -836,7 +836,8 @@ def test_a_part_that_does_not_exist_or_all_of_them_cannot_be_frozen(pack, parent
         "scale_edges",
     }
     with pytest.raises(
-        ConfigError, match=r"the network has no part 'heads' .*embed_nodes.*head"
+        ConfigError,
+        match=r"the network has no part 'heads', did you .*embed_nodes.*head",
     ):
         train(dataclasses.replace(run, freeze=("heads",)), pack)
     with pytest.raises(ConfigError, match="every part of the network is frozen"):

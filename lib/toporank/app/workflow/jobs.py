@@ -33,6 +33,7 @@ from toporank.code import LIBRARY, ROOMS, code_of
 from toporank.features.registry import canonical
 from toporank.files.atomic import sha256
 from toporank.inputs.confidence import side_files as confidence_files
+from toporank.layout import repository
 from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.selection import CHECKPOINT_OF
 from toporank.scorer.scorer import files_of
@@ -377,6 +378,8 @@ class Jobs:
         """Checkpoint a fine-tune run starts from."""
         runs = self.config.finetune_runs()
         phase, _ = runs[wildcards.run]
+        if phase.parent_file is not None:
+            return str(locate(phase.parent_file, repository()))
         if phase.parent == "sweep":
             return layout.SWEEP_CHECKPOINT
         (parent,) = [
