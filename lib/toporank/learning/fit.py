@@ -108,6 +108,8 @@ def fit(
         Where the first epoch gives no finite numbers.
     """
     seed_everything(run.seed, threads)
+    if run.parent:
+        graphs = graphs.with_columns(read_description(run.parent))
     store = GraphStore.of(graphs)
     _check_batches(run, store)
     module = _module(run, store, training_set)

@@ -156,11 +156,12 @@ def by_config(table: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 def verdict(table: pd.DataFrame) -> str:
     """Return what fine-tuning brought, in one sentence; empty without a fine-tune."""
-    finetunes = table[table["parent"] != ""]
+    # others start from a checkpoint that is no run of this study
+    finetunes = table[table["parent"].isin(table["run"])]
     if finetunes.empty:
         return ""
     best = table.iloc[0]
-    if best["parent"]:
+    if best["run"] in [*finetunes["run"]]:
         return f"fine-tune {best['run']} beats its parent {best['parent']} and is final"
     better = finetunes[finetunes["beats_parent"]]
     if better.empty:

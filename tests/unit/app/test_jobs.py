@@ -114,6 +114,9 @@ def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_ru
         rules.parent(wildcards(run="phase2_seed6"))
         == "results/finetune/phase1_seed5/best_selection.ckpt"
     )
+    any_file = {"name": "p", "seeds": [1], "parent": "elsewhere/best_loss.ckpt"}
+    fine_tuning = Jobs(load_config({"training": {"finetune": {"phases": [any_file]}}}))
+    assert fine_tuning.parent(wildcards(run="p_seed1")) == any_file["parent"]
     study = {
         **STUDY,
         "training": {**STUDY["training"], "selection": {"rule": "val_loss"}},
