@@ -135,6 +135,7 @@ def run_decoy(
     key = _key_of_row(member, choices, store)
     stored = made.scope.lookup(key)
     if stored is not None:
+        log.info("%s/%s: all stages from the reuse store", *member.key)
         return row._replace(**stored.facts)
     made.read_file()
     row = _through_all_stages(row, made)
@@ -163,10 +164,13 @@ def _key_of_row(
 
 def _through_all_stages(row: LedgerRow, made: DecoyArtefacts) -> LedgerRow:
     """The row of a decoy after all stages, or the one where it fails."""
+    times: list[str] = []
     try:
         for stage in layout.STAGES:
             row = row._replace(stage=stage)
+            begin = time.perf_counter()
             entry = made.finish(stage)
+            times.append(f"{stage} {time.perf_counter() - begin:.3f} s")
             reason = "; ".join(
                 filter(None, [row.reason, *entry.facts.get("notes", ())])
             )
@@ -182,6 +186,8 @@ def _through_all_stages(row: LedgerRow, made: DecoyArtefacts) -> LedgerRow:
         notes = [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]
         facts = _facts(error.facts) if isinstance(error, TopoRankError) else {}
         return row._replace(status=status, reason="; ".join([reason, *notes]), **facts)
+    finally:
+        log.info("%s/%s: %s", row.target, row.decoy, ", ".join(times))
 
 
 def _facts(of_artefact: dict[str, Any]) -> dict[str, Any]:
