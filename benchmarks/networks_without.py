@@ -20,7 +20,8 @@ import yaml
 
 from toporank import layout
 from toporank.app.config import Config
-from toporank.learning.hyperparameters import Hardware, Hyperparameters
+from toporank.learning.hardware import Hardware
+from toporank.learning.hyperparameters import Hyperparameters
 from toporank.learning.run import Run
 from toporank.learning.train import TrainingGraphs, train_run
 

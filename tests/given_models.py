@@ -30,7 +30,9 @@ class Given(NamedTuple):
 
 def look_at(given: Path, out: Path, partners: str | None = None) -> Given:
     """What the command sees in a folder, archive or file."""
-    folder, of_archives = folder_to_score(given, lambda: lock_folder(out).resolve() / INPUT)
+    folder, of_archives = folder_to_score(
+        given, lambda: lock_folder(out).resolve() / INPUT
+    )
     name = name_of(given)
     config = load_config(
         settings_of(

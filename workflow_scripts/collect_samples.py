@@ -12,5 +12,7 @@ with opened(snakemake) as job:
     for folder in job.input:
         rows += read_rows(Path(folder, POSES))
     write_rows(Path(job.output.poses), rows)
-    write_rows(Path(job.output.labels), [row for row in rows if row.Status == Status.OK])
+    write_rows(
+        Path(job.output.labels), [row for row in rows if row.Status == Status.OK]
+    )
     job.tell(*describe(rows, job.output.labels, job.output.poses))

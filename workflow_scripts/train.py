@@ -13,9 +13,7 @@ with opened(snakemake) as job:
     parent = job.input.get("parent")
     fold = job.wildcards.get("fold")
     validation = job.input.get("validation")
-    run = Run.parse(
-        job.wildcards.run, job.params.run, Path(parent) if parent else None
-    )
+    run = Run.parse(job.wildcards.run, job.params.run, Path(parent) if parent else None)
     source = TrainingGraphs(
         packs=list(map(Path, job.input.packs)),
         validation=list(map(Path, validation)) if validation else None,

@@ -10,4 +10,6 @@ from toporank.building.native_labels import read_labelled
 with opened(snakemake) as job:
     rows = read_labelled(job.dataset, read_current(job.dataset).of_all)
     write_tables(rows, Path(job.output.table), Path(job.output.interfaces))
-    job.tell(*(f"{job.dataset}, labels from natives: {line}" for line in describe(rows)))
+    job.tell(
+        *(f"{job.dataset}, labels from natives: {line}" for line in describe(rows))
+    )

@@ -2,6 +2,7 @@
 
 score FOLDER         the decoys of a folder, scored and ranked
 train, label         a scorer of your own, and labels from natives
+runs                 finished training runs
 compare A B          two scored folders, target by target
 figure ANSWER        pictures for slides, of what `score` wrote
 doctor               checks the installation
@@ -23,6 +24,7 @@ from toporank.app.commands import (
     config_reference,
     doctor,
     figure,
+    runs,
     score,
     train_and_label,
 )
@@ -48,6 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     running = running_arguments()
     score.add(commands, running)
     train_and_label.add(commands, running)
+    runs.add(commands)
     compare.add(commands)
     figure.add(commands)
     doctor.add(commands)

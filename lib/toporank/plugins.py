@@ -1,4 +1,7 @@
-"""Plug-ins: feature modules that installed packages add by entry point."""
+"""Plug-ins: feature modules and networks that installed packages add by entry point.
+
+Only what is used is imported: names of networks are known without torch.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,32 @@ from typing import Any
 
 from toporank.errors import ConfigError
 
-FEATURES = "toporank.features"
-"""Group of entry points: modules that register feature modules."""
+FEATURES, NETWORKS = "toporank.features", "toporank.networks"
+"""Groups of entry points: modules that register feature modules, and classes of networks."""
 
 
 @functools.cache
-def plugins() -> tuple[EntryPoint, ...]:
-    """The entry points of all plug-ins."""
-    points = metadata.entry_points(group=FEATURES)
+def plugins(group: str = FEATURES) -> tuple[EntryPoint, ...]:
+    """The entry points of all plug-ins of a group."""
+    points = metadata.entry_points(group=group)
     return tuple(sorted(points, key=lambda point: (point.name, point.value)))
+
+
+def networks() -> dict[str, EntryPoint]:
+    """The networks of plug-ins by name.
+
+    Raises ConfigError when two have the same.
+    """
+    by_name: dict[str, EntryPoint] = {}
+    for point in plugins(NETWORKS):
+        if point.name in by_name:
+            both = f"{by_name[point.name].dist.name} and {point.dist.name}"
+            raise ConfigError(
+                f"two packages have a network {point.name!r}: {both}",
+                remedy="uninstall one",
+            )
+        by_name[point.name] = point
+    return by_name
 
 
 def load(point: EntryPoint) -> Any:
@@ -38,11 +58,11 @@ def load(point: EntryPoint) -> Any:
 
 
 def package_of(module: str) -> str:
-    """The installed package with an entry point in the same top-level Python package.
+    """The installed plug-in whose top-level Python package a module is in.
 
     The text is empty where there is no such package.
     """
-    for point in plugins():
+    for point in (*plugins(), *plugins(NETWORKS)):
         if _top(point.module) == _top(module):
             return point.dist.name
     return ""
@@ -66,7 +86,7 @@ def sources(module: str) -> tuple[str, ...]:
 
 def packages() -> list[str]:
     """Names of the installed packages with plug-ins."""
-    return sorted({point.dist.name for point in plugins()})
+    return sorted({point.dist.name for point in (*plugins(), *plugins(NETWORKS))})
 
 
 def _top(module: str) -> str:

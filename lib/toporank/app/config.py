@@ -18,7 +18,6 @@ from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, FeatureChoice, resolve
 from toporank.inputs.confidence.table import AUTO, PlddtChoice
-from toporank.learning.checked_settings import freezing_faults, trainer_faults
 from toporank.learning.hyperparameters import Phase, SweepConfig, Training
 from toporank.settings import (
     Name,
@@ -45,8 +44,6 @@ def _partners(value: Any) -> Any:
 RESERVED = {"training", "finetune", "final", "scorer", "scores", "evaluation"}
 RESERVED |= {"cross_validation", "sampling"}
 """Names that no data set can have: folders in `results/`."""
-OF_RUNS = {"max_epochs": "max_epochs", "accumulate_grad_batches": "accumulate"}
-"""Entries of Lightning's `Trainer` that each run has as a key of its own."""
 PartnersSetting = Annotated[str | None, BeforeValidator(_partners)]
 Targets = Literal["sequence", "folder"] | None
 RankBy = Literal["complex", "min_interface", "mean_interface"]
@@ -317,36 +314,6 @@ class Config(Section):
             raise ValueError(
                 f"{where}: no configuration {config!r}; there is {', '.join(names)}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _trainer_takes_its_entries(self) -> Config:
-        faults = trainer_faults(self.training.trainer)
-        for entry, key in OF_RUNS.items():
-            if entry in self.training.trainer:
-                runs = {**self.sweep_runs(), **self.finetune_runs()}
-                given = {str(getattr(run, key)) for run, _ in runs.values()}
-                faults.append(
-                    f"{entry}: {self.training.trainer[entry]} here, and {key} of the runs is "
-                    f"{' or '.join(sorted(given))} (leave it out here, and set {key} in "
-                    "training.sweep and training.finetune)"
-                )
-        if faults:
-            raise ValueError("\n  ".join(f"training.trainer.{line}" for line in faults))
-        return self
-
-    @model_validator(mode="after")
-    def _frozen_parts_exist(self) -> Config:
-        """The parent of a phase may be any configuration of the sweep: that which is best."""
-        faults = []
-        for phase in self.training.finetune.phases:
-            for entry in self.training.sweep.configs:
-                of_entry = freezing_faults(phase.freeze, entry.layers, entry.local)
-                where = f"training.finetune, phase {phase.name!r}, freeze"
-                of = f"configuration {entry.name!r}"
-                faults += [f"{where}: {fault}, {of}" for fault in of_entry]
-        if faults:
-            raise ValueError("\n  ".join(faults))
         return self
 
     @model_validator(mode="after")

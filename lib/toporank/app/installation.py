@@ -30,6 +30,7 @@ from toporank.learning.network import by_destination
 from toporank.learning.weights import build_network
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
+from toporank.workers import n_cores
 
 LIBRARY = Path(__file__).parents[1]
 DECOY = repository() / "resources/example/decoys/1PPE/near1.pdb.gz"
@@ -100,3 +101,27 @@ def _train_and_predict(batch: GraphBatch) -> None:
     torch.nn.functional.mse_loss(network(batch), batch.y).backward()
     with torch.inference_mode():
         network.eval()(batch)
+
+
+FIRST_WITH_TF32 = (8, 0)
+"""Compute capability of the first GPUs that round factors to 10 bits."""
+
+
+def accelerators() -> list[str]:
+    """Return what networks can be trained on here, a line each: name, memory, number formats."""
+    lines = [f"CPU: {n_cores()} cores; 32, bf16-mixed"]
+    for number in range(torch.cuda.device_count()):
+        gpu = torch.cuda.get_device_properties(number)
+        with torch.cuda.device(number):
+            has_bf16 = torch.cuda.is_bf16_supported(including_emulation=False)
+        formats = ["32", "16-mixed"]
+        if has_bf16:
+            formats.append("bf16-mixed")
+        if (gpu.major, gpu.minor) >= FIRST_WITH_TF32:
+            formats.append("tf32")
+        memory = gpu.total_memory / 2**30
+        what = f"GPU {number}: {gpu.name}, {memory:.0f} GiB; {', '.join(formats)}"
+        lines.append(f"{what} (training.trainer: {{accelerator: gpu}})")
+    if torch.backends.mps.is_available():
+        lines.append("GPU of a Mac (training.trainer: {accelerator: mps})")
+    return lines

@@ -172,7 +172,7 @@ def graphs_to_pack(
     )
 
 
-def pack_graphs(  # noqa: PLR0913 -- what a job is given
+def pack_graphs(
     dataset: str,
     table: Path,
     pack: Path,

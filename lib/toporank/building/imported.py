@@ -17,6 +17,7 @@ from toporank.building.coverage import SAME_LABEL, WITHOUT_FILE, CoverageRow
 from toporank.building.packing import Member
 from toporank.comparing.homology.chain_tables import UNKNOWN, ChainRow
 from toporank.errors import ConfigError, printable
+from toporank.features.registry import DEFAULT_MODULES
 from toporank.files.graph_file import Graph
 from toporank.inputs.graph_files import GraphFile
 from toporank.inputs.labels import Label, mismatch, of_decoys
@@ -208,11 +209,17 @@ def _notes(
     differing : labels of the table and of files that contradict each other.
     """
     notes = []
-    if not all(file.names_features for file in files):
+    silent = [file for file in files if file.unnamed]
+    if silent:
+        stages = {", ".join(DEFAULT_MODULES): "the graphs"}
+        unnamed = ", ".join(silent[0].unnamed)
+        which = (
+            "the files do" if len(silent) == len(files) else f"{len(silent)} files do"
+        )
         notes.append(
-            "the files do not say which feature modules made the graphs, so TopoRank cannot name "
-            "the features: a scorer that is trained on these graphs can score such graphs alone, "
-            "and no structures"
+            f"{which} not say which feature modules made {stages.get(unnamed, unnamed)}, so "
+            "TopoRank cannot name the features: a scorer that is trained on these graphs can score "
+            "such graphs alone, and no structures"
         )
     notes.append(
         "the graphs have no sequences, so there are no clusters: each target is split alone, "

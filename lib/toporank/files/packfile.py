@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +21,8 @@ from toporank.files.graph_file import Graph
 
 if TYPE_CHECKING:
     import pandas as pd
+
+log = logging.getLogger(__name__)
 
 REPACK = "delete it and run again: the graphs are packed anew"
 BETWEEN = "\t"
@@ -36,6 +40,8 @@ NUMBERS = {
 `edge_y` is not in the file and empty here.
 """
 
+COLUMNS = {"x": "node_columns", "edge_attr": "edge_columns"}
+"""Arrays of features, and where the metadata name their columns."""
 OF_PACK = {"decoys", "sources", "residues", "content", "joined"}
 """Parts of the description that are not metadata of the graphs."""
 NOT_A_PACK = (
@@ -79,6 +85,30 @@ def check_alike(
                 f"graphs differ in {name}: {kind[name]} in {file}, {other[name]} in {other_file}",
                 remedy="build them with one feature configuration",
             )
+
+
+def with_columns(
+    numbers: dict[str, np.ndarray], metadata: dict[str, Any], others: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Numbers and metadata of graphs with the columns of others, in their order.
+
+    Columns that the graphs lack are 0. Nothing changes where columns have no names, or one of the
+    graphs is not among those of the others: no rule says then what it would become.
+
+    Parameters
+    ----------
+    numbers, metadata : of a pack
+    others : `node_columns` and `edge_columns`, as metadata and descriptions of checkpoints have
+    """
+    for tensor, key in COLUMNS.items():
+        names, wanted = metadata.get(key), others.get(key)
+        if not names or not wanted or names == wanted or not {*names} <= {*wanted}:
+            continue
+        values = np.zeros((len(numbers[tensor]), len(wanted)), np.float32)
+        values[:, [wanted.index(name) for name in names]] = numbers[tensor]
+        numbers = {**numbers, tensor: values}
+        metadata = {**metadata, key: wanted}
+    return numbers, metadata
 
 
 # ---- packs ---------------------------------------------------------------------------------------
@@ -168,6 +198,16 @@ class Pack:
             edge_y=numbers["edge_y"][edges] if len(numbers["edge_y"]) else None,
             residues=self.residues[i],
         )
+
+    def with_columns(self, others: Mapping[str, Any]) -> Pack:
+        """The same with the columns of other graphs, as the function `with_columns`."""
+        numbers, metadata = with_columns(self.numbers, self.metadata, others)
+        for key in COLUMNS.values():
+            lacking = {*metadata.get(key, ())} - {*self.metadata.get(key, ())}
+            if lacking:
+                names = ", ".join(sorted(lacking))
+                log.warning("%s: %s are 0, which other graphs have", self.path, names)
+        return replace(self, numbers=numbers, metadata=metadata)
 
     def kind(self) -> dict[str, Any]:
         """What must be equal for packs to be used together."""
@@ -260,6 +300,14 @@ class PackedGraphs:
         )
         return replace(self, **{name: getattr(self, name)[chosen] for name in each})
 
+    def with_columns(self, others: Mapping[str, Any]) -> Self:
+        """The same with the columns of other graphs, as the function `with_columns`."""
+        parts, metadata = [], self.metadata
+        for part in self.parts:
+            numbers, metadata = with_columns(part, self.metadata, others)
+            parts.append(numbers)
+        return replace(self, parts=parts, metadata=metadata)
+
     def graph(self, i: int) -> Graph:
         """Graph i, without local quality."""
         part, place = self.parts[self.part_of[i]], self.place_in_part[i]
@@ -330,6 +378,11 @@ class PackedGraphs:
                 pack.verify()
             decoys += pack.decoys
             residues += pack.residues
+        widest = {}
+        for tensor, key in COLUMNS.items():
+            pack = max(packs, key=lambda pack: pack.numbers[tensor].shape[1])
+            widest[key] = pack.metadata.get(key)
+        packs = [pack.with_columns(widest) for pack in packs]
         first, *others = [pack for pack in packs if len(pack)] or packs[:1]
         for pack in others:
             check_alike(str(first.path), first.kind(), str(pack.path), pack.kind())

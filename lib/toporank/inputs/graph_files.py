@@ -23,7 +23,8 @@ class GraphFile(NamedTuple):
     file_name : that of the file, without endings.
     dockq : its `y`, nan without.
     sha256 : of the file.
-    names_features : whether its metadata says which feature modules of TopoRank made it.
+    unnamed : the stages of which its metadata does not say which feature module of TopoRank made
+        them.
     """
 
     path: Path
@@ -32,7 +33,7 @@ class GraphFile(NamedTuple):
     file_name: str
     dockq: float
     sha256: str
-    names_features: bool
+    unnamed: tuple[str, ...]
 
     @property
     def key(self) -> DecoyKey:

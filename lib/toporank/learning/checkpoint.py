@@ -14,15 +14,17 @@ import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from toporank import plugins
 from toporank.comparing.homology import remembered
 from toporank.errors import CheckpointError
 from toporank.files import described
 from toporank.files.packfile import PackedGraphs
 from toporank.learning import published_checkpoint
+from toporank.learning.shapes import BUILT_IN
 from toporank.settings import LARGEST_NETWORK, faults_of
 
 KEY = described.KEY
@@ -61,7 +63,7 @@ class Shape(_Part):
     attention_dropout: Annotated[float, Field(ge=0, lt=1)]
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     local: bool = False
-    network: Literal["gatv2"] = "gatv2"
+    network: Text = BUILT_IN
 
 
 class FeatureRecord(_Part):
@@ -72,7 +74,7 @@ class FeatureRecord(_Part):
 
 
 class SelectionRecord(_Part):
-    """How the epochs of the run were judged. rule : of older checkpoints; runs no longer have one."""
+    """How the epochs of the run were judged. rule : of older checkpoints alone."""
 
     spearman_weight: float
     rule: Text = ""
@@ -158,6 +160,7 @@ class OwnDescription(Description):
     epoch: Count
     metrics: dict[Text, float]
     selection: SelectionRecord
+    network_package: Text = ""
     training_set: TrainingSet
     parent: Origin | None = None
     provenance: Provenance = Provenance()
@@ -259,6 +262,18 @@ def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
         f"toy: the scorer was trained on {learned} only, so its scores show that everything works "
         "and no more"
     )
+
+
+def check_installed(description: dict[str, Any], path: Path | str) -> None:
+    """Raise CheckpointError when a network is that of a plug-in that is not installed."""
+    network = description["hyperparameters"].get("network", BUILT_IN)
+    if network != BUILT_IN and network not in plugins.networks():
+        package = description.get("network_package", "")
+        raise CheckpointError(
+            f"needs the network {network!r} of a plug-in that is not installed",
+            where=path,
+            remedy=f"install the package {package!r}, if you trust it, wherever jobs run",
+        )
 
 
 def check_fits(

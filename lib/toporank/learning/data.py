@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -149,13 +149,21 @@ class GraphStore(PackedGraphs):
 
 
 def loader(
-    store: GraphStore, order: Ints, batch_size: int, device: int = 0, n_devices: int = 1
+    store: GraphStore,
+    order: Ints,
+    batch_size: int,
+    device: int = 0,
+    n_devices: int = 1,
+    **options: Any,
 ) -> DataLoader:
     """Return batches of graphs in the given order. order : positions in the store.
 
     Each of several devices gets every n-th graph; the first graphs are repeated where they do not
-    divide. The process that trains makes the batches: slicing one takes a few percent of a step.
+    divide. The process that trains makes the batches, since slicing one takes a few percent of a
+    step, unless the options of torch's `DataLoader` say otherwise.
     """
+    if options.get("num_workers"):
+        options["multiprocessing_context"] = "fork"  # others would copy the packs
     positions = order.tolist()
     sampler = None
     if n_devices > 1:  # Lightning would shuffle
@@ -167,6 +175,7 @@ def loader(
         collate_fn=store.batch,
         # otherwise each pass over the data would advance the random numbers of dropout
         generator=torch.Generator(),
+        **options,
     )
 
 

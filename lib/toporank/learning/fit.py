@@ -13,9 +13,15 @@ import numpy as np
 import pandas as pd
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.accelerators import CUDAAccelerator
 from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
 from pytorch_lightning.loggers import CSVLogger
 from pytorch_lightning.plugins.environments import LightningEnvironment
+from pytorch_lightning.profilers import (
+    AdvancedProfiler,
+    PyTorchProfiler,
+    SimpleProfiler,
+)
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from threadpoolctl import threadpool_limits
 
@@ -23,13 +29,21 @@ from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.files.packfile import PackedGraphs
 from toporank.learning.checkpoint import KEY, check_fits, read_description
 from toporank.learning.data import GraphStore, set_statistics
-from toporank.learning.lightning import NotFiniteError, ScorerTraining
+from toporank.learning.hardware import Hardware
+from toporank.learning.lightning import (
+    NotFiniteError,
+    ScorerTraining,
+    validations,
+)
 from toporank.learning.message_passing import with_message_passing
-from toporank.learning.network import DockQNet
+from toporank.learning.network import DockQNet, Network
 from toporank.learning.provenance import provenance
-from toporank.learning.run import CHECKPOINT_OF, N_BEST, Run
+from toporank.learning.run import CHECKPOINT_OF, N_BEST, PROFILE, Run
+from toporank.learning.selection import GPU_MEMORY
+from toporank.learning.shapes import parts_fault
 from toporank.learning.splits import split_indices
 from toporank.learning.weights import build_network, load_weights
+from toporank.plugins import package_of
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +62,11 @@ HARMLESS_WARNINGS = (
     "sync_dist=True",
 )
 """Parts of warnings of Lightning."""
+PROFILERS = {
+    "simple": SimpleProfiler,
+    "advanced": AdvancedProfiler,
+    "pytorch": PyTorchProfiler,
+}
 LOGS = "logs"
 """Folder of the tables that Lightning writes, one each time that a run starts or goes on."""
 
@@ -89,7 +108,10 @@ def fit(
         Where the first epoch gives no finite numbers.
     """
     seed_everything(run.seed, threads)
+    if run.parent:
+        graphs = graphs.with_columns(read_description(run.parent))
     store = GraphStore.of(graphs)
+    _check_batches(run, store)
     module = _module(run, store, training_set)
     for path in folder.glob("*.ckpt"):
         if (
@@ -98,11 +120,15 @@ def fit(
             shutil.rmtree(path)
     last = _last_epoch(folder)
     best = {
-        name: _keeps_best(folder, name, metric)
+        name: _keeps_best(folder, name, metric, run.hardware.validate_every)
         for metric, name in CHECKPOINT_OF.items()
     }
     trainer = _trainer(run, folder, [*best.values()])
-    stopped = ""
+    if isinstance(trainer.accelerator, CUDAAccelerator):
+        torch.set_float32_matmul_precision("high" if run.hardware.tf32 else "highest")
+    stopped = smoke_test(run)
+    if stopped:
+        log.warning(stopped)
     try:
         trainer.fit(module, ckpt_path=last, weights_only=True)
     except NotFiniteError as error:
@@ -114,8 +140,9 @@ def fit(
         for path in folder.glob("*.ckpt"):
             _in_one_file(path)
     if not best["best_loss"].best_k_models:
-        what = stopped or "no epoch was finished"
-        remedy = NOT_FINITE_REMEDY if stopped else "give training.trainer more time"
+        is_finite = stopped == smoke_test(run)
+        what = "no epoch was finished" if is_finite else stopped
+        remedy = "give training.trainer more time" if is_finite else NOT_FINITE_REMEDY
         raise TrainingError(what, where=f"run {run.name}", remedy=remedy)
     ranked = {}
     for name, callback in best.items():
@@ -124,20 +151,32 @@ def fit(
     return ranked, stopped
 
 
+def _check_batches(run: Run, store: GraphStore) -> None:
+    """Raise ConfigError where `drop_last` would leave nothing to learn from."""
+    n_graphs = len(split_indices(store, "train")) // run.hardware.devices
+    if run.hyperparameters.drop_last and n_graphs < run.hyperparameters.batch_size:
+        raise ConfigError(
+            f"the {n_graphs} training graphs of a device are less than a batch",
+            where=f"run {run.name}: drop_last",
+            remedy="leave it out, or lower batch_size",
+        )
+
+
 def _module(
     run: Run, store: GraphStore, training_set: dict[str, Any]
 ) -> ScorerTraining:
-    network = with_message_passing(_network(run, store))
+    network = _network(run, store)
+    if isinstance(network, DockQNet):
+        network = with_message_passing(network)
     freeze(network, run.freeze)
     network.recompute = run.hardware.activation_checkpointing
-    if run.hardware.compile:
-        network.predictions = torch.compile(network.predictions, dynamic=True)
     description = {
         **run.record(),
         "node_width": store.node_width,
         "edge_width": store.edge_width,
         **store.metadata,
         "training_set": training_set,
+        "network_package": package_of(type(network).__module__),
         "provenance": provenance(),
     }
     return ScorerTraining(
@@ -158,7 +197,7 @@ def seed_everything(seed: int, threads: int) -> None:
     threadpool_limits(threads, "blas")
 
 
-def _network(run: Run, store: GraphStore) -> DockQNet:
+def _network(run: Run, store: GraphStore) -> Network:
     """Return a new network that the training graphs scale, or the parent's with its scaling."""
     features = store.metadata.get("features")
     network = build_network(
@@ -180,27 +219,18 @@ def _network(run: Run, store: GraphStore) -> DockQNet:
     return network
 
 
-def freeze(network: DockQNet, parts: tuple[str, ...]) -> None:
+def freeze(network: Network, parts: tuple[str, ...]) -> None:
     """Train nothing of these parts.
 
     Raises ConfigError when one does not exist or nothing is left to train.
     """
-    names = [f"{name}." for name, _ in network.named_parameters()]
-    for part in parts:
-        if not any(name.startswith(f"{part}.") for name in names):
-            first_level = dict.fromkeys(name.partition(".")[0] for name in names)
-            what, remedy = (
-                f"the network has no part {part!r}",
-                f"its parts are {', '.join(first_level)}",
-            )
-            raise ConfigError(what, where="freeze", remedy=remedy)
-        network.get_submodule(part).requires_grad_(False)
-    if not any(weight.requires_grad for weight in network.parameters()):
-        what, remedy = (
-            "every part of the network is frozen",
-            "leave one out, such as head",
-        )
-        raise ConfigError(what, where="freeze", remedy=remedy)
+    names = [name for name, _ in network.named_parameters()]
+    fault = parts_fault(parts, names)
+    if fault:
+        raise ConfigError(fault, where="freeze")
+    for name, weights in network.named_parameters():
+        if name.startswith(tuple(f"{part}." for part in parts)):
+            weights.requires_grad_(False)
 
 
 def _last_epoch(folder: Path) -> Path | None:
@@ -235,11 +265,25 @@ def _in_one_file(path: Path) -> None:
     whole.rename(path)
 
 
-def _keeps_best(folder: Path, name: str, metric: str) -> ModelCheckpoint:
+def smoke_test(run: Run) -> str:
+    """Return what summary.json and leaderboard say of a run of `fast_dev_run`, empty of others."""
+    n_batches = run.hardware.smoke_test
+    if not n_batches:
+        return ""
+    return (
+        f"fast_dev_run: a smoke test of one epoch of {n_batches} "
+        f"batch{'' if n_batches == 1 else 'es'}; everything works, and nothing is learned"
+    )
+
+
+def _keeps_best(
+    folder: Path, name: str, metric: str, every_n_epochs: int
+) -> ModelCheckpoint:
     return ModelCheckpoint(
         folder,
         name + ".epoch{epoch}",
         monitor=metric,
+        every_n_epochs=every_n_epochs,
         save_top_k=N_BEST,
         save_weights_only=True,
         auto_insert_metric_name=False,
@@ -256,7 +300,8 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
     of_last_epoch = ModelCheckpoint(
         folder, "last", save_on_train_epoch_end=True, enable_version_counter=False
     )
-    stopping = EarlyStopping("val_loss", patience=hp.early_stop_patience)
+    patience = validations(hp.early_stop_patience, run)
+    stopping = EarlyStopping("val_loss", patience=patience)
     settings = {
         "logger": CSVLogger(folder, LOGS, flush_logs_every_n_steps=1),
         "callbacks": [stopping, *callbacks, of_last_epoch],
@@ -272,7 +317,7 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
         "plugins": [LightningEnvironment()],  # a cluster's tasks are not Lightning's
     }
     try:
-        return pl.Trainer(**{**settings, **run.hardware.trainer})
+        return pl.Trainer(**{**settings, **_entries(run.hardware, folder)})
     except (
         MisconfigurationException,
         ImportError,
@@ -281,6 +326,21 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
         ValueError,
     ) as error:
         raise _refused(error) from error
+
+
+def _entries(hardware: Hardware, folder: Path) -> dict[str, Any]:
+    """Return what the configuration gives to Lightning."""
+    entries = dict(hardware.trainer)
+    for entry in ("logger", "callbacks", "fast_dev_run"):  # all ours
+        entries.pop(entry, None)
+    if hardware.smoke_test:
+        # Lightning's own would leave no checkpoint
+        limits = ("limit_train_batches", "limit_val_batches")
+        entries.update(dict.fromkeys(limits, hardware.smoke_test), max_epochs=1)
+    if entries.get("profiler") in PROFILERS:
+        profiler = PROFILERS[entries["profiler"]]
+        entries["profiler"] = profiler(dirpath=folder / PROFILE, filename="report")
+    return entries
 
 
 def _refused(error: Exception) -> ConfigError:
@@ -317,4 +377,5 @@ def epoch_table(folder: Path) -> pd.DataFrame:
     rates = [np.float32(rate) for rate in table["learning_rate"]]
     table["learning_rate"] = [float(str(rate)) for rate in rates]
     measured = sorted(name for name in table if name.startswith("val_"))
-    return table[["epoch", "learning_rate", "train_loss", *measured]]
+    of_gpu = [GPU_MEMORY] if GPU_MEMORY in table else []
+    return table[["epoch", "learning_rate", "train_loss", *measured, *of_gpu]]

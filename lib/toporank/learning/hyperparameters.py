@@ -9,35 +9,28 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from toporank.settings import LARGEST_NETWORK, Name, Section, Seed, checked, distinct
+from toporank import plugins
+from toporank.learning import other_keys
+from toporank.learning.hardware import Hardware
+from toporank.learning.shapes import BUILT_IN, missing_parts, shape_of
+from toporank.settings import (
+    LARGEST_NETWORK,
+    Name,
+    Section,
+    Seed,
+    checked,
+    did_you_mean,
+    distinct,
+)
 
-SHAPE_KEYS = ("hidden", "heads", "layers", "readout", "local")
-"""Hyper-parameters that decide which weights a network has."""
 EPOCHS = {"unit": "epochs"}
 """Of a field that counts epochs."""
-ON_ONE_CPU = {"accelerator": "cpu", "devices": 1}
-"""What Lightning's `Trainer` gets unless the configuration says otherwise."""
-
-
-def shape_of(hyperparameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the hyper-parameters that decide on the weights.
-
-    Older checkpoints do not have `local`.
-    """
-    with_local = {"local": False, **hyperparameters}
-    return {key: with_local[key] for key in SHAPE_KEYS}
 
 
 class Schedule(Section):
     """How a network is trained."""
 
-    FORMER: ClassVar[dict[str, str]] = {
-        "gradient_clip": "use training.trainer: {gradient_clip_val: …}",
-        "plateau_factor": "it is 0.2",
-        "ranking_term": "gone: it did not help on docked models, docs/study.md",
-        "ranking_weight": "gone with ranking_term",
-        "decoys_per_target": "gone with ranking_term",
-    }
+    FORMER: ClassVar[dict[str, str]] = other_keys.OF_A_CONFIGURATION
 
     learning_rate: float = Field(
         0.005, gt=0, le=1, description="Initial learning rate of Adam."
@@ -49,6 +42,10 @@ class Schedule(Section):
         json_schema_extra={"unit": "decoys"},
         description="Graphs in one batch of each device.",
     )
+    drop_last: bool = Field(
+        False,
+        description="Leave out the last batch of an epoch where it is smaller than the others.",
+    )
     accumulate: int = Field(
         16,
         ge=1,
@@ -59,7 +56,10 @@ class Schedule(Section):
         6,
         ge=0,
         json_schema_extra=EPOCHS,
-        description="Epochs without a lower `val_loss` before the learning rate falls to a fifth.",
+        description="Epochs without a lower `val_loss` before the learning rate falls.",
+    )
+    plateau_factor: float = Field(
+        0.2, gt=0, lt=1, description="What the learning rate is multiplied by then."
     )
     early_stop_patience: int = Field(
         45,
@@ -103,6 +103,11 @@ class Schedule(Section):
 class Hyperparameters(Schedule):
     """How one network is built and trained."""
 
+    network: str = Field(
+        BUILT_IN,
+        description="Name of the network: the built-in one, or one of a plug-in; see "
+        "docs/extending.md.",
+    )
     hidden: int = Field(
         32,
         ge=1,
@@ -128,6 +133,14 @@ class Hyperparameters(Schedule):
         False,
         description="Whether it predicts the local quality of contacts, too, and scores by it.",
     )
+
+    @field_validator("network")
+    @classmethod
+    def _installed(cls, name: str) -> str:
+        if name != BUILT_IN and name not in plugins.networks():
+            hint = did_you_mean(name, [BUILT_IN, *plugins.networks()])
+            raise ValueError(f"no network of that name is installed, {hint}")
+        return name
 
     @model_validator(mode="before")
     @classmethod
@@ -262,6 +275,9 @@ class Final(Section):
     )
 
 
+CHECKPOINTS = "`*.ckpt` or `*.safetensors`"
+
+
 class Phase(Schedule):
     """One fine-tune phase: its parent's network and weights with a fresh optimiser and schedule."""
 
@@ -271,9 +287,10 @@ class Phase(Schedule):
     }
 
     name: Name = Field(description="Name of the phase.")
-    parent: Name = Field(
+    parent: str = Field(
         "sweep",
-        description="`sweep`, or the name of an earlier phase with a single seed.",
+        description="`sweep`, the name of an earlier phase with a single seed, or the file of any "
+        f"checkpoint: {CHECKPOINTS}.",
     )
     seeds: list[Seed] = Field(
         min_length=1,
@@ -293,6 +310,12 @@ class Phase(Schedule):
         "study. Validation is always that of the study, so that a phase can be compared "
         "with its parent.",
     )
+
+    @property
+    def parent_file(self) -> str | None:
+        """The checkpoint that it starts from, where that is a file."""
+        is_file = self.parent.endswith((".ckpt", ".safetensors"))
+        return self.parent if is_file else None
 
     @model_validator(mode="after")
     def _names(self) -> Phase:
@@ -327,10 +350,10 @@ class Finetune(Section):
         distinct([phase.name for phase in self.phases], "phase name")
         parents = {"sweep"}
         for phase in self.phases:
-            if phase.parent not in parents:
+            if phase.parent not in parents and phase.parent_file is None:
                 wrong = (
                     f"parent {phase.parent!r} is neither `sweep` nor an "
-                    "earlier phase with one seed"
+                    f"earlier phase with one seed nor a checkpoint, {CHECKPOINTS}"
                 )
                 raise ValueError(f"phase {phase.name!r}: {wrong}")
             if len(phase.seeds) == 1:
@@ -338,56 +361,12 @@ class Finetune(Section):
         return self
 
 
-class Hardware(Section):
-    """What networks are trained on. The defaults are the safest, and the quickest on a CPU."""
-
-    trainer: dict[str, Any] = Field(
-        ON_ONE_CPU,
-        description="Entries for Lightning's `Trainer`, as they are: "
-        "accelerator, devices, strategy, "
-        "precision, gradient_clip_val, …; see docs/training.md.",
-    )
-    compile: bool = Field(
-        False,
-        description=(
-            "Compile the network with `torch.compile`: minutes at the beginning, for long "
-            "runs on a GPU."
-        ),
-    )
-    activation_checkpointing: bool = Field(
-        False,
-        description="Recompute layers in the backward pass instead of keeping their results: less "
-        "memory, more time, identical results.",
-    )
-    fused_optimizer: bool = Field(
-        False, description="Run each step of Adam as one fused operation."
-    )
-    offload_optimizer: bool = Field(
-        False,
-        description=(
-            "Keep the state of Adam in the memory of the CPU while a GPU trains; needs torchao."
-        ),
-    )
-
-    @field_validator("trainer")
-    @classmethod
-    def _on_one_cpu_by_default(cls, trainer: dict[str, Any]) -> dict[str, Any]:
-        return {**ON_ONE_CPU, **trainer}
-
-    @property
-    def devices(self) -> int:
-        """Devices of one run; 1 where Lightning chooses."""
-        devices = self.trainer["devices"]
-        if isinstance(devices, list):
-            return len(devices)
-        return devices if isinstance(devices, int) and devices > 0 else 1
-
-
 class Training(Hardware):
     """What is trained on, how, and which result is kept."""
 
     FORMER: ClassVar[dict[str, str]] = {
-        "hardware": "its keys are in training.trainer, under the names of Lightning, or in training"
+        **dict.fromkeys(Schedule.model_fields, other_keys.IN_SWEEP),
+        **other_keys.OF_TRAINING,
     }
 
     datasets: list[Name] = Field(
@@ -444,6 +423,31 @@ class Training(Hardware):
         description="Networks, judge and map in one folder, `results/scorer`.",
     )
     finetune: Finetune = Field(Finetune(), description="Phases after the sweep.")
+
+    @model_validator(mode="after")
+    def _can_be_trained(self) -> Training:
+        every = self.validate_every
+        for entry in (*self.sweep.configs, *self.finetune.phases):
+            if entry.max_epochs < every:
+                raise ValueError(
+                    f"{entry.name}: max_epochs: {entry.max_epochs} is less than "
+                    f"training.trainer: {{check_val_every_n_epoch: {every}}}, so that no epoch "
+                    "would be judged"
+                )
+        for phase in self.finetune.phases:
+            fault = missing_parts(phase.freeze, self._networks_before(phase))
+            if fault:
+                raise ValueError(f"finetune.phases, {phase.name}: freeze: {fault}")
+        return self
+
+    def _networks_before(self, phase: Phase) -> list[dict[str, Any]]:
+        """Shapes that the network of a phase may have; empty where a file decides."""
+        by_name = {earlier.name: earlier for earlier in self.finetune.phases}
+        while phase.parent in by_name:
+            phase = by_name[phase.parent]
+        if phase.parent_file is not None:
+            return []
+        return [shape_of(config.model_dump()) for config in self.sweep.configs]
 
     @property
     def hardware(self) -> Hardware:

@@ -18,8 +18,8 @@ from toporank.files.graph_file import Graph
 from toporank.files.packfile import PackedGraphs
 from toporank.learning import published_checkpoint
 from toporank.learning.checkpoint import is_of_torch, read_description, reading
-from toporank.learning.hyperparameters import shape_of
 from toporank.learning.kernels.loops import AttentionWeights, attended, write_edges
+from toporank.learning.shapes import BUILT_IN, CONTACT, shape_of, shapes_of
 from toporank.metrics import Floats
 
 LEAST_WEIGHT = 1e-20
@@ -27,8 +27,6 @@ LEAST_WEIGHT = 1e-20
 change no digit of a score; but their products are too small for a processor to hold as usual, and
 took half the time of scoring.
 """
-CONTACT = "contact"
-"""The edge column that says whether residues are in contact."""
 LEAST_SHARE = 1e-9
 """Least share of edges in contact, so that a graph without contacts has a mean of 0."""
 
@@ -77,14 +75,13 @@ class Inference:
         self.predicts_local = shape_of(description["hyperparameters"])["local"]
 
     @classmethod
-    def open(cls, path: Path) -> tuple[Inference, dict[str, Any]]:
-        """Return the network and the description of a checkpoint in a safetensors file.
+    def open(cls, path: Path, description: Mapping[str, Any]) -> Inference:
+        """Return the network of a checkpoint in a safetensors file with its description.
 
         Raises
         ------
         CheckpointError : the file is damaged, or its weights do not fit its description
         """
-        description = read_description(path)
         with reading(path):
             saved = _arrays(path)
         try:
@@ -93,7 +90,7 @@ class Inference:
             raise CheckpointError(
                 f"weights do not load: {error}", where=path
             ) from error
-        return cls(weights, description), description
+        return cls(weights, description)
 
     @np.errstate(over="ignore", invalid="ignore")
     def predict(self, graph: Graph) -> Predicted:
@@ -291,7 +288,9 @@ def open_network(path: Path) -> tuple[Predicting, dict[str, Any]]:
     with reading(path):
         of_torch = is_of_torch(path)
     if not of_torch:
-        return Inference.open(path)
+        description = read_description(path)
+        if shape_of(description["hyperparameters"])["network"] == BUILT_IN:
+            return Inference.open(path, description), description
     # takes a second to import, and the networks of a scorer are no files of torch
     from toporank.learning.weights import OfTorch, load_weights
 
@@ -329,56 +328,6 @@ def _joined(graphs: Sequence[Predicted]) -> Predicted:
 
 
 # ---- the weights of a checkpoint -----------------------------------------------------------------
-
-
-def shapes_of(description: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the weights that a description implies, by name."""
-    shape = shape_of(description["hyperparameters"])
-    hidden, heads, readout = shape["hidden"], shape["heads"], shape["readout"]
-    columns = description.get("edge_columns") or ()
-    n_local = 0
-    if shape["local"]:
-        n_local = 2 if CONTACT in columns else 1
-    widths = {"nodes": description["node_width"], "edges": description["edge_width"]}
-    linear = {
-        "embed_nodes": (hidden, widths["nodes"]),
-        "embed_edges": (hidden, widths["edges"]),
-        "pooled_edges": (hidden // 2, hidden),
-        "head.0": (readout, hidden + hidden // 2 + n_local),
-        "head.2": (readout, readout),
-        "head.4": (1, readout),
-    }
-    if shape["local"]:
-        linear["local_head.ends"] = (hidden, 3 * hidden)
-        linear["local_head.out"] = (1, hidden)
-    shapes: dict[str, tuple[int, ...]] = {}
-    for i in range(shape["layers"]):
-        attention = f"layers.{i}.attention"
-        shapes[f"{attention}.att"] = (1, heads, hidden)
-        shapes[f"{attention}.bias"] = (hidden,)
-        shapes[f"{attention}.lin_edge.weight"] = (heads * hidden, hidden)
-        linear[f"{attention}.lin_l"] = linear[f"{attention}.lin_r"] = (
-            heads * hidden,
-            hidden,
-        )
-        linear[f"layers.{i}.edge_update"] = (hidden, 3 * hidden)
-    for name, (rows, n_columns) in linear.items():
-        shapes[f"{name}.weight"] = (rows, n_columns)
-        shapes[f"{name}.bias"] = (rows,)
-    for stage, width in widths.items():
-        if is_scaled(description.get("features"), stage):
-            shapes[f"scale_{stage}.mean"] = shapes[f"scale_{stage}.sd"] = (width,)
-    return shapes
-
-
-def is_scaled(features: Mapping[str, Any] | None, stage: str) -> bool:
-    """Return whether the training set scales the features of a stage, `nodes` or `edges`.
-
-    features : records of the modules; None for graphs of another pipeline. These are scaled, too.
-    """
-    if features is None:
-        return True
-    return (features.get(stage) or {}).get("scaling") == "training_set"
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:

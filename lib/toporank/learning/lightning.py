@@ -6,6 +6,7 @@ It has the loss, what is measured on the validation decoys, the optimiser and ch
 from __future__ import annotations
 
 import logging
+import math
 import time
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import Tensor
+from torch._dynamo.exc import TorchDynamoException
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
@@ -24,15 +26,19 @@ from toporank.learning.data import (
     epoch_order,
     loader,
 )
-from toporank.learning.network import DockQNet, by_destination
+from toporank.learning.hardware import LOADING
+from toporank.learning.network import Network, by_destination
 from toporank.learning.run import Run
+from toporank.learning.selection import GPU_MEMORY
 from toporank.learning.splits import split_indices
 from toporank.metrics import validation_scores
 
 log = logging.getLogger(__name__)
 
-PLATEAU_FACTOR = 0.2
-"""The learning rate is multiplied by this when `val_loss` stops falling."""
+
+def validations(epochs: int, run: Run) -> int:
+    """Return how many validations there are in so many epochs, at least one."""
+    return max(1, math.ceil(epochs / run.hardware.validate_every))
 
 
 class NotFiniteError(Exception):
@@ -52,7 +58,7 @@ class ScorerTraining(pl.LightningModule):
 
     Parameters
     ----------
-    network : DockQNet
+    network : Network
         What is trained.
     run : Run
         Its hyper-parameters, seed and hardware.
@@ -66,7 +72,7 @@ class ScorerTraining(pl.LightningModule):
 
     def __init__(
         self,
-        network: DockQNet,
+        network: Network,
         run: Run,
         store: GraphStore,
         description: dict[str, Any],
@@ -87,6 +93,7 @@ class ScorerTraining(pl.LightningModule):
         self._validated: list[Tensor] = []
         self.started = 0.0
         self.first_epoch = 0
+        self.last_validated = -1
 
     # ---- data ----
 
@@ -95,15 +102,23 @@ class ScorerTraining(pl.LightningModule):
         order = epoch_order(
             self.training_graphs, self.levels, self.run.seed, self.current_epoch
         )
-        return self._loader(order, self.hp.batch_size)
+        return self._loader(order, self.hp.batch_size, drop_last=self.hp.drop_last)
 
     def val_dataloader(self) -> DataLoader:
         """Return the batches that judge an epoch, always the same."""
         return self._loader(self.validation_graphs, 4 * self.hp.batch_size)
 
-    def _loader(self, order: np.ndarray, batch_size: int) -> DataLoader:
+    def _loader(
+        self, order: np.ndarray, batch_size: int, *, drop_last: bool = False
+    ) -> DataLoader:
         return loader(
-            self.store, order, batch_size, self.global_rank, self.trainer.world_size
+            self.store,
+            order,
+            batch_size,
+            self.global_rank,
+            self.trainer.world_size,
+            drop_last=drop_last,
+            **self.run.hardware.model_dump(include=set(LOADING)),
         )
 
     # ---- training ----
@@ -111,9 +126,36 @@ class ScorerTraining(pl.LightningModule):
     def on_train_start(self) -> None:
         """Train no further epoch where a run was killed after its last one."""
         self.started, self.first_epoch = time.monotonic(), self.current_epoch
+        if self.run.hardware.compile:
+            self._compile(self.run.hardware.compile)
         stopping = self.trainer.early_stopping_callback
         if stopping is not None and stopping.wait_count >= stopping.patience:
             self.trainer.should_stop = True
+
+    def _compile(self, mode: bool | str) -> None:
+        """Put compiled code in the place of the network's, where it can be compiled.
+
+        A batch goes through it, forward and backward, before training begins: the backward pass is
+        compiled late, and nothing could be done about an error then.
+        """
+        eager = self.network.predictions
+        compiled = torch.compile(
+            eager, dynamic=True, mode=None if mode is True else mode
+        )
+        self.network.predictions = compiled
+        if self.trainer.world_size > 1:
+            return  # a part of the weights may be elsewhere, until all go forward
+        graphs = self.training_graphs[: self.hp.batch_size].tolist()
+        batch = self.transfer_batch_to_device(self.store.batch(graphs), self.device, 0)
+        try:
+            with self.trainer.precision_plugin.train_step_context():
+                loss = dockq_loss("mse", compiled(by_destination(batch)).score, batch.y)
+            loss.backward()
+        except (TorchDynamoException, RuntimeError) as error:
+            self.network.predictions = eager
+            reason = str(error).strip().partition("\n")[0]
+            log.warning("torch.compile failed, so training goes on without: %s", reason)
+        self.zero_grad(set_to_none=True)
 
     def on_train_epoch_start(self) -> None:
         """Seed dropout by seed and epoch alone: a resumed run continues as it would have."""
@@ -154,12 +196,19 @@ class ScorerTraining(pl.LightningModule):
             optimizer.state = {}
         else:
             optimizer = torch.optim.Adam(weights, **options)
+        epochs_to_fall = self.hp.plateau_patience + 1
         plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
-            optimizer, factor=PLATEAU_FACTOR, patience=self.hp.plateau_patience
+            optimizer,
+            factor=self.hp.plateau_factor,
+            patience=validations(epochs_to_fall, self.run) - 1,
         )
         return {
             "optimizer": optimizer,
-            "lr_scheduler": {"scheduler": plateau, "monitor": "val_loss"},
+            "lr_scheduler": {
+                "scheduler": plateau,
+                "monitor": "val_loss",
+                "frequency": self.run.hardware.validate_every,
+            },
         }
 
     def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
@@ -170,7 +219,10 @@ class ScorerTraining(pl.LightningModule):
 
     def on_train_epoch_end(self) -> None:
         """Lower the learning rate if `val_loss` stopped falling."""
-        self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
+        if self.last_validated == self.current_epoch:
+            self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
+        else:
+            self.log_dict(self._of_training())
 
     # ---- validation ----
 
@@ -181,6 +233,10 @@ class ScorerTraining(pl.LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         """Measure the loss and how well decoys are ranked, over the whole validation set."""
+        if self.trainer.sanity_checking:
+            self._validated.clear()
+            return
+        self.last_validated = self.current_epoch
         rows = self.all_gather(torch.cat(self._validated)).reshape(-1, 3).cpu()
         self._validated.clear()
         # decoys are repeated so that each device has as many
@@ -196,10 +252,8 @@ class ScorerTraining(pl.LightningModule):
         loss = F.mse_loss(predicted.float(), dockq.float())
         spearman = scores["spearman_pooled"]
         has_spearman = not np.isnan(spearman)  # constant predictions have none
-        train_loss, sizes = self.all_gather(torch.stack(self._losses)).reshape(-1, 2).T
         values = {
-            "learning_rate": self.optimizers().param_groups[0]["lr"],
-            "train_loss": (train_loss * sizes).sum() / sizes.sum(),
+            **self._of_training(),
             "val_loss": loss,
             "val_spearman": spearman,
             "val_pearson": scores["pearson_pooled"],
@@ -210,8 +264,20 @@ class ScorerTraining(pl.LightningModule):
             - self.run.selection.spearman_weight * (spearman if has_spearman else 0.0),
         }
         self.log_dict(values)
-        if not self.trainer.sanity_checking:
-            log.info(self._progress(values))
+        log.info(self._progress(values))
+
+    def _of_training(self) -> dict[str, Any]:
+        """What an epoch measures of training."""
+        losses = self.all_gather(torch.stack(self._losses)).reshape(-1, 2)
+        train_loss, sizes = losses.T
+        values = {
+            "learning_rate": self.optimizers().param_groups[0]["lr"],
+            "train_loss": (train_loss * sizes).sum() / sizes.sum(),
+        }
+        if self.device.type == "cuda":
+            most = torch.cuda.max_memory_allocated(self.device)
+            values[GPU_MEMORY] = most / 2**20
+        return values
 
     def _progress(self, values: dict[str, Any]) -> str:
         """Return a line about an epoch.
@@ -234,8 +300,9 @@ class ScorerTraining(pl.LightningModule):
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Write the description into a checkpoint."""
         metrics = {}
+        is_validated = self.last_validated == self.current_epoch
         for name, value in self.trainer.callback_metrics.items():
-            if name.startswith("val_"):
+            if is_validated and name.startswith("val_"):
                 metrics[name] = float(value)
         description = {
             **self.description,

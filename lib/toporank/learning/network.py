@@ -156,7 +156,32 @@ class Architecture(NamedTuple):
     local: bool = False
 
 
-class DockQNet(nn.Module):
+class Network(nn.Module):
+    """What is trained to predict DockQ of graphs; plug-ins derive theirs from it.
+
+    A network is made with the arguments of `DockQNet`. It scales nodes and edges first, which does
+    nothing unless the training set scales them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        # layers are computed again in the backward pass
+        self.recompute = False
+        self.scale_nodes: nn.Module = nn.Identity()
+        self.scale_edges: nn.Module = nn.Identity()
+        # of one that predicts local quality
+        self.local_head: nn.Module | None = None
+
+    def predictions(self, batch: GraphBatch) -> NetworkOutput:
+        """Return DockQ and, if the network predicts it, local quality."""
+        raise NotImplementedError
+
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """Return the predicted DockQ of each graph: (B,), between 0 and 1."""
+        return self.predictions(batch).score
+
+
+class DockQNet(Network):
     """Predicts DockQ of interface graphs (Han et al. 2025).
 
     Parameters
@@ -184,10 +209,6 @@ class DockQNet(nn.Module):
     ):
         hidden, readout = architecture.hidden, architecture.readout
         super().__init__()
-        # of layers in the backward pass, instead of keeping their results
-        self.recompute = False
-        self.scale_nodes: nn.Module = nn.Identity()
-        self.scale_edges: nn.Module = nn.Identity()
         self.dropout = architecture.dropout
         self.contact = contact
         self.embed_nodes = nn.Linear(node_width, hidden)
@@ -209,11 +230,8 @@ class DockQNet(nn.Module):
             nn.ReLU(),
             nn.Linear(readout, 1),
         )
-        self.local_head = LocalHead(hidden) if architecture.local else None
-
-    def forward(self, batch: GraphBatch) -> Tensor:
-        """Return the predicted DockQ of each graph: (B,), between 0 and 1."""
-        return self.predictions(batch).score
+        if architecture.local:
+            self.local_head = LocalHead(hidden)
 
     def predictions(self, batch: GraphBatch) -> NetworkOutput:
         """Return DockQ and, if the network predicts it, local quality."""

@@ -13,6 +13,7 @@ from typing import Any
 import toporank
 from toporank import plugins
 from toporank.code import code_of
+from toporank.learning.shapes import BUILT_IN
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
 TRAINING_PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "numba", "numpy")
@@ -53,8 +54,14 @@ def git_state() -> str:
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
 
 
-def training_code() -> str:
-    """Return a digest of the code that decides a training run, and of the packages it uses."""
+def training_code(network: str = BUILT_IN) -> str:
+    """Return a digest of the code that decides a training run, and of the packages it uses.
+
+    Of a network of a plug-in, all Python files of its package count.
+    """
     packages = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    text = f"{code_of('learning', 'metrics.py')} {packages}"
+    theirs = ()
+    if network != BUILT_IN:
+        theirs = plugins.sources(plugins.networks()[network].module)
+    text = f"{code_of('learning', 'metrics.py', *theirs)} {packages}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

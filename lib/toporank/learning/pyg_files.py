@@ -175,7 +175,7 @@ def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
             file_name=file_name,
             dockq=graph.y,
             sha256=sha256(path),
-            names_features="features" in graph.metadata,
+            unnamed=_unnamed_stages(saved.get("metadata")),
         )
         files.append(graph_file)
     return files
@@ -299,13 +299,10 @@ def _metadata(metadata: Any, node_width: int, edge_width: int) -> dict[str, Any]
     """Return what a pack keeps of the metadata of a graph: what TopoRank understands of it."""
     metadata = metadata if isinstance(metadata, dict) else {}
     understood: dict[str, Any] = {}
-    features = metadata.get("features")
-    if isinstance(features, dict):
-        records = {stage: features.get(stage) for stage in DEFAULT_MODULES}
-        if all(_is_record(record) for record in records.values()):
-            version = metadata.get("format")
-            understood["features"] = records
-            understood["format"] = version if isinstance(version, int) else None
+    if not _unnamed_stages(metadata):
+        features, version = metadata["features"], metadata.get("format")
+        understood["features"] = {stage: features[stage] for stage in DEFAULT_MODULES}
+        understood["format"] = version if isinstance(version, int) else None
     for name, width in (("node_columns", node_width), ("edge_columns", edge_width)):
         columns = metadata.get(name)
         is_complete = isinstance(columns, list) and len(columns) == width
@@ -314,8 +311,16 @@ def _metadata(metadata: Any, node_width: int, edge_width: int) -> dict[str, Any]
     return understood
 
 
-def _is_record(record: Any) -> bool:
-    return isinstance(record, dict) and isinstance(record.get("module"), str)
+def _unnamed_stages(metadata: Any) -> tuple[str, ...]:
+    """Return the stages whose feature module the metadata of a file do not name."""
+    features = metadata.get("features") if isinstance(metadata, dict) else None
+    features = features if isinstance(features, dict) else {}
+    unnamed = []
+    for stage in DEFAULT_MODULES:
+        record = features.get(stage)
+        if not isinstance(record, dict) or not isinstance(record.get("module"), str):
+            unnamed.append(stage)
+    return tuple(unnamed)
 
 
 def _without_folder_and_ending(name: str) -> str:

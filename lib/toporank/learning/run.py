@@ -8,12 +8,9 @@ from typing import Any
 
 from toporank.errors import ConfigError
 from toporank.learning.checkpoint import read_description
-from toporank.learning.hyperparameters import (
-    Hardware,
-    Hyperparameters,
-    Selection,
-    shape_of,
-)
+from toporank.learning.hardware import Hardware
+from toporank.learning.hyperparameters import Hyperparameters, Selection
+from toporank.learning.shapes import shape_of
 
 CHECKPOINT_OF = {
     "val_loss": "best_loss",
@@ -23,6 +20,8 @@ CHECKPOINT_OF = {
 """For each selection rule the checkpoint that is a run's best under it. For every rule, lower is
 better.
 """
+PROFILE = "profile"
+"""Folder of a run with the report of Lightning's profiler, where there is one."""
 N_BEST = 3
 """Epochs kept under each rule: best, second and third."""
 
@@ -75,7 +74,11 @@ class Run:
         parent = None
         if self.parent:
             description = read_description(self.parent)
-            parent = {"run": description["run"], "epoch": description["epoch"]}
+            # a checkpoint of TopoQA has neither
+            parent = {
+                "run": description.get("run", self.parent.name),
+                "epoch": description.get("epoch", 0),
+            }
         return {
             "run": self.name,
             "seed": self.seed,

@@ -33,6 +33,8 @@ SIGN_OF_REGRET = {
     "val_spearman_per_target": -1,
 }
 """Metrics whose regret is shown; -1 where higher is better."""
+GPU_MEMORY = "gpu_memory_mb"
+"""Most memory of a GPU that the tensors of a run had, MiB; a column where there is one."""
 TEXT_COLUMNS = ["run", "config", "parent", "stopped", "folder"]
 
 
@@ -88,6 +90,8 @@ def _row(path: Path) -> dict[str, Any]:
     for checkpoint in CHECKPOINT_OF.values():
         for name in ("epoch", *METRICS):
             row[f"{checkpoint}.{name}"] = summary[checkpoint][name]
+    if GPU_MEMORY in summary:
+        row[GPU_MEMORY] = summary[GPU_MEMORY]
     return row
 
 
@@ -152,11 +156,12 @@ def by_config(table: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 def verdict(table: pd.DataFrame) -> str:
     """Return what fine-tuning brought, in one sentence; empty without a fine-tune."""
-    finetunes = table[table["parent"] != ""]
+    # others start from a checkpoint that is no run of this study
+    finetunes = table[table["parent"].isin(table["run"])]
     if finetunes.empty:
         return ""
     best = table.iloc[0]
-    if best["parent"]:
+    if best["run"] in [*finetunes["run"]]:
         return f"fine-tune {best['run']} beats its parent {best['parent']} and is final"
     better = finetunes[finetunes["beats_parent"]]
     if better.empty:

@@ -31,8 +31,9 @@ from toporank.files.atomic import link_or_copy, sha256, write_text
 from toporank.files.packfile import PackedGraphs
 from toporank.layout import RUN_FILES, RUNNERS_UP
 from toporank.learning.checkpoint import MOST_KNOWN, read_description
+from toporank.learning.hardware import LOADING
 from toporank.learning.provenance import training_code
-from toporank.learning.run import N_BEST, Run
+from toporank.learning.run import N_BEST, PROFILE, Run
 from toporank.learning.splits import (
     SPLITS,
     check_trainable,
@@ -120,6 +121,7 @@ def _publish(folder: Path, output: Path) -> None:
     shutil.rmtree(output / RUNNERS_UP, ignore_errors=True)
     (output / RUNNERS_UP).mkdir(parents=True)
     for name in json.loads((folder / CHECKSUMS).read_text()):
+        (output / name).parent.mkdir(exist_ok=True)
         link_or_copy(folder / name, output / name)
 
 
@@ -197,9 +199,10 @@ def _key(run: Run, training_set: dict[str, Any]) -> str:
     parent = sha256(run.parent) if run.parent else None
     identity = {
         **run.record(),
+        "hardware": run.hardware.model_dump(exclude=set(LOADING)),
         "parent_sha256": parent,
         "training_set": training_set,
-        "code": training_code(),
+        "code": training_code(run.hyperparameters.network),
     }
     return hashlib.sha256(canonical(identity).encode()).hexdigest()
 
@@ -227,6 +230,7 @@ def _is_finished(folder: Path) -> bool:
 def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -> None:
     """Write checkpoints, config, summary and, last, the checksums that finish the run."""
     from toporank.learning.fit import LOGS, epoch_table
+    from toporank.learning.selection import GPU_MEMORY
 
     epochs = epoch_table(folder)
     write_text(folder / "metrics.csv", epochs.to_csv(index=False))
@@ -237,7 +241,11 @@ def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -
         "stopped": stopped,
         "parent": run.record()["parent"],
     }
+    if GPU_MEMORY in epochs:
+        summary[GPU_MEMORY] = float(epochs[GPU_MEMORY].max())
     files = list(RUN_FILES)
+    reports = sorted(folder.glob(f"{PROFILE}/*"))
+    files += [str(path.relative_to(folder)) for path in reports]
     for rule, checkpoints in best.items():
         runners_up = [
             f"{RUNNERS_UP}/{rule}_{place}.ckpt" for place in range(2, N_BEST + 1)
@@ -248,7 +256,8 @@ def _finish(run: Run, folder: Path, best: dict[str, list[Path]], stopped: str) -
         files += names[1 : len(checkpoints)]
         description = read_description(folder / names[0])
         summary[rule] = {"epoch": description["epoch"], **description["metrics"]}
-    write_text(folder / "config.yaml", yaml.safe_dump(run.record(), sort_keys=False))
+    record = {**run.record(), "provenance": description["provenance"]}
+    write_text(folder / "config.yaml", yaml.safe_dump(record, sort_keys=False))
     write_text(folder / "summary.json", json.dumps(summary, indent=1))
     write_text(
         folder / CHECKSUMS, json.dumps({name: sha256(folder / name) for name in files})

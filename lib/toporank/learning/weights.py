@@ -11,11 +11,13 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor
 
-from toporank.errors import CheckpointError
+from toporank import plugins
+from toporank.errors import CheckpointError, ConfigError
 from toporank.files.graph_file import Graph
 from toporank.learning import published_checkpoint
 from toporank.learning.checkpoint import (
     KEY,
+    check_installed,
     describe,
     is_of_torch,
     read_description,
@@ -23,17 +25,20 @@ from toporank.learning.checkpoint import (
     reading,
 )
 from toporank.learning.data import GraphBatch, Standardise
-from toporank.learning.hyperparameters import shape_of
 from toporank.learning.inference import (
-    CONTACT,
     Predicted,
     checked,
     edges_in_contact,
-    is_scaled,
     mean_by_node,
+)
+from toporank.learning.network import Architecture, DockQNet, Network
+from toporank.learning.shapes import (
+    BUILT_IN,
+    CONTACT,
+    is_scaled,
+    shape_of,
     shapes_of,
 )
-from toporank.learning.network import Architecture, DockQNet
 
 PREFIX = "network."
 """Of the names of weights in a file of Lightning."""
@@ -45,7 +50,7 @@ def build_network(
     hyperparameters: dict[str, Any],
     features: dict[str, Any] | None,
     edge_columns: Sequence[str] | None = None,
-) -> DockQNet:
+) -> Network:
     """Return a new network.
 
     Parameters
@@ -62,16 +67,29 @@ def build_network(
     Returns
     -------
     network : with weights drawn at random
+
+    Raises
+    ------
+    ConfigError
+        Where a plug-in has no such network.
     """
+    shape = shape_of(hyperparameters)
+    name = shape.pop("network")
     architecture = Architecture(
-        **shape_of(hyperparameters),
+        **shape,
         attention_dropout=hyperparameters.get("attention_dropout", 0.0),
         dropout=hyperparameters.get("dropout", 0.0),
     )
     contact = (
         list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
     )
-    network = DockQNet(node_width, edge_width, architecture, contact)
+    network = network_class(name)(node_width, edge_width, architecture, contact)
+    if architecture.local and network.local_head is None:
+        raise ConfigError(
+            "does not predict local quality",
+            where=f"network {name}",
+            remedy="leave `local` and `local_weight` out",
+        )
     if is_scaled(features, "nodes"):
         network.scale_nodes = Standardise(node_width)
     if is_scaled(features, "edges"):
@@ -79,7 +97,22 @@ def build_network(
     return network
 
 
-def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
+def network_class(name: str) -> type[Network]:
+    """Return the class of a network. Raises ConfigError where its package has none."""
+    if name == BUILT_IN:
+        return DockQNet
+    point = plugins.networks()[name]
+    network = plugins.load(point)
+    if not (isinstance(network, type) and issubclass(network, Network)):
+        raise ConfigError(
+            f"{point.value} is no network",
+            where=f"package {point.dist.name}",
+            remedy="derive it from toporank.learning.network.Network",
+        )
+    return network
+
+
+def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
     """Return the network and the description of a checkpoint, without executing code from it.
 
     The shapes that the description implies are compared with those of the file before any memory is
@@ -111,6 +144,7 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     path = Path(path)
     description = read_description(path)
     hyperparameters = description["hyperparameters"]
+    check_installed(description, path)
     with torch.device("meta"):  # shapes without numbers
         network = build_network(
             description["node_width"],
@@ -119,7 +153,7 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
             description.get("features"),
             description.get("edge_columns"),
         )
-    shapes = shapes_of(description)
+    shapes = _shapes(network, description)
     with reading(path):
         tensors = _saved_tensors(path)
     try:
@@ -135,6 +169,16 @@ def load_weights(path: Path | str) -> tuple[DockQNet, dict[str, Any]]:
     weights = {name: torch.from_numpy(array) for name, array in state.items()}
     network.load_state_dict(weights, assign=True)
     return network.requires_grad_().eval(), description
+
+
+def _shapes(
+    network: Network, description: dict[str, Any]
+) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the weights of a network, by name."""
+    if isinstance(network, DockQNet):
+        return shapes_of(description)
+    weights = network.state_dict().items()
+    return {name: tuple(values.shape) for name, values in weights}
 
 
 def _saved_tensors(path: Path) -> dict[str, Any]:
@@ -193,10 +237,10 @@ class OfTorch:
 
     Parameters
     ----------
-    network : `DockQNet`, or what has its `predictions`
+    network : `Network`, or what has its `predictions`
     """
 
-    def __init__(self, network: DockQNet):
+    def __init__(self, network: Network):
         self.network = network
 
     @torch.inference_mode()

@@ -98,6 +98,7 @@ class Networks:
         """
         store = PackedGraphs.open([pack] if interfaces is None else [pack, interfaces])
         networks = list(self._networks.values())
+        store = store.with_columns(networks[0].description)
         _check_alike(networks, store)
         with one_thread():
             predicted = predict_all([one.network for one in networks], store)

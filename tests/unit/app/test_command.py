@@ -26,12 +26,11 @@ from toporank.__main__ import main
 from toporank.app.commands import doctor, score, train_and_label
 from toporank.app.commands.running import (
     SETTINGS,
-    lock_folder,
     is_dry_run,
+    lock_folder,
     out_folder,
     running_arguments,
     snakemake_arguments,
-    why_it_failed,
 )
 from toporank.app.commands.scoring_input import name_of
 from toporank.app.config import load_config
@@ -174,7 +173,7 @@ def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted
 )
 def test_what_was_not_unpacked_by_us_is_not_removed(tmp_path, make):
     (tmp_path / "to").mkdir()
-    run_snakemake(tmp_path / "to" / "a")
+    make(tmp_path / "to" / "a")
     before = sorted(tmp_path.rglob("*"))
     archive = zipped(tmp_path / "a.zip", {"a.pdb": "one"})
     with pytest.raises(ConfigError, match="not unpacked by this command"):
@@ -219,7 +218,7 @@ def test_a_name_that_leads_elsewhere_or_cannot_be_written_is_refused(
     tmp_path, make, name, says
 ):
     refusal(
-        run_snakemake(
+        make(
             tmp_path / ("a.zip" if make is zipped else "a.tgz"),
             {"ok.pdb": "x", name: "x"},
         ),
@@ -295,7 +294,7 @@ def test_a_time_that_no_file_can_have_is_none(tmp_path, modified):
 @pytest.mark.parametrize("make", [zipped, tarred])
 def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, says):
     refusal(
-        run_snakemake(
+        make(
             tmp_path / ("a.zip" if make is zipped else "a.tgz"),
             dict.fromkeys(names, "x"),
         ),
@@ -308,7 +307,7 @@ def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, s
 def test_an_archive_that_is_too_large_is_refused_before_anything_is_written(
     tmp_path, monkeypatch, make, limit, most
 ):
-    archive = run_snakemake(
+    archive = make(
         tmp_path / ("a.zip" if make is zipped else "a.tgz"),
         {"a.pdb": "four", "b.pdb": "more"},
     )
@@ -580,33 +579,6 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match=r"cannot be written.*-o"):
         out_folder(tmp_path / "file/out")
-
-
-PREFLIGHT = """\
-Building DAG of jobs...
-WorkflowError in file "rules/common.smk", line 67:
-Preflight failed, nothing was run:
-  dataset five: there is no /five (is it spelled right?)
-  File "rules/common.smk", line 67, in __onstart
-"""
-JOB = """\
-RuleException:
-CalledProcessError in file "rules/scoring.smk", line 42:
-Command 'set -euo pipefail;  score.py' returned non-zero exit status 1.
-Exiting because a job execution failed. Look above for error messages
-logs/scoring/five.log:
-  judge.json: not a usable judge (restore the file)
-Complete log(s): log
-WorkflowError:
-At least one job did not complete successfully.
-"""
-
-
-def test_of_a_failure_the_reason_is_shown_and_nothing_else():
-    assert why_it_failed(PREFLIGHT.splitlines()) == PREFLIGHT.splitlines()[2:4]
-    assert why_it_failed(JOB.splitlines()) == JOB.splitlines()[4:6]
-    wrong = "snakemake: error: unrecognized arguments: --x"
-    assert why_it_failed(["usage: snakemake [-h]", "   [--version]", wrong]) == [wrong]
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toporank.app.workflow.jobs import Jobs, default_config, one_of
 
 from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
 from toporank.app.config import Config, load_config
-from toporank.app.workflow.jobs import Jobs, default_config, one_of
 from toporank.app.workflow.preflight import PlannedDataset, Preflight
 from toporank.building.chunks.plan import Current, PlannedDecoy, write_current
 from toporank.errors import ConfigError
@@ -114,6 +114,9 @@ def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_ru
         rules.parent(wildcards(run="phase2_seed6"))
         == "results/finetune/phase1_seed5/best_selection.ckpt"
     )
+    any_file = {"name": "p", "seeds": [1], "parent": "elsewhere/best_loss.ckpt"}
+    fine_tuning = Jobs(load_config({"training": {"finetune": {"phases": [any_file]}}}))
+    assert fine_tuning.parent(wildcards(run="p_seed1")) == any_file["parent"]
     study = {
         **STUDY,
         "training": {**STUDY["training"], "selection": {"rule": "val_loss"}},

@@ -1,4 +1,4 @@
-"""Feature modules of installed packages. The package of docs/extending.md is built as it stands
+"""Feature modules and networks of installed packages. The package of docs/extending.md is built as it stands
 there.
 """
 
@@ -28,10 +28,13 @@ from toporank.building.chunks.plan import planned
 from toporank.building.chunks.stages import PACKAGES, code_digest
 from toporank.building.chunks.store import Store
 from toporank.building.packing import Member, write_pack
-from toporank.errors import ConfigError
+from toporank.errors import CheckpointError, ConfigError
 from toporank.features import registry
 from toporank.learning.checkpoint import read_description
+from toporank.learning.hyperparameters import Hyperparameters
+from toporank.learning.provenance import training_code
 from toporank.learning.train import TrainingGraphs, train_run
+from toporank.learning.weights import build_network, load_weights, network_bytes
 from toporank.structures.identity import Decoy
 from toporank.structures.read import read_complex
 
@@ -55,7 +58,11 @@ WIDTHS = (5, 3)
 def code_of_the_manual() -> dict[str, str]:
     """File name → Python code, told by the docstring that each begins with."""
     blocks = re.findall(r"```python\n(.*?)```", MANUAL, re.DOTALL)
-    begin = {'"""Nodes': "nodes.py", '"""Edges': "edges.py"}
+    begin = {
+        '"""Nodes': "nodes.py",
+        '"""Edges': "edges.py",
+        '"""A network': "network.py",
+    }
     return {
         name: code
         for start, name in begin.items()
@@ -239,10 +246,41 @@ def test_a_plug_in_that_cannot_be_used_is_an_error_that_names_it(install, code, 
         registry.modules()
 
 
+# ---- networks ------------------------------------------------------------------------------------
+
+
+def naming(module: str) -> dict[str, dict[str, str]]:
+    return {plugins.NETWORKS: {"mine": f"mine:{module}"}}
+
+
+@pytest.mark.parametrize(
+    ("hyperparameters", "says"),
+    [({"network": "means", "local": True}, "network means: does not predict local quality"),
+     ({"network": "mine"}, "package toporank-mine: mine:NoNetwork is no network")],
+)  # fmt: skip
+def test_a_network_that_cannot_be_used_is_an_error(install, hyperparameters, says):
+    install()
+    install("toporank-mine", naming("NoNetwork"), {"mine.py": "class NoNetwork: ..."})
+    chosen = Hyperparameters(**hyperparameters).model_dump()
+    with pytest.raises(ConfigError, match=says):
+        build_network(*WIDTHS, chosen, None)
+
+
+def test_a_change_of_a_network_makes_it_another_run(install):
+    folder = install()
+    before, built_in = training_code("means"), training_code()
+    (folder / "hydropathy/network.py").write_text("")
+    code.code_of.cache_clear()
+    assert training_code() == built_in
+    assert training_code("means") != before
+
+
 # ---- from decoys to scores -----------------------------------------------------------------------
 
 
-def train_and_score(choices: dict[str, registry.FeatureChoice]) -> Path:
+def train_and_score(
+    choices: dict[str, registry.FeatureChoice], **hyperparameters
+) -> Path:
     """Build four decoys, train a network on them and score them; its checkpoint."""
     decoys = [
         Decoy("mini", target, file.split(".")[0], EXAMPLES / target / file)
@@ -269,9 +307,8 @@ def train_and_score(choices: dict[str, registry.FeatureChoice]) -> Path:
         )
     write_pack(Path("pack"), members)
     source = TrainingGraphs([Path("pack")])
-    train_run(
-        small_run(batch_size=2, max_epochs=2), source, 1, Path("run"), Path("store")
-    )
+    run = small_run(batch_size=2, max_epochs=2, **hyperparameters)
+    train_run(run, source, 1, Path("run"), Path("store"))
     checkpoint = Path("run/best_loss.ckpt")
     scores = score_pack(checkpoint, [], Path("pack"))
     assert [score.target for score in scores] == [target for target, _ in DECOYS]
@@ -290,7 +327,15 @@ def test_decoys_are_scored_with_a_plug_in_and_without_its_package_the_checkpoint
         "nodes": {"module": "hydropathy"},
         "edges": {"module": "distance"},
     }
-    checkpoint = train_and_score(registry.resolve({**NOTHING, **mine}))
+    choices = registry.resolve({**NOTHING, **mine})
+    checkpoint = train_and_score(choices, network="means")
+    network, _ = load_weights(checkpoint)
+    assert type(network).__module__ == "hydropathy.network"
+    made = Path("network.safetensors")
+    made.write_bytes(network_bytes(checkpoint))
+    assert score_pack(made, [], Path("pack")) == score_pack(
+        checkpoint, [], Path("pack")
+    )
 
     package, description = PROJECT["name"], read_description(checkpoint)
     assert description["features"]["edges"] == {
@@ -308,6 +353,8 @@ def test_decoys_are_scored_with_a_plug_in_and_without_its_package_the_checkpoint
     for name in ("nodes/hydropathy_v1", "edges/distance_v1"):
         del registry._MODULES[name]
     look_again()
+    with pytest.raises(CheckpointError, match=rf"'means' of a .* package '{package}'"):
+        load_weights(checkpoint)
     with pytest.raises(
         ConfigError,
         match=rf"features\.nodes: no feature module .*part of the package '{package}'",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import logging
+import re
 import shutil
 import sys
 from itertools import combinations
@@ -256,6 +257,19 @@ def test_an_expected_failure_is_one_line_in_the_log_that_names_the_decoy(toy, ca
     assert [record.getMessage() for record in caplog.records] == [
         "T/bad: no_interface: closest 31.4 Å"
     ]
+
+
+def test_the_log_says_how_long_each_stage_of_a_decoy_took(toy, caplog):
+    toy.stage, toy.trouble = "nodes", FeatureError("mkdssp failed")
+    with caplog.at_level(logging.INFO):
+        run(toy)
+        run(toy)
+    lines = [record.getMessage() for record in caplog.records]
+    seconds = r" \d+\.\d+ s"
+    of_stages = [f"{stage}{seconds}" for stage in STAGES]
+    assert re.fullmatch("T/bad: " + ", ".join(of_stages[:2]), lines[0])
+    assert re.fullmatch("T/good1: " + ", ".join(of_stages), lines[2])
+    assert "T/good1: all stages from the reuse store" in lines
 
 
 def test_a_decoy_that_cannot_be_opened_is_unreadable_and_its_siblings_finish(toy):

@@ -172,6 +172,28 @@ def test_graphs_that_differ_are_an_error_that_names_both_files(tmp_path, what):
     assert not (tmp_path / "pack").exists()
 
 
+def test_graphs_whose_columns_are_among_those_of_others_have_zeros_in_the_rest(
+    tmp_path, caplog
+):
+    wide = {"edge_columns": ["a", "b", "c"]}
+    narrow = {"edge_columns": ["c", "a"]}
+    graphs = [
+        random_graph(1, metadata=wide),
+        random_graph(2, widths=(5, 2), metadata=narrow),
+    ]
+    packs = [
+        pack_of(tmp_path, name, {(name, "d", "train"): graph})
+        for name, graph in zip(("W", "N"), graphs, strict=True)
+    ]
+    store = GraphStore.open(packs[::-1])
+    order = torch.argsort(graphs[1].edge_index[1], stable=True)
+    c, a = graphs[1].edge_attr[order].T
+    expected = torch.stack([a, torch.zeros_like(a), c], dim=1)
+    assert torch.equal(store.batch([0]).edge_attr, expected)
+    assert store.metadata["edge_columns"] == wide["edge_columns"]
+    assert "N.safetensors: b are 0, which other graphs have" in caplog.text
+
+
 @pytest.mark.parametrize("what", MISFITS)
 def test_packs_that_differ_are_an_error_that_names_both_files(tmp_path, what):
     good = pack_of(tmp_path, "good", graphs_of("A"))

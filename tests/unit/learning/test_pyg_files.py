@@ -254,7 +254,7 @@ def test_notes_say_whether_features_can_be_named_and_that_there_are_no_clusters(
 ):
     saved(tmp_path / "T1/a.pt", graph(y=0.5))
     plain, clusters = imported(tmp_path).notes
-    assert "TopoRank cannot name the features" in plain
+    assert "which feature modules made the graphs, so TopoRank cannot name" in plain
     assert "no sequences, so there are no clusters" in clusters
     saved(tmp_path / "T1/a.pt", graph(y=0.5, metadata=METADATA))
     assert imported(tmp_path).notes == [clusters]
@@ -265,6 +265,12 @@ def test_notes_say_whether_features_can_be_named_and_that_there_are_no_clusters(
         graph(metadata={"features": "theirs", "node_columns": ["too few"]}),
     )
     assert read_pyg_graph(tmp_path / "T1/a.pt").metadata == {}
+    in_part = {key: {"module": "theirs"} for key in ("nodes", "edges")}
+    saved(tmp_path / "T1/a.pt", graph(y=0.5, metadata={"features": in_part}))
+    assert (
+        "which feature modules made interface, topology, so"
+        in imported(tmp_path).notes[0]
+    )
 
 
 def test_a_network_of_their_widths_scores_such_graphs_and_no_others(tmp_path):

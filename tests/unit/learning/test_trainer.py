@@ -9,17 +9,21 @@ import json
 import os
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import pytorch_lightning as pl
 import torch
 from _synthetic import small_run, training_pack
+from torch._inductor import config as inductor
 
 from toporank.errors import ConfigError, TrainingError
 from toporank.learning.checkpoint import read_description
-from toporank.learning.hyperparameters import Hardware
+from toporank.learning.hardware import Hardware
 from toporank.learning.train import TrainingGraphs, train_run
+from toporank.learning.trainer_entries import trainer_entries
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +82,7 @@ def test_entries_of_trainer_reach_lightning_as_they_are(tmp_path, pack):
 @pytest.mark.parametrize(
     ("hardware", "message"),
     [({"trainer": {"accelerator": "cuda"}}, "training.trainer: Lightning cannot train so: .*CUDA"),
-     ({"trainer": {"precision": "7"}}, "training.trainer: Lightning cannot train so: .*7"),
-     ({"trainer": {"no_such_entry": 1}}, "training.trainer: Lightning cannot train so: .*no_such_entry"),
+     ({"trainer": {"strategy": "nonsense"}}, "training.trainer: Lightning cannot train so: .*nonsense"),
      ({"offload_optimizer": True}, "training.trainer: Lightning cannot train so: .*torchao")],
 )  # fmt: skip
 def test_what_lightning_or_the_machine_cannot_do_is_an_error_with_its_reason(
@@ -92,6 +95,104 @@ def test_what_lightning_or_the_machine_cannot_do_is_an_error_with_its_reason(
         pytest.skip("a machine with a GPU takes these two")
     with pytest.raises(ConfigError, match=message):
         trained(tmp_path / "run", pack, small_run(), **hardware)
+
+
+# ---- entries of the trainer ----------------------------------------------------------------------
+
+
+def test_entries_are_checked_against_those_of_the_lightning_that_is_installed():
+    assert set(trainer_entries()) == set(signature(pl.Trainer).parameters)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [{"num_sanity_val_steps": 2}, {"logger": True, "callbacks": [], "num_nodes": 1}],
+    ids=["sanity", "as it is"],
+)
+def test_entries_that_change_nothing_change_nothing(tmp_path, pack, entries):
+    run = small_run(max_epochs=2)
+    plain = trained(tmp_path / "plain", pack, run)
+    pd.testing.assert_frame_equal(
+        trained(tmp_path / "other", pack, run, trainer=entries), plain
+    )
+
+
+@pytest.mark.parametrize(("batches", "said"), [(True, "1 batch;"), (2, "2 batches;")])
+def test_a_smoke_test_is_a_whole_run_of_some_batches_that_says_what_it_is(
+    tmp_path, pack, batches, said
+):
+    folder = tmp_path / "run"
+    table = trained(folder, pack, small_run(), trainer={"fast_dev_run": batches})
+    assert table["epoch"].tolist() == [0]
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["stopped"].startswith("fast_dev_run: a smoke test")
+    assert said in summary["stopped"]
+    state = torch.load(folder / "last.ckpt", weights_only=True)
+    assert int(state["global_step"]) == 1
+
+
+def test_validation_every_second_epoch(tmp_path, pack):
+    """Loss, schedule and checkpoints go by the epochs that were judged."""
+    run = small_run(max_epochs=6, plateau_patience=1, learning_rate=0.2)
+    folder = tmp_path / "run"
+    table = trained(folder, pack, run, trainer={"check_val_every_n_epoch": 2})
+    every = trained(tmp_path / "every", pack, run)
+    assert table["val_loss"].notna().tolist() == [False, True] * 3
+    before_the_rate_falls = slice(0, 2)
+    pd.testing.assert_series_equal(
+        table["train_loss"][before_the_rate_falls],
+        every["train_loss"][before_the_rate_falls],
+    )
+    judged = table[table["val_loss"].notna()].sort_values("val_loss")
+    best = read_description(folder / "best_loss.ckpt")
+    assert best["epoch"] == judged["epoch"].iloc[0]
+    rates = table["learning_rate"].tolist()
+    for epoch, loss in table["val_loss"][:5].items():
+        is_worse = loss > table["val_loss"][:epoch].min()
+        expected = 0.2 * rates[epoch] if is_worse else rates[epoch]
+        assert rates[epoch + 1] == pytest.approx(expected)
+
+
+def test_workers_make_the_same_batches_and_are_no_other_run(tmp_path, pack):
+    run = small_run(max_epochs=2)
+    plain = trained(tmp_path / "one/run", pack, run)
+    loading = {"num_workers": 1, "prefetch_factor": 3, "pin_memory": False}
+    table = trained(tmp_path / "two/run", pack, run, **loading)
+    pd.testing.assert_frame_equal(table, plain)
+    stores = [next(tmp_path.glob(f"{name}/store/runs/*")) for name in ("one", "two")]
+    assert stores[0].name == stores[1].name
+
+
+def test_the_last_batch_is_left_out_where_it_is_small(tmp_path, pack):
+    """Sixteen graphs by five are three batches, and a batch of 17 would leave nothing."""
+    run = small_run(max_epochs=1, batch_size=5, accumulate=1, drop_last=True)
+    trained(tmp_path / "run", pack, run)
+    state = torch.load(tmp_path / "run/last.ckpt", weights_only=True)
+    assert int(state["global_step"]) == 3
+    with pytest.raises(ConfigError, match="drop_last: the 16 training graphs of a dev"):
+        trained(tmp_path / "large", pack, small_run(batch_size=17, drop_last=True))
+
+
+def test_the_report_of_the_profiler_is_in_the_folder_of_the_run(tmp_path, pack):
+    trained(tmp_path / "run", pack, small_run(), trainer={"profiler": "simple"})
+    report = (tmp_path / "run/profile/fit-report.txt").read_text()
+    assert "run_training_epoch" in report
+
+
+@pytest.mark.slow
+def test_where_nothing_can_be_compiled_it_trains_without_and_says_so(
+    tmp_path, pack, monkeypatch, caplog
+):
+    monkeypatch.setattr(inductor.cpp, "cxx", ("no-such-compiler",))
+    monkeypatch.setattr(inductor, "force_disable_caches", True)
+    run = small_run(max_epochs=1)
+    plain = trained(tmp_path / "plain", pack, run)
+    table = trained(tmp_path / "other", pack, run, compile="default")
+    assert "torch.compile failed, so training goes on without" in caplog.text
+    pd.testing.assert_frame_equal(table, plain)
+
+
+# ---- several devices -----------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ import pytest
 import torch
 import yaml
 from _chains import chain
+from _scoring import score_pack
 from _synthetic import (
     METADATA,
     SMALL,
@@ -37,6 +38,7 @@ from pytorch_lightning.callbacks import Callback
 from toporank.building.packing import write_pack
 from toporank.comparing.homology.chain_tables import ChainRow, write_chains
 from toporank.errors import CheckpointError, ConfigError, TrainingError
+from toporank.files.packfile import PackedGraphs
 from toporank.learning import fit
 from toporank.learning import train as training
 from toporank.learning.checkpoint import read_description
@@ -816,6 +818,26 @@ def test_a_parent_trained_on_other_features_or_widths_is_refused(tmp_path, paren
         train(small_run("tuned", parent=unnamed), wide)
 
 
+def test_graphs_that_lack_columns_of_a_checkpoint_are_scored_and_learned_from(tmp_path):
+    def pack_with(*columns: str) -> Path:
+        kind = {"edge_columns": [*columns], "node_columns": METADATA["node_columns"]}
+        path = tmp_path / "".join(columns)
+        return training_pack(path, metadata=kind, widths=(5, len(columns)))
+
+    wide = train(small_run("w", max_epochs=1), pack_with("a", "b", "c")) / "last.ckpt"
+    narrow = pack_with("c", "a")
+    scores = score_pack(wide, [], narrow)
+    network, description = load_weights(wide)
+    store = GraphStore.of(PackedGraphs.open([narrow]).with_columns(description))
+    assert store.edge_width == 3
+    expected = predict(network, store).tolist()
+    assert [score.pred_dockq for score in scores] == pytest.approx(expected, abs=1e-5)
+    tuned = train(small_run("t", parent=wide, max_epochs=1), narrow) / "last.ckpt"
+    assert read_description(tuned)["edge_columns"] == ["a", "b", "c"]
+    with pytest.raises(CheckpointError, match="was trained on other graphs"):
+        score_pack(wide, [], pack_with("c", "d"))
+
+
 def test_a_frozen_part_keeps_its_parents_weights_and_the_rest_learns(pack, parent):
     run = small_run("tuned", parent=parent, max_epochs=1)
     train(run, pack)  # another run than the one with frozen parts
@@ -836,7 +858,8 @@ def test_a_part_that_does_not_exist_or_all_of_them_cannot_be_frozen(pack, parent
         "scale_edges",
     }
     with pytest.raises(
-        ConfigError, match=r"the network has no part 'heads' .*embed_nodes.*head"
+        ConfigError,
+        match=r"the network has no part 'heads', did you .*embed_nodes.*head",
     ):
         train(dataclasses.replace(run, freeze=("heads",)), pack)
     with pytest.raises(ConfigError, match="every part of the network is frozen"):

@@ -171,6 +171,11 @@ def _computing() -> Iterator[Finding]:
             "not compiled yet: the first run takes a minute longer (toporank compile)"
         )
         yield Finding(OPTIONAL, what)
+    accelerators = installation.accelerators()
+    for accelerator in accelerators:
+        yield Finding(OK, f"trains on {accelerator}")
+    if len(accelerators) == 1:
+        yield Finding(OPTIONAL, "no GPU that PyTorch can use (few need one)")
     yield from _scorer()
 
 

@@ -12,9 +12,9 @@ from tqdm import tqdm
 from toporank.app.commands.running import (
     SETTINGS,
     announce_compilation,
+    is_dry_run,
     lock_folder,
     run_snakemake,
-    is_dry_run,
 )
 from toporank.app.commands.scoring_input import (
     INPUT,

@@ -14,7 +14,12 @@ from typing import Any
 import yaml
 
 from toporank import layout
-from toporank.app.commands.running import SETTINGS, is_dry_run, lock_folder, run_snakemake
+from toporank.app.commands.running import (
+    SETTINGS,
+    is_dry_run,
+    lock_folder,
+    run_snakemake,
+)
 from toporank.app.commands.scoring_input import (
     PARTNERS,
     chains_of_natives,

@@ -263,10 +263,8 @@ class Plans:
         """The graphs of the decoys of a chunk, where each artefact has a job of its own."""
         if not self.by_artefact:
             return []
-        paths = []
-        for row in self.chunk(wildcards.dataset, wildcards.chunk):
-            paths.append(str(place(wildcards.dataset, layout.STAGES[-1], *row.key)))
-        return paths
+        keys = [row.key for row in self.chunk(wildcards.dataset, wildcards.chunk)]
+        return [str(place(wildcards.dataset, layout.STAGES[-1], *key)) for key in keys]
 
     # ---- what jobs depend on beside files --------------------------------------------------------
 
@@ -359,13 +357,14 @@ class Plans:
 
     def parent(self, phase: Phase) -> str:
         """The checkpoint that the runs of a fine-tune phase start from."""
+        if phase.parent_file is not None:
+            return str(locate(phase.parent_file, self.repository))
         if phase.parent == "sweep":
             return layout.SWEEP_CHECKPOINT
-        for run, (other, _) in self.config.finetune_runs().items():
-            if other.name == phase.parent:
-                best = CHECKPOINT_OF[self.config.training.selection.rule]
-                return f"{layout.FINETUNE_RUN.format(run=run)}/{best}.ckpt"
-        return str(locate(phase.parent, self.repository))
+        runs = self.config.finetune_runs()
+        (run,) = [run for run, (other, _) in runs.items() if other.name == phase.parent]
+        best = CHECKPOINT_OF[self.config.training.selection.rule]
+        return f"{layout.FINETUNE_RUN.format(run=run)}/{best}.ckpt"
 
     # ---- scores ----------------------------------------------------------------------------------
 

@@ -135,6 +135,7 @@ def run_decoy(
     key = _key_of_row(member, choices, store)
     stored = made.scope.lookup(key)
     if stored is not None:
+        log.info("%s/%s: all stages from the reuse store", *member.key)
         return row._replace(**stored.facts)
     made.read_file()
     row = _through_stages(row, made)
@@ -196,10 +197,13 @@ def _through_stages(
     row: LedgerRow, made: DecoyArtefacts, last: str = layout.STAGES[-1]
 ) -> LedgerRow:
     """The row of a decoy after these stages, or the one where it fails."""
+    times: list[str] = []
     try:
         for stage in layout.STAGES[: layout.STAGES.index(last) + 1]:
             row = row._replace(stage=stage)
+            begin = time.perf_counter()
             entry = made.finish(stage)
+            times.append(f"{stage} {time.perf_counter() - begin:.3f} s")
             reason = "; ".join(
                 filter(None, [row.reason, *entry.facts.get("notes", ())])
             )
@@ -217,6 +221,8 @@ def _through_stages(
         notes = [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]
         facts = _facts(error.facts) if isinstance(error, TopoRankError) else {}
         return row._replace(status=status, reason="; ".join([reason, *notes]), **facts)
+    finally:
+        log.info("%s/%s: %s", row.target, row.decoy, ", ".join(times))
 
 
 def _facts(of_artefact: dict[str, Any]) -> dict[str, Any]:

@@ -134,9 +134,7 @@ def planned(
     return rows
 
 
-def parts_of(
-    rows: Iterable[PlannedDecoy], chunk_size: int
-) -> list[list[PlannedDecoy]]:
+def parts_of(rows: Iterable[PlannedDecoy], chunk_size: int) -> list[list[PlannedDecoy]]:
     """Whole targets in the order of their names, about `chunk_size` decoys together.
 
     A target ends a part by a hash of its name, more likely the more decoys it has, once the part

@@ -146,7 +146,7 @@ def publish(
     return n_written, n_removed
 
 
-def publish_artefact(  # noqa: PLR0913 -- what a job is given
+def publish_artefact(
     dataset: str,
     decoy: PlannedDecoy,
     stage: str,

@@ -1,21 +1,38 @@
-"""What Lightning's `Trainer` and the network make of settings, known before anything is built.
-
-Nothing here imports torch or Lightning.
-"""
+"""Entries of `training.trainer`, checked without Lightning, whose import takes seconds."""
 
 from __future__ import annotations
 
 import ast
 import functools
-import importlib.util
-from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from toporank.settings import did_you_mean
 
-# ---- entries of Lightning's Trainer --------------------------------------------------------------
-
+KEYS = {"max_epochs": "max_epochs", "accumulate_grad_batches": "accumulate"}
+"""Entries that are keys of a configuration of the sweep, or of a phase."""
+CHECKPOINTS = "TopoRank needs its checkpoints and metrics.csv"
+REFUSED = {
+    "default_root_dir": "TopoRank chooses the folder of a run",
+    "plugins": "TopoRank chooses how processes find each other",
+    "reload_dataloaders_every_n_epochs": "each epoch has its own order",
+    "gpus": "give accelerator: gpu and devices: N",
+}
+"""Entries that cannot be set, and why."""
+ALLOWED = {
+    "logger": (True, None),
+    "callbacks": ([], None),
+    "enable_checkpointing": (True, None),
+    "num_nodes": (1,),
+}
+"""Entries that Lightning takes and TopoRank sets itself, with the values that change nothing."""
+WHY_NOT = {
+    "logger": f"{CHECKPOINTS}; leave it out",
+    "callbacks": f"{CHECKPOINTS}, and a configuration cannot name objects; leave it out",
+    "enable_checkpointing": f"{CHECKPOINTS}; leave it out",
+    "num_nodes": "the devices of a run are in one machine; leave it out",
+}
 VALUES = {
     "accelerator": ("auto", "cpu", "cuda", "gpu", "mps", "tpu"),
     "precision": (
@@ -33,6 +50,45 @@ STRATEGIES = ("auto", "ddp", "deepspeed", "fsdp", "single_", "xla")
 KINDS = {bool: "bool", int: "int", float: "float", str: "str", list: "list"}
 KINDS |= {dict: "dict", type(None): "Optional"}
 """Type of a value in YAML → how an annotation names it."""
+COUNTS = {"check_val_every_n_epoch": 1, "fast_dev_run": 0}
+"""Entries that are whole numbers, and the smallest."""
+
+
+def trainer_faults(trainer: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the entries for Lightning's `Trainer`, a sentence each.
+
+    Lightning itself refuses at the start of a run what depends on the machine.
+    """
+    faults = []
+    for entry, value in trainer.items():
+        fault = _fault(entry, value)
+        if fault:
+            faults.append(f"{entry}: {fault}")
+    return faults
+
+
+def _fault(entry: str, value: Any) -> str:
+    if entry in KEYS:
+        return (
+            f"it is the key {KEYS[entry]} of training.sweep.defaults, of a configuration or of a "
+            "phase"
+        )
+    if entry in REFUSED:
+        return f"cannot be set: {REFUSED[entry]}"
+    if entry in ALLOWED and value not in ALLOWED[entry]:
+        return f"cannot be {value!r}: {WHY_NOT[entry]}"
+    if entry in COUNTS and not (isinstance(value, int) and value >= COUNTS[entry]):
+        return f"must be a whole number from {COUNTS[entry]}, not {value!r}"
+    known = trainer_entries()
+    if known and entry not in known:
+        return f"Lightning's Trainer has no such entry ({did_you_mean(entry, known)})"
+    if not _is_taken(entry, value, known.get(entry, frozenset(KINDS.values()))):
+        allowed = ", ".join(map(str, VALUES.get(entry, ())))
+        remedy = (
+            f"it takes {allowed}" if allowed else "see Hardware in docs/training.md"
+        )
+        return f"Lightning's Trainer does not take {value!r} ({remedy})"
+    return ""
 
 
 @functools.cache
@@ -42,7 +98,7 @@ def trainer_entries() -> dict[str, frozenset[str]]:
     They are read from its source, since importing it takes seconds; empty where Lightning is
     installed for the jobs alone.
     """
-    package = importlib.util.find_spec("pytorch_lightning")
+    package = find_spec("pytorch_lightning")
     if package is None:
         return {}
     source = Path(package.origin).with_name("trainer") / "trainer.py"
@@ -71,25 +127,6 @@ def _types_in(annotation: ast.expr) -> set[str]:
     return set().union(*map(_types_in, parts))
 
 
-def trainer_faults(entries: Mapping[str, Any]) -> list[str]:
-    """What Lightning's `Trainer` would refuse on any machine, a line for each entry."""
-    known = trainer_entries()
-    faults = []
-    for name, value in entries.items():
-        if known and name not in known:
-            remedy = did_you_mean(name, known)
-            faults.append(f"{name}: Lightning's Trainer has no such entry ({remedy})")
-        elif not _is_taken(name, value, known.get(name, frozenset(KINDS.values()))):
-            allowed = ", ".join(map(str, VALUES.get(name, ())))
-            remedy = (
-                f"it takes {allowed}" if allowed else "see Hardware in docs/training.md"
-            )
-            faults.append(
-                f"{name}: Lightning's Trainer does not take {value!r} ({remedy})"
-            )
-    return faults
-
-
 def _is_taken(name: str, value: Any, types: frozenset[str]) -> bool:
     """Whether an entry can have a value. types : as the annotation of the entry names them."""
     if value is None:
@@ -104,48 +141,3 @@ def _is_taken(name: str, value: Any, types: frozenset[str]) -> bool:
     kinds |= {"float"} if kinds == {"int"} else set()
     kinds |= {"_PATH"} if kinds == {"str"} else set()
     return bool(kinds & types)
-
-
-# ---- parts of the network ------------------------------------------------------------------------
-
-OF_LAYER = ("attention", "edge_update")
-OF_LAYER += tuple(f"attention.lin_{end}" for end in ("l", "r", "edge"))
-
-
-def parts_with_weights(layers: int, local: bool) -> list[str]:
-    """The parts of a network that have weights of their own, by their names in the network.
-
-    Examples
-    --------
-    >>> parts_with_weights(layers=0, local=False)
-    ['embed_nodes', 'embed_edges', 'pooled_edges', 'head.0', 'head.2', 'head.4']
-    """
-    of_layers = [f"layers.{n}.{part}" for n in range(layers) for part in OF_LAYER]
-    of_local = ["local_head.ends", "local_head.out"] if local else []
-    around = ["pooled_edges", "head.0", "head.2", "head.4"]
-    return ["embed_nodes", "embed_edges", *of_layers, *around, *of_local]
-
-
-def freezing_faults(freeze: Iterable[str], layers: int, local: bool) -> list[str]:
-    """Why these parts of a network cannot be frozen, a line each; none where they can."""
-    left = parts_with_weights(layers, local)
-    parts = dict.fromkeys(name.partition(".")[0] for name in left)
-    parts |= dict.fromkeys(f"layers.{n}" for n in range(layers))
-    faults = []
-    for part in freeze:
-        if not any(_is_in(name, part) for name in parts_with_weights(layers, local)):
-            faults.append(
-                f"the network has no part {part!r} (its parts are {', '.join(parts)})"
-            )
-        left = [name for name in left if not _is_in(name, part)]
-    if not left:
-        faults.append(
-            "every part of the network is frozen, nothing would be trained (leave one out, "
-            "such as head)"
-        )
-    return faults
-
-
-def _is_in(name: str, part: str) -> bool:
-    """Whether a part of the network is another one or in it."""
-    return f"{name}.".startswith(f"{part}.")
