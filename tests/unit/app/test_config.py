@@ -128,7 +128,7 @@ MISTAKES = {
     "training: {trainer: {max_epochs: 3}}": "max_epochs: it is the key max_epochs of training.sweep",
     "training: {trainer: {num_nodes: 2}}": "num_nodes: cannot be 2: the devices of a run are in one",
     "training: {trainer: {logger: false}}": "logger: cannot be False: TopoRank needs",
-    "training: {trainer: {precision: fp16}}": "precision: cannot be 'fp16'",
+    "training: {trainer: {precision: fp16}}": "precision: Lightning's Trainer does not take 'fp16' (",
     "training: {trainer: {check_val_every_n_epoch: 0}}": "must be a whole number from 1, not 0",
     "training: {trainer: {check_val_every_n_epoch: 300}}": "no epoch would be judged",
     "training: {prefetch_factor: 2}": "prefetch_factor is for num_workers above 0",

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from toporank.app.workflow.runs import claimed, take
+from toporank.app.workflow.runs import claimed, lock
 
 ELSEWHERE = (
-    "from pathlib import Path; from toporank.app.workflow.runs import take; take({}); print('got "
+    "from pathlib import Path; from toporank.app.workflow.runs import lock; lock({}); print('got "
     "it', flush=True); {}"
 )
 
@@ -34,13 +34,13 @@ def test_a_name_belongs_to_one_process_until_it_ends_however_it_ends(
     assert other_process("['other']").wait() == 0
     first.kill()
     first.communicate()
-    take(["mini"])
-    take(["mini"])  # its own
+    lock(["mini"])
+    lock(["mini"])  # its own
 
 
 def test_the_same_name_in_another_folder_is_another_lock(tmp_path):
-    take(["this folder"], tmp_path / "a")
-    take(["this folder"], tmp_path / "b")
+    lock(["this folder"], tmp_path / "a")
+    lock(["this folder"], tmp_path / "b")
     said = other_process(
         f"['this folder'], Path({str(tmp_path / 'b')!r}), 'another folder'"
     ).communicate()[1]
@@ -64,11 +64,11 @@ class Wildcards(SimpleNamespace):
 CLAIMS = {
     "coverage": set(),
     "build_chunk dataset chunk": set(),
-    "decoy_graph dataset decoy": set(),
+    "graph dataset decoy": set(),
     "write_coverage dataset": {"mini"},
     "split_labels dataset results/mini/labels.csv": {"mini"},
     "train_sweep run results/training/r/summary.json": {"training"},
-    "train_finetune run results/finetune/r/summary.json": {"training"},
+    "finetune_phase1 run results/finetune/r/summary.json": {"training"},
     "train_fold fold run results/cross_validation/fold0/r/summary.json": {"training"},
     "predict_folds results/cross_validation/metrics.csv": {"training"},
     "make_scorer results/scorer/scorer.json": {"training"},

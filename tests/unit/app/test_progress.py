@@ -5,13 +5,18 @@ shown.
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from toporank.app.workflow.progress import Part, line, watch, watch_training
+from toporank.app.workflow.progress import (
+    LastLine,
+    Part,
+    line,
+    watch,
+    watch_training,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -85,30 +90,27 @@ def test_a_line_for_each_step_when_it_advances_and_what_an_earlier_run_left_does
 
 
 def test_the_last_epoch_of_each_run_that_is_trained_is_reported_once(caplog):
-    logs = Path("logs/training")
-    logs.mkdir(parents=True)
-    text = "epoch 1 of at most 9, step 3: val_loss 0.2; at most 0.4 min left\n"
-    for name, written in (
-        ("small_seed1", text),
-        ("older_seed1", text),
-        ("empty_seed1", ""),
-    ):
-        (logs / f"{name}.log").write_text(written)
-    os.utime(logs / "older_seed1.log", (10, 10))
-    looks = iter(
-        ["", "", "epoch 2 of at most 9, step 6: val_loss 0.1; at most 0.3 min left\n"]
+    paths = {name: Path("notes", name) for name in ("small_seed1", "waits_seed1")}
+    paths["small_seed1"].parent.mkdir()
+    paths["small_seed1"].write_text("of an earlier run")
+    training = logging.Logger("of a job")
+    training.addHandler(LastLine(paths["small_seed1"]))
+    scenes = iter(
+        [
+            lambda: None,
+            lambda: training.info("epoch %d of at most 9", 1),
+            lambda: None,
+            lambda: training.info("epoch 2 of at most 9"),
+            sys.exit,
+        ]
     )
-
-    def sleep(_: float) -> None:
-        more = next(looks, None)
-        if more is None:
-            sys.exit()
-        with open(logs / "small_seed1.log", "a") as file:
-            file.write(more)
-
     with caplog.at_level(logging.INFO, logger="told"):
-        watch_training(logging.getLogger("told"), since=100.0, sleep=sleep).join(20)
-    assert [record.message.partition(":")[0] for record in caplog.records] == [
-        "small_seed1"
-    ] * 2
-    assert "epoch 2 of at most 9" in caplog.records[-1].message
+        told = logging.getLogger("told")
+        watch_training(paths, told, sleep=lambda seconds: next(scenes)()).join(20)
+    assert [record.message for record in caplog.records] == [
+        "small_seed1: epoch 1 of at most 9", "small_seed1: epoch 2 of at most 9"
+    ]  # fmt: skip
+
+
+def test_nobody_waits_where_nothing_is_trained():
+    assert watch_training({}, logging.getLogger("told")) is None

@@ -18,8 +18,10 @@ from toporank.building.chunks import published
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import (
     Current,
+    PlannedDecoy,
     deal,
     planned,
+    read_chunk,
     write_current,
     write_plans,
 )
@@ -27,15 +29,17 @@ from toporank.building.chunks.published import (
     damaged,
     place,
     publish,
-    publish_decoy,
+    publish_artefact,
     read_published,
 )
 from toporank.building.chunks.store import Store
 from toporank.errors import RecordError
+from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.structures.identity import Decoy, Status
 
 KEYS = [("T", "d1"), ("T", "d2"), ("U", "d1")]
 NODES = Path("results/ds/nodes/T/d1.csv")
+CHOICES = resolve(dict.fromkeys(DEFAULT_MODULES, {}))
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +100,7 @@ def as_file(stage: str, artefact: bytes) -> bytes:
 
 
 def shown() -> tuple[int, int]:
-    return publish("ds", {}, Store(Path("store")), as_file)
+    return publish("ds", CHOICES, Store(Path("store")), as_file)
 
 
 def files() -> set[str]:
@@ -178,14 +182,39 @@ def test_a_partial_build_leaves_what_it_does_not_build(made):
     assert damaged("ds") == set()
 
 
-def test_a_single_decoy_is_published_by_itself_and_its_row_says_what_became_of_it():
-    (chunk,) = built(KEYS[0])
-    assert (
-        publish_decoy("ds", chunk, {}, Store(Path("store")), as_file).status
-        == Status.OK
+@pytest.mark.parametrize("record", [True, False])
+def test_a_single_artefact_is_published_by_itself_where_it_is_recorded_so_is_its_damage(
+    monkeypatch, record
+):
+    row = LedgerRow("T", "d1", Status.OK, "nodes")
+    monkeypatch.setattr(published, "run_stage", lambda *arguments: (row, b"content"))
+    decoy = PlannedDecoy("T", "d1", "in/d1.pdb", 1, 2, "")
+    store = Store(Path("store"))
+    made = publish_artefact(
+        "ds", decoy, "nodes", CHOICES, store, as_file, record=record
     )
-    assert len(files()) == 4
-    assert damaged("ds") == set()  # no table says that anything is there
+    assert made.status == Status.OK
+    assert files() == {str(NODES)}
+    assert NODES.read_bytes() == b"file of content"
+    NODES.write_text("damaged")
+    assert damaged("ds") == ({("nodes", "T", "d1")} if record else set())
+
+
+def test_a_decoy_that_fails_has_an_empty_file_which_stays_and_is_no_artefact(
+    monkeypatch,
+):
+    chunk = built(KEYS[0], failed="nodes")
+    row = LedgerRow("T", "d1", Status.FAILED, "nodes", "why")
+    monkeypatch.setattr(published, "run_stage", lambda *arguments: (row, b""))
+    (decoy,) = read_chunk("ds", *chunk)
+    store = Store(Path("store"))
+    publish_artefact("ds", decoy, "nodes", CHOICES, store, as_file, record=False)
+    assert shown() == (2, 0)
+    assert NODES.read_bytes() == b""
+    assert ("nodes", "T", "d1") not in read_published("ds")
+    built()  # the decoy is gone
+    assert shown() == (0, 3)
+    assert not NODES.exists()
 
 
 @pytest.mark.parametrize(
@@ -221,15 +250,17 @@ def test_an_artefact_of_the_same_content_asks_for_nothing():
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"a\nb\tc\n", b"\xff\xfe"])
-def test_without_a_table_nothing_is_known_to_be_published_and_all_is_published_again(
+def test_without_a_table_nothing_is_known_to_be_published_but_no_good_file_is_written_again(
     content,
 ):
     built(KEYS[0])
     shown()
+    written = NODES.stat().st_mtime_ns
     Path("results/ds/published.tsv").write_bytes(content)
     assert read_published("ds") == {}
-    assert shown() == (4, 0)
+    assert shown() == (0, 0)
     assert len(read_published("ds")) == 4
+    assert NODES.stat().st_mtime_ns == written
 
 
 def test_results_may_be_a_link_to_another_disk():
