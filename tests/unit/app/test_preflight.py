@@ -159,17 +159,20 @@ def test_of_some_targets_these_are_built_and_all_decoys_are_known():
     assert (built, sorted(known)) == (["A", "A"], ["A", "A", "B"])
 
 
-def test_one_decoy_is_planned_by_itself():
+def test_looking_writes_the_list_alone_and_a_run_keeps_what_was_seen():
+    structure = pdb(pair())
+    for path in Path("decoys").glob("*/*.pdb"):
+        path.write_text(structure)
+    Path("decoys/A/d2.cif.gz").unlink()
+    before = {*Path().rglob("*")}
     result = check(GOOD)
-    chunk = result.chunk_of_decoy("good", "B", "d1")
-    assert not Path("results/good/plan").exists()
+    assert result.problems == []
+    new = {*Path().rglob("*")} - before
+    assert {str(path) for path in new if path.is_file()} == {"results/good/gap.tsv"}
     result.write_plans()
-    (row,) = read_chunk("good", chunk)
-    assert row.key == ("B", "d1")
-    with pytest.raises(
-        ConfigError, match=r"dataset good: no decoy B/d3 \(did you mean 'B/d1'"
-    ):
-        result.chunk_of_decoy("good", "B", "d3")
+    assert read_chunk("good", chunk_of(result)) == [*result.of("good").plan.values()]
+    assert Path(".toporank/store/sketches.json").exists()
+    assert check(GOOD).draft is None
 
 
 def test_files_of_one_name_are_two_decoys():
