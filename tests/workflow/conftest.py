@@ -36,7 +36,7 @@ FEW = {
 }
 """A part of that, enough to build graphs."""
 
-FEW_SETTINGS = {"workflow": {"chunk_size": 3}, "coverage": {"minimum_percent": 50}}
+FEW_SETTINGS = {"workflow": {"chunk_size": 3}, "coverage": {"minimum_percent": 0}}
 
 UNLABELLED = ("1AVZ", "far1")
 WITHOUT_DECOY = ("1KTZ", "lost_in_transfer")

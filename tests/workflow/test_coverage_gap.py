@@ -7,11 +7,10 @@ from __future__ import annotations
 import os
 
 import pandas as pd
+import pytest
 
 from conftest import FEW, FEW_SETTINGS, make_study
 
-ENOUGH = "coverage={minimum_percent: 30}"
-"""Labels whose decoy was renamed away do not stop the build."""
 DRY = ("build_graphs", "-n", "--quiet", "rules")
 
 
@@ -23,17 +22,54 @@ def gap(study) -> pd.DataFrame:
     ).set_index(["target", "decoy"])
 
 
-def test_before_a_build_everything_is_new_and_coverage_builds_nothing(tmp_path):
-    study = make_study(tmp_path / "fresh", FEW)
-    printed = study.run(*DRY, cores=None).stdout
+def files_of(study) -> set[str]:
+    """All files in its folder, but for those that Snakemake keeps for itself."""
+    files = (path.relative_to(study.home) for path in study.home.rglob("*"))
+    return {str(path) for path in files if ".snakemake" not in path.parts}
+
+
+def test_before_a_build_everything_is_new_and_nothing_is_written_but_the_list(fresh):
+    before = files_of(fresh)
+    printed = fresh.run(*DRY, cores=None).stdout
     assert "mini: 5 decoys = 5 not built yet; " in printed
-    assert "  interface, topology, nodes, graphs: 5 new\n" in printed
-    assert "  every decoy: results/mini/gap.tsv\n" in printed
-    assert set(gap(study)["graphs"]) == {"new"}
-    assert sorted(path.name for path in (study.results / "mini").iterdir()) == [
-        "gap.tsv",
-        "plan",
-    ]
+    for line in (
+        "interface, topology, nodes, graphs: 5 new",
+        "labels that can have a graph: train 4 of 4, val 0 of 1; mean DockQ 0.627, of the others 0.500",
+        "labels without decoy: 1, such as 1KTZ/lost_in_transfer",
+        "decoys without label: 1, such as 1AVZ/far1",
+        "every decoy: results/mini/gap.tsv",
+    ):
+        assert f"\n  {line}\n" in printed
+    assert "\nmkdssp: not needed: built-in DSSP\n" in printed
+    new = {"results", "results/mini", "results/mini/gap.tsv"}
+    assert files_of(fresh) - before == new
+    told = gap(fresh)
+    assert files_of(fresh) - before == new
+    assert told.loc[("1AVZ", "far1"), "label"].startswith("none: the label table")
+    lost = told.loc[("1KTZ", "lost_in_transfer")]
+    assert (lost["status"], lost["graphs"]) == ("label_without_decoy", "no decoy")
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "reason"),
+    [("build_graphs", 1, "at most 4 of 5 labels (80.0 %) can have a graph (train 4 of 4, 100.0 %, val 0 of 1, 0.0 %)"),
+     ("train", 1, "training: no label of split 'val' has a decoy"),
+     ("label_decoys", 1, "no data set has natives"), ("sample_decoys", 1, "sampling.natives: not given"),
+     ("coverage", 0, ""), ("results/mini/graphs/1AVZ/near1.pt", 0, "")],
+)  # fmt: skip
+def test_a_dry_run_ends_with_an_error_where_a_run_of_this_target_would(
+    tmp_path, target, status, reason
+):
+    study = make_study(tmp_path / "fresh", FEW)
+    looked = study.run("-n", target, cores=None, check=False)
+    assert looked.returncode == status
+    assert ("Preflight failed, a run would end here:\n" in looked.stdout) == bool(
+        status
+    )
+    assert reason in looked.stdout
+    assert study.run("--list", target, cores=None).returncode == 0
+    (study.home / "decoys").rename(study.home / "elsewhere")
+    assert study.run("-n", target, cores=None, check=False).returncode == 1
 
 
 def test_every_kind_of_gap_is_told_apart_and_counted(few):
@@ -74,5 +110,35 @@ def test_every_kind_of_gap_is_told_apart_and_counted(few):
     assert table.loc[("1GCQ", "mid4"), "graphs"] == "parameter changed"
     assert table.loc[("1GCQ", "renamed"), "status"] == "not built yet"
     assert "no CA of one chain within" in table.loc[("2I25", "apart1"), "reason"]
-    few.run("build_graphs", "--config", ENOUGH)
-    assert set(gap(few).loc[("1GCQ", "renamed")].tolist()) == {"up to date", "ok", ""}
+    few.run("build_graphs")
+    assert_current(few)
+    table = gap(few)
+    assert set(table.loc[("1GCQ", "renamed")][:5]) == {"up to date", "ok"}
+
+
+def assert_current(study) -> None:
+    """The list is what a look at everything would write, and agrees with coverage."""
+    left = study.text("mini/gap.tsv")
+    table = gap(study)
+    assert study.text("mini/gap.tsv") == left
+    path = study.results / "mini/coverage.tsv"
+    coverage = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+    coverage = coverage.set_index(["target", "decoy"])
+    same = ["status", "reason", "split"]
+    pd.testing.assert_frame_equal(table[same], coverage[same])
+    assert not {"new", "decoy changed"} & set(table["graphs"])
+
+
+def test_after_a_build_the_list_says_what_coverage_says(few):
+    assert_current(few)
+
+
+def test_after_a_build_that_failed_the_list_says_what_there_is(fresh):
+    fresh.configure(**FEW_SETTINGS | {"workflow": {"chunk_size": 1}})
+    (fresh.home / "results/mini").mkdir(parents=True)
+    (fresh.home / "results/mini/chains.csv").mkdir()
+    assert fresh.run("build_graphs", check=False).returncode != 0
+    left = fresh.text("mini/gap.tsv")
+    assert left.count("\tok\t") == 4
+    gap(fresh)
+    assert fresh.text("mini/gap.tsv") == left

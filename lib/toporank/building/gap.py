@@ -161,9 +161,8 @@ def _built_before(
     status, _, reason = outcome(fate.row, fate.planned)
     if status == Status.OK and member.key in moved:
         status, reason = Status.ONE_BODY, moved[member.key]
-    dockq = float(fate.row.dockq) if fate.row.dockq else None
     states = _states(member, fate, recipes, damaged)
-    return DecoyGap(*member.key, states, status, reason, dockq)
+    return DecoyGap(*member.key, states, status, reason)
 
 
 def _moved(dataset: str) -> dict[DecoyKey, str]:
@@ -176,7 +175,10 @@ def _moved(dataset: str) -> dict[DecoyKey, str]:
 
 
 def with_labels(
-    rows: Iterable[DecoyGap], labels: Iterable[Label], lacking: str
+    rows: Iterable[DecoyGap],
+    labels: Iterable[Label],
+    lacking: str = "",
+    why: Mapping[DecoyKey, str] | None = None,
 ) -> list[DecoyGap]:
     """Join decoys with their labels; a label without decoy is a row of its own.
 
@@ -188,18 +190,20 @@ def with_labels(
         Those of these decoys and targets. DockQ is nan where a job computes it.
     lacking : str
         Why a decoy has no label; empty where none is expected.
+    why : mapping, optional
+        (target, decoy) → the same, of single decoys.
     """
+    why = why or {}
     label_of = {label[:2]: label for label in labels}
     joined = []
     for row in rows:
         label = label_of.pop(row[:2], None)
         if label is None:
-            row = row._replace(dockq=None, label=lacking)
-        elif not math.isnan(label.dockq):
-            row = row._replace(dockq=label.dockq, split=label.split)
+            row = row._replace(label=why.get(row[:2], lacking))
+        elif math.isnan(label.dockq):
+            row = row._replace(split=label.split, label=OF_NATIVE)
         else:
-            to_come = OF_NATIVE if row.dockq is None else ""
-            row = row._replace(split=label.split, label=to_come)
+            row = row._replace(dockq=label.dockq, split=label.split)
         joined.append(row)
     for label in label_of.values():
         states, status = in_all(State.NO_DECOY), Status.NO_DECOY

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ MANY = 200
 """Files that are worth a second process."""
 
 
-def decoys_of(
+def decoys_of(  # noqa: PLR0913 -- all of one search
     dataset: str,
     folder: Path,
     by: str,
@@ -45,6 +45,7 @@ def decoys_of(
     partners: Mapping[str, str] | None = None,
     keep: Keep | None = None,
     workers: int | None = None,
+    targets: Container[str] = (),
 ) -> Grouped:
     """Return the decoys of a folder with their targets.
 
@@ -54,6 +55,7 @@ def decoys_of(
     store : the reuse store
     keep : takes each file with decoys that is new, while it is open
     workers : processes that look into many files; as many as there are cores by default
+    targets : as for `folders.find_decoys`
 
     Raises
     ------
@@ -61,7 +63,7 @@ def decoys_of(
         when the folder cannot be listed
     """
     files = listed_folder(dataset, folder)
-    decoys = find_decoys(dataset, folder, files)
+    decoys = find_decoys(dataset, folder, files, targets)
     paths = [decoy.path for decoy in decoys if not decoy.refused]
     seen = sketches(paths, store, keep, workers)
     intermediate = [

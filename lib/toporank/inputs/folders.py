@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,18 +66,28 @@ def _place(folders: Folders, file: os.DirEntry | None) -> _Place:
     return _Place(holder=folders, sample=(), file=file)
 
 
-def _claim(holder: Folders, holders: set[Folders]) -> Folders:
-    """The highest folder around a holder with structures of its own, but for the given one."""
+def _claim(holder: Folders, holders: set[Folders], targets: Container[str]) -> Folders:
+    """The highest folder around a holder that is called like a target.
+
+    Where none is, it is the highest with structures of its own, but for the given one. targets :
+    their names in small letters, as far as they are known.
+    """
+    for depth, name in enumerate(holder, 1):
+        if table_name(name).casefold() in targets:
+            return holder[:depth]
     depth = 1
     while holder[:depth] not in holders:
         depth += 1
     return holder[:depth]
 
 
-def _labels(claims: Iterable[Folders]) -> dict[Folders, str]:
+def _labels(
+    claims: Iterable[Folders], targets: Container[str] = ()
+) -> dict[Folders, str]:
     """Folders of a target → what it is called.
 
-    The name is that of the last of them, after what tells it from others.
+    The name is that of the last of them, after what tells it from others. Folders that are called
+    like a target are one target.
 
     >>> _labels([("a", "out", "one"), ("b", "out", "one"), ("b", "out", "two")])
     {('a', 'out', 'one'): 'a_one', ('b', 'out', 'one'): 'b_one', ('b', 'out', 'two'): 'two'}
@@ -89,7 +99,8 @@ def _labels(claims: Iterable[Folders]) -> dict[Folders, str]:
     taken: set[str] = set(alike)
     for last, folders in alike.items():
         for claim in folders:
-            if len(folders) == 1 or len(claim) == 1:
+            is_target = table_name(last).casefold() in targets
+            if len(folders) == 1 or len(claim) == 1 or is_target:
                 labels[claim] = last
             else:
                 labels[claim] = free_name(
@@ -116,14 +127,19 @@ def _telling(claim: Folders, folders: list[Folders]) -> list[str]:
 
 
 def _named_models(
-    root: Path, models: Iterable[tuple[Folders, os.DirEntry]]
+    root: Path,
+    models: Iterable[tuple[Folders, os.DirEntry]],
+    targets: Container[str] = (),
 ) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every structure, in order of the files."""
     places = [_place(folders, file) for folders, file in models]
     name_of_root = root.resolve().name
     holders = {place.holder for place in places} - {()}
-    claims = {holder: _claim(holder, holders) for holder in holders}
-    labels = _labels(claims.values())
+    claims = {holder: _claim(holder, holders, targets) for holder in holders}
+    labels = _labels(claims.values(), targets)
+    claims_of_label: dict[str, list[Folders]] = {}
+    for claim, label in labels.items():
+        claims_of_label.setdefault(label, []).append(claim)
     jobs_at_top = set()
     for place in places:
         job = SERVER_MODEL.fullmatch(place.file.name)
@@ -137,7 +153,9 @@ def _named_models(
         if holder:
             claim = claims[holder]
             target = labels[claim]
-            name = "_".join([*holder[len(claim) :], name])
+            others = claims_of_label[target]
+            above = _telling(claim, others) if len(others) > 1 else []
+            name = "_".join([*above, *holder[len(claim) :], name])
         else:
             query = None if sample else COLABFOLD.match(file.name)
             if query is None and len(jobs_at_top) > 1:
@@ -276,7 +294,10 @@ def part_to_score(output: Path) -> Path:
 
 
 def find_decoys(
-    dataset: str, folder: Path, files: Listing | None = None
+    dataset: str,
+    folder: Path,
+    files: Listing | None = None,
+    targets: Container[str] = (),
 ) -> list[Decoy]:
     """Return all structures below a folder, at any depth, sorted by target and name.
 
@@ -285,6 +306,8 @@ def find_decoys(
     dataset : name of the data set
     folder : where to look
     files : what is in the folder, where it was listed before
+    targets : names of targets in small letters, where labels or natives give them; a folder that is
+        called like one is it, whatever is above and below
 
     Returns
     -------
@@ -310,7 +333,7 @@ def find_decoys(
     (66, '1AVZ', 'far1')
     """
     files = files or listed_folder(dataset, folder)
-    models = list(_named_models(folder, files.models))
+    models = list(_named_models(folder, files.models, targets))
     intermediate = _intermediate(models)
     return sorted(
         _decoy(dataset, *model, intermediate.get(model[2], "")) for model in models

@@ -119,6 +119,18 @@ def _entry(name: str) -> str:
     return entry[1] if entry else name.casefold()
 
 
+def small_letters(names: Iterable[str]) -> frozenset[str]:
+    """Names of natives or labels as folders of their targets may be called, in small letters.
+
+    Examples
+    --------
+    >>> sorted(small_letters(["pdb1ppe", "T1"]))
+    ['1ppe', 'pdb1ppe', 't1']
+    """
+    names = list(names)
+    return frozenset(map(str.casefold, names)) | frozenset(map(_entry, names))
+
+
 def unmatched(natives: Mapping[str, Path], targets: Iterable[str]) -> list[str]:
     """Return what to tell a user about natives and targets that do not belong together.
 

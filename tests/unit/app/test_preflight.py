@@ -18,6 +18,8 @@ from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.app.workflow.runs import submission_problems
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import read_chunk, read_current
+from toporank.building.label_tables import write_tables
+from toporank.building.native_labels import LabelledDecoy
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.registry import DEFAULT_MODULES, records, resolve
 from toporank.inputs.labels import read_split_labels
@@ -159,17 +161,20 @@ def test_of_some_targets_these_are_built_and_all_decoys_are_known():
     assert (built, sorted(known)) == (["A", "A"], ["A", "A", "B"])
 
 
-def test_one_decoy_is_planned_by_itself():
+def test_looking_writes_the_list_alone_and_a_run_keeps_what_was_seen():
+    structure = pdb(pair())
+    for path in Path("decoys").glob("*/*.pdb"):
+        path.write_text(structure)
+    Path("decoys/A/d2.cif.gz").unlink()
+    before = {*Path().rglob("*")}
     result = check(GOOD)
-    chunk = result.chunk_of_decoy("good", "B", "d1")
-    assert not Path("results/good/plan").exists()
+    assert result.problems == []
+    new = {*Path().rglob("*")} - before
+    assert {str(path) for path in new if path.is_file()} == {"results/good/gap.tsv"}
     result.write_plans()
-    (row,) = read_chunk("good", chunk)
-    assert row.key == ("B", "d1")
-    with pytest.raises(
-        ConfigError, match=r"dataset good: no decoy B/d3 \(did you mean 'B/d1'"
-    ):
-        result.chunk_of_decoy("good", "B", "d3")
+    assert read_chunk("good", chunk_of(result)) == [*result.of("good").plan.values()]
+    assert Path(".toporank/store/sketches.json").exists()
+    assert check(GOOD).draft is None
 
 
 def test_files_of_one_name_are_two_decoys():
@@ -684,6 +689,60 @@ def test_a_native_of_the_same_size_and_time_is_another_native(way):
     )
     assert after["A"] != before["A"]
     assert after["B"] == before["B"]
+
+
+def test_labels_that_natives_gave_are_in_the_list_until_they_give_others():
+    rows = [LabelledDecoy("A", "d1", "", 0.25, "", Status.OK, ""),
+            LabelledDecoy("A", "d2", "", None, "", Status.OTHER_PROTEIN, "another protein"),
+            LabelledDecoy("B", "d1", "", None, "", Status.NO_NATIVE, "no native")]  # fmt: skip
+    folder = Path("results/good")
+    folder.mkdir(parents=True)
+    write_tables(rows, folder / "dockq.csv", folder / "labels_interfaces.csv")
+    with_natives("A.pdb", "B.pdb")
+    told = [line.split("\t") for line in (folder / "gap.tsv").read_text().splitlines()]
+    assert [line[8:] for line in told[1:]] == [
+        ["0.25", "", ""], ["", "", "none: another protein"], ["", "", "its native will say"],
+    ]  # fmt: skip
+    (folder / "dockq.csv").unlink()
+    with_natives("A.pdb", "B.pdb")
+    assert (folder / "gap.tsv").read_text().count("its native will say") == 3
+    Path("natives/B.pdb").unlink()
+    with_natives("A.pdb")
+    assert "B\td1" in (folder / "gap.tsv").read_text()
+    assert "none: its target has no native" in (folder / "gap.tsv").read_text()
+
+
+@pytest.mark.parametrize(
+    "layout", ["{target}/{program}", "{program}/{target}", "{target}/{program}/run_1"]
+)
+@pytest.mark.parametrize("natives", [["1emv.pdb", "1PPE.pdb"], ["pdb1emv.ent", "1ppe-assembly1.pdb"]])  # fmt: skip
+def test_models_in_folders_of_their_programs_are_of_the_targets_that_natives_name(
+    layout, natives
+):
+    for target in ("1EMV", "1PPE"):
+        for program in ("haddock", "zdock"):
+            folder = Path("poses", layout.format(target=target, program=program))
+            folder.mkdir(parents=True)
+            (folder / "m0.pdb").write_text("atoms")
+    Path("natives").mkdir()
+    for name in natives:
+        Path("natives", name).write_text("atoms")
+    result = check({"name": "good", "decoys": "poses", "natives": "natives"})
+    assert result.problems == []
+    run = "run_1_" if layout.endswith("run_1") else ""
+    names = [f"haddock_{run}m0", f"zdock_{run}m0"]
+    keys = [(decoy.target, decoy.name) for decoy in result.of("good").decoys]
+    assert keys == [(target, name) for target in ("1EMV", "1PPE") for name in names]
+
+
+def test_models_in_folders_of_their_programs_are_of_the_targets_that_labels_name():
+    Path("decoys/A/d2.cif.gz").unlink()
+    Path("decoys/A/zdock").mkdir()
+    Path("decoys/A/d1.pdb").rename("decoys/A/zdock/d1.pdb")
+    table = labelled("good", "A,zdock_d1,0.9,train", "B,d1,0.5,val")
+    assert check(table).untrainable == []
+    table = labelled("good", "zdock,d1,0.9,train", "B,d1,0.5,val")
+    assert check(table).untrainable == []
 
 
 def test_given_labels_are_used_before_natives():

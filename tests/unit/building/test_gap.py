@@ -54,16 +54,14 @@ def ledger(chunk: str) -> Path:
     return Path(layout.LEDGER.format(dataset="ds", chunk=chunk))
 
 
-def build(
-    recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None, dockq: str = ""
-) -> str:
+def build(recipes: dict[str, list[str]] = RECIPES, labels: dict | None = None) -> str:
     """As a job does: plan and ledger. `bad` fails in the node stage. Name of the chunk."""
     chunks = dealt(labels)
     (chunk,) = chunks
     write_plans("ds", chunks)
     rows = [
         LedgerRow("T", "bad", Status.FAILED, "nodes", "mkdssp failed"),
-        LedgerRow("T", "good", Status.OK, "graphs", dockq=dockq),
+        LedgerRow("T", "good", Status.OK, "graphs"),
     ]
     rows = [row for row in rows if Path(f"in/T/{row.decoy}.pdb").exists()]
     write_ledger(ledger(chunk), Ledger(recipes, rows))
@@ -248,14 +246,12 @@ def test_the_list_names_every_decoy_and_every_label_without_one():
     assert describe_stages(rows)[0] == "interface, topology: 2 up to date"
 
 
-def test_labels_that_a_native_gives_are_those_of_the_last_build():
-    expected = [Label("T", "bad", math.nan, "val"), Label("T", "good", math.nan, "val")]
-    new = with_labels(look(), expected, NO_NATIVE)
-    assert [row.label for row in new] == [OF_NATIVE, OF_NATIVE]
-    build(dockq="0.25")
-    bad, good = with_labels(look(), expected[1:], NO_NATIVE)
-    assert (bad.label, bad.dockq) == (NO_NATIVE, None)
-    assert (good.label, good.dockq, good.split) == ("", 0.25, "val")
+def test_a_label_that_a_native_will_give_is_told_from_one_that_is_missing():
+    expected = [Label("T", "good", math.nan, "val")]
+    bad, good = with_labels(look(), expected, NO_NATIVE)
+    assert (bad.label, good.label, good.dockq) == (NO_NATIVE, OF_NATIVE, None)
+    why = {("T", "bad"): "none: another protein"}
+    assert with_labels(look(), expected, NO_NATIVE, why)[0].label == why["T", "bad"]
 
 
 def test_what_has_a_graph_or_may_get_one():

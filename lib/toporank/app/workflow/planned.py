@@ -39,6 +39,7 @@ from toporank.building.gap import (
     with_labels,
     write_gap,
 )
+from toporank.building.label_tables import read_decoys
 from toporank.building.native_labels import Labelling
 from toporank.building.placed_partners import (
     Natives,
@@ -52,15 +53,20 @@ from toporank.errors import ConfigError, printable
 from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import check_writable
 from toporank.files.state import state_if_there
-from toporank.inputs.complexes import Grouped
+from toporank.inputs.complexes import BY_FOLDER, Grouped
 from toporank.inputs.discovery import decoys_of, sketches
 from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys
 from toporank.inputs.graph_files import find_graph_files, state_of_files
 from toporank.inputs.labels import Label, of_decoys, split_by_target
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
-from toporank.inputs.natives import find_natives, natives_of, unmatched
+from toporank.inputs.natives import (
+    find_natives,
+    natives_of,
+    small_letters,
+    unmatched,
+)
 from toporank.inputs.natural_partners import called_otherwise
-from toporank.structures.identity import Decoy, DecoyKey
+from toporank.structures.identity import Decoy, DecoyKey, Status
 from toporank.structures.partners import EACH_CHAIN
 
 ELSEWHERE = "choose another place with --directory"
@@ -126,15 +132,25 @@ def plan_decoys(
     where = f"dataset {name}"
     folder = _folder_of_decoys(dataset, repository)
     for_all, of_targets = configured_partners(config, dataset, folder, repository)
-    grouped = decoys_of(name, folder, config.grouped_by(dataset), store, of_targets)
+    labels = labels_of(config, name, repository)
+    native_of = _natives_by_name(dataset, repository)
+    grouped_by = config.grouped_by(dataset)
+    targets = {label.target for label in labels} or native_of
+    grouped = decoys_of(
+        name,
+        folder,
+        grouped_by,
+        store,
+        of_targets,
+        targets=small_letters(targets) if grouped_by == BY_FOLDER else (),
+    )
     decoys = grouped.decoys
     if not decoys:
         raise no_decoys(name, folder, grouped.passed_over)
-    labels = labels_of(config, name, repository)
     natives, native_files, notes_on_natives = None, {}, []
     if dataset.natives is not None:
         natives, native_files, notes_on_natives = _find_natives(
-            dataset, decoys, repository, store
+            dataset, native_of, decoys, store
         )
     check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
     if config.score_decoys is not None:
@@ -243,8 +259,21 @@ def _with_labels(
         for i, label in enumerate(labels):
             split = label.split or split_of.get((dataset.name, label.target), "")
             labels[i] = label._replace(split=split)
-    lacking = NO_NATIVE if dataset.labels_from_natives else NOT_IN_TABLE
-    return with_labels(gap, labels, lacking)
+    if not dataset.labels_from_natives:
+        return with_labels(gap, labels, NOT_IN_TABLE)
+    table = Path(layout.DOCKQ.format(dataset=dataset.name))
+    known = by_key(read_decoys(table)) if table.exists() else {}
+    why = {}
+    given = []
+    for label in labels:
+        row = known.get(label[:2])
+        if row and row.dockq is not None:
+            given.append(label._replace(dockq=row.dockq))
+        elif row and row.status != Status.NO_NATIVE:
+            why[label[:2]] = f"none: {row.reason}"
+        else:
+            given.append(label)
+    return with_labels(gap, given, NO_NATIVE, why)
 
 
 def _describe(gap: list[DecoyGap]) -> list[str]:
@@ -345,26 +374,30 @@ def plan_graphs(config: Config, dataset: Dataset, repository: Path) -> PlannedDa
     )
 
 
+def _natives_by_name(dataset: Dataset, repository: Path) -> dict[str, Path]:
+    """The natives that are given. Raises ConfigError where their folder cannot be read."""
+    if dataset.natives is None:
+        return {}
+    check_is_there(dataset.natives, repository, f"dataset {dataset.name}, natives")
+    return find_natives(locate(dataset.natives, repository))
+
+
 def _find_natives(
-    dataset: Dataset, decoys: list[Decoy], repository: Path, store: Path
+    dataset: Dataset, natives: dict[str, Path], decoys: list[Decoy], store: Path
 ) -> tuple[Natives, dict[str, NativeFile], list[str]]:
-    """Find the natives of a data set: their chains, the file of each target, and notes.
+    """The natives of the targets of a data set: their chains, the file of each, and notes.
 
     Raises ConfigError when no target has one.
     """
-    where = f"dataset {dataset.name}, natives"
-    folder = locate(dataset.natives, repository)
-    check_is_there(dataset.natives, repository, where)
-    natives = find_natives(folder)
     targets = sorted({decoy.target for decoy in decoys})
     paths, _ = natives_of(natives, targets)
     if not paths:
         first_native = printable(min(natives)) if natives else "none"
-        first_target = printable(targets[0])
         what = (
             f"no target has a native: there is {first_native}, but for example target "
-            f"{first_target} in {printable(str(folder))}"
+            f"{printable(targets[0])} in {printable(dataset.decoys)}"
         )
+        where = f"dataset {dataset.name}, natives"
         raise ConfigError(what, where=where, remedy=NATIVES_EXPECTED)
     of_files = sketches(map(str, paths.values()), store)
     files = {}
