@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-command bench-sampling scorer transfer clean dssp
+.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -44,6 +44,9 @@ pages: .venv/installed-dev ## make again what README.md and docs/ show: output, 
 	PYTHONPATH=lib $(BIN)/python tests/shown_page.py
 	PYTHONPATH=lib $(BIN)/python docs/figures.py
 	PYTHONPATH=lib $(BIN)/python docs/notebook.py
+
+rulegraph: .venv/installed ## draw the rules again, as docs/rulegraph.svg; needs Graphviz
+	$(BIN)/snakemake --rulegraph --config workflow="{jobs: artefact}" 2> /dev/null | dot -Tsvg > docs/rulegraph.svg
 
 format: .venv/installed-dev ## format Python and Snakemake files
 	$(BIN)/ruff check --fix .

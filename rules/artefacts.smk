@@ -15,7 +15,7 @@ if not PLANS.by_artefact:
 
 
 rule interface:
-    """The interface residues of one decoy."""
+    """One artefact of one decoy, from the artefact of the stage before."""
     input:
         preflight=passed("problems"),
         decoy=lambda wildcards: ancient(PLANS.decoy_file(wildcards)),

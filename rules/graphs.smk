@@ -53,7 +53,7 @@ rule score_graphs:
         mem_mb=inputs.more_each_attempt(4000),
         runtime=inputs.more_each_attempt(60),
     params:
-        scorer=PLANS.scorer,
+        scorer=lambda wildcards: PLANS.scorer,
         code=code("score_graphs.py"),
     script:
         "../workflow_scripts/score_graphs.py"

@@ -42,7 +42,7 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     params:
-        scorer=PLANS.scorer,
+        scorer=lambda wildcards: PLANS.scorer,
         code=code("write_report.py"),
     script:
         "../workflow_scripts/write_report.py"

@@ -18,7 +18,7 @@ rule score_targets:
         mem_mb=inputs.more_each_attempt(4000),
         runtime=inputs.more_each_attempt(120),
     params:
-        scorer=PLANS.scorer,
+        scorer=lambda wildcards: PLANS.scorer,
         scorer_content=PLANS.scorer_content,
         chunks=PLANS.chunks_of_part,
         features=FEATURES,
@@ -57,7 +57,7 @@ rule collect_scores:
     resources:
         mem_mb=inputs.more_each_attempt(4000),
     params:
-        scorer=PLANS.scorer,
+        scorer=lambda wildcards: PLANS.scorer,
         options=PLANS.scoring_options,
         in_study=IN_STUDY,
         code=code("collect_scores.py"),

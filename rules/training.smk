@@ -96,6 +96,7 @@ rule select_sweep:
 for PHASE in CONFIG.training.finetune.phases:
 
     rule:
+        """One run of a fine-tune phase, from its parent's weights with fresh optimiser and schedule."""
         name:
             f"finetune_{PHASE.name}"
         input:

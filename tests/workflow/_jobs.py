@@ -34,7 +34,7 @@ CLIENT = """\
 '''exec' "{python}" -IS "$0" "$@"
 ' '''
 import os, sys
-if len(sys.argv) < 2 or not os.path.dirname(sys.argv[1]).endswith("/workflow_scripts"):
+if len(sys.argv) < 2 or not os.path.dirname(sys.argv[1]).endswith("/.snakemake/scripts"):
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 import array, json, signal, socket
 with socket.socket(socket.AF_UNIX) as server:

@@ -4,7 +4,11 @@ is.
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
+
+import pytest
 
 from conftest import FEW_SETTINGS
 from toporank.learning.data import GraphStore
@@ -26,21 +30,24 @@ def graphs(study) -> dict[str, bytes]:
     }
 
 
-def test_one_graph_asked_for_by_its_path_is_built_and_no_other(fresh, few_built):
+def jobs(study, *arguments: str) -> list[str]:
+    """The rules that a run would run, in order."""
+    printed = study.run("-n", *arguments).stdout
+    return re.findall(r"^(?:local)?rule (\w+):", printed, re.MULTILINE)
+
+
+def test_one_artefact_asked_for_by_its_path_is_made_with_those_before_it_and_no_other(
+    fresh, few_built
+):
+    topology = GRAPH.replace("graphs", "topology").replace(".pt", ".csv")
+    fresh.run(topology)
+    assert jobs(fresh, GRAPH) == ["node_features", "graph"]
     fresh.run(GRAPH)
-    assert fresh.computed() == Counter(
-        complex=1,
-        confidence=1,
-        contacts=1,
-        interface=1,
-        topology=1,
-        nodes=1,
-        edges=1,
-        graphs=1,
-    )
-    assert graphs(fresh) == {
-        "mini/graphs/1GCQ/mid4.pt": graphs(few_built)["mini/graphs/1GCQ/mid4.pt"]
-    }
+    made = {name for name in few_built.tree() if "1GCQ/mid4" in name}
+    assert {name for name in fresh.tree() if "/1" in name} == made
+    assert len(made) == 4
+    of_all = few_built.tree()
+    assert all(fresh.tree()[name] == of_all[name] for name in made)
     assert "Nothing to be done" in fresh.run(GRAPH).stdout
     refused = fresh.run(
         GRAPH.replace("mid4", "mid5"), "results/mini/graphs/2I25/apart1.pt", check=False
@@ -54,6 +61,69 @@ def test_one_graph_asked_for_by_its_path_is_built_and_no_other(fresh, few_built)
     fresh.run("build_graphs")
     assert fresh.computed()["topology"] == 3  # of four; the one is taken from the store
     assert fresh.tree() == few_built.tree()
+    assert jobs(fresh, GRAPH) == []
+
+
+STAGES = ["interface", "topology", "node_features", "graph"]
+CHANGES = {
+    "interface": ({"interface": {"cutoff": 9}}, STAGES),
+    "topology": ({"topology": {"radius": 9}}, STAGES[1:]),
+    "nodes": ({"nodes": "dssp_topology"}, STAGES[2:]),
+    "edges": ({"edges": {"scaling": "none"}}, STAGES[3:]),
+}
+
+
+@pytest.mark.parametrize("stage", CHANGES)
+def test_an_artefact_is_made_again_where_its_part_of_the_configuration_changes_and_else_not(
+    few, stage
+):
+    """Also an artefact that a chunk of decoys brought."""
+    features, rules = CHANGES[stage]
+    few.configure(**FEW_SETTINGS, features=features)
+    first = STAGES.index(rules[0])
+    paths = [GRAPH.replace("graphs", s) for s in ("interface", "topology", "nodes")]
+    paths = [*(path.replace(".pt", ".csv") for path in paths), GRAPH]
+    for number, path in enumerate(paths):
+        planned = jobs(few, path)
+        assert planned == STAGES[first : number + 1]
+    few.run(GRAPH)
+    assert jobs(few, GRAPH) == []
+
+
+def test_an_artefact_is_made_again_where_its_decoy_changes_and_where_it_is_touched_not(
+    few,
+):
+    decoy = few.home / "decoys/1GCQ/mid4.cif"
+    os.utime(decoy)
+    assert jobs(few, GRAPH) == []
+    text = decoy.read_text()
+    decoy.write_text(text.replace("ATOM", "ATOM ", 1))
+    assert jobs(few, GRAPH) == STAGES
+    few.run(GRAPH)
+    (few.home / GRAPH).write_bytes(b"damaged")
+    assert jobs(few, GRAPH) == ["graph"]
+
+
+@pytest.mark.slow
+def test_each_artefact_of_each_decoy_may_have_a_job_which_gives_the_same_files(
+    fresh, few_built
+):
+    settings = {**FEW_SETTINGS["workflow"], "jobs": "artefact"}
+    fresh.configure(**{**FEW_SETTINGS, "workflow": settings})
+    shown = fresh.run("--dag", "build_graphs").stdout
+    assert all(shown.count(f'label = "{rule}') == 5 for rule in STAGES)
+    fresh.run("build_graphs")
+    empty = {name for name, content in fresh.tree().items() if not content}
+    assert empty == {name for name in fresh.tree() if "2I25/apart1" in name}
+    made = {name: text for name, text in fresh.tree().items() if name not in empty}
+    assert made == few_built.tree()
+    assert "Nothing to be done" in fresh.run("build_graphs").stdout
+    settings["chunk_size"] = 1
+    fresh.configure(
+        **{**FEW_SETTINGS, "workflow": settings}, features={"topology": {"radius": 9}}
+    )
+    assert Counter(jobs(fresh, "build_graphs"))["topology"] == 5
+    assert "interface" not in jobs(fresh, "build_graphs")
 
 
 def test_one_graph_built_with_other_parameters_does_not_pass_for_the_old_one(

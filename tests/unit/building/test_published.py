@@ -39,7 +39,7 @@ from toporank.structures.identity import Decoy, Status
 
 KEYS = [("T", "d1"), ("T", "d2"), ("U", "d1")]
 NODES = Path("results/ds/nodes/T/d1.csv")
-CHOICES = resolve(dict.fromkeys(DEFAULT_MODULES, {}))
+CHOICES = resolve({stage: {} for stage in DEFAULT_MODULES})
 
 
 @pytest.fixture(autouse=True)
