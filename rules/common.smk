@@ -77,6 +77,14 @@ def make_again(stage, wildcards):
     return []
 
 
+def publish_again(wildcards):
+    """Have Snakemake publish again where files differ from what was published; no input."""
+    path = layout.PUBLISHED.format(**wildcards)
+    if CHECK and CHECK.of(wildcards.dataset).again:
+        workflow.dag.forcefiles.add(path)
+    return []
+
+
 def passed(*kinds):
     """An input without files: where the preflight failed, a dry run ends here, as a run does in `onstart`."""
 

@@ -8,14 +8,6 @@ localrules:
     publish,
 
 
-def publish_again(wildcards):
-    """Have Snakemake publish again where files differ from what was published; no input."""
-    path = layout.PUBLISHED.format(**wildcards)
-    if CHECK and CHECK.of(wildcards.dataset).again:
-        workflow.dag.forcefiles.add(path)
-    return []
-
-
 rule build_chunk:
     """Interface residues, topology, node features, edges and graph of the decoys of a chunk."""
     input:

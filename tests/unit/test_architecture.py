@@ -75,7 +75,7 @@ def test_the_library_does_without_the_package_that_makes_decoys():
 TORCH = {"torch", "torch_geometric", "pytorch_lightning", "lightning_fabric"}
 STARTS = (
     "app.workflow.preflight",
-    "app.workflow.jobs",
+    "app.workflow.inputs",
     "building.chunks.chunk",
     "__main__",
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from toporank import code
-from toporank.app.workflow import jobs
+from toporank.app.workflow import inputs
 from toporank.building.chunks.stages import PACKAGES, code_digest
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.learning.provenance import training_code
@@ -36,7 +37,11 @@ def digests() -> dict[str, str]:
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
     kinds = {kind: code_digest(kind, choices) for kind in PACKAGES}
     others = {"training": training_code(), "scores": code.code_of(*code.SCORES)}
-    return {**kinds, **others, "report": jobs.step_code(REPOSITORY, "write_report.py")}
+    return {
+        **kinds,
+        **others,
+        "report": inputs.step_code(REPOSITORY, "write_report.py"),
+    }
 
 
 ARTEFACTS = {*PACKAGES, "scores"}
@@ -73,19 +78,26 @@ def test_files_of_no_code_do_not_count(library):
 
 
 def test_every_step_has_a_digest_of_its_own_that_changes_with_its_script(tmp_path):
-    assert len({jobs.step_code(REPOSITORY, step) for step in STEPS}) == len(STEPS)
+    assert len({inputs.step_code(REPOSITORY, step) for step in STEPS}) == len(STEPS)
     (tmp_path / "workflow_scripts").mkdir()
     step = shutil.copy(
         REPOSITORY / "workflow_scripts/evaluate.py", tmp_path / "workflow_scripts"
     )
-    before = jobs.step_code(tmp_path, "evaluate.py")
+    before = inputs.step_code(tmp_path, "evaluate.py")
     Path(step).write_text(Path(step).read_text() + "\n")
     code.code_of.cache_clear()
-    assert jobs.step_code(tmp_path, "evaluate.py") != before
+    assert inputs.step_code(tmp_path, "evaluate.py") != before
 
 
-def test_the_rules_of_steps_name_the_script_that_they_run():
+def test_every_rule_with_a_script_runs_again_when_its_code_changes():
     for path in REPOSITORY.glob("rules/*.smk"):
-        for part in path.read_text().split('jobs.step_code(REPOSITORY, "')[1:]:
-            script, _, rest = part.partition('")')
-            assert f'"{script} ' in rest.partition("\nrule ")[0], path
+        for rule in re.split(
+            r"^(?=(?:    |use )?rule\b)", path.read_text(), flags=re.M
+        ):
+            script = re.search(r'script:\s+"../workflow_scripts/(\w+\.py)"', rule)
+            if script is None and "params:" not in rule:
+                continue
+            codes = re.findall(r"^ +code=(.+),$", rule, re.M)
+            assert len(codes) == 1, (path, rule)
+            if codes[0].startswith("code("):
+                assert codes == [f'code("{script[1]}")'], path

@@ -23,24 +23,10 @@ from toporank.comparing.homology.clusters import (
 from toporank.comparing.homology.kmers import ALIKE
 from toporank.errors import ConfigError
 from toporank.inputs.labels import SPLITS
+from toporank.learning.hyperparameters import SplitRules
 
 MOST_NAMED = 10
 """Pairs of targets that a message names at most."""
-
-
-class SplitRules(NamedTuple):
-    """How targets are dealt out.
-
-    split_by : `cluster` or `target`, what stays together in folds. percent : share of the targets
-    that validate, in percent. seed : of the draws. folds : parts of a cross-validation. align :
-    whether MMseqs2 compares the chains, too.
-    """
-
-    split_by: str
-    percent: float
-    seed: int
-    folds: int
-    align: bool = False
 
 
 def assign(

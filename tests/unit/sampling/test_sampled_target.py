@@ -11,7 +11,7 @@ import pytest
 
 from structures_text import EXAMPLES, alanine, pdb
 from toporank.app.config import load_config
-from toporank.app.workflow import jobs, runs
+from toporank.app.workflow import inputs, runs
 from toporank.app.workflow.data_sets import natives_to_sample, sampling_problems
 from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.app.workflow.progress import line
@@ -142,9 +142,8 @@ def test_only_labelling_by_natives_needs_natives():
 def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
     run = dag("sample_target", "sample_tables")
     assert runs.claimed(run) == {"sampling"}
-    (part,) = counts = jobs.Jobs(config(natives="natives", decoys=24)).decoys_of_jobs(
-        run
-    )
+    plans = inputs.Plans(config(natives="natives", decoys=24), Path(), {})
+    (part,) = counts = plans.decoys_of_jobs(run)
     assert counts[part] == 24
     write_text(part.path, "6\t1\n")
     text, _ = line("sampling", counts, seconds=10.0)
