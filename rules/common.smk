@@ -116,6 +116,7 @@ onstart:
         runs.lock(claimed)
     except TopoRankError as error:
         raise WorkflowError(str(error))
+    runs.forget_killed(workflow.dag)
     CHECK.write_plans()
     CHECK.write(claimed & {*DATASETS})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
@@ -136,4 +137,6 @@ onsuccess:
 
 
 onerror:
+    for line in runs.killed(workflow.dag):
+        logger.error(line)
     write_gaps()

@@ -3,7 +3,13 @@
 from pathlib import Path
 
 from toporank.app.workflow.job import opened
-from toporank.building.coverage import check_policy, conflicting, counts, read_coverage
+from toporank.building.coverage import (
+    check_policy,
+    conflicting,
+    counts,
+    describe_labels,
+    read_coverage,
+)
 from toporank.files.atomic import write_text
 
 with opened(snakemake) as job:
@@ -11,4 +17,6 @@ with opened(snakemake) as job:
     check_policy(table, job.params.policy, job.dataset)
     if warning := conflicting(table):
         job.tell(f"warning: {job.dataset}: {warning}; see {job.input.table}")
-    write_text(job.output.check, counts(table) + "\n")
+    about_labels = describe_labels(table)
+    job.tell(f"{job.dataset}: {about_labels}")
+    write_text(job.output.check, f"{counts(table)}\n{about_labels}\n")

@@ -127,6 +127,11 @@ SETTINGS = "toporank.json"
 """In the folder of a command: the configuration that it made."""
 
 
+def mark_of_running(log: str) -> Path:
+    """The file that is there while the job with this log runs."""
+    return Path(f"{log}.running")
+
+
 def beside(table: str) -> list[str]:
     """Further tables of a leaderboard.
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
-from multiprocessing.pool import Pool
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from toporank.errors import TopoRankError
+
+KILLED = "was killed before it could say why, most often because the memory was full"
+REMEDY = (
+    "try again with fewer cores, --cores N or workers=N, or where there is more memory"
+)
 
 
 def n_cores() -> int:
@@ -14,21 +24,43 @@ def n_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def forked(n_workers: int, prepare: Callable[[], object] | None = None) -> Pool:
-    """Return a pool of copies of this process.
+@contextlib.contextmanager
+def forked(
+    n_workers: int, prepare: Callable[[], object] | None = None
+) -> Iterator[ProcessPoolExecutor]:
+    """A pool of copies of this process.
 
-    Ctrl-C in a terminal reaches every process. The copies leave it to this one, which ends them.
+    Ctrl-C in a terminal reaches every process. The copies leave it to this one, which ends them,
+    as it does after any other error.
 
     Parameters
     ----------
     n_workers : number of processes
     prepare : is called first in each of them
+
+    Raises
+    ------
+    TopoRankError
+        When one of them was killed.
     """
     context = multiprocessing.get_context("fork")
-    return context.Pool(n_workers, _begin, [prepare])
+    begun = context.SimpleQueue()
+    pool = ProcessPoolExecutor(n_workers, context, _begin, (prepare, begun))
+    try:
+        yield pool
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        while not begun.empty():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(begun.get(), signal.SIGTERM)
+        if isinstance(error, BrokenProcessPool):
+            raise TopoRankError(f"a worker process {KILLED}", remedy=REMEDY) from error
+        raise
+    pool.shutdown()
 
 
-def _begin(prepare: Callable[[], object] | None) -> None:
+def _begin(prepare: Callable[[], object] | None, begun: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    begun.put(os.getpid())
     if prepare:
         prepare()

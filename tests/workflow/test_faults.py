@@ -50,6 +50,12 @@ def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_fligh
     if victim == "job":
         os.kill(jobs(fresh)[0], signal.SIGKILL)
         assert run.wait(300) != 0
+        (printed,) = fresh.home.glob("printed-*.txt")
+        assert re.search(
+            r"build_chunk, logs/chunks/mini/\w+\.log: the job was killed before .* \(try again with "
+            "fewer --cores",
+            printed.read_text(),
+        )
     else:
         run.kill()
         run.wait(60)

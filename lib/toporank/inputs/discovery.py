@@ -146,7 +146,8 @@ def _looked_into(
     if len(paths) < MANY or workers == 1:
         return [_look(path, keep) for path in paths]
     with forked(workers) as pool:
-        return pool.map(functools.partial(_look, keep=keep), paths, chunksize=32)
+        look = functools.partial(_look, keep=keep)
+        return list(pool.map(look, paths, chunksize=32))
 
 
 def _look(path: str, keep: Keep | None = None) -> Sketch | None:

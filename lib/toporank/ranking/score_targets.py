@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
 from typing import Any
 
 from toporank.building.chunks.ledger import LedgerRow
@@ -85,7 +86,8 @@ def _mapped(step: Callable, items: Sequence, workers: int) -> Iterator[Iterable]
         yield map(step, items)
         return
     with forked(workers, functools.partial(_take_step, step)) as pool:
-        yield pool.imap_unordered(_run_step, items)
+        begun = [pool.submit(_run_step, item) for item in items]
+        yield (done.result() for done in as_completed(begun))
 
 
 _STEP: Callable | None = None

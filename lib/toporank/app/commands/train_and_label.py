@@ -29,10 +29,15 @@ from toporank.app.commands.scoring_input import (
 )
 from toporank.app.commands.shown import about_scorer
 from toporank.app.config import Dataset, load_config
-from toporank.building.coverage import conflicting, counts, read_coverage
+from toporank.building.coverage import (
+    conflicting,
+    counts,
+    describe_labels,
+    read_coverage,
+)
 from toporank.building.label_tables import describe, read_decoys
 from toporank.building.planning import recognised
-from toporank.comparing.homology.chain_tables import read_splits
+from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.natives import find_natives, unmatched
@@ -190,16 +195,23 @@ def _natives_folder(out: Path, dataset: Dataset) -> Path:
 def learned(out: Path, names: Iterable[str]) -> list[str]:
     """Return the fates of decoys and labels, which splits leak, and what the scorer lacks."""
     lines = []
+    splits = out / layout.SPLITS
+    split_rows = read_splits(splits) if splits.exists() else []
+    split_of = split_of_targets(split_rows)
     for path in _of_each(out, layout.COVERAGE, names):
         dataset = path.parent.name
         rows = read_coverage(path)
         lines.append(f"{dataset}: {counts(rows)}")
+        for i, row in enumerate(rows):
+            split = row.split or split_of.get((dataset, row.target), "")
+            rows[i] = row._replace(split=split)
+        about_labels = describe_labels(rows)
+        lines += [f"{dataset}: {about_labels}"] if about_labels else []
         lines += [f"{dataset}: {line}" for line in recognised(rows)]
         warning = conflicting(rows)
         if warning:
             lines.append(f"warning: {dataset}: {warning}; see {path}")
-    splits = out / layout.SPLITS
-    leaking = leaks(read_splits(splits)) if splits.exists() else None
+    leaking = leaks(split_rows)
     if leaking:
         lines.append(
             f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}"

@@ -22,11 +22,10 @@ from toporank.app.workflow.data_sets import scorer_of
 from toporank.app.workflow.preflight import Preflight
 from toporank.app.workflow.progress import Part
 from toporank.building.chunks.plan import (
-    Chunks,
     Current,
     PlannedDecoy,
-    by_key,
     read_chunk,
+    read_chunks,
     read_current,
 )
 from toporank.building.chunks.published import (
@@ -190,10 +189,7 @@ class Plans:
     def _decoys(self, dataset: str) -> dict[DecoyKey, PlannedDecoy]:
         if self.check:
             return self.check.of(dataset).plan
-        chunks: Chunks = {
-            name: self.chunk(dataset, name) for name in self.current(dataset).of_all
-        }
-        return by_key(row for rows in chunks.values() for row in rows)
+        return read_chunks(dataset, self.current(dataset).of_all)
 
     def decoy(self, wildcards: Any) -> PlannedDecoy:
         """The decoy of an artefact that is asked for.

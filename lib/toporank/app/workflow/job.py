@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from toporank import layout
 from toporank.errors import TopoRankError
 from toporank.garbage import end_without_search
 
@@ -81,8 +82,11 @@ def opened(snakemake: Any) -> Iterator[Job]:
     """Run a script of the workflow: `with opened(snakemake) as job:`.
 
     Whatever it prints goes to the log of its rule. A TopoRankError ends it with one line, there and
-    on the terminal.
+    on the terminal. A file beside the log says that the job is running; it stays where the process
+    is killed, and `runs.killed` finds it.
     """
+    mark = layout.mark_of_running(snakemake.log[0])
+    mark.touch()
     gc.set_threshold(GARBAGE)
     end_without_search()
     terminal = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -105,3 +109,5 @@ def opened(snakemake: Any) -> Iterator[Job]:
     except TopoRankError as error:
         job.tell(str(error))
         sys.exit(1)
+    finally:
+        mark.unlink(missing_ok=True)

@@ -48,7 +48,7 @@ from toporank.building.placed_partners import (
     known_natives,
 )
 from toporank.building.planning import partners_given, plan_of, recognised
-from toporank.comparing.homology.chain_tables import read_splits
+from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError, printable
 from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import check_writable
@@ -255,7 +255,7 @@ def _with_labels(
     if config.only:
         labels = [label for label in labels if label.target in config.only]
     if Path(layout.SPLITS).exists() and not all(label.split for label in labels):
-        split_of = {row[:2]: row.split for row in read_splits(layout.SPLITS)}
+        split_of = split_of_targets(read_splits(layout.SPLITS))
         for i, label in enumerate(labels):
             split = label.split or split_of.get((dataset.name, label.target), "")
             labels[i] = label._replace(split=split)

@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from toporank import layout
 from toporank.errors import ConfigError
+from toporank.workers import KILLED
 
 if TYPE_CHECKING:
     from toporank.app.workflow.preflight import Preflight
@@ -40,6 +41,12 @@ ROOMS = {
 
 _held: dict[Path, FileLock] = {}
 """Locks by path. They end with this process at the latest."""
+
+
+OF_JOBS = (
+    "try again with fewer --cores or a smaller workflow.chunk_size, or where there is more memory; "
+    "finished decoys are kept"
+)
 
 
 def lock(
@@ -107,6 +114,23 @@ def problems(dag: Any, check: Preflight) -> list[str]:
     if sampling:
         faults += check.unsampled
     return faults
+
+
+def forget_killed(dag: Any) -> None:
+    """Remove what the killed jobs of earlier runs left."""
+    for job in dag.needrun_jobs():
+        for log in job.log:
+            layout.mark_of_running(log).unlink(missing_ok=True)
+
+
+def killed(dag: Any) -> list[str]:
+    """Which jobs of a run were killed, with what to do, a line each."""
+    lines = []
+    for job in dag.needrun_jobs():
+        marks = [layout.mark_of_running(log) for log in job.log]
+        if any(mark.exists() for mark in marks) and not dag.finished(job):
+            lines.append(f"{job.rule.name}, {job.log[0]}: the job {KILLED} ({OF_JOBS})")
+    return lines
 
 
 def claimed(dag: Any) -> set[str]:
