@@ -23,6 +23,7 @@ if IN_STUDY:
     include: "rules/pack.smk"
     include: "rules/graphs.smk"
     include: "rules/training.smk"
+    include: "rules/finetuning.smk"
     include: "rules/cross_validation.smk"
     include: "rules/evaluation.smk"
 
@@ -34,7 +35,6 @@ include: "rules/report.smk"
 localrules:  # seconds of work each, not worth a cluster job
     all,
     build_graphs,
-    score,
 
 
 rule all:
@@ -53,9 +53,3 @@ rule build_graphs:
         expand(layout.PUBLISHED, dataset=OF_DECOYS),
         expand(layout.PACK, dataset=OF_GRAPHS),
         expand(layout.COVERAGE_CHECK, dataset=TRAINED_ON),
-
-
-rule score:
-    """Ranked decoys of every data set, or of `--config score_decoys=FOLDER [scorer=FOLDER]`."""
-    input:
-        expand([layout.MODEL_TABLE, layout.CONTACTS, layout.SCORE_REPORT], dataset=DATASETS),

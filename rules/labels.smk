@@ -70,6 +70,6 @@ rule split_labels:
     params:
         contents=PLANS.contents,
         code=code("split_labels.py"),
-        split=CONFIG.training.split_rules,
+        split=PLANS.split_rules,
     script:
         "../workflow_scripts/split_labels.py"

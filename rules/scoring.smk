@@ -1,6 +1,16 @@
 # Models and a scorer → scores, a part of the targets at a time → the tables of a data set.
 
 
+localrules:
+    score,
+
+
+rule score:
+    """Ranked decoys of every data set, or of `--config score_decoys=FOLDER [scorer=FOLDER]`."""
+    input:
+        expand([layout.MODEL_TABLE, layout.CONTACTS, layout.SCORE_REPORT], dataset=DATASETS),
+
+
 rule score_targets:
     """A part of the targets of a data set, about 500 models: features where they are new, scores, ranking."""
     input:

@@ -1,6 +1,6 @@
 """Take the decoys of one chunk through all feature stages."""
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.chunks.chunk import run_chunk
 from toporank.building.native_labels import dockq_of
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.layout import POSES
 from toporank.structures.identity import Status
 from toporank_sampling.rows import describe, read_rows, write_rows

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.built import read_built
 from toporank.building.chunks.ledger import remove_old
 from toporank.building.chunks.plan import read_current

@@ -5,7 +5,7 @@ the predictions.
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.comparing.homology.chain_tables import read_splits
 from toporank.inputs.labels import read_split_labels
 from toporank.learning.folds import out_of_fold

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import write_rows

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.coverage import counts, write_coverage
 from toporank.building.imported import import_graphs
 from toporank.building.packing import write_pack

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.native_labels import label_chunk
 from toporank.inputs.natives import find_natives
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.chunks.published import publish_artefact
 from toporank.learning.pyg_files import as_file
 from toporank.structures.identity import Status

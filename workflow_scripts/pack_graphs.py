@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.built import pack_graphs
 from toporank.inputs.natives import find_natives
 

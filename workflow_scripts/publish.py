@@ -2,7 +2,7 @@
 decoy.
 """
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.chunks.published import publish
 from toporank.learning.pyg_files import as_file
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.built import confidence_requests, read_built
 from toporank.building.coverage import read_coverage
 from toporank.inputs.confidence.job import confidences

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.files.atomic import note_progress
 from toporank_sampling.rows import write_rows
 from toporank_sampling.target import Sampled, SamplingSettings, sample

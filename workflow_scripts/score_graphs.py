@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.coverage import read_coverage
 from toporank.ranking.leakage import describe
 from toporank.ranking.model_table import best_of_each_target

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.built import read_part
 from toporank.building.chunks.plan import by_target
 from toporank.building.chunks.store import Store

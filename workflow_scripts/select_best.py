@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.learning.selection import write_ensemble, write_selection
 from toporank.scorer.manifest import seal
 

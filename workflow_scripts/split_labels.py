@@ -4,7 +4,7 @@ decided later.
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.chunks.plan import read_current
 from toporank.building.label_tables import labels
 from toporank.building.native_labels import read_labelled

@@ -4,8 +4,7 @@ import logging
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.workflow.job import opened
-from toporank.app.workflow.progress import LastLine
+from toporank.app.workflow.script import LastLine, opened
 from toporank.learning.run import Run
 from toporank.learning.train import TrainingGraphs, train_run
 

@@ -5,7 +5,7 @@ old records.
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.built import read_built
 from toporank.building.chunks.ledger import remove_old
 from toporank.building.chunks.plan import read_current

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.building.chunks.plan import read_current
 from toporank.building.label_tables import describe, write_tables
 from toporank.building.native_labels import read_labelled

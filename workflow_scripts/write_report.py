@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.report.page import write_page_of
 from toporank.scorer.scorer import Scorer
 

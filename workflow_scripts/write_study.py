@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from toporank.app.workflow.job import opened
+from toporank.app.workflow.script import opened
 from toporank.files.atomic import write_text
 from toporank.ranking.frames import write_frame
 from toporank.ranking.target_table import seen_in_training

@@ -24,7 +24,7 @@ from toporank.app.commands import (
     config_reference,
     doctor,
     figure,
-    runs,
+    run_list,
     score,
     train_and_label,
 )
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     running = running_arguments()
     score.add(commands, running)
     train_and_label.add(commands, running)
-    runs.add(commands)
+    run_list.add(commands)
     compare.add(commands)
     figure.add(commands)
     doctor.add(commands)

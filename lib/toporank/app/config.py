@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from toporank.app.repeated_keys import repeated_keys
 from toporank.building.coverage import Coverage
 from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
@@ -26,7 +27,6 @@ from toporank.settings import (
     checked,
     did_you_mean,
     distinct,
-    repeated_keys,
 )
 from toporank.structures.partners import checked_partners, is_file
 

@@ -23,8 +23,7 @@ class GraphFile(NamedTuple):
     file_name : that of the file, without endings.
     dockq : its `y`, nan without.
     sha256 : of the file.
-    unnamed : the stages of which its metadata does not say which feature module of TopoRank made
-        them.
+    unnamed : the stages whose feature module its metadata does not name.
     """
 
     path: Path

@@ -21,6 +21,21 @@ from toporank.structures.identity import Decoy, DecoyKey, split_suffix, table_na
 from toporank.structures.partners import checked_partners, parse_partners, partners_text
 
 
+class SplitRules(NamedTuple):
+    """How targets are dealt out.
+
+    split_by : `cluster` or `target`, what stays together in folds. percent : share of the targets
+    that validate, in percent. seed : of the draws. folds : parts of a cross-validation. align :
+    whether MMseqs2 compares the chains, too.
+    """
+
+    split_by: str
+    percent: float
+    seed: int
+    folds: int
+    align: bool = False
+
+
 class Label(NamedTuple):
     """DockQ of one decoy, from 0 to 1, with its split and the group of decoys judged apart.
 

@@ -22,8 +22,7 @@ from toporank.comparing.homology.clusters import (
 )
 from toporank.comparing.homology.kmers import ALIKE
 from toporank.errors import ConfigError
-from toporank.inputs.labels import SPLITS
-from toporank.learning.hyperparameters import SplitRules
+from toporank.inputs.labels import SPLITS, SplitRules
 
 MOST_NAMED = 10
 """Pairs of targets that a message names at most."""

@@ -5,7 +5,7 @@ This is the section `training` of the configuration.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -361,21 +361,6 @@ class Finetune(Section):
         return self
 
 
-class SplitRules(NamedTuple):
-    """How targets are dealt out.
-
-    split_by : `cluster` or `target`, what stays together in folds. percent : share of the targets
-    that validate, in percent. seed : of the draws. folds : parts of a cross-validation. align :
-    whether MMseqs2 compares the chains, too.
-    """
-
-    split_by: str
-    percent: float
-    seed: int
-    folds: int
-    align: bool = False
-
-
 class Training(Hardware):
     """What is trained on, how, and which result is kept."""
 
@@ -463,17 +448,6 @@ class Training(Hardware):
         if phase.parent_file is not None:
             return []
         return [shape_of(config.model_dump()) for config in self.sweep.configs]
-
-    @property
-    def split_rules(self) -> SplitRules:
-        """How targets are split."""
-        return SplitRules(
-            split_by=self.split_by,
-            percent=self.validation_percent,
-            seed=self.split_seed,
-            folds=self.folds,
-            align=self.similarity == "mmseqs2",
-        )
 
     @property
     def hardware(self) -> Hardware:

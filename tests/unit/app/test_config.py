@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from toporank.app.config import Config, check_is_there, load_config, locate
+from toporank.app.repeated_keys import repeated_keys
 from toporank.errors import ConfigError
 from toporank.learning.hyperparameters import Hyperparameters
-from toporank.settings import repeated_keys
 
 ONE = {"datasets": [{"name": "one", "decoys": "d", "labels": "l.csv"}]}
 

@@ -10,13 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from toporank.app.workflow.progress import (
-    LastLine,
-    Part,
-    line,
-    watch,
-    watch_training,
-)
+from toporank.app.workflow.progress import Part, line, watch, watch_training
+from toporank.app.workflow.script import LastLine
 
 
 @pytest.fixture(autouse=True)

@@ -41,6 +41,7 @@ from toporank.errors import ConfigError
 from toporank.features.registry import FeatureChoice, canonical, records
 from toporank.files.atomic import sha256
 from toporank.inputs.confidence import side_files as confidence_files
+from toporank.inputs.labels import SplitRules
 from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.run import CHECKPOINT_OF
 from toporank.scorer.scorer import files_of
@@ -337,6 +338,18 @@ class Plans:
         if isinstance(entry, Phase):
             parameters["freeze"] = entry.freeze
         return parameters
+
+    @property
+    def split_rules(self) -> SplitRules:
+        """How targets are split."""
+        training = self.config.training
+        return SplitRules(
+            split_by=training.split_by,
+            percent=training.validation_percent,
+            seed=training.split_seed,
+            folds=training.folds,
+            align=training.similarity == "mmseqs2",
+        )
 
     def parent(self, phase: Phase) -> str:
         """The checkpoint that the runs of a fine-tune phase start from."""

@@ -19,7 +19,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from toporank import layout
-from toporank.files.atomic import write_text
 
 FIRST, LONGEST = 2.0, 30.0
 """Seconds before the first look, and between two looks at most: each time twice as long."""
@@ -124,19 +123,6 @@ def watch(
             sleep(wait)
 
     return _in_background(report)
-
-
-class LastLine(logging.Handler):
-    """Keeps the last line of a logger in a file, for `watch_training`."""
-
-    def __init__(self, path: Path):
-        super().__init__(logging.INFO)
-        self.path = path
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a line in place of the one before."""
-        with contextlib.suppress(OSError):  # not worth ending a job for
-            write_text(self.path, record.getMessage())
 
 
 def watch_training(

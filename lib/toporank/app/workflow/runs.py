@@ -87,7 +87,7 @@ def trained(dag: Any) -> dict[str, Path]:
     """
     runs = {}
     for job in dag.needrun_jobs():
-        if job.log and "run" in job.wildcards.keys():  # noqa: SIM118 -- a Namedlist
+        if "run" in job.wildcards.keys():  # noqa: SIM118 -- a Namedlist
             path = layout.progress_of_run(job.params.folder)
             runs[path.relative_to(layout.TRAINING_PROGRESS).as_posix()] = path
     return runs

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from toporank import layout
 from toporank.errors import TopoRankError
+from toporank.files.atomic import write_text
 from toporank.garbage import end_without_search
 
 if TYPE_CHECKING:
@@ -75,6 +76,19 @@ class Job:
         for line in lines:
             print(line)
             print(line, file=self.terminal, flush=True)
+
+
+class LastLine(logging.Handler):
+    """Keeps the last line of a logger in a file, for `progress.watch_training`."""
+
+    def __init__(self, path: Path):
+        super().__init__(logging.INFO)
+        self.path = path
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line in place of the one before."""
+        with contextlib.suppress(OSError):  # not worth ending a job for
+            write_text(self.path, record.getMessage())
 
 
 @contextlib.contextmanager
