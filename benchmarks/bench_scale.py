@@ -20,11 +20,10 @@ import gzip
 import itertools
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +31,13 @@ from one_node import cluster, missing
 
 from toporank.building.chunks.ledger import Ledger, read_ledger, write_ledger
 from toporank.building.chunks.plan import chunk_names, read_chunk
-from toporank.building.chunks.published import Published, place, write_published
-from toporank.files.atomic import link_or_copy
+from toporank.building.chunks.published import (
+    Published,
+    made_of,
+    place,
+    write_published,
+)
+from toporank.files.atomic import link_or_copy, sha256
 from toporank.layout import LEDGER, PLAN
 
 REPOSITORY = Path(__file__).parents[1]
@@ -53,6 +57,11 @@ FLOORS = {
     "one changed decoy, whole rerun": {10_000: (15, None)},
 }
 """What → number of decoys → most CPU seconds, most MB."""
+MULTIPLES = {
+    "dry run, nothing built": {10_000: 1.1},
+    "dry run of scoring, nothing scored": {10_000: 1.3, 100_000: 4},
+}
+"""What → number of decoys → most CPU seconds, as a multiple of those of the imports."""
 MOST_OVERHEAD = 12
 """ms of CPU for each decoy of a full build, beside its features."""
 MOST_ON_NODE = 20
@@ -118,8 +127,15 @@ def many(home: Path, n: int, *, build: bool) -> Iterator[str]:
     """Dry runs before and after a build of n decoys, and a rerun with one of them changed."""
     decoys = make_dataset(home, n, distinct=False)
     snakemake(home, "-n")  # the first start reads files that later ones find in memory
-    shutil.rmtree(home / "results/many/plan")
-    yield row("dry run, nothing built", n, snakemake(home, "-n"))
+    imports = imported()
+    yield row("imports of a dry run", 0, imports)
+    building = snakemake(home, "-n")
+    yield row("dry run, nothing built", n, building)
+    yield multiple("dry run, nothing built", n, building, imports)
+    settings = ("score", "--config", "score_decoys=decoys", "score_name=scored")
+    scoring = snakemake(home, "-n", target=settings)
+    yield row("dry run of scoring, nothing scored", n, scoring)
+    yield multiple("dry run of scoring, nothing scored", n, scoring, imports)
     if not build:
         return
     if n <= MOST_BUILT:
@@ -170,7 +186,10 @@ def lay_out(home: Path, sample: Path) -> None:
                     )
                     state = path.stat()
                     table[stage, *member.key] = Published(
-                        digest, (state.st_size, state.st_mtime_ns)
+                        artefact=digest,
+                        file=sha256(path),
+                        state=(state.st_size, state.st_mtime_ns),
+                        made_of=made_of(member, stage, ledgers[0].recipes),
                     )
                 rows.append(fate._replace(target=member.target, decoy=member.decoy))
             write_ledger(
@@ -237,6 +256,28 @@ def row(what: str, n: int, cost: Cost) -> str:
     return f"| {what} | {n:,} | {cost.seconds:.1f} | {cost.megabytes:.0f} | {floor} | {verdict} |"
 
 
+def multiple(what: str, n: int, cost: Cost, imports: Cost) -> str:
+    """A line of the table: CPU seconds as a multiple of those of the imports."""
+    ratio = cost.seconds / imports.seconds
+    most = MULTIPLES.get(what, {}).get(n)
+    floor, verdict = "", ""
+    if most:
+        floor, verdict = f"≤ {most} ×", "met" if ratio <= most else "**missed**"
+    return f"| {what}, multiple of the imports | {n:,} | {ratio:.2f} × | | {floor} | {verdict} |"
+
+
+def imported() -> Cost:
+    """What Snakemake and the modules that the Snakefile imports cost alone."""
+    modules = (
+        "snakemake.cli, toporank.app.workflow.inputs, toporank.app.workflow.preflight"
+    )
+    command = [sys.executable, "-c", f"import {modules}"]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
+    process = subprocess.Popen(command, env=environment)
+    _, _, used = os.wait4(process.pid, 0)
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
 def make_dataset(home: Path, n: int, *, distinct: bool) -> list[Path]:
     """n decoys in targets of a thousand, labelled; their paths."""
     with open(EXAMPLE / "labels.csv", newline="") as handle:
@@ -286,8 +327,13 @@ def moved(content: bytes, number: int) -> bytes:
     )
 
 
-def snakemake(home: Path, *arguments: str, **environment: str) -> Cost:
-    """Run `snakemake build_graphs` on two cores; raises CalledProcessError when it fails."""
+def snakemake(
+    home: Path,
+    *arguments: str,
+    target: Sequence[str] = ("build_graphs",),
+    **environment: str,
+) -> Cost:
+    """Run Snakemake on two cores; raises CalledProcessError when it fails."""
     command = [
         sys.executable,
         "-m",
@@ -297,7 +343,7 @@ def snakemake(home: Path, *arguments: str, **environment: str) -> Cost:
         "--cores",
         "2",
     ]
-    command += ["--directory", str(home), "build_graphs", *arguments]
+    command += ["--directory", str(home), *arguments, *target]
     with open(home / "printed.txt", "w") as printed:
         process = subprocess.Popen(
             command,
