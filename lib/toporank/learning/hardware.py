@@ -83,7 +83,7 @@ class Hardware(Section):
     @classmethod
     def _on_one_cpu_by_default(cls, trainer: dict[str, Any]) -> dict[str, Any]:
         trainer = {entry: typed(value) for entry, value in trainer.items()}
-        faults = trainer_faults(trainer)
+        faults = [] if trainer == ON_ONE_CPU else trainer_faults(trainer)
         if faults:
             raise ValueError("; ".join(faults))
         return {**ON_ONE_CPU, **trainer}
