@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-sweep bench-network bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
+.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-configs bench-sweep bench-network bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -65,6 +65,10 @@ bench-capsid: .venv/installed-dev ## CPU seconds and memory of scoring a capsid 
 bench-training: .venv/installed-dev ## time training against plain PyTorch Geometric, on the example
 	$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- build_graphs
 	PYTHONPATH=lib $(BIN)/python benchmarks/bench_training.py --packs results/example/graphs.safetensors
+
+bench-configs: .venv/installed-dev ## train two configurations, A='{…}' and B='{…}' in YAML; PACK=graphs.safetensors of your own
+	$(if $(PACK),,$(BIN)/snakemake --cores $(CORES) --quiet rules reason host -- build_graphs)
+	PYTHONPATH=lib:benchmarks $(BIN)/python benchmarks/bench_configs.py --packs $(or $(PACK),results/example/graphs.safetensors) --a '$(A)' --b '$(B)'
 
 bench-sweep: .venv/installed-dev ## time a sweep against its runs one after another; WORK=folder
 	PYTHONPATH=lib $(BIN)/python benchmarks/bench_sweep.py --work $(or $(WORK),results/benchmarks/sweep) --cores $(CORES)

@@ -232,7 +232,12 @@ def test_every_external_package_the_library_imports_is_declared():
         *(entry for entries in extras.values() for entry in entries),
     ]
     names = {re.match(r"[\w-]+", entry)[0].replace("-", "_") for entry in declared}
-    names |= {{"pyyaml": "yaml", "biopython": "Bio"}.get(name, name) for name in names}
+    names |= {
+        {"pyyaml": "yaml", "biopython": "Bio", "scikit_learn": "sklearn"}.get(
+            name, name
+        )
+        for name in names
+    }
     used = set()
     for path in MODULES:
         for node in ast.walk(parsed(path)):

@@ -27,12 +27,13 @@ IMPORTED_AS = {
     "pyyaml": "yaml",
     "pytorch": "torch",
     "pytorch_geometric": "torch_geometric",
+    "scikit_learn": "sklearn",
 }
 """Package → what it is imported as, where that differs."""
 PIP_NAMES = {"pytorch": "torch", "pytorch_geometric": "torch_geometric"}
 """Name in conda-forge → name in the Python package index, where they differ."""
 ONLY_CONDA = {"python", "dssp"}
-DRAWING = {"matplotlib"}
+DRAWING = {"matplotlib", "scikit_learn"}
 """An extra for pip, since the page of a scoring has no figures; conda's environments have it."""
 COMPUTE_FEATURES = {"features.yaml", "learning.yaml", "making.yaml"}
 """Other environments read what features are, but never compute any: what is imported for that they

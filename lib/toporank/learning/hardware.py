@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from toporank.learning.trainer_entries import trainer_faults
+from toporank.learning.trainer_entries import trainer_faults, typed
 from toporank.settings import Section
 
 ON_ONE_CPU = {"accelerator": "cpu", "devices": 1}
@@ -82,7 +82,8 @@ class Hardware(Section):
     @field_validator("trainer")
     @classmethod
     def _on_one_cpu_by_default(cls, trainer: dict[str, Any]) -> dict[str, Any]:
-        faults = trainer_faults(trainer)
+        trainer = {entry: typed(value) for entry, value in trainer.items()}
+        faults = [] if trainer == ON_ONE_CPU else trainer_faults(trainer)
         if faults:
             raise ValueError("; ".join(faults))
         return {**ON_ONE_CPU, **trainer}

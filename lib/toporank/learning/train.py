@@ -118,7 +118,8 @@ def train_run(
 
 def _publish(folder: Path, output: Path) -> None:
     """Link the files of a finished run to where the workflow wants them."""
-    shutil.rmtree(output / RUNNERS_UP, ignore_errors=True)
+    for name in (RUNNERS_UP, PROFILE):
+        shutil.rmtree(output / name, ignore_errors=True)
     (output / RUNNERS_UP).mkdir(parents=True)
     for name in json.loads((folder / CHECKSUMS).read_text()):
         (output / name).parent.mkdir(exist_ok=True)

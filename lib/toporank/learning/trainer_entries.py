@@ -17,6 +17,7 @@ REFUSED = {
     "default_root_dir": "TopoRank chooses the folder of a run",
     "plugins": "TopoRank chooses how processes find each other",
     "reload_dataloaders_every_n_epochs": "each epoch has its own order",
+    "val_check_interval": "an epoch is judged at its end, or with check_val_every_n_epoch",
     "gpus": "give accelerator: gpu and devices: N",
 }
 """Entries that cannot be set, and why."""
@@ -50,8 +51,19 @@ STRATEGIES = ("auto", "ddp", "deepspeed", "fsdp", "single_", "xla")
 KINDS = {bool: "bool", int: "int", float: "float", str: "str", list: "list"}
 KINDS |= {dict: "dict", type(None): "Optional"}
 """Type of a value in YAML → how an annotation names it."""
+LIMITS = ("limit_train_batches", "limit_val_batches")
+"""Entries that may not leave everything out."""
 COUNTS = {"check_val_every_n_epoch": 1, "fast_dev_run": 0}
 """Entries that are whole numbers, and the smallest."""
+
+
+def typed(value: Any) -> Any:
+    """The value that a text from Snakemake's `--config` means, which has no other types inside."""
+    if not isinstance(value, str):
+        return value
+    if value in ("true", "false"):
+        return value == "true"
+    return int(value) if value.isdecimal() else value
 
 
 def trainer_faults(trainer: dict[str, Any]) -> list[str]:
@@ -77,6 +89,8 @@ def _fault(entry: str, value: Any) -> str:
         return f"cannot be set: {REFUSED[entry]}"
     if entry in ALLOWED and value not in ALLOWED[entry]:
         return f"cannot be {value!r}: {WHY_NOT[entry]}"
+    if entry in LIMITS and value == 0:
+        return "cannot be 0: nothing would be learned, or judged"
     if entry in COUNTS and not (isinstance(value, int) and value >= COUNTS[entry]):
         return f"must be a whole number from {COUNTS[entry]}, not {value!r}"
     known = trainer_entries()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-import importlib
 import io
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,13 +14,22 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
+from toporank import layout
 from toporank.errors import ConfigError, RecordError
+from toporank.inputs.labels import read_split_labels
 from toporank.learning.out_of_fold import read_metrics
-from toporank.learning.selection import by_config, read_leaderboard, verdict, winners
+from toporank.learning.selection import (
+    GPU_MEMORY,
+    by_config,
+    read_leaderboard,
+    verdict,
+    winners,
+)
 from toporank.metrics import TOP_N
 from toporank.report.figures import new_figure
 from toporank.report.page import compact, environment
 from toporank.scorer.embeddings import principal_places, read_embeddings
+from toporank.structures.identity import DecoyKey
 
 METRICS = {
     "ranking_loss": "ranking loss",
@@ -45,6 +54,7 @@ BOARD = {
     "best_selection.val_spearman_per_target": "Spearman per target",
     "best_selection.val_spearman": "Spearman pooled",
     "best_ranking.val_ranking_loss": "ranking loss",
+    GPU_MEMORY: "GPU memory, MiB",
     "stopped": "ended early",
 }
 """Columns of the leaderboard, each metric of the checkpoint that is best under its rule."""
@@ -67,6 +77,8 @@ OF_FOLDS = (
 MOST_CURVES = 24
 """Runs whose learning curves are drawn, the best ones."""
 MOST_ON_MAP = 5000
+MARKERS = "os^Dv"
+"""Of the data sets on a map."""
 PERPLEXITY = 30
 """Of t-SNE, or a third of the models where there are few."""
 
@@ -109,7 +121,8 @@ def leaderboard_html(board: pd.DataFrame) -> Markup:
     """
     if board.empty:
         return Markup("")
-    runs = board.reindex(columns=list(BOARD)).rename(columns=BOARD)
+    columns = [name for name in BOARD if name != GPU_MEMORY or name in board]
+    runs = board.reindex(columns=columns).rename(columns=BOARD)
     runs["chosen"] = runs["chosen"].map({True: "yes", False: ""})
     best = winners(board)[["run", "rule", "epoch", *VALIDATION]]
     best["rule"] = best["rule"].str.removeprefix("val_").str.replace("_", " ")
@@ -230,46 +243,67 @@ def folds_html(path: Path) -> Markup:
 
 
 def maps(embeddings: Iterable[Path]) -> Markup:
-    """Return all models along two principal axes and, with scikit-learn, by t-SNE."""
-    names, vectors = [], []
+    """Return all models along two principal axes and by t-SNE, coloured by DockQ where known."""
+    tables = []
     for path in embeddings:
         try:
-            of_set = read_embeddings(path)
+            vectors = read_embeddings(path)
         except RecordError:
             continue
-        names += [path.parent.name] * len(of_set)
-        vectors += list(of_set.values())
-    lengths = {len(vector) for vector in vectors}
-    if len(vectors) < 4 or len(lengths) != 1:
+        table = pd.DataFrame({"vector": [*vectors.values()]})
+        labels = _labels(path)
+        table["dockq"] = [labels.get(key, np.nan) for key in vectors]
+        tables.append(table.assign(dataset=path.parent.name))
+    models = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    if len(models) < 4 or models["vector"].map(len).nunique() != 1:
         return Markup("")
-    step = -(-len(vectors) // MOST_ON_MAP)
-    matrix, labels = np.array(vectors[::step], dtype=float), names[::step]
+    models = models[:: -(-len(models) // MOST_ON_MAP)]
+    matrix = np.array([*models["vector"]], dtype=float)
     places, shares = principal_places(matrix, 2)
     percent = " and ".join(f"{100 * share:.0f}" for share in shares[:2])
-    principal = _map(places, labels, f"PCA ({percent} % of the variance)")
+    principal = _map(places, models, f"PCA ({percent} % of the variance)")
     try:
-        manifold = importlib.import_module("sklearn.manifold")  # of the extra `figures`
+        from sklearn.manifold import TSNE
     except ImportError:
         return principal + Markup(
-            "<p>t-SNE needs scikit-learn: pip install 'toporank[figures]'</p>"
+            "<p>t-SNE needs scikit-learn: pip install -r requirements-train.txt</p>"
         )
     perplexity = min(PERPLEXITY, (len(matrix) - 1) / 3)
-    places = manifold.TSNE(perplexity=perplexity, random_state=0).fit_transform(matrix)
-    return principal + _map(places, labels, "t-SNE")
+    places = TSNE(perplexity=perplexity, random_state=0).fit_transform(matrix)
+    return principal + _map(places, models, "t-SNE")
 
 
-def _map(places: np.ndarray, names: list[str], title: str) -> Markup:
+def _labels(embeddings: Path) -> dict[DecoyKey, float]:
+    """True DockQ of the models of a data set, empty without labels. embeddings : its table."""
+    dataset = embeddings.parent.name
+    path = embeddings.resolve().parents[3] / layout.LABELS.format(dataset=dataset)
+    if not path.is_file():
+        return {}
+    labels = read_split_labels(path)
+    return {(label.target, label.decoy): label.dockq for label in labels}
+
+
+def _map(places: np.ndarray, models: pd.DataFrame, title: str) -> Markup:
     figure, axes = _figure(5, 4)
     if figure is None:
         return axes
-    for name in dict.fromkeys(names):
-        of_set = places[np.array(names) == name]
-        axes.scatter(of_set[:, 0], of_set[:, 1], s=8, alpha=0.6, label=name)
+    names = models["dataset"].unique()
+    shown = None
+    for name, marker in zip(names, itertools.cycle(MARKERS)):
+        of_set = (models["dataset"] == name).to_numpy()
+        x, y = places[of_set].T
+        dockq = models["dockq"][of_set].astype(float)
+        style = {"s": 10, "alpha": 0.7, "marker": marker, "linewidths": 0}
+        axes.scatter(x, y, color="#c8c8c8", label=name, **style)
+        shown = axes.scatter(x, y, c=dockq, vmin=0, vmax=1, cmap="viridis", **style)
     axes.set(title=title, xticks=[], yticks=[])
-    axes.legend(fontsize=7, frameon=False)
-    return figure_html(
-        figure, f"{title} of {len(places)} models of {len(set(names))} data sets"
-    )
+    n_labelled = int(models["dockq"].notna().sum())
+    if n_labelled:
+        figure.colorbar(shown, label="DockQ; grey: without label")
+    if len(names) > 1:
+        axes.legend(fontsize=7, frameon=False)
+    what = f"{title} of {len(places)} models of {len(names)} data sets"
+    return figure_html(figure, f"{what}, {n_labelled} coloured by DockQ")
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:

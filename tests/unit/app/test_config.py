@@ -100,6 +100,13 @@ def test_a_configuration_does_not_change():
         load_config({}).training.split_seed = 3
 
 
+def test_entries_of_the_trainer_may_come_as_texts_as_from_the_command_line():
+    texts = {"fast_dev_run": "true", "devices": "2", "precision": "bf16-mixed"}
+    training = load_config({"training": {"trainer": texts}}).training
+    assert (training.smoke_test, training.devices) == (1, 2)
+    assert training.trainer["precision"] == "bf16-mixed"
+
+
 # ---- mistakes ------------------------------------------------------------------------------------
 
 MISTAKES = {
@@ -127,6 +134,7 @@ MISTAKES = {
     "training: {trainer: {acelerator: gpu}}": "did you mean 'accelerator'?",
     "training: {trainer: {max_epochs: 3}}": "max_epochs: it is the key max_epochs of training.sweep",
     "training: {trainer: {num_nodes: 2}}": "num_nodes: cannot be 2: the devices of a run are in one",
+    "training: {trainer: {limit_val_batches: 0}}": "limit_val_batches: cannot be 0: nothing would",
     "training: {trainer: {logger: false}}": "logger: cannot be False: TopoRank needs",
     "training: {trainer: {precision: fp16}}": "precision: Lightning's Trainer does not take 'fp16' (",
     "training: {trainer: {check_val_every_n_epoch: 0}}": "must be a whole number from 1, not 0",

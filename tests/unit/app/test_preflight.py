@@ -280,6 +280,13 @@ def test_a_folder_whose_name_cannot_be_written_down_is_told_and_does_not_raise(f
     assert "dataset bad" in result.problems[0]
 
 
+def test_a_checkpoint_to_start_a_phase_from_has_to_be_there():
+    phases = [{"name": "p", "parent": "gone/best_loss.ckpt", "seeds": [1]}]
+    result = check(GOOD, training={"finetune": {"phases": phases}})
+    (problem,) = result.problems
+    assert problem.startswith("training.finetune.phases, p: parent: there is no ")
+
+
 def test_mmseqs_is_looked_for_only_where_chains_are_to_be_aligned(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert check(GOOD).problems == []

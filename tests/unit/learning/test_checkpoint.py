@@ -319,7 +319,7 @@ def test_faulty_chains_are_refused(checkpoint, tmp_path, chains, fault):
         ("hyperparameters.heads", 10**9, "description.hyperparameters.heads: Input should be less than or equal to 25"),
         ("hyperparameters.layers", 0, "description.hyperparameters.layers: Input should be greater than or equal to 1"),
         ("hyperparameters.attention_dropout", None, "description.hyperparameters.attention_dropout: required"),
-        ("hyperparameters.network", "means", "description.hyperparameters.network: Input should be 'gatv2'"),
+        ("hyperparameters.network", 5, "description.hyperparameters.network: Input should be a valid string"),
         ("node_width", 10**8, "description.node_width: Input should be less than or equal to 100000"),
         ("features.edges", {"cutoff": 10}, "description.features.edges.module: required, but not given"),
         ("run", "x" * 10_000, "description.run: String should have at most 300 characters (got 'xxx"),

@@ -34,8 +34,8 @@ from toporank.learning.data import (
     statistics,
 )
 from toporank.learning.hyperparameters import Hyperparameters, SweepConfig
-from toporank.learning.inference import is_scaled
 from toporank.learning.lightning import dockq_loss, local_loss
+from toporank.learning.shapes import is_scaled
 from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import load_weights
 from toporank.settings import checked
@@ -169,7 +169,7 @@ def test_the_local_loss_is_a_mean_over_graphs_of_the_edges_that_have_a_native():
      ({"loss": "mae"}, "loss"),
      ({"sampling": "targets"}, "sampling"),
      ({"ranking_term": "listwise"}, r"ranking_term: unknown key \(gone: .*study\.md"),
-     ({"gradient_clip": 1.0}, "use training.trainer: {gradient_clip_val")],
+     ({"gradient_clip": 1.0}, "training.trainer: {gradient_clip_val")],
 )  # fmt: skip
 def test_an_impossible_or_former_choice_is_refused_with_what_to_do(keys, message):
     with pytest.raises(ConfigError, match=message):

@@ -14,13 +14,8 @@ import torch
 from conftest import REPOSITORY
 from toporank.errors import CheckpointError
 from toporank.files.graph_file import Graph
-from toporank.learning.inference import (
-    CONTACT,
-    Inference,
-    open_network,
-    shapes_of,
-    sorted_by_destination,
-)
+from toporank.learning.inference import Inference, open_network, sorted_by_destination
+from toporank.learning.shapes import CONTACT, shapes_of
 from toporank.learning.weights import OfTorch, build_network
 
 SHAPES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pandas as pd
 import pytest
 
 from described_checkpoint import METRICS
+from toporank import layout
+from toporank.inputs.labels import Label, write_labels
 from toporank.learning.out_of_fold import GroupMetric, write_metrics
 from toporank.learning.selection import leaderboard
 from toporank.metrics import summarise
@@ -56,10 +59,14 @@ def study(tmp_path) -> dict[str, Path]:
         json.dumps({"val": summarise(table), "test": {"n_labels": 1}})
     )
     draw = np.random.default_rng(0)
-    embeddings = tmp_path / "bench/embeddings.csv"
+    embeddings = tmp_path / layout.EMBEDDINGS.format(dataset="bench")
+    embeddings.parent.mkdir(parents=True)
     write_embeddings(
         embeddings, {("T", f"d{i}"): draw.normal(size=4) for i in range(12)}
     )
+    labels = [Label("T", f"d{i}", i / 12, "val") for i in range(10)]
+    (tmp_path / "results/bench").mkdir()
+    write_labels(tmp_path / layout.LABELS.format(dataset="bench"), labels)
     folds = tmp_path / "folds.csv"
     write_metrics(
         folds, [GroupMetric("a", "bench", "ranking_loss", 0.1, 0.05, 0.2, 8, 2, 2)]
@@ -99,7 +106,11 @@ def test_the_page_has_leaderboard_curves_metrics_and_maps_and_loads_nothing(stud
     assert "0.100 [0.050, 0.200]" in page
     assert "ranking loss of a random pick" in page
     assert "Mean and deviation over seeds" in page
-    assert "PCA (" in page
+    assert "12 models of 1 data sets, 10 coloured by DockQ" in page
+    assert page.count("PCA (") == 1
+    is_installed = find_spec("sklearn") is not None
+    assert ('alt="t-SNE of 12' in page) == is_installed
+    assert ("t-SNE needs scikit-learn: pip" in page) != is_installed
     assert "://" not in page
 
 

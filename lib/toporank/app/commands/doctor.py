@@ -42,6 +42,7 @@ PROGRAMS = {
 MODULES = {
     "matplotlib": "only for the figures on the page of a study: "
     "pip install -r requirements-train.txt",
+    "sklearn": "only for t-SNE on that page, likewise",
     "teddympnn": "only for features of inverse folding: pip install --no-deps teddympnn==0.1.0",
 }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.config import Config
+from toporank.app.config import Config, check_is_there
 from toporank.app.workflow.data_sets import NO_SCORER, sampling_problems
 from toporank.app.workflow.planned import (
     ELSEWHERE,
@@ -155,6 +155,11 @@ def preflight(
             result.datasets[dataset.name] = planned
             if dataset.name in config.learned_datasets:
                 result.uncovered += planned.uncovered
+    for phase in config.training.finetune.phases:
+        if phase.parent_file is not None:
+            where = f"training.finetune.phases, {phase.name}: parent"
+            with _noting(problems):
+                check_is_there(phase.parent_file, repository, where)
     if not config.score_decoys:
         _check_labels(result, config)
     _check_targets(result, config)
