@@ -1,4 +1,4 @@
-"""What lies among models and is none, by what is in it and what lies beside it."""
+"""Files among models that hold no model, by what is in them and what lies beside them."""
 
 from __future__ import annotations
 

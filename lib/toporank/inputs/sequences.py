@@ -1,4 +1,4 @@
-"""Sequences by which complexes are told apart: a modified residue is none of the twenty."""
+"""Sequences that tell complexes apart: a modified residue has a letter of its own."""
 
 from __future__ import annotations
 

@@ -61,9 +61,9 @@ def of_mmcif(block: gemmi.cif.Block) -> Experiment:
         return Experiment()
     methods = list(map(gemmi.cif.as_string, block.find_values("_exptl.method")))
     if not any(methods):
-        found = [size for column in RESOLUTIONS for size in block.find_values(column)]
-        sizes = filter(None, map(gemmi.cif.as_string, found))
-        methods = [f"a resolution of {size} Å" for size in sizes]
+        for column in RESOLUTIONS:
+            sizes = filter(None, map(gemmi.cif.as_string, block.find_values(column)))
+            methods += [f"a resolution of {size} Å" for size in sizes]
     if not any(methods) and block.find_values(RELEASED):
         methods = ["an entry of a database"]
     return _experiment(
