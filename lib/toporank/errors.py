@@ -56,6 +56,10 @@ class StructureError(TopoRankError):
     """A decoy file cannot be read as a protein complex."""
 
 
+class OtherFileError(StructureError):
+    """A file is whole, but holds no structure."""
+
+
 class IntermediateError(StructureError):
     """A file is a state that a program left on its way to a model."""
 

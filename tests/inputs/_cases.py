@@ -97,12 +97,15 @@ that goes from the file to the graph. `PYTHONPATH=lib:tests python tests/inputs/
 [Your files](../inputs.md) says what matters for most users.
 """
 FURTHER = """\
-Folders of what a predictor was given (`templates`, `msas`, `processed`, `…_env`), hidden files and results of
-TopoRank are not read. Files without an ending, or with one that says nothing (`H1106TS001_1` of CASP, `complex.12` of
+Folders of what a predictor was given (`templates`, `msas`, `processed`, `…_env`) are not read where they lie beside what
+it wrote; with models in them they may be called so. Hidden files and results of TopoRank are not read. Structures of an
+experiment, mmCIF files with other tables (structure factors, dictionaries, scores of pairs of residues), and the one
+structure of a complex that its predictor did not write are left out where models lie beside, with a message.
+Files without an ending, or with one that says nothing (`H1106TS001_1` of CASP, `complex.12` of
 ZDOCK, `model.pdb.txt`), are read if their content is PDB or mmCIF.
 
 The command `score` also unpacks zip and tar files that lie beside models, or alone in the folder, and archives in
-these; each is a job. It names one that cannot be unpacked, with the reason, and scores the others. It leaves alone one
+these; each is read as the folder that is in it. It names one that cannot be unpacked, with the reason, and scores the others. It leaves alone one
 whose files lie beside it unpacked. A data set of a configuration names archives and unpacks none.
 """
 

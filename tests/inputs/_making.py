@@ -370,6 +370,17 @@ MMCIF = {
         label_asym_id=lambda a: {"A": "E", "B": "F"}[a.chain],
         label_seq_id=lambda a: a.number - {"A": 202, "B": 625}[a.chain],
     ),
+    "few_columns": mmcif(
+        BASE,
+        without=[
+            "type_symbol",
+            "id",
+            "occupancy",
+            "B_iso_or_equiv",
+            "label_alt_id",
+            "label_asym_id",
+        ],
+    ),
     "labels_only": mmcif(BASE, columns=LABELS),
     "labels_ligands": mmcif(
         BASE + changed((a for a in ligands() if a.residue != "CA"), chain="C"),
@@ -395,7 +406,7 @@ MMCIF = {
     "pdb_as_cif": PLAIN,
     "garbage_cif": np.random.default_rng(0).bytes(5000),
     "no_table": "data_x\n_entry.id x\n",
-    "no_column": mmcif(BASE, without=["label_alt_id"]),
+    "no_column": mmcif(BASE, without=["label_comp_id", "auth_comp_id"]),
 }
 for what, column in (
     ("residue", "label_comp_id"), ("chain", "auth_asym_id"), ("atom", "label_atom_id")

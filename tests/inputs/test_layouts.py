@@ -9,7 +9,14 @@ import pytest
 from _cases import LAYOUTS, OF_PROGRAMS, Layout
 
 from structures_text import mmcif, pair, pdb, write
-from toporank.inputs.folders import find_decoys, no_decoys, part_to_score, passed_over
+from toporank.inputs.folders import (
+    describe_passed_over,
+    find_decoys,
+    no_decoys,
+    part_to_score,
+    passed_over,
+)
+from toporank.inputs.listing import EARLIER, GIVEN
 from toporank.inputs.predictors import PLAIN, programs
 from toporank.structures.identity import INTERMEDIATE, Decoy
 from toporank.structures.read import read_complex
@@ -68,7 +75,7 @@ def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(
         ("linked", "a"),
         ("linked", "deeper_b"),
     ]
-    assert passed_over(folder, decoys) == []
+    assert passed_over(folder, decoys) == {}
 
 
 def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch):
@@ -77,19 +84,84 @@ def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch)
     )
     decoys = find_decoys("set", Path("."))
     assert [decoy.path for decoy in decoys] == ["T/b.pdb", "T/deeper/c.pdb", "a.pdb"]
-    assert passed_over(Path("."), decoys) == [Path("T/d.pdb.7z")]
+    assert passed_over(Path("."), decoys) == {Path("T/d.pdb.7z"): ""}
 
 
+BESIDE = {
+    "ColabFold": ["q_unrelaxed_rank_001_alphafold2_multimer_v3_model_1.pdb", "q.a3m"],
+    "Boltz": ["predictions/q/q_model_0.cif", "predictions/q/confidence_q_model_0.json"],
+    "AlphaFold 2": ["ranked_0.pdb", "timings.json"],
+    "another predictor": ["best.pdb", "best.json"],
+}
+GIVEN_FOLDERS = [
+    ("ColabFold", "q_env/templates_101/1abc.cif"),
+    ("ColabFold", "templates_1/1abc.cif"),
+    ("Boltz", "processed/structures/q.cif"),
+    ("AlphaFold 2", "msas/A/x.pdb"),
+    ("another predictor", "templates/1abc.cif"),
+]
+
+
+@pytest.mark.parametrize(("program", "given"), GIVEN_FOLDERS)
+def test_what_a_predictor_was_given_is_named_and_not_read_beside_what_it_wrote(
+    tmp_path, program, given
+):
+    folder = laid(tmp_path, ("other/a.pdb", given, *BESIDE[program]))
+    decoys = find_decoys("set", folder)
+    assert len(decoys) == 2
+    unread = passed_over(folder, decoys)
+    assert unread == {folder / given: GIVEN}
+    (line,) = describe_passed_over(folder, unread)
+    assert line.startswith(
+        f"1 file is not read, such as {given}: a predictor was given"
+    )
+
+
+@pytest.mark.parametrize("given", [given for _, given in GIVEN_FOLDERS] + ["HIV_env/model_0.pdb"])  # fmt: skip
 @pytest.mark.parametrize(
-    "given",
-    ["templates/1abc.cif", "templates_101/1abc.cif", "q_env/templates_101/1abc.cif", "T/msas/A/x.pdb",
-     "processed/structures/q.cif", "run/1_rigidbody/rigidbody_1.pdb.gz"],
+    "beside",
+    [[], ["other/a.pdb"], ["README.md", "labels.csv"], ["CD4_unrelaxed_rank_001_x.pdb"]],
 )  # fmt: skip
-def test_what_a_predictor_was_given_is_named_and_not_read(tmp_path, given):
-    folder = laid(tmp_path, ("T/a.pdb", "run/2_emref/emref_1.pdb", given))
+def test_a_folder_of_models_may_have_any_name(tmp_path, given, beside):
+    if beside and "CD4" in beside[0] and "_env" not in given:
+        beside = []
+    folder = laid(tmp_path, (given, *beside))
+    decoys = find_decoys("set", folder)
+    assert str(folder / given) in {decoy.path for decoy in decoys}
+    assert passed_over(folder, decoys) == {}
+
+
+@pytest.mark.parametrize("program", BESIDE)
+def test_what_a_predictor_wrote_is_read_in_a_folder_of_any_name(tmp_path, program):
+    inside = [f"processed/{name}" for name in BESIDE[program]]
+    folder = laid(tmp_path, (*inside, "predictions/q/q_model_0.cif"))
+    assert len(find_decoys("set", folder)) == 2
+
+
+def test_earlier_steps_of_haddock_are_named_and_not_read(tmp_path):
+    folder = laid(tmp_path, ("T/a.pdb", "run/2_emref/emref_1.pdb", "run/1_rigidbody/r_1.pdb.gz"))  # fmt: skip
     decoys = find_decoys("set", folder)
     assert [decoy.key for decoy in decoys] == [("2_emref", "emref_1"), ("T", "a")]
-    assert passed_over(folder, decoys) == [folder / given]
+    assert passed_over(folder, decoys) == {folder / "run/1_rigidbody/r_1.pdb.gz": EARLIER}  # fmt: skip
+
+
+NEW_MODULES = [
+    ["0_topoaa/m_haddock.pdb", "1_gdock/gdock_1_1.pdb", "1_gdock/gdock_1_2.pdb", "data/0_topoaa/m.pdb"],
+    ["0_topocg/m_haddock.pdb", "0_topocg/io.json", "1_dock9/d_1.pdb", "1_dock9/d_2.pdb", "2_caprieval/c.tsv"],
+    ["1_a/x.pdb", "1_a/io.json", "2_b/y_1.pdb", "2_b/y_2.pdb", "2_b/io.json", "3_c/io.json"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("files", NEW_MODULES, ids=["gdock", "all new", "no first step"])  # fmt: skip
+def test_a_run_of_haddock_is_one_by_its_form(tmp_path, files):
+    decoys = find_decoys("set", laid(tmp_path / "run", files))
+    assert len(decoys) == 2
+    assert len({decoy.target for decoy in decoys}) == 1
+
+
+def test_numbered_targets_are_no_run_of_haddock(tmp_path):
+    files = ("1_barnase/barnase_1.pdb", "2_trypsin/trypsin_1.pdb", "data/x.csv")
+    assert len(find_decoys("set", laid(tmp_path, files))) == 2
 
 
 def test_results_of_toporank_are_no_input(tmp_path):
@@ -108,7 +180,7 @@ def test_results_of_toporank_are_no_input(tmp_path):
     decoys = find_decoys("set", folder)
     assert ([decoy.key for decoy in decoys], passed_over(folder, decoys)) == (
         [("T", "a")],
-        [],
+        {},
     )
 
 
@@ -221,5 +293,5 @@ def test_other_files_without_an_ending_are_none(tmp_path, name, text):
     decoys = find_decoys("set", tmp_path)
     assert ([decoy.name for decoy in decoys], passed_over(tmp_path, decoys)) == (
         ["a"],
-        [],
+        {},
     )

@@ -358,9 +358,12 @@ def _scored(
 def _check_complete(scoring_input: ScoringInput, files: Iterable[Path]) -> None:
     """Raise ConfigError unless all these files are among the models."""
     models = {os.path.realpath(decoy.path) for decoy in scoring_input.grouped.decoys}
+    unread = {}
+    for path, why in scoring_input.grouped.passed_over.items():
+        unread[os.path.realpath(path)] = why
     for file in files:
         if os.path.realpath(file) not in models:
-            what = "TopoRank would skip this file, whose folder is named like input of predictors"
+            what = unread.get(os.path.realpath(file)) or "not read beside the others"
             raise ConfigError(
                 what, where=file, remedy="call score for the models of each folder"
             )

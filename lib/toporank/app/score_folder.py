@@ -25,9 +25,9 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import keep_file
 from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
-from toporank.inputs.complexes import Grouped
+from toporank.inputs.complexes import BY_SEQUENCE, Grouped
 from toporank.inputs.discovery import decoys_of
-from toporank.inputs.folders import EXPECTED, describe_passed_over
+from toporank.inputs.folders import describe_passed_over, no_decoys
 from toporank.inputs.natural_partners import called_otherwise
 from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
@@ -35,7 +35,8 @@ from toporank.ranking.score_targets import Show, score_targets
 from toporank.ranking.tables import ScoredModels
 from toporank.structures.identity import DecoyKey
 
-OVERRULE = "--targets folder keeps to the folders"
+KEEP_TO_FOLDERS = "--targets folder keeps to the folders"
+GO_BY_SEQUENCES = "without --targets folder, sequences decide"
 
 
 @dataclass(frozen=True)
@@ -218,22 +219,25 @@ def find_models(
 
     Raises
     ------
-    ConfigError : the folder cannot be listed, or partners contradict each other
+    ConfigError : the folder cannot be listed or has no models, or partners contradict each other
     """
     (dataset,) = config.datasets
     for_all, of_targets = configured_partners(config, dataset, folder, repository())
     keep = functools.partial(keep_file, store=store) if scores_here else None
     by = config.grouped_by(dataset)
     grouped = decoys_of(dataset.name, folder, by, store, of_targets, keep, workers)
+    if not grouped.decoys:
+        raise no_decoys(dataset.name, folder, grouped.passed_over)
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
     unread = describe_passed_over(folder, grouped.passed_over)
     plan = plan_of(grouped, for_all, of_targets)
+    advice = KEEP_TO_FOLDERS if by == BY_SEQUENCE else GO_BY_SEQUENCES
     return ScoringInput(
         name=dataset.name,
         grouped=grouped,
         plan=plan,
         notes=[
-            *(f"{note} ({OVERRULE})" for note in grouped.notes),
+            *(f"{note} ({advice})" for note in grouped.notes),
             *grouped.mutants,
             *grouped.molecules,
             *grouped.renamed,
@@ -241,7 +245,7 @@ def find_models(
             *recognised(plan),
             *bodies_alone(plan, grouped),
             *renamed,
-            *(f"{line} ({EXPECTED})" for line in unread),
+            *unread,
         ],
     )
 

@@ -19,8 +19,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.errors import printable
-from toporank.inputs.decoy_names import Sketches, not_copies, renamed_note, unique_names
+from toporank.inputs.decoy_names import not_copies, renamed_note, unique_names
 from toporank.inputs.kinds import kinds_of, same_protein
+from toporank.inputs.listing import COLABFOLD
+from toporank.inputs.sequences import Sequences, Sketches
 from toporank.inputs.stoichiometry import Model, complexes_of, usual_chains
 from toporank.structures.identity import Decoy, DecoyKey, free_name, table_name
 from toporank.structures.immune import Pair
@@ -72,7 +74,8 @@ class Grouped(NamedTuple):
     pairs : of decoys, chains that are one body.
     chains : target and decoy → name and sequence of each protein chain; decoys that cannot be read
         are left out.
-    passed_over : files that look like structures, or may hold some, and are not read.
+    left_out : path → why a file with a structure is no model of a predictor.
+    passed_over : files that look like structures, or may hold some, and are not read → why.
     """
 
     decoys: list[Decoy]
@@ -87,7 +90,8 @@ class Grouped(NamedTuple):
     ambiguous: frozenset[DecoyKey] = frozenset()
     pairs: Mapping[DecoyKey, tuple[Pair, ...]] = MappingProxyType({})
     chains: Mapping[DecoyKey, ChainSequences] = MappingProxyType({})
-    passed_over: Sequence[Path] = ()
+    left_out: Mapping[str, str] = MappingProxyType({})
+    passed_over: Mapping[Path, str] = MappingProxyType({})
 
 
 def group(
@@ -96,7 +100,6 @@ def group(
     by: str,
     folder_name: str,
     partners: Mapping[str, str] | None = None,
-    jobs: Mapping[str, str] | None = None,
 ) -> Grouped:
     """Return the decoys of a data set with their targets, and every model of a file as a decoy.
 
@@ -111,7 +114,6 @@ def group(
         else names
     partners : folder → partners, where a table gives them; folders with different partners stay
         apart
-    jobs : folder → the archive that it was in: each archive is a job, and stays apart from all else
 
     Returns
     -------
@@ -120,28 +122,29 @@ def group(
     single: list[Decoy] = []
     for decoy in sorted(decoys):
         single += _models(decoy, sketches.get(decoy.path))
-    sequences: set[str] = set()
+    sequences = Sequences(sketches)
+    different: set[str] = set()
     for decoy in single:
-        sequences.update(_chains(decoy, sketches).values())
-    kinds = kinds_of(sequences)
+        different.update(sequences.of(decoy).values())
+    kinds = kinds_of(different)
     of_folders: dict[str, Models] = {}
     for decoy in single:
-        chains = _chains(decoy, sketches)
+        chains = sequences.of(decoy)
         kind_of_chain = {name: kinds[sequence] for name, sequence in chains.items()}
         of_folders.setdefault(decoy.target, []).append(
             Model(decoy, decoy.target, kind_of_chain)
         )
-    if by == BY_FOLDER:
-        return _grouped(of_folders, [], sketches)
     complexes = {}
-    separate = {}
     for folder, models in of_folders.items():
         complexes[folder] = complexes_of(models)
-        separate[folder] = (partners or {}).get(folder), (jobs or {}).get(folder)
-    joined = _joined(complexes, sketches, separate)
-    return _grouped(
-        _with_names(joined, folder_name), _notes(complexes, joined), sketches
-    )
+    joined = _joined(complexes, sequences, partners or {})
+    notes = _notes(complexes, joined, by)
+    if by == BY_FOLDER:
+        return _grouped(complexes, notes, sketches)
+    targets = {}
+    for name, models in _with_names(joined, folder_name).items():
+        targets[name] = [models]
+    return _grouped(targets, notes + _other_copies(targets), sketches)
 
 
 def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
@@ -160,30 +163,24 @@ def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
     return models
 
 
-def _chains(decoy: Decoy, sketches: Sketches) -> dict[str, str]:
-    """Name → sequence of the chains of a decoy; none where it cannot be read."""
-    sketch = sketches.get(decoy.path)
-    return dict(sketch.of_model(decoy.model)) if sketch else {}
-
-
 def _joined(
     complexes: Mapping[str, list[Models]],
-    sketches: Sketches,
-    separate: Mapping[str, tuple],
+    sequences: Sequences,
+    partners: Mapping[str, str],
 ) -> list[Models]:
     """The complexes of all folders.
 
-    The same complex of several folders is one, unless these differ in `separate`.
+    The same complex of several folders is one, unless these have other partners.
     """
     alike: dict[tuple, list[Models]] = {}
     for folder, of_folder in complexes.items():
         for models in of_folder:
             usual = usual_chains(models)
             others = alike.setdefault(
-                (tuple(sorted(usual.items())), separate[folder]), []
+                (tuple(sorted(usual.items())), partners.get(folder)), []
             )
             for other in others if usual else ():
-                if _same_proteins(other, models, sketches):
+                if _same_proteins(other, models, sequences):
                     other += models
                     break
             else:
@@ -191,23 +188,23 @@ def _joined(
     return list(chain.from_iterable(alike.values()))
 
 
-def _same_proteins(first: Models, second: Models, sketches: Sketches) -> bool:
+def _same_proteins(first: Models, second: Models, sequences: Sequences) -> bool:
     """Whether each chain of one complex has a chain of the other without a single exchange.
 
     Mutants have exchanges.
     """
-    of_first = _longest(first, sketches)
-    of_second = _longest(second, sketches)
+    of_first = _longest(first, sequences)
+    of_second = _longest(second, sequences)
     if of_first.keys() != of_second.keys():
         return False
     return all(same_protein(of_first[kind], of_second[kind]) for kind in of_first)
 
 
-def _longest(models: Models, sketches: Sketches) -> dict[int, str]:
+def _longest(models: Models, sequences: Sequences) -> dict[int, str]:
     """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
     longest: dict[int, str] = {}
     for model in models:
-        for name, sequence in _chains(model.decoy, sketches).items():
+        for name, sequence in sequences.of(model.decoy).items():
             kind = model.kinds[name]
             longest[kind] = max(
                 longest.get(kind, ""), sequence, key=lambda s: (len(s), s)
@@ -250,7 +247,7 @@ def _names_of_complex(
     is_alone = all(n_complexes[folder] == 1 for folder in folders)
     if is_alone and of_folders:
         return of_folders, of_folders
-    files = sorted({model.decoy.name.partition("#")[0] for model in models})
+    files = sorted({_name_of_file(model.decoy) for model in models})
     of_files = common_name(files)
     longer = common_name(files, numbers=True)
     if len(n_complexes) > 1 and not longer.startswith(of_folders):
@@ -260,6 +257,13 @@ def _names_of_complex(
     if not of_files or OF_PROGRAM.fullmatch(of_files):
         return longer, longer
     return of_files, longer
+
+
+def _name_of_file(decoy: Decoy) -> str:
+    """The name of a file as far as it may name a complex: of ColabFold the query."""
+    name = decoy.name.partition("#")[0]
+    of_colabfold = COLABFOLD.match(name)
+    return of_colabfold[1] if of_colabfold else name
 
 
 def _folders(models: Iterable[Model]) -> list[str]:
@@ -292,30 +296,38 @@ def common_name(names: list[str], numbers: bool = False) -> str:
 
 
 def _grouped(
-    targets: Mapping[str, Models], notes: list[str], sketches: Sketches
+    targets: Mapping[str, list[Models]], notes: list[str], sketches: Sketches
 ) -> Grouped:
-    """The decoys with target, name, and what they lack or have more than the others; sorted."""
+    """The decoys with target and name, sorted, and what they lack or have more than the others.
+
+    targets : with the models of each complex, which are compared with each other alone.
+    """
     decoys: list[Decoy] = []
     kinds: dict[DecoyKey, dict[str, int]] = {}
     residues: dict[DecoyKey, int] = {}
     renamed: dict[DecoyKey, str] = {}
-    for target, models in targets.items():
-        usual = usual_chains(models)
-        names_of_kinds = _names_of(models)
-        decoy_names, wanted_names = unique_names(models)
-        for place, model in enumerate(models):
-            decoy = model.decoy._replace(
-                target=target,
-                name=decoy_names[place],
-                lacks=_lacking(model, usual, names_of_kinds),
-                spare=_spare(model, usual),
-                folder=model.folder if model.folder != target else "",
-            )
-            decoys.append(decoy)
-            kinds[decoy.key] = model.kinds
-            residues[decoy.key] = sum(map(len, _chains(model.decoy, sketches).values()))
-            if place in wanted_names:
-                renamed[decoy.key] = wanted_names[place]
+    for target, complexes in targets.items():
+        decoy_names, wanted_names = unique_names([*chain.from_iterable(complexes)])
+        place = -1
+        for models in complexes:
+            usual = usual_chains(models)
+            names_of_kinds = _names_of(models)
+            for model in models:
+                place += 1
+                decoy = model.decoy._replace(
+                    target=target,
+                    name=decoy_names[place],
+                    lacks=_lacking(model, usual, names_of_kinds),
+                    spare=_spare(model, usual),
+                    folder=model.folder if model.folder != target else "",
+                )
+                decoys.append(decoy)
+                kinds[decoy.key] = model.kinds
+                sketch = sketches.get(decoy.path)
+                chains = sketch.of_model(decoy.model) if sketch else ()
+                residues[decoy.key] = sum(len(sequence) for _, sequence in chains)
+                if place in wanted_names:
+                    renamed[decoy.key] = wanted_names[place]
     differing = not_copies(decoys, renamed, sketches) if renamed else []
     return Grouped(
         decoys=sorted(decoys),
@@ -377,8 +389,13 @@ def _spare(model: Model, usual: Mapping[int, int]) -> str:
     return partner_name(spare)
 
 
-def _notes(complexes: Mapping[str, list[Models]], joined: list[Models]) -> list[str]:
-    """Where folders and sequences do not say the same."""
+def _notes(
+    complexes: Mapping[str, list[Models]], joined: list[Models], by: str
+) -> list[str]:
+    """Where folders and sequences do not say the same.
+
+    joined : the complexes of all folders.
+    """
     notes = []
     several = []
     differ_in_copies = False
@@ -405,18 +422,52 @@ def _notes(complexes: Mapping[str, list[Models]], joined: list[Models]) -> list[
             if differ_in_copies
             else ""
         )
+        target = "complex" if by == BY_SEQUENCE else "folder"
         notes.append(
             f"{_listed(several)} {'holds' if len(several) == 1 else 'hold'} models of "
-            f"{n_complexes} different complexes, as their sequences say{numbers}: each complex is "
-            "a target"
+            f"{n_complexes} different complexes, as their sequences say{numbers}: each {target} "
+            "is a target"
         )
-    if together:
+    if together and by == BY_SEQUENCE:
         targets = "one target" if len(together) == 1 else f"{len(together)} targets"
         notes.append(
             f"{_listed(sorted(set().union(*together)))} hold models of the same complexes, as "
             f"their sequences say: {targets}"
         )
     return notes
+
+
+def _other_copies(targets: Mapping[str, list[Models]]) -> list[str]:
+    """Which targets have the same chains in other numbers of copies, in other folders: a sentence.
+
+    Where they lie in one folder, `_notes` says so.
+    """
+    alike: dict[frozenset[int], dict[str, dict[int, int]]] = {}
+    folders_of: dict[str, set[str]] = {}
+    for target, [models] in targets.items():
+        usual = usual_chains(models)
+        folders_of[target] = set(_folders(models))
+        if usual:
+            alike.setdefault(frozenset(usual), {})[target] = usual
+    differing = []
+    for of_kinds in alike.values():
+        names = list(of_kinds)
+        numbers = {tuple(sorted(usual.items())) for usual in of_kinds.values()}
+        if len(numbers) > 1 and not set.intersection(*map(folders_of.get, names)):
+            differing.append(of_kinds)
+    if not differing:
+        return []
+    words = []
+    for target, usual in differing[0].items():
+        copies = ":".join(str(usual[kind]) for kind in sorted(usual))
+        words.append(f"{printable(target)} {copies}")
+    more = f" and {len(words) - EXAMPLES} more" if len(words) > EXAMPLES else ""
+    others = len(differing) - 1
+    so_too = f"; so it is with {others} more" if others else ""
+    return [
+        f"{', '.join(words[:EXAMPLES])}{more}: the same chains in different numbers of copies, "
+        f"each a target of its own{so_too}"
+    ]
 
 
 def _listed(folders: list[str]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
+from toporank.inputs.sequences import Sketches
 from toporank.inputs.stoichiometry import Model
 from toporank.structures.identity import (
     FORMATS,
@@ -17,12 +17,6 @@ from toporank.structures.identity import (
     split_suffix,
     table_name,
 )
-
-if TYPE_CHECKING:
-    from toporank.structures.sketch import Sketch
-
-Sketches = Mapping[str, "Sketch | None"]
-"""What a look into each file found, by path; None where it cannot be read."""
 
 
 def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:

@@ -16,15 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from toporank.code import code_of
-from toporank.errors import StructureError, printable
+from toporank.errors import OtherFileError, StructureError, printable
 from toporank.files.atomic import write_text
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, group
-from toporank.inputs.decoy_names import Sketches, copies_among
+from toporank.inputs.confidence.side_files import look_anew
+from toporank.inputs.decoy_names import copies_among
 from toporank.inputs.folders import find_decoys, listed_folder, passed_over
 from toporank.inputs.mutants import mutants
-from toporank.inputs.unpacked_jobs import jobs_of
-from toporank.structures.identity import INTERMEDIATE
+from toporank.inputs.not_models import (
+    experiments,
+    other_files,
+    unexplained,
+    with_trajectories,
+)
+from toporank.inputs.sequences import Sketches
+from toporank.structures.identity import INTERMEDIATE, Decoy
 from toporank.structures.immune import Pair
 from toporank.structures.sketch import Sketch
 from toporank.workers import forked, n_cores
@@ -46,6 +53,7 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
     keep: Keep | None = None,
     workers: int | None = None,
     targets: Container[str] = (),
+    labelled: bool = False,
 ) -> Grouped:
     """Return the decoys of a folder with their targets.
 
@@ -56,24 +64,39 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
     keep : takes each file with decoys that is new, while it is open
     workers : processes that look into many files; as many as there are cores by default
     targets : as for `folders.find_decoys`
+    labelled : whether labels or natives belong to the decoys: then every structure is one
 
     Raises
     ------
     ConfigError
         when the folder cannot be listed
     """
+    look_anew()
     files = listed_folder(dataset, folder)
-    decoys = find_decoys(dataset, folder, files, targets)
-    paths = [decoy.path for decoy in decoys if not decoy.refused]
+    found = find_decoys(dataset, folder, files, targets)
+    paths = [decoy.path for decoy in found if not decoy.refused]
     seen = sketches(paths, store, keep, workers)
     intermediate = [
-        decoy.path for decoy in decoys if decoy.refused.startswith(INTERMEDIATE)
+        decoy.path for decoy in found if decoy.refused.startswith(INTERMEDIATE)
     ]
     if intermediate:
         seen |= sketches(intermediate, store, workers=workers)
-    grouped = group(
-        decoys, seen, by, folder.resolve().name, partners, jobs_of(folder, decoys)
-    )
+    left_out = other_files(found, seen)
+    if not labelled:
+        left_out |= experiments(found, seen)
+    decoys = with_trajectories(_without(found, left_out), seen)
+    name = folder.resolve().name
+    grouped = group(decoys, seen, by, name, partners)
+    if by == BY_SEQUENCE and not labelled:
+        questions = unexplained(grouped, seen)
+        if questions:
+            left_out |= questions
+            grouped = group(_without(decoys, questions), seen, by, name, partners)
+    for path in left_out:
+        del seen[path]
+    unread = passed_over(folder, grouped.decoys, files)
+    for path, why in left_out.items():
+        unread[Path(path)] = why
     pairs = {}
     chains = {}
     contents = {}
@@ -88,22 +111,30 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
             if of_model:
                 pairs[decoy.key] = of_model
     return grouped._replace(
-        mutants=mutants(grouped, seen) if by == BY_SEQUENCE else [],
-        molecules=_several_molecules(seen),
+        mutants=mutants(grouped, seen),
+        molecules=_several_molecules(grouped.decoys, seen),
         contents=contents,
         copies=copies_among(grouped.decoys, seen),
         pairs=pairs,
         chains=chains,
-        passed_over=passed_over(folder, decoys, files),
+        passed_over=unread,
     )
 
 
-def _several_molecules(sketches: Sketches) -> list[str]:
+def _without(decoys: Iterable[Decoy], paths: Container[str]) -> list[Decoy]:
+    return [decoy for decoy in decoys if decoy.path not in paths]
+
+
+def _several_molecules(decoys: Iterable[Decoy], sketches: Sketches) -> list[str]:
     """Which chains are or may be several molecules of one name.
 
     It is a sentence about the first such file, or nothing.
     """
-    files = [path for path, sketch in sketches.items() if sketch and sketch.notes]
+    files: list[str] = []
+    for path in sorted({decoy.path for decoy in decoys if not decoy.refused}):
+        sketch = sketches.get(path)
+        if sketch and sketch.notes:
+            files.append(path)
     if not files:
         return []
     n_others = len(files) - 1
@@ -158,6 +189,8 @@ def _look(path: str, keep: Keep | None = None) -> Sketch | None:
     try:
         content = read_content(Path(path))
         sketch = open_structure(Path(path), content).sketch()
+    except OtherFileError as error:
+        return Sketch(models=(1,), chains=(), other=error.what)
     except (StructureError, OSError):  # reading it fails later, with the reason
         return None
     sketch = sketch._replace(content=hashlib.sha256(content).hexdigest())

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
-from toporank.inputs.listing import SERVER_MODEL, Folders, Listing, last_step, listing
+from toporank.inputs.listing import (
+    COLABFOLD,
+    SERVER_MODEL,
+    Folders,
+    Listing,
+    last_step,
+    listing,
+)
 from toporank.structures.identity import (
     INTERMEDIATE,
     Decoy,
@@ -22,13 +29,6 @@ from toporank.structures.identity import (
 SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
 """Folders into which AlphaFold 3, Protenix (below it in `predictions`) and Chai write samples of
 one target.
-"""
-
-COLABFOLD = re.compile(
-    r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)"
-)
-"""How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one
-folder.
 """
 
 EXPECTED = (
@@ -216,39 +216,58 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
 
 def passed_over(
     folder: Path, decoys: Iterable[Decoy], files: Listing | None = None
-) -> list[Path]:
+) -> dict[Path, str]:
     """Return files below a folder that may be or hold structures, and are not among its decoys.
 
     Parameters
     ----------
     files : what is in the folder, where it was listed before
+
+    Returns
+    -------
+    path → why it is not read; empty where a data set looks otherwise
     """
     files = files or listing(folder)
-    of_decoys = {Path(decoy.path) for decoy in decoys}
-    models = {Path(entry.path) for _, entry in files.models}
-    return sorted((models - of_decoys).union(files.unread))
+    models = [Path(entry.path) for _, entry in files.models]
+    unread = dict.fromkeys(models, "") | files.unread
+    for decoy in decoys:
+        unread.pop(Path(decoy.path), None)
+    return dict(sorted(unread.items()))
 
 
-def describe_passed_over(folder: Path, files: list[Path]) -> list[str]:
-    """One line, if there are any.
+def describe_passed_over(
+    folder: Path, files: Mapping[Path, str], expected: str = f" ({EXPECTED})"
+) -> list[str]:
+    """Return a line for each reason why files are not read, with their number and one example.
 
-    It has the number of files that look like structures but are not read, and one example.
+    Parameters
+    ----------
+    files : from `passed_over`
+    expected : what is said where there is no other reason
     """
-    if not files:
-        return []
-    n = "1 file is" if len(files) == 1 else f"{len(files)} files are"
-    return [f"{n} not read, such as {printable(str(files[0].relative_to(folder)))}"]
+    of_reason: dict[str, list[Path]] = {}
+    for path, why in files.items():
+        of_reason.setdefault(why, []).append(path)
+    lines = []
+    for why, paths in of_reason.items():
+        n = "1 file is" if len(paths) == 1 else f"{len(paths)} files are"
+        example = printable(str(paths[0].relative_to(folder)))
+        lines.append(
+            f"{n} not read, such as {example}{f': {why}' if why else expected}"
+        )
+    return lines
 
 
-def no_decoys(dataset: str, folder: Path, files: list[Path]) -> ConfigError:
+def no_decoys(dataset: str, folder: Path, files: Mapping[Path, str]) -> ConfigError:
     """Return the error of a folder without decoys.
 
     Parameters
     ----------
     files : from `passed_over`
     """
+    unread = describe_passed_over(folder, files, expected="")
     return ConfigError(
-        "; ".join(["no structure file found", *describe_passed_over(folder, files)]),
+        "; ".join(["no structure file found", *unread]),
         where=f"dataset {dataset}, {printable(str(folder))}",
         remedy=EXPECTED,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -21,73 +21,143 @@ LEAST_KMERS = 0.4
 """Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged
 leaves 0.59.
 """
-PEPTIDE = 30
-"""Residues of the longest peptide. Peptides of one kind have the same letters: whoever scans them
-compares each.
+PEPTIDE = 50
+"""Residues of the longest peptide. Peptides of one kind have the same letters, at the ends, too:
+whoever scans them compares each.
 """
 TAIL = 10
 """Least identical residues before and behind an exchange in chains of different length: others are
-of a tag or tail.
+of a tag or tail, unless both chains have as many of them.
 """
 UNKNOWN = "X"
 INDEXED = 64
-"""5-mers by which the first sequence of a kind is found again."""
+"""5-mers by which a sequence is found again."""
 
 
 def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
     """Sequence → its kind, a number.
 
-    The number is that of the first sequence of the kind, in order of length and letters.
+    Likeness is decided for a group: all of its sequences are alike, or each protein of it is a kind
+    of its own. So neither the order of sequences nor a chain of pairs decides.
     """
-    ordered = sorted(set(sequences), key=lambda s: (-len(s), s))
-    kinds = _kinds_of_proteins(
-        sequence for sequence in ordered if len(sequence) > PEPTIDE
-    )
-    peptides: dict[str, int] = {}
-    for sequence in sorted(ordered, key=lambda s: s.count(UNKNOWN)):
-        if len(sequence) <= PEPTIDE:
-            kind = len(ordered) + len(peptides)
-            if UNKNOWN in sequence:
-                same = [
-                    peptides[other] for other in peptides if same_kind(other, sequence)
-                ]
-                kind = same[0] if same else kind
-            peptides[sequence] = kind
-    return kinds | peptides
+    ordered = _longest_first(set(sequences))
+    kinds: list[list[str]] = []
+    for group in _groups(s for s in ordered if len(s) > PEPTIDE):
+        kinds += [group] if _all_alike(group) else _proteins(group)
+    kinds += _peptides(s for s in ordered if len(s) <= PEPTIDE)
+    kind_of: dict[str, int] = {}
+    for kind, of_kind in enumerate(kinds):
+        kind_of.update(dict.fromkeys(of_kind, kind))
+    return kind_of
 
 
-def _kinds_of_proteins(sequences: Iterable[str]) -> dict[str, int]:
-    """As `kinds_of`, for chains that are no peptides. sequences : the longest first."""
-    kinds: dict[str, int] = {}
-    firsts: list[tuple[str, Sample]] = []
-    kinds_with_kmer: dict[int, list[int]] = {}
-    for sequence in sequences:
-        kmers = sample(sequence)
-        n_shared: Counter[int] = Counter()
-        for kmer in kmers.hashes.tolist():
-            n_shared.update(kinds_with_kmer.get(kmer, ()))
-        for kind, n in n_shared.most_common():
-            first, kmers_of_first = firsts[kind]
-            if _share(n, kmers, kmers_of_first) >= LEAST_KMERS and same_kind(
-                first, sequence
-            ):
-                break
+def _longest_first(sequences: Iterable[str]) -> list[str]:
+    return sorted(sequences, key=lambda s: (-len(s), s))
+
+
+def _peptides(sequences: Iterable[str]) -> list[list[str]]:
+    """Peptides of each kind.
+
+    One with unknown residues is of another's kind if it can be of no third one's.
+    """
+    kinds: list[list[str]] = []
+    for sequence in sorted(sequences, key=lambda s: s.count(UNKNOWN)):
+        same = []
+        if UNKNOWN in sequence:
+            same = [of_kind for of_kind in kinds if same_kind(of_kind[0], sequence)]
+        if len(same) == 1:
+            same[0].append(sequence)
         else:
-            kind = len(firsts)
-            indexed = kmers.hashes[:INDEXED]
-            firsts.append((sequence, kmers._replace(hashes=indexed)))
-            for kmer in indexed.tolist():
-                kinds_with_kmer.setdefault(kmer, []).append(kind)
-        kinds[sequence] = kind
+            kinds.append([sequence])
     return kinds
 
 
-def _share(n: int, kmers: Sample, first: Sample) -> float:
-    """Share of the k-mers that two chains have in common.
+# ---- groups of proteins --------------------------------------------------------------------------
 
-    n : of those that were kept of the first.
+
+def _groups(sequences: Iterable[str]) -> list[list[str]]:
+    """Sequences that likeness joins, of two or through others; each group has the longest first.
+
+    sequences : of proteins, the longest first.
     """
-    return n / len(first.hashes) * first.n_kmers / min(kmers.n_kmers, first.n_kmers)
+    groups: dict[int, dict[str, Sample]] = {}
+    groups_with_kmer: dict[int, set[int]] = {}
+    for place, sequence in enumerate(sequences):
+        kmers = sample(sequence)
+        n_shared: Counter[int] = Counter()
+        for kmer in kmers.hashes.tolist():
+            n_shared.update(groups_with_kmer.get(kmer, ()))
+        joined = []
+        for number, n in n_shared.items():
+            if number in groups and _has_like(groups[number], n, sequence, kmers):
+                joined.append(number)
+        number, *others = joined or [place]
+        new = {sequence: kmers._replace(hashes=kmers.hashes[:INDEXED])}
+        for other in others:
+            new |= groups.pop(other)
+        groups.setdefault(number, {}).update(new)
+        for indexed in new.values():
+            for kmer in indexed.hashes.tolist():
+                groups_with_kmer.setdefault(kmer, set()).add(number)
+    return [_longest_first(group) for group in groups.values()]
+
+
+def _has_like(
+    group: Mapping[str, Sample], n_shared: int, sequence: str, kmers: Sample
+) -> bool:
+    """Whether one of a group is like another sequence, which is not longer.
+
+    n_shared : k-mers that some of the group have, too.
+    """
+    hashes = set(kmers.hashes.tolist())
+    for member, indexed in group.items():
+        least = LEAST_KMERS * len(indexed.hashes) / indexed.n_kmers
+        least *= min(kmers.n_kmers, indexed.n_kmers)
+        if (
+            n_shared >= least
+            and len(hashes.intersection(indexed.hashes.tolist())) >= least
+            and same_kind(member, sequence)
+        ):
+            return True
+    return False
+
+
+def _all_alike(group: list[str]) -> bool:
+    """Whether any two of a group are alike.
+
+    What two of them do not have in common with the longest is more than they do not have in common.
+    """
+    longest, *others = group
+    if not all(same_kind(longest, other) for other in others):
+        return False
+    most = (1 - LEAST_IDENTITY) * len(group[-1])
+    differing = sorted(
+        ((len(other) - most_identical(longest, other), other) for other in others),
+        reverse=True,
+    )
+    for place, (n, one) in enumerate(differing):
+        for n_other, other in differing[place + 1 :]:
+            if n + n_other <= most:
+                break
+            if not same_kind(one, other):
+                return False
+    return True
+
+
+def _proteins(group: list[str]) -> list[list[str]]:
+    """The sequences of each protein of a group, without exchanges."""
+    proteins: list[list[str]] = []
+    for sequence in group:
+        for protein in proteins:
+            if same_kind(protein[0], sequence) and same_protein(protein[0], sequence):
+                protein.append(sequence)
+                break
+        else:
+            proteins.append([sequence])
+    return proteins
+
+
+# ---- two sequences -------------------------------------------------------------------------------
 
 
 def same_kind(one: str, other: str) -> bool:
@@ -121,17 +191,25 @@ def exchanges(one: str, other: str) -> int:
 
     It counts within the chains, where both are known.
 
-    Loops that either lacks are no exchanges, and neither are the tags and tails of chains that
-    differ in length.
+    Loops that either lacks are no exchanges, and neither are tags and tails.
     """
     shorter, longer = sorted((one, other), key=len)
     if most_identical(longer, shorter) == len(shorter):
         return 0
     between = _between(shorter, longer)
-    ends = TAIL if len(shorter) < len(longer) else 0
-    return sum(
-        _exchanged(a, b) for a, b in between[ends : len(between) - ends] if a and b
-    )
+    first, last = 0, len(between)
+    if len(shorter) < len(longer):
+        if _is_tail(between[:TAIL]):
+            first = TAIL
+        if _is_tail(between[-TAIL:]):
+            last -= TAIL
+    return sum(_exchanged(a, b) for a, b in between[first:last] if a and b)
+
+
+def _is_tail(between: Iterable[tuple[str, str]]) -> bool:
+    """Whether these stretches at an end are of a tag or tail: one chain has more of them."""
+    of_one, of_other = zip(*between, strict=True)
+    return sum(map(len, of_one)) != sum(map(len, of_other))
 
 
 def _exchanged(one: str, other: str) -> int:

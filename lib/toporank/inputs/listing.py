@@ -23,14 +23,38 @@ from toporank.structures.identity import (
 SERVER_MODEL = re.compile(r"(fold_.+)_model_\d+\.cif(?:\.gz)?")
 """A model of the AlphaFold Server, called after its job."""
 
-INPUT_FOLDER = re.compile(r"templates(_\d+)?|processed|msas?|.+_env")
-"""Folders of what a predictor was given, such as templates, beside what it wrote."""
-
-STEP = re.compile(
-    r"(\d+)_(rigidbody|(em|md)(ref|scoring)|flexref|seletop(clusts)?|clust(fcc|rmsd)|caprieval"
-    r"|(il)?rmsdmatrix|contactmap|alascan|openmm|filter)"
+COLABFOLD = re.compile(
+    r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)"
 )
-"""What HADDOCK3 calls the folder of a step of a run, but for the first, which has no complexes."""
+"""How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one
+folder.
+"""
+OF_OUTPUT = re.compile(
+    rf"{COLABFOLD.pattern}.*|{SERVER_MODEL.pattern}|predictions|seed[-_]\d+.*|ranked_\d+\..*"
+)
+"""Files and folders that predictors write."""
+OF_NUMBERS = (".json", ".npz", ".pkl", ".npy", ".json.gz", ".a3m")
+"""Endings of files that lie beside models where a predictor writes them."""
+INPUT_FOLDER = re.compile(r"templates(_\d+)?|processed|msas?|(?P<query>.+)_env")
+"""Folders of what a predictor was given, such as templates, where they lie beside what it wrote.
+People call the folders of their models so, too.
+"""
+GIVEN = (
+    "a predictor was given what is in this folder, and its models lie beside (give the folder "
+    "alone if these are models)"
+)
+EARLIER = "the last step of a run of HADDOCK counts"
+"""Why what lies in such folders is not read."""
+
+STEP = re.compile(r"(\d+)_([a-z][a-z0-9]*)")
+"""What HADDOCK3 calls the folder of a step of a run: number and module."""
+MODULE = re.compile(
+    r"topoaa|rigidbody|(em|md)(ref|scoring)|flexref|seletop(clusts)?|clust(fcc|rmsd)|caprieval"
+    r"|(il)?rmsdmatrix|contactmap|alascan|openmm|filter"
+)
+"""Modules of HADDOCK3 by which a run is known, even if nothing but models is left of it."""
+OF_STEP = "io.json"
+"""What HADDOCK3 leaves in the folder of a step."""
 OLD_STEPS = {"structures/it1": -2, "structures/it1/water": -1}
 """Where HADDOCK 2 leaves its models, in their order."""
 
@@ -54,51 +78,54 @@ class Listing(NamedTuple):
     ----------
     models : names of the folders between, and the file, of each structure
     archives : files that may hold structures, at the places where structures are read
-    unread : what looks like a structure and is not read, the archives among it
+    unread : what looks like a structure and is not read, the archives among it → why, where that is
+        known
     """
 
     models: list[tuple[Folders, os.DirEntry]]
     archives: list[Path]
-    unread: list[Path]
+    unread: dict[Path, str]
 
 
 class _Walk:
     """Goes through a folder once. Links to folders are followed, but none leads in circles."""
 
     def __init__(self, root: Path) -> None:
-        self.listing = Listing(models=[], archives=[], unread=[])
+        self.listing = Listing(models=[], archives=[], unread={})
         self._root = os.path.realpath(root)
         self._visited = {self._root}
-        self._folder(os.fspath(root), (), read=True)
+        self._folder(os.fspath(root), (), "")
 
-    def _folder(self, folder: str | os.DirEntry, folders: Folders, read: bool) -> None:
+    def _folder(self, folder: str | os.DirEntry, folders: Folders, unread: str) -> None:
         """Look at the files of a folder and at the folders in it.
 
-        read : whether its structures are decoys.
+        unread : why its structures are no decoys; empty where they are.
         """
         try:
             entries = _listed(folder)
         except OSError:
             if len(folders) < 2:
                 raise
-            self.listing.unread.append(Path(folder.path))
+            self.listing.unread[Path(folder.path)] = ""
             return
         names = {entry.name for entry in entries}
         has_results = RESULTS in names
         if has_results and folders:
             return
-        step = _last_step(Path(folder), names) if read else None
+        step = None if unread else _last_step(Path(folder), names)
         for entry in entries:
             name = entry.name
             if name.startswith(".") or (has_results and name in OWN_FOLDERS):
                 continue
             if not _is_folder(entry):
-                self._file(entry, folders, read)
+                self._file(entry, folders, unread)
             elif self._is_new(entry, folders):
-                is_input = INPUT_FOLDER.fullmatch(name)
-                is_earlier = step is not None and name != step.partition("/")[0]
-                of_decoys = read and not is_input and not is_earlier
-                self._folder(entry, (*folders, name), of_decoys)
+                why = unread
+                if not why and step is not None and name != step.partition("/")[0]:
+                    why = EARLIER
+                if not why and _was_given(entry, names):
+                    why = GIVEN
+                self._folder(entry, (*folders, name), why)
 
     def _is_new(self, entry: os.DirEntry, folders: Folders) -> bool:
         """Whether a folder was not visited yet and is not around the given one.
@@ -112,21 +139,21 @@ class _Walk:
         self._visited.add(place)
         return new or not folders
 
-    def _file(self, entry: os.DirEntry, folders: Folders, read: bool) -> None:
+    def _file(self, entry: os.DirEntry, folders: Folders, unread: str) -> None:
         name = entry.name
         path = Path(entry.path)
         if name.endswith(OF_PREDICTORS):
             return
-        if read and is_model(entry):
+        if not unread and is_model(entry):
             self.listing.models.append((folders, entry))
-        elif read and archive_name(path):
+        elif not unread and archive_name(path):
             if may_hold(path, _may_be_model):
                 self.listing.archives.append(path)
-                self.listing.unread.append(path)
+                self.listing.unread[path] = ""
         elif STRUCTURE_LIKE.search(name) or (
-            read and name.lower().endswith(UNREADABLE_ARCHIVES)
+            not unread and name.lower().endswith(UNREADABLE_ARCHIVES)
         ):
-            self.listing.unread.append(path)
+            self.listing.unread[path] = unread
 
 
 def _may_be_model(filename: str) -> bool:
@@ -170,22 +197,65 @@ def listing(folder: Path) -> Listing:
     return _Walk(folder).listing
 
 
+def _was_given(folder: os.DirEntry, beside: Iterable[str]) -> bool:
+    """Whether a folder holds what a predictor was given.
+
+    It is called so, what a predictor wrote lies beside it, and nothing that one wrote lies in it.
+
+    beside : names of what is in the folder around it.
+    """
+    called = INPUT_FOLDER.fullmatch(folder.name)
+    if not called:
+        return False
+    query = called["query"]
+    if query is None:
+        lies_beside = _is_output(beside)
+    else:  # ColabFold calls it after its query
+        of_query = {f"{query}.a3m", f"{query}.done.txt"}
+        queries = filter(None, map(COLABFOLD.match, beside))
+        lies_beside = bool(of_query.intersection(beside)) or any(
+            model[1] == query for model in queries
+        )
+    if not lies_beside:
+        return False
+    inside = os.walk(folder)
+    return not any(_is_output([*folders, *files]) for _, folders, files in inside)
+
+
+def _is_output(names: Iterable[str]) -> bool:
+    """Whether a predictor wrote what has these names in a folder: models and numbers on them."""
+    names = list(names)
+    if any(map(OF_OUTPUT.fullmatch, names)):
+        return True
+    has_numbers = any(name.endswith(OF_NUMBERS) for name in names)
+    return has_numbers and any(map(split_suffix, names))
+
+
 def _last_step(run: Path, names: Iterable[str]) -> str | None:
     """The last step of a run of HADDOCK that has models, as a path below the run.
 
     None in any other folder. names : of what is in it.
     """
     numbers = {}
-    for name in names:
-        step = STEP.fullmatch(name)
-        if step:
-            numbers[name] = int(step[1])
-        elif name == "structures":
-            numbers |= OLD_STEPS
+    steps = list(filter(None, map(STEP.fullmatch, names)))
+    if any(_is_step(run, step) for step in steps):
+        numbers = {step[0]: int(step[1]) for step in steps if int(step[1])}
+    elif "structures" in names:
+        numbers = OLD_STEPS
     for name in sorted(numbers, key=lambda name: (numbers[name], name), reverse=True):
         if _has_models(run / name):
             return name
     return None
+
+
+def _is_step(run: Path, step: re.Match[str]) -> bool:
+    """Whether a folder is a step of HADDOCK3, which keeps what each step was given in `data`."""
+    name, _, module = step[0], *step.groups()
+    return bool(
+        MODULE.fullmatch(module)
+        or (run / name / OF_STEP).is_file()
+        or (run / "data" / name).is_dir()
+    )
 
 
 def _has_models(folder: Path) -> bool:

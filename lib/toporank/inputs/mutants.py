@@ -11,8 +11,8 @@ from itertools import combinations, groupby
 
 from toporank.errors import printable
 from toporank.inputs.complexes import Grouped
-from toporank.inputs.decoy_names import Sketches
 from toporank.inputs.kinds import exchanges
+from toporank.inputs.sequences import Sequences, Sketches
 
 MOST = 10
 """Different proteins among the chains of one kind up to which they are counted."""
@@ -24,12 +24,12 @@ def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
     It is a sentence about the first such target, or nothing.
     """
     variants: dict[str, str] = {}
+    of_decoys = Sequences(sketches)
     for target, decoys in groupby(grouped.decoys, key=lambda decoy: decoy.target):
         names_of_kind: dict[int, Counter[str]] = {}
         sequences: dict[int, dict[str, set[str]]] = {}
         for decoy in decoys:
-            sketch = sketches.get(decoy.path)
-            for chain, sequence in sketch.of_model(decoy.model) if sketch else ():
+            for chain, sequence in of_decoys.of(decoy).items():
                 kind = grouped.kinds[decoy.key][chain]
                 names_of_kind.setdefault(kind, Counter())[chain] += 1
                 sequences.setdefault(kind, {}).setdefault(decoy.name, set()).add(

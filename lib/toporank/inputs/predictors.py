@@ -17,7 +17,7 @@ from typing import NamedTuple
 from toporank.inputs.confidence import readers
 from toporank.inputs.confidence.readers import PredictorOutput, Reader, read_output
 from toporank.inputs.confidence.side_files import SideFiles, file_called, stem_of
-from toporank.inputs.folders import COLABFOLD
+from toporank.inputs.listing import COLABFOLD
 from toporank.structures.identity import Decoy, split_suffix
 
 
@@ -227,6 +227,21 @@ PROGRAMS = (
         ),
     ),
     Program(
+        name="AlphaFold Database",
+        model=re.compile(r"(?:.*/)?AF-[A-Z0-9]+(?:-[F\d]+)*-model_v\d+"),
+        files=(
+            SideFileNames(
+                model=re.compile(r"AF-(?P<entry>.+)-model_v(?P<version>\d+)"),
+                scores=(),
+                pae=("AF-{entry}-predicted_aligned_error_v{version}.json",),
+                plddt=("AF-{entry}-confidence_v{version}.json",),
+            ),
+        ),
+        readers=(readers.alphafold_database,),
+        named_alone=True,
+        proteins_only=True,
+    ),
+    Program(
         name=HADDOCK,
         model=re.compile(
             r"(?:.*/)?(?:(?:rigidbody|flexref|(?:em|md)(?:ref|scoring))_\d+"
@@ -294,6 +309,21 @@ def ways_to_name(stem: str) -> Iterator[tuple[Program, SideFileNames, dict[str, 
                 for group, text in match.groupdict().items():
                     names[group] = text or ""
                 yield program, way, names
+
+
+def names_of_files(stem: str, *kinds: str) -> set[str]:
+    """Return the names that files of a model may have, without compression.
+
+    Parameters
+    ----------
+    stem : the name of the model's file without ending
+    kinds : fields of `SideFileNames`
+    """
+    files: set[str] = set()
+    for _, way, names in ways_to_name(stem):
+        for kind in kinds:
+            files.update(pattern.format(**names) for pattern in getattr(way, kind))
+    return files
 
 
 def _first_file(

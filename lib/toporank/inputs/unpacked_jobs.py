@@ -5,18 +5,17 @@ The rest of the folder is linked.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
 from toporank.files.archives import MARK, free_folder, holds_only, job_name, unpacked
 from toporank.inputs.listing import RESULTS, listing
-from toporank.structures.identity import STRUCTURE_LIKE, Decoy, split_suffix
+from toporank.structures.identity import STRUCTURE_LIKE, split_suffix
 
 GATHERED = ".toporank_gathered.json"
 """In a folder that was made here: the folder that it replaces."""
@@ -185,48 +184,3 @@ def _unpack_into(to: Path, archive: Path) -> Path:
     if os.path.lexists(to / name) and not (to / name / MARK).exists():
         name = free_folder(name, to)
     return unpacked(archive, to, name)
-
-
-def jobs_of(folder: Path, decoys: Iterable[Decoy]) -> dict[str, str]:
-    """Folder of decoys → the archive that all of them were in, as a path below `folder`.
-
-    Others are left out.
-
-    Parameters
-    ----------
-    folder : in one that `gathered` made, or that was unpacked; in others nothing is looked for
-    """
-    if not (_around(folder, GATHERED) or _around(folder, MARK)):
-        return {}
-    archive_of_folder = functools.cache(lambda place: _unpacked_place(place, folder))
-    archives_of: dict[str, set[str]] = {}
-    for decoy in decoys:
-        archive = archive_of_folder(Path(decoy.path).parent)
-        archives_of.setdefault(decoy.target, set()).add(archive)
-    jobs = {}
-    for target, archives in archives_of.items():
-        archive = archives.pop()
-        if archive and not archives:
-            jobs[target] = archive
-    return jobs
-
-
-def _around(place: Path, name: str) -> bool:
-    """Whether a file of this name lies in a folder or in one around it."""
-    while not (place / name).is_file():
-        if place == place.parent:
-            return False
-        place = place.parent
-    return True
-
-
-def _unpacked_place(place: Path, folder: Path) -> str:
-    """The innermost folder around a place, below `folder`, into which an archive was unpacked.
-
-    The path is empty where there is no such folder.
-    """
-    while folder in place.parents:
-        if (place / MARK).is_file():
-            return str(place.relative_to(folder))
-        place = place.parent
-    return ""

@@ -120,6 +120,9 @@ def read_pt(path: Path | str) -> Data:
         raise GraphError(
             f"holds a {type(data).__name__}, not a Data", where=path, remedy=EXPECTED
         )
+    saved = vars(data)
+    if "_store" not in saved:  # PyTorch Geometric before 2.0 kept tensors here
+        data = Data.from_dict({name.strip("_"): saved[name] for name in saved})
     return data
 
 

@@ -148,7 +148,9 @@ class TargetScorer:
             plan, fates, (), *correspondence_of(plan, built.fates, store)
         )
         confidence = confidences(
-            confidence_requests(coverage, built, store), self.options.plddt
+            confidence_requests(coverage, built, store),
+            self.options.plddt,
+            anew=False,  # `score_targets` has looked
         )
         predicted = self._predicted(
             graphs_to_pack(coverage, built, self.choices, store)

@@ -10,6 +10,7 @@ from typing import Any
 
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
+from toporank.inputs.confidence.side_files import look_anew
 from toporank.ranking.score import TargetScorer
 from toporank.ranking.target_result import TargetResult
 from toporank.structures.identity import DecoyKey
@@ -37,6 +38,7 @@ def score_targets(
     fates : (target, decoy) → what became of it in the feature stages, of decoys that were built;
         without, all are built
     """
+    look_anew()
     results: dict[str, TargetResult] = {}
     decoys = []
     new = []

@@ -19,7 +19,7 @@ from toporank.building.coverage import CoverageRow
 from toporank.code import SCORES, code_of
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.files.state import MISSING
-from toporank.inputs.confidence.side_files import state_below
+from toporank.inputs.confidence.beside import state_beside
 from toporank.inputs.confidence.table import INCOMPLETE, Confidence
 from toporank.inputs.predictors import place_of
 from toporank.ranking.interfaces import InterfaceRow
@@ -142,12 +142,12 @@ class TargetCache:
 
         Where the files lie does not matter, but what lies beside them does.
         """
-        folders = {place_of(Path(decoy.path)).parent for decoy in plan if decoy.path}
+        places = [place_of(Path(decoy.path)) for decoy in plan if decoy.path]
         decoys = []
         for decoy in plan:
             name = os.path.basename(decoy.path)
             decoys.append([name, *decoy._replace(path="", dockq="")])
-        beside = list(map(state_below, sorted(folders)))
+        beside = state_beside(places)
         return {"kind": KIND, **self.depends_on, "decoys": decoys, "beside": beside}
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import gemmi
 
-from toporank.errors import StructureError
+from toporank.errors import OtherFileError, StructureError
 from toporank.structures.complex import STANDARD
+from toporank.structures.experiment import is_other
 from toporank.structures.text import parsing
 
 REQUIRED = (
-    ("id",),
-    ("type_symbol",),
-    ("label_alt_id",),
-    ("label_asym_id",),
+    ("label_asym_id", "auth_asym_id"),
     ("Cartn_x",),
     ("Cartn_y",),
     ("Cartn_z",),
@@ -23,6 +22,8 @@ REQUIRED = (
     ("auth_seq_id", "label_seq_id"),
 )
 """Columns of the _atom_site table without which it cannot be read; of two, one is enough."""
+LONG_ELEMENTS = ("BR", "CL", "FE", "SE")
+"""Elements of two letters in the names of atoms; ions are called after their element."""
 LONGEST_NUMBER = 7
 """Characters of a residue number; no chain has ten million residues."""
 NO_VALUE = frozenset("?.")
@@ -52,9 +53,13 @@ def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
         document = gemmi.cif.read_string(text)
     blocks = [block for block in document if block.find_values("_atom_site.Cartn_x")]
     if not blocks:
+        if not has_table and is_other(document):
+            what = "no structure, but mmCIF tables of another kind"
+            raise OtherFileError(what, remedy="leave it out")
         what = "no _atom_site table in this mmcif file"
         raise StructureError(what, remedy="make or fetch it again")
     _check_columns(blocks[0])
+    _add_columns(blocks[0])
     _number_ligands(blocks[0])
     with parsing("mmcif"):
         structure = gemmi.make_structure_from_block(blocks[0])
@@ -77,6 +82,53 @@ def _check_columns(block: gemmi.cif.Block) -> None:
         if len(longest) > LONGEST_NUMBER:
             what = f"not a residue number in _atom_site.{name}: {longest[:20]}"
             raise StructureError(what, remedy="renumber")
+
+
+def _add_columns(block: gemmi.cif.Block) -> None:
+    """Add the columns that gemmi needs and that follow from others, or that hold nothing."""
+    names = _values(block, "label_atom_id", "auth_atom_id")
+    components = _values(block, "label_comp_id", "auth_comp_id")
+    known = {
+        "id": [str(number) for number in range(1, len(names) + 1)],
+        "label_alt_id": ["."] * len(names),
+        "label_asym_id": _values(block, "auth_asym_id"),
+        "type_symbol": [],
+    }
+    loop = block.find_loop("_atom_site.Cartn_x").get_loop()
+    for column, values in known.items():
+        tag = f"_atom_site.{column}"
+        if loop is None or block.find_values(tag):
+            continue
+        if column == "type_symbol":
+            values = list(map(_element, names, components))
+        loop.add_columns([tag], ".")
+        cells = block.find_values(tag)
+        for row, value in enumerate(values):
+            cells[row] = value
+
+
+def _values(block: gemmi.cif.Block, *columns: str) -> list[str]:
+    """The values of the first of these columns that an _atom_site table has."""
+    for column in columns:
+        values = list(block.find_values(f"_atom_site.{column}"))
+        if values:
+            return values
+    return []
+
+
+@functools.cache
+def _element(atom_name: str, component: str) -> str:
+    """The element of an atom, by its name and that of its residue.
+
+    >>> _element("CA", "ALA"), _element("CA", "CA"), _element("1HB", "ALA"), _element("SE", "MSE")
+    ('C', 'CA', 'H', 'SE')
+    """
+    name = gemmi.cif.as_string(atom_name).upper().lstrip("0123456789")
+    if name == component.upper() or (
+        name[:2] in LONG_ELEMENTS and component not in STANDARD
+    ):
+        return name[:2]
+    return name[:1] or "X"
 
 
 def _number_ligands(block: gemmi.cif.Block) -> None:

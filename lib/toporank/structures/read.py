@@ -21,6 +21,7 @@ from toporank.files.state import state_of
 from toporank.structures.chains import residues_of
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.density import check_density
+from toporank.structures.experiment import of_mmcif, of_pdb
 from toporank.structures.identity import structure_format
 from toporank.structures.immune import Pair, may_pair, pairs_of, traces_of
 from toporank.structures.mmcif_text import parse_mmcif
@@ -29,8 +30,8 @@ from toporank.structures.model_residue import ModelResidue
 from toporank.structures.molecules import READ_AS_ONE, SEVERAL
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
-from toporank.structures.residue_names import with_short_names
-from toporank.structures.sketch import ChainSequences, Sketch
+from toporank.structures.residue_names import is_modified, with_short_names
+from toporank.structures.sketch import ChainSequences, Modified, Sketch
 from toporank.structures.stored import PER_ANGSTROM
 from toporank.structures.text import parsing, read_text
 
@@ -41,6 +42,10 @@ MIXED = np.array(
     [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64
 )
 """Factors that make one number of three coordinates."""
+A_FEW = 5
+"""Residues between two CA atoms whose distance tells the shape of a chain."""
+BENT = 0.1
+"""Å, change of these distances on average; rounding alone changes them by less."""
 FARTHEST = 1e6
 """Å. Farther away are atoms of unknown place."""
 
@@ -217,19 +222,29 @@ class StructureFile:
             first = self._parse(0)
             chains, pairs = _chains_and_pairs(first)
             chains_of, pairs_of_models = [chains], [pairs]
+            modified_of = [_modified(first)]
             places = [_digest(first.structure)] if self.model_numbers else []
+            shapes = [_shape(first)] if len(self.model_numbers) > 1 else []
             for position in range(1, len(self.model_numbers)):
-                chains_of_model, pairs_of_model, place = (), (), ""
+                chains_of_model, pairs_of_model, modified, place = (), (), (), ""
                 # Reading a model that cannot be parsed fails later, with the reason.
                 with contextlib.suppress(StructureError):
                     model = self._parse(position)
                     chains_of_model, pairs_of_model = _chains_and_pairs(model)
+                    modified = _modified(model)
                     place = _digest(model.structure)
+                    if position in (1, len(self.model_numbers) - 1):
+                        shapes.append(_shape(model))
                 chains_of.append(chains_of_model)
                 pairs_of_models.append(pairs_of_model)
+                modified_of.append(modified)
                 places.append(place)
             if chains_of.count(chains) == len(chains_of):
                 chains_of, pairs_of_models = [chains], [pairs]
+                modified_of = modified_of[:1]
+            experiment = (
+                of_pdb(self.text) if self.block is None else of_mmcif(self.block)
+            )
             return Sketch(
                 models=self.model_numbers,
                 chains=chains,
@@ -241,6 +256,10 @@ class StructureFile:
                     if SEVERAL in note or READ_AS_ONE in note
                 ),
                 pairs=tuple(pairs_of_models) if any(pairs_of_models) else (),
+                modified=tuple(modified_of) if any(modified_of) else (),
+                experiment=experiment.method,
+                entry=experiment.entry,
+                bends=_bends(shapes),
             )
 
     def _parse(self, position: int) -> ParsedModel:
@@ -295,7 +314,7 @@ class StructureFile:
         try:
             yield
         except StructureError as error:
-            raise StructureError(
+            raise type(error)(
                 error.what, where=self.path, remedy=error.remedy
             ) from error
 
@@ -334,6 +353,38 @@ def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, .
             )
         pairs = pairs_of(traces_of(rows))
     return tuple(letters.items()), tuple(pairs)
+
+
+def _modified(model: ParsedModel) -> tuple[Modified, ...]:
+    """The residues of a model that are no amino acids of the genetic code, but modified ones."""
+    found = []
+    lengths: Counter[str] = Counter()
+    for residue in model.residues:
+        if residue.parent:
+            if is_modified(residue.name):
+                found.append((residue.chain, lengths[residue.chain], residue.name))
+            lengths[residue.chain] += 1
+    return tuple(found)
+
+
+def _shape(model: ParsedModel) -> np.ndarray:
+    """Å between each CA atom of a model and one a few residues on in its chain; nan without one."""
+    protein = [residue for residue in model.residues if residue.parent]
+    ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
+    chain = np.array([residue.chain for residue in protein])
+    apart = np.linalg.norm(ca[A_FEW:] - ca[:-A_FEW], axis=1)
+    return np.where(chain[A_FEW:] == chain[:-A_FEW], apart, np.nan)
+
+
+def _bends(shapes: list[np.ndarray]) -> bool:
+    """Whether chains have other shapes in other models; those of docked poses keep theirs."""
+    for other in shapes[1:]:
+        if len(other) == len(shapes[0]):
+            change = np.abs(other - shapes[0])
+            change = change[np.isfinite(change)]
+            if len(change) and change.mean() > BENT:
+                return True
+    return False
 
 
 def _digest(structure: gemmi.Structure) -> str:

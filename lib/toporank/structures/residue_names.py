@@ -37,6 +37,8 @@ RARE_NAMES = {"SEC": "CYS", "PYL": "LYS"}
 READ_AS = FORCE_FIELD_NAMES | RARE_NAMES
 """Names in the columns of a file → standard amino acids."""
 _AMINO_ACIDS = {name: name for name in STANDARD} | FORCE_FIELD_NAMES
+AS_PARENT = frozenset({*_AMINO_ACIDS, "MSE", "UNK"})
+"""Names of residues that are no others than their parents; selenium helps to solve crystals."""
 ATOM, NAME, LONG_NAME, OF_RESIDUE = (
     slice(12, 16),
     slice(17, 20),
@@ -68,6 +70,15 @@ def amino_acid(name: str) -> str:
         return ""
     at_end = _AMINO_ACIDS.get(name[1:], "") if name[0] in "NC" else ""
     return _AMINO_ACIDS.get(name[:3], at_end)
+
+
+def is_modified(name: str) -> bool:
+    """Whether a residue that counts as an amino acid is another one.
+
+    >>> [is_modified(name) for name in ("SER", "SEP", "MSE", "HIE", "NALA")]
+    [False, True, False, False, False]
+    """
+    return name not in AS_PARENT and not amino_acid(name)
 
 
 def with_terminal_oxygens(

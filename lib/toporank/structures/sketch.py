@@ -11,6 +11,8 @@ ChainSequences = tuple[tuple[str, str], ...]
 """Name and sequence of each protein chain of a model, in the order of the file. A sequence has a
 letter for each protein residue, as `read_complex` counts them: X for an unknown one, M for MSE.
 """
+Modified = tuple[str, int, str]
+"""A modified residue: its chain, its place in the sequence from 0, and its name, such as SEP."""
 
 
 class Sketch(NamedTuple):
@@ -28,6 +30,12 @@ class Sketch(NamedTuple):
     notes : which of its chains are several molecules, or may be, a sentence each
     pairs : chains of the first model that belong together, and of each of the further ones, if
         there are any
+    modified : residues of the first model that are another amino acid than their letter, and of
+        each of the further ones, if there are any
+    experiment : how the structure was measured, where the file says that it was
+    entry : its name in a database, where the file has one
+    bends : whether its chains have other shapes in other models
+    other : what a whole file is that is no structure; empty for a structure
     """
 
     models: tuple[int, ...]
@@ -37,6 +45,11 @@ class Sketch(NamedTuple):
     places: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     pairs: tuple[tuple[Pair, ...], ...] = ()
+    modified: tuple[tuple[Modified, ...], ...] = ()
+    experiment: str = ""
+    entry: str = ""
+    bends: bool = False
+    other: str = ""
 
     @property
     def decoys(self) -> tuple[int, ...]:
@@ -62,9 +75,16 @@ class Sketch(NamedTuple):
 
     def pairs_of_model(self, place: int) -> tuple[Pair, ...]:
         """The chains of a model that belong together. place : as for `of_model`."""
-        if not self.pairs:
+        return self._of_place(self.pairs, place)
+
+    def modified_of_model(self, place: int) -> tuple[Modified, ...]:
+        """The modified residues of a model. place : as for `of_model`."""
+        return self._of_place(self.modified, place)
+
+    def _of_place(self, of_models: tuple[tuple, ...], place: int) -> tuple:
+        if not of_models:
             return ()
-        return self.pairs[place - 1] if place > 1 and self.further else self.pairs[0]
+        return of_models[place - 1] if place > 1 and self.further else of_models[0]
 
 
 def sketch(path: Path) -> Sketch:

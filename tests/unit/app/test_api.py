@@ -320,12 +320,15 @@ def test_what_cannot_be_scored_is_an_error_that_says_why(
 
 
 def test_a_file_of_a_list_that_would_be_passed_over_is_an_error(tmp_path):
-    deep = tmp_path / "a/templates/far1.pdb"
-    deep.parent.mkdir(parents=True)
+    deep = tmp_path / "run/processed/far1.pdb"
+    model = tmp_path / "run/predictions/q/q_model_0.pdb"
+    for folder in (deep.parent, model.parent):
+        folder.mkdir(parents=True)
     shutil.copy(FAR, deep)
+    shutil.copy(NEAR, model)
     shutil.copy(NEAR, tmp_path)
-    with pytest.raises(ConfigError, match=r"far1\.pdb: TopoRank would skip this file"):
-        toporank.score([tmp_path / NEAR.name, deep])
+    with pytest.raises(ConfigError, match=r"far1\.pdb.*: a predictor was given what"):
+        toporank.score([tmp_path / NEAR.name, model, deep])
 
 
 # ---- one model -----------------------------------------------------------------------------------

@@ -203,12 +203,12 @@ def test_a_label_that_may_mean_two_files_is_a_problem_unless_they_are_copies():
 
 
 def test_files_that_look_like_structures_and_are_not_read_are_told():
-    for name in ("decoys/A/templates/x.pdb", "decoys/A/y.bcif"):
+    for name in ("decoys/A/x.mmtf", "decoys/A/y.bcif"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
     lines = check(GOOD).datasets["good"].notes
     assert [line for line in lines if "not read" in line] == [
-        "2 files are not read, such as A/templates/x.pdb (expected <target>/<decoy>.pdb, .ent, "
+        "2 files are not read, such as A/x.mmtf (expected <target>/<decoy>.pdb, .ent, "
         ".cif or .mmcif,"
         " compressed or not (.gz, .bz2, .xz, .zst))"
     ]

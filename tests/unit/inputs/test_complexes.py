@@ -302,7 +302,7 @@ def test_a_domain_a_relative_and_another_protein_are_of_another_kind(other):
     assert not same_kind(A, other)
 
 
-@pytest.mark.parametrize("length", [5, 9, 10, 15, 23, 30])
+@pytest.mark.parametrize("length", [5, 9, 10, 15, 23, 30, 42, 50])
 def test_a_scan_of_a_peptide_is_a_target_for_each_peptide_wherever_the_exchange_is(
     length,
 ):
@@ -332,8 +332,11 @@ def test_a_scan_of_a_peptide_is_a_target_for_each_peptide_wherever_the_exchange_
         ("SLLMWITQC", "SLLAWATQC", False),
         ("SLLMWITQC", "SLLXWITQC", True),
         (A[:30], A[:29], False),
-        (A[:36], A[:34], True),
-        (A[:40], exchanged(A[:40], 0, 19, 39), True),
+        (A[:50], A[:49], False),
+        (A[:40], exchanged(A[:40], 3), False),
+        (A[:45], "X" + A[1:45], True),
+        (A[:56], A[:54], True),
+        (A[:60], exchanged(A[:60], 0, 19, 39), True),
     ],
 )
 def test_peptides_are_told_apart_by_every_letter_that_is_known(one, other, same):
@@ -359,6 +362,8 @@ def test_peptides_are_told_apart_by_every_letter_that_is_known(one, other, same)
         (A, exchanged(A, 0), 1),
         (A, exchanged(A, 148, 149), 2),
         (A[:40], exchanged(A[:40], 0, 20, 39), 3),
+        (A, exchanged(A, 0, 1, 2)[:-1], 3),
+        (A, exchanged(A, 147, 149)[4:], 2),
     ],
 )  # fmt: skip
 def test_exchanges_are_counted_and_missing_loops_tags_and_tails_are_none(one, other, n):
@@ -395,8 +400,92 @@ def test_a_table_of_partners_keeps_folders_with_other_partners_apart():
 def test_who_wants_it_keeps_to_the_folders():
     files = {"x/ab": [A, B], "x/cd": [C, D], "y/ab": [A, B]}
     found = grouped(files, BY_FOLDER)
-    assert (targets(found), found.notes) == ({"x": ["ab", "cd"], "y": ["ab"]}, [])
+    assert targets(found) == {"x": ["ab", "cd"], "y": ["ab"]}
+    assert found.notes == [
+        "folder x holds models of 2 different complexes, as their sequences say: each folder is a "
+        "target"
+    ]
     assert len(targets(grouped(files))) == 2
+
+
+VARIANTS = {"wt": A[:60], "v1": exchanged(A[:60], 3, 13, 23, 33), "v2": exchanged(A[:60], 8, 18, 28, 38)}  # fmt: skip
+
+
+def test_where_folders_decide_a_model_lacks_no_chain_that_its_own_complex_has_not():
+    """Two variants that are less alike than each is to the wild type; one model has lost a chain."""
+    files = {f"T/{name}_{n}": [B, seen] for name, seen in VARIANTS.items() for n in range(5)}  # fmt: skip
+    found = grouped(files | {"T/v2_lost": [B]}, BY_FOLDER)
+    assert {decoy.name for decoy in found.decoys if decoy.lacks} == {"v2_lost"}
+    assert "3 different complexes" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    "letters", [str, lambda s: s[::-1], lambda s: s.translate(str.maketrans("WA", "AW"))]
+)  # fmt: skip
+def test_likeness_is_decided_for_a_group_whatever_its_letters(letters):
+    """The wild type is like each variant; where these are not alike, each is a target."""
+    files = {f"T/{name}": [B, letters(seen)] for name, seen in VARIANTS.items()}
+    assert targets(grouped(files)) == {name: [name] for name in VARIANTS}
+    del files["T/v2"]
+    assert targets(grouped(files)) == {"T": ["v1", "wt"]}
+
+
+def test_constructs_of_a_protein_stay_with_it_where_its_mutants_do_not():
+    far = {"m": exchanged(A, *range(0, 64, 8)), "n": exchanged(A, *range(70, 150, 8))}
+    files = {f"T/{name}_0": [B, seen] for name, seen in {"wt": A, **far}.items()}
+    files |= {"T/wt_1": [B, A[4:]], "T/wt_2": [B, A[:40] + A[52:]]}
+    assert targets(grouped(files)) == {
+        "wt": ["wt_0", "wt_1", "wt_2"], "m_0": ["m_0"], "n_0": ["n_0"]
+    }  # fmt: skip
+
+
+# ---- modified residues and numbers of copies -----------------------------------------------------
+
+
+def phosphorylated(chains: list[str], place: int, name: str = "SEP") -> Sketch:
+    """With a modified residue in chain B."""
+    seen = sketched(chains)
+    return seen._replace(modified=((("B", place, name),),))
+
+
+@pytest.mark.parametrize("length", [12, 40])
+def test_a_modified_residue_of_a_peptide_is_another_residue(length):
+    peptide = A[:length]
+    files = {
+        "T/plain": [B, peptide],
+        "T/plain_2": [B, peptide],
+        "T/sep": phosphorylated([B, peptide], 6),
+        "U/sep": phosphorylated([B, peptide], 6),
+        "T/tpo": phosphorylated([B, peptide], 6, "TPO"),
+        "T/elsewhere": phosphorylated([B, peptide], 7),
+    }
+    assert sorted(targets(grouped(files)).values()) == [
+        ["T_sep", "U_sep"], ["elsewhere"], ["plain", "plain_2"], ["tpo"]
+    ]  # fmt: skip
+
+
+def test_a_modified_protein_in_a_folder_of_its_own_is_a_target():
+    files = {"apo/m": [B, A], "apo/n": [B, A], "p/m": phosphorylated([B, A], 70)}
+    assert targets(grouped(files)) == {"apo": ["m", "n"], "p": ["m"]}
+    files["p/m"] = [B, A]
+    assert len(targets(grouped(files))) == 1
+
+
+def test_other_numbers_of_copies_in_other_folders_are_said_in_one_sentence():
+    files = {
+        "1EER_af2/m": [A, B, A],
+        "1EER_boltz/m": [A, B],
+        "1EZU_af2/m": [C, D, C],
+        "1EZU_boltz/m": [C, D],
+    }
+    (note,) = grouped(files).notes
+    assert note == (
+        "1EER_af2 2:1, 1EER_boltz 1:1: the same chains in different numbers of copies, each a "
+        "target of its own; so it is with 1 more"
+    )
+    one_folder = {path.replace("/", "_").replace("_", "/", 1): seen for path, seen in files.items()}  # fmt: skip
+    (note,) = grouped(one_folder).notes
+    assert "some differ in the number of copies of a chain" in note
 
 
 # ---- files that are no usual models --------------------------------------------------------------

@@ -26,6 +26,7 @@ from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
 from toporank.files.compressed import ENDINGS, without_compression
 from toporank.inputs.confidence import content, haddock, in_file, side_files
+from toporank.inputs.confidence.beside import state_beside
 from toporank.inputs.confidence.content import read_pickle, read_values
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
@@ -125,6 +126,41 @@ def test_what_a_predictor_writes_is_found_by_its_names(tmp_path, program):
         "",
     )
     assert (row.ptm, row.iptm, row.ranking_score) == (0.75, 0.5, RANKED_BY[program])
+    assert row.interface_pae == (2 + 4 + 3 + 5) / 4
+
+
+OF_DATABASE = """
+loop_
+_ma_qa_metric.id
+_ma_qa_metric.name
+_ma_qa_metric.mode
+1 pLDDT global
+2 ipTM global
+3 pDockQ global
+loop_
+_ma_qa_metric_global.ordinal_id
+_ma_qa_metric_global.model_id
+_ma_qa_metric_global.metric_id
+_ma_qa_metric_global.metric_value
+1 1 1 80.0
+2 1 2 {iptm}
+3 1 3 0.04
+"""
+
+
+@pytest.mark.parametrize("entry", ["0000000066503175", "P00520-F1", "P00520-2-F1"])
+@pytest.mark.parametrize(("iptm", "expected"), [("0.5", 0.5), ("?", None)])
+def test_a_complex_of_the_alphafold_database_is_read_with_its_pae_and_iptm(
+    tmp_path, entry, iptm, expected
+):
+    files = {
+        f"AF-{entry}-predicted_aligned_error_v1.json": [{"predicted_aligned_error": PAE}],
+        f"AF-{entry}-confidence_v1.json": {"residueNumber": [1, 2, 3], "confidenceScore": [90.0, 80.0, 70.0]},
+    }  # fmt: skip
+    text = mmcif(ATOMS) + OF_DATABASE.format(iptm=iptm)
+    row = confidence_of(laid(tmp_path, f"AF-{entry}-model_v1.cif", files, text))
+    assert (row.predictor, row.status) == ("AlphaFold Database", "ok")
+    assert (row.iptm, row.plddt) == (expected, 80.0)
     assert row.interface_pae == (2 + 4 + 3 + 5) / 4
 
 
@@ -901,14 +937,80 @@ def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(
     path = model.parent / "confidence_x_model_0.json"
     path.write_text('{"iptm": 0.1}')
     assert read_values(path) == {"iptm": 0.1}
-    before = side_files.states({model.parent}), side_files.state_below(model.parent)
+    before = side_files.states({model.parent}), state_beside([model])
     way(path, b'{"iptm": 0.9}')
     assert read_values(path) == {"iptm": 0.9}
-    after = side_files.states({model.parent}), side_files.state_below(model.parent)
+    after = side_files.states({model.parent}), state_beside([model])
     assert [then == now for then, now in zip(before, after, strict=True)] == [
         False,
         False,
     ]
+
+
+QUERY = "{0}_unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000.pdb"
+SCORES = "{0}_scores_rank_001_alphafold2_multimer_v3_model_1_seed_000.json"
+TAG = "model_1_multimer_v3_pred_0"
+OF_OTHERS = {
+    "ColabFold": ([QUERY.format("q"), SCORES.format("q")], [QUERY.format("r"), SCORES.format("r")]),
+    "ColabFold, while it writes": ([QUERY.format("q"), SCORES.format("q")], [SCORES.format("r")]),
+    "Boltz": (["q_model_0.cif", "confidence_q_model_0.json"], ["r_model_0.cif", "pae_r_model_0.npz"]),
+}  # fmt: skip
+OF_MODELS = {
+    "ColabFold": ([QUERY.format("q")], SCORES.format("q")),
+    "Boltz": (["q_model_0.cif", "confidence_q_model_0.json"], "plddt_q_model_0.npz.gz"),
+    "AlphaFold-Multimer, by its rank": (["ranked_0.pdb"], "ranking_debug.json"),
+    "AlphaFold-Multimer, of the model": (["ranked_0.pdb", "ranking_debug.json"], f"result_{TAG}.pkl"),
+    "HADDOCK": (["emref_1.pdb"], "capri_ss.tsv"),
+    "what is not known": (["q.pdb"], "q_confidence.json"),
+    "what may be of any": (["q.pdb"], "scores.json"),
+}  # fmt: skip
+
+
+def state_before_and_after(folder: Path, files: list[str], new: list[str]) -> list[str]:
+    states = []
+    for names in (files, new):
+        for name in names:
+            (folder / name).touch()
+        side_files.look_anew()
+        states.append(state_beside([folder / files[0]]))
+    return states
+
+
+@pytest.mark.parametrize("case", OF_OTHERS)
+def test_what_comes_for_another_target_leaves_a_target_as_it_was(tmp_path, case):
+    before, after = state_before_and_after(tmp_path, *OF_OTHERS[case])
+    assert before == after
+
+
+@pytest.mark.parametrize("case", OF_MODELS)
+def test_what_comes_for_a_model_is_noticed(tmp_path, case):
+    files, new = OF_MODELS[case]
+    before, after = state_before_and_after(tmp_path, files, [new])
+    assert before != after
+
+
+def test_a_folder_of_many_targets_is_listed_once(tmp_path, monkeypatch):
+    """Ten times as many targets cost ten times as much, not a hundred times."""
+    models = []
+    for n in range(200):
+        model, scores = QUERY.format(n), SCORES.format(n)
+        models.append(tmp_path / model)
+        for name in (model, scores):
+            (tmp_path / name).touch()
+    listed, looked_at = [], []
+    scandir, state = os.scandir, side_files.state_of
+    monkeypatch.setattr(
+        os, "scandir", lambda path: listed.append(path) or scandir(path)
+    )
+    monkeypatch.setattr(
+        "toporank.inputs.confidence.beside.state_if_there",
+        lambda path: looked_at.append(path) or state(path),
+    )
+    side_files.look_anew()
+    for model in models:
+        state_beside([model])
+    assert len([path for path in listed if path == tmp_path]) == 1
+    assert len(looked_at) == len(models)
 
 
 # ---- any damage ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Archives that lie beside structures, or alone in a folder: each is unpacked, and is a job."""
+"""Archives that lie beside structures, or alone in a folder: each is read as the folder that is in it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import find_decoys, passed_over
 
 TAG = "unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000"
-CASP = f"PFRMAT TS\nTARGET H9999\nMODEL  1\nPARENT N/A\n{pdb(pair())}TER\nEND\n"
+RESIDUES = ("ALA", "GLY", "SER", "THR", "VAL", "LEU")
 
 
-def model(n: int) -> str:
-    """Another model of the same complex for each number."""
-    return pdb(shifted(pair(), float(n)))
+def model(n: int, seed: int = 0) -> str:
+    """A model of another complex for each number, and another model of it for each seed."""
+    return pdb(shifted(pair(), float(seed))).replace("ALA", RESIDUES[n])
+
+
+def of_casp(n: int) -> str:
+    return f"PFRMAT TS\nTARGET H9999\nMODEL  1\nPARENT N/A\n{model(n)}TER\nEND\n"
 
 
 def laid(folder: Path, files: dict[str, object]) -> Path:
@@ -86,6 +90,40 @@ def test_what_colabfold_zips_of_each_query_is_a_target_beside_the_one_that_it_wo
     assert note.startswith("  2 archives, such as first.result.zip, are unpacked into ")
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"fold_p_1.zip": "1", "fold_p_2.tar.gz": "2", "fold_p_3": "3"},
+        {"fold_p_1.zip": "1", "fold_p_2.zip": "2"},
+        {"fold_p_1.tgz": "1", "": "2"},
+        {"one.zip": "1", "run/fold_p_2.zip": "2", "run/three": "3"},
+    ],
+    ids=[
+        "two archives and a folder",
+        "archives",
+        "an archive and loose files",
+        "deeper",
+    ],
+)
+def test_models_of_one_complex_are_a_target_as_if_all_archives_were_unpacked(tmp_path, files):  # fmt: skip
+    packed_files, unpacked_files = {}, {}
+    for place, seed in files.items():
+        name = f"fold_p_{seed}_model_0.pdb"
+        inside = {name: model(0, int(seed)), f"{name}.json": "{}"}
+        folder = place.partition(".")[0]
+        for inner, content in inside.items():
+            unpacked_files[f"{folder}/{inner}".lstrip("/")] = content
+        if place == folder:
+            packed_files |= {f"{folder}/{inner}".lstrip("/"): content for inner, content in inside.items()}  # fmt: skip
+        else:
+            packed_files[place] = inside
+    found = targets(laid(tmp_path / "a/jobs", packed_files), tmp_path / "out")
+    assert found == targets(
+        laid(tmp_path / "b/jobs", unpacked_files), tmp_path / "out2"
+    )
+    assert [len(models) for models in found.values()] == [len(files)]
+
+
 @pytest.mark.parametrize("ending", ["zip", "tar.gz", "tgz", "tar"])
 def test_a_folder_of_archives_is_scored_each_as_a_job(tmp_path, ending):
     jobs = {
@@ -103,7 +141,7 @@ def test_a_folder_of_archives_is_scored_each_as_a_job(tmp_path, ending):
 def test_archives_deeper_down_and_archives_in_archives_are_unpacked(tmp_path):
     given = laid(tmp_path / "all", {
         "T/a.pdb": model(1),
-        "T/x/b.zip": {"inner/b.pdb": model(2)},
+        "T/x/b.zip": {"inner/b.pdb": model(1, 2)},
         "both.zip": {"one.result.zip": {"one_1.pdb": model(3)}, "two.tar.gz": {"two/two_1.pdb": model(4)}},
     })  # fmt: skip
     expected = {"T": ["a", "x_b_inner_b"], "one": ["one_1"], "two": ["two_1"]}
@@ -139,9 +177,9 @@ def test_archives_deeper_down_and_archives_in_archives_are_unpacked(tmp_path):
 def test_a_zip_of_one_structure_is_a_model_and_no_job(tmp_path):
     given = laid(
         tmp_path / "x",
-        {f"model_{n}.pdb.zip": {f"model_{n}.pdb": model(n)} for n in (1, 2)},
+        {f"model_{n}.pdb.zip": {f"model_{n}.pdb": model(0, n)} for n in (1, 2)},
     )
-    laid(given, {"model_3.pdb": model(3)})
+    laid(given, {"model_3.pdb": model(0, 3)})
     assert targets(given, tmp_path / "out") == {"x": ["model_1", "model_2", "model_3"]}
     (given / "model_2.pdb.zip").unlink()
     assert targets(given, tmp_path / "out") == {"x": ["model_1", "model_3"]}
@@ -151,7 +189,7 @@ def test_a_zip_of_one_structure_is_a_model_and_no_job(tmp_path):
 def test_results_may_lie_in_the_folder_with_the_archives(tmp_path, out):
     given = laid(
         tmp_path / "g",
-        {"T/a.pdb": model(1), "T/x/b.pdb": model(2), "j.zip": {"j.pdb": model(3)}},
+        {"T/a.pdb": model(1), "T/x/b.pdb": model(1, 2), "j.zip": {"j.pdb": model(3)}},
     )
     expected = {"T": ["a", "x_b"], "j": ["j"]}
     for _ in range(2):
@@ -160,7 +198,7 @@ def test_results_may_lie_in_the_folder_with_the_archives(tmp_path, out):
 
 
 def test_models_of_casp_in_their_tar_files_are_read(tmp_path):
-    files = {f"H{n}/H{n}TS{group:03}_1": CASP for n in (9998, 9999) for group in (1, 2)}
+    files = {f"H{n}/H{n}TS{group:03}_1": of_casp(n - 9998) for n in (9998, 9999) for group in (1, 2)}  # fmt: skip
     given = laid(tmp_path / "casp", {
         f"H{n}.tar.gz": {name: text for name, text in files.items() if name.startswith(f"H{n}")} for n in (9998, 9999)
     })  # fmt: skip
@@ -258,7 +296,7 @@ def test_where_nothing_is_unpacked_archives_are_named(tmp_path):
             "d.rar": "x",
         },
     )
-    assert passed_over(given, find_decoys("d", given)) == [
+    assert [*passed_over(given, find_decoys("d", given))] == [
         given / "b.zip",
         given / "d.rar",
     ]

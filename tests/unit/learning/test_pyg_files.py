@@ -68,6 +68,33 @@ def test_a_graph_is_read_as_it_was_saved(tmp_path):
     assert math.isnan(read_pyg_graph(saved(tmp_path / "b.pt", graph())).y)
 
 
+def of_older_release(**tensors: torch.Tensor) -> Data:
+    """As PyTorch Geometric had it before 2.0: the tensors are attributes."""
+    data = Data.__new__(Data)
+    empty = dict.fromkeys(("x", "edge_index", "edge_attr", "y", "pos", "norm", "face"))
+    vars(data).update(empty | tensors)
+    return data
+
+
+@pytest.mark.parametrize(
+    "others", [{}, {"y": torch.tensor([0.5])}, {"__num_nodes__": 2}]
+)
+def test_a_graph_of_an_older_release_is_the_same_graph(tmp_path, others):
+    tensors = {
+        "x": torch.rand(2, 3),
+        "edge_index": torch.tensor([[0, 1], [1, 0]]),
+        "edge_attr": torch.ones(2, 4),
+    }
+    path = tmp_path / "old.pt"
+    torch.save(of_older_release(**tensors, **others), path)
+    graph = read_pyg_graph(path)
+    assert (graph.x == tensors["x"].numpy()).all()
+    assert math.isnan(graph.y) == ("y" not in others)
+    torch.save(of_older_release(x=tensors["x"]), path)
+    with pytest.raises(GraphError, match=r"old\.pt: has no tensor edge_index and no"):
+        read_pyg_graph(path)
+
+
 def test_one_number_an_edge_is_one_column(tmp_path):
     data = graph()
     data.edge_attr = data.edge_attr[:, 0]

@@ -65,6 +65,20 @@ def test_one_letter_for_each_protein_residue_in_the_order_of_the_file(
     assert dict(sketch(path).chains) == sequences(read_complex(path))
 
 
+@pytest.mark.parametrize("as_text", [pdb, mmcif])
+@pytest.mark.parametrize(
+    ("name", "is_another"),
+    [("SEP", True), ("TPO", True), ("SEC", True), ("MSE", False), ("HIE", False), ("UNK", False)],
+)  # fmt: skip
+def test_a_modified_residue_is_named_with_its_place(tmp_path, as_text, name, is_another):  # fmt: skip
+    atoms = alanine("A", 1, 0.0) + changed(alanine("A", 2, 3.8), residue=name, het=True)
+    atoms += alanine("A", 3, 7.6) + alanine("B", 1, 0.0, 5.0)
+    path = write(tmp_path / ("a.pdb" if as_text is pdb else "a.cif"), as_text(atoms))
+    modified = sketch(path).modified_of_model(0)
+    assert modified == ((("A", 1, name),) if is_another else ())
+    assert sketch(path).of_model(0)[0][0] == "A"
+
+
 def test_the_places_of_the_atoms_are_the_same_in_every_format_and_precision(tmp_path):
     atoms = shifted([*pair(), *alanine("C", 1, 9.0)], -3.001)
     finer = shifted(atoms, 0.0004)

@@ -55,7 +55,7 @@ from toporank.files.atomic import check_writable
 from toporank.files.state import state_if_there
 from toporank.inputs.complexes import BY_FOLDER, Grouped
 from toporank.inputs.discovery import decoys_of, sketches
-from toporank.inputs.folders import EXPECTED, describe_passed_over, no_decoys
+from toporank.inputs.folders import describe_passed_over, no_decoys
 from toporank.inputs.graph_files import find_graph_files, state_of_files
 from toporank.inputs.labels import Label, of_decoys, split_by_target
 from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
@@ -143,6 +143,7 @@ def plan_decoys(
         store,
         of_targets,
         targets=small_letters(targets) if grouped_by == BY_FOLDER else (),
+        labelled=bool(targets),
     )
     decoys = grouped.decoys
     if not decoys:
@@ -164,7 +165,7 @@ def plan_decoys(
     rows = plan_of(grouped, for_all, of_targets, labels, natives)
     notes += _notes_on_partners(rows, partners, natives, grouped)
     unread = describe_passed_over(folder, grouped.passed_over)
-    notes += [f"{line} ({EXPECTED})" for line in unread]
+    notes += unread
     notes += _stray_partners(of_targets, decoys)
 
     size = config.workflow.chunk_size

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Iterable
 from itertools import groupby
@@ -26,7 +25,7 @@ OTHER_POSE = 2.0
 
 
 def confidences(
-    decoys: Iterable[DecoyFile], choice: PlddtChoice = AUTO
+    decoys: Iterable[DecoyFile], choice: PlddtChoice = AUTO, anew: bool = True
 ) -> list[Confidence]:
     """Return the row of each decoy, in their order, in which those of a target follow one another.
 
@@ -35,9 +34,10 @@ def confidences(
     Parameters
     ----------
     choice : whether B factors are pLDDT
+    anew : whether to look which files lie beside the decoys, or to know it from a look before
     """
-    look_anew()
-    unread_files = functools.cache(unread)
+    if anew:
+        look_anew()
     rows = []
     for _, of_target in groupby(decoys, key=attrgetter("target")):
         members = list(of_target)
@@ -49,7 +49,7 @@ def confidences(
                 row = Confidence(decoy.target, decoy.decoy)
             if decoy.path:
                 place = place_of(decoy.path)
-                sentence = unread_files(place.parent).about(place)
+                sentence = unread(place.parent).about(place)
                 if sentence:
                     reason = f"{row.reason}; {sentence}" if row.reason else sentence
                     row = row._replace(status=INCOMPLETE, reason=reason)

@@ -25,8 +25,10 @@ from toporank.inputs.confidence.content import (
     array,
     number,
     plddt,
+    read_bytes,
     read_values,
     square,
+    unreadable,
 )
 from toporank.inputs.confidence.side_files import (
     LIGHT_PICKLES,
@@ -427,3 +429,32 @@ def alphafold2_plddt(files: SideFiles, output: PredictorOutput) -> None:
     """
     path = file_called(files.folder, f"confidence_{_model_of_alphafold2(files)}.json")
     output.put_plddt(_values(path), path, "confidenceScore")
+
+
+def alphafold_database(files: SideFiles, output: PredictorOutput) -> None:
+    """Read PAE and pLDDT of a complex of the AlphaFold Database, and ipTM of its mmCIF file."""
+    output.put_pae(_values(files.pae), "predicted_aligned_error")
+    output.put_plddt(_values(files.plddt), files.plddt, "confidenceScore")
+    model = file_called(files.folder, f"{files.names['stem']}.cif")
+    output.put_numbers(_global_metrics(model), ptm="ptm", iptm="iptm")
+
+
+def _global_metrics(model: Path | None) -> Values:
+    """The measures of a whole model in its mmCIF file, by name in small letters."""
+    if model is None:
+        return {}
+    import gemmi  # takes a while, and few models need it
+
+    try:
+        block = gemmi.cif.read_string(read_bytes(model)).sole_block()
+    except (RuntimeError, ValueError) as error:
+        raise unreadable(model, error) from error
+    names = dict(block.find("_ma_qa_metric.", ["id", "name"]))
+    values: Values = {}
+    for metric, value in block.find(
+        "_ma_qa_metric_global.", ["metric_id", "metric_value"]
+    ):
+        name = gemmi.cif.as_string(names.get(metric, "")).lower()
+        if not gemmi.cif.is_null(value):
+            values[name] = gemmi.cif.as_number(value)
+    return values

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
 import re
 from collections.abc import Iterable
@@ -129,14 +128,6 @@ def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
         with contextlib.suppress(OSError):
             states_of_files.append((str(path), state_of(path)))
     return states_of_files
-
-
-def state_below(folder: Path) -> str:
-    """Return a digest of `states` for the models in a folder; one that was moved has the same."""
-    relative = [
-        (os.path.relpath(path, folder), state) for path, state in states([folder])
-    ]
-    return hashlib.sha256(repr(relative).encode()).hexdigest()
 
 
 def look_anew() -> None:

@@ -5,6 +5,7 @@ It may say something of them.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
 from toporank.inputs.confidence.side_files import KINDS, RANKED, names_in, stem_of
-from toporank.inputs.predictors import ways_to_name
+from toporank.inputs.predictors import names_of_files, ways_to_name
 from toporank.structures.identity import split_suffix
 
 OF_CONFIDENCE = re.compile(
@@ -77,7 +78,12 @@ def unread(folder: Path) -> Unread:
     Files of models that are not in the folder count only where a model has no such file of its own:
     it may have been renamed.
     """
-    names = names_in(folder)
+    return _unread(folder, names_in(folder))
+
+
+@functools.lru_cache(maxsize=64)
+def _unread(folder: Path, names: frozenset[str]) -> Unread:
+    """What is not read, looked for once: a folder may have the models of thousands of targets."""
     models = {stem_of(name) for name in names if split_suffix(name)}
     plain_of = {name: without_compression(name) for name in sorted(names)}
     left = [name for name in plain_of if _looks_like(plain_of[name], models)]
@@ -87,7 +93,7 @@ def unread(folder: Path) -> Unread:
     for kind in KINDS_OF_FILES:
         explained: set[str] = set()
         for stem in models:
-            explained |= _files_of(stem, kind)
+            explained |= names_of_files(stem, kind)
         # others are of models elsewhere
         if all(_has(stem, kind, plain_names) for stem in models):
             explained.update(filter(_pattern(models, kind).fullmatch, plain_names))
@@ -133,17 +139,9 @@ def _called_after(plain: str, models: Iterable[str]) -> str:
     return max(parts.intersection(models), key=len, default="")
 
 
-def _files_of(stem: str, kind: str) -> set[str]:
-    """The names that files of a model may have, without compression. kind : of `KINDS_OF_FILES`."""
-    files: set[str] = set()
-    for _, way, names in ways_to_name(stem):
-        files.update(pattern.format(**names) for pattern in getattr(way, kind))
-    return files
-
-
 def _has(stem: str, kind: str, names: set[str]) -> bool:
     """Whether a model has a file of a kind, or one that has it or says which it is."""
-    files = _files_of(stem, kind)
+    files = names_of_files(stem, kind)
     if names & files:
         return True
     is_in_scores = not files or RANKED.fullmatch(stem)

@@ -1,0 +1,56 @@
+"""What the confidence in some models depends on beside them, in a folder that has many more."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from toporank.files.state import FileState, state_if_there
+from toporank.inputs.confidence.side_files import (
+    file_called,
+    haddock_tables,
+    states,
+    stem_of,
+)
+from toporank.inputs.confidence.unread import KINDS_OF_FILES, unread
+from toporank.inputs.predictors import names_of_files, ways_to_name
+
+
+def state_beside(models: Iterable[Path]) -> str:
+    """Return a digest of the states of the files that may say something of models.
+
+    Models that were moved with their files have the same.
+
+    Parameters
+    ----------
+    models : each where its files lie, as `predictors.place_of` says
+    """
+    of_folders: dict[Path, list[Path]] = {}
+    for model in models:
+        of_folders.setdefault(model.parent, []).append(model)
+    found = []
+    for folder in sorted(of_folders):
+        of_folder = sorted(of_folders[folder])
+        relative = []
+        for path, state in _states(folder, of_folder):
+            relative.append((os.path.relpath(path, folder), state))
+        sentences = [unread(folder).about(model) for model in of_folder]
+        found.append((sorted(relative), sentences))
+    return hashlib.sha256(repr(found).encode()).hexdigest()
+
+
+def _states(folder: Path, models: list[Path]) -> list[tuple[str, FileState]]:
+    """Path and state of each file. Of programs with a file on all models, all files count."""
+    paths = set(haddock_tables(folder))
+    for model in models:
+        stem = stem_of(model.name)
+        for _, way, _ in ways_to_name(stem):
+            if not all("{" in name for name in way.scores):
+                return states([folder])
+        for name in names_of_files(stem, *KINDS_OF_FILES):
+            path = file_called(folder, name)
+            if path:
+                paths.add(path)
+    return [(str(path), state_if_there(path)) for path in paths]

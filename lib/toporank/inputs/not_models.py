@@ -1,0 +1,175 @@
+"""Files among models that hold no model, by what is in them and what lies beside them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from operator import attrgetter
+from pathlib import Path
+
+from toporank.inputs.complexes import Grouped
+from toporank.inputs.confidence.decoy import DecoyFile
+from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.table import NUMBERS
+from toporank.inputs.predictors import HADDOCK, PLAIN, files_of_model, program_of
+from toporank.inputs.sequences import Sketches
+from toporank.structures.identity import INTERMEDIATE, Decoy, model_name
+
+POSES = 3
+"""Structures with the name of one entry, from which they are docked poses that inherited it."""
+ADDED = 3
+"""Most words that are in the name of a trajectory and not in that of its model."""
+PARTS = 12
+"""Words of the longest such name."""
+FEWEST = 2
+"""Models of a predictor beside which another structure is asked about."""
+UNEXPLAINED = (
+    "no predictor is known that wrote it, and the models of its complex are those of one: is it "
+    "what they began with? (to score it, give it alone or add --targets folder)"
+)
+
+
+def other_files(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
+    """Path → what the file is, of files that hold no structure."""
+    others = {}
+    for decoy in decoys:
+        sketch = sketches.get(decoy.path)
+        if sketch and sketch.other:
+            others[decoy.path] = sketch.other
+    return others
+
+
+def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
+    """Path → the experiment that measured a structure which lies among models.
+
+    Where nothing but experiments is there, they are what shall be scored; and so are poses that
+    inherited the lines of the one structure that they were made of.
+    """
+    measured: dict[str, str] = {}
+    places: dict[tuple, set[str]] = defaultdict(set)
+    has_models = False
+    for decoy in decoys:
+        sketch = sketches.get(decoy.path)
+        if sketch is None or decoy.refused:
+            continue
+        if sketch.experiment and not files_of_model(Path(decoy.path)):
+            measured[decoy.path] = sketch.experiment
+            places[sketch.entry, sketch.chains].add(sketch.atoms_of(0))
+        else:
+            has_models |= len(sketch.chains) > 1
+    if not has_models:
+        return {}
+    left_out = {}
+    for path, method in measured.items():
+        sketch = sketches[path]
+        if len(places[sketch.entry, sketch.chains]) < POSES or len(sketch.chains) < 2:
+            left_out[path] = (
+                f"it names an experiment ({method}) and lies among models (give it alone to score "
+                "it)"
+            )
+    return left_out
+
+
+def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy]:
+    """Return the decoys, with the reason where a file holds the steps to a model beside it.
+
+    Such a file has several models, whose chains change their shape, and the words of the model's
+    name are in its own.
+    """
+    decoys = list(decoys)
+    names: set[tuple] = set()
+    for decoy in decoys:
+        sketch = sketches.get(decoy.path)
+        if sketch and len(sketch.models) == 1:
+            names.add((_words(decoy), _size(sketch.chains)))
+    found = []
+    for decoy in decoys:
+        sketch = sketches.get(decoy.path)
+        if sketch and sketch.bends and not decoy.refused:
+            size = _size(sketch.chains)
+            if any((words, size) in names for words in _shorter(_words(decoy))):
+                reason = f"{INTERMEDIATE}the steps of a trajectory"
+                decoy = decoy._replace(refused=reason)
+        found.append(decoy)
+    return found
+
+
+def _words(decoy: Decoy) -> tuple[str, ...]:
+    return tuple(re.split(r"[_.\s-]+", model_name(os.path.basename(decoy.path))))
+
+
+def _shorter(words: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    """The same words without some of them."""
+    if len(words) <= PARTS:
+        for n in range(max(1, len(words) - ADDED), len(words)):
+            yield from itertools.combinations(words, n)
+
+
+def _size(chains: Iterable[tuple[str, str]]) -> int:
+    """Residues of all chains, which noise may seem to break."""
+    return sum(len(sequence) for _, sequence in chains)
+
+
+def unexplained(grouped: Grouped, sketches: Sketches) -> dict[str, str]:
+    """Path → a question, of a structure that no predictor wrote among models that one did.
+
+    It is the only one of its complex in its folder, single chains aside, no copy of a model and not
+    called after one, and says nothing of confidence: what predictions began with looks so.
+    """
+    questions = {}
+    written, candidates = _written(grouped)
+    for kinds, models in written:
+        in_folders: dict[str, list[Decoy]] = defaultdict(list)
+        for kind in kinds:
+            for of_candidate, decoy in candidates.get(kind, ()):
+                if of_candidate <= kinds:
+                    in_folders[os.path.dirname(decoy.path)].append(decoy)
+        for decoys in in_folders.values():
+            n_complexes = sum(len(grouped.kinds[decoy.key]) > 1 for decoy in decoys)
+            for decoy in decoys if n_complexes < 2 else ():
+                if not _is_model(decoy, models, sketches):
+                    questions[decoy.path] = UNEXPLAINED
+    return questions
+
+
+OfKinds = dict[int, list[tuple[frozenset[int], Decoy]]]
+"""Smallest kind of a decoy's chains → all of its kinds, and the decoy."""
+
+
+def _written(
+    grouped: Grouped,
+) -> tuple[list[tuple[frozenset[int], list[Decoy]]], OfKinds]:
+    """The chains and models of each complex that a predictor wrote, and the other decoys."""
+    written = []
+    others: OfKinds = defaultdict(list)
+    for _, decoys in itertools.groupby(grouped.decoys, key=attrgetter("target")):
+        models = []
+        for decoy in decoys:
+            kinds = frozenset(grouped.kinds[decoy.key].values())
+            if decoy.refused or not kinds:
+                continue
+            program = program_of(decoy.path)
+            if files_of_model(Path(decoy.path)) or program not in (PLAIN, HADDOCK):
+                models.append(decoy)
+            elif not decoy.model and program == PLAIN:
+                others[min(kinds)].append((kinds, decoy))
+        if len(models) >= FEWEST:
+            of_first = grouped.kinds[models[0].key].values()
+            written.append((frozenset(of_first), models))
+    return written, others
+
+
+def _is_model(decoy: Decoy, models: Iterable[Decoy], sketches: Sketches) -> bool:
+    """Whether a structure is a copy of a model, called after one, or says how sure it is."""
+    atoms = sketches[decoy.path].atoms_of(0)
+    name = model_name(os.path.basename(decoy.path))
+    for model in models:
+        other = model_name(os.path.basename(model.path))
+        if name in other or other in name or sketches[model.path].atoms_of(0) == atoms:
+            return True
+    file = DecoyFile(decoy.target, decoy.name, Path(decoy.path))
+    (row,) = confidences([file], anew=False)
+    return any(getattr(row, number) is not None for number in NUMBERS)

@@ -1,0 +1,49 @@
+"""Sequences that tell complexes apart: a modified residue has a letter of its own."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from toporank.structures.identity import Decoy
+
+if TYPE_CHECKING:
+    from toporank.structures.sketch import Sketch
+
+Sketches = Mapping[str, "Sketch | None"]
+"""What a look into each file found, by path; None where it cannot be read."""
+OF_MODIFIED = string.ascii_lowercase + string.digits + "!#$%&()*+,-./:;<=>?@[]^_{|}~"
+"""Letters of modified residues, one for each name; names beyond these share the last."""
+
+
+class Sequences:
+    """The sequences of the chains of decoys, with a letter of its own for each modification.
+
+    Parameters
+    ----------
+    sketches : of all files of a data set
+    """
+
+    def __init__(self, sketches: Sketches):
+        self._sketches = sketches
+        names = set()
+        for sketch in sketches.values():
+            for of_model in sketch.modified if sketch else ():
+                names.update(name for _, _, name in of_model)
+        self._letters = {}
+        for place, name in enumerate(sorted(names)):
+            self._letters[name] = OF_MODIFIED[min(place, len(OF_MODIFIED) - 1)]
+
+    def of(self, decoy: Decoy) -> dict[str, str]:
+        """Name → sequence of the chains of a decoy; none where it cannot be read."""
+        sketch = self._sketches.get(decoy.path)
+        if sketch is None:
+            return {}
+        chains = dict(sketch.of_model(decoy.model))
+        for chain, place, name in sketch.modified_of_model(decoy.model):
+            sequence = chains[chain]
+            chains[chain] = (
+                sequence[:place] + self._letters[name] + sequence[place + 1 :]
+            )
+        return chains
