@@ -196,9 +196,9 @@ class StructureFile:
 
     @property
     def is_crystal(self) -> bool:
-        """Whether the file has the cell of a crystal."""
+        """Whether the file has the cell of a crystal; programs write cells of lengths 0 and 1."""
         structure = self._parse(0).structure if self.block is None else self._structure
-        return structure.cell.is_crystal()
+        return structure.cell.is_crystal() and structure.cell.volume > 1
 
     def parsed(self, model: int | None = None) -> ParsedModel:
         """One of its models before it becomes a complex; None takes the first.

@@ -270,7 +270,7 @@ def array(values: Values, name: str) -> np.ndarray:
     while isinstance(first, list) and first:
         first = first[0]
     if isinstance(first, str | bool):
-        raise ConfidenceError(f"{name} holds {first!r}, which is no number")
+        raise ConfidenceError(f"{name} is no array of numbers")
     try:
         with np.errstate(over="ignore"):
             return np.asarray(value, dtype=np.float32)

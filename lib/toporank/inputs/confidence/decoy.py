@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,11 @@ from toporank.errors import ConfidenceError, TopoRankError
 from toporank.inputs.confidence import haddock
 from toporank.inputs.confidence.bfactors import (
     OF_TOPORANK,
-    SAME_IN_RESIDUE,
     BFactors,
+    Judged,
     b_factors,
+    judge_numbers,
     profiles,
-    rise_into_core,
 )
 from toporank.inputs.confidence.in_file import InFile
 from toporank.inputs.confidence.missing_residues import (
@@ -36,6 +37,7 @@ from toporank.inputs.confidence.table import (
     ALWAYS,
     AUTO,
     INCOMPLETE,
+    NEVER,
     NOTHING,
     NUMBERS,
     OF_B_FACTORS,
@@ -67,6 +69,9 @@ DECIMALS = 4
 WHOLE = 1e-3
 """Difference to a whole number of one that was rounded to it."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
+NOT_PLDDT = (
+    "TopoRank does not use the B factors as pLDDT: {} (`--plddt b_factor` says that they are)"
+)
 NO_FILE_OF_BOLTZ = (
     "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and "
     "its plddt_….npz does not lie beside this model: TopoRank uses no pLDDT (put that file beside "
@@ -80,7 +85,7 @@ class DecoyFile(NamedTuple):
     path : None where its file is refused for its name. partners : empty when each chain is one.
     atoms, stated : give its atoms and what its file says as they were built, or raise
     TopoRankError; read from the file where there are none. model : of the file, from 1; 0 for its
-    only one.
+    only one. of_monomers : whether a chain has the B factors that it has in other complexes.
     """
 
     target: str
@@ -90,6 +95,7 @@ class DecoyFile(NamedTuple):
     atoms: Callable[[], Complex] | None = None
     stated: Callable[[], InFile] | None = None
     model: int = 0
+    of_monomers: bool = False
 
     def complex(self) -> Complex:
         """Return its atoms.
@@ -117,15 +123,16 @@ class DecoyFile(NamedTuple):
 class Examined(NamedTuple):
     """A row and what the other models of its target are compared with.
 
-    The latter is there only where its pLDDT comes from B factors.
+    The latter is there only where its pLDDT comes from B factors and nobody said that they are it.
 
-    rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain,
-    where nothing but the numbers says that they are pLDDT; otherwise empty.
+    evidence : as `bfactors.evidence` returns it. is_open : whether the other models decide.
+    profiles : of each chain by its name.
     """
 
     row: Confidence
-    rise: float | None = None
-    profiles: tuple[bytes, ...] = ()
+    evidence: float | None = None
+    is_open: bool = False
+    profiles: Mapping[str, bytes] = MappingProxyType({})
 
 
 def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
@@ -144,21 +151,13 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     side_files = files_of_model(path)
     predictor = side_files.predictor if side_files else named_by(path)
     header = values = complex_ = None
+    judged = Judged(are_plddt=False)
     try:
         in_file = decoy.in_file()
         by_toporank = choice == AUTO and in_file.by_toporank
         header = in_file.haddock
-        if (
-            in_file.b_factors
-            and not by_toporank
-            and in_file.b_factors.are_plddt(choice)
-        ):
+        if choice != NEVER and not by_toporank:
             values = in_file.b_factors
-        trusted = values is not None and (
-            values.declared or side_files is not None or choice == ALWAYS
-        )
-        if values and not trusted and values.same_in_residue < SAME_IN_RESIDUE:
-            values = None
         if header is None and not predictor and values is None:
             if by_toporank:
                 row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
@@ -169,9 +168,12 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
         if predictor:
             row = row._replace(status=INCOMPLETE, reason=error.reason)
         return Examined(row)
-    rise = rise_into_core(values, complex_) if values else None
-    by_numbers = values is not None and not trusted and not predictor
-    if by_numbers and rise is None:
+    if values:
+        told = values.declared or bool(predictor)
+        judged = judge_numbers(values, complex_, told=told, choice=choice)
+        if judged.are_plddt is False and not told:
+            values = None
+    if values is None and header is None and not predictor and not by_toporank:
         return Examined(row)
     output = output_of_predictor(path)
     problems = list(output.problems)
@@ -179,8 +181,8 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
         row, problem = _with_haddock(row, header, path)
         problems += [problem] if problem else []
         predictor = HADDOCK
-    says_something = any(part is not None for part in (header, side_files, values))
-    predictor = predictor if says_something else ""
+    if header is None and side_files is None and judged.are_plddt is False:
+        predictor = ""
     row = row._replace(
         predictor=predictor,
         ptm=output.ptm,
@@ -189,15 +191,20 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     )
     notes: list[str] = []
     if complex_:
-        of_model = _of_model(complex_, decoy, output, values, predictor)
+        of_model = _of_model(complex_, decoy, output, values, judged, predictor, choice)
         row = row._replace(**of_model.values)
         problems += of_model.problems
         notes = of_model.notes
     problems += [OF_TOPORANK] if by_toporank else []
     row = _finished(row, problems, notes)
-    if row.plddt_source != OF_B_FACTORS:
+    if row.plddt_source != OF_B_FACTORS or choice == ALWAYS:
         return Examined(row)
-    return Examined(row, rise, profiles(values, complex_) if by_numbers else ())
+    return Examined(
+        row,
+        evidence=judged.evidence,
+        is_open=judged.are_plddt is None,
+        profiles=profiles(values, complex_),
+    )
 
 
 def _finished(row: Confidence, problems: list[str], notes: list[str]) -> Confidence:
@@ -264,7 +271,10 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
             what, where=path, remedy="docs/inputs.md says which files have it"
         )
     values = b_factors(open_structure(path), model)
-    of_model = values.of(complex_) if values and values.are_plddt(AUTO) else None
+    of_model = None
+    if values:
+        judged = judge_numbers(values, complex_, told=True, choice=AUTO)
+        of_model = values.of(complex_) if judged.are_plddt else None
     try:
         token = placed(complex_, output, of_model).token
     except ConfidenceError as error:
@@ -325,13 +335,20 @@ def _of_model(
     decoy: DecoyFile,
     output: PredictorOutput,
     values: BFactors | None,
+    judged: Judged,
     predictor: str,
+    choice: PlddtChoice,
 ) -> _Measured:
-    """Measures for which the model is needed. values : B factors, where they may be pLDDT."""
+    """Measures for which the model is needed. values : B factors, judged : what they are."""
     result = _Measured()
     place = Placed(token=None, plddt=None)
+    # other B factors than pLDDT do not tell which residue is which
+    is_other = values is None or values.fault or values.measured or values.docked
+    of_model = None
+    if values and (judged.are_plddt is not False or not is_other):
+        of_model = values.of(complex_)
     try:
-        place = placed(complex_, output, values.of(complex_) if values else None)
+        place = placed(complex_, output, of_model)
     except ConfidenceError as error:
         result.problems.append(error.reason)
     if output.iptm is not None:
@@ -350,7 +367,12 @@ def _of_model(
     except TopoRankError as error:
         result.problems.append(error.reason)
     else:
-        _add_structure(result, complex_, output, place, values, predictor)
+        _add_structure(
+            result, complex_, output, place, of_model, judged, predictor, choice
+        )
+    if judged.reason and not result.values.get("plddt_source"):
+        if not any(NOT_OF_THIS_MODEL in problem for problem in result.problems):
+            result.problems.append(NOT_PLDDT.format(judged.reason))
     return result
 
 
@@ -359,12 +381,16 @@ def _add_structure(
     complex_: Complex,
     output: PredictorOutput,
     place: Placed,
-    values: BFactors | None,
+    of_model: np.ndarray | None,
+    judged: Judged,
     predictor: str,
+    choice: PlddtChoice,
 ) -> None:
-    """Add the measures from pLDDT and PAE, where files and B factors agree."""
+    """Add the measures from pLDDT and PAE, where files and B factors agree.
+
+    of_model : B factors of residues that may be pLDDT, shape (R,).
+    """
     residues = residues_of_partners(complex_)
-    of_model = values.of(complex_) if values else None
     token, of_file = place.token, place.plddt
     if token is not None and (token[residues] < 0).any():
         token = of_file = None
@@ -392,13 +418,18 @@ def _add_structure(
             token = of_file = None
             result.problems.append(
                 f"{share:.0%} {NOT_OF_THIS_MODEL} {output.plddt_file} than in the B factors of the "
-                "model, so TopoRank uses neither that pLDDT nor PAE (were the files written for "
+                "model, so TopoRank uses neither pLDDT nor that PAE (were the files written for "
                 "this model, with its chains in this order? `--plddt none` says that the B factors "
-                "are something else)"
+                "are something else, `--plddt b_factor` that they are right)"
             )
-            if not values.declared and (rise_into_core(values, complex_) or 0) <= 0:
+            if choice != ALWAYS:
                 of_model = None
-    elif shifts_plddt and lacks_file and values and _behind_modified(complex_):
+    elif (
+        shifts_plddt
+        and lacks_file
+        and of_model is not None
+        and _behind_modified(complex_)
+    ):
         of_model = None
         result.problems.append(NO_FILE_OF_BOLTZ)
     if (
@@ -407,6 +438,8 @@ def _add_structure(
         and _is_coarse(output, of_model[residues])
     ):
         of_file = None
+    if judged.are_plddt is False:
+        of_model = None
     plddt, source = (of_model, OF_B_FACTORS) if of_file is None else (of_file, OF_FILE)
     if plddt is not None:
         plddt = plddt[residues]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 
@@ -12,9 +12,18 @@ import numpy as np
 
 from toporank.comparing.native.dockq import FEWEST, superposition
 from toporank.errors import TopoRankError, printable
+from toporank.inputs.confidence.bfactors import OF_A_MONOMER
 from toporank.inputs.confidence.decoy import DecoyFile, Examined, examine
 from toporank.inputs.confidence.side_files import look_anew
-from toporank.inputs.confidence.table import AUTO, INCOMPLETE, Confidence, PlddtChoice
+from toporank.inputs.confidence.table import (
+    AUTO,
+    FROM_PLDDT,
+    INCOMPLETE,
+    NOTHING,
+    NUMBERS,
+    Confidence,
+    PlddtChoice,
+)
 from toporank.inputs.confidence.unread import unread
 from toporank.inputs.predictors import place_of
 from toporank.structures.complex import Complex
@@ -46,7 +55,7 @@ def confidences(
         for i, decoy in enumerate(members):
             row = examined[i].row
             if i in without_plddt:
-                row = Confidence(decoy.target, decoy.decoy)
+                row = _without_plddt(row, without_plddt[i])
             if decoy.path:
                 place = place_of(decoy.path)
                 sentence = unread_files(place.parent).about(place)
@@ -72,52 +81,82 @@ def _examined(decoy: DecoyFile, choice: PlddtChoice) -> Examined:
     )
 
 
-def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
-    """Places of decoys whose B factors look like pLDDT one by one, but not beside the others.
+def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> dict[int, str]:
+    """Decoys whose B factors look like pLDDT one by one, but not beside others, and why.
 
-    These are all, where they do not rise into the core on the whole; and the poses that share them
-    with another pose.
+    Place → reason, empty where their models say nothing for it. These are the poses that share the
+    B factors of a chain with another pose, and those whose numbers leave it open and whose target's
+    numbers speak against it.
     """
-    sharing: dict[bytes, set[int]] = {}
+    without_plddt: dict[int, str] = {}
+    evidence = [each.evidence for each in examined if each.evidence is not None]
+    if evidence and np.mean(evidence) <= 0:
+        without_plddt = {i: "" for i, each in enumerate(examined) if each.is_open}
+    sharing: dict[bytes, list[int]] = {}
     for i, each in enumerate(examined):
-        for profile in each.profiles:
-            sharing.setdefault(profile, set()).add(i)
-    by_numbers = set().union(*sharing.values())
-    rises = [each.rise for each in examined if each.rise is not None]
-    if by_numbers and np.mean(rises) <= 0:
-        return by_numbers
-    without_plddt: set[int] = set()
+        if each.profiles and members[i].of_monomers:
+            without_plddt[i] = OF_A_MONOMER
+        for profile in set(each.profiles.values()):
+            sharing.setdefault(profile, []).append(i)
     for places in sharing.values():
-        if _several_poses([members[i] for i in sorted(places)]):
-            without_plddt |= places
+        if _several_poses([(members[i], examined[i].profiles) for i in places]):
+            without_plddt |= dict.fromkeys(places, OF_A_MONOMER)
     return without_plddt
 
 
-def _several_poses(decoys: list[DecoyFile]) -> bool:
+def _without_plddt(row: Confidence, reason: str) -> Confidence:
+    """The row without pLDDT and what follows from it."""
+    row = row._replace(plddt_source="", **dict.fromkeys(FROM_PLDDT))
+    reasons = [text for text in (row.reason, reason) if text]
+    left = any(getattr(row, name) is not None for name in NUMBERS)
+    status = INCOMPLETE if reason else row.status if left else NOTHING
+    return row._replace(status=status, reason="; ".join(reasons))
+
+
+def _several_poses(models: list[tuple[DecoyFile, Mapping[str, bytes]]]) -> bool:
     """Whether models with the same B factors differ in more than a relaxation does.
 
-    It is true where they cannot be compared any more, too.
+    It is true where they cannot be compared any more, too. Chains that have the same B factors are
+    the same, whatever they are called.
     """
-    if len(decoys) < 2:
+    if len(models) < 2:
         return False
+    (first, of_first), *others = models
     try:
-        first = decoys[0].complex()
-        return any(
-            displacement(first, other.complex()) > OTHER_POSE for other in decoys[1:]
-        )
+        complex_ = first.complex()
+        for other, of_other in others:
+            names = {}
+            for name, profile in of_first.items():
+                called = [each for each in of_other if of_other[each] == profile]
+                if called and of_other.get(name) != profile:
+                    names[called[0]] = name
+            if displacement(complex_, other.complex(), names) > OTHER_POSE:
+                return True
     except TopoRankError:
         return True
+    return False
 
 
-def displacement(first: Complex, second: Complex) -> float:
+def displacement(
+    first: Complex, second: Complex, names: Mapping[str, str] | None = None
+) -> float:
     """Return the RMSD in Å of the chain that moved most, with the largest chain superposed.
 
     It counts CA atoms that both have.
 
     Over all chains it would be small where a small ligand moved on a large receptor. Infinite if
     the largest chain in common has fewer than three residues.
+
+    Parameters
+    ----------
+    names : chain of the second → what the first calls it, where that differs
     """
+    names = names or {}
     places_in_second = second.index()
+    for residue, place in list(places_in_second.items()):
+        if residue.chain in names:
+            renamed = residue._replace(chain=names[residue.chain])
+            places_in_second[renamed] = place
     moving = []
     fixed = []
     chain_of = []
