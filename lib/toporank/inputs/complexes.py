@@ -72,6 +72,7 @@ class Grouped(NamedTuple):
     pairs : of decoys, chains that are one body.
     chains : target and decoy → name and sequence of each protein chain; decoys that cannot be read
         are left out.
+    of_monomers : decoys of which a chain has the B factors that it has in another complex.
     passed_over : files that look like structures, or may hold some, and are not read.
     """
 
@@ -88,6 +89,7 @@ class Grouped(NamedTuple):
     pairs: Mapping[DecoyKey, tuple[Pair, ...]] = MappingProxyType({})
     chains: Mapping[DecoyKey, ChainSequences] = MappingProxyType({})
     passed_over: Sequence[Path] = ()
+    of_monomers: frozenset[DecoyKey] = frozenset()
 
 
 def group(

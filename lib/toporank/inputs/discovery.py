@@ -24,7 +24,7 @@ from toporank.inputs.decoy_names import Sketches, copies_among
 from toporank.inputs.folders import find_decoys, listed_folder, passed_over
 from toporank.inputs.mutants import mutants
 from toporank.inputs.unpacked_jobs import jobs_of
-from toporank.structures.identity import INTERMEDIATE
+from toporank.structures.identity import INTERMEDIATE, DecoyKey
 from toporank.structures.immune import Pair
 from toporank.structures.sketch import Sketch
 from toporank.workers import forked, n_cores
@@ -75,6 +75,7 @@ def decoys_of(
     pairs = {}
     chains = {}
     contents = {}
+    b_factors = {}
     for path, sketch in seen.items():
         if sketch:
             contents[path] = sketch.content
@@ -82,6 +83,7 @@ def decoys_of(
         sketch = seen.get(decoy.path)
         if sketch:
             chains[decoy.key] = sketch.of_model(decoy.model)
+            b_factors[decoy.key] = sketch.b_factors_of(decoy.model)
             of_model = sketch.pairs_of_model(decoy.model)
             if of_model:
                 pairs[decoy.key] = of_model
@@ -93,7 +95,35 @@ def decoys_of(
         pairs=pairs,
         chains=chains,
         passed_over=passed_over(folder, decoys, files),
+        of_monomers=_of_monomers(b_factors),
     )
+
+
+def _of_monomers(b_factors: Mapping[DecoyKey, tuple[str, ...]]) -> frozenset[DecoyKey]:
+    """Decoys of which a chain has the B factors that it has in the complex of another target.
+
+    No prediction of two complexes gives that; one and the same model may lie in two targets.
+
+    b_factors : digests of the chains of each decoy
+    """
+    complexes: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
+    for (target, _), of_chains in b_factors.items():
+        for digest in of_chains:
+            complexes.setdefault(digest, set()).add((target, of_chains))
+    several = {
+        digest
+        for digest, having in complexes.items()
+        if len({target for target, _ in having}) > 1
+    }
+    found = set()
+    for key, of_chains in b_factors.items():
+        for digest in several.intersection(of_chains):
+            if any(
+                target != key[0] and others != of_chains
+                for target, others in complexes[digest]
+            ):
+                found.add(key)
+    return frozenset(found)
 
 
 def _several_molecules(sketches: Sketches) -> list[str]:

@@ -41,6 +41,8 @@ MIXED = np.array(
     [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64
 )
 """Factors that make one number of three coordinates."""
+FEWEST_B_FACTORS = 5
+"""Different values by which the B factors of a chain are recognised in another model."""
 FARTHEST = 1e6
 """Å. Farther away are atoms of unknown place."""
 
@@ -218,16 +220,20 @@ class StructureFile:
             chains, pairs = _chains_and_pairs(first)
             chains_of, pairs_of_models = [chains], [pairs]
             places = [_digest(first.structure)] if self.model_numbers else []
+            b_factors = [_b_factors_of_chains(first)]
             for position in range(1, len(self.model_numbers)):
                 chains_of_model, pairs_of_model, place = (), (), ""
+                of_chains: tuple[str, ...] = ()
                 # Reading a model that cannot be parsed fails later, with the reason.
                 with contextlib.suppress(StructureError):
                     model = self._parse(position)
                     chains_of_model, pairs_of_model = _chains_and_pairs(model)
                     place = _digest(model.structure)
+                    of_chains = _b_factors_of_chains(model)
                 chains_of.append(chains_of_model)
                 pairs_of_models.append(pairs_of_model)
                 places.append(place)
+                b_factors.append(of_chains)
             if chains_of.count(chains) == len(chains_of):
                 chains_of, pairs_of_models = [chains], [pairs]
             return Sketch(
@@ -241,6 +247,7 @@ class StructureFile:
                     if SEVERAL in note or READ_AS_ONE in note
                 ),
                 pairs=tuple(pairs_of_models) if any(pairs_of_models) else (),
+                b_factors=tuple(b_factors) if any(b_factors) else (),
             )
 
     def _parse(self, position: int) -> ParsedModel:
@@ -334,6 +341,24 @@ def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, .
             )
         pairs = pairs_of(traces_of(rows))
     return tuple(letters.items()), tuple(pairs)
+
+
+def _b_factors_of_chains(model: ParsedModel) -> tuple[str, ...]:
+    """A digest of the B factors of the CA atoms of each protein chain, in order of digests.
+
+    Chains of few or like values have none.
+    """
+    values: dict[str, list[float]] = {}
+    for residue in model.residues:
+        ca = residue.atom("CA") if residue.parent else None
+        if ca:
+            values.setdefault(residue.chain, []).append(round(ca.b_iso, 2))
+    digests = []
+    for of_chain in values.values():
+        if len(set(of_chain)) >= FEWEST_B_FACTORS:
+            text = repr(of_chain).encode()
+            digests.append(hashlib.blake2b(text, digest_size=12).hexdigest())
+    return tuple(sorted(digests))
 
 
 def _digest(structure: gemmi.Structure) -> str:

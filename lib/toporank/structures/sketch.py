@@ -28,6 +28,7 @@ class Sketch(NamedTuple):
     notes : which of its chains are several molecules, or may be, a sentence each
     pairs : chains of the first model that belong together, and of each of the further ones, if
         there are any
+    b_factors : of each model, a digest of the B factors of each chain that has several
     """
 
     models: tuple[int, ...]
@@ -37,6 +38,7 @@ class Sketch(NamedTuple):
     places: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     pairs: tuple[tuple[Pair, ...], ...] = ()
+    b_factors: tuple[tuple[str, ...], ...] = ()
 
     @property
     def decoys(self) -> tuple[int, ...]:
@@ -59,6 +61,10 @@ class Sketch(NamedTuple):
         It is empty where it is not known. place : as for `of_model`.
         """
         return self.places[max(place, 1) - 1] if self.places else ""
+
+    def b_factors_of(self, place: int) -> tuple[str, ...]:
+        """Digests of the B factors of the chains of a model. place : as for `of_model`."""
+        return self.b_factors[max(place, 1) - 1] if self.b_factors else ()
 
     def pairs_of_model(self, place: int) -> tuple[Pair, ...]:
         """The chains of a model that belong together. place : as for `of_model`."""
