@@ -69,9 +69,7 @@ DECIMALS = 4
 WHOLE = 1e-3
 """Difference to a whole number of one that was rounded to it."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
-NOT_PLDDT = (
-    "TopoRank does not use the B factors as pLDDT: {} (`--plddt b_factor` says that they are)"
-)
+NOT_PLDDT = "TopoRank does not use the B factors as pLDDT: {} (`--plddt b_factor` says that they are)"
 NO_FILE_OF_BOLTZ = (
     "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and "
     "its plddt_….npz does not lie beside this model: TopoRank uses no pLDDT (put that file beside "

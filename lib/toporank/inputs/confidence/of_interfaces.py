@@ -14,6 +14,10 @@ from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
 from toporank.structures.partners import Partners
 
+UNNAMED_PAIRS = (
+    "ipTM of pairs of chains has no names of chains, and neither PAE nor pLDDT says that it is in "
+    "the order of the model: TopoRank does not use it"
+)
 INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""
 
@@ -129,6 +133,8 @@ def iptm_between_partners(
     values: dict[str, float | str] = {"iptm_of": ALL_CHAINS}
     if output.pair_iptm is None:
         return values, []
+    if output.pair_chains is None and not (place.in_order or place.chains):
+        return values, [UNNAMED_PAIRS]
     order = _chains_of_pairs(output, place, chains)
     n_chains = len(output.pair_iptm)
     if len(order) != n_chains or not set().union(*complex_.bodies) <= set(order):
