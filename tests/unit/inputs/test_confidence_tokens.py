@@ -530,7 +530,7 @@ def test_a_ligand_may_stand_anywhere(tmp_path, at):
         summary={"chain_pair_iptm": pairs.tolist()},
     )
     row = row_of(path)
-    assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", "all_chains", 0.88)
+    assert (row.reason, row.iptm_of, row.interface_iptm) == ("", "all_chains", 0.88)
     assert_measured(row, renamed(model, A="H", B="L"), "H", "L")
 
 

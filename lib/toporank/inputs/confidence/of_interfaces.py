@@ -133,8 +133,6 @@ def iptm_between_partners(
     values: dict[str, float | str] = {"iptm_of": ALL_CHAINS}
     if output.pair_iptm is None:
         return values, []
-    if output.pair_chains is None and not (place.in_order or place.chains):
-        return values, [UNNAMED_PAIRS]
     order = _chains_of_pairs(output, place, chains)
     n_chains = len(output.pair_iptm)
     if len(order) != n_chains or not set().union(*complex_.bodies) <= set(order):
@@ -144,6 +142,8 @@ def iptm_between_partners(
             "TopoRank does not use it"
         )
         return values, [what]
+    if output.pair_chains is None and not (place.in_order or place.chains):
+        return values, [UNNAMED_PAIRS]
     body, near = _touching(complex_, residues_of_partners(complex_))
     both_ways = np.fmax(output.pair_iptm, output.pair_iptm.T)
     places = [

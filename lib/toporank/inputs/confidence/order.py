@@ -67,13 +67,15 @@ def _contacts_leave_it_open(
 
     rows : the residues that count, int.
     """
-    places: dict[int, list[np.ndarray]] = {}
+    names = np.array(complex_.names)
+    places: dict[tuple[int, int], list[np.ndarray]] = {}
     for chain in dict.fromkeys(complex_.chain_of[rows].tolist()):
         of_chain = rows[complex_.chain_of[rows] == chain]
-        places.setdefault(len(of_chain), []).append(of_chain)
+        size = len(of_chain), int(np.ptp(token[of_chain]))
+        places.setdefault(size, []).append(of_chain)
     for chains in places.values():
         for first, second in itertools.combinations(chains[:MOST_CHAINS], 2):
-            if (complex_.names[first] == complex_.names[second]).all():
+            if (names[first] == names[second]).all():
                 continue
             here = _error_of_contacts(complex_, first, token[first], pae)
             here += _error_of_contacts(complex_, second, token[second], pae)

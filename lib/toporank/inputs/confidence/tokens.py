@@ -471,16 +471,14 @@ def _tokens_by_number(
         first_of_number.setdefault(int(numbers[token]), place)
     of_model = complex_.numbers[residues].tolist()
     places = np.array([first_of_number.get(number, -1) for number in of_model])
-    protein = complex_.is_protein[residues]
-    if (
-        (places[protein] < 0).any()
-        or (np.diff(places[protein]) <= 0).any()
-        or not protein.any()
-    ):
+    of_protein = places[complex_.is_protein[residues]]
+    if (of_protein < 0).any() or (np.diff(of_protein) <= 0).any():
         return None, False
     tokens = np.where(places >= 0, chain.tokens[places], -1)
+    if not len(of_protein):
+        return tokens, True
     if chain.atoms is None or b_factors is None:
-        return tokens, bool(places[protein][0] > 0)
+        return tokens, bool(of_protein[0] > 0)
     n_atoms = np.bincount(
         complex_.without_hydrogens().residue_of, minlength=len(complex_.residues)
     )
