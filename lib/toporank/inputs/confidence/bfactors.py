@@ -84,16 +84,23 @@ _struct_asym.entity_id
 class BFactors(NamedTuple):
     """B factors that may be pLDDT.
 
-    of_residues : mean over the heavy atoms of each amino acid, 0 to 100. declared : whether the
-    file calls them pLDDT. measured : whether the file names an experiment or has the cell of a
-    crystal. docked : whether HADDOCK wrote the file. falling : share of residues whose side chain
-    ends lower than the backbone, less the share where it ends higher. fault : why no user can mean
-    that they are pLDDT; empty where they may be. other_metric : what the file says against them.
+    Attributes
+    ----------
+    of_residues : mean over the heavy atoms of each amino acid, 0 to 100
+    declared : whether the file calls them pLDDT
+    measured : whether it names an experiment
+    in_cell : whether it has the cell of a crystal
+    docked : whether HADDOCK wrote it
+    falling : share of residues whose side chain ends lower than the backbone, less the share where
+        it ends higher
+    fault : why no user can mean that they are pLDDT; empty where they may be
+    other_metric : what the file says against them
     """
 
     of_residues: dict[ResidueId, float]
     declared: bool
     measured: bool
+    in_cell: bool = False
     docked: bool = False
     falling: float = 0.0
     fault: str = ""
@@ -157,7 +164,7 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     values = np.array(values)
     if not len(values) or not values.min() < values.max():
         return None
-    scale = 100.0 if 0 <= values.min() and values.max() <= 1 else 1.0
+    scale = 100.0 if values.min() >= 0 and values.max() <= 1 else 1.0
     values *= scale
     starts = np.cumsum(sizes) - sizes
     means = np.add.reduceat(values, starts) / sizes
@@ -172,7 +179,8 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     return BFactors(
         of_residues=dict(zip(ids, means.tolist(), strict=True)),
         declared=declared,
-        measured=measured or file.is_crystal,
+        measured=measured,
+        in_cell=file.is_crystal,
         docked=docked,
         falling=_falling(residues) if (lowest < highest).any() else 0.0,
         fault=fault,
@@ -298,8 +306,8 @@ def judge_numbers(
     residues = np.flatnonzero(complex_.ca >= 0)
     values = b_factors.of(complex_)[residues]
     if len(residues) < FEWEST or not np.ptp(values):
-        is_told = told and not b_factors.measured
-        return Judged(are_plddt=is_told)
+        is_other = b_factors.measured or b_factors.in_cell
+        return Judged(are_plddt=told and not is_other)
     if np.ptp(values) >= STEP * (len(np.unique(values.round(1))) - 1):
         return Judged(are_plddt=False, reason=LIKE_MASK)
     chain_of = complex_.chain_of[residues]

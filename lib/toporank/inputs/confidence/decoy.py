@@ -28,6 +28,7 @@ from toporank.inputs.confidence.missing_residues import (
     differing,
 )
 from toporank.inputs.confidence.of_interfaces import (
+    UNNAMED_PAIRS,
     iptm_between_partners,
     measured,
     residues_of_partners,
@@ -69,7 +70,7 @@ DECIMALS = 4
 WHOLE = 1e-3
 """Difference to a whole number of one that was rounded to it."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
-NOT_PLDDT = "TopoRank does not use the B factors as pLDDT: {} (`--plddt b_factor` says that they are)"
+NOT_PLDDT = "TopoRank does not use the B factors as pLDDT: {} (`--plddt b_factor` says they are)"
 NO_FILE_OF_BOLTZ = (
     "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and "
     "its plddt_….npz does not lie beside this model: TopoRank uses no pLDDT (put that file beside "
@@ -148,30 +149,16 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     path = place_of(decoy.path)
     side_files = files_of_model(path)
     predictor = side_files.predictor if side_files else named_by(path)
-    header = values = complex_ = None
-    judged = Judged(are_plddt=False)
     try:
-        in_file = decoy.in_file()
-        by_toporank = choice == AUTO and in_file.by_toporank
-        header = in_file.haddock
-        if choice != NEVER and not by_toporank:
-            values = in_file.b_factors
-        if header is None and not predictor and values is None:
-            if by_toporank:
-                row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
-            return Examined(row)
-        if predictor or values:
-            complex_ = decoy.complex()
+        opened = _opened(decoy, choice, predictor)
     except TopoRankError as error:
         if predictor:
             row = row._replace(status=INCOMPLETE, reason=error.reason)
         return Examined(row)
-    if values:
-        told = values.declared or bool(predictor)
-        judged = judge_numbers(values, complex_, told=told, choice=choice)
-        if judged.are_plddt is False and not told:
-            values = None
-    if values is None and header is None and not predictor and not by_toporank:
+    header, by_toporank, values, judged, complex_ = opened
+    if header is None and not predictor and values is None:
+        if by_toporank:
+            row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
         return Examined(row)
     output = output_of_predictor(path)
     problems = list(output.problems)
@@ -189,7 +176,9 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     )
     notes: list[str] = []
     if complex_:
-        of_model = _of_model(complex_, decoy, output, values, judged, predictor, choice)
+        of_residues = _to_compare(values, judged, complex_)
+        given = _Given(output, of_residues, judged, predictor, choice)
+        of_model = _of_model(complex_, decoy, given)
         row = row._replace(**of_model.values)
         problems += of_model.problems
         notes = of_model.notes
@@ -203,6 +192,55 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
         is_open=judged.are_plddt is None,
         profiles=profiles(values, complex_),
     )
+
+
+class _Opened(NamedTuple):
+    """What the file of a model says.
+
+    header : of HADDOCK. by_toporank : whether TopoRank wrote it. values : B factors that may be
+    pLDDT, or should be. judged : whether they are. complex_ : None where nothing asks for it.
+    """
+
+    header: haddock.Haddock | None
+    by_toporank: bool
+    values: BFactors | None
+    judged: Judged
+    complex_: Complex | None
+
+
+def _opened(decoy: DecoyFile, choice: PlddtChoice, predictor: str) -> _Opened:
+    """The file of a model. predictor : who gives it such a name, or such files beside it.
+
+    Raises TopoRankError.
+    """
+    in_file = decoy.in_file()
+    by_toporank = choice == AUTO and in_file.by_toporank
+    values = in_file.b_factors
+    if choice == NEVER or by_toporank:
+        values = None
+    judged = Judged(are_plddt=False)
+    complex_ = decoy.complex() if predictor or values else None
+    if values:
+        told = values.declared or bool(predictor)
+        judged = judge_numbers(values, complex_, told=told, choice=choice)
+        if judged.are_plddt is False and not told:
+            values = None
+    return _Opened(in_file.haddock, by_toporank, values, judged, complex_)
+
+
+def _to_compare(
+    values: BFactors | None, judged: Judged, complex_: Complex
+) -> np.ndarray | None:
+    """B factors of residues that a predictor's file is compared with, shape (R,).
+
+    None where they are those of an experiment or of a docked pose, or no numbers from 0 to 100.
+    """
+    if values is None:
+        return None
+    is_other = values.fault or values.measured or values.in_cell or values.docked
+    if judged.are_plddt is False and is_other:
+        return None
+    return values.of(complex_)
 
 
 def _finished(row: Confidence, problems: list[str], notes: list[str]) -> Confidence:
@@ -328,66 +366,91 @@ class _Measured:
     problems: list[str] = field(default_factory=list)
 
 
-def _of_model(
-    complex_: Complex,
-    decoy: DecoyFile,
-    output: PredictorOutput,
-    values: BFactors | None,
-    judged: Judged,
-    predictor: str,
-    choice: PlddtChoice,
-) -> _Measured:
-    """Measures for which the model is needed. values : B factors, judged : what they are."""
+class _Given(NamedTuple):
+    """What a predictor left of a model.
+
+    output : of its files. of_model : B factors of the residues that may be pLDDT, shape (R,).
+    judged : whether they are. predictor : its name. choice : what the user says.
+    """
+
+    output: PredictorOutput
+    of_model: np.ndarray | None
+    judged: Judged
+    predictor: str
+    choice: PlddtChoice
+
+
+def _of_model(complex_: Complex, decoy: DecoyFile, given: _Given) -> _Measured:
+    """Measures for which the model is needed."""
     result = _Measured()
+    output = given.output
     place = Placed(token=None, plddt=None)
-    # other B factors than pLDDT do not tell which residue is which
-    is_other = values is None or values.fault or values.measured or values.docked
-    of_model = None
-    if values and (judged.are_plddt is not False or not is_other):
-        of_model = values.of(complex_)
+    known = True
     try:
-        place = placed(complex_, output, of_model)
+        place = placed(complex_, output, given.of_model)
     except ConfidenceError as error:
+        known = False
         result.problems.append(error.reason)
-    if output.iptm is not None:
-        of_pairs, problems = iptm_between_partners(
-            complex_, decoy.partners, output, place, predictor
-        )
-        result.values |= of_pairs
-        result.problems += problems
     n = n_tokens(output)
     if output.plddt is not None and len(output.plddt) != n:
         result.problems.append(
             f"the predictor's files give PAE of {n} tokens, but pLDDT of {len(output.plddt)}"
         )
     try:
-        complex_ = complex_.with_partners(decoy.partners)
+        with_partners = complex_.with_partners(decoy.partners)
     except TopoRankError as error:
         result.problems.append(error.reason)
     else:
-        _add_structure(
-            result, complex_, output, place, of_model, judged, predictor, choice
+        _add_structure(result, with_partners, place, given)
+    if any(NOT_OF_THIS_MODEL in problem for problem in result.problems):
+        known = False
+        place = place._replace(chains=None, in_order=False)
+    elif given.judged.reason and not result.values.get("plddt_source"):
+        result.problems.append(NOT_PLDDT.format(given.judged.reason))
+    if output.iptm is not None:
+        of_pairs, problems = iptm_between_partners(
+            complex_, decoy.partners, output, place, given.predictor
         )
-    if judged.reason and not result.values.get("plddt_source"):
-        if not any(NOT_OF_THIS_MODEL in problem for problem in result.problems):
-            result.problems.append(NOT_PLDDT.format(judged.reason))
+        result.values |= of_pairs
+        # one sentence says why no chain is known
+        result.problems += [each for each in problems if known or each != UNNAMED_PAIRS]
     return result
 
 
 def _add_structure(
-    result: _Measured,
-    complex_: Complex,
-    output: PredictorOutput,
-    place: Placed,
-    of_model: np.ndarray | None,
-    judged: Judged,
-    predictor: str,
-    choice: PlddtChoice,
+    result: _Measured, complex_: Complex, place: Placed, given: _Given
 ) -> None:
-    """Add the measures from pLDDT and PAE, where files and B factors agree.
+    """Add the measures from pLDDT and PAE, where files and B factors agree."""
+    output = given.output
+    residues = residues_of_partners(complex_)
+    token, of_file, of_model = _agreeing(result, complex_, place, given)
+    if (
+        of_file is not None
+        and of_model is not None
+        and _is_coarse(output, of_model[residues])
+    ):
+        of_file = None
+    plddt, source = (of_model, OF_B_FACTORS) if of_file is None else (of_file, OF_FILE)
+    if plddt is not None:
+        plddt = plddt[residues]
+        if not len(plddt) or np.isnan(plddt).any():
+            plddt = None
+        else:
+            result.values["plddt_source"] = source
+    pae = None
+    if token is not None and output.pae is not None:
+        pae = output.pae[np.ix_(token[residues], token[residues])].astype(float)
+    result.values |= measured(complex_, residues, plddt, pae)
 
-    of_model : B factors of residues that may be pLDDT, shape (R,).
+
+def _agreeing(
+    result: _Measured, complex_: Complex, place: Placed, given: _Given
+) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+    """Tokens, pLDDT of files and pLDDT in B factors, of all residues, as far as they agree.
+
+    The result gets what does not.
     """
+    output, of_model = given.output, given.of_model
     residues = residues_of_partners(complex_)
     token, of_file = place.token, place.plddt
     if token is not None and (token[residues] < 0).any():
@@ -398,7 +461,7 @@ def _add_structure(
     share = 0.0
     if of_file is not None and of_model is not None:
         share = differing(of_file[residues], of_model[residues])
-    shifts_plddt = program_called(predictor).shifts_plddt
+    shifts_plddt = program_called(given.predictor).shifts_plddt
     has_file = output.plddt is not None and token is not None
     lacks_file = output.plddt is None and of_file is None
     if share > MOST_DIFFERING:
@@ -412,17 +475,17 @@ def _add_structure(
                 "residues: behind a modified residue or a ligand Boltz writes that of other "
                 "residues into them, so TopoRank uses the file"
             )
-        else:
-            token = of_file = None
-            result.problems.append(
-                f"{share:.0%} {NOT_OF_THIS_MODEL} {output.plddt_file} than in the B factors of the "
-                "model, so TopoRank uses neither pLDDT nor that PAE (were the files written for "
-                "this model, with its chains in this order? `--plddt none` says that the B factors "
-                "are something else, `--plddt b_factor` that they are right)"
-            )
-            if choice != ALWAYS:
-                of_model = None
-    elif (
+            return token, of_file, of_model
+        result.problems.append(
+            f"{share:.0%} {NOT_OF_THIS_MODEL} {output.plddt_file} than in the B factors of the "
+            "model, so TopoRank uses neither pLDDT nor that PAE (were the files written for this "
+            "model, with its chains in this order? `--plddt none` says that the B factors are "
+            "something else, `--plddt b_factor` that they are right)"
+        )
+        return None, None, of_model if given.choice == ALWAYS else None
+    if given.judged.are_plddt is False:
+        of_model = None
+    if (
         shifts_plddt
         and lacks_file
         and of_model is not None
@@ -430,25 +493,7 @@ def _add_structure(
     ):
         of_model = None
         result.problems.append(NO_FILE_OF_BOLTZ)
-    if (
-        of_file is not None
-        and of_model is not None
-        and _is_coarse(output, of_model[residues])
-    ):
-        of_file = None
-    if judged.are_plddt is False:
-        of_model = None
-    plddt, source = (of_model, OF_B_FACTORS) if of_file is None else (of_file, OF_FILE)
-    if plddt is not None:
-        plddt = plddt[residues]
-        if not len(plddt) or np.isnan(plddt).any():
-            plddt = None
-        else:
-            result.values["plddt_source"] = source
-    pae = None
-    if token is not None and output.pae is not None:
-        pae = output.pae[np.ix_(token[residues], token[residues])].astype(float)
-    result.values |= measured(complex_, residues, plddt, pae)
+    return token, of_file, of_model
 
 
 def _is_coarse(output: PredictorOutput, of_model: np.ndarray) -> bool:

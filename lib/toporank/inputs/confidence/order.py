@@ -28,10 +28,8 @@ MOST_CHAINS = 6
 """Of one size, whose orders are tried."""
 
 
-def order_is_another(complex_: Complex, token: np.ndarray, pae: np.ndarray) -> bool:
-    """Return whether bonds or contacts say that rows are in another order than the residues.
-
-    Of chains of equal size that differ, contacts must speak for the order, too.
+def order_is_open(complex_: Complex, token: np.ndarray, pae: np.ndarray) -> bool:
+    """Return whether bonds and contacts do not say that rows are in the order of the residues.
 
     Parameters
     ----------
@@ -39,38 +37,44 @@ def order_is_another(complex_: Complex, token: np.ndarray, pae: np.ndarray) -> b
     token : of each residue its row, -1 for none, int, shape (R,)
     pae : Å, shape (T, T)
     """
-    rows = np.flatnonzero((token >= 0) & (complex_.ca >= 0) & complex_.is_protein)
-    if len(rows) < 2:
+    residues = np.flatnonzero((token >= 0) & (complex_.ca >= 0) & complex_.is_protein)
+    return _bonds_are_broken(complex_, residues, token[residues], pae) or (
+        _contacts_leave_it_open(complex_, residues, token, pae)
+    )
+
+
+def _bonds_are_broken(
+    complex_: Complex, residues: np.ndarray, rows: np.ndarray, pae: np.ndarray
+) -> bool:
+    """Whether a bond of the model is the end of a chain by PAE, and an end of a chain is none.
+
+    A chain may be uncertain as a whole: then many bonds are. rows : of residues.
+    """
+    ca = complex_.xyz[complex_.ca[residues]]
+    chain_of = complex_.chain_of[residues]
+    follows = np.diff(rows) == 1
+    in_chain = chain_of[1:] == chain_of[:-1]
+    is_near = np.linalg.norm(np.diff(ca, axis=0), axis=1) <= BOND
+    errors = np.minimum(pae[rows[:-1], rows[1:]], pae[rows[1:], rows[:-1]])
+    of_bonds = errors[follows & in_chain & is_near]
+    of_ends = errors[follows & ~in_chain]
+    if not len(of_bonds) or not len(of_ends):
         return False
-    ca = complex_.xyz[complex_.ca[rows]]
-    chain_of = complex_.chain_of[rows]
-    follows = token[rows][1:] == token[rows][:-1] + 1
-    same_chain = chain_of[1:] == chain_of[:-1]
-    near = np.linalg.norm(np.diff(ca, axis=0), axis=1) <= BOND
-    first, second = token[rows][:-1], token[rows][1:]
-    errors = np.minimum(pae[first, second], pae[second, first])
-    bonds = errors[follows & same_chain & near]
-    ends = errors[follows & ~same_chain]
-    if not len(bonds) or not len(ends):
-        return False
-    largest = bonds.max()
-    is_broken = largest > max(BROKEN * np.median(bonds), LEAST_BROKEN)
-    if is_broken and ends.min() < largest / 2:
-        return True
-    return _contacts_leave_it_open(complex_, rows, token, pae)
+    largest = of_bonds.max()
+    is_broken = largest > max(BROKEN * np.median(of_bonds), LEAST_BROKEN)
+    n_alike = np.count_nonzero(of_bonds > largest / 2)
+    is_end = of_ends.min() < largest / 2
+    return bool(is_broken and is_end and n_alike <= len(of_ends))
 
 
 def _contacts_leave_it_open(
-    complex_: Complex, rows: np.ndarray, token: np.ndarray, pae: np.ndarray
+    complex_: Complex, residues: np.ndarray, token: np.ndarray, pae: np.ndarray
 ) -> bool:
-    """Whether other chains of equal size fit the rows of a chain about as well.
-
-    rows : the residues that count, int.
-    """
+    """Whether two different chains of equal size fit the rows of each other about as well."""
     names = np.array(complex_.names)
     places: dict[tuple[int, int], list[np.ndarray]] = {}
-    for chain in dict.fromkeys(complex_.chain_of[rows].tolist()):
-        of_chain = rows[complex_.chain_of[rows] == chain]
+    for chain in dict.fromkeys(complex_.chain_of[residues].tolist()):
+        of_chain = residues[complex_.chain_of[residues] == chain]
         size = len(of_chain), int(np.ptp(token[of_chain]))
         places.setdefault(size, []).append(of_chain)
     for chains in places.values():

@@ -23,7 +23,7 @@ from toporank.inputs.confidence.missing_residues import (
     differing,
     rows_by_numbers,
 )
-from toporank.inputs.confidence.order import order_is_another
+from toporank.inputs.confidence.order import order_is_open
 from toporank.inputs.confidence.readers import NO_NUMBER, PredictorOutput
 from toporank.structures.complex import STANDARD, Complex
 
@@ -117,7 +117,7 @@ def placed(
             )
             raise ConfidenceError(what, remedy=WHOSE_FILES)
         agree = _agree(of_atoms, b_factors)
-        return Placed(token=None, plddt=of_atoms, in_order=agree is True)
+        return Placed(token=None, plddt=of_atoms, in_order=agree is not None)
     token = _by_order(complex_, n)
     if token is None:  # such as a residue X, which has a row and no atoms
         token = rows_by_numbers(complex_, output, n, b_factors)
@@ -127,10 +127,10 @@ def placed(
         plddt = np.where(token >= 0, output.plddt[token], np.nan).astype(float)
     agree = _agree(plddt, b_factors)
     if agree is None and output.pae is not None:
-        if order_is_another(complex_, token, output.pae):
+        if order_is_open(complex_, token, output.pae):
             raise ConfidenceError(ANOTHER_ORDER, remedy=WHOSE_FILES)
         agree = True
-    return Placed(token=token, plddt=plddt, in_order=agree is True)
+    return Placed(token=token, plddt=plddt, in_order=agree is not None)
 
 
 def _check_order_of_atoms(
@@ -460,11 +460,11 @@ def _tokens_by_number(
     atom_plddt: np.ndarray | None,
     b_factors: np.ndarray | None,
 ) -> tuple[np.ndarray | None, bool]:
-    """The first token of each residue of a chain that was cut, by its number, and whether it is
-    sure.
+    """The first token of each residue of a chain that was cut, by its number.
 
-    None where a protein residue has none. The pLDDT of atoms says at which of them the chain
-    begins; where nothing does, numbers that do not begin with the first one were kept.
+    None where a protein residue has none. Also whether that is sure: the pLDDT of atoms says at
+    which of them the chain begins; where nothing does, numbers that do not begin with the first one
+    were kept.
     """
     first_of_number: dict[int, int] = {}
     for place, token in enumerate(chain.tokens.tolist()):
