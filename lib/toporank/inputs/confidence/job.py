@@ -117,7 +117,7 @@ def _several_poses(models: list[tuple[DecoyFile, Mapping[str, bytes]]]) -> bool:
     """Whether models with the same B factors differ in more than a relaxation does.
 
     It is true where they cannot be compared any more, too. Chains that have the same B factors are
-    the same, whatever they are called.
+    the same, whatever they and their residues are called.
     """
     if len(models) < 2:
         return False
@@ -125,12 +125,13 @@ def _several_poses(models: list[tuple[DecoyFile, Mapping[str, bytes]]]) -> bool:
     try:
         complex_ = first.complex()
         for other, of_other in others:
-            names = {}
+            same_chains: dict[str, str] = {}
             for name, profile in of_first.items():
-                called = [each for each in of_other if of_other[each] == profile]
-                if called and of_other.get(name) != profile:
-                    names[called[0]] = name
-            if displacement(complex_, other.complex(), names) > OTHER_POSE:
+                alike = [each for each in of_other if of_other[each] == profile]
+                free = [each for each in alike if each not in same_chains.values()]
+                if free:
+                    same_chains[name] = name if name in free else free[0]
+            if displacement(complex_, other.complex(), same_chains) > OTHER_POSE:
                 return True
     except TopoRankError:
         return True
@@ -138,7 +139,7 @@ def _several_poses(models: list[tuple[DecoyFile, Mapping[str, bytes]]]) -> bool:
 
 
 def displacement(
-    first: Complex, second: Complex, names: Mapping[str, str] | None = None
+    first: Complex, second: Complex, same_chains: Mapping[str, str] | None = None
 ) -> float:
     """Return the RMSD in Å of the chain that moved most, with the largest chain superposed.
 
@@ -149,28 +150,31 @@ def displacement(
 
     Parameters
     ----------
-    names : chain of the second → what the first calls it, where that differs
+    same_chains : chain of the first → chain of the second that has the same residues in the same
+        order; all other residues are compared by their names
     """
-    names = names or {}
+    same_chains = same_chains or {}
+    pairs: list[tuple[int, int]] = []
+    for name, other in same_chains.items():
+        of_first = np.flatnonzero((first.ca >= 0) & (first.chain_of == name))
+        of_second = np.flatnonzero((second.ca >= 0) & (second.chain_of == other))
+        pairs += zip(of_first.tolist(), of_second.tolist(), strict=False)
     places_in_second = second.index()
-    for residue, place in list(places_in_second.items()):
-        if residue.chain in names:
-            renamed = residue._replace(chain=names[residue.chain])
-            places_in_second[renamed] = place
-    moving = []
-    fixed = []
-    chain_of = []
-    for i in np.flatnonzero(first.ca >= 0):
+    for i in np.flatnonzero(first.ca >= 0).tolist():
         place = places_in_second.get(first.residues[i], -1)
-        if place >= 0 and second.ca[place] >= 0:
-            moving.append(first.xyz[first.ca[i]])
-            fixed.append(second.xyz[second.ca[place]])
-            chain_of.append(first.residues[i].chain)
-    _, chain_of, sizes = np.unique(chain_of, return_inverse=True, return_counts=True)
-    if max(sizes, default=0) < FEWEST:
+        known = first.residues[i].chain in same_chains
+        if place >= 0 and second.ca[place] >= 0 and not known:
+            pairs.append((i, place))
+    if not pairs:
         return float("inf")
-    moving = np.array(moving)
-    fixed = np.array(fixed)
+    of_first, of_second = np.array(pairs).T
+    _, chain_of, sizes = np.unique(
+        first.chain_of[of_first], return_inverse=True, return_counts=True
+    )
+    if sizes.max() < FEWEST:
+        return float("inf")
+    moving = first.xyz[first.ca[of_first]]
+    fixed = second.xyz[second.ca[of_second]]
     is_largest = chain_of == sizes.argmax()
     turn, shift = superposition(moving[is_largest], fixed[is_largest])
     squares = np.square(moving @ turn + shift - fixed).sum(axis=1)
