@@ -101,6 +101,7 @@ def confidence_requests(
             functools.partial(_atoms, made) if made else None,
             functools.partial(_in_file, made) if made else None,
             decoy.model,
+            bool(decoy.of_monomers),
         )
 
 

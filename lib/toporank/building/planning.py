@@ -87,6 +87,8 @@ def plan_of(
         if row.recognised and pairs is not None:
             sentence = sentence_of_pairs(parse_partners(row.partners), pairs)
             rows[i] = row._replace(joined=sentence)
+        if row.key in grouped.of_monomers:
+            rows[i] = rows[i]._replace(of_monomers="yes")
     return rows
 
 

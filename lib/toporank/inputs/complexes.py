@@ -76,6 +76,7 @@ class Grouped(NamedTuple):
         are left out.
     left_out : path → why a file with a structure is no model of a predictor.
     passed_over : files that look like structures, or may hold some, and are not read → why.
+    of_monomers : decoys of which a chain has the B factors that it has in another complex.
     """
 
     decoys: list[Decoy]
@@ -92,6 +93,7 @@ class Grouped(NamedTuple):
     chains: Mapping[DecoyKey, ChainSequences] = MappingProxyType({})
     left_out: Mapping[str, str] = MappingProxyType({})
     passed_over: Mapping[Path, str] = MappingProxyType({})
+    of_monomers: frozenset[DecoyKey] = frozenset()
 
 
 def group(

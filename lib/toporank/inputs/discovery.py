@@ -31,7 +31,7 @@ from toporank.inputs.not_models import (
     with_trajectories,
 )
 from toporank.inputs.sequences import Sketches
-from toporank.structures.identity import INTERMEDIATE, Decoy
+from toporank.structures.identity import INTERMEDIATE, Decoy, DecoyKey
 from toporank.structures.immune import Pair
 from toporank.structures.sketch import Sketch
 from toporank.workers import forked, n_cores
@@ -100,6 +100,7 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
     pairs = {}
     chains = {}
     contents = {}
+    b_factors = {}
     for path, sketch in seen.items():
         if sketch:
             contents[path] = sketch.content
@@ -107,6 +108,7 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
         sketch = seen.get(decoy.path)
         if sketch:
             chains[decoy.key] = sketch.of_model(decoy.model)
+            b_factors[decoy.key] = sketch.b_factors_of(decoy.model)
             of_model = sketch.pairs_of_model(decoy.model)
             if of_model:
                 pairs[decoy.key] = of_model
@@ -118,7 +120,35 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
         pairs=pairs,
         chains=chains,
         passed_over=unread,
+        of_monomers=_of_monomers(b_factors),
     )
+
+
+def _of_monomers(b_factors: Mapping[DecoyKey, tuple[str, ...]]) -> frozenset[DecoyKey]:
+    """Decoys of which a chain has the B factors that it has in the complex of another target.
+
+    No prediction of two complexes gives that; one and the same model may lie in two targets.
+
+    b_factors : digests of the chains of each decoy
+    """
+    complexes: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
+    for (target, _), of_chains in b_factors.items():
+        for digest in of_chains:
+            complexes.setdefault(digest, set()).add((target, of_chains))
+    several = {
+        digest
+        for digest, having in complexes.items()
+        if len({target for target, _ in having}) > 1
+    }
+    found = set()
+    for key, of_chains in b_factors.items():
+        for digest in several.intersection(of_chains):
+            if any(
+                target != key[0] and others != of_chains
+                for target, others in complexes[digest]
+            ):
+                found.add(key)
+    return frozenset(found)
 
 
 def _without(decoys: Iterable[Decoy], paths: Container[str]) -> list[Decoy]:

@@ -163,6 +163,22 @@ PROGRAMS = (
             readers.atom_plddt("atom_plddts"),
         ),
     ),
+    Program(  # with the values of AlphaFold 3
+        name="IntelliFold",
+        model=re.compile(r"(?:.*/)?[^/]+[_-]seed-\d+[_-]sample-\d+"),
+        files=(
+            SideFileNames(
+                model=re.compile(r".+[_-]seed-\d+[_-]sample-\d+"),
+                scores=("{stem}_summary_confidences.json",),
+                pae=("{stem}_confidences.json",),
+            ),
+        ),
+        readers=(
+            readers.scores_of_json("ranking_score", "chain_pair_iptm"),
+            readers.pae_matrix("pae"),
+            readers.atom_plddt("atom_plddts"),
+        ),
+    ),
     Program(
         name="Boltz",
         model=re.compile(

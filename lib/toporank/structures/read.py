@@ -46,6 +46,8 @@ A_FEW = 5
 """Residues between two CA atoms whose distance tells the shape of a chain."""
 BENT = 0.1
 """Å, change of these distances on average; rounding alone changes them by less."""
+FEWEST_B_FACTORS = 5
+"""Different values by which the B factors of a chain are recognised in another model."""
 FARTHEST = 1e6
 """Å. Farther away are atoms of unknown place."""
 
@@ -201,9 +203,9 @@ class StructureFile:
 
     @property
     def is_crystal(self) -> bool:
-        """Whether the file has the cell of a crystal."""
+        """Whether the file has the cell of a crystal; programs write cells of lengths 0 and 1."""
         structure = self._parse(0).structure if self.block is None else self._structure
-        return structure.cell.is_crystal()
+        return structure.cell.is_crystal() and structure.cell.volume > 1
 
     def parsed(self, model: int | None = None) -> ParsedModel:
         """One of its models before it becomes a complex; None takes the first.
@@ -225,8 +227,10 @@ class StructureFile:
             modified_of = [_modified(first)]
             places = [_digest(first.structure)] if self.model_numbers else []
             shapes = [_shape(first)] if len(self.model_numbers) > 1 else []
+            b_factors = [_b_factors_of_chains(first)]
             for position in range(1, len(self.model_numbers)):
                 chains_of_model, pairs_of_model, modified, place = (), (), (), ""
+                of_chains: tuple[str, ...] = ()
                 # Reading a model that cannot be parsed fails later, with the reason.
                 with contextlib.suppress(StructureError):
                     model = self._parse(position)
@@ -235,10 +239,12 @@ class StructureFile:
                     place = _digest(model.structure)
                     if position in (1, len(self.model_numbers) - 1):
                         shapes.append(_shape(model))
+                    of_chains = _b_factors_of_chains(model)
                 chains_of.append(chains_of_model)
                 pairs_of_models.append(pairs_of_model)
                 modified_of.append(modified)
                 places.append(place)
+                b_factors.append(of_chains)
             if chains_of.count(chains) == len(chains_of):
                 chains_of, pairs_of_models = [chains], [pairs]
                 modified_of = modified_of[:1]
@@ -260,6 +266,7 @@ class StructureFile:
                 experiment=experiment.method,
                 entry=experiment.entry,
                 bends=_bends(shapes),
+                b_factors=tuple(b_factors) if any(b_factors) else (),
             )
 
     def _parse(self, position: int) -> ParsedModel:
@@ -385,6 +392,24 @@ def _bends(shapes: list[np.ndarray]) -> bool:
             if len(change) and change.mean() > BENT:
                 return True
     return False
+
+
+def _b_factors_of_chains(model: ParsedModel) -> tuple[str, ...]:
+    """A digest of the B factors of the CA atoms of each protein chain, in order of digests.
+
+    Chains of few or like values have none.
+    """
+    values: dict[str, list[float]] = {}
+    for residue in model.residues:
+        ca = residue.atom("CA") if residue.parent else None
+        if ca:
+            values.setdefault(residue.chain, []).append(round(ca.b_iso, 2))
+    digests = []
+    for of_chain in values.values():
+        if len(set(of_chain)) >= FEWEST_B_FACTORS:
+            text = repr(of_chain).encode()
+            digests.append(hashlib.blake2b(text, digest_size=12).hexdigest())
+    return tuple(sorted(digests))
 
 
 def _digest(structure: gemmi.Structure) -> str:

@@ -36,6 +36,7 @@ class Sketch(NamedTuple):
     entry : its name in a database, where the file has one
     bends : whether its chains have other shapes in other models
     other : what a whole file is that is no structure; empty for a structure
+    b_factors : of each model, a digest of the B factors of each chain that has several
     """
 
     models: tuple[int, ...]
@@ -50,6 +51,7 @@ class Sketch(NamedTuple):
     entry: str = ""
     bends: bool = False
     other: str = ""
+    b_factors: tuple[tuple[str, ...], ...] = ()
 
     @property
     def decoys(self) -> tuple[int, ...]:
@@ -72,6 +74,10 @@ class Sketch(NamedTuple):
         It is empty where it is not known. place : as for `of_model`.
         """
         return self.places[max(place, 1) - 1] if self.places else ""
+
+    def b_factors_of(self, place: int) -> tuple[str, ...]:
+        """Digests of the B factors of the chains of a model. place : as for `of_model`."""
+        return self.b_factors[max(place, 1) - 1] if self.b_factors else ()
 
     def pairs_of_model(self, place: int) -> tuple[Pair, ...]:
         """The chains of a model that belong together. place : as for `of_model`."""

@@ -30,6 +30,7 @@ from toporank.inputs.confidence.beside import state_beside
 from toporank.inputs.confidence.content import read_pickle, read_values
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.of_interfaces import UNNAMED_PAIRS
 from toporank.inputs.confidence.table import (
     ALL_CHAINS,
     Confidence,
@@ -203,32 +204,40 @@ OF_PAIRS_OF_CHAINS = {
         "s_model.cif",
         "s_summary_confidences.json",
         {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()},
+        "s_confidences.json",
     ),
     "Boltz": (
         "x_model_0.cif",
         "confidence_x_model_0.json",
         {"pair_chains_iptm": BY_CHAIN},
+        "pae_x_model_0.npz",
     ),
     "Chai-1": (
         "pred.model_idx_0.cif",
         "scores.model_idx_0.npz",
         {"per_chain_pair_iptm": SURE_OF_ANTIBODY[None]},
+        "pae.model_idx_0.npz",
     ),
     "Protenix": (
         "x_sample_0.cif",
         "x_summary_confidence_sample_0.json",
         {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()},
+        "x_full_data_sample_0.json",
     ),
 }
 JOINED, EACH = (("H", "L"), ("C",)), ()
 
 
 def of_three(
-    folder: Path, program: str, partners: tuple, atoms=THREE, **other: object
+    folder: Path, program: str, partners: tuple, atoms=THREE, pae=True, **other: object
 ) -> Confidence:
-    """The row of a model of three chains, with an ipTM of 0.72."""
-    model, file, pairs = OF_PAIRS_OF_CHAINS[program]
-    path = laid(folder, model, {file: {"iptm": 0.72, **pairs, **other}}, mmcif(atoms))
+    """The row of a model of three chains, with an ipTM of 0.72, and PAE in its order or none."""
+    model, file, pairs, of_pae = OF_PAIRS_OF_CHAINS[program]
+    beside = {file: {"iptm": 0.72, **pairs, **other}}
+    if pae:
+        name = "token_pair_pae" if program == "Protenix" else "pae"
+        beside[of_pae] = {name: np.ones((3, 3))}
+    path = laid(folder, model, beside, mmcif(atoms))
     row = confidence_of(path, partners)
     assert (row.predictor, row.iptm) == (program, 0.72)
     return row
@@ -240,6 +249,10 @@ def test_iptm_of_joined_chains_is_that_between_the_partners(tmp_path, program):
     assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", ALL_CHAINS, 0.2)
     row = of_three(tmp_path, program, EACH)
     assert (row.iptm_of, row.interface_iptm) == ("", None)
+    (tmp_path / OF_PAIRS_OF_CHAINS[program][3]).unlink()
+    row = of_three(tmp_path, program, JOINED, pae=False)
+    assert (row.status, row.interface_iptm) == ("incomplete", None)
+    assert row.reason == UNNAMED_PAIRS
     apart = [*THREE[:10], *changed(THREE[10:], x=90.0)]
     row = of_three(tmp_path, program, JOINED, apart)
     assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, None)
@@ -748,7 +761,7 @@ WITHIN = PLDDT[:60] + " 12.00" + PLDDT[66:]
         (f"q_unrelaxed_{TAG}.pdb", PLDDT, 80),
         ("ranked_0.pdb", with_b([0.9, 0.8, 0.7]), 80),
         ("d.pdb", PLDDT, None),
-        ("ranked_0.pdb", WITHIN, None),
+        ("ranked_0.pdb", WITHIN, 74.8),
         ("ranked_0.pdb", with_b([90.0, 80.0, 170.0]), None),
         ("ranked_0.pdb", with_b([15.0, 15.0, 15.0]), None),
         ("ranked_0.pdb", "EXPDTA    X-RAY DIFFRACTION\n" + PLDDT, None),

@@ -45,6 +45,7 @@ class PlannedDecoy(NamedTuple):
     model, lacks, spare : as in `structures.identity.Decoy`.
     recognised : `yes` where nobody gave the partners.
     joined : which chains are one partner by nature, in a sentence.
+    of_monomers : `yes` where a chain has the B factors that it has in another complex.
     """
 
     target: str
@@ -61,6 +62,7 @@ class PlannedDecoy(NamedTuple):
     partners_given: str = ""
     recognised: str = ""
     joined: str = ""
+    of_monomers: str = ""
 
     @property
     def native_partners(self) -> str:

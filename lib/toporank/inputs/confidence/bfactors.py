@@ -1,14 +1,13 @@
 """pLDDT where predictors put it, in the column of B factors.
 
-They are read only where that is what the column holds.
-
-An mmCIF file may declare it, files of the predictor may lie beside the model, or its name may be
-one that only a predictor gives. Of any other model the numbers decide, those of all models of its
-target together (`job`). A file that names an experiment, a crystal's cell or HADDOCK holds none.
+The numbers decide, whatever the file is called and says of itself. pLDDT is high, rises into the
+core, and falls to the ends of side chains; B factors of crystals do the opposite. What the file,
+its name and the files beside it say counts where the numbers leave it open.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from typing import NamedTuple
@@ -18,32 +17,52 @@ import numpy as np
 from toporank.inputs.confidence.table import ALWAYS, NEVER, PlddtChoice
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
+from toporank.structures.model_residue import ModelResidue
 from toporank.structures.read import StructureFile
 from toporank.structures.write import QUALITY
 
-NO_PREDICTION = re.compile(
-    r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d|REMARK.*HADDOCK)",
-    re.MULTILINE,
+MEASURED = re.compile(
+    r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d)", re.MULTILINE
 )
-"""Lines of a PDB file that no model of a predictor has."""
-SAME_IN_RESIDUE = 0.98
-"""Smallest share of residues whose atoms have one value: OpenMM may add atoms with 0 at the ends of
-chains.
+"""Lines of a PDB file that models of predictors rarely have."""
+DOCKED = re.compile(r"^REMARK.*HADDOCK", re.MULTILINE)
+"""A line of a docked pose, whose B factors can be pLDDT of its partners only."""
+CLEAR = 0.2
+"""`evidence` above which numbers are pLDDT, and below whose negative they are none. Over 1,277
+models of AlphaFold and Boltz it is -0.17 or more, in 99 % of them 0.46; over 1,190 crystal
+structures 0.01 or less, and over these models with 100 - pLDDT -0.36 or less in 99 %.
 """
-SMOOTH = 0.7
-"""Smallest correlation of neighbours in a chain; over 1,220 models of AlphaFold and Boltz it is
-0.79 or more.
-"""
+SMOOTH = 0.5
+"""Smallest correlation of neighbours in a chain; over those models it is 0.73 or more."""
+ROUGH = 0.3
+"""The same of a file that says that it has pLDDT."""
 SURE = 50.0
 """A model is surer than this of some residue; of those models, 85 or more."""
 FEWEST = 30
 """Residues by which this can be judged."""
+FEWEST_VALUES = 5
+"""Different values of a chain by which it is recognised in another model."""
+STEP = 10.0
+"""Between the different values of a model, in the mean: those of pLDDT are closer."""
 NEAR = 10.0
-"""Å between CA atoms of neighbours in space: B factors of crystals fall with their number, pLDDT
-rises.
-"""
+"""Å between CA atoms of neighbours in space."""
 BLOCK = 1024
 """Residues whose neighbours are counted at a time."""
+BACKBONE = ("N", "CA", "C")
+NEAR_BACKBONE = (*BACKBONE, "O", "CB", "OXT")
+ROUNDING = 1.0
+"""Difference of two pLDDT that are the same but for rounding, such as 0.97 and 97.4."""
+MOST_UNLIKE = 0.1
+"""Largest share of residues that differ by more where two lists are the same."""
+OF_A_MONOMER = (
+    "the B factors of a chain are those of this chain in other complexes or places, so they are "
+    "the pLDDT of a monomer that was docked, and TopoRank does not use them"
+)
+LIKE_MASK = "they have a few different values, as a mask or colours have"
+LIKE_CRYSTAL = (
+    "they are low and high where pLDDT is not, as B factors of a crystal or errors are"
+)
+NOT_SMOOTH = "they change from residue to residue more than pLDDT does"
 OF_TOPORANK = (
     "TopoRank wrote this file: its B factors are predicted quality, not pLDDT (score the "
     "predictor's own model)"
@@ -65,15 +84,27 @@ _struct_asym.entity_id
 class BFactors(NamedTuple):
     """B factors that may be pLDDT.
 
-    of_residues : mean over the atoms of each amino acid, 0 to 100. declared : whether the file
-    calls them pLDDT. measured : whether the file names an experiment or has the cell of a crystal.
-    same_in_residue : share of these residues whose atoms all have one value.
+    Attributes
+    ----------
+    of_residues : mean over the heavy atoms of each amino acid, 0 to 100
+    declared : whether the file calls them pLDDT
+    measured : whether it names an experiment
+    in_cell : whether it has the cell of a crystal
+    docked : whether HADDOCK wrote it
+    falling : share of residues whose side chain ends lower than the backbone, less the share where
+        it ends higher
+    fault : why no user can mean that they are pLDDT; empty where they may be
+    other_metric : what the file says against them
     """
 
     of_residues: dict[ResidueId, float]
     declared: bool
     measured: bool
-    same_in_residue: float
+    in_cell: bool = False
+    docked: bool = False
+    falling: float = 0.0
+    fault: str = ""
+    other_metric: str = ""
 
     def of(self, complex_: Complex) -> np.ndarray:
         """Return the B factor of each residue of a complex, shape (R,).
@@ -85,58 +116,142 @@ class BFactors(NamedTuple):
         ]
         return np.array(values, dtype=float)
 
-    def are_plddt(self, choice: PlddtChoice) -> bool:
-        """Whether they may be pLDDT: those of an experiment are where `choice` says so."""
-        return choice == ALWAYS or (choice != NEVER and not self.measured)
+
+class Judged(NamedTuple):
+    """What the numbers of a model say.
+
+    are_plddt : None where the numbers leave it open. evidence : as `evidence` returns it. reason :
+    why they are none.
+    """
+
+    are_plddt: bool | None
+    evidence: float | None = None
+    reason: str = ""
 
 
 def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     """Return the B factors of a structure file that can be read.
 
-    None if they are not pLDDT whatever else is known.
-
-    These are numbers outside 0 to 100, and a single one. Amino acids decide: ions and ligands may
-    have anything.
+    None if they are all alike. Amino acids decide: ions and ligands may have anything. An atom
+    with 0 beside others that have more was added since.
 
     Parameters
     ----------
     model : its place in the file, from 0, if there are several
     """
-    declared = False
+    declared = docked = False
     if file.block is None:
         if _all_alike(file.text):
             return None
-        measured = NO_PREDICTION.search(file.text) is not None
+        measured = MEASURED.search(file.text) is not None
+        docked = DOCKED.search(file.text) is not None
     else:
         declared = (
             "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
         )
-        methods = "".join(file.block.find_values("_exptl.method"))
-        measured = methods.strip(".?") != ""
-    parsed = file.parsed(model)
-    ids = []
+        methods = "".join(file.block.find_values("_exptl.method")).upper()
+        measured = methods.strip(".?") != "" and "MODEL" not in methods
+    residues = []
     values = []
     sizes = []
-    for residue in parsed.residues:
-        of_atoms = [atom.b_iso for atom in residue.residue]
+    for residue in file.parsed(model).residues:
+        heavy = [atom.b_iso for atom in residue.residue if not atom.is_hydrogen()]
+        of_atoms = [value for value in heavy if value] or heavy
         if residue.parent and of_atoms:
-            ids.append(ResidueId(residue.chain, residue.number, residue.code))
+            residues.append(residue)
             values += of_atoms
             sizes.append(len(of_atoms))
     values = np.array(values)
-    if not len(values) or not (
-        values.min() >= 0 and values.min() < values.max() <= 100
-    ):
+    if not len(values) or not values.min() < values.max():
         return None
-    scale = 100.0 if values.max() <= 1 else 1.0
+    scale = 100.0 if values.min() >= 0 and values.max() <= 1 else 1.0
+    values *= scale
     starts = np.cumsum(sizes) - sizes
-    means = scale * np.add.reduceat(values, starts) / sizes
-    same = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
+    means = np.add.reduceat(values, starts) / sizes
+    lowest = np.minimum.reduceat(values, starts)
+    highest = np.maximum.reduceat(values, starts)
+    ids = [ResidueId(each.chain, each.number, each.code) for each in residues]
+    fault = other_metric = ""
+    if not (values.min() >= 0 and values.max() <= 100):
+        fault = f"they go from {values.min():g} to {values.max():g}"
+    elif file.block is not None:
+        other_metric = _other_metric(file, model, residues, lowest, highest)
     return BFactors(
         of_residues=dict(zip(ids, means.tolist(), strict=True)),
         declared=declared,
-        measured=measured or file.is_crystal,
-        same_in_residue=float(same.mean()),
+        measured=measured,
+        in_cell=file.is_crystal,
+        docked=docked,
+        falling=_falling(residues) if (lowest < highest).any() else 0.0,
+        fault=fault,
+        other_metric=other_metric,
+    )
+
+
+def _falling(residues: list[ModelResidue]) -> float:
+    """As `BFactors.falling`."""
+    signs = []
+    for residue in residues:
+        of_backbone = []
+        of_end = []
+        for atom in residue.residue:
+            if atom.name in BACKBONE:
+                of_backbone.append(atom.b_iso)
+            elif atom.name not in NEAR_BACKBONE and not atom.is_hydrogen():
+                of_end.append(atom.b_iso)
+        if of_backbone and of_end:
+            signs.append(np.sign(np.mean(of_backbone) - np.mean(of_end)))
+    return float(np.mean(signs)) if signs else 0.0
+
+
+def _other_metric(
+    file: StructureFile,
+    model: int | None,
+    residues: list[ModelResidue],
+    lowest: np.ndarray,
+    highest: np.ndarray,
+) -> str:
+    """Say that `_ma_qa_metric_local` has other pLDDT than the B factors; empty where it has not.
+
+    lowest, highest : B factors of the atoms of each residue, 0 to 100. Some programs write the
+    mean of a residue into the table, others the value of its CA.
+    """
+    names = dict(
+        zip(
+            file.block.find_values("_ma_qa_metric.id"),
+            file.block.find_values("_ma_qa_metric.name"),
+            strict=False,
+        )
+    )
+    columns = ["model_id", "label_asym_id", "label_seq_id", "metric_id", "metric_value"]
+    number = str(file.model_numbers[model or 0])
+    stated = {}
+    for model_id, chain, place, metric, value in file.block.find(
+        "_ma_qa_metric_local.", columns
+    ):
+        if model_id == number and "plddt" in names.get(metric, "plddt").lower():
+            with contextlib.suppress(ValueError):
+                stated[chain, place] = float(value)
+    places = []
+    of_table = []
+    for i, each in enumerate(residues):
+        key = each.residue.subchain, str(each.residue.label_seq)
+        if key in stated:
+            places.append(i)
+            of_table.append(stated[key])
+    if not places:
+        return ""
+    of_table = np.array(of_table)
+    if of_table.min() >= 0 and of_table.max() <= 1:
+        of_table *= 100
+    outside = (of_table < lowest[places] - ROUNDING) | (
+        of_table > highest[places] + ROUNDING
+    )
+    if not outside.mean() > MOST_UNLIKE:
+        return ""
+    return (
+        f"_ma_qa_metric_local has another pLDDT for {outside.mean():.0%} of the residues, "
+        "and TopoRank uses neither"
     )
 
 
@@ -170,26 +285,66 @@ def _all_alike(text: str) -> bool:
     return len(values) < 2
 
 
-def rise_into_core(b_factors: BFactors, complex_: Complex) -> float | None:
-    """Return Spearman's correlation of numbers with those of a residue's neighbours in space.
+def judge_numbers(
+    b_factors: BFactors, complex_: Complex, *, told: bool, choice: PlddtChoice
+) -> Judged:
+    """Say whether B factors are pLDDT.
 
-    It is above 0 for pLDDT and below for B factors of crystals. None where they are neither one
-    value for all atoms of a residue nor alike in residues that follow one another, as pLDDT is.
+    Parameters
+    ----------
+    told : whether the file, its name or files beside it say that they are
+    choice : what the user says
     """
+    if choice == NEVER or (b_factors.docked and choice != ALWAYS):
+        return Judged(are_plddt=False)
+    if b_factors.fault:
+        return Judged(are_plddt=False, reason=b_factors.fault)
+    if choice == ALWAYS:
+        return Judged(are_plddt=True)
+    if b_factors.other_metric:
+        return Judged(are_plddt=False, reason=b_factors.other_metric)
     residues = np.flatnonzero(complex_.ca >= 0)
     values = b_factors.of(complex_)[residues]
-    if b_factors.same_in_residue < SAME_IN_RESIDUE or len(residues) < FEWEST:
-        return None
-    if not values.max() >= SURE or not np.ptp(values):
-        return None
+    if len(residues) < FEWEST or not np.ptp(values):
+        is_other = b_factors.measured or b_factors.in_cell
+        return Judged(are_plddt=told and not is_other)
+    if np.ptp(values) >= STEP * (len(np.unique(values.round(1))) - 1):
+        return Judged(are_plddt=False, reason=LIKE_MASK)
     chain_of = complex_.chain_of[residues]
     steps = np.diff(values)[chain_of[1:] == chain_of[:-1]]
-    if not len(steps) or 1 - (steps**2).mean() / (2 * values.var()) < SMOOTH:
-        return None
-    neighbours = _neighbours(complex_.xyz[complex_.ca[residues]])
-    if not np.ptp(neighbours):
-        return None
-    return float(np.corrcoef(_ranks(values), _ranks(neighbours))[0, 1])
+    smooth = 1 - np.square(steps).mean() / (2 * values.var()) if len(steps) else 0.0
+    if smooth < ROUGH:
+        return Judged(are_plddt=False, reason=NOT_SMOOTH)
+    found = evidence(values, complex_.xyz[complex_.ca[residues]], b_factors.falling)
+    if found < -CLEAR:
+        return Judged(are_plddt=False, evidence=found, reason=LIKE_CRYSTAL)
+    is_typical = smooth >= SMOOTH and values.max() >= SURE
+    if is_typical and found > CLEAR:
+        return Judged(are_plddt=True, evidence=found)
+    if b_factors.measured or not (told or is_typical):
+        return Judged(are_plddt=False, evidence=found)
+    return Judged(are_plddt=True if told else None, evidence=found)
+
+
+def evidence(values: np.ndarray, ca: np.ndarray, falling: float) -> float:
+    """Return how much numbers are like pLDDT: above 0 for pLDDT, below for B factors of crystals.
+
+    It is Spearman's correlation with the number of a residue's neighbours in space, and half of
+    how far the median is above 50 and how often side chains end lower than the backbone, both from
+    -1 to 1.
+
+    Parameters
+    ----------
+    values : of residues, 0 to 100, shape (R,)
+    ca : of these residues, Å, shape (R, 3)
+    falling : as in `BFactors`
+    """
+    neighbours = _neighbours(ca)
+    rise = 0.0
+    if np.ptp(neighbours):
+        rise = float(np.corrcoef(_ranks(values), _ranks(neighbours))[0, 1])
+    level = (float(np.median(values)) - 50) / 50
+    return rise + (level + falling) / 2
 
 
 def _neighbours(ca: np.ndarray) -> np.ndarray:
@@ -214,15 +369,17 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return (np.cumsum(count) - (count - 1) / 2)[place]
 
 
-def profiles(b_factors: BFactors, complex_: Complex) -> tuple[bytes, ...]:
-    """Return a digest of the numbers of each chain.
+def profiles(b_factors: BFactors, complex_: Complex) -> dict[str, bytes]:
+    """Return a digest of the numbers of each chain, by its name.
 
-    Copies of them are recognised by it in other models.
+    Copies of them are recognised by it in other models. Chains of few values have none.
     """
     values = np.round(b_factors.of(complex_), 2)
     has_ca = complex_.ca >= 0
-    digests = []
+    digests = {}
     for chain in dict.fromkeys(complex_.chain_of[has_ca].tolist()):
         of_chain = values[has_ca & (complex_.chain_of == chain)]
-        digests.append(hashlib.sha256(of_chain.tobytes()).digest())
-    return tuple(digests)
+        if len(np.unique(of_chain)) < FEWEST_VALUES:
+            continue
+        digests[chain] = hashlib.sha256(of_chain.tobytes()).digest()
+    return digests

@@ -41,9 +41,13 @@ OF_NUMPY = (
     "numpy.ndarray",
     "numpy._core.multiarray._reconstruct",
     "numpy._core.multiarray.scalar",
+    # of protocol 5, which says dtype and shape as well
+    "numpy._core.numeric._frombuffer",
 )
 """What a pickle may name: the functions that make arrays and numbers of NumPy."""
 WRONG_FILE = "is it the right file?"
+ROUNDED = 1e-4
+"""By which a number may be outside its range: 1.0000001 is a 1 of float32."""
 
 
 Values = dict[str, Any]
@@ -245,11 +249,11 @@ def number(values: Values, name: str, low: float, high: float) -> float | None:
     if numbers.size != 1:
         raise ConfidenceError(f"{name} is not one number")
     value = float(numbers.item())
-    if not low <= value <= high:
+    if not low - ROUNDED <= value <= high + ROUNDED:
         raise ConfidenceError(
-            f"{name} is {value:g}, not a number from {low:g} to {high:g}"
+            f"{name} is {value:.6g}, not a number from {low:g} to {high:g}"
         )
-    return value
+    return min(max(value, low), high)
 
 
 def array(values: Values, name: str) -> np.ndarray:
@@ -262,6 +266,11 @@ def array(values: Values, name: str) -> np.ndarray:
     value = values[name]
     if isinstance(value, np.ndarray) and 4 * value.size > MAX_BYTES:
         raise ConfidenceError(f"{name} has {value.size} numbers", remedy=WRONG_FILE)
+    first = value
+    while isinstance(first, list) and first:
+        first = first[0]
+    if isinstance(first, str | bool):
+        raise ConfidenceError(f"{name} is no array of numbers")
     try:
         with np.errstate(over="ignore"):
             return np.asarray(value, dtype=np.float32)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,11 @@ from toporank.errors import ConfidenceError, TopoRankError
 from toporank.inputs.confidence import haddock
 from toporank.inputs.confidence.bfactors import (
     OF_TOPORANK,
-    SAME_IN_RESIDUE,
     BFactors,
+    Judged,
     b_factors,
+    judge_numbers,
     profiles,
-    rise_into_core,
 )
 from toporank.inputs.confidence.in_file import InFile
 from toporank.inputs.confidence.missing_residues import (
@@ -27,6 +28,7 @@ from toporank.inputs.confidence.missing_residues import (
     differing,
 )
 from toporank.inputs.confidence.of_interfaces import (
+    UNNAMED_PAIRS,
     iptm_between_partners,
     measured,
     residues_of_partners,
@@ -36,6 +38,7 @@ from toporank.inputs.confidence.table import (
     ALWAYS,
     AUTO,
     INCOMPLETE,
+    NEVER,
     NOTHING,
     NUMBERS,
     OF_B_FACTORS,
@@ -67,6 +70,7 @@ DECIMALS = 4
 WHOLE = 1e-3
 """Difference to a whole number of one that was rounded to it."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
+NOT_PLDDT = "TopoRank does not use the B factors as pLDDT: {} (`--plddt b_factor` says they are)"
 NO_FILE_OF_BOLTZ = (
     "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and "
     "its plddt_….npz does not lie beside this model: TopoRank uses no pLDDT (put that file beside "
@@ -80,7 +84,7 @@ class DecoyFile(NamedTuple):
     path : None where its file is refused for its name. partners : empty when each chain is one.
     atoms, stated : give its atoms and what its file says as they were built, or raise
     TopoRankError; read from the file where there are none. model : of the file, from 1; 0 for its
-    only one.
+    only one. of_monomers : whether a chain has the B factors that it has in other complexes.
     """
 
     target: str
@@ -90,6 +94,7 @@ class DecoyFile(NamedTuple):
     atoms: Callable[[], Complex] | None = None
     stated: Callable[[], InFile] | None = None
     model: int = 0
+    of_monomers: bool = False
 
     def complex(self) -> Complex:
         """Return its atoms.
@@ -117,15 +122,16 @@ class DecoyFile(NamedTuple):
 class Examined(NamedTuple):
     """A row and what the other models of its target are compared with.
 
-    The latter is there only where its pLDDT comes from B factors.
+    The latter is there only where its pLDDT comes from B factors and nobody said that they are it.
 
-    rise : their `rise_into_core`; None where the pLDDT is from elsewhere. profiles : of each chain,
-    where nothing but the numbers says that they are pLDDT; otherwise empty.
+    evidence : as `bfactors.evidence` returns it. is_open : whether the other models decide.
+    profiles : of each chain by its name.
     """
 
     row: Confidence
-    rise: float | None = None
-    profiles: tuple[bytes, ...] = ()
+    evidence: float | None = None
+    is_open: bool = False
+    profiles: Mapping[str, bytes] = MappingProxyType({})
 
 
 def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
@@ -143,35 +149,16 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     path = place_of(decoy.path)
     side_files = files_of_model(path)
     predictor = side_files.predictor if side_files else named_by(path)
-    header = values = complex_ = None
     try:
-        in_file = decoy.in_file()
-        by_toporank = choice == AUTO and in_file.by_toporank
-        header = in_file.haddock
-        if (
-            in_file.b_factors
-            and not by_toporank
-            and in_file.b_factors.are_plddt(choice)
-        ):
-            values = in_file.b_factors
-        trusted = values is not None and (
-            values.declared or side_files is not None or choice == ALWAYS
-        )
-        if values and not trusted and values.same_in_residue < SAME_IN_RESIDUE:
-            values = None
-        if header is None and not predictor and values is None:
-            if by_toporank:
-                row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
-            return Examined(row)
-        if predictor or values:
-            complex_ = decoy.complex()
+        opened = _opened(decoy, choice, predictor)
     except TopoRankError as error:
         if predictor:
             row = row._replace(status=INCOMPLETE, reason=error.reason)
         return Examined(row)
-    rise = rise_into_core(values, complex_) if values else None
-    by_numbers = values is not None and not trusted and not predictor
-    if by_numbers and rise is None:
+    header, by_toporank, values, judged, complex_ = opened
+    if header is None and not predictor and values is None:
+        if by_toporank:
+            row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
         return Examined(row)
     output = output_of_predictor(path)
     problems = list(output.problems)
@@ -179,8 +166,8 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
         row, problem = _with_haddock(row, header, path)
         problems += [problem] if problem else []
         predictor = HADDOCK
-    says_something = any(part is not None for part in (header, side_files, values))
-    predictor = predictor if says_something else ""
+    if header is None and side_files is None and judged.are_plddt is False:
+        predictor = ""
     row = row._replace(
         predictor=predictor,
         ptm=output.ptm,
@@ -189,15 +176,71 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     )
     notes: list[str] = []
     if complex_:
-        of_model = _of_model(complex_, decoy, output, values, predictor)
+        of_residues = _to_compare(values, judged, complex_)
+        given = _Given(output, of_residues, judged, predictor, choice)
+        of_model = _of_model(complex_, decoy, given)
         row = row._replace(**of_model.values)
         problems += of_model.problems
         notes = of_model.notes
     problems += [OF_TOPORANK] if by_toporank else []
     row = _finished(row, problems, notes)
-    if row.plddt_source != OF_B_FACTORS:
+    if row.plddt_source != OF_B_FACTORS or choice == ALWAYS:
         return Examined(row)
-    return Examined(row, rise, profiles(values, complex_) if by_numbers else ())
+    return Examined(
+        row,
+        evidence=judged.evidence,
+        is_open=judged.are_plddt is None,
+        profiles=profiles(values, complex_),
+    )
+
+
+class _Opened(NamedTuple):
+    """What the file of a model says.
+
+    header : of HADDOCK. by_toporank : whether TopoRank wrote it. values : B factors that may be
+    pLDDT, or should be. judged : whether they are. complex_ : None where nothing asks for it.
+    """
+
+    header: haddock.Haddock | None
+    by_toporank: bool
+    values: BFactors | None
+    judged: Judged
+    complex_: Complex | None
+
+
+def _opened(decoy: DecoyFile, choice: PlddtChoice, predictor: str) -> _Opened:
+    """The file of a model. predictor : who gives it such a name, or such files beside it.
+
+    Raises TopoRankError.
+    """
+    in_file = decoy.in_file()
+    by_toporank = choice == AUTO and in_file.by_toporank
+    values = in_file.b_factors
+    if choice == NEVER or by_toporank:
+        values = None
+    judged = Judged(are_plddt=False)
+    complex_ = decoy.complex() if predictor or values else None
+    if values:
+        told = values.declared or bool(predictor)
+        judged = judge_numbers(values, complex_, told=told, choice=choice)
+        if judged.are_plddt is False and not told:
+            values = None
+    return _Opened(in_file.haddock, by_toporank, values, judged, complex_)
+
+
+def _to_compare(
+    values: BFactors | None, judged: Judged, complex_: Complex
+) -> np.ndarray | None:
+    """B factors of residues that a predictor's file is compared with, shape (R,).
+
+    None where they are those of an experiment or of a docked pose, or no numbers from 0 to 100.
+    """
+    if values is None:
+        return None
+    is_other = values.fault or values.measured or values.in_cell or values.docked
+    if judged.are_plddt is False and is_other:
+        return None
+    return values.of(complex_)
 
 
 def _finished(row: Confidence, problems: list[str], notes: list[str]) -> Confidence:
@@ -264,7 +307,10 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
             what, where=path, remedy="docs/inputs.md says which files have it"
         )
     values = b_factors(open_structure(path), model)
-    of_model = values.of(complex_) if values and values.are_plddt(AUTO) else None
+    of_model = None
+    if values:
+        judged = judge_numbers(values, complex_, told=True, choice=AUTO)
+        of_model = values.of(complex_) if judged.are_plddt else None
     try:
         token = placed(complex_, output, of_model).token
     except ConfidenceError as error:
@@ -320,87 +366,64 @@ class _Measured:
     problems: list[str] = field(default_factory=list)
 
 
-def _of_model(
-    complex_: Complex,
-    decoy: DecoyFile,
-    output: PredictorOutput,
-    values: BFactors | None,
-    predictor: str,
-) -> _Measured:
-    """Measures for which the model is needed. values : B factors, where they may be pLDDT."""
+class _Given(NamedTuple):
+    """What a predictor left of a model.
+
+    output : of its files. of_model : B factors of the residues that may be pLDDT, shape (R,).
+    judged : whether they are. predictor : its name. choice : what the user says.
+    """
+
+    output: PredictorOutput
+    of_model: np.ndarray | None
+    judged: Judged
+    predictor: str
+    choice: PlddtChoice
+
+
+def _of_model(complex_: Complex, decoy: DecoyFile, given: _Given) -> _Measured:
+    """Measures for which the model is needed."""
     result = _Measured()
+    output = given.output
     place = Placed(token=None, plddt=None)
+    known = True
     try:
-        place = placed(complex_, output, values.of(complex_) if values else None)
+        place = placed(complex_, output, given.of_model)
     except ConfidenceError as error:
+        known = False
         result.problems.append(error.reason)
-    if output.iptm is not None:
-        of_pairs, problems = iptm_between_partners(
-            complex_, decoy.partners, output, place, predictor
-        )
-        result.values |= of_pairs
-        result.problems += problems
     n = n_tokens(output)
     if output.plddt is not None and len(output.plddt) != n:
         result.problems.append(
             f"the predictor's files give PAE of {n} tokens, but pLDDT of {len(output.plddt)}"
         )
     try:
-        complex_ = complex_.with_partners(decoy.partners)
+        with_partners = complex_.with_partners(decoy.partners)
     except TopoRankError as error:
         result.problems.append(error.reason)
     else:
-        _add_structure(result, complex_, output, place, values, predictor)
+        _add_structure(result, with_partners, place, given)
+    if any(NOT_OF_THIS_MODEL in problem for problem in result.problems):
+        known = False
+        place = place._replace(chains=None, in_order=False)
+    elif given.judged.reason and not result.values.get("plddt_source"):
+        result.problems.append(NOT_PLDDT.format(given.judged.reason))
+    if output.iptm is not None:
+        of_pairs, problems = iptm_between_partners(
+            complex_, decoy.partners, output, place, given.predictor
+        )
+        result.values |= of_pairs
+        # one sentence says why no chain is known
+        result.problems += [each for each in problems if known or each != UNNAMED_PAIRS]
     return result
 
 
 def _add_structure(
-    result: _Measured,
-    complex_: Complex,
-    output: PredictorOutput,
-    place: Placed,
-    values: BFactors | None,
-    predictor: str,
+    result: _Measured, complex_: Complex, place: Placed, given: _Given
 ) -> None:
     """Add the measures from pLDDT and PAE, where files and B factors agree."""
+    output = given.output
     residues = residues_of_partners(complex_)
-    of_model = values.of(complex_) if values else None
-    token, of_file = place.token, place.plddt
-    if token is not None and (token[residues] < 0).any():
-        token = of_file = None
-        result.problems.append(
-            "the predictor's files do not have all residues of the model"
-        )
-    share = 0.0
-    if of_file is not None and of_model is not None:
-        share = differing(of_file[residues], of_model[residues])
-    shifts_plddt = program_called(predictor).shifts_plddt
-    has_file = output.plddt is not None and token is not None
-    lacks_file = output.plddt is None and of_file is None
-    if share > MOST_DIFFERING:
-        if (
-            shifts_plddt
-            and has_file
-            and shifted_b_factors(complex_, token, output.plddt, of_model)
-        ):
-            result.notes.append(
-                f"the B factors are not the pLDDT of {output.plddt_file} for {share:.0%} of the "
-                "residues: behind a modified residue or a ligand Boltz writes that of other "
-                "residues into them, so TopoRank uses the file"
-            )
-        else:
-            token = of_file = None
-            result.problems.append(
-                f"{share:.0%} {NOT_OF_THIS_MODEL} {output.plddt_file} than in the B factors of the "
-                "model, so TopoRank uses neither that pLDDT nor PAE (were the files written for "
-                "this model, with its chains in this order? `--plddt none` says that the B factors "
-                "are something else)"
-            )
-            if not values.declared and (rise_into_core(values, complex_) or 0) <= 0:
-                of_model = None
-    elif shifts_plddt and lacks_file and values and _behind_modified(complex_):
-        of_model = None
-        result.problems.append(NO_FILE_OF_BOLTZ)
+    token, of_file, of_model = _agreeing(result, complex_, place, given)
     if (
         of_file is not None
         and of_model is not None
@@ -418,6 +441,59 @@ def _add_structure(
     if token is not None and output.pae is not None:
         pae = output.pae[np.ix_(token[residues], token[residues])].astype(float)
     result.values |= measured(complex_, residues, plddt, pae)
+
+
+def _agreeing(
+    result: _Measured, complex_: Complex, place: Placed, given: _Given
+) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+    """Tokens, pLDDT of files and pLDDT in B factors, of all residues, as far as they agree.
+
+    The result gets what does not.
+    """
+    output, of_model = given.output, given.of_model
+    residues = residues_of_partners(complex_)
+    token, of_file = place.token, place.plddt
+    if token is not None and (token[residues] < 0).any():
+        token = of_file = None
+        result.problems.append(
+            "the predictor's files do not have all residues of the model"
+        )
+    share = 0.0
+    if of_file is not None and of_model is not None:
+        share = differing(of_file[residues], of_model[residues])
+    shifts_plddt = program_called(given.predictor).shifts_plddt
+    has_file = output.plddt is not None and token is not None
+    lacks_file = output.plddt is None and of_file is None
+    if share > MOST_DIFFERING:
+        if (
+            shifts_plddt
+            and has_file
+            and shifted_b_factors(complex_, token, output.plddt, of_model)
+        ):
+            result.notes.append(
+                f"the B factors are not the pLDDT of {output.plddt_file} for {share:.0%} of the "
+                "residues: behind a modified residue or a ligand Boltz writes that of other "
+                "residues into them, so TopoRank uses the file"
+            )
+            return token, of_file, of_model
+        result.problems.append(
+            f"{share:.0%} {NOT_OF_THIS_MODEL} {output.plddt_file} than in the B factors of the "
+            "model, so TopoRank uses neither pLDDT nor that PAE (were the files written for this "
+            "model, with its chains in this order? `--plddt none` says that the B factors are "
+            "something else, `--plddt b_factor` that they are right)"
+        )
+        return None, None, of_model if given.choice == ALWAYS else None
+    if given.judged.are_plddt is False:
+        of_model = None
+    if (
+        shifts_plddt
+        and lacks_file
+        and of_model is not None
+        and _behind_modified(complex_)
+    ):
+        of_model = None
+        result.problems.append(NO_FILE_OF_BOLTZ)
+    return token, of_file, of_model
 
 
 def _is_coarse(output: PredictorOutput, of_model: np.ndarray) -> bool:

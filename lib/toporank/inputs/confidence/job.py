@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 
@@ -11,9 +11,18 @@ import numpy as np
 
 from toporank.comparing.native.dockq import FEWEST, superposition
 from toporank.errors import TopoRankError, printable
+from toporank.inputs.confidence.bfactors import OF_A_MONOMER
 from toporank.inputs.confidence.decoy import DecoyFile, Examined, examine
 from toporank.inputs.confidence.side_files import look_anew
-from toporank.inputs.confidence.table import AUTO, INCOMPLETE, Confidence, PlddtChoice
+from toporank.inputs.confidence.table import (
+    AUTO,
+    FROM_PLDDT,
+    INCOMPLETE,
+    NOTHING,
+    NUMBERS,
+    Confidence,
+    PlddtChoice,
+)
 from toporank.inputs.confidence.unread import unread
 from toporank.inputs.predictors import place_of
 from toporank.structures.complex import Complex
@@ -46,7 +55,7 @@ def confidences(
         for i, decoy in enumerate(members):
             row = examined[i].row
             if i in without_plddt:
-                row = Confidence(decoy.target, decoy.decoy)
+                row = _without_plddt(row, without_plddt[i])
             if decoy.path:
                 place = place_of(decoy.path)
                 sentence = unread(place.parent).about(place)
@@ -72,66 +81,100 @@ def _examined(decoy: DecoyFile, choice: PlddtChoice) -> Examined:
     )
 
 
-def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> set[int]:
-    """Places of decoys whose B factors look like pLDDT one by one, but not beside the others.
+def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> dict[int, str]:
+    """Decoys whose B factors look like pLDDT one by one, but not beside others, and why.
 
-    These are all, where they do not rise into the core on the whole; and the poses that share them
-    with another pose.
+    Place → reason, empty where their models say nothing for it. These are the poses that share the
+    B factors of a chain with another pose, and those whose numbers leave it open and whose target's
+    numbers speak against it.
     """
-    sharing: dict[bytes, set[int]] = {}
+    without_plddt: dict[int, str] = {}
+    evidence = [each.evidence for each in examined if each.evidence is not None]
+    if evidence and np.mean(evidence) <= 0:
+        without_plddt = {i: "" for i, each in enumerate(examined) if each.is_open}
+    sharing: dict[bytes, list[int]] = {}
     for i, each in enumerate(examined):
-        for profile in each.profiles:
-            sharing.setdefault(profile, set()).add(i)
-    by_numbers = set().union(*sharing.values())
-    rises = [each.rise for each in examined if each.rise is not None]
-    if by_numbers and np.mean(rises) <= 0:
-        return by_numbers
-    without_plddt: set[int] = set()
+        if each.profiles and members[i].of_monomers:
+            without_plddt[i] = OF_A_MONOMER
+        for profile in set(each.profiles.values()):
+            sharing.setdefault(profile, []).append(i)
     for places in sharing.values():
-        if _several_poses([members[i] for i in sorted(places)]):
-            without_plddt |= places
+        if _several_poses([(members[i], examined[i].profiles) for i in places]):
+            without_plddt |= dict.fromkeys(places, OF_A_MONOMER)
     return without_plddt
 
 
-def _several_poses(decoys: list[DecoyFile]) -> bool:
+def _without_plddt(row: Confidence, reason: str) -> Confidence:
+    """The row without pLDDT and what follows from it."""
+    row = row._replace(plddt_source="", **dict.fromkeys(FROM_PLDDT))
+    reasons = [text for text in (row.reason, reason) if text]
+    left = any(getattr(row, name) is not None for name in NUMBERS)
+    status = INCOMPLETE if reason else row.status if left else NOTHING
+    return row._replace(status=status, reason="; ".join(reasons))
+
+
+def _several_poses(models: list[tuple[DecoyFile, Mapping[str, bytes]]]) -> bool:
     """Whether models with the same B factors differ in more than a relaxation does.
 
-    It is true where they cannot be compared any more, too.
+    It is true where they cannot be compared any more, too. Chains that have the same B factors are
+    the same, whatever they and their residues are called.
     """
-    if len(decoys) < 2:
+    if len(models) < 2:
         return False
+    (first, of_first), *others = models
     try:
-        first = decoys[0].complex()
-        return any(
-            displacement(first, other.complex()) > OTHER_POSE for other in decoys[1:]
-        )
+        complex_ = first.complex()
+        for other, of_other in others:
+            same_chains: dict[str, str] = {}
+            for name, profile in of_first.items():
+                alike = [each for each in of_other if of_other[each] == profile]
+                free = [each for each in alike if each not in same_chains.values()]
+                if free:
+                    same_chains[name] = name if name in free else free[0]
+            if displacement(complex_, other.complex(), same_chains) > OTHER_POSE:
+                return True
     except TopoRankError:
         return True
+    return False
 
 
-def displacement(first: Complex, second: Complex) -> float:
+def displacement(
+    first: Complex, second: Complex, same_chains: Mapping[str, str] | None = None
+) -> float:
     """Return the RMSD in Å of the chain that moved most, with the largest chain superposed.
 
     It counts CA atoms that both have.
 
     Over all chains it would be small where a small ligand moved on a large receptor. Infinite if
     the largest chain in common has fewer than three residues.
+
+    Parameters
+    ----------
+    same_chains : chain of the first → chain of the second that has the same residues in the same
+        order; all other residues are compared by their names
     """
+    same_chains = same_chains or {}
+    pairs: list[tuple[int, int]] = []
+    for name, other in same_chains.items():
+        of_first = np.flatnonzero((first.ca >= 0) & (first.chain_of == name))
+        of_second = np.flatnonzero((second.ca >= 0) & (second.chain_of == other))
+        pairs += zip(of_first.tolist(), of_second.tolist(), strict=False)
     places_in_second = second.index()
-    moving = []
-    fixed = []
-    chain_of = []
-    for i in np.flatnonzero(first.ca >= 0):
+    for i in np.flatnonzero(first.ca >= 0).tolist():
         place = places_in_second.get(first.residues[i], -1)
-        if place >= 0 and second.ca[place] >= 0:
-            moving.append(first.xyz[first.ca[i]])
-            fixed.append(second.xyz[second.ca[place]])
-            chain_of.append(first.residues[i].chain)
-    _, chain_of, sizes = np.unique(chain_of, return_inverse=True, return_counts=True)
-    if max(sizes, default=0) < FEWEST:
+        known = first.residues[i].chain in same_chains
+        if place >= 0 and second.ca[place] >= 0 and not known:
+            pairs.append((i, place))
+    if not pairs:
         return float("inf")
-    moving = np.array(moving)
-    fixed = np.array(fixed)
+    of_first, of_second = np.array(pairs).T
+    _, chain_of, sizes = np.unique(
+        first.chain_of[of_first], return_inverse=True, return_counts=True
+    )
+    if sizes.max() < FEWEST:
+        return float("inf")
+    moving = first.xyz[first.ca[of_first]]
+    fixed = second.xyz[second.ca[of_second]]
     is_largest = chain_of == sizes.argmax()
     turn, shift = superposition(moving[is_largest], fixed[is_largest])
     squares = np.square(moving @ turn + shift - fixed).sum(axis=1)

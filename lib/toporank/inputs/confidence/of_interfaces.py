@@ -14,6 +14,10 @@ from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
 from toporank.structures.partners import Partners
 
+UNNAMED_PAIRS = (
+    "ipTM of pairs of chains has no names of chains, and neither PAE nor pLDDT says that it is in "
+    "the order of the model: TopoRank does not use it"
+)
 INTERFACE = 10.0
 """Å between CA atoms of residues at an interface, as in `features.interface`."""
 
@@ -138,6 +142,8 @@ def iptm_between_partners(
             "TopoRank does not use it"
         )
         return values, [what]
+    if output.pair_chains is None and not (place.in_order or place.chains):
+        return values, [UNNAMED_PAIRS]
     body, near = _touching(complex_, residues_of_partners(complex_))
     both_ways = np.fmax(output.pair_iptm, output.pair_iptm.T)
     places = [

@@ -59,6 +59,15 @@ class Confidence(NamedTuple):
 
 FIELDS = Confidence._fields
 NUMBERS = FIELDS[FIELDS.index("plddt") : FIELDS.index("status")]
+FROM_PLDDT = (
+    "plddt",
+    "interface_plddt",
+    "contact_plddt",
+    "low_plddt",
+    "pdockq",
+    "pdockq2",
+)
+"""Numbers that follow from pLDDT."""
 MEASURES = {
     "plddt": "pLDDT",
     "interface_plddt": "interface pLDDT",

@@ -16,17 +16,32 @@ import numpy as np
 
 from toporank.errors import ConfidenceError
 from toporank.inputs.confidence.missing_residues import (
+    ALIKE,
     MOST_DIFFERING,
+    SAME_MEAN,
     WHOSE_FILES,
     differing,
     rows_by_numbers,
 )
+from toporank.inputs.confidence.order import order_is_open
 from toporank.inputs.confidence.readers import NO_NUMBER, PredictorOutput
 from toporank.structures.complex import STANDARD, Complex
 
 NUCLEOTIDES = {"A", "C", "G", "U", "DA", "DC", "DG", "DT"}
 LETTERS = string.ascii_uppercase
 """What AlphaFold 3.0.0 and 3.0.1 call the first chains of tokens, whatever they are called."""
+ANOTHER_ORDER = (
+    "the PAE between bonded neighbours, or within chains of equal size, does not say that its rows "
+    "are in the order of the model, so TopoRank uses no value of a residue or a chain of these "
+    "files"
+)
+UNCONFIRMED = (
+    "the predictor's files have more tokens than the model has residues, and its pLDDT does not "
+    "say that residues of equal numbers are the same, so TopoRank uses neither PAE nor pLDDT of "
+    "these files"
+)
+ATOMS = 4, 15
+"""Fewest and most heavy atoms of an amino acid."""
 MOST_NAMED = 6
 """Chains in a message."""
 
@@ -43,12 +58,14 @@ class Placed(NamedTuple):
     chains : of each chain of the predictor, in its order, the name in the model; None where only
         the order tells
     names : what the predictor calls a chain → the name in the model
+    in_order : whether the predictor's chains are known to be in the order of the model
     """
 
     token: np.ndarray | None
     plddt: np.ndarray | None
     chains: list[str] | None = None
     names: Mapping[str, str] = MappingProxyType({})
+    in_order: bool = False
 
 
 class _Chain(NamedTuple):
@@ -99,15 +116,21 @@ def placed(
                 f"has {n_atoms}"
             )
             raise ConfidenceError(what, remedy=WHOSE_FILES)
-        return Placed(token=None, plddt=of_atoms)
+        agree = _agree(of_atoms, b_factors)
+        return Placed(token=None, plddt=of_atoms, in_order=agree is not None)
     token = _by_order(complex_, n)
     if token is None:  # such as a residue X, which has a row and no atoms
         token = rows_by_numbers(complex_, output, n, b_factors)
     _check_order_of_atoms(complex_, output, _agree(of_atoms, b_factors))
+    plddt = of_atoms
     if output.plddt is not None and len(output.plddt) == n:
-        of_tokens = np.where(token >= 0, output.plddt[token], np.nan)
-        return Placed(token=token, plddt=of_tokens.astype(float))
-    return Placed(token=token, plddt=of_atoms)
+        plddt = np.where(token >= 0, output.plddt[token], np.nan).astype(float)
+    agree = _agree(plddt, b_factors)
+    if agree is None and output.pae is not None:
+        if order_is_open(complex_, token, output.pae):
+            raise ConfidenceError(ANOTHER_ORDER, remedy=WHOSE_FILES)
+        agree = True
+    return Placed(token=token, plddt=plddt, in_order=agree is not None)
 
 
 def _check_order_of_atoms(
@@ -237,7 +260,8 @@ class _Fit(NamedTuple):
     """Chains of a predictor under names of the model, with what follows for the model's residues.
 
     names : of the chains in the model. token, plddt : as in `Placed`. whole : whether each token is
-    one of a residue of the model. agree : as `_agree` returns it.
+    one of a residue of the model. agree : as `_agree` returns it. sure : whether counts or pLDDT
+    confirm the numbers.
     """
 
     names: list[str]
@@ -245,6 +269,7 @@ class _Fit(NamedTuple):
     plddt: np.ndarray | None
     whole: bool
     agree: bool | None
+    sure: bool
 
 
 def _by_names(
@@ -302,11 +327,19 @@ def _by_names(
     if len({fit.token.tobytes() for fit in candidates}) != 1:
         raise ConfidenceError(_disagreement(complex_, output), remedy=WHOSE_FILES)
     fit = candidates[0]
+    if not fit.sure:
+        raise ConfidenceError(UNCONFIRMED, remedy=WHOSE_FILES)
     names = dict(zip(token_names, fit.names, strict=True))
     if len(atom_names) == n_chains and set(atom_names) != set(token_names):
         # where two lists differ, that of the atoms counts
         names |= dict(zip(atom_names, fit.names, strict=True))
-    return Placed(token=fit.token, plddt=fit.plddt, chains=fit.names, names=names)
+    return Placed(
+        token=fit.token,
+        plddt=fit.plddt,
+        chains=fit.names,
+        names=names,
+        in_order=fit.agree is not False,
+    )
 
 
 def _chains(
@@ -334,7 +367,7 @@ def _fitted(
 
     None where they do not fit.
 
-    any_numbers : as in `_tokens_of_chain`
+    any_numbers : as in `_tokens_by_count`
     """
     by_name = {chain.name: chain for chain in chains}
     if len(by_name) < len(chains):
@@ -346,6 +379,7 @@ def _fitted(
     residue_of = complex_.without_hydrogens().residue_of
     names = list(dict.fromkeys(complex_.chain_of.tolist()))
     whole = set(by_name) <= set(names)
+    sure = True
     for name in names:
         residues = np.flatnonzero(complex_.chain_of == name)
         chain = by_name.get(name)
@@ -353,15 +387,20 @@ def _fitted(
             if complex_.is_protein[residues].any():
                 return None
             continue
-        of_residues = _tokens_of_chain(
+        residue_of_atoms = residue_of[np.isin(residue_of, residues)]
+        of_residues = _tokens_by_count(
             complex_, residues, chain.tokens, numbers, any_numbers=any_numbers
         )
+        if of_residues is None:
+            of_residues, of_chain = _tokens_by_number(
+                complex_, residues, chain, numbers, output.atom_plddt, b_factors
+            )
+            sure = sure and of_chain
         if of_residues is None:
             return None
         token[residues] = of_residues
         n_numbers = len(set(numbers[chain.tokens].tolist()) - {NO_NUMBER})
         whole = whole and n_numbers in (0, np.count_nonzero(of_residues >= 0))
-        residue_of_atoms = residue_of[np.isin(residue_of, residues)]
         if chain.atoms is not None and len(chain.atoms) == len(residue_of_atoms):
             sums = np.bincount(
                 residue_of_atoms, output.atom_plddt[chain.atoms], n_residues
@@ -376,10 +415,11 @@ def _fitted(
         plddt=plddt,
         whole=whole,
         agree=_agree(plddt, b_factors),
+        sure=sure,
     )
 
 
-def _tokens_of_chain(
+def _tokens_by_count(
     complex_: Complex,
     residues: np.ndarray,
     tokens: np.ndarray,
@@ -387,24 +427,15 @@ def _tokens_of_chain(
     *,
     any_numbers: bool,
 ) -> np.ndarray | None:
-    """The first token of each residue of a chain, by its number.
+    """The first token of each residue of a chain that has as many as its residues need.
 
-    Where the chain was numbered anew, the place counts.
-
-    None where a protein residue has none. numbers : of all tokens. any_numbers : whether the new
-    numbers may leave out some and have insertion codes; otherwise all differ from the old ones by
-    as much.
+    None where it has not, or numbers say something else: they may begin elsewhere, or count tokens.
+    numbers : of all tokens. any_numbers : whether the new numbers may leave out some and have
+    insertion codes; otherwise all differ from the old ones by as much.
     """
-    first_of_number: dict[int, int] = {}
-    for token in tokens.tolist():
-        first_of_number.setdefault(int(numbers[token]), token)
     of_model = complex_.numbers[residues]
-    by_number = np.array(
-        [first_of_number.get(number, -1) for number in of_model.tolist()]
-    )
     protein = complex_.is_protein[residues]
-    if (by_number[protein] >= 0).all() and (np.diff(by_number[protein]) > 0).all():
-        return by_number
+    count_tokens = len(tokens) > 1 and (np.diff(numbers[tokens]) == 1).all()
     for sizes in _layouts(complex_):
         if sizes[residues].sum() != len(tokens):
             continue
@@ -413,11 +444,91 @@ def _tokens_of_chain(
         counted = protein & (places >= 0)
         steps = (of_model - of_file)[counted]
         renumbered = any_numbers and (np.diff(of_file[counted]) > 0).all()
+        several = count_tokens and sizes[residues].max() > 1
         if len(steps) and (
-            not np.ptp(steps) or (of_file == NO_NUMBER).all() or renumbered
+            not np.ptp(steps) or several or (of_file == NO_NUMBER).all() or renumbered
         ):
             return np.where(places >= 0, tokens[places], -1)
     return None
+
+
+def _tokens_by_number(
+    complex_: Complex,
+    residues: np.ndarray,
+    chain: _Chain,
+    numbers: np.ndarray,
+    atom_plddt: np.ndarray | None,
+    b_factors: np.ndarray | None,
+) -> tuple[np.ndarray | None, bool]:
+    """The first token of each residue of a chain that was cut, by its number.
+
+    None where a protein residue has none. Also whether that is sure: the pLDDT of atoms says at
+    which of them the chain begins; where nothing does, numbers that do not begin with the first one
+    were kept.
+    """
+    first_of_number: dict[int, int] = {}
+    for place, token in enumerate(chain.tokens.tolist()):
+        first_of_number.setdefault(int(numbers[token]), place)
+    of_model = complex_.numbers[residues].tolist()
+    places = np.array([first_of_number.get(number, -1) for number in of_model])
+    of_protein = places[complex_.is_protein[residues]]
+    if (of_protein < 0).any() or (np.diff(of_protein) <= 0).any():
+        return None, False
+    tokens = np.where(places >= 0, chain.tokens[places], -1)
+    if not len(of_protein):
+        return tokens, True
+    if chain.atoms is None or b_factors is None:
+        return tokens, bool(of_protein[0] > 0)
+    n_atoms = np.bincount(
+        complex_.without_hydrogens().residue_of, minlength=len(complex_.residues)
+    )
+    of_run = _longest_run(places)
+    run = residues[of_run]
+    before = _atoms_before(atom_plddt[chain.atoms], n_atoms[run], b_factors[run])
+    if before is None:
+        return tokens, False
+    after = len(chain.atoms) - before - n_atoms[run].sum()
+    n_before = places[of_run[0]]
+    n_after = len(chain.tokens) - places[of_run[-1]] - 1
+    fewest, most = ATOMS
+    is_sure = (
+        fewest * n_before <= before <= most * n_before
+        and fewest * n_after <= after <= most * n_after
+    )
+    return tokens, bool(is_sure)
+
+
+def _longest_run(places: np.ndarray) -> np.ndarray:
+    """Where the longest stretch of tokens that follow one another is, int."""
+    starts = np.flatnonzero(np.diff(places) != 1) + 1
+    runs = np.split(np.arange(len(places)), starts)
+    return max(runs, key=len)
+
+
+def _atoms_before(
+    of_file: np.ndarray, sizes: np.ndarray, of_model: np.ndarray
+) -> int | None:
+    """How many atoms of a chain stand in its file before residues that follow one another.
+
+    None where no place has their pLDDT, or several have. of_file : of the atoms. sizes, of_model :
+    atoms and B factor of each of the residues.
+    """
+    n_places = len(of_file) - sizes.sum() + 1
+    if n_places < 1 or np.isnan(of_model).any() or not np.ptp(of_model):
+        return None
+    sums = np.concatenate([[0.0], np.cumsum(of_file, dtype=float)])
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    errors = np.empty(n_places)
+    shares = np.empty(n_places)
+    for place in range(n_places):
+        means = (sums[ends + place] - sums[starts + place]) / sizes
+        apart = np.abs(means - of_model)
+        errors[place] = apart.mean()
+        shares[place] = (apart > ALIKE).mean()
+    best = int(errors.argmin())
+    several = np.count_nonzero(errors <= errors[best] + SAME_MEAN) > 1
+    return None if several or shares[best] > MOST_DIFFERING else best
 
 
 def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
