@@ -342,15 +342,15 @@ def _scored(
         files = [Path(os.path.abspath(file)) for file in models]
         source = _linked(files, inputs)
     folder, of_archives = folder_to_score(source, lambda: inputs)
-    path = scorer.path if isinstance(scorer, Scorer) else scorer
-    options["scorer"] = Path(path) if path else None
+    opened = scorer if isinstance(scorer, Scorer) else None
+    options["scorer"] = Path(scorer) if scorer and not opened else None
     config = load_config(settings_of(folder, name_of(source), partners, **options))
     scoring_input = find_models(config, folder, store, of_archives, workers=workers)
     _check_complete(scoring_input, files)
     check_partners(
         partners, "model", chains_of_decoys(scoring_input.grouped), "partners"
     )
-    results = score_folder(config, scoring_input, store, workers)
+    results = score_folder(config, scoring_input, store, workers, scorer=opened)
     results.room = room
     return results
 

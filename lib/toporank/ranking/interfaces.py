@@ -208,6 +208,6 @@ def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
 
 def read_interfaces(path: Path | str) -> list[InterfaceRow]:
     """Read interfaces.csv."""
-    frame = read_frame(path, KINDS)
+    frame = read_frame(path, KINDS)[list(InterfaceRow._fields)]
     frame = frame.astype(object).where(frame.notna(), None)
     return list(map(InterfaceRow._make, frame.itertuples(index=False, name=None)))

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from toporank.building.compared import ComparedDecoy
@@ -248,10 +247,7 @@ def read_models(models: Path | str, details: Path | str | None = None) -> pd.Dat
     if details is None:
         return table
     table = table.merge(read_frame(details, DETAIL_COLUMNS), how="left", on=KEY)
-    for name, kind in DETAIL_COLUMNS.items():
-        if name not in table:
-            table[name] = "" if kind is str else np.nan
-    return table
+    return table.fillna({"model": 0})
 
 
 def distinct_models(table: pd.DataFrame) -> pd.DataFrame:

@@ -56,8 +56,8 @@ COLUMNS = {
 }
 """Columns and their kinds."""
 OUT_OF_DOMAIN = "Unlike what TopoRank learned from, so DockQ is a guess"
-BETWEEN = "; "
-"""Between the sentences of a cell."""
+BETWEEN = " | "
+"""Between the sentences of a cell. No sentence has it, as some have "; "."""
 
 
 def target_table(

@@ -143,13 +143,29 @@ def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
     written = (of_command[1] / layout.MODEL_TABLE.format(dataset=mixed.name)).with_name(
         f"{table}.csv"
     )
-    expected = pd.read_csv(written, keep_default_na=False, na_values=[""])
     frame = getattr(toporank.score(mixed), table)
+    texts = dict.fromkeys(frame.select_dtypes(exclude="number").columns, str)
+    expected = pd.read_csv(written, dtype=texts, keep_default_na=False, na_values=[""])
     assert len(frame) == len(expected)
     names = [name for name in expected.columns if name != "file"]
     pd.testing.assert_frame_equal(
         frame[names].replace("", np.nan), expected[names], check_dtype=False
     )
+
+
+def test_names_are_texts_in_every_table(tmp_path):
+    """A target 001, a model that looks like a formula, and chains 1 and 2."""
+    chains = {"A": "1", "B": "2"}
+    atoms = read_atoms(NEAR)
+    atoms = [line[:21] + chains[line[21]] + line[22:] for line in atoms]
+    write_pdb(tmp_path / "001/=cmd.pdb", atoms)
+    results = toporank.score(tmp_path, targets="folder")
+    names = ("001", "=cmd")
+    for table in (results.models, results.residues, results.contacts):
+        assert {*zip(table["target"], table["decoy"], strict=True)} == {names}
+    assert {*results.residues["chain"]} == {"1", "2"}
+    assert results.residues["residue"].str.isdecimal().all()
+    assert {*results.contacts["chain_1"], *results.contacts["chain_2"]} == {"1", "2"}
 
 
 def test_results_are_written_as_the_command_writes_them(mixed, of_command, tmp_path):
@@ -265,6 +281,23 @@ def test_partners_targets_and_an_open_scorer_are_taken():
         [NEAR, FAR], scorer=scorer, partners="B:A", targets="folder", confidence=False
     ).models
     pd.testing.assert_frame_equal(said, plain)
+
+
+def test_an_open_scorer_is_the_one_that_scores():
+    """Not the one that its path names: networks alone, one or the mean of several."""
+    first, second = toporank.Scorer.open(REPOSITORY / "resources/scorer").members[:2]
+    scorers = [
+        toporank.Scorer.of(first),
+        toporank.Scorer.of(second, [first, second]),
+        toporank.Scorer.of(first, [first, second]),
+        toporank.Scorer.of(first, [first, second], mean=True),
+    ]
+    assert len({scorer.digest for scorer in scorers}) == 4
+    details = [toporank.score(NEAR, scorer=scorer).details for scorer in scorers]
+    one, other, again, both = (table.loc[0, "score"] for table in details)
+    assert one == again != other
+    assert both == pytest.approx((one + other) / 2, abs=1e-6)
+    assert both != toporank.score(NEAR).details.loc[0, "score"]
 
 
 def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
