@@ -41,8 +41,10 @@ def partners_hint(
     if differing:
         return differing
     contacts: dict[str, list[int]] = {}
+    touching = {row.interface for row in rows if row.n_contacts}
     for row in rows:
-        contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
+        if row.interface in touching:
+            contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
     partners = sorted(set(":".join(contacts).split(":")))
     always = {name: numbers for name, numbers in contacts.items() if min(numbers) > 0}
     antibody = {}

@@ -32,9 +32,12 @@ from toporank.features.registry import FeatureChoice
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, PlddtChoice, best_measured, of_copies
 from toporank.ranking.interfaces import (
+    MAIN,
+    antibodies_of,
     interface_table,
     scored_interfaces,
-    scores_of_weakest,
+    with_headlines,
+    with_roles,
 )
 from toporank.ranking.model_table import COMPLEX, score_record
 from toporank.ranking.residues import contact_lines, residue_lines
@@ -171,13 +174,20 @@ class TargetScorer:
                 of_copies(confidence, copies) if self.options.use_confidence else []
             )
             scores = judged(judge, scores, compared, copies, stated)
-        interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
-        estimates = how_far_to_trust(
-            judge, coverage, scores_of_weakest(scores, interfaces)
+        chains = target_chains(plan, built.fates, (), store)
+        interfaces = with_roles(
+            scored_interfaces(interface_table(coverage, built.fates), scores),
+            antibodies_of(chains),
         )
-        of_decoys = {
-            (one.target, one.decoy): one for one in scores if not one.interface
-        }
+        has_main = {row[:2] for row in interfaces if row.role == MAIN}
+        of_decoys = {}
+        for score in scores:
+            key = score.target, score.decoy
+            if not score.interface and key in has_main:
+                of_decoys[key] = score
+        estimates = how_far_to_trust(
+            judge, coverage, with_headlines(of_decoys.values(), interfaces)
+        )
         residues, contacts = with_quality(
             predicted.residues,
             predicted.contacts,
@@ -190,7 +200,7 @@ class TargetScorer:
             target=plan[0].target,
             coverage=coverage,
             fates=list(fates),
-            chains=target_chains(plan, built.fates, (), store),
+            chains=chains,
             confidence=confidence,
             interfaces=interfaces,
             comparison=comparison_table(coverage, compared),

@@ -64,6 +64,7 @@ TARGET_COLUMNS = (
     "consensus",
     "partners",
     "weakest_interface",
+    "interfaces",
     "seen_in_training",
     "predictors",
     "notes",
