@@ -202,9 +202,10 @@ def with_roles(
         of_decoy = list(group)
         asked = _asked(of_decoy, antibodies)
         large = [row for row in asked if min(row.n_residues, row.n_contacts) >= LEAST]
+        main = set(large or asked)
         for row in of_decoy:
             role = ""
-            if row in (large or asked):
+            if row in main:
                 role = MAIN
             elif row.n_contacts:
                 role = SIDE if row in asked else BESIDE
@@ -265,7 +266,7 @@ def headlines(table: pd.DataFrame) -> pd.Series:
 
     table : its `score` of the whole, and the columns of `summaries`
     """
-    whole, mean = table["score"], table["mean_interface"]
+    whole, mean = table["score"].astype(float), table["mean_interface"].astype(float)
     of_all = ((whole + mean) / 2).round(DECIMALS)
     of_all = of_all.where(table["of_antibody"] != True, mean)  # noqa: E712 -- may be unknown
     return of_all.where(mean.notna() & whole.notna(), whole)

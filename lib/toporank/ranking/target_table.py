@@ -80,12 +80,12 @@ def target_table(
 
     Returns
     -------
-    DataFrame with `COLUMNS`. n_models, n_scored : without copies and intermediate states. partners
-    : of the best model, as its file names them. interfaces : of it, in words, where several partners
-    touch. p_interact : from the highest ipTM of its models,
-    of more than one target. predictors : that made the models. caveats : sentences about what
-    changes what one does. notes : sentences about what TopoRank decided, and which models have no
-    score. Further columns : see `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
+    DataFrame with `COLUMNS`. n_models, n_scored : without copies and intermediate states.
+    partners : of the best model, as its file names them. interfaces : of it, in words, where it
+    has several. p_interact : from the highest ipTM of its models, of more than one target.
+    predictors : that made the models. caveats : sentences about what changes what one does.
+    notes : sentences about what TopoRank decided, and which models have no score. Further
+    columns : see `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
     """
     interfaces = list(interfaces)
     stated = models[KEY].merge(
@@ -260,11 +260,8 @@ def _apart(best: pd.Series) -> list[str]:
     """Which partners touch no other, where the others have a score."""
     if best["status"] != Status.PARTNER_APART:
         return []
-    sentences = []
-    for note in best["reason"].split("; "):
-        if TOUCHES_NO_OTHER in note:
-            sentences.append(f"{note}: DockQ is about the others")
-    return sentences
+    notes = [note for note in best["reason"].split("; ") if TOUCHES_NO_OTHER in note]
+    return [f"{note}: DockQ is about the others" for note in notes]
 
 
 def _side_chains(best: pd.Series) -> str:
