@@ -6,7 +6,7 @@ The steps after the features begin with it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,6 +120,7 @@ def graphs_to_pack(
     store: Store,
     *,
     whole: bool = False,
+    left_out: Collection[DecoyKey] = (),
 ) -> GraphsToPack:
     """The members of both packs of a data set, in the order of coverage and in that of names.
 
@@ -133,6 +134,8 @@ def graphs_to_pack(
         The feature modules, and the reuse store.
     whole : bool
         Leave out what nobody learns from: interfaces, and decoys of which a partner is apart.
+    left_out : collection of DecoyKey
+        Decoys of which only the interfaces are scored.
 
     Raises
     ------
@@ -146,12 +149,13 @@ def graphs_to_pack(
         if fate is None:
             continue
         decoy, meetings = built.plan[fate.key], read_meetings(fate)
-        if row.status == Status.OK or (row.is_scored and not whole):
+        is_scored = row.is_scored and fate.key not in left_out
+        if is_scored and not (whole and row.status == Status.PARTNER_APART):
             n_joined += any("+" in meeting.interface for meeting in meetings)
             members.append(pack.member(decoy, fate, row.split, fate.graphs))
         n_touching = sum(meeting.contacts > 0 for meeting in meetings)
         # the graph of a scored decoy with one interface is that of the interface
-        is_one = n_touching <= 1 and row.is_scored
+        is_one = n_touching <= 1 and is_scored
         if fate.status == Status.OK and row.status != Status.ONE_BODY and not is_one:
             parts.append((decoy, fate))
     of_interfaces = () if whole else interface_graphs(sorted(parts))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from itertools import groupby
+from itertools import groupby, product
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class InterfaceRow(NamedTuple):
     ----------
     interface : both partners, such as `A:H+L`, by the chains of the target
         (`comparing.correspondence`)
-    n_contacts : pairs of residues with CA atoms within the cutoff of the interface
+    n_ca_pairs : pairs of residues with CA atoms within the cutoff of the interface
     closest : Å, between CA atoms
     dockq : to expect of the interface
     network_sd : spread between the networks
@@ -56,24 +56,26 @@ class InterfaceRow(NamedTuple):
         that of the decoy
     chains : the same partners as the decoy's own file calls them; empty where it does not have both
     role : `MAIN`, `SIDE` or `BESIDE`; empty where the partners do not touch
+    n_contacts : pairs of residues with heavy atoms nearer than 5 Å, the rows of contacts.csv
     """
 
     target: str
     decoy: str
     interface: str
     n_residues: int | None
-    n_contacts: int | None
+    n_ca_pairs: int | None
     closest: float | None
     dockq: float | None
     network_sd: float | None
     status: str
     chains: str = ""
     role: str = ""
+    n_contacts: int | None = None
 
 
 KINDS = {
     **dict.fromkeys(InterfaceRow._fields, str),
-    **dict.fromkeys(("n_residues", "n_contacts"), WHOLE),
+    **dict.fromkeys(("n_residues", "n_ca_pairs", "n_contacts"), WHOLE),
     **dict.fromkeys(("closest", "dockq", "network_sd"), float),
 }
 """Of the columns, see `frames`."""
@@ -140,7 +142,7 @@ def _row(
         decoy=decoy.decoy,
         interface=name,
         n_residues=meeting and meeting.residues,
-        n_contacts=meeting and meeting.contacts,
+        n_ca_pairs=meeting and meeting.contacts,
         closest=meeting and meeting.closest,
         dockq=None,
         network_sd=None,
@@ -181,6 +183,32 @@ def scored_interfaces(
     return scored
 
 
+def with_contacts(
+    table: Iterable[InterfaceRow], contacts: pd.DataFrame
+) -> list[InterfaceRow]:
+    """Return the table with `n_contacts`, as far as the contacts of a decoy are known.
+
+    contacts : as from `residue_quality.with_quality`
+    """
+    ends = contacts[KEY].copy()
+    for end in ("first", "second"):
+        ends[end] = contacts[end].astype(str).str.extract("(.*):", expand=False)
+    of_decoys: dict[DecoyKey, Counter[frozenset[str]]] = {}
+    for (target, decoy, *chains), n in ends.value_counts().items():
+        of_decoys.setdefault((target, decoy), Counter())[frozenset(chains)] += n
+    rows = []
+    for row in table:
+        of_decoy = of_decoys.get(row[:2])
+        if of_decoy and row.n_ca_pairs is not None:
+            first, second = map(chains_of, (row.chains or row.interface).split(":"))
+            n_contacts = sum(
+                of_decoy[frozenset(pair)] for pair in product(first, second)
+            )
+            row = row._replace(n_contacts=n_contacts)
+        rows.append(row)
+    return rows
+
+
 def antibodies_of(chains: Iterable[ChainRow]) -> set[str]:
     """Return the chains of a target with a variable domain. chains : of the target."""
     names: set[str] = set()
@@ -201,13 +229,13 @@ def with_roles(
     for _, group in groupby(table, key=itemgetter(0, 1)):
         of_decoy = list(group)
         asked = _asked(of_decoy, antibodies)
-        large = [row for row in asked if min(row.n_residues, row.n_contacts) >= LEAST]
+        large = [row for row in asked if min(row.n_residues, row.n_ca_pairs) >= LEAST]
         main = set(large or asked)
         for row in of_decoy:
             role = ""
             if row in main:
                 role = MAIN
-            elif row.n_contacts:
+            elif row.n_ca_pairs:
                 role = SIDE if row in asked else BESIDE
             rows.append(row._replace(role=role))
     return rows
@@ -225,7 +253,7 @@ def _asked(
         for partner in row.interface.split(":"):
             of_row.add(set(chains_of(partner)).isdisjoint(antibodies))
         sides |= of_row
-        if row.n_contacts:
+        if row.n_ca_pairs:
             touching.append(row)
             if len(of_row) > 1:
                 binding.append(row)
@@ -243,8 +271,8 @@ def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
     left out beside those of an antibody
     """
     rows = pd.DataFrame(table, columns=InterfaceRow._fields).astype({"dockq": float})
-    rows = rows[rows["n_contacts"].notna()].sort_values(["dockq", "interface"])
-    rows["touches"] = rows["n_contacts"] > 0
+    rows = rows[rows["n_ca_pairs"].notna()].sort_values(["dockq", "interface"])
+    rows["touches"] = rows["n_ca_pairs"] > 0
     rows["beside"] = rows["role"] == BESIDE
     of_all = rows.groupby(KEY, as_index=False)
     summary = of_all.agg(n_interfaces=("touches", "sum"), of_antibody=("beside", "any"))

@@ -36,6 +36,7 @@ from toporank.ranking.interfaces import (
     antibodies_of,
     interface_table,
     scored_interfaces,
+    with_contacts,
     with_headlines,
     with_roles,
 )
@@ -46,6 +47,7 @@ from toporank.scorer.judge import Judge, how_far_to_trust, judged, read_judge
 from toporank.scorer.prediction import NOTHING, Predictions
 from toporank.scorer.residue_quality import with_quality
 from toporank.scorer.scorer import Scorer
+from toporank.structures.identity import Status
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,16 @@ class TargetScorer:
         confidence = confidences(
             confidence_requests(coverage, built, store), self.options.plddt
         )
+        chains = target_chains(plan, built.fates, (), store)
+        table = with_roles(
+            interface_table(coverage, built.fates), antibodies_of(chains)
+        )
+        # such as an antibody that is apart from its antigen
+        has_main = {row[:2] for row in table if row.role == MAIN}
+        is_apart = {row[:2] for row in coverage if row.status == Status.PARTNER_APART}
+        not_asked = is_apart - has_main
         predicted = self._predicted(
-            graphs_to_pack(coverage, built, self.choices, store)
+            graphs_to_pack(coverage, built, self.choices, store, left_out=not_asked)
         )
         copies = {
             (row.target, row.decoy): row.duplicate_of
@@ -174,17 +184,10 @@ class TargetScorer:
                 of_copies(confidence, copies) if self.options.use_confidence else []
             )
             scores = judged(judge, scores, compared, copies, stated)
-        chains = target_chains(plan, built.fates, (), store)
-        interfaces = with_roles(
-            scored_interfaces(interface_table(coverage, built.fates), scores),
-            antibodies_of(chains),
-        )
-        has_main = {row[:2] for row in interfaces if row.role == MAIN}
-        of_decoys = {}
-        for score in scores:
-            key = score.target, score.decoy
-            if not score.interface and key in has_main:
-                of_decoys[key] = score
+        interfaces = scored_interfaces(table, scores)
+        of_decoys = {
+            (one.target, one.decoy): one for one in scores if not one.interface
+        }
         estimates = how_far_to_trust(
             judge, coverage, with_headlines(of_decoys.values(), interfaces)
         )
@@ -202,8 +205,10 @@ class TargetScorer:
             fates=list(fates),
             chains=chains,
             confidence=confidence,
-            interfaces=interfaces,
-            comparison=comparison_table(coverage, compared),
+            interfaces=with_contacts(interfaces, contacts),
+            comparison=comparison_table(
+                [row for row in coverage if row[:2] not in not_asked], compared
+            ),
             residues=residue_lines(residues),
             contacts=contact_lines(contacts, residues),
         )

@@ -131,7 +131,7 @@ def _of_best(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
     """
     of_decoys: dict[DecoyKey, list[InterfaceRow]] = {}
     for row in interfaces:
-        if row.n_contacts is not None:
+        if row.n_ca_pairs is not None:
             row = row._replace(interface=row.chains or row.interface)
             of_decoys.setdefault(row[:2], []).append(row)
     rows = []

@@ -113,7 +113,7 @@ class ScoredFolder:
         """
         names: dict[DecoyKey, dict[str, str]] = {}
         for row in self.interfaces:
-            if row.n_contacts is not None:
+            if row.n_ca_pairs is not None:
                 of_decoy = names.setdefault((row.target, row.decoy), {})
                 of_file = (row.chains or row.interface).split(":")
                 of_decoy.update(zip(row.interface.split(":"), of_file, strict=True))

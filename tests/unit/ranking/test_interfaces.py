@@ -17,6 +17,7 @@ from toporank.ranking.interfaces import (
     read_interfaces,
     scored_interfaces,
     summaries,
+    with_contacts,
     with_headlines,
     with_roles,
     write_interfaces,
@@ -76,7 +77,7 @@ def table() -> list[InterfaceRow]:
 
 def test_every_decoy_has_a_row_for_every_interface_that_any_of_them_has(table):
     assert [
-        (row.decoy, row.interface, row.n_contacts, row.closest, row.dockq, row.status)
+        (row.decoy, row.interface, row.n_ca_pairs, row.closest, row.dockq, row.status)
         for row in table
     ] == [
         ("dust", "A:B", None, None, None, "unreadable"),
@@ -151,6 +152,21 @@ def test_a_model_with_a_partner_apart_has_the_score_of_the_others_and_comes_last
     assert ranked["rank"].tolist()[:3] == [1, 2, 3]
     off = ranked.iloc[2]
     assert (off["dockq"], off["n_interfaces"], off["verdict"]) == (0.85, 1, "check")
+
+
+def test_contacts_of_an_interface_are_the_rows_of_contacts_csv():
+    """Chains of a model that calls those of the target otherwise, and two in one partner."""
+    table = [
+        met("A+B:C", 9, 30, 0.5)._replace(chains="H+L:X"),
+        met("A+B:D", 0, 0, None)._replace(chains="H+L:Y"),
+        met("A+B:C", 9, 30, 0.5)._replace(decoy="n"),
+    ]
+    ends = [("H:1", "X:52A"), ("X:2", "L:7"), ("H:2", "X:3")]
+    contacts = pd.DataFrame(ends, columns=["first", "second"])
+    contacts = contacts.assign(target="T", decoy="m")
+    counted = [row.n_contacts for row in with_contacts(table, contacts)]
+    assert counted == [3, 0, None]
+    assert with_contacts(table, contacts[:0]) == table
 
 
 def rows(**contacts: list[int]) -> list[InterfaceRow]:
@@ -229,9 +245,9 @@ def test_the_number_of_a_decoy_is_the_mean_of_the_whole_and_of_its_interfaces(ta
     assert ranked["score"].to_dict() == {"ring": 0.9, "open": 0.95, "off": 0.85}
 
 
-def met(name: str, residues: int, contacts: int, dockq: float | None) -> InterfaceRow:
-    status = Status.OK if contacts else "apart"
-    return InterfaceRow("T", "m", name, residues, contacts, 5.0, dockq, None, status)
+def met(name: str, residues: int, pairs: int, dockq: float | None) -> InterfaceRow:
+    status = Status.OK if pairs else "apart"
+    return InterfaceRow("T", "m", name, residues, pairs, 5.0, dockq, None, status)
 
 
 G_PROTEIN = [met("A:B", 86, 161, 0.48), met("A:C", 5, 3, 0.14), met("B:C", 140, 359, 0.79)]  # fmt: skip
