@@ -57,7 +57,9 @@ def table_of(second: Path, answer: Path) -> pd.DataFrame:
     table["truth"] = table["dockq_all_interfaces"].where(
         ~table["antibody"], table["dockq"]
     )
-    table["whole and weakest main"] = table[["whole", "weakest main interface"]].mean(1)
+    table["whole and weakest main"] = table[["whole", "weakest main interface"]].mean(
+        axis=1
+    )
     table["whole and mean of main"] = table[["whole", "mean of main interfaces"]].mean(
         1
     )

@@ -26,7 +26,6 @@ from toporank.app.commands.scoring_input import (
 from toporank.app.config import load_config
 from toporank.app.score_folder import Results, ScoringInput, find_models, score_folder
 from toporank.building.native_labels import partners_of_native
-from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.interface import Meeting
@@ -237,9 +236,8 @@ def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.Da
     -------
     table : a row for every two partners: `interface`, such as `A:H+L`; the partners `first` and
         `second`; `n_residues`, the residues whose CA is within 10 Å of a CA of the other partner;
-        `n_ca_pairs`, the pairs of such residues; `closest`, the smallest distance of CA atoms in
-        Å; `n_contacts`, the pairs of residues with heavy atoms nearer than 5 Å. Partners that do
-        not touch have 0 residues
+        `n_ca_pairs`, the pairs of such residues; `closest`, the smallest distance of CA atoms in Å.
+        Partners that do not touch have 0 residues
 
     Raises
     ------
@@ -259,14 +257,6 @@ def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.Da
         meetings = error.facts["meetings"]
     rows = [(Meeting(*meeting).interface, *meeting) for meeting in meetings]
     frame = pd.DataFrame(rows, columns=["interface", *MEETING])
-    contacts = pd.DataFrame(complex_.body_of[residue_contacts(complex_)])
-    n_contacts = contacts.value_counts().to_dict()
-    names = [partner_name(body) for body in complex_.bodies]
-    numbers = []
-    for pair in frame[["first", "second"]].itertuples(index=False):
-        first, second = sorted(map(names.index, pair))
-        numbers.append(n_contacts.get((first, second), 0))
-    frame["n_contacts"] = numbers
     frame.attrs["notes"] = [*complex_.notes]
     return frame
 

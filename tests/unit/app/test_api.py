@@ -228,6 +228,61 @@ def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
     )
 
 
+def moved(atoms: list[str], chains: dict[str, str], shift: float) -> list[str]:
+    """Some chains under other names, moved along x by some Å."""
+    lines = []
+    for line in atoms:
+        if line[21] in chains:
+            x = float(line[30:38]) + shift
+            lines.append(
+                f"{line[:21]}{chains[line[21]]}{line[22:30]}{x:8.3f}{line[38:]}"
+            )
+    return lines
+
+
+@pytest.mark.parametrize("far", [{"C": 150.0}, {"C": -90.0, "D": 300.0}])
+def test_a_chain_far_away_is_named_and_the_others_keep_their_score(tmp_path, far):
+    pair = read_atoms(NEAR)
+    other = read_atoms(DECOYS / "1PPE/near1.pdb.gz")
+    trio = list(pair)
+    for name, shift in far.items():
+        trio += moved(other, {"B": name}, shift)
+    write_pdb(tmp_path / "pair/pair.pdb", pair)
+    write_pdb(tmp_path / "trio/trio.pdb", trio)
+    alone, results = (toporank.score(tmp_path / name) for name in ("pair", "trio"))
+    numbers = ["dockq", "dockq_low", "p_acceptable"]
+    expected = alone.models.loc[0, numbers].to_numpy(float)
+    found = results.models.loc[0, numbers].to_numpy(float)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert results.models.loc[0, ["status", "verdict"]].tolist() == [
+        "partner_apart", alone.models.loc[0, "verdict"],
+    ]  # fmt: skip
+    for name in far:
+        assert f"partner {name} touches no other" in results.targets.loc[0, "caveats"]
+    apart = results.interfaces[results.interfaces["status"] == "apart"]
+    assert {*far} <= set(":".join(apart["interface"]).split(":"))
+
+
+def test_contacts_are_one_thing(tmp_path):
+    """Two pairs far from each other, which both count."""
+    other = read_atoms(DECOYS / "1PPE/near1.pdb.gz")
+    atoms = [*read_atoms(NEAR), *moved(other, {"A": "C", "B": "D"}, 150.0)]
+    path = write_pdb(tmp_path / "four.pdb", atoms)
+    results = toporank.score(path)
+    table = results.interfaces.set_index("interface")
+    touching = table[table["role"] == "main"]
+    assert touching.index.tolist() == ["A:B", "C:D"]
+    assert results.models.loc[0, "status"] == "ok"
+    rows = results.contacts["chain_1"] + ":" + results.contacts["chain_2"]
+    assert touching["n_contacts"].to_dict() == rows.value_counts().to_dict()
+    by_file = toporank.interfaces(path).set_index("interface")
+    for name in ("n_residues", "n_ca_pairs"):
+        assert by_file[name][touching.index].tolist() == touching[name].tolist()
+    page = _data_of(results.show().html)["structures"][results.models["target"][0]][0]
+    drawn = {each["name"]: len(each["k"]) // 3 for each in page["c"]}
+    assert drawn == touching["n_contacts"].to_dict()
+
+
 def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(
     mixed, tmp_path, monkeypatch
 ):
