@@ -133,9 +133,9 @@ def graphs_to_pack(
     choices, store : dict, Store
         The feature modules, and the reuse store.
     whole : bool
-        Leave out what nobody learns from: interfaces, and decoys of which a partner is apart.
+        Leave out what nobody learns from: interfaces, and decoys with a partner apart.
     left_out : collection of DecoyKey
-        Decoys of which only the interfaces are scored.
+        Decoys whose interfaces alone are scored.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """interfaces.csv: which partners of a decoy meet, how closely, and how good the interface is.
 
 A decoy with several interfaces has one number: the mean of the DockQ of the whole and of the mean
-over its main interfaces. A side contact is none of these, and where an antibody meets an antigen,
-the number is the mean over their interfaces alone (docs/partners.md).
+over its main interfaces. Side contacts do not count, and where an antibody meets an antigen, the
+number is the mean over their interfaces alone (docs/partners.md).
 """
 
 from __future__ import annotations
