@@ -33,6 +33,8 @@ RECORD = ScoredWith.of(SCORER, rank_by="complex", use_confidence=True)
 EXAMPLE = repository() / "resources/example/decoys/1AVZ"
 LOST = None
 """In the place of a score: the model cannot be read."""
+UNLIKE = "9 chains; unlike the training decoys: distance 7.1, limit 6.2"
+"""Two reasons, which are one caveat."""
 PROTEINS = {
     "left": (
         "TPQVPLRPMTYKAAVDLSHFLKEKGGLEGLIHSQRRQDILDLWIYHTQGYFPDWQNYTPGPGVRYPLTFGWCYKLVPVEVLEWRFDSRLAFHH"
@@ -182,7 +184,7 @@ def _add(
         record.update(
             dockq=value,
             p_acceptable=value,
-            out_of_domain="9 chains" if unlike else "",
+            out_of_domain=UNLIKE if unlike else "",
             **bounds,
         )
     result.scores.append(record)

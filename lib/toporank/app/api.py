@@ -59,7 +59,7 @@ ModelSources = (
 )
 IN_MEMORY = "structures"
 """Name of a target of structures in memory where they have nothing else in common."""
-MEETING = ("first", "second", "n_residues", "n_contacts", "closest")
+MEETING = ("first", "second", "n_residues", "n_ca_pairs", "closest")
 """Columns of `interfaces` behind the name of the interface: the fields of a `Meeting`."""
 
 
@@ -236,7 +236,7 @@ def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.Da
     -------
     table : a row for every two partners: `interface`, such as `A:H+L`; the partners `first` and
         `second`; `n_residues`, the residues whose CA is within 10 Å of a CA of the other partner;
-        `n_contacts`, the pairs of such residues; `closest`, the smallest distance of CA atoms in Å.
+        `n_ca_pairs`, the pairs of such residues; `closest`, the smallest distance of CA atoms in Å.
         Partners that do not touch have 0 residues
 
     Raises
@@ -342,15 +342,15 @@ def _scored(
         files = [Path(os.path.abspath(file)) for file in models]
         source = _linked(files, inputs)
     folder, of_archives = folder_to_score(source, lambda: inputs)
-    path = scorer.path if isinstance(scorer, Scorer) else scorer
-    options["scorer"] = Path(path) if path else None
+    opened = scorer if isinstance(scorer, Scorer) else None
+    options["scorer"] = Path(scorer) if scorer and not opened else None
     config = load_config(settings_of(folder, name_of(source), partners, **options))
     scoring_input = find_models(config, folder, store, of_archives, workers=workers)
     _check_complete(scoring_input, files)
     check_partners(
         partners, "model", chains_of_decoys(scoring_input.grouped), "partners"
     )
-    results = score_folder(config, scoring_input, store, workers)
+    results = score_folder(config, scoring_input, store, workers, scorer=opened)
     results.room = room
     return results
 

@@ -33,6 +33,7 @@ from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets
 from toporank.ranking.tables import ScoredModels
+from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import DecoyKey
 
 KEEP_TO_FOLDERS = "--targets folder keeps to the folders"
@@ -256,6 +257,7 @@ def score_folder(
     store: Path,
     workers: int = 1,
     show: Show | None = None,
+    scorer: Scorer | None = None,
 ) -> Results:
     """Score the models of a folder and rank them.
 
@@ -271,6 +273,7 @@ def score_folder(
     store : the reuse store
     workers : processes
     show : is called with the number of models that are done, in steps that add up to all
+    scorer : an open one; by default that of the settings
 
     Returns
     -------
@@ -281,7 +284,7 @@ def score_folder(
     CheckpointError, GraphError, RecordError, StructureError : the scorer or the store is damaged or
         does not fit
     """
-    scorer = open_scorer(config, repository())
+    scorer = scorer or open_scorer(config, repository())
     options = ScoringOptions(
         plddt=config.plddt_of(models.name),
         rank_by=config.rank_by,

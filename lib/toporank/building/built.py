@@ -6,7 +6,7 @@ The steps after the features begin with it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,9 +116,9 @@ def _in_file(made: DecoyArtefacts) -> InFile:
 class GraphsToPack(NamedTuple):
     """The members of the packs of a data set.
 
-    decoys : the graph of each good decoy. interfaces : those of the interfaces of decoys that have
-    several, or that are not good as a whole. joined : in how many of the first a partner has
-    several chains.
+    decoys : the graph of each decoy that is scored. interfaces : those of the interfaces of decoys
+    that have several, or that are not scored as a whole. joined : in how many of the first a
+    partner has several chains.
     """
 
     decoys: list[Member]
@@ -133,6 +133,7 @@ def graphs_to_pack(
     store: Store,
     *,
     whole: bool = False,
+    left_out: Collection[DecoyKey] = (),
 ) -> GraphsToPack:
     """The members of both packs of a data set, in the order of coverage and in that of names.
 
@@ -145,7 +146,9 @@ def graphs_to_pack(
     choices, store : dict, Store
         The feature modules, and the reuse store.
     whole : bool
-        Leave out the graphs of interfaces, which nobody learns from.
+        Leave out what nobody learns from: interfaces, and decoys with a partner apart.
+    left_out : collection of DecoyKey
+        Decoys whose interfaces alone are scored.
 
     Raises
     ------
@@ -159,12 +162,13 @@ def graphs_to_pack(
         if fate is None:
             continue
         decoy, meetings = built.plan[fate.key], read_meetings(fate)
-        if row.status == Status.OK:
+        is_scored = row.is_scored and fate.key not in left_out
+        if is_scored and not (whole and row.status == Status.PARTNER_APART):
             n_joined += any("+" in meeting.interface for meeting in meetings)
             members.append(pack.member(decoy, fate, row.split, fate.graphs))
         n_touching = sum(meeting.contacts > 0 for meeting in meetings)
-        # the graph of a good decoy with one interface is that of the interface
-        is_one = n_touching <= 1 and row.status == Status.OK
+        # the graph of a scored decoy with one interface is that of the interface
+        is_one = n_touching <= 1 and is_scored
         if fate.status == Status.OK and row.status != Status.ONE_BODY and not is_one:
             parts.append((decoy, fate))
     of_interfaces = () if whole else interface_graphs(sorted(parts))

@@ -14,7 +14,7 @@ from toporank.building.coverage import CoverageRow
 from toporank.comparing.correspondence import read_chain_map
 from toporank.comparing.decoys import Compared, compare
 from toporank.errors import StructureError
-from toporank.structures.identity import DecoyKey, Status
+from toporank.structures.identity import DecoyKey
 
 REMEMBERED = 2048
 """Decoys whose contacts stay in memory, ten kilobytes or so each: they are looked at three times.
@@ -48,7 +48,7 @@ def comparison_table(
         (target, decoy) → what it is compared by.
     """
     table = []
-    good = [row for row in coverage if row.status == Status.OK]
+    good = [row for row in coverage if row.is_scored]
     for target, rows in groupby(good, key=attrgetter("target")):
         decoys = list(rows)
         originals = [row.decoy for row in decoys if not row.duplicate_of]

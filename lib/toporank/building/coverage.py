@@ -59,12 +59,20 @@ class CoverageRow(NamedTuple):
         """Whether it can be trained on."""
         return self.status == Status.OK
 
+    @property
+    def is_scored(self) -> bool:
+        """Whether the decoy as a whole is scored: it lacks no chain, and partners touch."""
+        if self.status == Status.PARTNER_APART:
+            return bool(self.n_interface_residues)
+        return self.status == Status.OK
+
 
 ONE_BODY = (
     "{n} models of the target are one complex, moved as a whole, so there is nothing to rank: is "
     "the receptor in another file? (write receptor and ligand of each pose into one file)"
 )
 """Reason of a decoy that is the same complex as most decoys of its target, in another place."""
+TOUCHES_NO_OTHER = "touches no other"
 WITHOUT_FILE = "the label table names it, but there is no such file"
 COLUMNS = CoverageRow._fields
 NUMBERS = {"dockq": float, "n_chains": int, "n_interface_residues": int, "model": int}
@@ -222,7 +230,7 @@ def _how_far(partner: str, meetings: list[Meeting]) -> str:
     nearest = min(of_partner, key=attrgetter("closest"))
     other = nearest.second if partner == nearest.first else nearest.first
     return (
-        f"partner {partner} touches no other (the closest is {other}, "
+        f"partner {partner} {TOUCHES_NO_OTHER} (the closest is {other}, "
         f"{nearest.closest:.1f} Å away)"
     )
 

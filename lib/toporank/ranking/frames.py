@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from toporank.errors import RecordError
+from toporank.errors import RecordError, printable
 from toporank.files.spreadsheets import restored, write_rows
 
 WHOLE = "Int64"
 """Kind of a column of integers that may be unknown. Others are str and float."""
+SCORE_AGAIN = "score the models again"
 
 
 def typed(frame: pd.DataFrame, kinds: Mapping[str, Any]) -> pd.DataFrame:
@@ -41,21 +42,24 @@ def read_frame(path: Path | str, kinds: Mapping[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     path : CSV file
-    kinds : of columns; of the others all are text
+    kinds : of columns, unknown where the table lacks one that a later version added; all others
+        are text
 
     Raises
     ------
-    RecordError : a column of numbers has something else
+    RecordError : it is no such table, or a column of numbers has something else
     """
     try:
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if "target" not in frame:
+            raise ValueError("it has no column target")
         for name in frame.columns:
             if kinds.get(name, str) is str:
                 frame[name] = frame[name].map(restored)
             else:
                 frame[name] = frame[name].replace("", None)
-        return typed(frame, {name: kinds.get(name, str) for name in frame.columns})
+        return typed(frame, dict.fromkeys(frame.columns, str) | dict(kinds))
     except (ValueError, TypeError) as error:
         raise RecordError(
-            f"damaged: {error}", where=path, remedy="score the models again"
+            f"damaged: {printable(str(error))}", where=path, remedy=SCORE_AGAIN
         ) from error

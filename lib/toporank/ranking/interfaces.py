@@ -1,11 +1,16 @@
-"""interfaces.csv: which partners of a decoy meet, how closely, and how good the interface is."""
+"""interfaces.csv: which partners of a decoy meet, how closely, and how good the interface is.
+
+A decoy with several interfaces has one number: the mean of the DockQ of the whole and of the mean
+over its main interfaces. Side contacts do not count, and where an antibody meets an antigen, the
+number is the mean over their interfaces alone (docs/partners.md).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby, product
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +19,8 @@ import pandas as pd
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.correspondence import read_chain_map
+from toporank.comparing.homology.chain_tables import ChainRow
+from toporank.comparing.homology.kmers import ANTIBODY
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import write_rows
 from toporank.ranking.frames import WHOLE, read_frame
@@ -26,6 +33,11 @@ APART, ABSENT = "apart", "absent"
 a chain lacks.
 """
 
+LEAST = 10
+"""Residues, and pairs of them, of a main interface."""
+MAIN, SIDE, BESIDE = "main", "side contact", "beside the antibody"
+"""Roles of an interface: the number of the decoy is about the main ones."""
+
 
 class InterfaceRow(NamedTuple):
     """Two partners of a decoy that touch in some decoy of its target.
@@ -36,30 +48,34 @@ class InterfaceRow(NamedTuple):
     ----------
     interface : both partners, such as `A:H+L`, by the chains of the target
         (`comparing.correspondence`)
-    n_contacts : pairs of residues with CA atoms within the cutoff of the interface
+    n_ca_pairs : pairs of residues with CA atoms within the cutoff of the interface
     closest : Å, between CA atoms
     dockq : to expect of the interface
     network_sd : spread between the networks
     status : `ok`, `apart` or `failed`; where the decoy does not have both partners, `absent`, or
         that of the decoy
     chains : the same partners as the decoy's own file calls them; empty where it does not have both
+    role : `MAIN`, `SIDE` or `BESIDE`; empty where the partners do not touch
+    n_contacts : pairs of residues with heavy atoms nearer than 5 Å, the rows of contacts.csv
     """
 
     target: str
     decoy: str
     interface: str
     n_residues: int | None
-    n_contacts: int | None
+    n_ca_pairs: int | None
     closest: float | None
     dockq: float | None
     network_sd: float | None
     status: str
     chains: str = ""
+    role: str = ""
+    n_contacts: int | None = None
 
 
 KINDS = {
     **dict.fromkeys(InterfaceRow._fields, str),
-    **dict.fromkeys(("n_residues", "n_contacts"), WHOLE),
+    **dict.fromkeys(("n_residues", "n_ca_pairs", "n_contacts"), WHOLE),
     **dict.fromkeys(("closest", "dockq", "network_sd"), float),
 }
 """Of the columns, see `frames`."""
@@ -70,7 +86,8 @@ def interface_table(
 ) -> list[InterfaceRow]:
     """Return each decoy of a target with each interface that any has, not scored.
 
-    They are in order of target, decoy and name.
+    A partner that touches no other has a row with the nearest one. Rows are in order of target,
+    decoy and name.
     """
     decoys = [
         row for row in coverage if row.status not in (Status.NO_DECOY, Status.NOT_BUILT)
@@ -80,9 +97,7 @@ def interface_table(
         meetings = {row: _meetings(row, fates[row.target, row.decoy]) for row in rows}
         names = set()
         for of_decoy in meetings.values():
-            names.update(
-                name for name, (meeting, _) in of_decoy.items() if meeting.contacts
-            )
+            names |= _named(of_decoy)
         for row, of_decoy in meetings.items():
             table += [_row(row, name, of_decoy.get(name)) for name in sorted(names)]
     return table
@@ -102,6 +117,17 @@ def _meetings(decoy: CoverageRow, fate: LedgerRow) -> dict[str, tuple[Meeting, s
     return meetings
 
 
+def _named(meetings: Mapping[str, tuple[Meeting, str]]) -> set[str]:
+    """The interfaces of a decoy, and the nearest partner of each that touches no other."""
+    nearest: dict[str, tuple[bool, float, str]] = {}
+    for name, (meeting, _) in meetings.items():
+        for partner in name.split(":"):
+            place = not meeting.contacts, meeting.closest, name
+            nearest[partner] = min(place, nearest.get(partner, place))
+    touching = {name for name, (meeting, _) in meetings.items() if meeting.contacts}
+    return touching | {name for _, _, name in nearest.values()} if touching else set()
+
+
 def _row(
     decoy: CoverageRow, name: str, met: tuple[Meeting, str] | None
 ) -> InterfaceRow:
@@ -116,7 +142,7 @@ def _row(
         decoy=decoy.decoy,
         interface=name,
         n_residues=meeting and meeting.residues,
-        n_contacts=meeting and meeting.contacts,
+        n_ca_pairs=meeting and meeting.contacts,
         closest=meeting and meeting.closest,
         dockq=None,
         network_sd=None,
@@ -157,48 +183,138 @@ def scored_interfaces(
     return scored
 
 
+def with_contacts(
+    table: Iterable[InterfaceRow], contacts: pd.DataFrame
+) -> list[InterfaceRow]:
+    """Return the table with `n_contacts`, as far as the contacts of a decoy are known.
+
+    contacts : as from `residue_quality.with_quality`
+    """
+    ends = contacts[KEY].copy()
+    for end in ("first", "second"):
+        ends[end] = contacts[end].astype(str).str.extract("(.*):", expand=False)
+    of_decoys: dict[DecoyKey, Counter[frozenset[str]]] = {}
+    for (target, decoy, *chains), n in ends.value_counts().items():
+        of_decoys.setdefault((target, decoy), Counter())[frozenset(chains)] += n
+    rows = []
+    for row in table:
+        of_decoy = of_decoys.get(row[:2])
+        if of_decoy and row.n_ca_pairs is not None:
+            first, second = map(chains_of, (row.chains or row.interface).split(":"))
+            n_contacts = sum(
+                of_decoy[frozenset(pair)] for pair in product(first, second)
+            )
+            row = row._replace(n_contacts=n_contacts)
+        rows.append(row)
+    return rows
+
+
+def antibodies_of(chains: Iterable[ChainRow]) -> set[str]:
+    """Return the chains of a target with a variable domain. chains : of the target."""
+    names: set[str] = set()
+    for row in chains:
+        if row.kind == ANTIBODY:
+            names.update(row.chains.split())
+    return names
+
+
+def with_roles(
+    table: Iterable[InterfaceRow], antibodies: Collection[str] = ()
+) -> list[InterfaceRow]:
+    """Return the table with the role of each interface.
+
+    antibodies : chains of antibodies, nanobodies and T-cell receptors
+    """
+    rows = []
+    for _, group in groupby(table, key=itemgetter(0, 1)):
+        of_decoy = list(group)
+        asked = _asked(of_decoy, antibodies)
+        large = [row for row in asked if min(row.n_residues, row.n_ca_pairs) >= LEAST]
+        main = set(large or asked)
+        for row in of_decoy:
+            role = ""
+            if row in main:
+                role = MAIN
+            elif row.n_ca_pairs:
+                role = SIDE if row in asked else BESIDE
+            rows.append(row._replace(role=role))
+    return rows
+
+
+def _asked(
+    rows: Iterable[InterfaceRow], antibodies: Collection[str]
+) -> list[InterfaceRow]:
+    """The interfaces of a decoy in contact; of one with antibody and antigen, only theirs."""
+    touching = []
+    binding = []
+    sides = set()
+    for row in rows:
+        of_row = set()
+        for partner in row.interface.split(":"):
+            of_row.add(set(chains_of(partner)).isdisjoint(antibodies))
+        sides |= of_row
+        if row.n_ca_pairs:
+            touching.append(row)
+            if len(of_row) > 1:
+                binding.append(row)
+    return binding if len(sides) > 1 else touching
+
+
 def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
     """Return the interfaces of each decoy in one row; decoys without known interfaces are left out.
 
     Returns
     -------
     DataFrame with target, decoy, `n_interfaces` in contact, and the smallest and the mean DockQ to
-    expect of those that are scored, `min_interface` and `mean_interface`; `weakest_interface` is
-    the name of the one with the smallest, where there are several
+    expect of its main interfaces, `min_interface` and `mean_interface`; `weakest_interface` is the
+    name of the one with the smallest, where there are several; `of_antibody`, whether others were
+    left out beside those of an antibody
     """
     rows = pd.DataFrame(table, columns=InterfaceRow._fields).astype({"dockq": float})
-    rows = rows[rows["n_contacts"].notna()].sort_values(["dockq", "interface"])
-    rows["touches"] = rows["n_contacts"] > 0
-    summary = rows.groupby(KEY, as_index=False).agg(
-        n_interfaces=("touches", "sum"),
+    rows = rows[rows["n_ca_pairs"].notna()].sort_values(["dockq", "interface"])
+    rows["touches"] = rows["n_ca_pairs"] > 0
+    rows["beside"] = rows["role"] == BESIDE
+    of_all = rows.groupby(KEY, as_index=False)
+    summary = of_all.agg(n_interfaces=("touches", "sum"), of_antibody=("beside", "any"))
+    of_main = rows[rows["role"] == MAIN].groupby(KEY, as_index=False)
+    main = of_main.agg(
         min_interface=("dockq", "min"),
         mean_interface=("dockq", "mean"),
         weakest_interface=("interface", "first"),
-        n_scored=("dockq", "count"),
+        n_main=("dockq", "count"),
     )
-    summary["mean_interface"] = summary["mean_interface"].round(DECIMALS)
-    has_several = summary.pop("n_scored") > 1
-    summary["weakest_interface"] = summary["weakest_interface"].where(has_several, "")
-    return summary
+    main["mean_interface"] = main["mean_interface"].round(DECIMALS)
+    has_several = main.pop("n_main") > 1
+    main["weakest_interface"] = main["weakest_interface"].where(has_several, "")
+    return summary.merge(main, how="left", on=KEY)
 
 
-def scores_of_weakest(
+def headlines(table: pd.DataFrame) -> pd.Series:
+    """Return the number of each decoy.
+
+    table : its `score` of the whole, and the columns of `summaries`
+    """
+    whole, mean = table["score"].astype(float), table["mean_interface"].astype(float)
+    of_all = ((whole + mean) / 2).round(DECIMALS)
+    of_all = of_all.where(table["of_antibody"] != True, mean)  # noqa: E712 -- may be unknown
+    return of_all.where(mean.notna() & whole.notna(), whole)
+
+
+def with_headlines(
     scores: Iterable[Score], table: Iterable[InterfaceRow]
 ) -> list[Score]:
-    """Return the scores of decoys, that of the weakest interface where it is lower.
+    """Return the scores of decoys with their number in place of that of the whole.
 
-    The DockQ of a complex is a mean over its interfaces, so that of the weakest is not above it.
-    table : as from `scored_interfaces`.
+    table : as from `with_roles`
     """
-    several = summaries(table).query("weakest_interface != ''").set_index(KEY)
-    weakest = several["min_interface"].to_dict()
-    lowered = []
-    for score in scores:
-        if not score.interface:
-            dockq = weakest.get((score.target, score.decoy), score.pred_dockq)
-            score = score._replace(pred_dockq=min(score.pred_dockq, dockq))
-        lowered.append(score)
-    return lowered
+    scores = list(scores)
+    rows = [(one.target, one.decoy, one.pred_dockq) for one in scores]
+    whole = pd.DataFrame(rows, columns=[*KEY, "score"])
+    numbers = headlines(whole.merge(summaries(table), how="left", on=KEY))
+    return [
+        score._replace(pred_dockq=number)
+        for score, number in zip(scores, numbers.tolist(), strict=True)
+    ]
 
 
 def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
@@ -208,6 +324,6 @@ def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
 
 def read_interfaces(path: Path | str) -> list[InterfaceRow]:
     """Read interfaces.csv."""
-    frame = read_frame(path, KINDS)
+    frame = read_frame(path, KINDS)[list(InterfaceRow._fields)]
     frame = frame.astype(object).where(frame.notna(), None)
     return list(map(InterfaceRow._make, frame.itertuples(index=False, name=None)))

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.ranking.frames import WHOLE, read_frame, typed, write_frame
-from toporank.ranking.interfaces import InterfaceRow, summaries
+from toporank.ranking.interfaces import InterfaceRow, headlines, summaries
 from toporank.ranking.verdict import classes_of, verdict_of
 from toporank.scorer.prediction import KEY, Estimate, Score
 from toporank.structures.identity import Status
@@ -151,12 +150,11 @@ def model_table(
         table = table.merge(
             other.astype(dict.fromkeys(KEY, object)), how="left", on=KEY
         )
+    numbers = headlines(table)
     table = typed(table, KINDS)
-    # Without a calibration DockQ is the score, that of the weakest of several interfaces.
     table.loc[table["score"].isna(), "weakest_interface"] = ""
-    lowest = table[["score", "min_interface"]].min(axis=1)
-    score = table["score"].where(table["weakest_interface"] == "", lowest)
-    table["dockq"] = table["dockq"].fillna(score)
+    # without a calibration
+    table["dockq"] = table["dockq"].fillna(numbers)
     table["capri"] = classes_of(table["dockq"])
     table["verdict"] = list(map(verdict_of, table["p_acceptable"], table["dockq"]))
     return _ranked(table, RANKED_BY[rank_by])
@@ -248,10 +246,7 @@ def read_models(models: Path | str, details: Path | str | None = None) -> pd.Dat
     if details is None:
         return table
     table = table.merge(read_frame(details, DETAIL_COLUMNS), how="left", on=KEY)
-    for name, kind in DETAIL_COLUMNS.items():
-        if name not in table:
-            table[name] = "" if kind is str else np.nan
-    return table
+    return table.fillna({"model": 0})
 
 
 def distinct_models(table: pd.DataFrame) -> pd.DataFrame:

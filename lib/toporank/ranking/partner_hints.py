@@ -41,8 +41,10 @@ def partners_hint(
     if differing:
         return differing
     contacts: dict[str, list[int]] = {}
+    touching = {row.interface for row in rows if row.n_ca_pairs}
     for row in rows:
-        contacts.setdefault(row.interface, []).append(row.n_contacts or 0)
+        if row.interface in touching:
+            contacts.setdefault(row.interface, []).append(row.n_ca_pairs or 0)
     partners = sorted(set(":".join(contacts).split(":")))
     always = {name: numbers for name, numbers in contacts.items() if min(numbers) > 0}
     antibody = {}
@@ -111,7 +113,7 @@ def _differing_partners(rows: list[InterfaceRow]) -> str:
     """
     models: dict[str, str] = {}
     for row in rows:
-        if row.n_contacts and "+" in row.interface:
+        if row.n_ca_pairs and "+" in row.interface:
             models.setdefault(row.interface, row.decoy)
     for one, other in combinations(sorted(models), 2):
         for first, second in product(one.split(":"), other.split(":")):

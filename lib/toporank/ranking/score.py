@@ -32,9 +32,13 @@ from toporank.features.registry import FeatureChoice
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, PlddtChoice, best_measured, of_copies
 from toporank.ranking.interfaces import (
+    MAIN,
+    antibodies_of,
     interface_table,
     scored_interfaces,
-    scores_of_weakest,
+    with_contacts,
+    with_headlines,
+    with_roles,
 )
 from toporank.ranking.model_table import COMPLEX, score_record
 from toporank.ranking.residues import contact_lines, residue_lines
@@ -43,6 +47,7 @@ from toporank.scorer.judge import Judge, how_far_to_trust, judged, read_judge
 from toporank.scorer.prediction import NOTHING, Predictions
 from toporank.scorer.residue_quality import with_quality
 from toporank.scorer.scorer import Scorer
+from toporank.structures.identity import Status
 
 
 @dataclass(frozen=True)
@@ -152,8 +157,16 @@ class TargetScorer:
             self.options.plddt,
             anew=False,  # `score_targets` has looked
         )
+        chains = target_chains(plan, built.fates, (), store)
+        table = with_roles(
+            interface_table(coverage, built.fates), antibodies_of(chains)
+        )
+        # such as an antibody that is apart from its antigen
+        has_main = {row[:2] for row in table if row.role == MAIN}
+        is_apart = {row[:2] for row in coverage if row.status == Status.PARTNER_APART}
+        not_asked = is_apart - has_main
         predicted = self._predicted(
-            graphs_to_pack(coverage, built, self.choices, store)
+            graphs_to_pack(coverage, built, self.choices, store, left_out=not_asked)
         )
         copies = {
             (row.target, row.decoy): row.duplicate_of
@@ -173,13 +186,13 @@ class TargetScorer:
                 of_copies(confidence, copies) if self.options.use_confidence else []
             )
             scores = judged(judge, scores, compared, copies, stated)
-        interfaces = scored_interfaces(interface_table(coverage, built.fates), scores)
-        estimates = how_far_to_trust(
-            judge, coverage, scores_of_weakest(scores, interfaces)
-        )
+        interfaces = scored_interfaces(table, scores)
         of_decoys = {
             (one.target, one.decoy): one for one in scores if not one.interface
         }
+        estimates = how_far_to_trust(
+            judge, coverage, with_headlines(of_decoys.values(), interfaces)
+        )
         residues, contacts = with_quality(
             predicted.residues,
             predicted.contacts,
@@ -192,10 +205,12 @@ class TargetScorer:
             target=plan[0].target,
             coverage=coverage,
             fates=list(fates),
-            chains=target_chains(plan, built.fates, (), store),
+            chains=chains,
             confidence=confidence,
-            interfaces=interfaces,
-            comparison=comparison_table(coverage, compared),
+            interfaces=with_contacts(interfaces, contacts),
+            comparison=comparison_table(
+                [row for row in coverage if row[:2] not in not_asked], compared
+            ),
             residues=residue_lines(residues),
             contacts=contact_lines(contacts, residues),
         )

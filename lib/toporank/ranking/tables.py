@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import io
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,6 +44,7 @@ from toporank.ranking.partner_hints import hints
 from toporank.ranking.residues import (
     CONTACT_COLUMNS,
     RESIDUE_COLUMNS,
+    table_of_lines,
     why_no_quality,
     write_lines,
 )
@@ -134,13 +134,13 @@ class ScoredModels:
     def residues(self) -> pd.DataFrame:
         """One row for each interface residue of each scored model; the columns of residues.csv."""
         lines = [result.residues for result in self.target_results]
-        return _as_pandas_reads(RESIDUE_COLUMNS, lines)
+        return table_of_lines(RESIDUE_COLUMNS, lines)
 
     @functools.cached_property
     def contacts(self) -> pd.DataFrame:
         """One row for each contact of each scored model; the columns of contacts.csv."""
         lines = [result.contacts for result in self.target_results]
-        return _as_pandas_reads(CONTACT_COLUMNS, lines)
+        return table_of_lines(CONTACT_COLUMNS, lines)
 
     @functools.cached_property
     def vectors(self) -> pd.DataFrame:
@@ -247,11 +247,3 @@ class ScoredModels:
             use_confidence=self.options.use_confidence,
         )
         write_record(path(layout.SCORED_WITH), record)
-
-
-def _as_pandas_reads(columns: Iterable[str], lines: Iterable[str]) -> pd.DataFrame:
-    """The table of some lines. Chain "NA" is a name, not a missing value."""
-    text = "".join([",".join(columns), "\n", *lines])
-    return pd.read_csv(
-        io.StringIO(text), keep_default_na=False, na_values=[""], dtype={"chain": str}
-    )

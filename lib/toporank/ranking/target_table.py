@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from toporank.building.coverage import TOUCHES_NO_OTHER
 from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chains
 from toporank.inputs.confidence.table import INCOMPLETE, OK, Confidence
 from toporank.ranking.agreement import OtherChoice, other_choices
 from toporank.ranking.frames import WHOLE, read_frame, typed
-from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.interfaces import MAIN, InterfaceRow
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import JOINED, distinct_models
 from toporank.ranking.partner_hints import for_command, partners_hint
@@ -50,6 +51,7 @@ COLUMNS = {
     "n_scored": WHOLE,
     "partners": str,
     "weakest_interface": str,
+    "interfaces": str,
     "consensus": float,
     **dict.fromkeys(OF_CONFIDENCE, float),
     "n_interface_residues": WHOLE,
@@ -63,9 +65,11 @@ COLUMNS = {
     "file": str,
 }
 """Columns and their kinds."""
+LISTED = 6
+"""Interfaces that a sentence names."""
 OUT_OF_DOMAIN = "Unlike what TopoRank learned from, so DockQ is a guess"
-BETWEEN = "; "
-"""Between the sentences of a cell."""
+BETWEEN = " | "
+"""Between the sentences of a cell. No sentence has it, as some have "; "."""
 
 
 def target_table(
@@ -84,11 +88,12 @@ def target_table(
 
     Returns
     -------
-    DataFrame with `COLUMNS`. n_models, n_scored : without copies and intermediate states. partners
-    : of the best model, as its file names them. p_interact : from the highest ipTM of its models,
-    of more than one target. predictors : that made the models. caveats : sentences about what
-    changes what one does. notes : sentences about what TopoRank decided, and which models have no
-    score. Further columns : see `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
+    DataFrame with `COLUMNS`. n_models, n_scored : without copies and intermediate states.
+    partners : of the best model, as its file names them. interfaces : of it, in words, where it
+    has several. p_interact : from the highest ipTM of its models, of more than one target.
+    predictors : that made the models. caveats : sentences about what changes what one does.
+    notes : sentences about what TopoRank decided, and which models have no score. Further
+    columns : see `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
     """
     interfaces = list(interfaces)
     stated = models[KEY].merge(
@@ -98,7 +103,7 @@ def target_table(
         columns={"decoy": "best", "path": "file"}
     )
     best = best[best["dockq"].notna()]
-    best = best.merge(_partners(interfaces), how="left", on=["target", "best"])
+    best = best.merge(_of_best(interfaces), how="left", on=["target", "best"])
     of_best = stated.rename(columns={"decoy": "best"})[
         ["target", "best", *OF_CONFIDENCE]
     ]
@@ -127,16 +132,48 @@ def target_table(
     return _most_promising_first(typed(table, COLUMNS))
 
 
-def _partners(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
-    """The partners of each decoy, as its file names them, such as `A:H+L`; its name is `best`."""
-    names: dict[DecoyKey, set[str]] = {}
+def _of_best(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
+    """The partners of each decoy, as its file names them, such as `A:H+L`, and its interfaces.
+
+    Its name is `best`.
+    """
+    of_decoys: dict[DecoyKey, list[InterfaceRow]] = {}
     for row in interfaces:
-        if row.n_contacts is not None:
-            names.setdefault(row[:2], set()).update(
-                (row.chains or row.interface).split(":")
-            )
-    rows = [(*key, ":".join(sorted(partners))) for key, partners in names.items()]
-    return pd.DataFrame(rows, columns=["target", "best", "partners"], dtype=object)
+        if row.n_ca_pairs is not None:
+            row = row._replace(interface=row.chains or row.interface)
+            of_decoys.setdefault(row[:2], []).append(row)
+    rows = []
+    for key, of_decoy in of_decoys.items():
+        partners = set(":".join(row.interface for row in of_decoy).split(":"))
+        rows.append((*key, ":".join(sorted(partners)), interfaces_in_words(of_decoy)))
+    columns = ["target", "best", "partners", "interfaces"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
+
+
+def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
+    """Return the interfaces of a decoy, the weakest first; empty where it has fewer than two.
+
+    An example is `A:B 0.48, B:C 0.79; not counted: A:C (side contact, 5 residues)`.
+    """
+    touching = [row for row in rows if row.role]
+    if len(touching) < 2:
+        return ""
+    counted = []
+    others = []
+    for row in sorted(touching, key=lambda row: (row.dockq or 0.0, row.interface)):
+        if row.role == MAIN:
+            dockq = "not scored" if row.dockq is None else f"{row.dockq:.2f}"
+            counted.append(f"{row.interface} {dockq}")
+        else:
+            others.append(f"{row.interface} ({row.role}, {row.n_residues} residues)")
+    words = _few(counted)
+    return f"{words}; not counted: {_few(others)}" if others else words
+
+
+def _few(items: Sequence[str]) -> str:
+    n_more = len(items) - LISTED
+    more = [f"{n_more} more"] if n_more > 0 else []
+    return ", ".join([*items[:LISTED], *more])
 
 
 def _listed(names: pd.Series) -> str:
@@ -215,7 +252,8 @@ def caveats(
     best = decoys.iloc[0]
     others = scored[scored["decoy"] != (best["duplicate_of"] or best["decoy"])]
     domain = best["out_of_domain"]
-    sentences = [f"{OUT_OF_DOMAIN}: {domain}" if domain else "", _side_chains(best)]
+    sentences = _apart(best)
+    sentences += [f"{OUT_OF_DOMAIN}: {domain}" if domain else "", _side_chains(best)]
     sentences += _of_confidence(best, scored, stated)
     if best["verdict"] != REJECT:
         sentences.append(_rival(best, others))
@@ -224,6 +262,14 @@ def caveats(
     if others.empty and not several:
         sentences.append("Only one model was given: five or more make this surer")
     return [sentence for sentence in sentences if sentence]
+
+
+def _apart(best: pd.Series) -> list[str]:
+    """Which partners touch no other, where the others have a score."""
+    if best["status"] != Status.PARTNER_APART:
+        return []
+    notes = [note for note in best["reason"].split("; ") if TOUCHES_NO_OTHER in note]
+    return [f"{note}: DockQ is about the others" for note in notes]
 
 
 def _side_chains(best: pd.Series) -> str:

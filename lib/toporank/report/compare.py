@@ -83,7 +83,8 @@ def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
     complexes = {
         target: str(sorted(numbers.items())) for target, numbers in n_chains.items()
     }
-    return run.targets.assign(complex=run.targets["target"].map(complexes))
+    column = run.targets["target"].map(complexes).astype(object)
+    return run.targets.assign(complex=column)
 
 
 def _names_in_a(rows_a: pd.DataFrame, rows_b: pd.DataFrame) -> dict[str, str]:

@@ -22,6 +22,7 @@ from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import FORMULA
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.model_table import distinct_models
+from toporank.ranking.target_table import BETWEEN
 from toporank.ranking.verdict import (
     BELIEVE_FROM,
     REJECT_UP_TO,
@@ -33,13 +34,12 @@ from toporank.report.results import ScoredFolder
 from toporank.report.structures import PARTNER_COLOURS, PLDDT_COLOURS, QUALITY_COLOURS
 from toporank.scorer.embeddings import principal_places
 from toporank.scorer.interaction import interaction_sentence
-from toporank.scorer.prediction import LEVEL
+from toporank.scorer.prediction import DECIMALS, LEVEL
 from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import DecoyKey, Status
 
 FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
 """Models of a map."""
-DECIMALS = 3
 _INDENTED = re.compile(r"\n[ \t\n]+<")
 """An element on a line of its own."""
 
@@ -64,6 +64,7 @@ TARGET_COLUMNS = (
     "consensus",
     "partners",
     "weakest_interface",
+    "interfaces",
     "seen_in_training",
     "predictors",
     "notes",
@@ -252,6 +253,7 @@ def data_for_script(
             "plddt": PLDDT_COLOURS,
         },
         "formula": FORMULA.pattern,
+        "between": BETWEEN,
     }
 
 
@@ -268,7 +270,10 @@ def _with_confidence(scored: ScoredFolder) -> pd.DataFrame:
 
 
 def _columns(table: pd.DataFrame, names: list[str]) -> dict[str, list[Any]]:
-    """The columns that have a value, as lists; None where a row has none."""
+    """The columns that have a value, as lists; None where a row has none.
+
+    Numbers are those of the tables: the page rounds what it shows, once.
+    """
     columns = {}
     for name in names:
         column = table[name]

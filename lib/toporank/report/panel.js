@@ -11,17 +11,17 @@ function panelOf(i) {
 
 function saysOf(i) {
   const m = data.models[i], says = make("div", { class: "says" });
-  const n = T.n_scored[i], several = T.weakest_interface?.[i];
+  const n = T.n_scored[i], several = T.interfaces?.[i];
   const low = m.dockq_low?.[0], p = m.p_acceptable?.[0];
   const interval = low == null ? "" : `In 80 % of such cases DockQ is between <b>${fixed(low)}</b> and <b>${fixed(m.dockq_high[0])}</b>. `;
   const probable = p == null ? "" : `Of 100 such models ${Math.round(100 * p)} are acceptable or better. `;
-  const weakest = several ? `The complex has several interfaces: the numbers are about the weakest, ${wrapped(several)}. ` : "";
-  const caveats = (T.caveats?.[i] ?? "").split("; ").filter(Boolean), notes = (T.notes?.[i] ?? "").split("; ").filter(Boolean);
+  const interfaces = several ? `Interfaces: ${wrapped(several)}. ` : "";
+  const sentences = cell => (cell?.[i] ?? "").split(data.between).filter(Boolean), caveats = sentences(T.caveats), notes = sentences(T.notes);
   says.innerHTML = `<p class="eyebrow">${wrapped(T.target[i])}</p><h3>${wrapped(m.decoy[0])}</h3>
     <p class="note">${n > 1 ? `best of ${n} scored models` : "the only scored model"}</p>
     <p class="big"><b>${fixed(m.dockq[0])}</b> <span>DockQ, ${m.capri[0]}</span> ${verdictCell(m.verdict[0])}</p>
     ${axis(m, 0)}<p class="ends" aria-hidden="true"><span>0 wrong</span><span>1 identical</span></p>
-    <p>${interval}${probable}${weakest}</p>
+    <p>${interval}${probable}${interfaces}</p>
     ${caveats.length ? `<div class="caveats">${caveats.map(text => `<p>${wrapped(text)}.</p>`).join("")}</div>` : ""}
     ${notes.map(text => `<p class="note">${wrapped(text)}.</p>`).join("")}
     <p class="note" id="weak"></p>`;
@@ -59,12 +59,10 @@ function seeOf(i) {
 
 // A model's contacts as a map: residues of one partner against those of the other, coloured by predicted quality.
 function contactMap(map) {
-  const { name, a, b, k } = map, size = 220, left = 6, cell = Math.min((size - 2 * left) / Math.max(a.length, b.length), 14);
+  const { name, a, b, k, s: sure } = map, size = 220, left = 6, cell = Math.min((size - 2 * left) / Math.max(a.length, b.length), 14);
   const [first, second] = name.split(":"), marks = [];
-  let sure = 0;
   for (let at = 0; at < k.length; at += 3) {
     const [row, column, quality] = k.slice(at, at + 3);
-    sure += quality >= 50;
     marks.push(`<rect x="${(left + column * cell).toFixed(1)}" y="${(left + row * cell).toFixed(1)}" width="${Math.max(cell - 0.4, 1).toFixed(1)}" height="${Math.max(cell - 0.4, 1).toFixed(1)}" fill="${graded(quality)}"><title>${escaped(a[row])} – ${escaped(b[column])}: quality ${(quality / 100).toFixed(2)}</title></rect>`);
   }
   const n = k.length / 3, wide = left * 2 + b.length * cell, high = left * 2 + a.length * cell;

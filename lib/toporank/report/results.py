@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from toporank import layout
 from toporank.comparing.homology.chain_tables import ChainRow, read_chains
-from toporank.errors import ConfigError, RecordError
+from toporank.errors import ConfigError, RecordError, printable
 from toporank.inputs.confidence.table import Confidence, read_confidence
+from toporank.ranking.frames import SCORE_AGAIN
 from toporank.ranking.interfaces import InterfaceRow, read_interfaces
 from toporank.ranking.model_table import read_models
 from toporank.ranking.residues import rows_of
@@ -28,45 +31,57 @@ class ScoredFolder:
 
     Parameters
     ----------
-    folder : `results/scores/<name>`
+    folder : `results/scores/<name>`, or a copy of it anywhere
     scorer : that gave the scores; None where a page does not name it
     """
 
     def __init__(self, folder: Path, scorer: Scorer | None = None):
         self.folder = folder
         self.name = folder.name
-        self.root = folder.absolute().parents[2]
         self.scorer = scorer
 
     def path(self, pattern: str) -> Path:
-        """Return where a file of `layout` lies."""
-        return self.root / pattern.format(dataset=self.name)
+        """Return where a file of `layout` lies that belongs to the scores."""
+        return self.folder / Path(pattern).name
+
+    def _read(self, pattern: str, read: Callable[[Path], Any]) -> Any:
+        """A table as a function reads it. Raises RecordError when it is damaged."""
+        return _undamaged(self.path(pattern), read)
+
+    @property
+    def chains_file(self) -> Path:
+        """Where the sequences of the targets lie: beside `results/scores`, or in a copy."""
+        copied = self.path(layout.CHAINS)
+        results = self.folder.absolute().parent.parent
+        return copied if copied.is_file() else results / self.name / copied.name
 
     @functools.cached_property
     def models(self) -> pd.DataFrame:
         """All models with all facts about them, as from `model_table`."""
-        return read_models(self.path(layout.MODEL_TABLE), self.path(layout.DETAILS))
+        details = self.path(layout.DETAILS)
+        return self._read(layout.MODEL_TABLE, lambda path: read_models(path, details))
 
     @functools.cached_property
     def targets(self) -> pd.DataFrame:
         """All targets, the most promising first."""
-        return read_targets(self.path(layout.TARGETS))
+        return self._read(layout.TARGETS, read_targets)
 
     @functools.cached_property
     def interfaces(self) -> list[InterfaceRow]:
         """The interfaces of all models."""
-        return read_interfaces(self.path(layout.SCORED_INTERFACES))
+        return self._read(layout.SCORED_INTERFACES, read_interfaces)
 
     @functools.cached_property
     def confidence(self) -> dict[DecoyKey, Confidence]:
         """(target, decoy) → the confidence of its predictor."""
-        rows = read_confidence(self.path(layout.CONFIDENCE))
+        rows = self._read(layout.CONFIDENCE, read_confidence)
         return {(row.target, row.decoy): row for row in rows}
 
     @functools.cached_property
     def chains(self) -> list[ChainRow]:
-        """The sequences of all targets."""
-        return read_chains(self.path(layout.CHAINS))
+        """The sequences of all targets; none where `chains_file` is missing, as beside a copy."""
+        file = self.chains_file
+        return _undamaged(file, read_chains) if file.is_file() else []
 
     @functools.cached_property
     def record(self) -> ScoredWith | None:
@@ -82,11 +97,11 @@ class ScoredFolder:
 
     def residues(self, keys: Collection[DecoyKey]) -> dict[DecoyKey, pd.DataFrame]:
         """Return (target, decoy) → its interface residues, for some decoys."""
-        return rows_of(self.path(layout.RESIDUES), keys)
+        return self._read(layout.RESIDUES, lambda path: rows_of(path, keys))
 
     def contacts(self, keys: Collection[DecoyKey]) -> dict[DecoyKey, pd.DataFrame]:
         """Return (target, decoy) → its contacts, for some decoys."""
-        return rows_of(self.path(layout.CONTACTS), keys)
+        return self._read(layout.CONTACTS, lambda path: rows_of(path, keys))
 
     @functools.cached_property
     def partners(self) -> dict[DecoyKey, Partners]:
@@ -98,7 +113,7 @@ class ScoredFolder:
         """
         names: dict[DecoyKey, dict[str, str]] = {}
         for row in self.interfaces:
-            if row.n_contacts is not None:
+            if row.n_ca_pairs is not None:
                 of_decoy = names.setdefault((row.target, row.decoy), {})
                 of_file = (row.chains or row.interface).split(":")
                 of_decoy.update(zip(row.interface.split(":"), of_file, strict=True))
@@ -108,6 +123,15 @@ class ScoredFolder:
             if all(map(all, bodies)):
                 partners[key] = bodies
         return partners
+
+
+def _undamaged(path: Path, read: Callable[[Path], Any]) -> Any:
+    try:
+        return read(path)
+    except (ValueError, TypeError, KeyError, csv.Error) as error:
+        raise RecordError(
+            f"damaged: {printable(str(error))}", where=path, remedy=SCORE_AGAIN
+        ) from error
 
 
 def open_answer(answer: Path) -> ScoredFolder:
@@ -129,7 +153,7 @@ def open_answer(answer: Path) -> ScoredFolder:
         raise ConfigError(f"there is no {name}", where=answer, remedy=remedy)
     settings = answer / layout.SETTINGS
     if settings.is_file():
-        last = json.loads(settings.read_text(encoding="utf-8")).get("score_name")
+        last = _undamaged(settings, _score_name)
         if last in folders:
             return ScoredFolder(folders[last].resolve())
     if len(folders) > 1:
@@ -139,3 +163,8 @@ def open_answer(answer: Path) -> ScoredFolder:
         )
     (folder,) = folders.values()
     return ScoredFolder(folder.resolve())
+
+
+def _score_name(settings: Path) -> Any:
+    """The name of the last scores, of `layout.SETTINGS`."""
+    return str(json.loads(settings.read_text(encoding="utf-8"))["score_name"])

@@ -48,6 +48,8 @@ MANY_TARGETS = 100
 """With this many targets, only the best model of each is embedded."""
 BUDGET = 2_500_000
 """Characters of structures in a page."""
+SURE = 0.5
+"""Quality from which the page counts a contact."""
 LEVEL = 6
 """Of compression: the highest takes twice the time and saves a hundredth."""
 SAME_PLDDT = 5.0
@@ -354,8 +356,8 @@ def contact_maps(contacts: pd.DataFrame, partners: Partners) -> list[dict[str, A
     """Return a map for each two partners that touch, those with most contacts first.
 
     Each has `name`, such as `A:H+L`; `a` and `b`, the residues of either partner, such as `A 52
-    LYS`, in order; and `k`: for each contact the places of its residues in both, and its quality in
-    per cent, one after the other.
+    LYS`, in order; `k`: for each contact the places of its residues in both, and its quality in
+    per cent, one after the other; and `s`, the number of contacts with a quality of `SURE` or more.
     """
     partner_of: dict[str, str] = {}
     for chains in partners:
@@ -366,7 +368,7 @@ def contact_maps(contacts: pd.DataFrame, partners: Partners) -> list[dict[str, A
         second = partner_of.get(row.chain_2, row.chain_2)
         residue_1 = _residue(row.chain_1, row.residue_1, row.residue_name_1)
         residue_2 = _residue(row.chain_2, row.residue_2, row.residue_name_2)
-        quality = round(100 * np.nan_to_num(row.pred_quality))
+        quality = float(np.nan_to_num(row.pred_quality))
         of_pairs[f"{first}:{second}"].append((residue_1, residue_2, quality))
     maps = []
     for name, cells in of_pairs.items():
@@ -375,10 +377,10 @@ def contact_maps(contacts: pd.DataFrame, partners: Partners) -> list[dict[str, A
         places_2 = {residue: place for place, residue in enumerate(sorted(residues_2))}
         flat: list[int] = []
         for residue_1, residue_2, quality in cells:
-            flat += places_1[residue_1], places_2[residue_2], quality
-        maps.append(
-            {"name": name, "a": _labels(places_1), "b": _labels(places_2), "k": flat}
-        )
+            flat += places_1[residue_1], places_2[residue_2], round(100 * quality)
+        drawn = {"name": name, "a": _labels(places_1), "b": _labels(places_2)}
+        n_sure = sum(quality >= SURE for _, _, quality in cells)
+        maps.append({**drawn, "k": flat, "s": n_sure})
     return sorted(maps, key=lambda drawn: -len(drawn["k"]))
 
 

@@ -157,6 +157,11 @@ class Scorer:
         return "" if self.judge else f"the scorer has no {JUDGE} ({NO_JUDGE})"
 
     @property
+    def _networks_that_score(self) -> str:
+        """Which of its networks give the score: `True` for the mean of all."""
+        return str(self.mean or self.digests[self.checkpoint])
+
+    @property
     def digest(self) -> str:
         """SHA-256 that names it.
 
@@ -166,7 +171,7 @@ class Scorer:
             f"{path.name} {digest}" for path, digest in self.digests.items()
         )
         return hashlib.sha256(
-            "\n".join([str(self.mean), *contents]).encode()
+            "\n".join([self._networks_that_score, *contents]).encode()
         ).hexdigest()
 
 

@@ -143,13 +143,29 @@ def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
     written = (of_command[1] / layout.MODEL_TABLE.format(dataset=mixed.name)).with_name(
         f"{table}.csv"
     )
-    expected = pd.read_csv(written, keep_default_na=False, na_values=[""])
     frame = getattr(toporank.score(mixed), table)
+    texts = dict.fromkeys(frame.select_dtypes(exclude="number").columns, str)
+    expected = pd.read_csv(written, dtype=texts, keep_default_na=False, na_values=[""])
     assert len(frame) == len(expected)
     names = [name for name in expected.columns if name != "file"]
     pd.testing.assert_frame_equal(
         frame[names].replace("", np.nan), expected[names], check_dtype=False
     )
+
+
+def test_names_are_texts_in_every_table(tmp_path):
+    """A target 001, a model that looks like a formula, and chains 1 and 2."""
+    chains = {"A": "1", "B": "2"}
+    atoms = read_atoms(NEAR)
+    atoms = [line[:21] + chains[line[21]] + line[22:] for line in atoms]
+    write_pdb(tmp_path / "001/=cmd.pdb", atoms)
+    results = toporank.score(tmp_path, targets="folder")
+    names = ("001", "=cmd")
+    for table in (results.models, results.residues, results.contacts):
+        assert {*zip(table["target"], table["decoy"], strict=True)} == {names}
+    assert {*results.residues["chain"]} == {"1", "2"}
+    assert results.residues["residue"].str.isdecimal().all()
+    assert {*results.contacts["chain_1"], *results.contacts["chain_2"]} == {"1", "2"}
 
 
 def test_results_are_written_as_the_command_writes_them(mixed, of_command, tmp_path):
@@ -212,6 +228,61 @@ def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
     )
 
 
+def moved(atoms: list[str], chains: dict[str, str], shift: float) -> list[str]:
+    """Some chains under other names, moved along x by some Å."""
+    lines = []
+    for line in atoms:
+        if line[21] in chains:
+            x = float(line[30:38]) + shift
+            lines.append(
+                f"{line[:21]}{chains[line[21]]}{line[22:30]}{x:8.3f}{line[38:]}"
+            )
+    return lines
+
+
+@pytest.mark.parametrize("far", [{"C": 150.0}, {"C": -90.0, "D": 300.0}])
+def test_a_chain_far_away_is_named_and_the_others_keep_their_score(tmp_path, far):
+    pair = read_atoms(NEAR)
+    other = read_atoms(DECOYS / "1PPE/near1.pdb.gz")
+    trio = list(pair)
+    for name, shift in far.items():
+        trio += moved(other, {"B": name}, shift)
+    write_pdb(tmp_path / "pair/pair.pdb", pair)
+    write_pdb(tmp_path / "trio/trio.pdb", trio)
+    alone, results = (toporank.score(tmp_path / name) for name in ("pair", "trio"))
+    numbers = ["dockq", "dockq_low", "p_acceptable"]
+    expected = alone.models.loc[0, numbers].to_numpy(float)
+    found = results.models.loc[0, numbers].to_numpy(float)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert results.models.loc[0, ["status", "verdict"]].tolist() == [
+        "partner_apart", alone.models.loc[0, "verdict"],
+    ]  # fmt: skip
+    for name in far:
+        assert f"partner {name} touches no other" in results.targets.loc[0, "caveats"]
+    apart = results.interfaces[results.interfaces["status"] == "apart"]
+    assert {*far} <= set(":".join(apart["interface"]).split(":"))
+
+
+def test_contacts_are_one_thing(tmp_path):
+    """Two pairs far from each other, which both count."""
+    other = read_atoms(DECOYS / "1PPE/near1.pdb.gz")
+    atoms = [*read_atoms(NEAR), *moved(other, {"A": "C", "B": "D"}, 150.0)]
+    path = write_pdb(tmp_path / "four.pdb", atoms)
+    results = toporank.score(path)
+    table = results.interfaces.set_index("interface")
+    touching = table[table["role"] == "main"]
+    assert touching.index.tolist() == ["A:B", "C:D"]
+    assert results.models.loc[0, "status"] == "ok"
+    rows = results.contacts["chain_1"] + ":" + results.contacts["chain_2"]
+    assert touching["n_contacts"].to_dict() == rows.value_counts().to_dict()
+    by_file = toporank.interfaces(path).set_index("interface")
+    for name in ("n_residues", "n_ca_pairs"):
+        assert by_file[name][touching.index].tolist() == touching[name].tolist()
+    page = _data_of(results.show().html)["structures"][results.models["target"][0]][0]
+    drawn = {each["name"]: len(each["k"]) // 3 for each in page["c"]}
+    assert drawn == touching["n_contacts"].to_dict()
+
+
 def test_nothing_is_written_where_the_user_works_and_the_cache_is_used_again(
     mixed, tmp_path, monkeypatch
 ):
@@ -265,6 +336,23 @@ def test_partners_targets_and_an_open_scorer_are_taken():
         [NEAR, FAR], scorer=scorer, partners="B:A", targets="folder", confidence=False
     ).models
     pd.testing.assert_frame_equal(said, plain)
+
+
+def test_an_open_scorer_is_the_one_that_scores():
+    """Not the one that its path names: networks alone, one or the mean of several."""
+    first, second = toporank.Scorer.open(REPOSITORY / "resources/scorer").members[:2]
+    scorers = [
+        toporank.Scorer.of(first),
+        toporank.Scorer.of(second, [first, second]),
+        toporank.Scorer.of(first, [first, second]),
+        toporank.Scorer.of(first, [first, second], mean=True),
+    ]
+    assert len({scorer.digest for scorer in scorers}) == 4
+    details = [toporank.score(NEAR, scorer=scorer).details for scorer in scorers]
+    one, other, again, both = (table.loc[0, "score"] for table in details)
+    assert one == again != other
+    assert both == pytest.approx((one + other) / 2, abs=1e-6)
+    assert both != toporank.score(NEAR).details.loc[0, "score"]
 
 
 def test_the_user_says_whether_b_factors_are_plddt(tmp_path):

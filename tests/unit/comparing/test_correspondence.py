@@ -144,7 +144,7 @@ class Said:
             for n, c in decoys.items()
         }
         self.interfaces = [
-            row for row in interface_table(rows, fates) if row.n_contacts
+            row for row in interface_table(rows, fates) if row.n_ca_pairs
         ]
 
 

@@ -16,8 +16,10 @@ from toporank.ranking.interfaces import (
     interface_table,
     read_interfaces,
     scored_interfaces,
-    scores_of_weakest,
     summaries,
+    with_contacts,
+    with_headlines,
+    with_roles,
     write_interfaces,
 )
 from toporank.ranking.model_table import model_table, score_record
@@ -51,7 +53,7 @@ SCORES = [
     Score("T", "ring", 0.9, 0.1), Score("T", "open", 0.95, 0.1),
     *(Score("T", "ring", p, 0.1, name) for name, p in (("A:B", 0.8), ("A:C", 0.7), ("B:C", 0.6))),
     *(Score("T", "open", p, 0.1, name) for name, p in (("A:B", 0.9), ("A:C", 0.1))),
-    Score("T", "off", 0.85, 0.1, "A:B"),
+    Score("T", "off", 0.85, 0.1),
 ]  # fmt: skip
 
 
@@ -70,12 +72,12 @@ def table() -> list[InterfaceRow]:
         ("T", decoy): fate(decoy, meetings) for decoy, meetings in MEETINGS.items()
     }
     fates["T", "dust"] = LedgerRow("T", "dust", Status.UNREADABLE, "interface")
-    return scored_interfaces(interface_table(coverage, fates), SCORES)
+    return with_roles(scored_interfaces(interface_table(coverage, fates), SCORES))
 
 
 def test_every_decoy_has_a_row_for_every_interface_that_any_of_them_has(table):
     assert [
-        (row.decoy, row.interface, row.n_contacts, row.closest, row.dockq, row.status)
+        (row.decoy, row.interface, row.n_ca_pairs, row.closest, row.dockq, row.status)
         for row in table
     ] == [
         ("dust", "A:B", None, None, None, "unreadable"),
@@ -126,7 +128,9 @@ def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_o
         ("dimer", "A:B", 0.4, "ok"),
         ("dimer", "C:D", None, "absent"),
     ]
-    assert summaries(rows).iloc[1].tolist() == ["T", "dimer", 1, 0.4, 0.4, ""]
+    assert summaries(with_roles(rows)).iloc[1].tolist() == [
+        "T", "dimer", 1, False, 0.4, 0.4, "",
+    ]  # fmt: skip
 
 
 def test_what_is_written_is_read_back(tmp_path, table):
@@ -136,19 +140,33 @@ def test_what_is_written_is_read_back(tmp_path, table):
 
 def test_the_ranking_sums_up_the_interfaces(table):
     assert summaries(table).values.tolist() == [
-        ["T", "off", 1, 0.85, 0.85, ""],
-        ["T", "open", 2, 0.1, 0.5, "A:C"],
-        ["T", "ring", 3, 0.6, 0.7, "B:C"],
+        ["T", "off", 1, False, 0.85, 0.85, ""],
+        ["T", "open", 2, False, 0.1, 0.5, "A:C"],
+        ["T", "ring", 3, False, 0.6, 0.7, "B:C"],
     ]
 
 
-def test_a_model_whose_partners_are_apart_comes_last(table):
+def test_a_model_with_a_partner_apart_has_the_score_of_the_others_and_comes_last(table):
     ranked = models(STATUS, table)
     assert ranked["decoy"].tolist() == ["ring", "open", "off", "dust"]
     assert ranked["rank"].tolist()[:3] == [1, 2, 3]
     off = ranked.iloc[2]
-    assert (off["capri"], off["n_interfaces"], off["min_interface"]) == ("", 1, 0.85)
-    assert pd.isna(off["dockq"])
+    assert (off["dockq"], off["n_interfaces"], off["verdict"]) == (0.85, 1, "check")
+
+
+def test_contacts_of_an_interface_are_the_rows_of_contacts_csv():
+    """Chains of a model that calls those of the target otherwise, and two in one partner."""
+    table = [
+        met("A+B:C", 9, 30, 0.5)._replace(chains="H+L:X"),
+        met("A+B:D", 0, 0, None)._replace(chains="H+L:Y"),
+        met("A+B:C", 9, 30, 0.5)._replace(decoy="n"),
+    ]
+    ends = [("H:1", "X:52A"), ("X:2", "L:7"), ("H:2", "X:3")]
+    contacts = pd.DataFrame(ends, columns=["first", "second"])
+    contacts = contacts.assign(target="T", decoy="m")
+    counted = [row.n_contacts for row in with_contacts(table, contacts)]
+    assert counted == [3, 0, None]
+    assert with_contacts(table, contacts[:0]) == table
 
 
 def rows(**contacts: list[int]) -> list[InterfaceRow]:
@@ -215,18 +233,57 @@ def test_partners_that_part_the_chains_of_an_antibody_are_told(partners, domains
     assert partners_hint(rows(**apart), sequences) == ""
 
 
-def test_the_estimates_of_a_decoy_with_several_interfaces_are_about_the_weakest(table):
-    """DockQ is that of the weakest interface; the score stays that of the whole."""
-    scores = {
-        score.decoy: score.pred_dockq
-        for score in scores_of_weakest(SCORES, table)
-        if not score.interface
+def test_the_number_of_a_decoy_is_the_mean_of_the_whole_and_of_its_interfaces(table):
+    """The score stays that of the whole; of one interface all three are the same."""
+    of_decoys = [score for score in SCORES if not score.interface]
+    numbers = {
+        score.decoy: score.pred_dockq for score in with_headlines(of_decoys, table)
     }
-    assert scores == {"ring": 0.6, "open": 0.1}
-    ranked = models({"ring": Status.OK, "open": Status.OK}, table).set_index("decoy")
-    assert ranked["dockq"].to_dict() == scores
-    assert ranked["score"].to_dict() == {"ring": 0.9, "open": 0.95}
-    assert ranked["weakest_interface"].to_dict() == {"ring": "B:C", "open": "A:C"}
+    assert numbers == {"ring": 0.8, "open": 0.725, "off": 0.85}
+    ranked = models(STATUS, table).set_index("decoy")[:3]
+    assert ranked["dockq"].to_dict() == numbers
+    assert ranked["score"].to_dict() == {"ring": 0.9, "open": 0.95, "off": 0.85}
+
+
+def met(name: str, residues: int, pairs: int, dockq: float | None) -> InterfaceRow:
+    status = Status.OK if pairs else "apart"
+    return InterfaceRow("T", "m", name, residues, pairs, 5.0, dockq, None, status)
+
+
+G_PROTEIN = [met("A:B", 86, 161, 0.48), met("A:C", 5, 3, 0.14), met("B:C", 140, 359, 0.79)]  # fmt: skip
+ANTIGEN_DIMER = [met("A+B:C", 53, 78, 0.41), met("A+B:D", 53, 108, 0.34), met("C:D", 165, 413, 0.8)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "antibodies", "roles", "number"),
+    [
+        (G_PROTEIN, "", ["main", "side contact", "main"], (0.9 + 0.635) / 2),
+        # ten residues in ten contacts are an interface; fewer of either are a touch
+        ([met("A:B", 40, 90, 0.6), met("A:C", 10, 10, 0.2)], "", ["main", "main"], 0.65),
+        ([met("A:B", 40, 90, 0.6), met("A:C", 10, 9, 0.2)], "", ["main", "side contact"], 0.75),
+        ([met("A:B", 40, 90, 0.6), met("A:C", 9, 20, 0.2)], "", ["main", "side contact"], 0.75),
+        # where all touch little, all count
+        ([met("A:B", 6, 4, 0.3), met("B:C", 4, 2, 0.1)], "", ["main", "main"], 0.55),
+        # chains that touch nothing, one or several
+        ([met("A:B", 40, 90, 0.9), met("A:C", 0, 0, None)], "", ["main", ""], 0.9),
+        ([met("A:B", 40, 90, 0.9), met("A:C", 0, 0, None), met("A:D", 0, 0, None), met("D:E", 8, 9, 0.1)],
+         "", ["main", "", "", "side contact"], 0.9),
+        # an antibody is asked for where it binds, whatever else is right
+        (ANTIGEN_DIMER, "AB", ["main", "main", "beside the antibody"], 0.375),
+        ([met("A:H", 30, 40, 0.2), met("A:L", 5, 4, 0.1), met("H:L", 90, 200, 0.9)],
+         "HL", ["main", "side contact", "beside the antibody"], 0.2),
+        ([met("A:B", 90, 200, 0.9), met("A:N", 4, 3, 0.1)], "N", ["beside the antibody", "main"], 0.1),
+        ([met("A:H", 0, 0, None), met("H:L", 90, 200, 0.9)], "HL", ["", "beside the antibody"], None),
+        # two antibodies, one against the other
+        ([met("H:L", 90, 200, 0.9), met("H:K", 30, 40, 0.3)], "HLK", ["main", "main"], 0.75),
+    ],
+)  # fmt: skip
+def test_which_interfaces_make_the_number(rows, antibodies, roles, number):
+    table = with_roles(rows, antibodies)
+    assert [row.role for row in table] == roles
+    (score,) = with_headlines([Score("T", "m", 0.9, None)], table)
+    if number is not None:
+        assert score.pred_dockq == pytest.approx(number, abs=1e-6)
 
 
 def test_models_whose_partners_differ_are_named_and_missing_chains_are_no_difference():

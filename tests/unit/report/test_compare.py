@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ import pytest
 
 from scored_folders import LOST, RECORD, open_folder, write_answer
 from toporank.__main__ import main
+from toporank.errors import TopoRankError
 from toporank.report.compare import compare
+from toporank.report.results import open_answer
 
 
 def compared(
@@ -116,6 +120,36 @@ def test_the_command_writes_a_table_and_a_scatter_and_says_what_differs(
     )
     assert "'=1+1" in (tmp_path / "toporank_compare_a_b/compare.csv").read_text()
     assert (tmp_path / "toporank_compare_a_b/compare.png").stat().st_size > 5000
+
+
+def test_a_copied_answer_is_compared_and_what_it_lacks_is_said(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    write_answer(tmp_path / "a", {"T": {"m": 0.9}})
+    copy = tmp_path / "copy"
+    shutil.copytree(tmp_path / "a/results/scores/part", copy)
+    assert main(["compare", "a", "copy"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"WARNING: {copy} has no chains.csv")
+    assert lines[1] == "1 targets in both runs: either 1"
+    shutil.copy(tmp_path / "a/results/part/chains.csv", copy)
+    assert main(["compare", "a", "copy"]) == 0
+    assert "WARNING" not in capsys.readouterr().out
+
+
+TABLES = ("targets", "models", "interfaces", "confidence", "chains")
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"{table}.csv" for table in TABLES), "toporank.json"]
+)
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path, name):
+    write_answer(tmp_path, {"T": {"m": 0.9}})
+    (file,) = tmp_path.rglob(name)
+    file.write_bytes(b"\xff\x00")
+    with pytest.raises(TopoRankError, match=re.escape(str(file))):
+        _ = [getattr(open_answer(tmp_path), table) for table in TABLES]
 
 
 def test_runs_without_a_common_target_and_folders_without_an_answer_are_errors(

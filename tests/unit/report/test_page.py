@@ -104,6 +104,18 @@ def test_all_is_well_is_one_line_and_copies_are_no_models(tmp_path):
     assert "1 more file is a copy of these models and shares their rank" in page
 
 
+def test_the_page_has_the_numbers_of_the_tables_and_rounds_them_once(tmp_path):
+    """0.8352 is 0.84 in the terminal and 0.8352 in the tables: 0.835 would become 0.83."""
+    scored = open_folder(write_answer(tmp_path, {"T": {"a": 0.8352, "b": 0.4951}}))
+    data = data_of(render(scored))
+    for name in ("dockq", "dockq_low", "dockq_high", "p_acceptable"):
+        assert data["models"][0][name] == scored.models[name].round(7).tolist()
+        assert data["targets"][name] == scored.targets[name].round(7).tolist()
+    rows = scored.contacts([("T", "b")])["T", "b"]
+    (drawn,) = structures.contact_maps(rows, ())
+    assert (drawn["k"], drawn["s"]) == ([0, 0, 50], 0)  # shown as 0.50, yet below 0.5
+
+
 def test_a_screen_says_which_number_tells_whether_a_pair_interacts(tmp_path):
     confidence = [Confidence("T0", "m", iptm=0.8, status="ok")]
     page = page_of(write_answer(tmp_path, MANY, confidence=confidence))
@@ -112,7 +124,7 @@ def test_a_screen_says_which_number_tells_whether_a_pair_interacts(tmp_path):
         "11 targets by the verdict on their best model – believe: 3, check: 4, do not believe: 3, "
         "nothing scored: 1." in page
     )
-    assert data_of(page)["targets"]["p_interact"][0] == pytest.approx(0.773)
+    assert data_of(page)["targets"]["p_interact"][0] == 0.7728
     assert (
         "interact"
         not in re.search(
@@ -146,7 +158,7 @@ def test_structures_are_packed_with_quality_plddt_and_contacts(tmp_path):
     assert len([value for value in quality if value != "-"]) == 2
     assert first["b"] == ""
     assert first["c"] == [
-        {"name": "A:B", "a": ["A 83 TYR"], "b": ["B 93 GLU"], "k": [0, 0, 85]}
+        {"name": "A:B", "a": ["A 83 TYR"], "b": ["B 93 GLU"], "k": [0, 0, 85], "s": 1}
     ]
     assert first["p"] == (("A",), ("B",))
 

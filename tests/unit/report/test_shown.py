@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scored_folders import LOST, open_folder, write_answer
+from scored_folders import LOST, UNLIKE, open_folder, write_answer
 from toporank.app.commands.shown import answer
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.confidence.unread import UNREAD
@@ -16,7 +16,7 @@ def test_one_target_in_a_few_lines(tmp_path):
         "T: a is best of 2, DockQ 0.80 (80 % interval 0.70 to 0.90), acceptable or better with 80 "
         "%: believe",
         f"  file: {tmp_path}/models/T/a.pdb",
-        "  Unlike what TopoRank learned from, so DockQ is a guess: 9 chains",
+        f"  Unlike what TopoRank learned from, so DockQ is a guess: {UNLIKE}",
         "  1 of 3 models has no score: 1 unreadable",
         f"page:    {tmp_path}/results/scores/part/report.html",
         f"models:  {tmp_path}/results/scores/part/models.csv",

@@ -41,6 +41,12 @@ def compare_runs(args: argparse.Namespace) -> int:
     from toporank.report.results import open_answer
 
     a, b = open_answer(args.a), open_answer(args.b)
+    for run in (a, b):
+        if not run.chains_file.is_file():
+            print(
+                f"WARNING: {run.folder} has no chains.csv, so targets are matched by name "
+                f"alone (copy results/{run.name}/chains.csv of the run into it)"
+            )
     table = compare(a, b)
     shared = table[~table["status"].isin(["only_a", "only_b"])]
     if shared.empty:

@@ -76,10 +76,8 @@ def _in_detail(row: Any, best: pd.Series, printed: Collection[str]) -> list[str]
     lines = [f"{row.target}: {_in_short(row, best)}"]
     if row.best:
         lines.append(f"  file: {row.file}")
-    if row.weakest_interface:
-        lines.append(
-            f"  DockQ is about the weakest of its interfaces, {row.weakest_interface}"
-        )
+    if row.interfaces:
+        lines.append(f"  interfaces: {row.interfaces}")
     sentences = [*row.caveats.split(BETWEEN), *row.notes.split(BETWEEN)]
     new = [text for text in sentences if f"{row.target}: {text}" not in printed]
     lines += [f"  {text}" for text in new if text]
