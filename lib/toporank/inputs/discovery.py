@@ -185,18 +185,23 @@ def sketches(
     """
     cached = _read(store / CACHE)
     seen: dict[str, Sketch | None] = {}
-    new: dict[str, FileState] = {}
+    # a file may have several names; one of another ending may be read in another way
+    new: dict[tuple[FileState, str], list[str]] = {}
     for path in dict.fromkeys(paths):
         state = state_if_there(path)
         cached_state, sketch = cached.get(os.path.abspath(path), (None, None))
         seen[path] = sketch if state == cached_state else None
         if state not in (MISSING, cached_state):
-            new[path] = state
+            ending = os.path.basename(path).partition(".")[2]
+            new.setdefault((state, ending), []).append(path)
     if new:
-        looked_into = _looked_into(list(new), keep, workers or n_cores())
-        for path, sketch in zip(new, looked_into, strict=True):
-            seen[path] = sketch
-            cached[os.path.abspath(path)] = new[path], sketch
+        firsts = [names[0] for names in new.values()]
+        looked_into = _looked_into(firsts, keep, workers or n_cores())
+        of_files = zip(new.items(), looked_into, strict=True)
+        for ((state, _), names), sketch in of_files:
+            for path in names:
+                seen[path] = sketch
+                cached[os.path.abspath(path)] = state, sketch
         _write(store / CACHE, cached)
     return seen
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import hashlib
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ from toporank.building.label_facts import contradicting_labels, in_two_splits
 from toporank.comparing.homology import mmseqs
 from toporank.errors import TopoRankError
 from toporank.features.registry import FeatureChoice, call_mkdssp
-from toporank.files.atomic import check_writable
+from toporank.files.atomic import check_writable, first_writable, user_cache
 from toporank.inputs.labels import label_problems, mismatch, of_decoys, write_labels
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
@@ -61,7 +61,7 @@ class Preflight:
     unmakeable: list[str] = field(default_factory=list)
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     store: Path | None = None
-    draft: tempfile.TemporaryDirectory | None = None
+    draft: Path | None = None
 
     def of(self, dataset: str) -> PlannedDataset:
         """Return the plan of a data set, which is empty where it has a problem."""
@@ -70,7 +70,7 @@ class Preflight:
     @property
     def looked_into(self) -> Path:
         """Where what is seen in files is kept meanwhile."""
-        return Path(self.draft.name) if self.draft else self.store
+        return self.draft or self.store
 
     def write(self, names: Iterable[str]) -> None:
         """Record what this run builds of these data sets. Call it only under their locks."""
@@ -88,7 +88,9 @@ class Preflight:
         for name, dataset in self.datasets.items():
             write_plans(name, dataset.chunks)
         if self.draft:
-            shutil.copytree(self.draft.name, self.store, dirs_exist_ok=True)
+            shutil.copytree(self.draft, self.store, dirs_exist_ok=True)
+            shutil.rmtree(self.draft, ignore_errors=True)
+            self.draft = None
 
     def write_gaps(self) -> None:
         """Write once more what is to do for each decoy, after a run."""
@@ -130,7 +132,9 @@ def preflight(
     unsampled = sampling_problems(config, repository)
     result = Preflight(store=store, unsampled=unsampled)
     if not store.exists():
-        result.draft = tempfile.TemporaryDirectory(prefix="toporank-")
+        # the next dry run need not look into the same files again
+        place = hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:16]
+        result.draft = first_writable([user_cache() / "toporank" / "drafts" / place])
     problems = result.problems
     _check_programs(result, config, choices, check_dssp, check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
