@@ -49,7 +49,7 @@ except TopoRankError:
     SAMPLING = SampledNatives()  # the preflight says why; what else the configuration asks for can be done
 
 FEATURES = canonical(records(CHOICES))
-TRAINING_CODE = training_code()
+TRAINING_CODE = training_code(*[entry.network for entry in CONFIG.training.sweep.configs])
 CODE = {stage: digest for stage, (digest, _) in recipes(CHOICES).items()}
 IN_STUDY = CONFIG.score_decoys is None  # otherwise decoys are scored with a given scorer, and nothing is trained
 DATASETS = [dataset.name for dataset in CONFIG.datasets]

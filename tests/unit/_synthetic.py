@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -166,6 +169,45 @@ def small_run(
         Hyperparameters(**{**SMALL, **other}),
         Selection(**selection),
         parent,
+    )
+
+
+PROGRAM = """
+import json, sys
+from pathlib import Path
+sys.modules.update(dict.fromkeys(filter(None, sys.argv[1].split(","))))
+from toporank.learning.run import Run
+from toporank.learning.train import TrainingGraphs, train_run
+parameters, pack, output, store, threads = sys.argv[2:]
+run = Run.parse("run", json.loads(parameters), None)
+train_run(run, TrainingGraphs([Path(pack)]), int(threads), Path(output), Path(store))
+"""
+
+
+def train_in_a_process(
+    run: Run, pack: Path, output: Path, *, threads: int = 1, without: str = ""
+) -> subprocess.CompletedProcess:
+    """Train as a job does, in a process of its own.
+
+    The store lies beside the output. without : packages that cannot be imported, with commas.
+    """
+    parameters = {
+        "seed": run.seed,
+        "hyperparameters": run.hyperparameters.model_dump(),
+        "selection": run.selection.model_dump(),
+        "hardware": run.hardware.model_dump(),
+    }
+    output = output.resolve()
+    script = output.with_suffix(".py")
+    script.write_text(PROGRAM)
+    words = [json.dumps(parameters), pack, output, output.parent / "store", threads]
+    return subprocess.run(
+        [sys.executable, script, without, *map(str, words)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+        timeout=300,
     )
 
 

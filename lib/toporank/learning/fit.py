@@ -60,6 +60,7 @@ HARMLESS_WARNINGS = (
     "LeafSpec",
     "`srun`",
     "sync_dist=True",
+    "all_gather is deprecated",
 )
 """Parts of warnings of Lightning."""
 PROFILERS = {

@@ -54,14 +54,14 @@ def git_state() -> str:
     return answer.stdout.strip() if answer.returncode == 0 else "not a clone"
 
 
-def training_code(network: str = BUILT_IN) -> str:
+def training_code(*networks: str) -> str:
     """Return a digest of the code that decides a training run, and of the packages it uses.
 
-    Of a network of a plug-in, all Python files of its package count.
+    networks : their names; of one of a plug-in, all Python files of its package count.
     """
     packages = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
-    theirs = ()
-    if network != BUILT_IN:
-        theirs = plugins.sources(plugins.networks()[network].module)
+    theirs: list[str] = []
+    for network in sorted({*networks} - {BUILT_IN}):
+        theirs += plugins.sources(plugins.networks()[network].module)
     text = f"{code_of('learning', 'metrics.py', *theirs)} {packages}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

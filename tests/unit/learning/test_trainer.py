@@ -6,9 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import subprocess
-import sys
 from inspect import signature
 from pathlib import Path
 
@@ -16,7 +13,7 @@ import pandas as pd
 import pytest
 import pytorch_lightning as pl
 import torch
-from _synthetic import small_run, training_pack
+from _synthetic import small_run, train_in_a_process, training_pack
 from torch._inductor import config as inductor
 
 from toporank.errors import ConfigError, TrainingError
@@ -82,7 +79,6 @@ def test_entries_of_trainer_reach_lightning_as_they_are(tmp_path, pack):
 @pytest.mark.parametrize(
     ("hardware", "message"),
     [({"trainer": {"accelerator": "cuda"}}, "training.trainer: Lightning cannot train so: .*CUDA"),
-     ({"trainer": {"strategy": "nonsense"}}, "training.trainer: Lightning cannot train so: .*nonsense"),
      ({"offload_optimizer": True}, "training.trainer: Lightning cannot train so: .*torchao")],
 )  # fmt: skip
 def test_what_lightning_or_the_machine_cannot_do_is_an_error_with_its_reason(
@@ -203,48 +199,17 @@ def test_two_processes_train_as_one_with_batches_of_twice_the_size(tmp_path, pac
     """Without dropout, which differs from device to device."""
     settings = {"max_epochs": 2, "attention_dropout": 0.0, "accumulate": 1}
     one = trained(tmp_path / "one", pack, small_run(**settings, batch_size=8))
-    two = small_run(**settings, batch_size=4)
-    parameters = {
-        "seed": two.seed,
-        "hyperparameters": two.hyperparameters.model_dump(),
-        "selection": two.selection.model_dump(),
-        "hardware": {"trainer": {"devices": 2, "strategy": "ddp"}},
-    }
-    script = Path(__file__).resolve().parents[3] / "workflow_scripts/train.py"
-    command = [
-        sys.executable,
-        script,
-        "--name",
-        "run",
-        "--packs",
-        pack,
-        "--store",
-        tmp_path / "store2",
-    ]
-    command += [
-        "--output",
-        tmp_path / "two",
-        "--threads",
-        "2",
-        "--parameters",
-        json.dumps(parameters),
-    ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-        timeout=300,
-    )
+    (tmp_path / "new").mkdir()
+    both = Hardware(trainer={"devices": 2, "strategy": "ddp"})
+    two = dataclasses.replace(small_run(**settings, batch_size=4), hardware=both)
+    done = train_in_a_process(two, pack, tmp_path / "new/two", threads=2)
     assert done.returncode == 0, done.stderr
     pd.testing.assert_frame_equal(
-        pd.read_csv(tmp_path / "two/metrics.csv"), one, rtol=1e-5, atol=1e-5
+        pd.read_csv(tmp_path / "new/two/metrics.csv"), one, rtol=1e-5, atol=1e-5
     )
     states = [
         torch.load(tmp_path / name / "last.ckpt", weights_only=True)["state_dict"]
-        for name in ("one", "two")
+        for name in ("one", "new/two")
     ]
     for name in states[0]:
         torch.testing.assert_close(

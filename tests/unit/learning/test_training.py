@@ -6,11 +6,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +27,7 @@ from _synthetic import (
     predict,
     random_graph,
     small_run,
+    train_in_a_process,
     training_graphs,
     training_pack,
 )
@@ -522,47 +520,13 @@ def test_a_finished_run_is_taken_from_the_store_without_torch(pack):
     """Which takes seconds to import, as often as there are runs in a sweep."""
     run = small_run(max_epochs=1)
     whole = train(run, pack, output="whole")
-    script = Path(__file__).resolve().parents[3] / "workflow_scripts/train.py"
-    program = (
-        "import sys, runpy; sys.modules.update(torch=None, pandas=None); sys.argv.pop(0);"
-        "runpy.run_path(sys.argv[0], None, '__main__')"
-    )
-
-    def in_a_job(seed: int) -> subprocess.CompletedProcess:
-        selection, hyperparameters = vars(run.selection), vars(run.hyperparameters)
-        choice = {
-            "seed": seed,
-            "hyperparameters": hyperparameters,
-            "selection": selection,
-        }
-        command = [
-            sys.executable,
-            "-c",
-            program,
-            script,
-            "--name",
-            "run",
-            "--packs",
-            pack,
-        ]
-        command += [
-            "--store",
-            STORE,
-            "--output",
-            "again",
-            "--parameters",
-            json.dumps(choice),
-        ]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        return subprocess.run(
-            command, capture_output=True, text=True, env=environment, check=False
-        )
-
-    taken = in_a_job(seed=1)
+    heavy = "torch,pandas"
+    taken = train_in_a_process(run, pack, Path("again"), without=heavy)
     assert taken.returncode == 0, taken.stderr
     assert_same_run(Path("again"), whole)
-    # another run is trained
-    assert "halted; None in sys.modules" in in_a_job(seed=2).stderr
+    other = dataclasses.replace(run, seed=2)
+    trained = train_in_a_process(other, pack, Path("again"), without=heavy)
+    assert "halted; None in sys.modules" in trained.stderr
 
 
 # ---- interruptions -------------------------------------------------------------------------------
