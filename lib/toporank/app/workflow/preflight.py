@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import hashlib
 import shutil
-import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,7 @@ from toporank.building.label_facts import contradicting_labels, in_two_splits
 from toporank.comparing.homology import mmseqs
 from toporank.errors import TopoRankError
 from toporank.features.registry import FeatureChoice, call_mkdssp
-from toporank.files.atomic import check_writable
+from toporank.files.atomic import check_writable, first_writable, user_cache
 from toporank.inputs.labels import label_problems, mismatch, of_decoys, write_labels
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
@@ -34,6 +35,8 @@ GARBAGE = 100_000
 """Objects after which Python looks for garbage: of 100,000 decoys it would look through everything
 again and again.
 """
+LONGEST_KEPT = 30 * 24 * 3600.0
+"""Seconds for which what dry runs saw is kept."""
 NO_DATASETS = (
     "datasets: none configured (give `datasets` in the config "
     "file, or score_decoys=FOLDER)"
@@ -61,7 +64,7 @@ class Preflight:
     unmakeable: list[str] = field(default_factory=list)
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     store: Path | None = None
-    draft: tempfile.TemporaryDirectory | None = None
+    draft: Path | None = None
 
     def of(self, dataset: str) -> PlannedDataset:
         """Return the plan of a data set, which is empty where it has a problem."""
@@ -70,7 +73,7 @@ class Preflight:
     @property
     def looked_into(self) -> Path:
         """Where what is seen in files is kept meanwhile."""
-        return Path(self.draft.name) if self.draft else self.store
+        return self.draft or self.store
 
     def write(self, names: Iterable[str]) -> None:
         """Record what this run builds of these data sets. Call it only under their locks."""
@@ -88,7 +91,8 @@ class Preflight:
         for name, dataset in self.datasets.items():
             write_plans(name, dataset.chunks)
         if self.draft:
-            shutil.copytree(self.draft.name, self.store, dirs_exist_ok=True)
+            shutil.copytree(self.draft, self.store, dirs_exist_ok=True)
+            shutil.rmtree(self.draft)
 
     def write_gaps(self) -> None:
         """Write once more what is to do for each decoy, after a run."""
@@ -130,7 +134,7 @@ def preflight(
     unsampled = sampling_problems(config, repository)
     result = Preflight(store=store, unsampled=unsampled)
     if not store.exists():
-        result.draft = tempfile.TemporaryDirectory(prefix="toporank-")
+        result.draft = _draft_of(store)
     problems = result.problems
     _check_programs(result, config, choices, check_dssp, check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
@@ -166,6 +170,19 @@ def preflight(
     # all this lives as long as the process: Python need not look through it again
     gc.freeze()
     return result
+
+
+def _draft_of(store: Path) -> Path:
+    """A folder of the user's cache for what dry runs see in files, until a run makes the store.
+
+    What was left there long ago is removed.
+    """
+    drafts = user_cache() / "toporank" / "dry_runs"
+    for old in drafts.glob("*"):
+        if time.time() - old.stat().st_mtime > LONGEST_KEPT:
+            shutil.rmtree(old, ignore_errors=True)
+    name = hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:16]
+    return first_writable([drafts / name])
 
 
 def _check_programs(
