@@ -27,10 +27,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
 from one_node import cluster, missing
 
+from toporank.app.config import load_config
+from toporank.app.workflow.preflight import preflight
 from toporank.building.chunks.ledger import Ledger, read_ledger, write_ledger
-from toporank.building.chunks.plan import chunk_names, read_chunk
 from toporank.building.chunks.published import (
     Published,
     made_of,
@@ -38,7 +40,7 @@ from toporank.building.chunks.published import (
     write_published,
 )
 from toporank.files.atomic import link_or_copy, sha256
-from toporank.layout import LEDGER, PLAN
+from toporank.layout import LEDGER
 
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLE = REPOSITORY / "resources" / "example"
@@ -175,9 +177,14 @@ def lay_out(home: Path, sample: Path) -> None:
     fates = {row.decoy: row for ledger in ledgers for row in ledger.rows}
     names, table = sorted(fates), {}
     with contextlib.chdir(home):
-        for chunk in chunk_names(Path(PLAN.format(dataset="many", chunk="x")).parent):
+        config = load_config(yaml.safe_load(Path("config/config.yaml").read_text()))
+        check = preflight(
+            config, REPOSITORY, choices=config.choices(), check_dssp=False
+        )
+        check.write_plans()
+        for chunk, members in check.of("many").chunks.items():
             rows = []
-            for member in read_chunk("many", chunk):
+            for member in members:
                 fate = fates[names[int(member.decoy[1:]) % N_SOURCES]]
                 for stage, digest in fate.artefacts.items():
                     path = place("many", stage, *member.key)

@@ -274,8 +274,9 @@ def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
     lines = []
     for row in rows:
         dockq = "" if row.dockq is None else f"{row.dockq:g}"
-        cells = (*row[:2], *row.states, *row[3:5], dockq, *row[6:])
-        lines.append([defused(cell) for cell in cells])
+        reason, names = defused(row.reason), map(defused, row[:2])
+        of_label = (dockq, row.split, row.label)
+        lines.append((*names, *row.states, row.status, reason, *of_label))
     write_text_if_changed(layout.GAP.format(dataset=dataset), to_lines(COLUMNS, lines))
 
 

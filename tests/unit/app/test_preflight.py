@@ -22,6 +22,7 @@ from toporank.building.label_tables import write_tables
 from toporank.building.native_labels import LabelledDecoy
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.registry import DEFAULT_MODULES, records, resolve
+from toporank.inputs import discovery
 from toporank.inputs.labels import read_split_labels
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import Status
@@ -31,8 +32,9 @@ LABELS = "Target,Model,DockQ,split\nA,d1,0.9,train\nA,d2,0.1,train\nB,d1,0.5,val
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+def _in_a_folder_of_its_own(tmp_path, monkeypatch, tmp_path_factory):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     for name in ("A/d1.pdb", "A/d2.cif.gz", "B/d1.pdb"):
         path = Path("decoys", name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -161,16 +163,17 @@ def test_of_some_targets_these_are_built_and_all_decoys_are_known():
     assert (built, sorted(known)) == (["A", "A"], ["A", "A", "B"])
 
 
-def test_looking_writes_the_list_alone_and_a_run_keeps_what_was_seen():
+def test_looking_writes_the_list_alone_and_a_run_keeps_what_was_seen(monkeypatch):
     structure = pdb(pair())
     for path in Path("decoys").glob("*/*.pdb"):
         path.write_text(structure)
     Path("decoys/A/d2.cif.gz").unlink()
     before = {*Path().rglob("*")}
-    result = check(GOOD)
-    assert result.problems == []
+    assert check(GOOD).problems == []
     new = {*Path().rglob("*")} - before
     assert {str(path) for path in new if path.is_file()} == {"results/good/gap.tsv"}
+    monkeypatch.setattr(discovery, "_look", None)  # each file was looked into
+    result = check(GOOD)
     result.write_plans()
     assert read_chunk("good", chunk_of(result)) == [*result.of("good").plan.values()]
     assert Path(".toporank/store/sketches.json").exists()

@@ -18,6 +18,7 @@ from toporank.app.commands.running import (
     SETTINGS,
     is_dry_run,
     lock_folder,
+    out_folder,
     run_snakemake,
 )
 from toporank.app.commands.scoring_input import (
@@ -93,9 +94,10 @@ def run(args: argparse.Namespace) -> int:
     """
     _check_arguments(args)
     config = args.config
-    out = lock_folder(args.out)
+    only_looks = is_dry_run(args.snakemake_args)
+    out = out_folder(args.out) if only_looks else lock_folder(args.out)
     if config.is_dir():
-        if not is_dry_run(args.snakemake_args):
+        if not only_looks:
             check_partners(
                 args.partners, "native", chains_of_natives(args.natives, out)
             )

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import hashlib
 import shutil
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,8 @@ GARBAGE = 100_000
 """Objects after which Python looks for garbage: of 100,000 decoys it would look through everything
 again and again.
 """
+LONGEST_KEPT = 30 * 24 * 3600.0
+"""Seconds for which what dry runs saw is kept."""
 NO_DATASETS = (
     "datasets: none configured (give `datasets` in the config "
     "file, or score_decoys=FOLDER)"
@@ -89,8 +92,7 @@ class Preflight:
             write_plans(name, dataset.chunks)
         if self.draft:
             shutil.copytree(self.draft, self.store, dirs_exist_ok=True)
-            shutil.rmtree(self.draft, ignore_errors=True)
-            self.draft = None
+            shutil.rmtree(self.draft)
 
     def write_gaps(self) -> None:
         """Write once more what is to do for each decoy, after a run."""
@@ -132,9 +134,7 @@ def preflight(
     unsampled = sampling_problems(config, repository)
     result = Preflight(store=store, unsampled=unsampled)
     if not store.exists():
-        # the next dry run need not look into the same files again
-        place = hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:16]
-        result.draft = first_writable([user_cache() / "toporank" / "drafts" / place])
+        result.draft = _draft_of(store)
     problems = result.problems
     _check_programs(result, config, choices, check_dssp, check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
@@ -170,6 +170,19 @@ def preflight(
     # all this lives as long as the process: Python need not look through it again
     gc.freeze()
     return result
+
+
+def _draft_of(store: Path) -> Path:
+    """A folder of the user's cache for what dry runs see in files, until a run makes the store.
+
+    What was left there long ago is removed.
+    """
+    drafts = user_cache() / "toporank" / "dry_runs"
+    for old in drafts.glob("*"):
+        if time.time() - old.stat().st_mtime > LONGEST_KEPT:
+            shutil.rmtree(old, ignore_errors=True)
+    name = hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:16]
+    return first_writable([drafts / name])
 
 
 def _check_programs(
