@@ -92,7 +92,8 @@ class Preflight:
             write_plans(name, dataset.chunks)
         if self.draft:
             shutil.copytree(self.draft, self.store, dirs_exist_ok=True)
-            shutil.rmtree(self.draft)
+            shutil.rmtree(self.draft, ignore_errors=True)
+            self.draft = None
 
     def write_gaps(self) -> None:
         """Write once more what is to do for each decoy, after a run."""
@@ -177,7 +178,7 @@ def _draft_of(store: Path) -> Path:
 
     What was left there long ago is removed.
     """
-    drafts = user_cache() / "toporank" / "dry_runs"
+    drafts = user_cache() / "toporank" / "drafts"
     for old in drafts.glob("*"):
         if time.time() - old.stat().st_mtime > LONGEST_KEPT:
             shutil.rmtree(old, ignore_errors=True)
