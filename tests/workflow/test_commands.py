@@ -62,7 +62,9 @@ def test_where_mkdssp_is_asked_for_and_missing_nothing_runs_and_the_remedy_is_to
     assert not (fresh.results / "mini/interface").exists()
     looked = fresh.run(*DRY, cores=None, PATH=path, check=False)
     assert looked.returncode == 1
-    assert "mkdssp: not usable\nPreflight: mkdssp: not found on the PATH" in looked.stdout
+    assert (
+        "mkdssp: not usable\nPreflight: mkdssp: not found on the PATH" in looked.stdout
+    )
 
 
 def score(
