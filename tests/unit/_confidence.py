@@ -189,8 +189,10 @@ def cif(
     return "data_x\n_ma_qa_metric.name pLDDT\n" + "\n".join(lines[1:]) + "\n"
 
 
-def pdb_of(model: Model) -> str:
-    lines = zip(pdb(model.atoms).splitlines(), plddt_of_atoms(model), strict=True)
+def pdb_of(model: Model, of_atoms: list[float] | None = None) -> str:
+    """PDB text with pLDDT as B factors. of_atoms : other ones."""
+    of_atoms = of_atoms or plddt_of_atoms(model)
+    lines = zip(pdb(model.atoms).splitlines(), of_atoms, strict=True)
     return "".join(f"{line[:60]}{value:6.2f}{line[66:]}\n" for line, value in lines)
 
 

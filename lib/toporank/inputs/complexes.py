@@ -43,7 +43,7 @@ GENERIC = re.compile(
 )
 """Parts of file names that name no complex."""
 OF_PROGRAM = re.compile(
-    r"(alphafold|af|boltz|chai|colabfold|haddock|openfold|protenix|rosettafold|rf)"
+    r"(alphafold|af|boltz|chai|colabfold|haddock|intellifold|openfold|protenix|rosettafold|rf)"
     r"[\d._]*(m|multimer)?(_?v\d+)?",
     re.IGNORECASE,
 )
@@ -76,7 +76,7 @@ class Grouped(NamedTuple):
         are left out.
     left_out : path → why a file with a structure is no model of a predictor.
     passed_over : files that look like structures, or may hold some, and are not read → why.
-    of_monomers : decoys of which a chain has the B factors that it has in another complex.
+    of_monomers : decoys with a chain that has the same B factors in another complex.
     """
 
     decoys: list[Decoy]

@@ -125,24 +125,23 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
 
 
 def _of_monomers(b_factors: Mapping[DecoyKey, tuple[str, ...]]) -> frozenset[DecoyKey]:
-    """Decoys of which a chain has the B factors that it has in the complex of another target.
+    """Decoys with a chain that has the same B factors in the complex of another target.
 
     No prediction of two complexes gives that; one and the same model may lie in two targets.
 
     b_factors : digests of the chains of each decoy
     """
+    targets: dict[str, set[str]] = {}
     complexes: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
     for (target, _), of_chains in b_factors.items():
         for digest in of_chains:
             complexes.setdefault(digest, set()).add((target, of_chains))
-    several = {
-        digest
-        for digest, having in complexes.items()
-        if len({target for target, _ in having}) > 1
-    }
+            targets.setdefault(digest, set()).add(target)
     found = set()
     for key, of_chains in b_factors.items():
-        for digest in several.intersection(of_chains):
+        for digest in of_chains:
+            if len(targets[digest]) < 2:
+                continue
             if any(
                 target != key[0] and others != of_chains
                 for target, others in complexes[digest]

@@ -52,6 +52,7 @@ class Program(NamedTuple):
     named_alone : whether no other program gives such names to its models
     proteins_only : whether its models have other chains only if these were added since
     shifts_plddt : whether B factors behind a modified residue are the pLDDT of other residues
+    letters : whether it calls the chains of its models A, B and so on, in the order of its values
     """
 
     name: str
@@ -61,6 +62,7 @@ class Program(NamedTuple):
     named_alone: bool = False
     proteins_only: bool = False
     shifts_plddt: bool = False
+    letters: bool = False
 
 
 HADDOCK = "HADDOCK"
@@ -225,6 +227,7 @@ PROGRAMS = (
             readers.token_plddt,
         ),
         named_alone=True,
+        letters=True,
     ),
     Program(
         name="Protenix",

@@ -9,18 +9,38 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
+from _confidence import (
+    Model,
+    cif,
+    example,
+    measured,
+    pdb_of,
+    plddt_of_atoms,
+    row_of,
+)
+from Bio.PDB import PDBParser
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, pdb, pdb_with
-from toporank.inputs.confidence.bfactors import OF_TOPORANK
+from toporank.building.planning import plan_of
+from toporank.inputs.confidence.bfactors import (
+    LIKE_CRYSTAL,
+    LIKE_MASK,
+    NOT_SMOOTH,
+    OF_A_MONOMER,
+    OF_TOPORANK,
+)
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences, displacement
 from toporank.inputs.confidence.table import Confidence
+from toporank.inputs.discovery import decoys_of
 from toporank.structures.complex import Complex
+from toporank.structures.in_memory import mmcif_of
 from toporank.structures.read import read_complex
 from toporank.structures.write import QUALITY, mmcif
 
+CRYST1 = "CRYST1{:9.3f}{:9.3f}{:9.3f}  90.00  90.00  90.00 P 1           1\n"
 NEAR, FAR = (EXAMPLES / "1GCQ" / name for name in ("near1.pdb.gz", "far1.pdb.gz"))
 """Two poses of the same residues."""
 
@@ -82,23 +102,17 @@ def test_an_atom_without_plddt_at_the_end_of_a_chain_changes_nothing(tmp_path, n
 
 
 NO_PLDDT = {
-    "within residues": {"within": 2.0},
     "at the surface": {"change": lambda values: 127 - values},  # as in a crystal
     "rough": {"change": np.random.default_rng(1).permutation},
     "low": {"change": lambda values: values * 0.45},
     "above 100": {"change": lambda values: values + 5},
-    "header": {"before": "EXPDTA    X-RAY DIFFRACTION\n"},
-    "cell": {
-        "before": "CRYST1   52.000   58.600   61.900  90.00  90.00  90.00 P 21 21 21\n"
-    },
-    "resolution": {"before": "REMARK   2 RESOLUTION.    2.10 ANGSTROMS.\n"},
 }
 
 
 @pytest.mark.parametrize("what", NO_PLDDT)
 def test_other_numbers_are_no_plddt(tmp_path, near, what):
-    case = {"before": "", "change": np.array, "within": 0.0} | NO_PLDDT[what]
-    text = case["before"] + pdb_with(NEAR, case["change"](core(near)), case["within"])
+    case = {"before": "", "change": np.array} | NO_PLDDT[what]
+    text = case["before"] + pdb_with(NEAR, case["change"](core(near)))
     assert rows_of(tmp_path, text) == [Confidence("T", "mine_0")]
 
 
@@ -111,7 +125,9 @@ def test_docked_poses_with_the_b_factors_of_their_partners_have_no_plddt(
         tmp_path, pdb_with(NEAR, copied), pdb_with(FAR, copied), pdb_with(NEAR, own)
     )
     assert [row.plddt_source for row in rows] == ["", "", "b_factor"]
-    assert rows[0] == Confidence("T", "mine_0")
+    assert rows[0] == Confidence(
+        "T", "mine_0", status="incomplete", reason=OF_A_MONOMER
+    )
 
 
 def test_also_where_a_small_ligand_moves_little_beside_a_large_receptor(tmp_path, near):
@@ -156,27 +172,18 @@ def test_a_relaxed_model_keeps_the_plddt_that_it_shares_with_the_unrelaxed_one(
 
 
 def test_models_of_a_target_are_judged_together(tmp_path, near):
-    """Of one whose numbers fall into the core, the others tell that they are pLDDT, and the other
-    way round.
-    """
-    rising, falling = (
-        pdb_with(NEAR, core(near)),
-        pdb_with(NEAR, 127 - core(near, seed=1)),
-    )
-    assert (
-        sources(tmp_path, rising, falling, pdb_with(NEAR, 127 - core(near, seed=3)))
-        == [""] * 3
-    )
-    assert (
-        sources(tmp_path, rising, pdb_with(NEAR, core(near, seed=4)), falling)
-        == ["b_factor"] * 3
-    )
-    assert (
-        sources(
-            tmp_path, rising, falling, rising, names=("ranked_0", "mine", "ranked_1")
-        )
-        == ["b_factor"] * 3
-    )
+    """Where the numbers of one leave it open; a crystal structure among them is none of them."""
+    rising = pdb_with(NEAR, core(near))
+    falling = pdb_with(NEAR, 127 - core(near, seed=1))
+    rough = np.random.default_rng(0).normal(0, 20, len(near.residues))
+    along = 40 + np.convolve(rough, np.ones(15) / 5, mode="same").clip(-35, 35)
+    open_ = pdb_with(NEAR, along.round(2))
+    assert sources(tmp_path, rising, open_, falling) == ["b_factor", "b_factor", ""]
+    assert sources(tmp_path, falling, open_) == ["", ""]
+    assert sources(tmp_path, falling, open_, names=("a", "ranked_0")) == [
+        "",
+        "b_factor",
+    ]
 
 
 def test_the_user_may_say_that_b_factors_are_plddt_or_are_not(tmp_path, near):
@@ -197,20 +204,18 @@ def test_the_user_may_say_that_b_factors_are_plddt_or_are_not(tmp_path, near):
     )
 
 
-def test_b_factors_count_where_the_predictors_file_is_of_another_model(tmp_path, near):
-    """If they look like pLDDT by themselves: a docked pose under the name of a model has others."""
+def test_where_the_predictors_file_has_another_plddt_neither_counts(tmp_path, near):
+    """But what the user says."""
     scores = {"plddt": core(near, seed=1)[::-1].tolist(), "iptm": 0.5}
     (tmp_path / "q_scores_rank_001_m.json").write_text(json.dumps(scores))
-    (own,) = rows_of(
-        tmp_path, pdb_with(NEAR, core(near)), names=("q_unrelaxed_rank_001_m",)
-    )
-    assert (own.status, own.plddt_source) == ("incomplete", "b_factor")
-    assert own.plddt == pytest.approx(core(near).mean(), abs=1e-3)
-    (crystal,) = rows_of(
-        tmp_path,
-        pdb_with(NEAR, 127 - core(near), within=2),
-        names=("q_unrelaxed_rank_001_m",),
-    )
+    names = ("q_unrelaxed_rank_001_m",)
+    text = pdb_with(NEAR, core(near))
+    (row,) = rows_of(tmp_path, text, names=names)
+    assert (row.status, row.plddt, row.iptm) == ("incomplete", None, 0.5)
+    assert "another pLDDT in q_scores_rank_001_m.json" in row.reason
+    (row,) = rows_of(tmp_path, text, names=names, choice="b_factor")
+    assert row.plddt == pytest.approx(core(near).mean(), abs=1e-3)
+    (crystal,) = rows_of(tmp_path, pdb_with(NEAR, 127 - core(near)), names=names)
     assert (crystal.status, crystal.plddt) == ("incomplete", None)
 
 
@@ -338,3 +343,192 @@ def test_each_model_of_a_file_has_the_plddt_of_its_own_atoms(tmp_path, near):
     models = [DecoyFile("T", f"ensemble#{n}", path, model=n) for n in (1, 2)]
     first, second = confidences(models, "b_factor")
     assert first.plddt - second.plddt == pytest.approx(20.0, abs=0.1)
+
+
+# ---- labels decide nothing that the numbers say --------------------------------------------------
+
+LABELS = {
+    "nothing": ("mine.pdb", ""),
+    "the name of ColabFold": ("q_unrelaxed_rank_001_alphafold2_m_processed.pdb", ""),
+    "the name of AlphaFold": ("ranked_0.pdb", ""),
+    "an empty cell": ("mine.pdb", CRYST1.format(0, 0, 0)),
+    "a box around the model": ("mine.pdb", CRYST1.format(62.5, 58.6, 71.9)),
+    "an experiment": ("mine.pdb", "EXPDTA    X-RAY DIFFRACTION\n"),
+    "a theoretical model": ("mine.pdb", "EXPDTA    THEORETICAL MODEL\n"),
+    "a resolution": ("mine.pdb", "REMARK   2 RESOLUTION.    2.10 ANGSTROMS.\n"),
+    "pLDDT in mmCIF": ("mine.cif", "_ma_qa_metric.name pLDDT\n"),
+    "a theoretical model in mmCIF": ("m.cif", "_exptl.method 'THEORETICAL MODEL'\n"),
+    "an experiment in mmCIF": ("m.cif", "_exptl.method 'X-RAY DIFFRACTION'\n"),
+}
+"""Name of a file, and lines in front of its atoms."""
+MODEL = example(4)
+"""Of 62 residues, with the pLDDT of its predictor."""
+
+
+def phenix(plddt: np.ndarray) -> np.ndarray:
+    """B factors as Phenix makes them of pLDDT for molecular replacement."""
+    error = 1.5 * np.exp(4 * (0.7 - plddt / 100))
+    return 8 * np.pi**2 / 3 * error**2
+
+
+OTHER_NUMBERS = {
+    "the mask of a design": (lambda plddt: np.arange(62) % 3 > 0, LIKE_MASK),
+    "a mask of a chain": (lambda plddt: np.arange(62) < 30, LIKE_MASK),
+    "colours": (lambda plddt: np.arange(62) % 3 * 20 + 60, LIKE_MASK),
+    "B factors of Phenix": (lambda p: phenix(p).clip(max=100), LIKE_CRYSTAL),
+    "B factors of Phenix above 100": (phenix, "they go from 8.01 to 280.46"),
+    "100 - pLDDT": (lambda plddt: 100 - plddt, LIKE_CRYSTAL),
+    "1 - pLDDT": (lambda plddt: 1 - plddt / 100, LIKE_CRYSTAL),
+    "in any order": (np.random.default_rng(0).permutation, NOT_SMOOTH),
+}
+
+
+def labelled(folder: Path, label: str, model: Model) -> Path:
+    """A file with a label whose B factors are the pLDDT of the model."""
+    name, before = LABELS[label]
+    text = before + pdb_of(model)
+    if name.endswith(".cif"):
+        text = cif(model).replace("_ma_qa_metric.name pLDDT\n", before)
+    (folder / name).write_text(text)
+    return folder / name
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_plddt_is_read_whatever_label_the_file_has(tmp_path, label, k):
+    model = example(k)
+    row = row_of(labelled(tmp_path, label, model))
+    assert (row.status, row.plddt_source) == ("ok", "b_factor")
+    assert row.plddt == pytest.approx(model.plddt.mean(), abs=0.006)
+    expected = measured(model, "A", "B")["interface_plddt"]
+    assert row.interface_plddt == pytest.approx(expected, abs=0.006)
+
+
+@pytest.mark.parametrize("what", OTHER_NUMBERS)
+@pytest.mark.parametrize("label", LABELS)
+def test_other_numbers_are_not_read_whatever_label_the_file_has(tmp_path, label, what):
+    """Where the file says that they are pLDDT, the row says why they are not."""
+    change, why = OTHER_NUMBERS[what]
+    model = MODEL._replace(plddt=change(MODEL.plddt))
+    row = row_of(labelled(tmp_path, label, model))
+    assert (row.plddt, row.interface_plddt, row.pdockq) == (None, None, None)
+    says_plddt = "the name" in label or label == "pLDDT in mmCIF"
+    assert (why in row.reason and "B factor" in row.reason) == says_plddt
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("within", ["side chains lower", "noise"])
+def test_each_atom_may_have_its_own_plddt(tmp_path, label, within):
+    """As AlphaFold 3, Chai, Protenix and ESMFold write it: the mean of a residue counts."""
+    model = example(3)
+    draw = np.random.default_rng(2)
+    of_atoms = []
+    for atom, value in zip(model.atoms, plddt_of_atoms(model), strict=True):
+        lower = 3.0 if atom.name not in ("N", "CA", "C", "O") else 0.0
+        noise = lower if within == "side chains lower" else draw.uniform(-2, 2)
+        of_atoms.append(round(value - noise, 2))
+    name, before = LABELS[label]
+    if name.endswith(".cif"):
+        text = cif(model, of_atoms=of_atoms)
+        text = text.replace("_ma_qa_metric.name pLDDT\n", before)
+    else:
+        text = before + pdb_of(model, of_atoms)
+    (tmp_path / name).write_text(text)
+    row = row_of(tmp_path / name)
+    sums = dict.fromkeys(model.residues, (0.0, 0))
+    for atom, value in zip(model.atoms, of_atoms, strict=True):
+        total, n = sums[atom.chain, atom.number]
+        sums[atom.chain, atom.number] = total + value, n + 1
+    means = [total / n for total, n in sums.values()]
+    assert row.plddt == pytest.approx(np.mean(means), abs=1e-3)
+
+
+@pytest.mark.parametrize("of_hydrogens", ["  0.00", "  1.00", " 99.00"])
+def test_heavy_atoms_alone_count(tmp_path, of_hydrogens):
+    """Hydrogens that were added since have other B factors, and an added OXT has none."""
+    model = example(2)
+    text = ""
+    for line in pdb_of(model).splitlines():
+        text += f"{line}\n"
+        if line[12:16] == " CA ":
+            hydrogen = f"{line[:12]} HA {line[16:60]}{of_hydrogens}{line[66:76]} H"
+            text += f"{hydrogen}\n"
+    oxt = f"{line[:12]} OXT{line[16:30]}{float(line[30:38]) + 1:8.3f}{line[38:60]}"
+    text += f"{oxt}  0.00{line[66:76]} O\n"
+    for name in ("ranked_0.pdb", "mine.pdb"):
+        (tmp_path / name).write_text(text)
+        row = row_of(tmp_path / name)
+        assert row.plddt == pytest.approx(model.plddt.mean(), abs=0.006)
+
+
+@pytest.mark.parametrize("metric", ["1", "2"], ids=["of the table", "not in the table"])
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+def test_where_the_table_of_a_file_has_another_plddt_neither_counts(
+    tmp_path, metric, scale
+):
+    """`_ma_qa_metric_local`; BoltzGen names another metric there than in its list."""
+    path = tmp_path / "design.cif"
+    for change, source in ((0.0, "b_factor"), (-12.0, "")):
+        rows = ""
+        for (chain, number), value in zip(MODEL.residues, MODEL.plddt, strict=True):
+            rows += f"1 {chain} {number} {metric} {(value + change) * scale:.4f}\n"
+        table = "loop_\n_ma_qa_metric.id\n_ma_qa_metric.name\n1 pLDDT\n3 PAE\nloop_\n"
+        for column in ["model_id", "label_asym_id", "label_seq_id", "metric_id"]:
+            table += f"_ma_qa_metric_local.{column}\n"
+        table += f"_ma_qa_metric_local.metric_value\n{rows}#\n"
+        path.write_text(cif(MODEL).replace("_ma_qa_metric.name pLDDT\n", table))
+        row = row_of(path)
+        assert row.plddt_source == source
+    assert (
+        "_ma_qa_metric_local has another pLDDT for 100% of the residues" in row.reason
+    )
+
+
+@pytest.mark.parametrize("as_", ["gemmi", "Bio.PDB"])
+def test_a_model_in_memory_has_the_plddt_of_its_file(tmp_path, as_):
+    path = labelled(tmp_path, "nothing", MODEL)
+    structure = gemmi.read_structure(str(path))
+    if as_ == "Bio.PDB":
+        structure = PDBParser(QUIET=True).get_structure("x", path)
+    (tmp_path / "memory.cif").write_text(mmcif_of(structure))
+    file, memory = row_of(path), row_of(tmp_path / "memory.cif")
+    assert memory._replace(decoy=file.decoy) == file
+
+
+def screen(folder: Path, ligands: dict[str, Model]) -> list[str]:
+    """Where the pLDDT of complexes of one receptor comes from, each a target."""
+    for name, model in ligands.items():
+        (folder / name).mkdir()
+        (folder / name / "pose.pdb").write_text(pdb_of(model))
+    grouped = decoys_of("d", folder, "folder", folder / "store")
+    plan = plan_of(grouped, "", {})
+    asked = []
+    for decoy in plan:
+        of_monomers = bool(decoy.of_monomers)
+        path = Path(decoy.path)
+        asked.append(
+            DecoyFile(decoy.target, decoy.decoy, path, of_monomers=of_monomers)
+        )
+    return [row.plddt_source for row in confidences(asked)]
+
+
+@pytest.mark.parametrize("shared", ["A", "B"])
+def test_b_factors_that_a_chain_has_in_several_complexes_are_of_its_monomer(
+    tmp_path, shared
+):
+    """A screen by docking, one pose of each pair; a predictor is never so alike."""
+    own = [example(k) for k in (2, 3, 4)]
+    docked = []
+    for k, model in enumerate(own):
+        is_shared = np.array(model.chains) == shared
+        plddt = np.where(is_shared, own[0].plddt, model.plddt - k)
+        docked.append(model._replace(plddt=plddt.round(2)))
+    predicted = dict(zip("abc", own, strict=True))
+    assert screen(tmp_path, predicted) == ["b_factor"] * 3
+    (tmp_path / "docked").mkdir()
+    assert (
+        screen(tmp_path / "docked", dict(zip("abc", docked, strict=True))) == [""] * 3
+    )
+    (tmp_path / "copies").mkdir()
+    copies = {"a": own[0], "b": own[0]}
+    assert screen(tmp_path / "copies", copies) == ["b_factor"] * 2

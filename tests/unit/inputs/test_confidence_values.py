@@ -18,6 +18,11 @@ def test_a_number_within_its_bounds_is_taken_in_any_shape(value):
     assert number({"iptm": value}, "iptm", 0, 1) == np.asarray(value).item()
 
 
+@pytest.mark.parametrize("value", [np.float32(1.0000001), 1.00001, -1e-9])
+def test_a_number_that_rounding_took_beyond_its_bound_is_the_bound(value):
+    assert number({"iptm": value}, "iptm", 0, 1) == round(float(value))
+
+
 def test_what_is_not_there_is_no_number():
     assert number({"iptm": None}, "iptm", 0, 1) is number({}, "iptm", 0, 1) is None
 
@@ -30,6 +35,9 @@ def test_what_is_not_there_is_no_number():
         (np.nan, "iptm is nan"),
         ([0.1, 0.2], "iptm is not one number"),
         ("high", "iptm is no array of numbers"),
+        ("0.5", "iptm is no array of numbers"),
+        (True, "iptm is no array of numbers"),
+        (1.001, "iptm is 1.001, not"),
     ],
 )
 def test_another_value_is_refused_by_name(value, message):

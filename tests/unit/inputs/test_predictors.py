@@ -871,13 +871,14 @@ numbers = arrays.arrays(
 )
 
 
-@given(numbers, st.booleans())
-def test_a_pickled_array_is_read_as_it_was(array, by_column):
+@given(numbers, st.booleans(), st.sampled_from([4, 5]))
+def test_a_pickled_array_is_read_as_it_was(array, by_column, protocol):
+    """Protocol 5 makes arrays in another way, and is the one of Python 3.14."""
     array = np.asfortranarray(array) if by_column else array
     found = read_pickle(
         pickle.dumps(
             {"a": array, "b": array.dtype.type(1), "c": 2.5, "d": {"e": array}},
-            protocol=4,
+            protocol=protocol,
         )
     )
     assert set(found) == {"a", "b", "c"}
@@ -890,10 +891,13 @@ class Hostile:
         return os.mkdir, ("made-by-a-pickle",)
 
 
-def test_a_pickle_runs_nothing_and_says_why_it_is_not_read(tmp_path, monkeypatch):
+@pytest.mark.parametrize("protocol", [4, 5])
+def test_a_pickle_runs_nothing_and_says_why_it_is_not_read(
+    tmp_path, monkeypatch, protocol
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "result_x.pkl").write_bytes(
-        pickle.dumps({"plddt": Hostile()}, protocol=4)
+        pickle.dumps({"plddt": Hostile()}, protocol=protocol)
     )
     with pytest.raises(
         ConfidenceError,

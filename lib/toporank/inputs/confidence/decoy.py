@@ -122,10 +122,9 @@ class DecoyFile(NamedTuple):
 class Examined(NamedTuple):
     """A row and what the other models of its target are compared with.
 
-    The latter is there only where its pLDDT comes from B factors and nobody said that they are it.
-
-    evidence : as `bfactors.evidence` returns it. is_open : whether the other models decide.
-    profiles : of each chain by its name.
+    evidence : of its B factors, as `bfactors.evidence` returns it. is_open : whether the other
+    models decide. profiles : of each chain by its name, where pLDDT comes from B factors and the
+    user did not say so.
     """
 
     row: Confidence
@@ -159,7 +158,7 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     if header is None and not predictor and values is None:
         if by_toporank:
             row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
-        return Examined(row)
+        return Examined(row, evidence=judged.evidence)
     output = output_of_predictor(path)
     problems = list(output.problems)
     if header is not None:

@@ -223,3 +223,41 @@ def _is_padded(pae: np.ndarray, n_rows: int) -> bool:
     return (
         len(further) > 0 and np.ptp(further) == 0 and np.ptp(pae[:n_rows, :n_rows]) > 0
     )
+
+
+def longest_run(places: np.ndarray) -> np.ndarray:
+    """Return where the longest stretch of tokens is that follow one another, int."""
+    starts = np.flatnonzero(np.diff(places) != 1) + 1
+    runs = np.split(np.arange(len(places)), starts)
+    return max(runs, key=len)
+
+
+def atoms_before(
+    of_file: np.ndarray, sizes: np.ndarray, of_model: np.ndarray
+) -> int | None:
+    """Return how many atoms of a chain stand in its file before residues that follow one another.
+
+    None where no place has their pLDDT, or several have.
+
+    Parameters
+    ----------
+    of_file : pLDDT of the atoms of the chain, 0 to 100, shape (A,)
+    sizes : heavy atoms of each of the residues, shape (R,)
+    of_model : B factor of each of them, 0 to 100, shape (R,)
+    """
+    n_places = len(of_file) - sizes.sum() + 1
+    if n_places < 1 or np.isnan(of_model).any() or not np.ptp(of_model):
+        return None
+    sums = np.concatenate([[0.0], np.cumsum(of_file, dtype=float)])
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    errors = np.empty(n_places)
+    shares = np.empty(n_places)
+    for place in range(n_places):
+        means = (sums[ends + place] - sums[starts + place]) / sizes
+        apart = np.abs(means - of_model)
+        errors[place] = apart.mean()
+        shares[place] = (apart > ALIKE).mean()
+    best = int(errors.argmin())
+    several = np.count_nonzero(errors <= errors[best] + SAME_MEAN) > 1
+    return None if several or shares[best] > MOST_DIFFERING else best

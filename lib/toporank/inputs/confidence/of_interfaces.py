@@ -8,7 +8,7 @@ from toporank.errors import TopoRankError
 from toporank.inputs.confidence import measures
 from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.inputs.confidence.table import ALL_CHAINS
-from toporank.inputs.confidence.tokens import Placed
+from toporank.inputs.confidence.tokens import LETTERS, Placed
 from toporank.inputs.predictors import program_called
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
@@ -134,6 +134,10 @@ def iptm_between_partners(
     if output.pair_iptm is None:
         return values, []
     order = _chains_of_pairs(output, place, chains)
+    in_order = output.pair_chains or place.in_order or place.chains
+    lettered = sorted(chains) == list(LETTERS[: len(chains)])
+    if not in_order and lettered and program_called(predictor).letters:
+        in_order = order = sorted(chains)
     n_chains = len(output.pair_iptm)
     if len(order) != n_chains or not set().union(*complex_.bodies) <= set(order):
         names = ", ".join(output.pair_chains or []) or f"{n_chains} chains"
@@ -142,7 +146,7 @@ def iptm_between_partners(
             "TopoRank does not use it"
         )
         return values, [what]
-    if output.pair_chains is None and not (place.in_order or place.chains):
+    if not in_order:
         return values, [UNNAMED_PAIRS]
     body, near = _touching(complex_, residues_of_partners(complex_))
     both_ways = np.fmax(output.pair_iptm, output.pair_iptm.T)

@@ -46,7 +46,7 @@ def order_is_open(complex_: Complex, token: np.ndarray, pae: np.ndarray) -> bool
 def _bonds_are_broken(
     complex_: Complex, residues: np.ndarray, rows: np.ndarray, pae: np.ndarray
 ) -> bool:
-    """Whether a bond of the model is the end of a chain by PAE, and an end of a chain is none.
+    """Whether PAE has the end of a chain where the model has a bond, and the other way round.
 
     A chain may be uncertain as a whole: then many bonds are. rows : of residues.
     """

@@ -16,11 +16,11 @@ import numpy as np
 
 from toporank.errors import ConfidenceError
 from toporank.inputs.confidence.missing_residues import (
-    ALIKE,
     MOST_DIFFERING,
-    SAME_MEAN,
     WHOSE_FILES,
+    atoms_before,
     differing,
+    longest_run,
     rows_by_numbers,
 )
 from toporank.inputs.confidence.order import order_is_open
@@ -482,9 +482,9 @@ def _tokens_by_number(
     n_atoms = np.bincount(
         complex_.without_hydrogens().residue_of, minlength=len(complex_.residues)
     )
-    of_run = _longest_run(places)
+    of_run = longest_run(places)
     run = residues[of_run]
-    before = _atoms_before(atom_plddt[chain.atoms], n_atoms[run], b_factors[run])
+    before = atoms_before(atom_plddt[chain.atoms], n_atoms[run], b_factors[run])
     if before is None:
         return tokens, False
     after = len(chain.atoms) - before - n_atoms[run].sum()
@@ -496,39 +496,6 @@ def _tokens_by_number(
         and fewest * n_after <= after <= most * n_after
     )
     return tokens, bool(is_sure)
-
-
-def _longest_run(places: np.ndarray) -> np.ndarray:
-    """Where the longest stretch of tokens that follow one another is, int."""
-    starts = np.flatnonzero(np.diff(places) != 1) + 1
-    runs = np.split(np.arange(len(places)), starts)
-    return max(runs, key=len)
-
-
-def _atoms_before(
-    of_file: np.ndarray, sizes: np.ndarray, of_model: np.ndarray
-) -> int | None:
-    """How many atoms of a chain stand in its file before residues that follow one another.
-
-    None where no place has their pLDDT, or several have. of_file : of the atoms. sizes, of_model :
-    atoms and B factor of each of the residues.
-    """
-    n_places = len(of_file) - sizes.sum() + 1
-    if n_places < 1 or np.isnan(of_model).any() or not np.ptp(of_model):
-        return None
-    sums = np.concatenate([[0.0], np.cumsum(of_file, dtype=float)])
-    ends = np.cumsum(sizes)
-    starts = ends - sizes
-    errors = np.empty(n_places)
-    shares = np.empty(n_places)
-    for place in range(n_places):
-        means = (sums[ends + place] - sums[starts + place]) / sizes
-        apart = np.abs(means - of_model)
-        errors[place] = apart.mean()
-        shares[place] = (apart > ALIKE).mean()
-    best = int(errors.argmin())
-    several = np.count_nonzero(errors <= errors[best] + SAME_MEAN) > 1
-    return None if several or shares[best] > MOST_DIFFERING else best
 
 
 def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
