@@ -168,7 +168,8 @@ def _is_model(decoy: Decoy, models: Iterable[Decoy], sketches: Sketches) -> bool
     name = model_name(os.path.basename(decoy.path))
     for model in models:
         other = model_name(os.path.basename(model.path))
-        if name in other or other in name or sketches[model.path].atoms_of(0) == atoms:
+        called_after = other in name and re.search(r"\d", other)  # not after `model`
+        if called_after or sketches[model.path].atoms_of(0) == atoms:
             return True
     file = DecoyFile(decoy.target, decoy.name, Path(decoy.path))
     (row,) = confidences([file], anew=False)

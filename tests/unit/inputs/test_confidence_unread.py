@@ -100,9 +100,9 @@ NAMED = {
         ["m.pdb", "ranking_debug.json"],
         ["ranking_debug.json"],
     ),
-    "AlphaFold Database": (
-        ["AF-1-model_v1.cif", "AF-1-confidence_v1.json"],
-        ["AF-1-confidence_v1.json"],
+    "another name of a database": (
+        ["XF-1-model_v1.cif", "XF-1-confidence_v1.json"],
+        ["XF-1-confidence_v1.json"],
     ),
     "another service": (
         ["m_0.cif", "metrics.json", "m_0.plddt.npy"],

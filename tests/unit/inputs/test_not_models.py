@@ -236,6 +236,7 @@ ALONE = {
     "in a folder of its own": {"start/complex_clean.pdb": START},
     "beside the predictions": {"predictions/q/native.pdb": START},
     "with a cell": {"ref/x.pdb": f"CRYST1   50.000   50.000   50.000  90.00  90.00  90.00 P 1\n{START}"},
+    "called after the job": {"start/q.pdb": START},
     "a chain of it": {"start/receptor.pdb": pdb(model(30)[:40])},
     "with its parts": {
         "start/complex.pdb": START,
