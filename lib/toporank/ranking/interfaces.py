@@ -14,6 +14,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
@@ -190,12 +191,11 @@ def with_contacts(
 
     contacts : as from `residue_quality.with_quality`
     """
-    ends = contacts[KEY].copy()
-    for end in ("first", "second"):
-        ends[end] = contacts[end].astype(str).str.extract("(.*):", expand=False)
     of_decoys: dict[DecoyKey, Counter[frozenset[str]]] = {}
-    for (target, decoy, *chains), n in ends.value_counts().items():
-        of_decoys.setdefault((target, decoy), Counter())[frozenset(chains)] += n
+    columns = (contacts[name] for name in (*KEY, "first", "second"))
+    for target, decoy, *ends in zip(*columns, strict=True):
+        chains = frozenset(end.rpartition(":")[0] for end in ends)
+        of_decoys.setdefault((target, decoy), Counter())[chains] += 1
     rows = []
     for row in table:
         of_decoy = of_decoys.get(row[:2])
@@ -289,15 +289,23 @@ def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
     return summary.merge(main, how="left", on=KEY)
 
 
-def headlines(table: pd.DataFrame) -> pd.Series:
-    """Return the number of each decoy.
+def headline(whole: float, mean: float, of_antibody: bool) -> float:
+    """Return the number of a decoy.
 
-    table : its `score` of the whole, and the columns of `summaries`
+    Parameters
+    ----------
+    whole : DockQ to expect of the whole
+    mean : of its main interfaces, nan where none is scored
+    of_antibody : as in `summaries`
+
+    Examples
+    --------
+    >>> headline(0.8, 0.6, of_antibody=False), headline(0.8, 0.1, of_antibody=True)
+    (0.7, 0.1)
     """
-    whole, mean = table["score"].astype(float), table["mean_interface"].astype(float)
-    of_all = ((whole + mean) / 2).round(DECIMALS)
-    of_all = of_all.where(table["of_antibody"] != True, mean)  # noqa: E712 -- may be unknown
-    return of_all.where(mean.notna() & whole.notna(), whole)
+    if np.isnan(whole) or np.isnan(mean):
+        return whole
+    return mean if of_antibody else round((whole + mean) / 2, DECIMALS)
 
 
 def with_headlines(
@@ -307,14 +315,21 @@ def with_headlines(
 
     table : as from `with_roles`
     """
-    scores = list(scores)
-    rows = [(one.target, one.decoy, one.pred_dockq) for one in scores]
-    whole = pd.DataFrame(rows, columns=[*KEY, "score"])
-    numbers = headlines(whole.merge(summaries(table), how="left", on=KEY))
-    return [
-        score._replace(pred_dockq=number)
-        for score, number in zip(scores, numbers.tolist(), strict=True)
-    ]
+    of_main: dict[DecoyKey, list[float]] = {}
+    of_antibodies = set()
+    for row in table:
+        if row.role == MAIN and row.dockq is not None:
+            of_main.setdefault(row[:2], []).append(row.dockq)
+        elif row.role == BESIDE:
+            of_antibodies.add(row[:2])
+    numbered = []
+    for score in scores:
+        key = score.target, score.decoy
+        values = of_main.get(key, [np.nan])
+        mean = round(sum(values) / len(values), DECIMALS)
+        number = headline(score.pred_dockq, mean, key in of_antibodies)
+        numbered.append(score._replace(pred_dockq=number))
+    return numbered
 
 
 def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:

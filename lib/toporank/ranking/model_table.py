@@ -14,7 +14,7 @@ import pandas as pd
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.ranking.frames import WHOLE, read_frame, typed, write_frame
-from toporank.ranking.interfaces import InterfaceRow, headlines, summaries
+from toporank.ranking.interfaces import InterfaceRow, headline, summaries
 from toporank.ranking.verdict import classes_of, verdict_of
 from toporank.scorer.prediction import KEY, Estimate, Score
 from toporank.structures.identity import Status
@@ -150,11 +150,19 @@ def model_table(
         table = table.merge(
             other.astype(dict.fromkeys(KEY, object)), how="left", on=KEY
         )
-    numbers = headlines(table)
+    numbers = [
+        headline(*row)
+        for row in zip(
+            table["score"].astype(float),
+            table["mean_interface"].astype(float),
+            table["of_antibody"],
+            strict=True,
+        )
+    ]
     table = typed(table, KINDS)
     table.loc[table["score"].isna(), "weakest_interface"] = ""
     # without a calibration
-    table["dockq"] = table["dockq"].fillna(numbers)
+    table["dockq"] = table["dockq"].fillna(pd.Series(numbers, dtype=float))
     table["capri"] = classes_of(table["dockq"])
     table["verdict"] = list(map(verdict_of, table["p_acceptable"], table["dockq"]))
     return _ranked(table, RANKED_BY[rank_by])

@@ -25,6 +25,8 @@ PAE_COLOURS = ("#0b4f5c", "#3f8a80", "#a9cfae", "#f0f1da", "#ffffff")
 INSTALL = "pip install 'toporank[figures]'"
 MOST_ROWS = 40
 """Models of a ranking that are drawn, the best ones."""
+LETTER = 0.08
+"""Inches of a letter of a name."""
 MOST_LABELS = 60
 """Residues of a contact map up to which each is named."""
 
@@ -57,7 +59,8 @@ def ranking_figure(models: pd.DataFrame) -> Figure:
             where=target,
             remedy="models.csv has the reasons",
         )
-    figure, axes = new_figure(6, 1.2 + 0.28 * len(scored))
+    width = 5 + LETTER * scored["decoy"].str.len().max()
+    figure, axes = new_figure(width, 1.2 + 0.28 * len(scored))
     rows = np.arange(len(scored))
     colour_of = dict(zip(VERDICTS, VERDICT_COLOURS, strict=True))
     colours = scored["verdict"].map(colour_of).tolist()
