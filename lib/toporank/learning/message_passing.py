@@ -14,6 +14,7 @@ from torch_geometric.nn import GATv2Conv
 from torch_geometric.utils import scatter
 
 from toporank.learning.data import GraphBatch
+from toporank.learning.kernels import fused
 from toporank.learning.kernels.attention import attend, can_loop
 from toporank.learning.network import Attention, DockQNet, NetworkOutput
 
@@ -24,8 +25,8 @@ class FusedGATv2Conv(GATv2Conv):
     Loops compute it where they can.
 
     A drop-in for `GATv2Conv(hidden, hidden, heads, concat=False, edge_dim=hidden,
-    add_self_loops=False)` for edges that are sorted by destination. On a GPU, in bfloat16 and
-    inside `torch.compile` it is PyG's own.
+    add_self_loops=False)` for edges that are sorted by destination. In bfloat16 on a CPU, inside
+    `torch.compile` and where Triton is missing it is PyG's own.
 
     Parameters
     ----------
@@ -66,6 +67,8 @@ class FusedGATv2Conv(GATv2Conv):
         """Return the new node vectors, (n, hidden); parameters as in `kernels.attention.attend`."""
         if can_loop(x):
             return attend(self, x, edge_index, edge_attr, embedding)
+        if isinstance(edge_index, fused.SortedEdges):
+            return fused.attend(self, x, edge_index, edge_attr, embedding)
         if embedding is not None:
             edge_attr = embedding(edge_attr)
         return super().forward(x, edge_index, edge_attr)

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from toporank.learning.data import GraphBatch
+from toporank.learning.kernels import fused
 from toporank.learning.kernels.attention import attend, can_loop, update_edges
 
 LEAST_SHARE = 1e-9
@@ -81,6 +82,10 @@ class EdgeAwareGATv2(nn.Module):
             return F.elu(x), update_edges(
                 self.edge_update, x, edge_index, edge_attr, embedding
             )
+        if isinstance(edge_index, fused.SortedEdges):
+            return F.elu(x), fused.update_edges(
+                self.edge_update, x, edge_index, edge_attr, embedding
+            )
         if embedding is not None:
             edge_attr = embedding(edge_attr)
         source, destination = edge_index
@@ -103,8 +108,11 @@ class LocalHead(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
         """Return the logit of each edge, (E,). x : (n, hidden). edge_attr : (E, hidden)."""
-        source = x.index_select(0, edge_index[0])
-        destination = x.index_select(0, edge_index[1])
+        if isinstance(edge_index, fused.SortedEdges):
+            source, destination = fused.ends(x, edge_index)
+        else:
+            source = x.index_select(0, edge_index[0])
+            destination = x.index_select(0, edge_index[1])
         of_sum, of_product, of_edge = self.ends.weight.chunk(3, dim=1)
         joined = F.linear(source + destination, of_sum, self.ends.bias)
         joined = (
@@ -167,6 +175,8 @@ class Network(nn.Module):
         super().__init__()
         # layers are computed again in the backward pass
         self.recompute = False
+        # on a GPU, kernels read the weights of several modules at once
+        self.fuse = True
         self.scale_nodes: nn.Module = nn.Identity()
         self.scale_edges: nn.Module = nn.Identity()
         # of one that predicts local quality
@@ -235,7 +245,7 @@ class DockQNet(Network):
 
     def predictions(self, batch: GraphBatch) -> NetworkOutput:
         """Return DockQ and, if the network predicts it, local quality."""
-        batch = by_destination(batch)
+        batch = self._for_kernels(by_destination(batch))
         x, edge_attr = self._layers(batch)
         n_graphs = len(batch.index)
         nodes = graph_means(x, batch.node_graph, n_graphs)
@@ -262,6 +272,18 @@ class DockQNet(Network):
             else pooled[:, -1 if self.contact is None else -2]
         )
         return NetworkOutput(torch.sigmoid(score).squeeze(1), local, edge_logit, pooled)
+
+    def _for_kernels(self, batch: GraphBatch) -> GraphBatch:
+        """Return the batch with its edges as the kernels of a GPU want them, where they can."""
+        edges = batch.edge_index
+        if isinstance(edges, fused.SortedEdges):
+            return batch
+        if not self.fuse or not fused.can_fuse(batch.x):
+            return batch
+        _, heads, hidden = self.layers[0].attention.att.shape
+        if not fused.fits(heads, hidden, batch.edge_attr):
+            return batch
+        return batch._replace(edge_index=fused.sorted_edges(edges, len(batch.x)))
 
     def _layers(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         """Return the vectors of nodes and edges after the last layer."""
@@ -301,6 +323,8 @@ class DockQNet(Network):
 
 def by_destination(batch: GraphBatch) -> GraphBatch:
     """Return the batch with its edges sorted by destination, as packs keep them."""
+    if isinstance(batch.edge_index, fused.SortedEdges):
+        return batch
     destination = batch.edge_index[1]
     if not torch.compiler.is_compiling() and bool(
         (destination[1:] >= destination[:-1]).all()
@@ -326,6 +350,8 @@ def graph_means(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
     values : (m, k), graph : (m,) → (n_graphs, k).
     """
     values = at_least_single(values)
+    if fused.can_fuse(values):
+        return fused.graph_means(values, graph, n_graphs)
     if n_graphs == 1 and len(values):
         # ten times as fast, and scoring computes one graph at a time
         return values.mean(dim=0, keepdim=True)
