@@ -15,6 +15,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 os.environ.setdefault(
     "CONDOR_CONFIG", os.devnull
 )  # else the plug-in of HTCondor warns in every Snakemake
+os.environ["TRITON_INTERPRET"] = "1"  # kernels of a GPU run on the CPU
 
 
 @pytest.fixture(scope="session")

@@ -58,6 +58,7 @@ HARMLESS_WARNINGS = (
     "is not empty",
     "number of training batches",
     "LeafSpec",
+    "in manual optimization",
     "`srun`",
     "sync_dist=True",
     "all_gather is deprecated",
@@ -124,7 +125,7 @@ def fit(
         name: _keeps_best(folder, name, metric, run.hardware.validate_every)
         for metric, name in CHECKPOINT_OF.items()
     }
-    trainer = _trainer(run, folder, [*best.values()])
+    trainer = _trainer(run, folder, [*best.values()], module)
     if isinstance(trainer.accelerator, CUDAAccelerator):
         torch.set_float32_matmul_precision("high" if run.hardware.tf32 else "highest")
     stopped = smoke_test(run)
@@ -171,6 +172,8 @@ def _module(
         network = with_message_passing(network)
     freeze(network, run.freeze)
     network.recompute = run.hardware.activation_checkpointing
+    # other strategies move the weights of a module when that is called
+    network.fuse = run.hardware.trainer.get("strategy", "auto") in ("auto", "ddp")
     description = {
         **run.record(),
         "node_width": store.node_width,
@@ -180,9 +183,23 @@ def _module(
         "network_package": package_of(type(network).__module__),
         "provenance": provenance(),
     }
-    return ScorerTraining(
-        network, run, store, description, training_set.get("clusters")
-    )
+    kind = _kind(run, network, store)
+    return kind(network, run, store, description, training_set.get("clusters"))
+
+
+def _kind(run: Run, network: DockQNet, store: GraphStore) -> type[ScorerTraining]:
+    """Return how to train on what this machine has."""
+    may_be_gpu = run.hardware.trainer["accelerator"] in ("gpu", "cuda", "auto")
+    if not may_be_gpu or not torch.cuda.is_available():
+        return ScorerTraining
+    from toporank.learning.resident import ResidentTraining, can_reside
+
+    reason = can_reside(run, network, store)
+    if reason:
+        log.info("batches are made on the CPU, one by one: %s", reason)
+        return ScorerTraining
+    log.info("all graphs lie on the GPU, where batches are made; steps are recorded")
+    return ResidentTraining
 
 
 def seed_everything(seed: int, threads: int) -> None:
@@ -293,7 +310,9 @@ def _keeps_best(
     )
 
 
-def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
+def _trainer(
+    run: Run, folder: Path, callbacks: list[Any], module: ScorerTraining
+) -> pl.Trainer:
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     for message in HARMLESS_WARNINGS:
         warnings.filterwarnings("ignore", message=f".*{message}.*")
@@ -307,7 +326,6 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
         "logger": CSVLogger(folder, LOGS, flush_logs_every_n_steps=1),
         "callbacks": [stopping, *callbacks, of_last_epoch],
         "max_epochs": hp.max_epochs,
-        "accumulate_grad_batches": hp.accumulate,
         "reload_dataloaders_every_n_epochs": 1,  # each epoch has its own order
         # no GPU has a deterministic version of every operation
         "deterministic": "warn",
@@ -317,8 +335,14 @@ def _trainer(run: Run, folder: Path, callbacks: list[Any]) -> pl.Trainer:
         "default_root_dir": folder,
         "plugins": [LightningEnvironment()],  # a cluster's tasks are not Lightning's
     }
+    entries = _entries(run.hardware, folder)
+    if module.automatic_optimization:
+        settings["accumulate_grad_batches"] = hp.accumulate
+    else:  # the module adds up and clips gradients itself
+        for entry in ("gradient_clip_val", "gradient_clip_algorithm"):
+            entries.pop(entry, None)
     try:
-        return pl.Trainer(**{**settings, **_entries(run.hardware, folder)})
+        return pl.Trainer(**{**settings, **entries})
     except (
         MisconfigurationException,
         ImportError,

@@ -315,19 +315,36 @@ class ScorerTraining(pl.LightningModule):
 # ---- losses --------------------------------------------------------------------------------------
 
 
-def dockq_loss(name: str, predicted: Tensor, dockq: Tensor) -> Tensor:
+def dockq_loss(
+    name: str, predicted: Tensor, dockq: Tensor, reduction: str = "mean"
+) -> Tensor:
     """Return the mean error of predicted DockQ: squared (`mse`) or the cross-entropy (`bce`).
 
-    predicted, dockq : (B,). The cross-entropy reads DockQ as a probability; it is least where the
-    prediction is right, but not 0 there. For a certain and wrong prediction the logarithm is that
-    of the nearest number to 0 or 1, so that the loss and its gradient are finite.
+    predicted, dockq : (B,). reduction : `none` for the error of each, (B,).
+
+    The cross-entropy reads DockQ as a probability; it is least where the prediction is right, but
+    not 0 there. For a certain and wrong prediction the logarithm is that of the nearest number to 0
+    or 1, so that the loss and its gradient are finite.
     """
     if name == "mse":
-        return F.mse_loss(predicted, dockq)
+        return F.mse_loss(predicted, dockq, reduction=reduction)
     limits = torch.finfo(predicted.dtype)
     log_yes = torch.log(predicted.clamp_min(limits.tiny))
     log_no = torch.log1p(-predicted.clamp_max(1 - limits.eps / 2))
-    return -(dockq * log_yes + (1 - dockq) * log_no).mean()
+    error = -(dockq * log_yes + (1 - dockq) * log_no)
+    return error.mean() if reduction == "mean" else error
+
+
+def edge_errors(edge_logit: Tensor, edge_y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the cross-entropy of the local quality of each edge, and whether that is known.
+
+    (E,) each; the error is 0 where the quality is unknown.
+    """
+    has_quality = ~torch.isnan(edge_y)
+    error = F.binary_cross_entropy_with_logits(
+        edge_logit, edge_y.nan_to_num(), reduction="none"
+    )
+    return error * has_quality, has_quality
 
 
 def local_loss(
@@ -341,11 +358,7 @@ def local_loss(
     the graph of each edge. Edges and graphs without a native do not count; None where no edge has
     one.
     """
-    has_quality = ~torch.isnan(edge_y)
-    error = F.binary_cross_entropy_with_logits(
-        edge_logit, edge_y.nan_to_num(), reduction="none"
-    )
-    error = error * has_quality
+    error, has_quality = edge_errors(edge_logit, edge_y)
     total = error.new_zeros(n_graphs).index_add(0, edge_graph, error)
     count = error.new_zeros(n_graphs).index_add(
         0, edge_graph, has_quality.to(error.dtype)
