@@ -170,9 +170,11 @@ class ResidentGraphs(NamedTuple):
         graph, node = nodes.taken(n_nodes + 1)
         last = edges.end[-1:]
         shift = torch.cat([edges.end - edges.count - edges.first, last])[graph]
-        starts = []
-        for start in (self.start, self.source_start):
-            starts.append(torch.where(graph < len(graphs), start[node] + shift, last))
+        is_node = graph < len(graphs)
+        starts = [
+            torch.where(is_node, start[node] + shift, last)
+            for start in (self.start, self.source_start)
+        ]
         before = torch.cat([nodes.end - nodes.count, nodes.end.new_zeros(1)])
         before = before[edge_graph]
         order = self.order[edge] + (torch.arange(n_edges, device=edge.device) - edge)
@@ -261,7 +263,8 @@ class Steps:
         return graph.replay
 
     def _state(self) -> list[tuple[Tensor, Tensor]]:
-        return [(tensor, tensor.clone()) for tensor in self._changed()]
+        # what autograd remembers of weights outside the recording would break that
+        return [(tensor, tensor.detach().clone()) for tensor in self._changed()]
 
     def _changed(self) -> list[Tensor]:
         return [*self.module.parameters(), *self.module.changed_by_steps()]
