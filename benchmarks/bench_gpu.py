@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("pack", type=Path, nargs="?", default=EXAMPLE)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--precision", nargs="+", default=["32-true", "bf16-mixed"])
+    parser.add_argument("--precision", nargs="+", default=["32-true"])
     parser.add_argument("--out", type=Path, help="JSON file of the numbers")
     args = parser.parse_args()
     if not torch.cuda.is_available():

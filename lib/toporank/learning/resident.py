@@ -296,6 +296,8 @@ class ResidentTraining(ScorerTraining):
 
     def setup(self, stage: str) -> None:
         """Load the graphs."""
+        # else every new array is filled first, which takes as long as all other small kernels
+        torch.utils.deterministic.fill_uninitialized_memory = False
         if self.graphs is None:
             device = self.trainer.strategy.root_device
             self.graphs = ResidentGraphs.load(self.store, self.used, device)

@@ -1,8 +1,9 @@
 """The GATv2 layer and the edge update as loops over sorted edges: the fast path on a CPU.
 
 The edges of a batch are sorted by the node they point to, so that all edges into a node are
-neighbours. The loops keep nothing of the size edges × heads × width but one bit each. The large
-products, those with edge vectors, are computed in tiles that fit into the cache. Gradients are
+neighbours. Parts of a batch that no edge joins are computed side by side. The loops keep nothing of
+the size edges × heads × width but one bit each. The large products, those with edge vectors, are
+computed in tiles that fit into the cache. Gradients are
 written out: with z the sum before the leaky ReLU, the score s = att · leaky(z), and the share α the
 softmax of s over the edges of a node (Brody, Alon & Yahav 2022, equation 7),
 
@@ -14,6 +15,7 @@ their parts.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,10 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from toporank.learning.kernels.in_parallel import Part, in_parallel, parts_of
 from toporank.learning.kernels.loops import (
     TILE,
+    Attended,
     AttentionWeights,
     attended,
     scatter,
@@ -139,90 +143,122 @@ class _Attention(torch.autograd.Function):
         x, w_source, b_source, w_destination, b_destination, edge, weight, att = (
             _arrays(*tensors)
         )
+        (ends,) = _arrays(edge_index)
         keep = x[:0, :1] if keep is None else keep.numpy()
-        found = attended(
-            x,
-            *_arrays(edge_index),
-            edge,
-            AttentionWeights(
-                w_source, b_source, w_destination, b_destination, weight, att
-            ),
-            keep,
+        weights = AttentionWeights(
+            w_source, b_source, w_destination, b_destination, weight, att
         )
-        ctx.save_for_backward(
-            *tensors,
-            *_tensors(
-                found.source,
-                found.destination,
-                found.positive,
-                found.alpha,
-                keep,
-                found.start,
-            ),
-        )
+
+        def of_part(part: Part) -> Attended:
+            return attended(
+                x[part.nodes],
+                ends[:, part.edges] - part.nodes.start,
+                edge[part.edges],
+                weights,
+                keep[part.edges],
+            )
+
+        ctx.parts = parts_of(ends, len(x))
+        found = in_parallel(of_part, ctx.parts)
+        kept = [array for part in found for array in part[1:]]
+        ctx.save_for_backward(*tensors, *_tensors(keep, *kept))
         ctx.edge_index = edge_index
-        return torch.from_numpy(found.out)
+        return torch.from_numpy(np.concatenate([part.out for part in found]))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, w_source, _, w_destination, _, edge, weight, att, *results = _arrays(
+        x, w_source, _, w_destination, _, edge, weight, att, keep, *kept = _arrays(
             *ctx.saved_tensors
         )
-        source, destination, positive, alpha, keep, start = results
-        (gradient,) = _arrays(gradient)
-        source_of, destination_of = _arrays(*ctx.edge_index)
-        att_flat = att.reshape(-1)
-        d_score = np.empty_like(alpha)
-        d_source = np.zeros_like(source)
-        d_destination = np.zeros_like(destination)
-        d_att = np.zeros_like(att)
-        d_weight = np.zeros_like(weight)
+        gradient, ends = _arrays(gradient, ctx.edge_index)
+        d_x = np.empty_like(x)
         d_edge = np.empty_like(edge) if ctx.needs_input_grad[5] else None
-        u = np.empty((TILE, att.size), x.dtype)
-        weight_by_att = weight * att_flat[:, None]
-        write_score_gradient(source_of, start, source, alpha, keep, gradient, d_score)
-        for tile in tiles(len(edge)):
-            rows = u[: tile.stop - tile.start]
-            scatter(
-                source_of[tile],
-                destination_of[tile],
-                source,
-                positive[tile],
+        n_kept = len(Attended._fields) - 1
+
+        def of_part(number: int) -> list[np.ndarray]:
+            nodes, edges = ctx.parts[number]
+            found = _attention_gradient(
+                ends[:, edges] - nodes.start,
+                edge[edges],
+                weight,
                 att,
-                alpha[tile],
-                keep[tile],
-                gradient,
-                d_score[tile],
-                d_source,
-                d_destination,
-                d_att,
-                rows.reshape(-1, *att.shape),
+                keep[edges],
+                Attended(gradient[nodes], *kept[number * n_kept :][:n_kept]),
+                None if d_edge is None else d_edge[edges],
             )
-            d_weight += rows.T @ edge[tile]
-            if d_edge is not None:
-                np.matmul(rows, weight_by_att, out=d_edge[tile])
-        d_att += np.einsum("nhc,nhc->hc", d_destination, destination)
-        d_att += np.einsum("ck,ck->c", d_weight, weight).reshape(att.shape)
-        d_weight *= att_flat[:, None]
-        d_destination *= att
-        d_source = d_source.reshape(len(x), att.size)
-        d_destination = d_destination.reshape(len(x), att.size)
-        d_x = d_source @ w_source
-        d_x += d_destination @ w_destination
-        d_w_source = (x.T @ d_source).T
-        d_w_destination = (x.T @ d_destination).T
-        gradients = _tensors(
-            d_x,
-            d_w_source,
-            d_source.sum(0),
-            d_w_destination,
-            d_destination.sum(0),
-            d_edge,
-            d_weight,
+            d_source, d_destination, d_weight, d_att = found
+            np.matmul(d_source, w_source, out=d_x[nodes])
+            d_x[nodes] += d_destination @ w_destination
+            return [
+                (x[nodes].T @ d_source).T,
+                d_source.sum(0),
+                (x[nodes].T @ d_destination).T,
+                d_destination.sum(0),
+                d_weight,
+                d_att,
+            ]
+
+        found = in_parallel(of_part, range(len(ctx.parts)))
+        *of_nodes, d_weight, d_att = _tensors(*_sums(found))
+        (d_x, d_edge) = _tensors(d_x, d_edge)
+        return d_x, *of_nodes, d_edge, d_weight, d_att, None, None
+
+
+def _attention_gradient(
+    ends: np.ndarray,
+    edge: np.ndarray,
+    weight: np.ndarray,
+    att: np.ndarray,
+    keep: np.ndarray,
+    found: Attended,
+    d_edge: np.ndarray | None,
+) -> tuple[np.ndarray, ...]:
+    """Return the gradients of both maps of nodes, of the map of edges and of `att`.
+
+    found : of the forward pass, with the gradient in the place of `out`. d_edge : is written.
+    """
+    gradient, source, destination, positive, alpha, start = found
+    source_of, destination_of = ends
+    d_score = np.empty_like(alpha)
+    d_source = np.zeros_like(source)
+    d_destination = np.zeros_like(destination)
+    d_att = np.zeros_like(att)
+    d_weight = np.zeros_like(weight)
+    u = np.empty((TILE, att.size), edge.dtype)
+    weight_by_att = weight * att.reshape(-1)[:, None]
+    write_score_gradient(source_of, start, source, alpha, keep, gradient, d_score)
+    for tile in tiles(len(edge)):
+        rows = u[: tile.stop - tile.start]
+        scatter(
+            source_of[tile],
+            destination_of[tile],
+            source,
+            positive[tile],
+            att,
+            alpha[tile],
+            keep[tile],
+            gradient,
+            d_score[tile],
+            d_source,
+            d_destination,
             d_att,
+            rows.reshape(-1, *att.shape),
         )
-        return *gradients, None, None
+        d_weight += rows.T @ edge[tile]
+        if d_edge is not None:
+            np.matmul(rows, weight_by_att, out=d_edge[tile])
+    d_att += np.einsum("nhc,nhc->hc", d_destination, destination)
+    d_att += np.einsum("ck,ck->c", d_weight, weight).reshape(att.shape)
+    d_weight *= att.reshape(-1)[:, None]
+    d_destination *= att
+    n_nodes = len(source)
+    return (
+        d_source.reshape(n_nodes, att.size),
+        d_destination.reshape(n_nodes, att.size),
+        d_weight,
+        d_att,
+    )
 
 
 class _EdgeUpdate(torch.autograd.Function):
@@ -230,16 +266,23 @@ class _EdgeUpdate(torch.autograd.Function):
     def forward(ctx: Any, *operands: Any) -> Tensor:
         *tensors, edge_index = operands
         source, destination, edge, weight = _arrays(*tensors)
+        (ends,) = _arrays(edge_index)
         out = torch.empty(len(edge), len(weight), dtype=tensors[2].dtype)
-        write_edges(
-            source,
-            destination,
-            *_arrays(edge_index),
-            edge,
-            weight,
-            lambda rows: F.elu_(torch.from_numpy(rows)),
-            out.numpy(),
-        )
+        written = out.numpy()
+
+        def of_part(part: Part) -> None:
+            write_edges(
+                source,
+                destination,
+                ends[:, part.edges],
+                edge[part.edges],
+                weight,
+                lambda rows: F.elu_(torch.from_numpy(rows)),
+                written[part.edges],
+            )
+
+        ctx.parts = parts_of(ends, len(source))
+        in_parallel(of_part, ctx.parts)
         ctx.save_for_backward(tensors[2], tensors[3], out)
         ctx.edge_index = edge_index
         ctx.n_nodes = len(source)
@@ -252,24 +295,34 @@ class _EdgeUpdate(torch.autograd.Function):
         source_of, destination_of = _arrays(*ctx.edge_index)
         d_source = np.zeros((ctx.n_nodes, len(weight)), edge.dtype)
         d_destination = np.zeros_like(d_source)
-        d_weight = np.zeros_like(weight)
         d_edge = np.empty_like(edge) if ctx.needs_input_grad[2] else None
-        d_out = np.empty((TILE, len(weight)), edge.dtype)
-        for tile in tiles(len(edge)):
-            rows = d_out[: tile.stop - tile.start]
-            spread_ends(
-                source_of[tile],
-                destination_of[tile],
-                out[tile],
-                gradient[tile],
-                d_source,
-                d_destination,
-                rows,
-            )
-            d_weight += rows.T @ edge[tile]
-            if d_edge is not None:
-                np.matmul(rows, weight, out=d_edge[tile])
+
+        def of_part(part: Part) -> list[np.ndarray]:
+            d_weight = np.zeros_like(weight)
+            d_out = np.empty((TILE, len(weight)), edge.dtype)
+            for tile in tiles(part.edges.stop, part.edges.start):
+                rows = d_out[: tile.stop - tile.start]
+                spread_ends(
+                    source_of[tile],
+                    destination_of[tile],
+                    out[tile],
+                    gradient[tile],
+                    d_source,
+                    d_destination,
+                    rows,
+                )
+                d_weight += rows.T @ edge[tile]
+                if d_edge is not None:
+                    np.matmul(rows, weight, out=d_edge[tile])
+            return [d_weight]
+
+        (d_weight,) = _sums(in_parallel(of_part, ctx.parts))
         return *_tensors(d_source, d_destination, d_edge, d_weight), None
+
+
+def _sums(of_parts: list[list[np.ndarray]]) -> list[np.ndarray]:
+    """Return the sums over all parts, in their order."""
+    return [functools.reduce(np.add, arrays) for arrays in zip(*of_parts, strict=True)]
 
 
 def _arrays(*tensors: Tensor) -> list[np.ndarray]:

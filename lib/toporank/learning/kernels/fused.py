@@ -26,6 +26,10 @@ PROGRAMS = 132 * 8
 """Programs that share a loop: several for each multiprocessor of a large GPU."""
 
 
+IN_REGISTERS = 8192
+"""Numbers of a product that a program keeps in registers."""
+
+
 class SortedEdges(NamedTuple):
     """The edges of a batch of n nodes, sorted by destination, with their order by source.
 
@@ -266,14 +270,17 @@ class _Attention(torch.autograd.Function):
         )
         programs = min(_n_tiles(edge), PROGRAMS // 4)
         of_weight = edge.new_empty(programs, *weight.shape)
-        kernels.add_to_weight[(programs, heads)](
+        group = _heads_at_once(shape, heads)
+        kernels.add_to_weight[(programs, -(-heads // group))](
             edges.n_edges,
             edge,
             sign,
             d_score,
             of_weight,
             H=heads,
+            GROUP=group,
             PRECISION=ctx.precision,
+            num_warps=8,
             **shape,
             **sizes,
         )
@@ -290,7 +297,9 @@ class _Attention(torch.autograd.Function):
                 d_score,
                 d_edge,
                 H=heads,
+                GROUP=group,
                 PRECISION=ctx.precision,
+                num_warps=8,
                 **shape,
                 **sizes,
             )
@@ -443,6 +452,12 @@ def _shape(edge: Tensor, width: int) -> tuple[dict[str, int], dict[str, int]]:
         "WORDS": max(1, padded // 32),
     }
     return shape, {"TILE": TILE}
+
+
+def _heads_at_once(shape: dict[str, int], heads: int) -> int:
+    """Return how many heads a program multiplies at once: a power of two."""
+    fitting = IN_REGISTERS // (shape["CP"] * shape["KP"])
+    return max(1, min(fitting, _power(heads)))
 
 
 def _n_tiles(edge: Tensor) -> int:

@@ -125,11 +125,9 @@ def write_edges(
         activate(out[tile])
 
 
-def tiles(n_edges: int) -> list[slice]:
+def tiles(stop: int, start: int = 0) -> list[slice]:
     """Return the edges in parts of `TILE`."""
-    return [
-        slice(first, min(first + TILE, n_edges)) for first in range(0, n_edges, TILE)
-    ]
+    return [slice(first, min(first + TILE, stop)) for first in range(start, stop, TILE)]
 
 
 # The loops. Arrays of edges are of one tile, or of all edges where `start` says which belong to a

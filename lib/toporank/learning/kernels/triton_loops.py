@@ -31,8 +31,39 @@ def _tile(values, rows, columns, here, WIDTH: tl.constexpr):
 @triton.jit
 def _leak(sign, edge_and_head, c, WORDS: tl.constexpr):
     """The slope of the leaky ReLU at each z, from its bits."""
-    word = tl.load(sign + edge_and_head[:, None] * WORDS + (c // 32)[None, :])
+    if WORDS == 1:
+        word = tl.load(sign + edge_and_head)[:, None]
+    else:
+        word = tl.load(sign + edge_and_head[:, None] * WORDS + (c // 32)[None, :])
     return tl.where(((word >> (c % 32)[None, :]) & 1) != 0, 1.0, SLOPE)
+
+
+@triton.jit
+def _gradient_of_z(
+    d_score,
+    sign,
+    e,
+    here,
+    first,
+    H: tl.constexpr,
+    CP: tl.constexpr,
+    WORDS: tl.constexpr,
+    TILE: tl.constexpr,
+    GROUP: tl.constexpr,
+):
+    """The gradient of z before `att`, of a tile of edges and some heads: (TILE, GROUP · CP)."""
+    h, c = first + tl.arange(0, GROUP), tl.arange(0, CP)
+    at = e[:, None] * H + h[None, :]
+    mask = here[:, None] & (h < H)[None, :]
+    d = tl.load(d_score + at, mask, other=0.0)
+    if WORDS == 1:
+        word = tl.load(sign + at, mask, other=0)[:, :, None]
+    else:
+        places = at[:, :, None] * WORDS + (c // 32)[None, None, :]
+        word = tl.load(sign + places, mask[:, :, None], other=0)
+    is_above = ((word >> (c % 32)[None, None, :]) & 1) != 0
+    u = d[:, :, None] * tl.where(is_above, 1.0, SLOPE)
+    return tl.reshape(u, (TILE, GROUP * CP))
 
 
 @triton.jit
@@ -264,24 +295,25 @@ def add_to_weight(
     KP: tl.constexpr,
     WORDS: tl.constexpr,
     TILE: tl.constexpr,
+    GROUP: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
-    """Write `part` of the gradient of one head's map of edges, not yet times `att`."""
+    """Write `part` of the gradient of some heads' maps of edges, not yet times `att`."""
     last = tl.load(n_edges)
-    h = tl.program_id(1)
-    c, k = tl.arange(0, CP), tl.arange(0, KP)
-    d_weight = tl.zeros((CP, KP), tl.float32)
+    head = tl.program_id(1) * GROUP
+    k = tl.arange(0, KP)
+    d_weight = tl.zeros((GROUP * CP, KP), tl.float32)
     for first in range(tl.program_id(0) * TILE, last, tl.num_programs(0) * TILE):
         e = first + tl.arange(0, TILE)
         here = e < last
-        d = tl.load(d_score + e * H + h, here, other=0.0)
-        head = tl.where(here, e, 0) * H + h
-        u = d[:, None] * _leak(sign, head, c, WORDS)
+        u = _gradient_of_z(d_score, sign, e, here, head, H, CP, WORDS, TILE, GROUP)
         rows = _tile(edge, e, k, here, K)
         d_weight += tl.dot(tl.trans(u), rows, input_precision=PRECISION)
+    row = tl.arange(0, GROUP * CP)
+    h, c = head + row // CP, row % CP
     channel = (tl.program_id(0) * H + h) * C + c
-    at = channel[:, None] * K + k[None, :]
-    tl.store(part + at, d_weight, (c < C)[:, None] & (k < K)[None, :])
+    mask = ((c < C) & (h < H))[:, None] & (k < K)[None, :]
+    tl.store(part + channel[:, None] * K + k[None, :], d_weight, mask)
 
 
 @triton.jit
@@ -299,6 +331,7 @@ def write_edge_gradient(
     KP: tl.constexpr,
     WORDS: tl.constexpr,
     TILE: tl.constexpr,
+    GROUP: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
     """Write `d_edge`, what the attention adds to the gradient of the edges."""
@@ -306,16 +339,18 @@ def write_edge_gradient(
     first = tl.program_id(0) * TILE
     if first < last:
         e = first + tl.arange(0, TILE)
-        c, k = tl.arange(0, CP), tl.arange(0, KP)
+        row, k = tl.arange(0, GROUP * CP), tl.arange(0, KP)
         here = e < last
         found = tl.zeros((TILE, KP), tl.float32)
-        for h in range(H):
-            d = tl.load(d_score + e * H + h, here, other=0.0)
-            a = tl.load(att + h * C + c, c < C, other=0.0)
-            head = tl.where(here, e, 0) * H + h
-            u = d[:, None] * _leak(sign, head, c, WORDS) * a[None, :]
-            w = _tile(weight, h * C + c, k, c < C, K)
-            found += tl.dot(u, w, input_precision=PRECISION)
+        for head in range(0, H, GROUP):
+            h, c = head + row // CP, row % CP
+            is_channel = (c < C) & (h < H)
+            channel = h * C + c
+            a = tl.load(att + channel, is_channel, other=0.0)
+            u = _gradient_of_z(d_score, sign, e, here, head, H, CP, WORDS, TILE, GROUP)
+            w = _tile(weight, channel, k, is_channel, K)
+            # `att` goes to the smaller of both
+            found += tl.dot(u, w * a[:, None], input_precision=PRECISION)
         mask = here[:, None] & (k < K)[None, :]
         tl.store(d_edge + e[:, None] * K + k[None, :], found, mask)
 

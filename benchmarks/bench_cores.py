@@ -1,0 +1,94 @@
+"""A step of training by number of threads, against PyTorch Geometric: forward and backward.
+
+    PYTHONPATH=lib python benchmarks/bench_cores.py [PACK] [--threads 1 2 4 8 16]
+
+Milliseconds of wall time, the least of some rounds, with CPU milliseconds of all threads in
+brackets. Each number of threads is a process of its own, as a run of training is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from toporank.learning.data import GraphBatch, GraphStore
+from toporank.learning.fit import seed_everything
+from toporank.learning.hyperparameters import Hyperparameters
+from toporank.learning.message_passing import PublishedNetwork, with_message_passing
+from toporank.learning.weights import build_network
+
+EXAMPLE = Path("results/example/graphs.safetensors")
+SIZES = (32, 256)
+ROUNDS = {"ours": 6, "PyG": 3}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("pack", type=Path, nargs="?", default=EXAMPLE)
+    counts = [n for n in (1, 2, 4, 8, 16) if n <= os.cpu_count()]
+    parser.add_argument("--threads", type=int, nargs="+", default=counts)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--nets", nargs="+", default=list(ROUNDS), choices=ROUNDS)
+    parser.add_argument("--here", action="store_true", help="in this process, as JSON")
+    args = parser.parse_args()
+    if args.here:
+        print(json.dumps(measured(args.pack, args.threads[0], args.sizes, args.nets)))
+        return
+    print("| threads | batch | " + " | ".join(args.nets) + " |", flush=True)
+    for threads in args.threads:
+        command = [sys.executable, __file__, str(args.pack), "--here"]
+        command += ["--threads", str(threads), "--nets", *args.nets]
+        command += ["--sizes", *map(str, args.sizes)]
+        answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        for size, found in json.loads(answer.stdout).items():
+            cells = [f"{found[net][0]:.0f} ({found[net][1]:.0f})" for net in args.nets]
+            print(f"| {threads} | {size} | " + " | ".join(cells) + " |", flush=True)
+
+
+def measured(
+    pack: Path, threads: int, sizes: list[int], nets: list[str]
+) -> dict[int, dict[str, list[float]]]:
+    """Wall and CPU milliseconds of a step, by size of batch and network."""
+    seed_everything(0, threads)
+    store = GraphStore.open([pack])
+    network = build_network(
+        store.node_width,
+        store.edge_width,
+        Hyperparameters().model_dump(),
+        store.metadata.get("features"),
+        store.metadata.get("edge_columns"),
+    )
+    networks = {"PyG": PublishedNetwork(network), "ours": with_message_passing(network)}
+    found: dict[int, dict[str, list[float]]] = {}
+    for size in sizes:
+        graphs = np.random.default_rng(0).integers(0, len(store), size)
+        batch = store.batch(graphs.tolist())
+        found[size] = {}
+        for net in nets:
+            steps = [step(networks[net].train(), batch) for _ in range(ROUNDS[net])]
+            found[size][net] = np.min(steps[1:], axis=0).round(1).tolist()
+    return found
+
+
+def step(network: torch.nn.Module, batch: GraphBatch) -> tuple[float, float]:
+    """Wall and CPU milliseconds of forward and backward."""
+    network.zero_grad(set_to_none=True)
+    wall, cpu = time.perf_counter(), time.process_time()
+    F.mse_loss(network(batch), batch.y.nan_to_num(0.5)).backward()
+    return (
+        1000 * (time.perf_counter() - wall),
+        1000 * (time.process_time() - cpu),
+    )
+
+
+if __name__ == "__main__":
+    main()
