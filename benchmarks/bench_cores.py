@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 from torch.nn import functional as F
 
 from toporank.learning.data import GraphBatch, GraphStore
-from toporank.learning.fit import seed_everything
 from toporank.learning.hyperparameters import Hyperparameters
 from toporank.learning.message_passing import PublishedNetwork, with_message_passing
 from toporank.learning.weights import build_network
@@ -48,7 +48,13 @@ def main() -> None:
         command = [sys.executable, __file__, str(args.pack), "--here"]
         command += ["--threads", str(threads), "--nets", *args.nets]
         command += ["--sizes", *map(str, args.sizes)]
-        answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        answer = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            env={"OMP_WAIT_POLICY": "PASSIVE", **os.environ},  # as in training
+        )
         for size, found in json.loads(answer.stdout).items():
             cells = [f"{found[net][0]:.0f} ({found[net][1]:.0f})" for net in args.nets]
             print(f"| {threads} | {size} | " + " | ".join(cells) + " |", flush=True)
@@ -58,7 +64,9 @@ def measured(
     pack: Path, threads: int, sizes: list[int], nets: list[str]
 ) -> dict[int, dict[str, list[float]]]:
     """Wall and CPU milliseconds of a step, by size of batch and network."""
-    seed_everything(0, threads)
+    torch.set_num_threads(threads)
+    threadpool_limits(threads, "blas")
+    torch.manual_seed(0)
     store = GraphStore.open([pack])
     network = build_network(
         store.node_width,

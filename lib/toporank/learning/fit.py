@@ -212,7 +212,7 @@ def seed_everything(seed: int, threads: int) -> None:
     torch.manual_seed(seed)
     np.random.seed(seed % 2**32)
     torch.set_num_threads(threads)
-    threadpool_limits(threads, "blas")
+    threadpool_limits(1, "blas")  # of NumPy, which threads of a run call side by side
 
 
 def _network(run: Run, store: GraphStore) -> Network:

@@ -127,6 +127,8 @@ def _publish(folder: Path, output: Path) -> None:
 
 
 def _fit(*arguments: Any) -> tuple[dict[str, list[Path]], str]:
+    # threads of torch that wait for work would take time from those that have some
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # with torch and Lightning, which take seconds to import
     from toporank.learning.fit import fit
 

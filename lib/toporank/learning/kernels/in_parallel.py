@@ -1,8 +1,9 @@
 """Parts of a batch that no edge joins, computed side by side by the threads of a run.
 
-The parts are the same for any number of threads, and so are the bits of all results. The compiled
-loops and the products hold no lock of Python's while they run. Threads of BLAS would only wait
-beside them for work, and take time from those that have some.
+How many parts there are depends on the number of threads alone, so that the same number gives the
+same bits; one thread computes a batch as a whole. The compiled loops and the products hold no lock
+of Python's while they run. Threads of BLAS would only wait beside them for work, and take time from
+those that have some.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from threadpoolctl import ThreadpoolController
 
 from toporank import compilation
 
-LEAST_EDGES = 512
+LEAST_EDGES = 256
 """Edges of a part at least: handling one takes as long as some dozens of edges."""
-MOST_PARTS = 64
-"""Parts of a batch at most, about."""
+PARTS_A_THREAD = 4
+"""Parts for each thread, about: they differ in size, and no thread should wait for the last one."""
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -41,7 +42,10 @@ def parts_of(ends: np.ndarray, n_nodes: int) -> list[Part]:
     ends : (2, E), source and destination of each edge, sorted by destination.
     """
     n_edges = ends.shape[1]
-    least = max(LEAST_EDGES, n_edges // MOST_PARTS)
+    threads = torch.get_num_threads()
+    if threads == 1:
+        return [Part(slice(0, n_nodes), slice(0, n_edges))]
+    least = max(LEAST_EDGES, n_edges // (PARTS_A_THREAD * threads))
     cuts = [(0, 0), *cut_between(*ends, least).tolist(), (n_nodes, n_edges)]
     parts = []
     for (node, edge), (next_node, next_edge) in pairwise(cuts):
