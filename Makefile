@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-configs bench-sweep bench-network bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
+.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-configs bench-sweep bench-network bench-cores bench-gpu bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -75,6 +75,12 @@ bench-sweep: .venv/installed-dev ## time a sweep against its runs one after anot
 
 bench-network: .venv/installed-dev ## time one step of the network against plain PyTorch Geometric; PACK=graphs.safetensors of your own
 	PYTHONPATH=lib $(BIN)/python benchmarks/bench_network.py $(PACK)
+
+bench-cores: .venv/installed-dev ## time one step of the network by number of threads; PACK=graphs.safetensors of your own
+	PYTHONPATH=lib $(BIN)/python benchmarks/bench_cores.py $(PACK)
+
+bench-gpu: .venv/installed-dev ## time training on a GPU, end to end, against PyTorch Geometric; PACK=graphs.safetensors
+	PYTHONPATH=lib $(BIN)/python benchmarks/bench_gpu.py $(PACK)
 
 bench-comparison: .venv/installed-dev ## time the comparison of the decoys of a target; DECOYS=1000
 	PYTHONPATH=lib $(BIN)/python benchmarks/bench_comparison.py $(if $(DECOYS),--decoys $(DECOYS))

@@ -30,7 +30,8 @@ from torch_geometric.loader import DataLoader
 from toporank.files.packfile import PackedGraphs
 from toporank.learning import fit, resident
 from toporank.learning.data import GraphBatch, GraphStore
-from toporank.learning.hyperparameters import Hardware, Hyperparameters, Selection
+from toporank.learning.hardware import Hardware
+from toporank.learning.hyperparameters import Hyperparameters, Selection
 from toporank.learning.message_passing import PublishedNetwork, with_message_passing
 from toporank.learning.network import DockQNet
 from toporank.learning.run import Run

@@ -310,6 +310,8 @@ class ResidentTraining(ScorerTraining):
         order = epoch_order(
             self.training_graphs, self.levels, self.run.seed, self.current_epoch
         )
+        if self.hp.drop_last:
+            order = order[: len(order) // self.hp.batch_size * self.hp.batch_size]
         return _one_by_one([order])
 
     def val_dataloader(self) -> DataLoader:

@@ -15,7 +15,7 @@ from test_network import batch_of
 from toporank.files.packfile import PackedGraphs
 from toporank.learning import fit, resident
 from toporank.learning.data import GraphStore
-from toporank.learning.hyperparameters import Hardware
+from toporank.learning.hardware import Hardware
 from toporank.learning.kernels import fused
 from toporank.learning.message_passing import PublishedNetwork, with_message_passing
 from toporank.learning.network import Architecture, DockQNet, by_destination

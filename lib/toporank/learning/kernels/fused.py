@@ -150,7 +150,9 @@ def graph_means(values: Tensor, graph: Tensor, n_graphs: int) -> Tensor:
 
 def _precision(x: Tensor) -> str:
     """Return how tiles are multiplied: as single precision is, or in fewer bits where allowed."""
-    return "tf32" if torch.is_autocast_enabled(x.device.type) else "tf32x3"
+    may_be_short = torch.is_autocast_enabled(x.device.type)
+    may_be_short |= torch.get_float32_matmul_precision() != "highest"
+    return "tf32" if may_be_short else "tf32x3"
 
 
 class _Attention(torch.autograd.Function):
