@@ -1,7 +1,7 @@
 """Training where the graphs lie on the GPU: batches are cut there, and steps are recorded.
 
 A step is launched hundreds of times faster than its parts when CUDA has recorded it as a graph,
-whose shapes are fixed. So batches are padded to a few sizes, each of which is recorded once; the
+whose shapes are fixed. So batches are padded to a few sizes, and each size is recorded once; the
 kernels of `kernels.fused` read on the GPU how much of a batch is padding. The CPU waits for the GPU
 once an epoch.
 """
@@ -201,13 +201,10 @@ class ResidentGraphs(NamedTuple):
 def bytes_of(store: GraphStore, graphs: Ints) -> int:
     """Return the memory that graphs of a store take on a GPU."""
     n_nodes = store.n_nodes[graphs].sum()
-    n_edges = sum(
-        np.diff(part["edge_start"])[store.place_in_part[graphs][here]].sum()
-        for part, here in (
-            (store.parts[p], store.part_of[graphs] == p)
-            for p in np.unique(store.part_of[graphs])
-        )
-    )
+    n_edges = 0
+    for p, part in enumerate(store.parts):
+        in_part = store.place_in_part[graphs][store.part_of[graphs] == p]
+        n_edges += part["edge_start"].diff()[in_part].sum()
     return 4 * int(n_nodes * (store.node_width + 2) + n_edges * (store.edge_width + 4))
 
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from toporank.learning.kernels.in_parallel import Part, in_parallel, parts_of
+from toporank.learning.kernels.in_parallel import Graphs, in_parallel, parts_of
 from toporank.learning.kernels.loops import (
     TILE,
     Attended,
@@ -149,7 +149,7 @@ class _Attention(torch.autograd.Function):
             w_source, b_source, w_destination, b_destination, weight, att
         )
 
-        def of_part(part: Part) -> Attended:
+        def of_part(part: Graphs) -> Attended:
             return attended(
                 x[part.nodes],
                 ends[:, part.edges] - part.nodes.start,
@@ -270,7 +270,7 @@ class _EdgeUpdate(torch.autograd.Function):
         out = torch.empty(len(edge), len(weight), dtype=tensors[2].dtype)
         written = out.numpy()
 
-        def of_part(part: Part) -> None:
+        def of_part(part: Graphs) -> None:
             write_edges(
                 source,
                 destination,
@@ -297,7 +297,7 @@ class _EdgeUpdate(torch.autograd.Function):
         d_destination = np.zeros_like(d_source)
         d_edge = np.empty_like(edge) if ctx.needs_input_grad[2] else None
 
-        def of_part(part: Part) -> list[np.ndarray]:
+        def of_part(part: Graphs) -> list[np.ndarray]:
             d_weight = np.zeros_like(weight)
             d_out = np.empty((TILE, len(weight)), edge.dtype)
             for tile in tiles(part.edges.stop, part.edges.start):

@@ -223,7 +223,7 @@ class _Attention(torch.autograd.Function):
         edges, gradient = ctx.edges, gradient.contiguous()
         heads, width = att.shape
         n_nodes = len(source)
-        shape, sizes = _shape(edge, width)
+        shape, _ = _shape(edge, width)
         of_heads = {
             "H": heads,
             "C": width,
@@ -270,41 +270,8 @@ class _Attention(torch.autograd.Function):
             n_nodes,
             **of_heads,
         )
-        programs = min(_n_tiles(edge), PROGRAMS // 4)
-        of_weight = edge.new_empty(programs, *weight.shape)
-        group = _heads_at_once(shape, heads)
-        kernels.add_to_weight[(programs, -(-heads // group))](
-            edges.n_edges,
-            edge,
-            sign,
-            d_score,
-            of_weight,
-            H=heads,
-            GROUP=group,
-            PRECISION=ctx.precision,
-            num_warps=8,
-            **shape,
-            **sizes,
-        )
-        d_weight = of_weight.sum(0)
+        d_weight, d_edge = _edge_gradients(ctx, d_score)
         d_att = parts.sum((0, 1)) + (d_weight * weight).sum(1).view_as(att)
-        d_edge = None
-        if ctx.needs_input_grad[2]:
-            d_edge = torch.empty_like(edge)
-            kernels.write_edge_gradient[(_n_tiles(edge),)](
-                edges.n_edges,
-                weight,
-                sign,
-                att,
-                d_score,
-                d_edge,
-                H=heads,
-                GROUP=group,
-                PRECISION=ctx.precision,
-                num_warps=8,
-                **shape,
-                **sizes,
-            )
         return (
             d_source,
             d_destination,
@@ -316,6 +283,37 @@ class _Attention(torch.autograd.Function):
             None,
             None,
         )
+
+
+def _edge_gradients(ctx: Any, d_score: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Return the gradient of the map of edges, not yet times `att`, and of the edges."""
+    _, _, edge, weight, att, _, _, sign, _ = ctx.saved_tensors
+    from toporank.learning.kernels import triton_loops as kernels
+
+    heads, width = att.shape
+    shape, sizes = _shape(edge, width)
+    group = _heads_at_once(shape, heads)
+    programs = min(_n_tiles(edge), PROGRAMS // 4)
+    parts = edge.new_empty(programs, *weight.shape)
+    how = {"H": heads, "GROUP": group, "PRECISION": ctx.precision, "num_warps": 8}
+    kernels.add_to_weight[(programs, -(-heads // group))](
+        ctx.edges.n_edges, edge, sign, d_score, parts, **how, **shape, **sizes
+    )
+    d_edge = None
+    if ctx.needs_input_grad[2]:
+        d_edge = torch.empty_like(edge)
+        kernels.write_edge_gradient[(_n_tiles(edge),)](
+            ctx.edges.n_edges,
+            weight,
+            sign,
+            att,
+            d_score,
+            d_edge,
+            **how,
+            **shape,
+            **sizes,
+        )
+    return parts.sum(0), d_edge
 
 
 class _EdgeUpdate(torch.autograd.Function):

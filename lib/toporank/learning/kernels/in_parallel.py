@@ -29,14 +29,14 @@ Work = TypeVar("Work")
 Result = TypeVar("Result")
 
 
-class Part(NamedTuple):
+class Graphs(NamedTuple):
     """Nodes and edges of some graphs of a batch."""
 
     nodes: slice
     edges: slice
 
 
-def parts_of(ends: np.ndarray, n_nodes: int) -> list[Part]:
+def parts_of(ends: np.ndarray, n_nodes: int) -> list[Graphs]:
     """Return a batch in parts that no edge joins, all nodes and edges in their order.
 
     ends : (2, E), source and destination of each edge, sorted by destination.
@@ -44,12 +44,12 @@ def parts_of(ends: np.ndarray, n_nodes: int) -> list[Part]:
     n_edges = ends.shape[1]
     threads = torch.get_num_threads()
     if threads == 1:
-        return [Part(slice(0, n_nodes), slice(0, n_edges))]
+        return [Graphs(slice(0, n_nodes), slice(0, n_edges))]
     least = max(LEAST_EDGES, n_edges // (PARTS_A_THREAD * threads))
     cuts = [(0, 0), *cut_between(*ends, least).tolist(), (n_nodes, n_edges)]
     parts = []
     for (node, edge), (next_node, next_edge) in pairwise(cuts):
-        parts.append(Part(slice(node, next_node), slice(edge, next_edge)))
+        parts.append(Graphs(slice(node, next_node), slice(edge, next_edge)))
     return parts
 
 
