@@ -39,8 +39,8 @@ COMPUTE_FEATURES = {"features.yaml", "learning.yaml", "making.yaml"}
 """Other environments read what features are, but never compute any: what is imported for that they
 do not need.
 """
-OPTIONAL = {"teddympnn", "torchao"}
-"""Imported only when the configuration asks for them; extras of the package."""
+OPTIONAL = {"teddympnn", "torchao", "triton"}
+"""Imported only when the configuration asks for them, or on a GPU; extras of the package."""
 NEED_AN_EXTRA = {"inverse_folding.py"}
 """What these import inside functions runs only where such an extra is installed, which brings it.
 """

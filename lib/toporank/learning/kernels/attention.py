@@ -16,6 +16,7 @@ their parts.
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,7 @@ class _Attention(torch.autograd.Function):
 
         ctx.parts = parts_of(ends, len(x))
         found = in_parallel(of_part, ctx.parts)
-        kept = [array for part in found for array in part[1:]]
+        kept = itertools.chain.from_iterable(part[1:] for part in found)
         ctx.save_for_backward(*tensors, *_tensors(keep, *kept))
         ctx.edge_index = edge_index
         return torch.from_numpy(np.concatenate([part.out for part in found]))
