@@ -15,8 +15,9 @@ def repeated_keys(text: str) -> list[str]:
 
     Examples
     --------
-    >>> repeated_keys("seeds: [1]\nfolds: 3\nseeds: [2]")
-    ['seeds: given twice, in lines 1 and 3, and only the last would count (merge them, or ...
+    >>> (line,) = repeated_keys("seeds: [1]\nfolds: 3\nseeds: [2]")
+    >>> line.partition(", and")[0]
+    'seeds: given twice, in lines 1 and 3'
     """
     lines: list[str] = []
     nodes = [("", yaml.compose(text, Loader=yaml.SafeLoader))]
