@@ -110,7 +110,7 @@ def test_each_artefact_of_each_decoy_may_have_a_job_which_gives_the_same_files(
 ):
     settings = {**FEW_SETTINGS["workflow"], "jobs": "artefact"}
     fresh.configure(**{**FEW_SETTINGS, "workflow": settings})
-    shown = fresh.run("--dag", "build_graphs").stdout
+    shown = fresh.run("build_graphs", "--dag").stdout
     assert all(shown.count(f'label = "{rule}') == 5 for rule in STAGES)
     fresh.run("build_graphs")
     empty = {name for name, content in fresh.tree().items() if not content}
