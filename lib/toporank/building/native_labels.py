@@ -75,7 +75,8 @@ class LabelledDecoy(NamedTuple):
 
     partners : of the native, empty when each chain is one. mapping : as from
         `native.mapping_text.mapping_text`.
-    counterparts : SHA-256 of what `Labelling.counterparts` gives; empty without a label.
+    counterparts : digest of what `Labelling.counterparts` gives, and of the native; empty without
+        a label.
     joined : which chains of the native are one partner by nature, in a sentence; empty where
         partners are given.
     """
@@ -269,6 +270,8 @@ class Labelling:
                 reason=error.reason,
             )
         label = json.loads(entry.content)
+        native = self._native(member.target, member.native_partners)
+        compared_with = f"{counterparts.sha256} {native.entry.sha256}"
         return LabelledDecoy(
             target=member.target,
             decoy=member.decoy,
@@ -280,19 +283,19 @@ class Labelling:
             interfaces=tuple(
                 InterfaceLabel(*interface) for interface in label["interfaces"]
             ),
-            counterparts=counterparts.sha256,
+            counterparts=hashlib.sha256(compared_with.encode()).hexdigest(),
             joined=label["joined"],
         )
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
-        """Where the CA of each residue of a labelled decoy is in the native.
+        """Which residue of the native each of a labelled decoy is, int, (R,).
 
         `comparing.native.label` says it.
 
         digest : of the decoy's file. Raises what keeps a decoy from being labelled.
         """
         _, counterparts = self._entries(member, digest)
-        return np.frombuffer(counterparts.content, "<f4").reshape(-1, 3)
+        return np.frombuffer(counterparts.content, "<i4")
 
     def native(self, member: PlannedDecoy) -> Complex:
         """The native of a labelled decoy."""
@@ -336,7 +339,7 @@ class Labelling:
 
         def make_counterparts() -> tuple[bytes, dict[str, Any]]:
             _, measured = compared()
-            return measured.counterparts.astype("<f4").tobytes(), {}
+            return measured.counterparts.astype("<i4").tobytes(), {}
 
         depends_on = {
             "native": native.entry.sha256,

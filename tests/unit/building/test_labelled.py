@@ -230,12 +230,12 @@ def test_a_label_tells_which_residues_of_the_native_its_own_are(tmp_path):
     store = Store(Path("store"))
     row = run(store)["1KTZ", "itself"]
     (member,) = planned(find_decoys("set", Path("decoys")), {})
-    ca = Labelling(find_natives(Path("natives")), store).counterparts(
+    counterparts = Labelling(find_natives(Path("natives")), store).counterparts(
         member, sha256(Path(member.path))
     )
-    complex_ = read_complex(Path(member.path))
-    np.testing.assert_allclose(ca, complex_.xyz[complex_.ca], atol=1e-3)
-    assert row.counterparts == hashlib.sha256(ca.tobytes()).hexdigest()
+    n_residues = len(read_complex(Path(member.path)).residues)
+    assert counterparts.tolist() == list(range(n_residues))
+    assert row.counterparts
     assert store.computed["counterparts"] == 1
 
 
