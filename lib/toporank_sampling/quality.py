@@ -31,7 +31,9 @@ class Reference:
             of_native = dict(zip(native.partners, partners[::-1], strict=True))
         in_file = sorted(native.partners, key=native.place_in_file)
         self._native = native.interface(*in_file)
-        self._ligand = [of_native[chains] is partners[1] for chains in in_file].index(True)
+        self._ligand = [of_native[chains] is partners[1] for chains in in_file].index(
+            True
+        )
         self._sides = [
             _in_residues_of(native, chains, of_native[chains], names or {})
             for chains in in_file

@@ -13,6 +13,7 @@ from toporank.building.planning import recognised
 from toporank.comparing.native.dockq import capri_class
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.labels import Label
+from toporank.structures.molecules import about_molecules
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
 COLUMNS = (
@@ -105,10 +106,19 @@ def read_decoys(path: Path) -> list[LabelledDecoy]:
 
 
 def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
-    """How many decoys were labelled, which chains are one partner, and what is the native."""
+    """Return how many decoys were labelled, and what is remarkable about natives and decoys."""
     rows = list(rows)
     statuses = Counter(row.status for row in rows)
     lines = [f"{len(rows)} decoys = {in_parts(statuses)}", *recognised(rows)]
+    of_molecules = {}
+    for row in rows:
+        notes = about_molecules(row.reason.split("; "))
+        if notes:
+            of_molecules[row.key] = notes[0]
+    if of_molecules:
+        (target, decoy), note = next(iter(of_molecules.items()))
+        others = f" and {len(of_molecules) - 1} more" if len(of_molecules) > 1 else ""
+        lines.append(f"{target}/{decoy}{others}: {note}")
     natives = [row for row in rows if row.reason.startswith(IS_THE_NATIVE)]
     if natives:
         first = natives[0]

@@ -38,6 +38,7 @@ from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.immune import bodies_of, pairs_of_complex
+from toporank.structures.molecules import about_molecules
 from toporank.structures.partners import Partners, given_partners
 from toporank.structures.stored import atoms_digest, from_bytes
 
@@ -250,8 +251,7 @@ class Labelling:
     def label(self, member: PlannedDecoy) -> LabelledDecoy:
         """The label of a decoy, or why it has none."""
         try:
-            content = decoy_content(member)
-            digest = hashlib.sha256(content).hexdigest()
+            content, digest = decoy_content(member)
             entry, counterparts = self._entries(member, digest, content)
         except tuple(STATUS_OF) as error:
             status = next(
@@ -323,9 +323,11 @@ class Labelling:
         def make_label() -> tuple[bytes, dict[str, Any]]:
             complex_, measured = compared()
             is_the_native = atoms_digest(complex_) == native.atoms
-            notes = (
-                [IS_THE_NATIVE, *measured.notes] if is_the_native else measured.notes
-            )
+            notes = [IS_THE_NATIVE] if is_the_native else []
+            notes += measured.notes
+            notes += about_molecules(complex_.notes)
+            of_native = about_molecules(native.complex.notes)
+            notes += [f"in the native, {note}" for note in of_native]
             joins_chains = any(len(partner) > 1 for partner in measured.partners)
             record = {
                 "dockq": round(measured.dockq, DECIMALS),

@@ -56,7 +56,7 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
                 )
             )
     broken = broken_chains(residues)
-    notes = name_molecules(residues, broken)
+    notes, whole = name_molecules(residues, broken)
     if notes:
         broken = broken_chains(residues)
     hetero_notes = join_chains(residues)
@@ -69,6 +69,8 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
             f"chain {copy} is a copy of chain {chain} in the same place: left out"
         )
         hetero_notes.pop(copy, None)
+    for name in whole & broken.keys():
+        del broken[name]
     notes += far_apart(broken)
     for of_chain in hetero_notes.values():
         notes += of_chain

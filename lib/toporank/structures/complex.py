@@ -168,7 +168,7 @@ class Complex:
         ChainMissingError : it does not have a chain that they name
         """
         if not partners:
-            return self
+            return replace(self, partners=()) if self.partners else self
         chains = self.chains
         named = set().union(*partners)
         missing = sorted(named.difference(chains))
@@ -187,7 +187,7 @@ class Complex:
             )
         left_out = sorted(set(chains) - named)
         if not left_out and len(partners) == len(chains):
-            return self
+            return self.with_partners(())
         notes = list(self.notes)
         if left_out:
             notes.append(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import re
 from collections import Counter
@@ -27,13 +28,13 @@ from toporank.structures.immune import Pair, may_pair, pairs_of, traces_of
 from toporank.structures.mmcif_text import parse_mmcif
 from toporank.structures.model_atoms import complex_of_model
 from toporank.structures.model_residue import ModelResidue
-from toporank.structures.molecules import READ_AS_ONE, SEVERAL
+from toporank.structures.molecules import about_molecules
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.residue_names import is_modified, with_short_names
 from toporank.structures.sketch import ChainSequences, Modified, Sketch
 from toporank.structures.stored import PER_ANGSTROM
-from toporank.structures.text import parsing, read_text
+from toporank.structures.text import parsing, read_content, read_text
 
 BEFORE_CHARGE = 78
 """Columns of a PDB line that are read: some programs do not write a charge into the charge columns.
@@ -155,6 +156,7 @@ class StructureFile:
     text : unpacked
     model_numbers : of each model, as the file has it; empty for a PDB file without atoms
     block : of an mmCIF file the block with the structure, else None
+    sha256 : of the file as it is
 
     Raises
     ------
@@ -164,6 +166,8 @@ class StructureFile:
     def __init__(self, path: Path, content: bytes | None = None):
         self.path = path
         self.format, _ = structure_format(path)
+        content = read_content(path) if content is None else content
+        self.sha256 = hashlib.sha256(content).hexdigest()
         self.text = read_text(path, content)
         self.block: gemmi.cif.Block | None = None
         self._lines: PdbText | None = None
@@ -201,7 +205,7 @@ class StructureFile:
             check_density(complex_)
             return complex_
 
-    @property
+    @functools.cached_property
     def is_crystal(self) -> bool:
         """Whether the file has the cell of a crystal; programs write cells of lengths 0 and 1."""
         structure = self._parse(0).structure if self.block is None else self._structure
@@ -256,11 +260,7 @@ class StructureFile:
                 chains=chains,
                 further=tuple(chains_of[1:]),
                 places=tuple(places),
-                notes=tuple(
-                    note
-                    for note in first.notes
-                    if SEVERAL in note or READ_AS_ONE in note
-                ),
+                notes=tuple(about_molecules(first.notes)),
                 pairs=tuple(pairs_of_models) if any(pairs_of_models) else (),
                 modified=tuple(modified_of) if any(modified_of) else (),
                 experiment=experiment.method,

@@ -5,12 +5,10 @@ computed again.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from complexes import ANTIBODY, read_atoms, turned, write_pdb

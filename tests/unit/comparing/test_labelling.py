@@ -274,7 +274,9 @@ def test_a_chain_without_exchanged_residues_goes_before_a_relative(
     scores = []
     for decoy in (right, wrong):
         some = selected(decoy, np.arange(len(decoy.residues) - lost))
-        scores.append(label(of_native, renamed(some, dict(zip("ABC", names)))).dockq)
+        scores.append(
+            label(of_native, renamed(some, dict(zip("ABC", names, strict=True)))).dockq
+        )
     assert scores == [pytest.approx(1.0, abs=1e-6), pytest.approx(0.0, abs=0.1)]
 
 
@@ -285,13 +287,20 @@ def test_where_one_copy_has_an_exchanged_residue_the_best_mapping_counts(trimer)
 
 def test_names_and_given_partners_do_not_say_which_of_equal_sides_is_superposed(native):
     two = together(chain(native, "B", "A"), chain(native, "B", "B", 18.0))
-    tilted = replace(two, xyz=two.xyz + 0.05 * two.xyz[:, ::-1] * (two.residue_of < 90)[:, None])
+    tilted = replace(
+        two, xyz=two.xyz + 0.05 * two.xyz[:, ::-1] * (two.residue_of < 90)[:, None]
+    )
     expected = label(Native(two), tilted).dockq
     assert expected < 0.9
     swapped = {"A": "B", "B": "A"}
-    for of_native, decoy in [(two, tilted), (renamed(two, swapped), renamed(tilted, swapped))]:
+    for of_native, decoy in [
+        (two, tilted),
+        (renamed(two, swapped), renamed(tilted, swapped)),
+    ]:
         for partners in [(), (("A",), ("B",)), (("B",), ("A",))]:
-            assert label(Native(of_native, partners), decoy).dockq == pytest.approx(expected)
+            assert label(Native(of_native, partners), decoy).dockq == pytest.approx(
+                expected
+            )
 
 
 class Stretch(NamedTuple):
@@ -331,7 +340,7 @@ UNKNOWN = 12 * "X"
         (UNKNOWN, range(1, 13), [1, 2, 3, 4, 9, 10, 11, 12]),
     ],
 )
-@pytest.mark.parametrize("first", [1, 501, 0, 2], ids="as native|501|0|2".split("|"))
+@pytest.mark.parametrize("first", [1, 501, 0, 2], ids=["as native", "501", "0", "2"])
 @pytest.mark.parametrize("in_one_row", [False, True])
 def test_of_equal_alignments_numbers_decide_then_coordinates(
     letters, of_native, of_decoy, first, in_one_row

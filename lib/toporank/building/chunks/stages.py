@@ -213,10 +213,10 @@ class DecoyArtefacts:
         """The structure file. Raises StructureError when it is not the one of this digest."""
         from toporank.structures.read import open_structure  # imports gemmi
 
-        content = read_content(self.path) if self.content is None else self.content
-        if hashlib.sha256(content).hexdigest() != self.structure_sha256:
+        file = open_structure(self.path, self.content)
+        if file.sha256 != self.structure_sha256:
             raise StructureError(CHANGED, remedy="run again")
-        return open_structure(self.path, content)
+        return file
 
     @functools.cached_property
     def scope(self) -> Scope:

@@ -42,8 +42,14 @@ class NativeInterface(NamedTuple):
     contact: np.ndarray
 
 
-CAPRI = (("high", 0.5, 1.0, 1.0), ("medium", 0.3, 2.0, 5.0), ("acceptable", 0.1, 4.0, 10.0))
-"""Class, least fnat, and largest iRMSD or LRMSD in Å: Méndez et al. 2003, doi:10.1002/prot.10393."""
+CAPRI = (
+    ("high", 0.5, 1.0, 1.0),
+    ("medium", 0.3, 2.0, 5.0),
+    ("acceptable", 0.1, 4.0, 10.0),
+)
+"""Class, least fnat, largest iRMSD and largest LRMSD in Å, of which one has to hold: Méndez et al.
+2003, doi:10.1002/prot.10393.
+"""
 
 
 def capri_class(fnat: float, irmsd: float, lrmsd: float) -> str:

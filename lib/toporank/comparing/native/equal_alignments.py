@@ -67,8 +67,10 @@ def same_residues(native: NumberedChain, decoy: NumberedChain) -> np.ndarray:
         candidates.append(_realigned(native, decoy, _frequency(shift, by_number)))
         candidates.append(_realigned(native, decoy, _frequency(shift, candidates[0])))
     alignments = dockq_aligner().align(decoy.sequence, native.sequence)
-    for blocks in itertools.islice(alignments, MOST):
-        candidates.append(residues_of(blocks.aligned, native.sequence, decoy.sequence))
+    candidates += [
+        residues_of(alignment.aligned, native.sequence, decoy.sequence)
+        for alignment in itertools.islice(alignments, MOST)
+    ]
 
     def misfit(residue: np.ndarray) -> tuple[int, float, int, float]:
         shifts = _shifts(shift, residue)

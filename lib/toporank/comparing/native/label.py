@@ -373,7 +373,6 @@ class DecoyScores:
             self._sides[native_chain, other] = side
         return self._sides[native_chain, other]
 
-
     def _residues_of(self, native_chain: str, other: str) -> np.ndarray:
         """Which residue of a chain of the decoy each of a chain of the native is."""
         if (native_chain, other) not in self._residues:

@@ -203,7 +203,9 @@ def _least_exchanged(
         exchanged = [_n_exchanged(native[name], decoy[other]) for name, other in pairs]
         ranks.append((-len(mapping), sum(exchanged)))
     best = min(ranks)
-    return [mapping for mapping, rank in zip(possible, ranks) if rank == best]
+    return [
+        mapping for mapping, rank in zip(possible, ranks, strict=True) if rank == best
+    ]
 
 
 def _n_exchanged(native: ChainLike, decoy: ChainLike) -> int:
