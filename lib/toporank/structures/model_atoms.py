@@ -12,7 +12,7 @@ import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
-from toporank.structures.chains import check_names
+from toporank.structures.chains import check_names, flat_atoms
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.model_residue import ModelResidue
@@ -146,7 +146,7 @@ class _Atoms:
     """
 
     def __init__(self, structure: gemmi.Structure, residues: list[ModelResidue]):
-        flat = _flat(structure)
+        flat = flat_atoms(structure)
         sizes = [len(residue.residue) for residue in residues]
         self.xyz = flat.pos
         self.names = flat.atom_names.view("S8").ravel()
@@ -166,25 +166,6 @@ class _Atoms:
         """Leave only these atoms, int, in this order."""
         for name, values in vars(self).items():
             setattr(self, name, values[atoms])
-
-
-def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
-    """gemmi's arrays of atoms; they have no room for names of eight letters and more."""
-    try:
-        return gemmi.FlatStructure(structure)
-    except RuntimeError:
-        structure = structure.clone()
-        for chain in structure[0]:
-            chain.name = ""
-            for residue in chain:
-                residue.name = residue.subchain = residue.entity_id = ""
-    try:
-        return gemmi.FlatStructure(structure)
-    except RuntimeError as error:
-        name = str(error).rpartition(" ")[2]
-        raise StructureError(
-            f"an atom name of eight letters or more: {name[:20]}", remedy="shorten it"
-        ) from error
 
 
 def _first_of(keys: Iterable) -> np.ndarray:

@@ -275,7 +275,7 @@ class StructureFile:
             if len(structure) == 0 or structure[0].count_atom_sites() == 0:
                 what = f"no atoms found in this {self.format} file"
                 raise StructureError(what, remedy="truncated or another format?")
-            self._last = {position: ParsedModel(structure, *residues_of(structure[0]))}
+            self._last = {position: ParsedModel(structure, *residues_of(structure))}
         return self._last[position]
 
     def _structure_of(self, position: int) -> gemmi.Structure:

@@ -181,7 +181,9 @@ def test_beside_other_chains_all_molecules_of_a_name_are_one_partner(tmp_path, c
 def test_an_antigen_that_is_called_as_the_light_chain_is_another_partner(tmp_path):
     """Nature joins the light chain with the heavy chain, but not with what has its name."""
     lines = read_atoms(ANTIBODY)
-    heavy, light, antigen = ([line for line in lines if line[21] == name] for name in "HLA")
+    heavy, light, antigen = (
+        [line for line in lines if line[21] == name] for name in "HLA"
+    )
     antigen = [
         f"{line[:21]}L{int(line[22:26]) + 500:4d}{line[26:]}" for line in antigen
     ]
