@@ -23,6 +23,7 @@ from toporank.building.chunks.stages import (
 )
 from toporank.building.chunks.store import Entry, Store
 from toporank.building.placed_partners import sorted_text
+from toporank.comparing.copies import are_copies
 from toporank.comparing.native.label import Native, NativeLabel, label
 from toporank.comparing.native.mapping_text import mapping_text
 from toporank.errors import (
@@ -40,7 +41,7 @@ from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.immune import bodies_of, pairs_of_complex
 from toporank.structures.molecules import about_molecules
 from toporank.structures.partners import Partners, given_partners
-from toporank.structures.stored import atoms_digest, from_bytes
+from toporank.structures.stored import from_bytes
 
 log = logging.getLogger(__name__)
 
@@ -232,10 +233,6 @@ class _NativeFile:
         sentence = sentence_of_pairs(partners, pairs_of_complex(self.complex))
         return sentence and f"in the native, {sentence}"
 
-    @functools.cached_property
-    def atoms(self) -> str:
-        return atoms_digest(self.complex)
-
 
 class Labelling:
     """What the natives of targets say of decoys, taken from the store or computed.
@@ -322,7 +319,7 @@ class Labelling:
 
         def make_label() -> tuple[bytes, dict[str, Any]]:
             complex_, measured = compared()
-            is_the_native = atoms_digest(complex_) == native.atoms
+            is_the_native = are_copies(native.complex, complex_)
             notes = [IS_THE_NATIVE] if is_the_native else []
             notes += measured.notes
             notes += about_molecules(complex_.notes)

@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
 BUILD_AGAIN = "build the chunk again: --forcerun build_chunk"
-FACTS = ("n_chains", "n_interface_residues", "meetings", "atoms_sha256")
+FACTS = ("n_chains", "n_interface_residues", "meetings", "shape")
 STATUS_OF = {
     NoInterfaceError: Status.NO_INTERFACE,
     ChainMissingError: Status.CHAIN_MISSING,

@@ -38,7 +38,8 @@ from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import ResidueId, structure_format
 from toporank.structures.partners import Partners, partner_name, partners_text
-from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
+from toporank.structures.shapes import shape_of
+from toporank.structures.stored import from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
 from toporank.structures.text import read_content
 
@@ -251,7 +252,7 @@ class DecoyArtefacts:
                 "partners": partners,
                 "meetings": interface.meetings,
                 "notes": [*complex_.notes, *not_looked_at(complex_, interface.index)],
-                "atoms_sha256": atoms_digest(complex_),
+                "shape": shape_of(complex_),
             }
             return content, facts
 
