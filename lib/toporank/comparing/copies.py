@@ -167,8 +167,14 @@ def _size(shape: Shape) -> np.ndarray:
     centroids = points[:, 0]
     around_centroids = points[:, 1:] - points[:, :1]
     flat = points.reshape(-1, 3)
-    spreads = (around_centroids, centroids - centroids.mean(axis=0), flat - flat.mean(axis=0))
-    return np.array([np.sqrt(np.square(spread).sum(axis=-1).mean()) for spread in spreads])
+    spreads = (
+        around_centroids,
+        centroids - centroids.mean(axis=0),
+        flat - flat.mean(axis=0),
+    )
+    return np.array(
+        [np.sqrt(np.square(spread).sum(axis=-1).mean()) for spread in spreads]
+    )
 
 
 def _places(shapes: Mapping[str, Shape], members: list[str]) -> list[list[str]]:
