@@ -124,7 +124,7 @@ def coverage_table(
 
 
 class _Copies(NamedTuple):
-    """As `comparing.copies.Copies`, by target and decoy."""
+    """As `comparing.copies.TargetCopies`, by target and decoy."""
 
     original: dict[DecoyKey, str]
     moved: dict[DecoyKey, int]
@@ -133,7 +133,7 @@ class _Copies(NamedTuple):
 def _copies(
     plans: Mapping[DecoyKey, PlannedDecoy], fates: Mapping[DecoyKey, LedgerRow]
 ) -> _Copies:
-    """The copies of decoys: the same model and partners, or where there is no result the same file."""
+    """The copies of decoys: the same model and partners, or without a result the same file."""
     shapes: dict[tuple[str, str], dict[str, str]] = {}
     partners: dict[str, dict[str, Partners]] = {}
     copies = _Copies({}, {})

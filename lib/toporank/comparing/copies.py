@@ -32,10 +32,10 @@ FEWEST_PLACES = 3
 MOST = 0.6
 """Share of the models of a target that are one complex, at least, if that is to mean anything."""
 
-Shape = tuple[ChainShape, ...]
+ModelShape = tuple[ChainShape, ...]
 
 
-class Copies(NamedTuple):
+class TargetCopies(NamedTuple):
     """Copies among the decoys of a target.
 
     original : copy → the first decoy that is the same model. moved : decoys that are one complex,
@@ -48,7 +48,7 @@ class Copies(NamedTuple):
 
 def copies_of(
     shapes: Mapping[str, str], partners: Mapping[str, Partners] | None = None
-) -> Copies:
+) -> TargetCopies:
     """Find the copies among the decoys of a target.
 
     Parameters
@@ -58,14 +58,14 @@ def copies_of(
 
     Returns
     -------
-    Copies
+    TargetCopies
     """
     partners = partners or {}
     read = {name: read_shape(text) for name, text in shapes.items() if text}
     groups = _groups(read, partners)
     places_of = {members[0]: _places(read, members) for members in groups}
     n_places = sum(map(len, places_of.values()))
-    copies = Copies({}, {})
+    copies = TargetCopies({}, {})
     for members in groups:
         places = places_of[members[0]]
         if len(places) >= FEWEST_PLACES and len(places) >= MOST * n_places:
@@ -86,8 +86,8 @@ def are_copies(one: Complex, other: Complex) -> bool:
 
 
 def same_chains(
-    one: Shape,
-    other: Shape,
+    one: ModelShape,
+    other: ModelShape,
     partners: tuple[Partners, Partners] = ((), ()),
 ) -> dict[str, str] | None:
     """Find which chain of one model each chain of the other is.
@@ -135,7 +135,7 @@ def _deviation(fixed: np.ndarray, moving: np.ndarray) -> float:
 
 
 def _groups(
-    shapes: Mapping[str, Shape], partners: Mapping[str, Partners]
+    shapes: Mapping[str, ModelShape], partners: Mapping[str, Partners]
 ) -> list[list[str]]:
     """The decoys that are the same model, in order."""
     groups: list[list[str]] = []
@@ -161,7 +161,7 @@ def _groups(
     return groups
 
 
-def _size(shape: Shape) -> np.ndarray:
+def _size(shape: ModelShape) -> np.ndarray:
     """Three lengths that are the same for copies, whatever the order of their chains, (3,), Å."""
     points = np.array([chain.points for chain in shape])
     centroids = points[:, 0]
@@ -177,7 +177,7 @@ def _size(shape: Shape) -> np.ndarray:
     )
 
 
-def _places(shapes: Mapping[str, Shape], members: list[str]) -> list[list[str]]:
+def _places(shapes: Mapping[str, ModelShape], members: list[str]) -> list[list[str]]:
     """Copies of a model by the place where they lie."""
     places: list[list[str]] = []
     for name in members:
@@ -190,7 +190,7 @@ def _places(shapes: Mapping[str, Shape], members: list[str]) -> list[list[str]]:
     return places
 
 
-def _lie_together(one: Shape, other: Shape) -> bool:
+def _lie_together(one: ModelShape, other: ModelShape) -> bool:
     """Whether two copies lie in one place, whatever the order of their chains."""
     fixed = np.array([chain.points for chain in one])
     moving = np.array([chain.points for chain in other])

@@ -104,7 +104,7 @@ def flat_atoms(structure: gemmi.Structure) -> gemmi.FlatStructure:
 def _parent(residue: gemmi.Residue, name: str) -> str:
     """The standard residue a residue counts as; `""` when it is not part of a protein chain.
 
-    A residue of hydrogens alone is none.
+    A residue of hydrogens alone is not part of one either.
     """
     if len(residue) and residue[0].is_hydrogen() and all(map(_is_hydrogen, residue)):
         return ""

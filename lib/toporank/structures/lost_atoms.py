@@ -18,6 +18,8 @@ from toporank.structures.stored import PER_ANGSTROM
 BACKBONE = ("N", "CA", "C", "O")
 MOST = 0.5
 """Share of the residues of a chain that may have no place."""
+FARTHEST = 1e6
+"""Å. Farther away are atoms of unknown place."""
 MIXED = np.array(
     [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64
 )
@@ -61,6 +63,7 @@ def leave_out_lost(
         for atom in sorted(atoms, reverse=True):
             del residue.residue[atom]
     notes = []
+    places: set[int] = set()
     for chain, members in left_out.items():
         n_all = sum(
             residue.chain == chain and residue.parent != "" for residue in residues
@@ -72,10 +75,10 @@ def leave_out_lost(
                 where, remedy="their place is not known: make it again"
             )
         notes.append(f"{where}: left out, since their place is not known")
+        places.update(residue.place for residue in members)
     for chain, members in without_side_chain.items():
         what = f"atoms of {len(members)} side chains of chain {chain!r}"
         notes.append(f"{what} lie in one point ({_numbers(members)}): left out")
-    places = {residue.place for members in left_out.values() for residue in members}
     return [residue for residue in residues if residue.place not in places], notes
 
 
@@ -90,7 +93,9 @@ def _lost(
     copies: Callable[[], dict[str, str]],
 ) -> dict[int, list[int]]:
     """Place of each amino acid → its heavy atoms that share their point with another atom."""
-    whole = np.rint(np.nan_to_num(positions) * PER_ANGSTROM).astype(np.int64)
+    if not positions.any() or not (np.abs(positions) < FARTHEST).all():
+        return {}  # which is said of all of them
+    whole = np.rint(positions * PER_ANGSTROM).astype(np.int64)
     points = (whole.view(np.uint64) * MIXED).sum(axis=1)
     ordered = np.sort(points)
     shared = ordered[1:][ordered[1:] == ordered[:-1]]
@@ -120,8 +125,8 @@ def _without_place(
 ) -> list[AtomIndex]:
     """The atoms in one point whose place this is not.
 
-    That is not so for alternate locations of one atom, and for the atom of the backbone on which
-    the side chain of its residue was put.
+    That is not so for alternate locations of one atom, for chains on one another, and for the atom
+    of the backbone on which the side chain of its residue was put.
     """
     identities = set()
     backbone = []
@@ -131,9 +136,11 @@ def _without_place(
         identities.add((residue.chain, residue.number, residue.code, name))
         if name in BACKBONE:
             backbone.append((place, index))
-    if len(identities) < 2:
+    atom_names = {name for *_, name in identities}
+    n_chains = len({chain for chain, *_ in identities})
+    if len(identities) < 2 or (len(atom_names) == 1 and n_chains == len(identities)):
         return []
-    names = {identity[3] for identity in identities if identity[3] in BACKBONE}
-    if len({identity[:3] for identity in identities}) == 1 and len(names) == 1:
+    of_one_residue = len({identity[:3] for identity in identities}) == 1
+    if of_one_residue and len(atom_names.intersection(BACKBONE)) == 1:
         return [atom for atom in atoms if atom not in backbone]
     return atoms

@@ -237,26 +237,29 @@ def _one_partner_each(
             for amino_acid in molecule:
                 molecule_of[amino_acid.place] = name, number
     bodies = _bodies(protein, molecule_of)
+    name_at = {residue.place: residue.chain for residue in protein}
     whole = set()
     for name, molecules in several.items():
-        places = [residue.place for each in molecules for residue in each]
-        first, last = min(places), max(places)
-        stands_alone = all(
-            residue.chain == name for residue in protein if first < residue.place < last
-        )
-        parted_by_nature = any(
-            {chain for chain, _ in body} > {name}
-            and len({number for chain, number in body if chain == name})
-            < len(molecules)
-            for body in bodies
-        )
+        last = max(molecule[-1].place for molecule in molecules)
+        places = range(molecules[0][0].place, last + 1)
+        stands_alone = {name_at.get(place, name) for place in places} == {name}
+        parted_by_nature = False
+        for body in bodies:
+            members = [number for chain, number in body if chain == name]
+            crosses = 0 < len(members) < len(body)
+            parted_by_nature |= crosses and len(members) < len(molecules)
         if stands_alone and not parted_by_nature:
             whole.add(name)
     partners: list[set[str]] = []
     for body in bodies:
         merged = {name if name in whole else f"{name} {n}" for name, n in body}
-        apart = [partner for partner in partners if not partner & merged]
-        partners = [*apart, merged.union(*[p for p in partners if p & merged])]
+        apart = []
+        for partner in partners:
+            if partner & merged:
+                merged |= partner
+            else:
+                apart.append(partner)
+        partners = [*apart, merged]
     return whole if len(partners) > 1 else set()
 
 

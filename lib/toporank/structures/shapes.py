@@ -1,10 +1,10 @@
-"""The shape of a model: what its copies have in common, wherever they lie and whatever is called.
+"""The shape of a model: what its copies have in common, wherever they lie.
 
 Of each protein chain it keeps five points that the places of all heavy atoms move: their centroid,
 and four sums in which each atom has a weight of its own. So two models are compared by a few points
-instead of thousands of atoms. An atom that moves by d moves these points by about d / √n. Names and
-order of chains, residue numbers, hydrogens and the second oxygen at the end of a chain play no part,
-neither do the names of atoms of a side chain but for their element.
+instead of thousands of atoms. One of n atoms that moves by d moves these points by about d / √n.
+Names and order of chains, residue numbers, hydrogens and the second oxygen at the end of a chain
+play no part. Atoms of a side chain count by their element, whatever they are called.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-import gemmi
 import numpy as np
 import pytest
 

@@ -47,8 +47,8 @@ CAPRI = (
     ("medium", 0.3, 2.0, 5.0),
     ("acceptable", 0.1, 4.0, 10.0),
 )
-"""Class, least fnat, largest iRMSD and largest LRMSD in Å, of which one has to hold: Méndez et al.
-2003, doi:10.1002/prot.10393.
+"""Class, least fnat, and largest iRMSD and LRMSD in Å; one of both is enough. Méndez et al. 2003,
+doi:10.1002/prot.10393.
 """
 
 

@@ -20,7 +20,7 @@ NUMBERS_AGREE = 0.9
 MOST = 200
 """Alignments of equal score whose coordinates are compared."""
 LONGEST = 3000
-"""Residues of two chains, together, of which the table of an alignment by numbers is made."""
+"""Residues of two chains, together, that are aligned by numbers, which takes a table of them."""
 BELOW_ONE_MATCH = 0.4
 """What a bonus may add up to: scores of alignments differ by 0.5 at least."""
 NEAR = 4.0
