@@ -183,11 +183,10 @@ def run_stage(
     """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
     try:
-        content = decoy_content(member)
+        content, digest = decoy_content(member)
     except StructureError as error:
         status, reason = _verdict(error)
         return row._replace(status=status, reason=reason), b""
-    digest = hashlib.sha256(content).hexdigest()
     made = making(member, digest, choices, store, content)
     made.read_file()
     row = _through_stages(row, made, last)
