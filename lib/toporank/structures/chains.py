@@ -52,6 +52,7 @@ def residues_of(structure: gemmi.Structure) -> tuple[list[ModelResidue], list[st
                     place=len(residues),
                     part=part,
                     chain=chain_name,
+                    of_file=chain_name,
                     name=name,
                     parent=_parent(residue, name),
                     number=seqid.num,

@@ -63,6 +63,10 @@ def complex_of_model(
             labels.append((residue.residue.subchain, residue.residue.label_seq))
         if residue.residue.het_flag == "H":
             hetero.append(place)
+    molecules = {}
+    for residue in residues:
+        if residue.parent and residue.chain != residue.of_file:
+            molecules[residue.chain] = residue.of_file
     is_protein = np.array(parents, dtype=str) != ""
     check_names("label chain name", {chain for chain, _ in labels})
     atoms = _Atoms(structure, residues)
@@ -107,6 +111,7 @@ def complex_of_model(
         hetero=frozenset(hetero),
         notes=tuple(notes),
         labels=tuple(labels),
+        molecules=tuple(molecules.items()),
     )
 
 

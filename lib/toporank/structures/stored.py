@@ -33,6 +33,7 @@ def to_bytes(complex_: Complex) -> bytes:
         "hetero": sorted(complex_.hetero),
         "notes": complex_.notes,
         "labels": complex_.labels,
+        "molecules": complex_.molecules,
         "atom_names": [name.decode("latin-1") for name in names.tolist()],
     }
     arrays = {
@@ -66,4 +67,5 @@ def from_bytes(content: bytes) -> Complex:
         hetero=frozenset(texts["hetero"]),
         notes=tuple(texts["notes"]),
         labels=tuple((chain, number) for chain, number in texts["labels"]),
+        molecules=tuple((name, of_file) for name, of_file in texts["molecules"]),
     )

@@ -13,11 +13,13 @@ import pytest
 from complexes import ANTIBODY, read_atoms
 from structures_text import EXAMPLES, Atom, changed, mmcif, pdb, write
 from toporank.building.target_chains import sequences
+from toporank.comparing.native.label import Native
 from toporank.errors import StructureError
 from toporank.structures.complex import Complex
 from toporank.structures.immune import natural_bodies
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
+from toporank.structures.stored import from_bytes, to_bytes
 
 EXAMPLE = EXAMPLES / "1EMV" / "near1.pdb.gz"
 TER, END = "TER\n", "END\n"
@@ -176,6 +178,19 @@ def test_beside_other_chains_all_molecules_of_a_name_are_one_partner(tmp_path, c
     if case.startswith("HADDOCK"):
         assert "'A'" in notes
         assert "molecules" in notes
+
+
+def test_partners_that_name_a_chain_mean_all_its_molecules(tmp_path):
+    """Also those that got a name of their own, unless another partner names them."""
+    further = called(A, "A", 1, 50)
+    complex_ = read(tmp_path, called(A, "A"), TER, called(B, "B"), TER, further)
+    whole = (("A", "A_2"), ("B",))
+    assert complex_.with_partners((("A",), ("B",))).partners == whole
+    assert Native(complex_, (("A",), ("B",))).partners == whole
+    assert from_bytes(to_bytes(complex_)).molecules == (("A_2", "A"),)
+    three = complex_.with_partners((("A",), ("A_2",), ("B",)))
+    assert three.bodies == (("A",), ("A_2",), ("B",))
+    assert complex_.with_partners(whole).with_partners(three.bodies).partners == ()
 
 
 def test_an_antigen_that_is_called_as_the_light_chain_is_another_partner(tmp_path):

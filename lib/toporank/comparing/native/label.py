@@ -101,6 +101,7 @@ class Native:
     ):
         chains = chains_of(complex_)
         self.are_given = bool(partners) and are_given
+        partners = complex_.with_molecules(partners)
         self.partners = partners or tuple((name,) for name in chains)
         _check(self.partners, list(chains))
         named = set().union(*self.partners)
