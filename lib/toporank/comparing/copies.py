@@ -79,10 +79,14 @@ def copies_of(
 
 def are_copies(one: Complex, other: Complex) -> bool:
     """Whether two complexes are the same model."""
-    shapes = shape_of(one), shape_of(other)
-    if not all(shapes):
+    return have_one_shape(shape_of(one), shape_of(other))
+
+
+def have_one_shape(one: str, other: str) -> bool:
+    """Whether two models are the same, by what `structures.shapes.shape_of` gives."""
+    if not one or not other:
         return False
-    return same_chains(read_shape(shapes[0]), read_shape(shapes[1])) is not None
+    return same_chains(read_shape(one), read_shape(other)) is not None
 
 
 def same_chains(

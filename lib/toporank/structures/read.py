@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gemmi
+import numpy as np
 
 from toporank.errors import StructureError
 from toporank.files.state import state_of
