@@ -65,16 +65,18 @@ def run(
     chains of the decoy.
     """
     rows = planned(find_decoys("set", Path("decoys")), {}, partners, own)
-    ((name, members),) = deal(rows, len(rows)).items()
-    write_plans("set", {name: members})
-    found = label_chunk(
-        "set", name, find_natives(Path("natives")), store or Store(Path("store"))
-    )
-    assert read_labelled("set", [name]) == sorted(found)
-    assert dockq_of("set", name) == {
-        row.key: row.dockq for row in found if row.dockq is not None
-    }
-    return {row.key: row for row in found}
+    chunks = deal(rows, len(rows))
+    write_plans("set", chunks)
+    store = store or Store(Path("store"))
+    labelled = {}
+    for name in chunks:
+        found = label_chunk("set", name, find_natives(Path("natives")), store)
+        assert read_labelled("set", [name]) == sorted(found)
+        assert dockq_of("set", name) == {
+            row.key: row.dockq for row in found if row.dockq is not None
+        }
+        labelled.update({row.key: row for row in found})
+    return labelled
 
 
 def antibody(place: str, atoms: list[str], names: str = "HLA") -> None:
