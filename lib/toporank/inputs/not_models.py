@@ -170,7 +170,9 @@ def _is_model(decoy: Decoy, models: Iterable[Decoy], sketches: Sketches) -> bool
     for model in models:
         other = model_name(os.path.basename(model.path))
         called_after = other in name and re.search(r"\d", other)  # not after `model`
-        if called_after or have_one_shape(sketches[model.path].shape_of_model(0), shape):
+        if called_after or have_one_shape(
+            sketches[model.path].shape_of_model(0), shape
+        ):
             return True
     file = DecoyFile(decoy.target, decoy.name, Path(decoy.path))
     (row,) = confidences([file], anew=False)
