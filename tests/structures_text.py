@@ -240,7 +240,7 @@ def random_complex(
 
 
 def shape_named(name: str, shift: float = 0.0) -> str:
-    """A shape of one chain, as `structures.shapes.shape_of` writes it, another for each name.
+    """A shape of one chain, as `structures.model_shape.shape_of` writes it, another for each name.
 
     shift : Å along each axis.
     """

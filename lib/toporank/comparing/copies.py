@@ -16,8 +16,8 @@ import numpy as np
 
 from toporank.comparing.native.dockq import superposition
 from toporank.structures.complex import Complex
+from toporank.structures.model_shape import ChainShape, read_shape, shape_of
 from toporank.structures.partners import Partners
-from toporank.structures.shapes import ChainShape, read_shape, shape_of
 
 SAME = 0.02
 """Å between the points of two shapes, superposed, at most. Rounding to 0.01 Å and rotations of four
@@ -53,7 +53,7 @@ def copies_of(
 
     Parameters
     ----------
-    shapes : name → as from `structures.shapes.shape_of`, in order; those without one are no copies
+    shapes : name → as from `structures.model_shape.shape_of`, in order; those without one are no copies
     partners : of decoys that have any: copies have the same ones
 
     Returns
@@ -83,7 +83,7 @@ def are_copies(one: Complex, other: Complex) -> bool:
 
 
 def have_one_shape(one: str, other: str) -> bool:
-    """Whether two models are the same, by what `structures.shapes.shape_of` gives."""
+    """Whether two models are the same, by what `structures.model_shape.shape_of` gives."""
     if not one or not other:
         return False
     return same_chains(read_shape(one), read_shape(other)) is not None

@@ -28,11 +28,11 @@ from toporank.structures.immune import Pair, may_pair, pairs_of, traces_of
 from toporank.structures.mmcif_text import parse_mmcif
 from toporank.structures.model_atoms import complex_of_model
 from toporank.structures.model_residue import ModelResidue
+from toporank.structures.model_shape import shape_of
 from toporank.structures.molecules import about_molecules
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.residue_names import is_modified, with_short_names
-from toporank.structures.shapes import shape_of
 from toporank.structures.sketch import ChainSequences, Modified, Sketch
 from toporank.structures.text import parsing, read_content, read_text
 

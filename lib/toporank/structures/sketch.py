@@ -25,7 +25,7 @@ class Sketch(NamedTuple):
     chains : of the first model
     further : of each further model, if one of them has other chains; none where they cannot be read
     content : SHA-256 of the file, where it is known
-    shapes : of each model, as from `shapes.shape_of`; empty where it cannot be used
+    shapes : of each model, as from `model_shape.shape_of`; empty where it cannot be used
     notes : which of its chains are several molecules, or may be, a sentence each
     pairs : chains of the first model that belong together, and of each of the further ones, if
         there are any

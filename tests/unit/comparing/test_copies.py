@@ -12,8 +12,8 @@ from _complexes import chain, places_of_chains, renamed, selected, together
 from structures_text import EXAMPLES
 from toporank.comparing.copies import copies_of
 from toporank.structures.complex import Complex
+from toporank.structures.model_shape import shape_of
 from toporank.structures.read import read_complex
-from toporank.structures.shapes import shape_of
 
 NEAR = read_complex(EXAMPLES / "1EMV/near1.pdb.gz")
 OTHERS = [

@@ -22,8 +22,8 @@ from toporank.comparing.copies import copies_of
 from toporank.errors import StructureError
 from toporank.inputs.confidence.bfactors import b_factors
 from toporank.structures import read
+from toporank.structures.model_shape import shape_of
 from toporank.structures.read import read_complex
-from toporank.structures.shapes import shape_of
 from toporank.structures.sketch import sketch
 
 BOTH = pytest.mark.parametrize(

@@ -25,7 +25,7 @@ class LedgerRow(NamedTuple):
     stage : where it failed, or the last one. Counts are -1 while unknown. meetings : how its
     partners meet, as `meetings_text` writes it; empty while unknown. structure_sha256 : of the
     decoy's file; empty if it cannot be read. shape : as from
-    `structures.shapes.shape_of`. dockq : the label in its graph. interface, topology, nodes,
+    `structures.model_shape.shape_of`. dockq : the label in its graph. interface, topology, nodes,
     graphs : checksums of its artefacts; empty without one. parts : those of the graphs of its
     interfaces, as `parts_text` writes them; empty without any graph.
     """

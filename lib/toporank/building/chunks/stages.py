@@ -37,8 +37,8 @@ from toporank.layout import STAGES
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import ResidueId, structure_format
+from toporank.structures.model_shape import shape_of
 from toporank.structures.partners import Partners, partner_name, partners_text
-from toporank.structures.shapes import shape_of
 from toporank.structures.stored import from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
 from toporank.structures.text import read_content
