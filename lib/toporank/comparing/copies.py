@@ -53,7 +53,7 @@ def copies_of(
 
     Parameters
     ----------
-    shapes : name → as from `structures.model_shape.shape_of`, in order; those without one are no copies
+    shapes : name → as from `model_shape.shape_of`, in order; those without one are no copies
     partners : of decoys that have any: copies have the same ones
 
     Returns
