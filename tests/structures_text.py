@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -236,6 +237,16 @@ def random_complex(
                 for name in names
             ]
     return complex_of(atoms)
+
+
+def shape_named(name: str, shift: float = 0.0) -> str:
+    """A shape of one chain, as `structures.model_shape.shape_of` writes it, another for each name.
+
+    shift : Å along each axis.
+    """
+    draw = np.random.default_rng(list(name.encode()))
+    points = draw.uniform(-20, 20, (5, 3)) + shift
+    return json.dumps([["A", "kind", np.rint(points * 10_000).astype(int).tolist()]])
 
 
 def moved(complex_: Complex, seed: int = 0) -> Complex:

@@ -19,7 +19,7 @@ with opened(snakemake) as job:
     decoys = [*plan.values()]
     labels = read_split_labels(Path(layout.LABELS.format(dataset=job.dataset)))
     matched = correspondence_of(decoys, fates, job.store)
-    table = coverage_table(decoys, fates.values(), labels, *matched)
+    table = coverage_table(decoys, fates.values(), labels, matched)
     remove_old(job.dataset, read_current(job.dataset))
     chains = Path(job.output.chains)
     earlier = read_chains(chains) if chains.exists() else []

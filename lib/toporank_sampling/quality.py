@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from toporank.comparing.native.alignment import align
 from toporank.comparing.native.dockq import Side, score
+from toporank.comparing.native.equal_alignments import same_residues
 from toporank.comparing.native.label import Native
 from toporank.comparing.native.mapping import chains_of
 from toporank.structures.complex import Complex
@@ -26,12 +26,17 @@ class Reference:
         partners: tuple[Complex, Complex],
         names: Mapping[str, str] | None = None,
     ):
-        self._native = native.interface(*native.partners)
-        order = partners[::-1] if names else partners
-        self._ligand = 0 if names else 1
+        of_native = dict(zip(native.partners, partners, strict=True))
+        if names:
+            of_native = dict(zip(native.partners, partners[::-1], strict=True))
+        in_file = sorted(native.partners, key=native.place_in_file)
+        self._native = native.interface(*in_file)
+        self._ligand = [of_native[chains] is partners[1] for chains in in_file].index(
+            True
+        )
         self._sides = [
-            _in_residues_of(native, chains, partner, names or {})
-            for chains, partner in zip(native.partners, order, strict=True)
+            _in_residues_of(native, chains, of_native[chains], names or {})
+            for chains in in_file
         ]
 
     @property
@@ -67,14 +72,12 @@ def _in_residues_of(
     width = next(iter(chains.values())).atoms.shape[1]
     atoms, backbones = [], []
     for name in names:
-        sequence, chain = (
-            native.chains[name].sequence,
-            chains.get(other.get(name, name)),
-        )
-        of_chain = np.full((len(sequence), width, 3), np.nan)
-        backbone = np.full((len(sequence), 4, 3), np.nan)
+        of_native = native.chains[name]
+        chain = chains.get(other.get(name, name))
+        of_chain = np.full((len(of_native.sequence), width, 3), np.nan)
+        backbone = np.full((len(of_native.sequence), 4, 3), np.nan)
         if chain:
-            residue = align(sequence, chain.sequence).residue
+            residue = same_residues(of_native, chain)
             is_there = residue >= 0
             of_chain[is_there] = chain.atoms[residue[is_there]]
             backbone[is_there] = chain.backbone[residue[is_there]]

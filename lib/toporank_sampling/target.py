@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.comparing.native.dockq import capri_class
 from toporank.comparing.native.label import Native
 from toporank.errors import (
     DockingError,
@@ -20,7 +21,6 @@ from toporank.errors import (
     StructureError,
     TopoRankError,
 )
-from toporank.metrics import CAPRI_NAMES, capri_class
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.partners import partners_text
@@ -251,7 +251,7 @@ def _written(
             Model=name,
             Partners=partners_text(tuple(sorted(case.native.partners))),
             DockQ=f"{scores.dockq:.4f}",
-            CAPRI=CAPRI_NAMES[int(capri_class(scores.dockq))],
+            CAPRI=capri_class(scores.fnat, scores.irmsd, scores.lrmsd),
             fnat=f"{scores.fnat:.3f}",
             iRMSD=f"{scores.irmsd:.3f}",
             LRMSD=f"{scores.lrmsd:.3f}",

@@ -15,12 +15,14 @@ from pydantic import Field
 from toporank import layout
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
 from toporank.building.chunks.plan import PlannedDecoy
+from toporank.comparing.copies import copies_of
 from toporank.errors import ConfigError, RecordError
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.labels import SPLITS, Label
 from toporank.settings import Section
 from toporank.structures.identity import DecoyKey, Status
+from toporank.structures.partners import Partners, given_partners
 
 SAME_LABEL = 0.01
 """Difference of DockQ up to which the labels of two copies of a model are the same, but for
@@ -32,8 +34,8 @@ class CoverageRow(NamedTuple):
     """The outcome of a decoy, or of a label without decoy.
 
     `stage` and `reason` say where and why it ended, `dockq` and `split` are those of its label,
-    `path` is its file, `duplicate_of` the first decoy of its target, by name, that has the same
-    atoms in the same places, or where there is no result the same file. `chains` says which chains
+    `path` is its file, `duplicate_of` the first decoy of its target, by name, that is the same
+    model, or where there is no result the same file. `chains` says which chains
     of the target its chains are, as `comparing.correspondence.chain_map_text` writes it. `model`
     says which of the models of its file it is, from 1; 0 for the only one. `joined` says which
     chains are one partner by nature, in a sentence. What is not known is None or, of text, empty.
@@ -85,7 +87,6 @@ def coverage_table(
     ledger: Iterable[LedgerRow],
     labels: Iterable[Label],
     chains: Mapping[DecoyKey, str] | None = None,
-    moved: Mapping[DecoyKey, int] | None = None,
 ) -> list[CoverageRow]:
     """Join decoys, their outcomes, and labels; sorted by target and decoy.
 
@@ -98,28 +99,23 @@ def coverage_table(
         The decoys, their outcomes, and their labels, in any order.
     chains : mapping, optional
         (target, decoy) → its column `chains`.
-    moved : mapping, optional
-        (target, decoy) → how many decoys of its target are the same complex, moved as a whole, of
-        those that are.
 
     Raises
     ------
     ValueError
         When a decoy or label is given twice.
     """
-    chains, moved = chains or {}, moved or {}
+    chains = chains or {}
     plans, fates, labels_of = _by_key(plan), _by_key(ledger), _by_key(labels)
-    first_copy: dict[tuple, str] = {}
+    copies = _copies(plans, fates)
     rows = []
     for key in sorted({*plans, *labels_of}):
         row = _row(key, plans.get(key), fates.get(key), labels_of.get(key))
-        row = row._replace(chains=chains.get(key, ""))
-        shared_by_copies = _shared_by_copies(plans.get(key), fates.get(key))
-        if shared_by_copies:
-            original = first_copy.setdefault((row.target, *shared_by_copies), row.decoy)
-            row = row._replace(duplicate_of=original if original != row.decoy else "")
-        if key in moved and row.status == Status.OK:
-            reason = _sentences(ONE_BODY.format(n=moved[key]), row.reason)
+        row = row._replace(
+            chains=chains.get(key, ""), duplicate_of=copies.original.get(key, "")
+        )
+        if key in copies.moved and row.status == Status.OK:
+            reason = _sentences(ONE_BODY.format(n=copies.moved[key]), row.reason)
             row = row._replace(
                 status=Status.ONE_BODY, stage=layout.STAGES[0], reason=reason
             )
@@ -127,18 +123,42 @@ def coverage_table(
     return rows
 
 
-def _shared_by_copies(plan: PlannedDecoy | None, fate: LedgerRow | None) -> tuple:
-    """What copies of a decoy have in common.
+class _Copies(NamedTuple):
+    """As `comparing.copies.TargetCopies`, by target and decoy."""
 
-    That is atoms and partners, the file where there is no result, or else nothing.
-    """
-    if plan is None or fate is None or plan.refused:
-        return ()
-    if fate.status == Status.OK:
-        return (fate.atoms_sha256, plan.partners) if fate.atoms_sha256 else ()
-    if not plan.version:
-        return ()
-    return (fate.status, plan.size, plan.version, plan.model, plan.partners)
+    original: dict[DecoyKey, str]
+    moved: dict[DecoyKey, int]
+
+
+def _copies(
+    plans: Mapping[DecoyKey, PlannedDecoy], fates: Mapping[DecoyKey, LedgerRow]
+) -> _Copies:
+    """The copies of decoys: the same model and partners, or without a result the same file."""
+    shapes: dict[tuple[str, str], dict[str, str]] = {}
+    partners: dict[str, dict[str, Partners]] = {}
+    copies = _Copies({}, {})
+    first_file: dict[tuple, str] = {}
+    for key in sorted(plans.keys() & fates.keys()):
+        decoy, fate = plans[key], fates[key]
+        target, name = key
+        if decoy.refused:
+            continue
+        if fate.shape:
+            shapes.setdefault((target, fate.status), {})[name] = fate.shape
+            given = given_partners(decoy.partners)
+            partners.setdefault(target, {})[name] = given
+        elif decoy.version and fate.status != Status.OK:
+            file = target, fate.status, decoy.size, decoy.version, decoy.model
+            original = first_file.setdefault((*file, decoy.partners), name)
+            if original != name:
+                copies.original[key] = original
+    for (target, _), of_status in shapes.items():
+        found = copies_of(of_status, partners[target])
+        for name, original in found.original.items():
+            copies.original[target, name] = original
+        for name, n_places in found.moved.items():
+            copies.moved[target, name] = n_places
+    return copies
 
 
 def _by_key(rows: Iterable[Any]) -> dict[DecoyKey, Any]:

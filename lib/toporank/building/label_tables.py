@@ -10,9 +10,10 @@ from typing import Any
 from toporank.building.coverage import in_parts
 from toporank.building.native_labels import IS_THE_NATIVE, LabelledDecoy
 from toporank.building.planning import recognised
+from toporank.comparing.native.dockq import capri_class
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.labels import Label
-from toporank.metrics import CAPRI_NAMES, capri_class
+from toporank.structures.molecules import about_molecules
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
 COLUMNS = (
@@ -31,13 +32,11 @@ INTERFACE_COLUMNS = ("Target", "Model", "Interface", "Native", *SCORES)
 def write_tables(rows: Iterable[LabelledDecoy], decoys: Path, interfaces: Path) -> None:
     """Write a row for each decoy, and one for each of its interfaces.
 
-    fnat, iRMSD and LRMSD of a decoy are those of its interface if it has just one.
+    CAPRI class, fnat, iRMSD and LRMSD of a decoy are those of its interface if it has just one.
     """
     of_decoys, of_interfaces = [], []
     for row in rows:
-        others = (
-            row.interfaces[0][3:] if len(row.interfaces) == 1 else (None, None, None)
-        )
+        others = row.interfaces[0][3:] if len(row.interfaces) == 1 else ()
         scores = _scores(row.dockq, *others)
         of_decoys.append(
             (
@@ -56,11 +55,11 @@ def write_tables(rows: Iterable[LabelledDecoy], decoys: Path, interfaces: Path) 
     write_rows(interfaces, INTERFACE_COLUMNS, of_interfaces)
 
 
-def _scores(dockq: float | None, *others: float | None) -> tuple[Any, ...]:
-    """The cells of `SCORES`, empty without DockQ. others : fnat, iRMSD and LRMSD."""
-    if dockq is None:
-        return (None,) * len(SCORES)
-    return dockq, CAPRI_NAMES[int(capri_class(dockq))], *others
+def _scores(dockq: float | None, *others: float) -> tuple[Any, ...]:
+    """The cells of `SCORES`. others : fnat, iRMSD and LRMSD of one interface, or nothing."""
+    if not others:
+        return (dockq, None, None, None, None)
+    return dockq, capri_class(*others), *others
 
 
 def labels(rows: Iterable[LabelledDecoy]) -> list[Label]:
@@ -107,10 +106,19 @@ def read_decoys(path: Path) -> list[LabelledDecoy]:
 
 
 def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
-    """How many decoys were labelled, which chains are one partner, and what is the native."""
+    """Return how many decoys were labelled, and what is remarkable about natives and decoys."""
     rows = list(rows)
     statuses = Counter(row.status for row in rows)
     lines = [f"{len(rows)} decoys = {in_parts(statuses)}", *recognised(rows)]
+    of_molecules = {}
+    for row in rows:
+        notes = about_molecules(row.reason.split("; "))
+        if notes:
+            of_molecules[row.key] = notes[0]
+    if of_molecules:
+        (target, decoy), note = next(iter(of_molecules.items()))
+        others = f" and {len(of_molecules) - 1} more" if len(of_molecules) > 1 else ""
+        lines.append(f"{target}/{decoy}{others}: {note}")
     natives = [row for row in rows if row.reason.startswith(IS_THE_NATIVE)]
     if natives:
         first = natives[0]

@@ -18,6 +18,7 @@ from toporank.building.chunks.store import Store
 from toporank.building.native_labels import Labelling, read_labelled
 from toporank.code import code_of
 from toporank.comparing.native.local import (
+    expected_ca,
     local_quality,
     native_contacts,
     right_residues,
@@ -70,7 +71,8 @@ class LocalQualities:
 
         NaN where it is unknown.
         """
-        complex_, expected = self._compared(key)
+        complex_, counterparts, native = self._compared(key)
+        expected = expected_ca(counterparts, native)
         place_of = {str(residue): place for residue, place in complex_.index().items()}
         nodes = np.array([place_of[name] for name in graph.metadata["residues"]])
         return local_quality(
@@ -88,19 +90,18 @@ class LocalQualities:
         """
         if not self.digest(key):
             return None
-        complex_, expected = self._compared(key)
-        contacts = native_contacts(
-            complex_, expected, self._labelling.native(self._plan[key])
-        )
+        complex_, counterparts, native = self._compared(key)
+        contacts = native_contacts(complex_, counterparts, native)
         names = [*map(str, complex_.residues)]
-        is_right = right_residues(complex_, expected, contacts)
+        is_right = right_residues(complex_, counterparts, contacts)
         residues = {names[place]: right for place, right in is_right.items()}
         pairs = [pair_named(names[i], names[j]) for i, j in contacts.tolist()]
         return residues, frozenset(pairs)
 
-    def _compared(self, key: DecoyKey) -> tuple[Complex, np.ndarray]:
-        """A decoy with its partners, and where its residues are in the native."""
+    def _compared(self, key: DecoyKey) -> tuple[Complex, np.ndarray, Complex]:
+        """A decoy with its partners, what its residues are in the native, and the native."""
         member, digest = self._plan[key], self._fates[key].structure_sha256
         made = making(member, digest, {}, self._store)
         complex_ = from_bytes(made.complex.content).with_partners(made.partners)
-        return complex_, self._labelling.counterparts(member, digest)
+        counterparts = self._labelling.counterparts(member, digest)
+        return complex_, counterparts, self._labelling.native(member)

@@ -23,6 +23,7 @@ from toporank.building.chunks.stages import (
 )
 from toporank.building.chunks.store import Entry, Store
 from toporank.building.placed_partners import sorted_text
+from toporank.comparing.copies import are_copies
 from toporank.comparing.native.label import Native, NativeLabel, label
 from toporank.comparing.native.mapping_text import mapping_text
 from toporank.errors import (
@@ -38,8 +39,9 @@ from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.immune import bodies_of, pairs_of_complex
+from toporank.structures.molecules import about_molecules
 from toporank.structures.partners import Partners, given_partners
-from toporank.structures.stored import atoms_digest, from_bytes
+from toporank.structures.stored import from_bytes
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +77,8 @@ class LabelledDecoy(NamedTuple):
 
     partners : of the native, empty when each chain is one. mapping : as from
         `native.mapping_text.mapping_text`.
-    counterparts : SHA-256 of what `Labelling.counterparts` gives; empty without a label.
+    counterparts : digest of what `Labelling.counterparts` gives, and of the native; empty without
+        a label.
     joined : which chains of the native are one partner by nature, in a sentence; empty where
         partners are given.
     """
@@ -230,10 +233,6 @@ class _NativeFile:
         sentence = sentence_of_pairs(partners, pairs_of_complex(self.complex))
         return sentence and f"in the native, {sentence}"
 
-    @functools.cached_property
-    def atoms(self) -> str:
-        return atoms_digest(self.complex)
-
 
 class Labelling:
     """What the natives of targets say of decoys, taken from the store or computed.
@@ -249,8 +248,7 @@ class Labelling:
     def label(self, member: PlannedDecoy) -> LabelledDecoy:
         """The label of a decoy, or why it has none."""
         try:
-            content = decoy_content(member)
-            digest = hashlib.sha256(content).hexdigest()
+            content, digest = decoy_content(member)
             entry, counterparts = self._entries(member, digest, content)
         except tuple(STATUS_OF) as error:
             status = next(
@@ -269,6 +267,8 @@ class Labelling:
                 reason=error.reason,
             )
         label = json.loads(entry.content)
+        native = self._native(member.target, member.native_partners)
+        compared_with = f"{counterparts.sha256} {native.entry.sha256}"
         return LabelledDecoy(
             target=member.target,
             decoy=member.decoy,
@@ -280,19 +280,19 @@ class Labelling:
             interfaces=tuple(
                 InterfaceLabel(*interface) for interface in label["interfaces"]
             ),
-            counterparts=counterparts.sha256,
+            counterparts=hashlib.sha256(compared_with.encode()).hexdigest(),
             joined=label["joined"],
         )
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
-        """Where the CA of each residue of a labelled decoy is in the native.
+        """Which residue of the native each of a labelled decoy is, int, (R,).
 
         `comparing.native.label` says it.
 
         digest : of the decoy's file. Raises what keeps a decoy from being labelled.
         """
         _, counterparts = self._entries(member, digest)
-        return np.frombuffer(counterparts.content, "<f4").reshape(-1, 3)
+        return np.frombuffer(counterparts.content, "<i4")
 
     def native(self, member: PlannedDecoy) -> Complex:
         """The native of a labelled decoy."""
@@ -319,10 +319,12 @@ class Labelling:
 
         def make_label() -> tuple[bytes, dict[str, Any]]:
             complex_, measured = compared()
-            is_the_native = atoms_digest(complex_) == native.atoms
-            notes = (
-                [IS_THE_NATIVE, *measured.notes] if is_the_native else measured.notes
-            )
+            is_the_native = are_copies(native.complex, complex_)
+            notes = [IS_THE_NATIVE] if is_the_native else []
+            notes += measured.notes
+            notes += about_molecules(complex_.notes)
+            of_native = about_molecules(native.complex.notes)
+            notes += [f"in the native, {note}" for note in of_native]
             joins_chains = any(len(partner) > 1 for partner in measured.partners)
             record = {
                 "dockq": round(measured.dockq, DECIMALS),
@@ -336,7 +338,7 @@ class Labelling:
 
         def make_counterparts() -> tuple[bytes, dict[str, Any]]:
             _, measured = compared()
-            return measured.counterparts.astype("<f4").tobytes(), {}
+            return measured.counterparts.astype("<i4").tobytes(), {}
 
         depends_on = {
             "native": native.entry.sha256,

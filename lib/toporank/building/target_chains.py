@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
 
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.ledger import LedgerRow
@@ -15,7 +14,6 @@ from toporank.comparing.correspondence import chain_map_text
 from toporank.comparing.decoys import maps_of_target
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.comparing.homology.kmers import kind_of
-from toporank.comparing.moved import moved_as_whole
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.stored import from_bytes
@@ -76,49 +74,28 @@ def target_chains(
     return rows
 
 
-class TargetCorrespondence(NamedTuple):
-    """How the decoys of each target correspond.
-
-    chains : (target, decoy) → which chains of the target its chains are, as
-    `correspondence.chain_map_text` writes it, of decoys whose interface is known. moved : (target,
-    decoy) → how many decoys of its target are the same complex, moved as a whole, of those that
-    are.
-    """
-
-    chains: dict[DecoyKey, str]
-    moved: dict[DecoyKey, int]
-
-
 def correspondence_of(
     plan: Iterable[PlannedDecoy], fates: Mapping[DecoyKey, LedgerRow], store: Store
-) -> TargetCorrespondence:
-    """How the decoys of a plan correspond.
+) -> dict[DecoyKey, str]:
+    """Target and decoy → which chains of the target its chains are.
+
+    As `correspondence.chain_map_text` writes it, of decoys whose interface is known.
 
     Raises StructureError when a file is no longer what was built.
     """
-    correspondence = TargetCorrespondence({}, {})
+    correspondence = {}
     built = []
     for decoy in sorted(plan):
         fate = fates.get(decoy.key)
-        if fate and fate.atoms_sha256:
+        if fate and fate.meetings:
             built.append(decoy)
     for target, decoys in groupby(built, key=attrgetter("target")):
-        contents, atoms_of = {}, {}
+        contents = {}
         for decoy in decoys:
-            fate = fates[decoy.key]
-            made = making(decoy, fate.structure_sha256, {}, store)
+            made = making(decoy, fates[decoy.key].structure_sha256, {}, store)
             contents[decoy.decoy] = made.contacts.content
-            if fate.status == Status.OK:
-                atoms_of[decoy.decoy] = fate.atoms_sha256
         for name, chain_map in maps_of_target(contents.items()).items():
-            correspondence.chains[target, name] = chain_map_text(chain_map)
-        first_with = {atoms: name for name, atoms in reversed(atoms_of.items())}
-        originals = sorted(first_with.values())  # copies count once
-        bodies = moved_as_whole({name: contents[name] for name in originals})
-        moved_atoms = {atoms_of[name] for name in bodies}
-        for name, atoms in atoms_of.items():
-            if atoms in moved_atoms:
-                correspondence.moved[target, name] = len(bodies)
+            correspondence[target, name] = chain_map_text(chain_map)
     return correspondence
 
 

@@ -94,14 +94,14 @@ def _pairs_between(
 def contact_bytes(complex_: Complex) -> bytes:
     """What a decoy is compared by, in safetensors format.
 
-    Of the residues of partners that have a CA or a contact: `residues` (JSON text of their
+    Of the amino acids of partners that have a heavy atom: `residues` (JSON text of their
     identities), `letters` (uint8, shape (n,), one-letter codes), `ca` (float32, shape (n, 3), Å,
     nan without CA), `interface` (bool, shape (n,)); `contacts` : int32, shape (P, 2), places in
     these.
     """
     contacts = residue_contacts(complex_)
-    is_in = (complex_.ca >= 0) & (complex_.body_of >= 0)
-    is_in[contacts] = True
+    has_atoms = np.diff(complex_.without_hydrogens().atom_slices) > 0
+    is_in = complex_.is_protein & has_atoms & (complex_.body_of >= 0)
     residues = np.flatnonzero(is_in)
     ca = complex_.ca[residues]
     names = json.dumps([complex_.residues[r] for r in residues], separators=(",", ":"))

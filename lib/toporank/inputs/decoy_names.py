@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import attrgetter
 
+from toporank.comparing.copies import copies_of
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
 from toporank.inputs.sequences import Sketches
@@ -78,22 +81,21 @@ def _with_ending(name: str, decoy: Decoy) -> str:
 
 
 def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[DecoyKey, str]:
-    """Target and decoy → the first decoy of the target with the same atoms, for each copy.
+    """Target and decoy → the first decoy of the target that is the same model, for each copy.
 
     Parameters
     ----------
     decoys : sorted
     """
-    first: dict[tuple, str] = {}
     copies: dict[DecoyKey, str] = {}
-    for decoy in decoys:
-        sketch = sketches.get(decoy.path)
-        atoms = sketch.atoms_of(decoy.model) if sketch and not decoy.refused else ""
-        if atoms:
-            content = decoy.target, atoms, sketch.of_model(decoy.model)
-            original = first.setdefault(content, decoy.name)
-            if original != decoy.name:
-                copies[decoy.key] = original
+    for target, members in groupby(decoys, key=attrgetter("target")):
+        shapes = {}
+        for decoy in members:
+            sketch = sketches.get(decoy.path)
+            if sketch and not decoy.refused:
+                shapes[decoy.name] = sketch.shape_of_model(decoy.model)
+        for copy, original in copies_of(shapes).original.items():
+            copies[target, copy] = original
     return copies
 
 

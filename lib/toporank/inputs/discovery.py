@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import json
 import os
 import sys
@@ -222,12 +221,12 @@ def _look(path: str, keep: Keep | None = None) -> Sketch | None:
 
     try:
         content = read_content(Path(path))
-        sketch = open_structure(Path(path), content).sketch()
+        file = open_structure(Path(path), content)
+        sketch = file.sketch()._replace(content=file.sha256)
     except OtherFileError as error:
         return Sketch(models=(1,), chains=(), other=error.what)
     except (StructureError, OSError):  # reading it fails later, with the reason
         return None
-    sketch = sketch._replace(content=hashlib.sha256(content).hexdigest())
     if keep:
         keep(Path(path), content, sketch)
     return sketch

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
 
+from toporank.comparing.copies import have_one_shape
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
@@ -57,7 +58,7 @@ def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
             continue
         if sketch.experiment and not files_of_model(Path(decoy.path)):
             measured[decoy.path] = sketch.experiment
-            places[sketch.entry, sketch.chains].add(sketch.atoms_of(0))
+            places[sketch.entry, sketch.chains].add(sketch.shape_of_model(0))
         else:
             has_models |= len(sketch.chains) > 1
     if not has_models:
@@ -164,12 +165,14 @@ def _written(
 
 def _is_model(decoy: Decoy, models: Iterable[Decoy], sketches: Sketches) -> bool:
     """Whether a structure is a copy of a model, called after one, or says how sure it is."""
-    atoms = sketches[decoy.path].atoms_of(0)
+    shape = sketches[decoy.path].shape_of_model(0)
     name = model_name(os.path.basename(decoy.path))
     for model in models:
         other = model_name(os.path.basename(model.path))
         called_after = other in name and re.search(r"\d", other)  # not after `model`
-        if called_after or sketches[model.path].atoms_of(0) == atoms:
+        if called_after or have_one_shape(
+            sketches[model.path].shape_of_model(0), shape
+        ):
             return True
     file = DecoyFile(decoy.target, decoy.name, Path(decoy.path))
     (row,) = confidences([file], anew=False)

@@ -150,7 +150,7 @@ class TargetScorer:
         judge = self.judge
         built = Built.of(plan, fates)
         coverage = coverage_table(
-            plan, fates, (), *correspondence_of(plan, built.fates, store)
+            plan, fates, (), correspondence_of(plan, built.fates, store)
         )
         confidence = confidences(
             confidence_requests(coverage, built, store),

@@ -10,7 +10,7 @@ measures to probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -165,7 +165,10 @@ def with_agreement(
     for table in (residues, contacts):
         table["pred_dockq"] = table["decoy"].map(score).astype(float)
     of_original = residues["decoy"].map(original)
-    places = pd.MultiIndex.from_arrays([of_original, residues["residue"]])
+    names = _names_in_originals(keys, original, compared)
+    places = pd.MultiIndex.from_arrays(
+        [of_original, _translated(residues, "residue", names)]
+    )
     residues["residue_name"] = (
         _residue_names(read).reindex(places, fill_value="").to_numpy()
     )
@@ -175,10 +178,50 @@ def with_agreement(
     is_known = residues["pred_network"].notna() & (len(voters) > 1)
     residues[AGREEMENT] = agreement.where(is_known)
     residues["touched"] = touched(residues, contacts)
-    first, second = in_order(contacts)
+    in_original = pd.DataFrame(
+        {
+            "first": _translated(contacts, "first", names),
+            "second": _translated(contacts, "second", names),
+        }
+    )
+    first, second = in_order(in_original)
     pairs = pd.MultiIndex.from_arrays([contacts["decoy"].map(original), first, second])
     contacts[AGREEMENT] = by_contact.reindex(pairs).to_numpy(np.float32)
     return residues, contacts
+
+
+def _names_in_originals(
+    keys: Iterable[DecoyKey],
+    original: Mapping[str, str],
+    compared: Callable[[DecoyKey], Compared],
+) -> dict[str, dict[str, str]]:
+    """Copy → what it calls each residue → what the original calls it; without those that agree."""
+    names: dict[str, dict[str, str]] = {}
+    for target, decoy in keys:
+        if original[decoy] == decoy:
+            continue
+        pair = compared((target, original[decoy])), compared((target, decoy))
+        read = read_decoys(pair)
+        if read.chains[0] is read.chains[1]:
+            continue
+        of_original, of_copy = read.residues
+        names[decoy] = {
+            residue_named(residue): residue_named(of_original[place])
+            for place, residue in of_copy.items()
+            if place in of_original
+        }
+    return names
+
+
+def _translated(
+    table: pd.DataFrame, column: str, names: Mapping[str, Mapping[str, str]]
+) -> np.ndarray:
+    """Residues of a table as the originals of copies call them, (n,)."""
+    residues = table[column].to_numpy(object).copy()
+    for copy, in_original in names.items():
+        rows = np.flatnonzero(table["decoy"] == copy)
+        residues[rows] = [in_original.get(name, name) for name in residues[rows]]
+    return residues
 
 
 def _residue_names(read: Decoys) -> pd.Series:

@@ -13,6 +13,7 @@ import numpy as np
 from toporank.errors import StructureError
 from toporank.structures.complex import STANDARD
 from toporank.structures.hetero import join_chains
+from toporank.structures.lost_atoms import leave_out_lost
 from toporank.structures.model_residue import ModelResidue
 from toporank.structures.molecules import broken_chains, far_apart, name_molecules
 from toporank.structures.residue_names import READ_AS, amino_acid
@@ -26,19 +27,21 @@ SAME_PLACE = 0.5
 """Å between the CA atoms of a chain and of its copy, at most."""
 
 
-def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
-    """Read the residues of a model, in the order of the file, and notes on what was decided.
+def residues_of(structure: gemmi.Structure) -> tuple[list[ModelResidue], list[str]]:
+    """Read the residues of the only model, in the order of the file, and notes on what was decided.
 
-    Molecules that share a chain name get names of their own, amino acids in HETATM records join
-    their chain, and copies of a chain in the same place are left out.
+    Residues whose place is not known are left out, molecules that share a chain name may get names
+    of their own, amino acids in HETATM records join their chain, and copies of a chain in the same
+    place are left out.
 
     Raises
     ------
-    StructureError : the name of a chain cannot be printed or is too long
+    StructureError : the name of a chain cannot be printed or is too long, or most of a chain has no
+        place
     """
-    check_names("chain name", {chain.name for chain in model})
+    check_names("chain name", {chain.name for chain in structure[0]})
     residues = []
-    for part, chain in enumerate(model):
+    for part, chain in enumerate(structure[0]):
         chain_name = chain.name
         for residue in chain:
             name = residue.name
@@ -49,14 +52,17 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
                     place=len(residues),
                     part=part,
                     chain=chain_name,
+                    of_file=chain_name,
                     name=name,
                     parent=_parent(residue, name),
                     number=seqid.num,
                     code=seqid.icode.strip(),
                 )
             )
+    positions = flat_atoms(structure).pos
+    residues, lost = leave_out_lost(positions, residues, lambda: copies(residues))
     broken = broken_chains(residues)
-    notes = name_molecules(residues, broken)
+    notes, whole = name_molecules(residues, broken)
     if notes:
         broken = broken_chains(residues)
     hetero_notes = join_chains(residues)
@@ -69,14 +75,40 @@ def residues_of(model: gemmi.Model) -> tuple[list[ModelResidue], list[str]]:
             f"chain {copy} is a copy of chain {chain} in the same place: left out"
         )
         hetero_notes.pop(copy, None)
+    for name in whole & broken.keys():
+        del broken[name]
     notes += far_apart(broken)
     for of_chain in hetero_notes.values():
         notes += of_chain
-    return residues, notes
+    return residues, lost + notes
+
+
+def flat_atoms(structure: gemmi.Structure) -> gemmi.FlatStructure:
+    """gemmi's arrays of atoms; they have no room for names of eight letters and more."""
+    try:
+        return gemmi.FlatStructure(structure)
+    except RuntimeError:
+        structure = structure.clone()
+        for chain in structure[0]:
+            chain.name = ""
+            for residue in chain:
+                residue.name = residue.subchain = residue.entity_id = ""
+    try:
+        return gemmi.FlatStructure(structure)
+    except RuntimeError as error:
+        name = str(error).rpartition(" ")[2]
+        raise StructureError(
+            f"an atom name of eight letters or more: {name[:20]}", remedy="shorten it"
+        ) from error
 
 
 def _parent(residue: gemmi.Residue, name: str) -> str:
-    """The standard residue a residue counts as; `""` when it is not part of a protein chain."""
+    """The standard residue a residue counts as; `""` when it is not part of a protein chain.
+
+    A residue of hydrogens alone is not part of one either.
+    """
+    if len(residue) and residue[0].is_hydrogen() and all(map(_is_hydrogen, residue)):
+        return ""
     if name in STANDARD:
         # A free amino acid is a ligand, see `hetero`.
         return "" if residue.het_flag == "H" else name
@@ -89,6 +121,10 @@ def _parent(residue: gemmi.Residue, name: str) -> str:
     if not info.is_amino_acid() or "CA" not in residue:
         return ""
     return ONE_TO_THREE.get(info.one_letter_code.upper(), "UNK")
+
+
+def _is_hydrogen(atom: gemmi.Atom) -> bool:
+    return atom.is_hydrogen()
 
 
 def check_names(what: str, names: set[str]) -> None:

@@ -55,6 +55,7 @@ class Complex:
     labels : of an mmCIF file, the label_asym_id and label_seq_id of each residue, "" and None where
         it has none; empty for a PDB file, which knows the author's numbers only
     partners : which chains are one body; empty when each protein chain is one
+    molecules : chains that got a name of their own, and what the file calls them
 
     Examples
     --------
@@ -79,6 +80,7 @@ class Complex:
     notes: tuple[str, ...] = field(default=())
     labels: tuple[tuple[str, int | None], ...] = ()
     partners: Partners = ()
+    molecules: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_protein(self) -> np.ndarray:
@@ -167,8 +169,9 @@ class Complex:
         ------
         ChainMissingError : it does not have a chain that they name
         """
+        partners = self.with_molecules(partners)
         if not partners:
-            return self
+            return replace(self, partners=()) if self.partners else self
         chains = self.chains
         named = set().union(*partners)
         missing = sorted(named.difference(chains))
@@ -187,13 +190,29 @@ class Complex:
             )
         left_out = sorted(set(chains) - named)
         if not left_out and len(partners) == len(chains):
-            return self
+            return self.with_partners(())
         notes = list(self.notes)
         if left_out:
             notes.append(
                 f"no partner names chain {', '.join(left_out)}: left out of the interface"
             )
         return replace(self, partners=partners, notes=tuple(notes))
+
+    def with_molecules(self, partners: Partners) -> Partners:
+        """Partners with all molecules of the chains that they name, but for those of another one.
+
+        A name of the file means everything that the file calls so.
+        """
+        named = set().union(*partners)
+        whole = []
+        for partner in partners:
+            further = [
+                name
+                for name, of_file in self.molecules
+                if of_file in partner and name not in named
+            ]
+            whole.append(tuple(sorted([*partner, *further])))
+        return tuple(whole)
 
     def only(self, residues: np.ndarray) -> Complex:
         """The complex with these residues, int, shape (n,), in rising order."""

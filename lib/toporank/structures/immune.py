@@ -328,10 +328,10 @@ def bodies_of(chains: Iterable[str], pairs: Iterable[Pair]) -> Partners:
     names = set(chains)
     pairs = [pair for pair in pairs if {pair.first, pair.second} <= names]
     filled_grooves = [pair for pair in pairs if pair.what == PEPTIDE]
-    partners = _joined(names, [pair for pair in pairs if pair.what != PEPTIDE])
+    partners = joined(names, [pair for pair in pairs if pair.what != PEPTIDE])
     binders = set(partners) - {(pair.second,) for pair in filled_grooves}
     if len(binders) > 1:
-        partners = _joined(names, pairs)
+        partners = joined(names, pairs)
     return partners if 1 < len(partners) < len(names) else ()
 
 
@@ -379,7 +379,7 @@ def traces_of(
     return traces
 
 
-def _joined(names: Iterable[str], pairs: Iterable[Pair]) -> Partners:
+def joined(names: Iterable[str], pairs: Iterable[Pair]) -> Partners:
     """Chains that pairs join, directly or through others."""
     body = {name: {name} for name in names}
     for pair in pairs:

@@ -12,7 +12,7 @@ import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
-from toporank.structures.chains import check_names
+from toporank.structures.chains import check_names, flat_atoms
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.model_residue import ModelResidue
@@ -63,6 +63,10 @@ def complex_of_model(
             labels.append((residue.residue.subchain, residue.residue.label_seq))
         if residue.residue.het_flag == "H":
             hetero.append(place)
+    molecules = {}
+    for residue in residues:
+        if residue.parent and residue.chain != residue.of_file:
+            molecules[residue.chain] = residue.of_file
     is_protein = np.array(parents, dtype=str) != ""
     check_names("label chain name", {chain for chain, _ in labels})
     atoms = _Atoms(structure, residues)
@@ -107,6 +111,7 @@ def complex_of_model(
         hetero=frozenset(hetero),
         notes=tuple(notes),
         labels=tuple(labels),
+        molecules=tuple(molecules.items()),
     )
 
 
@@ -146,7 +151,7 @@ class _Atoms:
     """
 
     def __init__(self, structure: gemmi.Structure, residues: list[ModelResidue]):
-        flat = _flat(structure)
+        flat = flat_atoms(structure)
         sizes = [len(residue.residue) for residue in residues]
         self.xyz = flat.pos
         self.names = flat.atom_names.view("S8").ravel()
@@ -166,25 +171,6 @@ class _Atoms:
         """Leave only these atoms, int, in this order."""
         for name, values in vars(self).items():
             setattr(self, name, values[atoms])
-
-
-def _flat(structure: gemmi.Structure) -> gemmi.FlatStructure:
-    """gemmi's arrays of atoms; they have no room for names of eight letters and more."""
-    try:
-        return gemmi.FlatStructure(structure)
-    except RuntimeError:
-        structure = structure.clone()
-        for chain in structure[0]:
-            chain.name = ""
-            for residue in chain:
-                residue.name = residue.subchain = residue.entity_id = ""
-    try:
-        return gemmi.FlatStructure(structure)
-    except RuntimeError as error:
-        name = str(error).rpartition(" ")[2]
-        raise StructureError(
-            f"an atom name of eight letters or more: {name[:20]}", remedy="shorten it"
-        ) from error
 
 
 def _first_of(keys: Iterable) -> np.ndarray:

@@ -23,6 +23,7 @@ class ModelResidue:
     place : among all residues of the model
     part : which stretch of one chain in the file it stands in; TER records part them, too
     chain : name of its chain
+    of_file : what the file calls that
     name : as in the file
     parent : the standard residue it counts as, `UNK` if there is none, and `""` for what is not
         protein
@@ -33,6 +34,7 @@ class ModelResidue:
     place: int
     part: int
     chain: str
+    of_file: str
     name: str
     parent: str
     number: int | None

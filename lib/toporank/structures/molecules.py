@@ -1,22 +1,30 @@
-"""Two molecules under one chain name, as docking programs leave them: each gets a name of its own.
+"""Two molecules under one chain name, as docking programs leave them.
 
 A chain that merely lacks residues stays one chain. Where a chain goes on without a peptide bond,
 something else has to say that another molecule begins: residue numbers or atom numbers that start
 anew, another chain in between, or a TER record that is not one of those that some programs write at
 every gap. Another `label_asym_id` of mmCIF says as much as TER.
+
+Beside other chains a name is a partner: all its molecules keep it, as HADDOCK wants it. A molecule
+gets a name of its own where other chains stand in between, where nature joins the other molecule
+with another chain, and where else there would be no two partners.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from collections.abc import Iterable
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from toporank.structures.complex import STANDARD
 from toporank.structures.identity import free_name
+from toporank.structures.immune import PEPTIDE, joined, may_pair, pairs_of, traces_of
 from toporank.structures.model_residue import STEP, ModelResidue
+from toporank.structures.partners import listed
 
 FEWEST = 5
 """Amino acids of a molecule, at least; fewer are a ligand or a loose end."""
@@ -40,6 +48,8 @@ SEVERAL = "is several molecules"
 """The text of a note about a chain that was parted."""
 READ_AS_ONE = "without a peptide bond: read as one chain"
 """The text of a note about a chain that may be several molecules."""
+FURTHER = 1000
+"""What is added to the residue numbers of a molecule where another one of its chain has them."""
 LAST_SERIAL = 99_000
 """Atom numbers may start anew beyond this because their column is full."""
 
@@ -55,6 +65,7 @@ class _Seam(NamedTuple):
     after : place among the amino acids of the chain of the first one behind it
     ter : whether a TER record or another chain stands in between
     new : whether another molecule surely begins
+    back : whether numbers go back, and nothing else says so: a fused domain, or another molecule
     gap : difference of residue numbers
     distance : Å between the CA atoms
     """
@@ -62,6 +73,7 @@ class _Seam(NamedTuple):
     after: int
     ter: bool
     new: bool
+    back: bool
     gap: int
     distance: float
 
@@ -107,6 +119,8 @@ def _seams(chain: AminoAcids, chain_of_part: dict[int, str]) -> list[_Seam]:
     chain_of_part : the name of the chain of each part that has amino acids
     """
     seams = []
+    ids = [(residue.number, residue.code) for residue in chain]
+    are_unique = len(set(ids)) == len(ids)
     for after, (before, behind) in enumerate(pairwise(chain), start=1):
         ter = (
             before.part != behind.part
@@ -122,12 +136,17 @@ def _seams(chain: AminoAcids, chain_of_part: dict[int, str]) -> list[_Seam]:
             chain_of_part.get(part, before.chain)
             for part in range(before.part + 1, behind.part)
         }
-        new = gap < 0 or anew or not names_between <= {before.chain}
-        seams.append(
-            _Seam(
-                after=after, ter=ter, new=new, gap=gap, distance=before.distance(behind)
-            )
+        is_between = not names_between <= {before.chain}
+        back = gap < 0 and are_unique and not (ter or anew or is_between)
+        seam = _Seam(
+            after=after,
+            ter=ter,
+            new=(gap < 0 and not back) or anew or is_between,
+            back=back,
+            gap=gap,
+            distance=before.distance(behind),
         )
+        seams.append(seam)
     return seams
 
 
@@ -139,32 +158,35 @@ def _bonded(before: ModelResidue, behind: ModelResidue) -> bool:
 
 def name_molecules(
     residues: list[ModelResidue], chains: dict[str, BrokenChain]
-) -> list[str]:
-    """Give each molecule a chain name of its own; the first one of a chain keeps the name.
+) -> tuple[list[str], set[str]]:
+    """Give molecules a chain name of their own, where they cannot be one partner.
+
+    The first one of a chain keeps the name.
 
     Parameters
     ----------
-    residues : of a model; `chain` and `part` are changed where a chain is several molecules
+    residues : of a model; `chain` and `part` are changed where a molecule gets a name
     chains : as from `broken_chains`
 
     Returns
     -------
-    list of str, a note for each molecule that has another name now
+    notes : a sentence for each molecule that has another name now, and each chain that keeps its
+    whole : the names of these
     """
-    # Where every gap of the file has a TER record, such records say little.
-    seams = itertools.chain.from_iterable(chain.seams for chain in chains.values())
-    ter_at_gaps = all(seam.gap <= 1 or seam.ter or seam.new for seam in seams)
-    several = {}
-    for name, chain in chains.items():
-        molecules = _molecules(chain, ter_at_gaps)
-        if len(molecules) > 1:
-            several[name] = molecules
+    n_names = len({residue.chain for residue in residues if residue.parent})
+    several = _several(chains, with_back=False)
+    if not several and n_names == 1:
+        several = _several(chains, with_back=True)
     if not several or _is_repeated(residues, several):
-        return []
+        return [], set()
+    whole = _one_partner_each(residues, several) if n_names > 1 else set()
     names = {residue.chain for residue in residues}
     new_names: dict[int, str] = {}
     notes = []
     for name, (_, *further) in several.items():
+        if name in whole:
+            notes.append(_as_one_partner(name, several[name]))
+            continue
         for molecule in further:
             new_name = free_name(name, names)
             names.add(new_name)
@@ -175,7 +197,86 @@ def name_molecules(
             for amino_acid in molecule:
                 new_names[amino_acid.place] = new_name
     _rename(residues, new_names)
-    return notes
+    return notes, whole
+
+
+def about_molecules(notes: Iterable[str]) -> list[str]:
+    """The notes that say which chains are several molecules, or may be."""
+    return [note for note in notes if SEVERAL in note or READ_AS_ONE in note]
+
+
+def _several(
+    chains: dict[str, BrokenChain], *, with_back: bool
+) -> dict[str, list[AminoAcids]]:
+    """The molecules of each chain that has several.
+
+    with_back : whether numbers that go back are enough.
+    """
+    # Where every gap of the file has a TER record, such records say little.
+    seams = itertools.chain.from_iterable(chain.seams for chain in chains.values())
+    ter_at_gaps = all(seam.gap <= 1 or seam.ter or seam.new for seam in seams)
+    several = {}
+    for name, chain in chains.items():
+        molecules = _molecules(chain, ter_at_gaps, with_back)
+        if len(molecules) > 1:
+            several[name] = molecules
+    return several
+
+
+def _one_partner_each(
+    residues: list[ModelResidue], several: dict[str, list[AminoAcids]]
+) -> set[str]:
+    """The chains whose molecules are one partner, so that the name says which.
+
+    It is empty where they would be the only partner.
+    """
+    protein = [residue for residue in residues if residue.parent]
+    molecule_of = {}
+    for name, molecules in several.items():
+        for number, molecule in enumerate(molecules):
+            for amino_acid in molecule:
+                molecule_of[amino_acid.place] = name, number
+    bodies = _bodies(protein, molecule_of)
+    name_at = {residue.place: residue.chain for residue in protein}
+    whole = set()
+    for name, molecules in several.items():
+        last = max(molecule[-1].place for molecule in molecules)
+        places = range(molecules[0][0].place, last + 1)
+        stands_alone = {name_at.get(place, name) for place in places} == {name}
+        parted_by_nature = False
+        for body in bodies:
+            members = [number for chain, number in body if chain == name]
+            crosses = 0 < len(members) < len(body)
+            parted_by_nature |= crosses and len(members) < len(molecules)
+        if stands_alone and not parted_by_nature:
+            whole.add(name)
+    partners: list[set[str]] = []
+    for body in bodies:
+        merged = {name if name in whole else f"{name} {n}" for name, n in body}
+        apart = []
+        for partner in partners:
+            if partner & merged:
+                merged |= partner
+            else:
+                apart.append(partner)
+        partners = [*apart, merged]
+    return whole if len(partners) > 1 else set()
+
+
+def _bodies(
+    protein: list[ModelResidue], molecule_of: dict[int, tuple[str, int]]
+) -> list[set[tuple[str, int]]]:
+    """Molecules that are one body by nature: name of the chain, and which of its molecules."""
+    rows = []
+    for residue in protein:
+        molecule = molecule_of.get(residue.place, (residue.chain, 0))
+        letter = STANDARD.get(residue.parent, "X")
+        rows.append((molecule, letter, residue.ca_place(), residue.number or 0))
+    traces = traces_of(rows)
+    pairs = []
+    if may_pair([trace.sequence for trace in traces.values()]):
+        pairs = [pair for pair in pairs_of(traces) if pair.what != PEPTIDE]
+    return [set(body) for body in joined(traces, pairs)]
 
 
 def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
@@ -203,16 +304,20 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
     return notes
 
 
-def _molecules(broken: BrokenChain, ter_at_gaps: bool) -> list[AminoAcids]:
+def _molecules(
+    broken: BrokenChain, ter_at_gaps: bool, with_back: bool
+) -> list[AminoAcids]:
     """The molecules of a chain.
 
-    ter_at_gaps : whether all gaps of the file have TER records, which say little then.
+    ter_at_gaps : whether all gaps of the file have TER records, which say little then. with_back :
+    as for `_several`.
     """
     chain, seams = broken
     cuts = []
     for seam in seams:
         ter_parts = seam.gap > LONGEST_GAP or seam.distance > APART or not ter_at_gaps
-        if seam.new or (seam.ter and ter_parts):
+        is_cut = seam.new or (seam.back and with_back)
+        if is_cut or (seam.ter and ter_parts):
             cuts.append(seam.after)
     molecules: list[AminoAcids] = []
     for first, stop in pairwise([0, *cuts, len(chain)]):
@@ -274,6 +379,31 @@ def _is_repeated(
         if 2 * len(one & other) <= min(len(one), len(other)):
             return False
     return True
+
+
+def _as_one_partner(name: str, molecules: list[AminoAcids]) -> str:
+    """A note on a chain whose molecules are one partner.
+
+    Where residues of two of them have one number, those of the second get others.
+    """
+    taken = {(residue.number, residue.code) for residue in molecules[0]}
+    starts = []
+    for molecule in molecules[1:]:
+        start = str(molecule[0].number)
+        ids = {(residue.number, residue.code) for residue in molecule}
+        further = 0
+        while any((number + further, code) in taken for number, code in ids):
+            further += FURTHER
+        if further:
+            start = f"{start}, which TopoRank calls {molecule[0].number + further},"
+        for residue in molecule:
+            residue.number += further
+            taken.add((residue.number, residue.code))
+        starts.append(start)
+    return (
+        f"chain {name!r} {SEVERAL}, others from {listed(starts)} on: counted as one partner "
+        "(give each its own name to part them)"
+    )
 
 
 def _rename(residues: list[ModelResidue], new_names: dict[int, str]) -> None:

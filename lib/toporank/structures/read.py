@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import re
 from collections import Counter
@@ -27,29 +28,23 @@ from toporank.structures.immune import Pair, may_pair, pairs_of, traces_of
 from toporank.structures.mmcif_text import parse_mmcif
 from toporank.structures.model_atoms import complex_of_model
 from toporank.structures.model_residue import ModelResidue
-from toporank.structures.molecules import READ_AS_ONE, SEVERAL
+from toporank.structures.model_shape import shape_of
+from toporank.structures.molecules import about_molecules
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.residue_names import is_modified, with_short_names
 from toporank.structures.sketch import ChainSequences, Modified, Sketch
-from toporank.structures.stored import PER_ANGSTROM
-from toporank.structures.text import parsing, read_text
+from toporank.structures.text import parsing, read_content, read_text
 
 BEFORE_CHARGE = 78
 """Columns of a PDB line that are read: some programs do not write a charge into the charge columns.
 """
-MIXED = np.array(
-    [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64
-)
-"""Factors that make one number of three coordinates."""
 A_FEW = 5
 """Residues between two CA atoms whose distance tells the shape of a chain."""
 BENT = 0.1
 """Å, change of these distances on average; rounding alone changes them by less."""
 FEWEST_B_FACTORS = 5
 """Different values by which the B factors of a chain are recognised in another model."""
-FARTHEST = 1e6
-"""Å. Farther away are atoms of unknown place."""
 
 
 def read_complex(
@@ -155,6 +150,7 @@ class StructureFile:
     text : unpacked
     model_numbers : of each model, as the file has it; empty for a PDB file without atoms
     block : of an mmCIF file the block with the structure, else None
+    sha256 : of the file as it is
 
     Raises
     ------
@@ -164,10 +160,13 @@ class StructureFile:
     def __init__(self, path: Path, content: bytes | None = None):
         self.path = path
         self.format, _ = structure_format(path)
+        content = read_content(path) if content is None else content
+        self.sha256 = hashlib.sha256(content).hexdigest()
         self.text = read_text(path, content)
         self.block: gemmi.cif.Block | None = None
         self._lines: PdbText | None = None
         self._last: dict[int, ParsedModel] = {}
+        self._last_complex: dict[int | None, Complex] = {}
         with self._naming_file():
             if self.format == "pdb":
                 self._lines = _pdb_lines(self.text)
@@ -179,6 +178,11 @@ class StructureFile:
 
     def complex(self, model: int | None = None) -> Complex:
         """One of its models, as `read_complex` gives it."""
+        if model not in self._last_complex:
+            self._last_complex = {model: self._complex(model)}
+        return self._last_complex[model]
+
+    def _complex(self, model: int | None) -> Complex:
         with self._naming_file():
             n_models = max(len(self.model_numbers), 1)
             models = "one model" if n_models == 1 else f"{n_models} models"
@@ -201,7 +205,7 @@ class StructureFile:
             check_density(complex_)
             return complex_
 
-    @property
+    @functools.cached_property
     def is_crystal(self) -> bool:
         """Whether the file has the cell of a crystal; programs write cells of lengths 0 and 1."""
         structure = self._parse(0).structure if self.block is None else self._structure
@@ -225,25 +229,26 @@ class StructureFile:
             chains, pairs = _chains_and_pairs(first)
             chains_of, pairs_of_models = [chains], [pairs]
             modified_of = [_modified(first)]
-            places = [_digest(first.structure)] if self.model_numbers else []
-            shapes = [_shape(first)] if len(self.model_numbers) > 1 else []
+            n_models = len(self.model_numbers)
+            shapes = [self._shape(None if n_models < 2 else 0)] if n_models else []
+            bends = [_distances(first)] if n_models > 1 else []
             b_factors = [_b_factors_of_chains(first)]
             for position in range(1, len(self.model_numbers)):
-                chains_of_model, pairs_of_model, modified, place = (), (), (), ""
+                chains_of_model, pairs_of_model, modified, shape = (), (), (), ""
                 of_chains: tuple[str, ...] = ()
                 # Reading a model that cannot be parsed fails later, with the reason.
                 with contextlib.suppress(StructureError):
                     model = self._parse(position)
                     chains_of_model, pairs_of_model = _chains_and_pairs(model)
                     modified = _modified(model)
-                    place = _digest(model.structure)
+                    shape = self._shape(position)
                     if position in (1, len(self.model_numbers) - 1):
-                        shapes.append(_shape(model))
+                        bends.append(_distances(model))
                     of_chains = _b_factors_of_chains(model)
                 chains_of.append(chains_of_model)
                 pairs_of_models.append(pairs_of_model)
                 modified_of.append(modified)
-                places.append(place)
+                shapes.append(shape)
                 b_factors.append(of_chains)
             if chains_of.count(chains) == len(chains_of):
                 chains_of, pairs_of_models = [chains], [pairs]
@@ -255,19 +260,22 @@ class StructureFile:
                 models=self.model_numbers,
                 chains=chains,
                 further=tuple(chains_of[1:]),
-                places=tuple(places),
-                notes=tuple(
-                    note
-                    for note in first.notes
-                    if SEVERAL in note or READ_AS_ONE in note
-                ),
+                shapes=tuple(shapes),
+                notes=tuple(about_molecules(first.notes)),
                 pairs=tuple(pairs_of_models) if any(pairs_of_models) else (),
                 modified=tuple(modified_of) if any(modified_of) else (),
                 experiment=experiment.method,
                 entry=experiment.entry,
-                bends=_bends(shapes),
+                bends=_bends(bends),
                 b_factors=tuple(b_factors) if any(b_factors) else (),
             )
+
+    def _shape(self, model: int | None) -> str:
+        """The shape of a model; empty where it cannot be used."""
+        try:
+            return shape_of(self.complex(model))
+        except StructureError:
+            return ""
 
     def _parse(self, position: int) -> ParsedModel:
         if position not in self._last:
@@ -275,7 +283,7 @@ class StructureFile:
             if len(structure) == 0 or structure[0].count_atom_sites() == 0:
                 what = f"no atoms found in this {self.format} file"
                 raise StructureError(what, remedy="truncated or another format?")
-            self._last = {position: ParsedModel(structure, *residues_of(structure[0]))}
+            self._last = {position: ParsedModel(structure, *residues_of(structure))}
         return self._last[position]
 
     def _structure_of(self, position: int) -> gemmi.Structure:
@@ -374,7 +382,7 @@ def _modified(model: ParsedModel) -> tuple[Modified, ...]:
     return tuple(found)
 
 
-def _shape(model: ParsedModel) -> np.ndarray:
+def _distances(model: ParsedModel) -> np.ndarray:
     """Å between each CA atom of a model and one a few residues on in its chain; nan without one."""
     protein = [residue for residue in model.residues if residue.parent]
     ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
@@ -383,11 +391,11 @@ def _shape(model: ParsedModel) -> np.ndarray:
     return np.where(chain[A_FEW:] == chain[:-A_FEW], apart, np.nan)
 
 
-def _bends(shapes: list[np.ndarray]) -> bool:
+def _bends(distances: list[np.ndarray]) -> bool:
     """Whether chains have other shapes in other models; those of docked poses keep theirs."""
-    for other in shapes[1:]:
-        if len(other) == len(shapes[0]):
-            change = np.abs(other - shapes[0])
+    for other in distances[1:]:
+        if len(other) == len(distances[0]):
+            change = np.abs(other - distances[0])
             change = change[np.isfinite(change)]
             if len(change) and change.mean() > BENT:
                 return True
@@ -410,19 +418,3 @@ def _b_factors_of_chains(model: ParsedModel) -> tuple[str, ...]:
             text = repr(of_chain).encode()
             digests.append(hashlib.blake2b(text, digest_size=12).hexdigest())
     return tuple(sorted(digests))
-
-
-def _digest(structure: gemmi.Structure) -> str:
-    """A digest of where the atoms of the only model are, in 0.001 Å, in any order.
-
-    It is empty where it is not known.
-    """
-    try:
-        positions = gemmi.FlatStructure(structure).pos
-    except RuntimeError:  # it has no room for names of eight letters and more
-        return ""
-    if not (np.abs(positions) < FARTHEST).all():
-        return ""
-    places = np.rint(positions * PER_ANGSTROM).astype(np.int64)
-    ordered = np.sort((places.view(np.uint64) * MIXED).sum(axis=1))
-    return hashlib.blake2b(ordered.tobytes(), digest_size=12).hexdigest()

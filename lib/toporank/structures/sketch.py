@@ -25,8 +25,7 @@ class Sketch(NamedTuple):
     chains : of the first model
     further : of each further model, if one of them has other chains; none where they cannot be read
     content : SHA-256 of the file, where it is known
-    places : of each model, a digest of where its atoms are, in 0.001 Å, whatever the format; none
-        where it is not known
+    shapes : of each model, as from `model_shape.shape_of`; empty where it cannot be used
     notes : which of its chains are several molecules, or may be, a sentence each
     pairs : chains of the first model that belong together, and of each of the further ones, if
         there are any
@@ -43,7 +42,7 @@ class Sketch(NamedTuple):
     chains: ChainSequences
     further: tuple[ChainSequences, ...] = ()
     content: str = ""
-    places: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     pairs: tuple[tuple[Pair, ...], ...] = ()
     modified: tuple[tuple[Modified, ...], ...] = ()
@@ -68,12 +67,9 @@ class Sketch(NamedTuple):
         """The chains of a model. place : in the file, from 1; 0 for the only one."""
         return self.further[place - 2] if place > 1 and self.further else self.chains
 
-    def atoms_of(self, place: int) -> str:
-        """What two models have in common that are copies.
-
-        It is empty where it is not known. place : as for `of_model`.
-        """
-        return self.places[max(place, 1) - 1] if self.places else ""
+    def shape_of_model(self, place: int) -> str:
+        """What two models have in common that are copies. place : as for `of_model`."""
+        return self.shapes[max(place, 1) - 1] if self.shapes else ""
 
     def b_factors_of(self, place: int) -> tuple[str, ...]:
         """Digests of the B factors of the chains of a model. place : as for `of_model`."""

@@ -8,7 +8,6 @@ The bytes are safetensors: the arrays, and as JSON what is text. Coordinates are
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 import numpy as np
@@ -34,6 +33,7 @@ def to_bytes(complex_: Complex) -> bytes:
         "hetero": sorted(complex_.hetero),
         "notes": complex_.notes,
         "labels": complex_.labels,
+        "molecules": complex_.molecules,
         "atom_names": [name.decode("latin-1") for name in names.tolist()],
     }
     arrays = {
@@ -46,25 +46,6 @@ def to_bytes(complex_: Complex) -> bytes:
         "ca": complex_.ca.astype(np.int32),
     }
     return safetensors.numpy.save(arrays)
-
-
-def atoms_digest(complex_: Complex) -> str:
-    """Return what is equal for complexes of the same atoms in the same places.
-
-    Their format and notes do not matter.
-
-    Places are the same to 0.001 Å, as PDB files have them: mmCIF may have more decimals of the same
-    model.
-    """
-    places = np.rint(complex_.xyz * PER_ANGSTROM).astype("<i8")
-    digest = hashlib.sha256(json.dumps([complex_.residues, complex_.names]).encode())
-    for array in (
-        complex_.residue_of.astype("<i8"),
-        complex_.atom_names.astype("S8"),
-        places,
-    ):
-        digest.update(array.tobytes())
-    return digest.hexdigest()
 
 
 def from_bytes(content: bytes) -> Complex:
@@ -86,4 +67,5 @@ def from_bytes(content: bytes) -> Complex:
         hetero=frozenset(texts["hetero"]),
         notes=tuple(texts["notes"]),
         labels=tuple((chain, number) for chain, number in texts["labels"]),
+        molecules=tuple((name, of_file) for name, of_file in texts["molecules"]),
     )

@@ -21,7 +21,7 @@ import pytest
 from conftest import REPOSITORY
 from given_models import look_at
 from replacing import copied_there, moved_there, written_over
-from structures_text import mmcif, pair, pdb, shifted
+from structures_text import Atom, alanine, mmcif, pair, pdb, shifted
 from toporank.__main__ import main
 from toporank.app.commands import doctor, score, train_and_label
 from toporank.app.commands.running import (
@@ -79,6 +79,11 @@ def test_the_zip_of_a_server_is_unpacked_into_out_and_recognised(tmp_path):
 MULTIMER = "model_{}_multimer_v3_pred_0"
 
 
+def apart(x: float) -> list[Atom]:
+    """Two alanines, so many Å apart."""
+    return alanine("A", 1, 0.0) + alanine("B", 1, x)
+
+
 @pytest.mark.parametrize(
     ("relaxed", "others", "line"),
     [
@@ -101,14 +106,12 @@ def test_five_models_as_alphafold_writes_them_are_five(tmp_path, relaxed, others
     folder = tmp_path / "models/T"
     folder.mkdir(parents=True)
     for n in range(1, 6):
-        of_predictor = pdb(shifted(pair(), float(n)))
+        of_predictor = pdb(apart(6.0 + n))
         (folder / f"unrelaxed_{MULTIMER.format(n)}.pdb").write_text(of_predictor)
         if n in relaxed:
-            of_predictor = pdb(shifted(pair(), n + 0.01))
+            of_predictor = pdb(apart(6.05 + n))
             (folder / f"relaxed_{MULTIMER.format(n)}.pdb").write_text(of_predictor)
-            (folder / f"ranked_{n - 1}.cif").write_text(
-                mmcif(shifted(pair(), n + 0.01))
-            )
+            (folder / f"ranked_{n - 1}.cif").write_text(mmcif(apart(6.05 + n)))
         (folder / f"ranked_{n - 1}.pdb").write_text(of_predictor)
     for name in others:
         (folder / name).write_text(pdb(shifted(pair(), 50.0)))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from structures_text import shape_named
 from toporank.app.config import Coverage
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
@@ -372,18 +373,18 @@ def test_a_limit_that_is_met_exactly_is_met(n):
 
 
 def test_copies_are_told_from_the_first_of_their_target_and_from_nothing_else():
-    """By their atoms, whatever the files are; a copy that has no graph is no copy."""
+    """By their shapes, whatever the files are; a model with a graph is no copy of one without."""
     plan = planned(
         *(("A", name) for name in ("ranked_0", "relaxed_1", "relaxed_2", "failed")),
         ("B", "ranked_0"),
     )
     same = [
-        fate(t, d, atoms_sha256="ab")
+        fate(t, d, shape=shape_named("ab"))
         for t, d in (("A", "relaxed_1"), ("A", "ranked_0"), ("B", "ranked_0"))
     ]
     other = [
-        fate("A", "relaxed_2", atoms_sha256="cd"),
-        fate("A", "failed", Status.FAILED, atoms_sha256="ab"),
+        fate("A", "relaxed_2", shape=shape_named("cd")),
+        fate("A", "failed", Status.FAILED, shape=shape_named("ab")),
     ]
     found = {
         (row.target, row.decoy): row.duplicate_of
@@ -410,15 +411,16 @@ def test_a_file_without_a_result_is_a_copy_of_the_same_file_under_another_name()
 
 
 def test_models_that_are_one_complex_moved_have_a_status_of_their_own():
-    plan = planned(*(("A", name) for name in ("pose_1", "pose_2", "apart", "other")))
-    fates = [
-        fate("A", name, reason="1 MSE read as MET")
-        for name in ("pose_1", "pose_2", "other")
-    ]
-    moved = {("A", name): 3 for name in ("pose_1", "pose_2", "apart")}
-    table = {row.decoy: row for row in coverage_table(plan, fates, [], None, moved)}
-    assert [table[name].status for name in ("pose_1", "pose_2", "apart", "other")] == [
-        *2 * [Status.ONE_BODY], Status.NOT_BUILT, Status.OK
+    names = "pose_1", "pose_2", "pose_3", "apart", "other"
+    plan = planned(*(("A", name) for name in names))
+    fates = []
+    for place, name in enumerate(names):
+        shape = shape_named("other" if name == "other" else "pose", 10.0 * place)
+        if name != "apart":
+            fates.append(fate("A", name, reason="1 MSE read as MET", shape=shape))
+    table = {row.decoy: row for row in coverage_table(plan, fates, [])}
+    assert [table[name].status for name in names] == [
+        *3 * [Status.ONE_BODY], Status.NOT_BUILT, Status.OK
     ]  # fmt: skip
     assert table["pose_1"].reason.startswith(
         "3 models of the target are one complex, moved as a whole"

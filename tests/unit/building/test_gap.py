@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from replacing import WAYS
+from structures_text import shape_named
 from toporank import layout
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import Chunks, deal, planned, write_plans
@@ -289,7 +290,15 @@ def test_status_and_reason_are_those_of_coverage():
     seen = survey("ds", lacking, RECIPES)
     assert [row[3:5] for row in seen] == [(row.status, row.reason) for row in table]
     assert {row.status for row in seen} == {Status.CHAIN_MISSING}
-    moved = coverage_table(dealt()[chunk], rows, [], moved={("T", "good"): 2})
+    planned_decoys = dealt()[chunk]
+    poses = []
+    for place in range(3):
+        name = ("good", "good_2", "good_3")[place]
+        shape = shape_named("pose", 10.0 * place)
+        poses.append(rows[1]._replace(decoy=name, shape=shape))
+        if place:
+            planned_decoys = [*planned_decoys, planned_decoys[1]._replace(decoy=name)]
+    moved = coverage_table(planned_decoys, [rows[0], *poses], [])[:2]
     write_coverage(layout.COVERAGE.format(dataset="ds"), moved)
     assert [row[3:5] for row in look()] == [(row.status, row.reason) for row in moved]
     assert look()[1].status == Status.ONE_BODY

@@ -5,12 +5,10 @@ computed again.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from complexes import ANTIBODY, read_atoms, turned, write_pdb
@@ -67,16 +65,18 @@ def run(
     chains of the decoy.
     """
     rows = planned(find_decoys("set", Path("decoys")), {}, partners, own)
-    ((name, members),) = deal(rows, len(rows)).items()
-    write_plans("set", {name: members})
-    found = label_chunk(
-        "set", name, find_natives(Path("natives")), store or Store(Path("store"))
-    )
-    assert read_labelled("set", [name]) == sorted(found)
-    assert dockq_of("set", name) == {
-        row.key: row.dockq for row in found if row.dockq is not None
-    }
-    return {row.key: row for row in found}
+    chunks = deal(rows, len(rows))
+    write_plans("set", chunks)
+    store = store or Store(Path("store"))
+    labelled = {}
+    for name in chunks:
+        found = label_chunk("set", name, find_natives(Path("natives")), store)
+        assert read_labelled("set", [name]) == sorted(found)
+        assert dockq_of("set", name) == {
+            row.key: row.dockq for row in found if row.dockq is not None
+        }
+        labelled.update({row.key: row for row in found})
+    return labelled
 
 
 def antibody(place: str, atoms: list[str], names: str = "HLA") -> None:
@@ -230,12 +230,12 @@ def test_a_label_tells_which_residues_of_the_native_its_own_are(tmp_path):
     store = Store(Path("store"))
     row = run(store)["1KTZ", "itself"]
     (member,) = planned(find_decoys("set", Path("decoys")), {})
-    ca = Labelling(find_natives(Path("natives")), store).counterparts(
+    counterparts = Labelling(find_natives(Path("natives")), store).counterparts(
         member, sha256(Path(member.path))
     )
-    complex_ = read_complex(Path(member.path))
-    np.testing.assert_allclose(ca, complex_.xyz[complex_.ca], atol=1e-3)
-    assert row.counterparts == hashlib.sha256(ca.tobytes()).hexdigest()
+    n_residues = len(read_complex(Path(member.path)).residues)
+    assert counterparts.tolist() == list(range(n_residues))
+    assert row.counterparts
     assert store.computed["counterparts"] == 1
 
 

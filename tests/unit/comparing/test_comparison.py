@@ -5,6 +5,7 @@ twins.
 from __future__ import annotations
 
 import shutil
+import tracemalloc
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +36,13 @@ from toporank.comparing.contacts import (
     interface_residues,
     residue_contacts,
 )
-from toporank.comparing.decoys import Compared, Comparison, clusters, compare
+from toporank.comparing.decoys import (
+    Compared,
+    Comparison,
+    clusters,
+    compare,
+    read_decoys,
+)
 from toporank.comparing.superposition import interface_rmsd
 from toporank.errors import StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
@@ -228,6 +235,17 @@ def test_consensus_is_that_of_plain_sets_whatever_decoys_are_called(sets, random
         ]
         assert found[name].consensus == pytest.approx(sum(dice) / len(dice), abs=1e-6)
         assert 0 <= found[name].consensus <= 1
+
+
+def test_of_many_targets_few_stay_in_memory():
+    """Of 30 targets with a quarter of a megabyte of coordinates each."""
+    contents = contact_bytes(random_complex(1, residues=250, spread=60.0))
+    tracemalloc.start()
+    for target in range(30):
+        read_decoys(Compared(f"{target}_{k}", contents) for k in range(40))
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 2.5e6
 
 
 def test_one_decoy_has_no_others_and_none_is_no_error():

@@ -5,20 +5,36 @@ what is refused.
 from __future__ import annotations
 
 import string
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
-from _complexes import chain, cut, renamed, selected, together
+from _complexes import (
+    chain,
+    cut,
+    places_of_chains,
+    renamed,
+    selected,
+    together,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structures_text import EXAMPLES, moved
 from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.native.alignment import align, most_identical
-from toporank.comparing.native.dockq import NativeInterface, Side, score
+from toporank.comparing.native.dockq import (
+    NativeInterface,
+    Side,
+    capri_class,
+    score,
+)
+from toporank.comparing.native.equal_alignments import same_residues
 from toporank.comparing.native.label import Native, label
 from toporank.comparing.native.local import (
+    expected_ca,
     local_quality,
     native_contacts,
     right_residues,
@@ -76,6 +92,25 @@ def test_neither_place_nor_chain_names_nor_hydrogens_change_a_label(native, deco
     found = label(Native(moved(native, 7)), other)
     assert found.dockq == pytest.approx(expected)
     assert found.mapping == {"A": ("B",), "B": ("xyz",)}
+
+
+@pytest.mark.parametrize(
+    ("fnat", "irmsd", "lrmsd", "expected"),
+    [
+        (0.714, 0.90, 3.03, "high"),  # DockQ 0.779
+        (0.959, 1.25, 2.42, "medium"),  # 0.824
+        (0.429, 1.81, 7.10, "medium"),  # 0.475
+        (0.796, 2.79, 5.69, "acceptable"),  # 0.570
+        (0.265, 3.76, 14.85, "acceptable"),  # 0.216
+        (0.061, 2.76, 6.38, "incorrect"),  # 0.310
+        (0.5, 1.0, 9.0, "high"),
+        (0.499, 0.5, 0.5, "medium"),
+        (0.1, 40.0, 10.0, "acceptable"),
+        (0.9, 4.01, 10.01, "incorrect"),
+    ],
+)
+def test_the_capri_class_is_that_of_fnat_and_both_rmsds(fnat, irmsd, lrmsd, expected):
+    assert capri_class(fnat, irmsd, lrmsd) == expected
 
 
 # ---- which residues are the same -----------------------------------------------------------------
@@ -215,6 +250,111 @@ def test_a_relative_of_a_chain_is_no_copy_of_it_where_the_chain_itself_is_there(
     }
 
 
+def exchanged(complex_: Complex, name: str, *places: int) -> Complex:
+    """The complex in which some residues of a chain are called tryptophan."""
+    names = list(complex_.names)
+    members = places_of_chains(complex_)[name]
+    for place in places:
+        names[members[place]] = "TRP"
+    return replace(complex_, names=tuple(names), parents=tuple(names))
+
+
+@pytest.mark.parametrize("common", [(), (3,)], ids=["exact", "one mutation everywhere"])
+@pytest.mark.parametrize("lost", [0, 6])
+@pytest.mark.parametrize("names", ["ABC", "ACB"])
+def test_a_chain_without_exchanged_residues_goes_before_a_relative(
+    native, common, lost, names
+):
+    """Of two alike chains one binds: whoever puts the other one there is wrong."""
+    dimer = together(native, chain(native, "B", "C", 60.0))
+    relatives = 20, 40, 60, 80
+    right = exchanged(exchanged(dimer, "C", *relatives, *common), "B", *common)
+    wrong = exchanged(exchanged(dimer, "B", *relatives, *common), "C", *common)
+    of_native = Native(exchanged(dimer, "C", *relatives))
+    scores = []
+    for decoy in (right, wrong):
+        some = selected(decoy, np.arange(len(decoy.residues) - lost))
+        scores.append(
+            label(of_native, renamed(some, dict(zip("ABC", names, strict=True)))).dockq
+        )
+    assert scores == [pytest.approx(1.0, abs=1e-6), pytest.approx(0.0, abs=0.1)]
+
+
+def test_where_one_copy_has_an_exchanged_residue_the_best_mapping_counts(trimer):
+    decoy = renamed(exchanged(trimer, "A", 30), {"A": "B", "B": "C", "C": "A"})
+    assert label(Native(trimer), decoy).dockq == pytest.approx(1.0, abs=0.01)
+
+
+def test_names_and_given_partners_do_not_say_which_of_equal_sides_is_superposed(native):
+    two = together(chain(native, "B", "A"), chain(native, "B", "B", 18.0))
+    tilted = replace(
+        two, xyz=two.xyz + 0.05 * two.xyz[:, ::-1] * (two.residue_of < 90)[:, None]
+    )
+    expected = label(Native(two), tilted).dockq
+    assert expected < 0.9
+    swapped = {"A": "B", "B": "A"}
+    for of_native, decoy in [
+        (two, tilted),
+        (renamed(two, swapped), renamed(tilted, swapped)),
+    ]:
+        for partners in [(), (("A",), ("B",)), (("B",), ("A",))]:
+            assert label(Native(of_native, partners), decoy).dockq == pytest.approx(
+                expected
+            )
+
+
+class Stretch(NamedTuple):
+    """A chain of letters, numbers and CA atoms."""
+
+    sequence: str
+    numbers: np.ndarray
+    ca: np.ndarray
+
+
+def stretch(letters: str, numbers: Iterable[int], first: int = 1) -> Stretch:
+    """Residues of one protein, called X where the letter is not known; CA as it is built.
+
+    numbers : of the residues that are there, as the protein is built. first : what the first
+    residue of the protein is called.
+    """
+    steps = np.random.default_rng(3).normal(size=(len(letters) + 1, 3))
+    ca = np.cumsum(3.8 * steps / np.linalg.norm(steps, axis=1, keepdims=True), axis=0)
+    built = np.array(list(numbers))
+    sequence = "".join(letters[number - 1] for number in built)
+    return Stretch(sequence, built + first - 1, ca[built])
+
+
+LOOP = "MKTAYIAKQRRQISFVKSHFSRQ"
+"""Residues 10 and 11 are of one kind."""
+UNKNOWN = 12 * "X"
+
+
+@pytest.mark.parametrize(
+    ("letters", "of_native", "of_decoy"),
+    [
+        (LOOP, [*range(1, 11), *range(12, 24)], range(1, 24)),
+        (LOOP, [*range(1, 10), *range(11, 24)], range(1, 24)),
+        (LOOP, range(1, 24), [*range(1, 10), *range(11, 24)]),
+        (UNKNOWN, range(1, 13), range(4, 13)),
+        (UNKNOWN, range(1, 13), range(1, 10)),
+        (UNKNOWN, range(1, 13), [1, 2, 3, 4, 9, 10, 11, 12]),
+    ],
+)
+@pytest.mark.parametrize("first", [1, 501, 0, 2], ids=["as native", "501", "0", "2"])
+@pytest.mark.parametrize("in_one_row", [False, True])
+def test_of_equal_alignments_numbers_decide_then_coordinates(
+    letters, of_native, of_decoy, first, in_one_row
+):
+    """Whatever the first residue is called, and where the decoy is numbered in one row, too."""
+    native = stretch(letters, of_native)
+    decoy = stretch(letters, of_decoy, first)
+    if in_one_row:
+        decoy = decoy._replace(numbers=np.arange(len(decoy.numbers)) + 300)
+    built = list(of_decoy)
+    expected = [built.index(k) if k in built else -1 for k in of_native]
+    assert same_residues(native, decoy).tolist() == expected
+
+
 def test_of_sides_of_equal_size_the_second_is_superposed_as_dockq_does():
     """The first side is deformed and the second is not: what LRMSD sees is the deformation alone,
     of a known size.
@@ -273,7 +413,7 @@ def quality(native: Complex, decoy: Complex) -> tuple[np.ndarray, np.ndarray]:
     """
     known = Native(native)
     there = np.flatnonzero(decoy.ca >= 0)
-    expected = label(known, decoy).counterparts[there]
+    expected = expected_ca(label(known, decoy).counterparts, native)[there]
     chains = np.array([decoy.residues[r].chain for r in there])
     pairs = np.array(np.triu_indices(len(there), 1))
     return local_quality(decoy.xyz[decoy.ca[there]], expected, pairs), chains[

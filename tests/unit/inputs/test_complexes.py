@@ -13,6 +13,7 @@ from _chains import chain
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from structures_text import shape_named
 from toporank.inputs.complexes import (
     BY_FOLDER,
     BY_SEQUENCE,
@@ -511,8 +512,12 @@ def test_a_refused_name_keeps_its_row_and_its_reason():
 
 
 def placed(*places: str) -> Sketch:
-    """Of a file with a model for each of these digests of atoms."""
-    return Sketch(tuple(range(1, len(places) + 1)), (("A", A), ("B", B)), places=places)
+    """Of a file with a model for each of these shapes."""
+    return Sketch(
+        tuple(range(1, len(places) + 1)),
+        (("A", A), ("B", B)),
+        shapes=tuple(map(shape_named, places)),
+    )
 
 
 def of_files(files: dict[str, Sketch], by: str = BY_SEQUENCE) -> Grouped:

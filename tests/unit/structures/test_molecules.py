@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
 import gemmi
 import pytest
 
+from complexes import ANTIBODY, read_atoms
 from structures_text import EXAMPLES, Atom, changed, mmcif, pdb, write
 from toporank.building.target_chains import sequences
+from toporank.comparing.native.label import Native
 from toporank.errors import StructureError
 from toporank.structures.complex import Complex
+from toporank.structures.immune import natural_bodies
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
+from toporank.structures.stored import from_bytes, to_bytes
 
 EXAMPLE = EXAMPLES / "1EMV" / "near1.pdb.gz"
 TER, END = "TER\n", "END\n"
@@ -82,10 +87,6 @@ MOLECULES = {
     "no chain names": ([called(A, " "), TER, called(B, " ")], " _2"),
     "numbers go back, no TER": ([called(A, "A", 333), called(B, "A")], "A A_2"),
     "two files": ([numbered(called(A, "A")), numbered(called(B, "A", 90))], "A A_2"),
-    "antibody and antigen": (
-        [called(A, "H"), TER, called(A, "L", 1, 50), TER, called(B, "L", 333)],
-        "H L L_2",
-    ),
     "another chain between": (
         [called(A, "H"), called(A, "L", 1, 50), called(B, "H", 150)],
         "H L H_2",
@@ -97,10 +98,6 @@ MOLECULES = {
         "A A_2 A_3",
     ),
     "numbers go on": ([called(A, "A"), TER, called(B, "A", 84)], "A A_2"),
-    "numbers go on behind a gap": (
-        [called(A, "A"), TER, called(B, "A", 120), TER, called(A, "H", 1, 50)],
-        "A A_2 H",
-    ),
     "a third copy": (
         [called(A, "A"), TER, called(B, "B"), TER, called(A, "A", 1, 50)],
         "A B A_2",
@@ -134,6 +131,80 @@ def test_each_molecule_gets_a_chain_name_of_its_own(tmp_path, case):
     notes = [note for note in complex_.notes if "is several molecules" in note]
     new_names = [repr(name) for name in names if name.endswith(("_2", "_3"))]
     assert [note.rpartition(" ")[2] for note in notes] == new_names
+
+
+ONE_PARTNER = {
+    "HADDOCK": ([A, TER, called(B, "A", 501), TER, called(A, "B", 1, 50)], [83, 501]),
+    "HADDOCK, no TER": ([A, called(B, "A", 501), TER, called(A, "B", 1, 50)], []),
+    "ligand first": (
+        [called(A, "B", 1, 50), TER, A, TER, called(B, "A", 120)],
+        [83, 120],
+    ),
+    "twins": ([A, TER, called(A, "A", 1, 40), TER, called(B, "B")], [83, 1001]),
+    "twins, no TER": ([A, called(A, "A", 1, 40), called(B, "B")], [83, 1001]),
+    "three": (
+        [A, TER, called(A, "A", 1, 50), TER, called(B, "A"), called(A, "B", 1, 99)],
+        [83, 1001, 1083, 2001],
+    ),
+    "a fused domain": (
+        [
+            without(called(A, "A", 1001), 1081, 1083),
+            called(B, "A"),
+            called(A, "B", 1, 60),
+        ],
+        [],
+    ),
+}
+"""Parts of a file, in which chain A is several molecules, and where numbers jump in it if that is
+said."""
+
+
+@pytest.mark.parametrize("case", ONE_PARTNER)
+def test_beside_other_chains_all_molecules_of_a_name_are_one_partner(tmp_path, case):
+    parts, jumps = ONE_PARTNER[case]
+    complex_ = read(tmp_path, *parts)
+    assert complex_.bodies == (("A",), ("B",))
+    assert len(set(complex_.residues)) == sum(sizes(complex_).values())
+    notes = " ".join(complex_.notes)
+    assert ("one partner" in notes) == bool(jumps)
+    numbers = complex_.numbers[complex_.chain_of == "A"].tolist()
+    at_jumps = {
+        n
+        for pair in itertools.pairwise(numbers)
+        if abs(pair[1] - pair[0]) > 1
+        for n in pair
+    }
+    assert at_jumps == set(jumps) or not jumps
+    if case.startswith("HADDOCK"):
+        assert "'A'" in notes
+        assert "molecules" in notes
+
+
+def test_partners_that_name_a_chain_mean_all_its_molecules(tmp_path):
+    """Also those that got a name of their own, unless another partner names them."""
+    further = called(A, "A", 1, 50)
+    complex_ = read(tmp_path, called(A, "A"), TER, called(B, "B"), TER, further)
+    whole = (("A", "A_2"), ("B",))
+    assert complex_.with_partners((("A",), ("B",))).partners == whole
+    assert Native(complex_, (("A",), ("B",))).partners == whole
+    assert from_bytes(to_bytes(complex_)).molecules == (("A_2", "A"),)
+    three = complex_.with_partners((("A",), ("A_2",), ("B",)))
+    assert three.bodies == (("A",), ("A_2",), ("B",))
+    assert complex_.with_partners(whole).with_partners(three.bodies).partners == ()
+
+
+def test_an_antigen_that_is_called_as_the_light_chain_is_another_partner(tmp_path):
+    """Nature joins the light chain with the heavy chain, but not with what has its name."""
+    lines = read_atoms(ANTIBODY)
+    heavy, light, antigen = (
+        [line for line in lines if line[21] == name] for name in "HLA"
+    )
+    antigen = [
+        f"{line[:21]}L{int(line[22:26]) + 500:4d}{line[26:]}" for line in antigen
+    ]
+    text = "\nTER\n".join(map("\n".join, (heavy, light, antigen)))
+    complex_ = read_complex(write(tmp_path / "d.pdb", text + "\n"))
+    assert natural_bodies(complex_) == (("H", "L"), ("L_2",))
 
 
 GAP = without(A, 30, 45)

@@ -18,12 +18,13 @@ from structures_text import (
     write,
 )
 from toporank.building.target_chains import sequences
+from toporank.comparing.copies import copies_of
 from toporank.errors import StructureError
 from toporank.inputs.confidence.bfactors import b_factors
 from toporank.structures import read
+from toporank.structures.model_shape import shape_of
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
-from toporank.structures.stored import atoms_digest
 
 BOTH = pytest.mark.parametrize(
     ("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"]
@@ -79,7 +80,7 @@ def test_a_modified_residue_is_named_with_its_place(tmp_path, as_text, name, is_
     assert sketch(path).of_model(0)[0][0] == "A"
 
 
-def test_the_places_of_the_atoms_are_the_same_in_every_format_and_precision(tmp_path):
+def test_the_shape_of_a_model_is_the_same_in_every_format_and_precision(tmp_path):
     atoms = shifted([*pair(), *alanine("C", 1, 9.0)], -3.001)
     finer = shifted(atoms, 0.0004)
     files = {
@@ -89,15 +90,14 @@ def test_the_places_of_the_atoms_are_the_same_in_every_format_and_precision(tmp_
         "b.cif": mmcif(finer),
     }
     paths = [write(tmp_path / name, text) for name, text in files.items()]
-    assert len({sketch(path).places for path in paths}) == 1
-    assert len({atoms_digest(read_complex(path)) for path in paths}) == 1
-    relaxed = write(tmp_path / "c.pdb", pdb([*atoms[:-1], *shifted(atoms[-1:], 0.001)]))
-    assert sketch(relaxed).places != sketch(paths[0]).places
-    assert atoms_digest(read_complex(relaxed)) != atoms_digest(read_complex(paths[0]))
+    relaxed = write(tmp_path / "c.pdb", pdb([*atoms[:-1], *shifted(atoms[-1:], 0.5)]))
+    shapes = {path.name: sketch(path).shape_of_model(0) for path in [*paths, relaxed]}
+    assert copies_of(shapes).original == dict.fromkeys(list(files)[1:], "a.pdb")
+    assert shape_of(read_complex(paths[0])) == shapes["a.pdb"]
 
 
 @BOTH
-def test_each_model_of_a_file_has_its_own_places(tmp_path, as_text, name):
+def test_each_model_of_a_file_has_its_own_shape(tmp_path, as_text, name):
     further = shifted(pair(), 5.0)
     models = [
         *changed(pair(), model=1),
@@ -110,11 +110,16 @@ def test_each_model_of_a_file_has_its_own_places(tmp_path, as_text, name):
         else mmcif(models)
     )
     found = sketch(write(tmp_path / name, text))
-    assert found.atoms_of(1) == found.atoms_of(3) != found.atoms_of(2) != ""
     assert (
-        found.atoms_of(0)
-        == found.atoms_of(1)
-        == sketch(write(tmp_path / "one.pdb", pdb(pair()))).atoms_of(0)
+        found.shape_of_model(1)
+        == found.shape_of_model(3)
+        != found.shape_of_model(2)
+        != ""
+    )
+    assert (
+        found.shape_of_model(0)
+        == found.shape_of_model(1)
+        == sketch(write(tmp_path / "one.pdb", pdb(pair()))).shape_of_model(0)
     )
 
 

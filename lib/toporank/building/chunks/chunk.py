@@ -5,6 +5,7 @@ The boundary where errors become statuses.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import time
@@ -34,6 +35,7 @@ from toporank.errors import (
 )
 from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import note_progress
+from toporank.files.state import FileState, state_if_there
 from toporank.structures.dssp import DsspMissingError, dssp_version
 from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
 from toporank.structures.partners import parse_partners
@@ -44,7 +46,7 @@ log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
 BUILD_AGAIN = "build the chunk again: --forcerun build_chunk"
-FACTS = ("n_chains", "n_interface_residues", "meetings", "atoms_sha256")
+FACTS = ("n_chains", "n_interface_residues", "meetings", "shape")
 STATUS_OF = {
     NoInterfaceError: Status.NO_INTERFACE,
     ChainMissingError: Status.CHAIN_MISSING,
@@ -124,12 +126,13 @@ def run_decoy(
     DsspMissingError, which no decoy causes.
     """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
+    content = None
     try:
-        content = None if digest else decoy_content(member)
+        if not digest:
+            content, digest = decoy_content(member)
     except StructureError as error:
         status, reason = _verdict(error)
         return row._replace(status=status, reason=reason)
-    digest = digest or hashlib.sha256(content).hexdigest()
     row = row._replace(structure_sha256=digest)
     made = making(member, digest, choices, store, content)
     key = _key_of_row(member, choices, store)
@@ -180,11 +183,10 @@ def run_stage(
     """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
     try:
-        content = decoy_content(member)
+        content, digest = decoy_content(member)
     except StructureError as error:
         status, reason = _verdict(error)
         return row._replace(status=status, reason=reason), b""
-    digest = hashlib.sha256(content).hexdigest()
     made = making(member, digest, choices, store, content)
     made.read_file()
     row = _through_stages(row, made, last)
@@ -322,8 +324,8 @@ def interface_graphs(
             yield member, row, name, digest
 
 
-def decoy_content(member: PlannedDecoy) -> bytes:
-    """The bytes of the file of a decoy.
+def decoy_content(member: PlannedDecoy) -> tuple[bytes, str]:
+    """The bytes of the file of a decoy, and their SHA-256.
 
     Raises StructureError when it cannot be read, and IntermediateError where it is no model.
     """
@@ -331,7 +333,13 @@ def decoy_content(member: PlannedDecoy) -> bytes:
         raise IntermediateError(member.refused)
     if member.refused:
         raise StructureError(member.refused)
-    return read_content(Path(member.path))
+    return _content_of(Path(member.path), state_if_there(member.path))
+
+
+@functools.lru_cache(maxsize=1)  # the models of a file follow one another
+def _content_of(path: Path, state: FileState) -> tuple[bytes, str]:
+    content = read_content(path)
+    return content, hashlib.sha256(content).hexdigest()
 
 
 def _verdict(error: Exception) -> tuple[str, str]:

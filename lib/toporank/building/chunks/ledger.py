@@ -24,8 +24,8 @@ class LedgerRow(NamedTuple):
 
     stage : where it failed, or the last one. Counts are -1 while unknown. meetings : how its
     partners meet, as `meetings_text` writes it; empty while unknown. structure_sha256 : of the
-    decoy's file; empty if it cannot be read. atoms_sha256 : of its atoms (see
-    `structures.stored.atoms_digest`). dockq : the label in its graph. interface, topology, nodes,
+    decoy's file; empty if it cannot be read. shape : as from
+    `structures.model_shape.shape_of`. dockq : the label in its graph. interface, topology, nodes,
     graphs : checksums of its artefacts; empty without one. parts : those of the graphs of its
     interfaces, as `parts_text` writes them; empty without any graph.
     """
@@ -39,7 +39,7 @@ class LedgerRow(NamedTuple):
     n_interface_residues: int = -1
     meetings: str = ""
     structure_sha256: str = ""
-    atoms_sha256: str = ""
+    shape: str = ""
     dockq: str = ""
     interface: str = ""
     topology: str = ""

@@ -37,8 +37,9 @@ from toporank.layout import STAGES
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import ResidueId, structure_format
+from toporank.structures.model_shape import shape_of
 from toporank.structures.partners import Partners, partner_name, partners_text
-from toporank.structures.stored import atoms_digest, from_bytes, to_bytes
+from toporank.structures.stored import from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
 from toporank.structures.text import read_content
 
@@ -213,10 +214,10 @@ class DecoyArtefacts:
         """The structure file. Raises StructureError when it is not the one of this digest."""
         from toporank.structures.read import open_structure  # imports gemmi
 
-        content = read_content(self.path) if self.content is None else self.content
-        if hashlib.sha256(content).hexdigest() != self.structure_sha256:
+        file = open_structure(self.path, self.content)
+        if file.sha256 != self.structure_sha256:
             raise StructureError(CHANGED, remedy="run again")
-        return open_structure(self.path, content)
+        return file
 
     @functools.cached_property
     def scope(self) -> Scope:
@@ -251,7 +252,7 @@ class DecoyArtefacts:
                 "partners": partners,
                 "meetings": interface.meetings,
                 "notes": [*complex_.notes, *not_looked_at(complex_, interface.index)],
-                "atoms_sha256": atoms_digest(complex_),
+                "shape": shape_of(complex_),
             }
             return content, facts
 

@@ -33,10 +33,14 @@ class Alignment:
     residue : int, shape (L,) of the native's chain, -1 where the decoy's chain has no residue of
         that kind
     identity : identical residues, as a share of the shorter chain
+    n_exchanged : aligned residues that differ
+    is_only : whether no other alignment scores the same
     """
 
     residue: np.ndarray
     identity: float
+    n_exchanged: int = 0
+    is_only: bool = True
 
     @property
     def n_identical(self) -> int:
@@ -49,8 +53,8 @@ def align(native: str, decoy: str) -> Alignment:
     """Align two sequences as DockQ 2.1.3 does, tie for tie.
 
     Residues that differ are not the same residue, even where they are aligned. Where several
-    alignments score the same, which one is taken moves DockQ by up to 0.014; this takes the first
-    of Biopython, and so does DockQ.
+    alignments score the same, this takes the first of Biopython, and so does DockQ;
+    `equal_alignments` chooses among them.
 
     Parameters
     ----------
@@ -62,22 +66,35 @@ def align(native: str, decoy: str) -> Alignment:
 
     Examples
     --------
-    >>> align("GSHMKT", "HMKTA")
-    Alignment(residue=array([-1, -1,  0,  1,  2,  3]), identity=0.8)
+    >>> found = align("GSHMKT", "HMKTA")
+    >>> found.residue, found.identity, found.is_only
+    (array([-1, -1,  0,  1,  2,  3]), 0.8, True)
     """
     if native == decoy:
         return Alignment(np.arange(len(native)), 1.0)
+    alignments = iter(dockq_aligner().align(decoy, native))
+    blocks = next(alignments).aligned
+    residue = residues_of(blocks, native, decoy)
+    n_identical = np.count_nonzero(residue >= 0)
+    n_aligned = sum(end - start for start, end in blocks[0])
+    return Alignment(
+        residue=residue,
+        identity=float(n_identical / min(len(native), len(decoy))),
+        n_exchanged=int(n_aligned - n_identical),
+        is_only=next(alignments, None) is None,
+    )
+
+
+def residues_of(blocks: np.ndarray, native: str, decoy: str) -> np.ndarray:
+    """As `Alignment.residue`, of an alignment of Biopython: blocks of the decoy and the native."""
     residue = np.full(len(native), -1)
-    blocks = _dockq_aligner().align(decoy, native)[0].aligned
     for (start, end), (native_start, native_end) in zip(*blocks, strict=True):
         same = _letters(native)[native_start:native_end] == _letters(decoy)[start:end]
         residue[native_start:native_end][same] = np.arange(start, end)[same]
-    identity = np.count_nonzero(residue >= 0) / min(len(native), len(decoy))
-    return Alignment(residue, float(identity))
+    return residue
 
 
-@functools.cache
-def _dockq_aligner() -> PairwiseAligner:
+def dockq_aligner() -> PairwiseAligner:
     """Global alignment with the scores of DockQ."""
     aligner = PairwiseAligner(mode="global", match_score=5.0, mismatch_score=0.0)
     aligner.open_gap_score = -4.0

@@ -42,6 +42,29 @@ class NativeInterface(NamedTuple):
     contact: np.ndarray
 
 
+CAPRI = (
+    ("high", 0.5, 1.0, 1.0),
+    ("medium", 0.3, 2.0, 5.0),
+    ("acceptable", 0.1, 4.0, 10.0),
+)
+"""Class, least fnat, and largest iRMSD and LRMSD in Å; one of both is enough. Méndez et al. 2003,
+doi:10.1002/prot.10393.
+"""
+
+
+def capri_class(fnat: float, irmsd: float, lrmsd: float) -> str:
+    """Return the CAPRI class of an interface. Classes by DockQ alone differ near the thresholds.
+
+    >>> capri_class(0.35, 2.5, 4.0), capri_class(0.05, 1.0, 1.0)
+    ('medium', 'incorrect')
+    """
+    for name, least_fnat, largest_irmsd, largest_lrmsd in CAPRI:
+        is_near = irmsd <= largest_irmsd or lrmsd <= largest_lrmsd
+        if fnat >= least_fnat and is_near:
+            return name
+    return "incorrect"
+
+
 class Scores(NamedTuple):
     """fnat is a share; iRMSD and LRMSD in Å."""
 

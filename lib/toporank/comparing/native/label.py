@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.comparing.native.alignment import LEAST_IDENTITY, align
+from toporank.comparing.native.alignment import LEAST_IDENTITY
 from toporank.comparing.native.dockq import (
     NativeInterface,
     Scores,
@@ -20,6 +20,7 @@ from toporank.comparing.native.dockq import (
     near_pairs,
     score,
 )
+from toporank.comparing.native.equal_alignments import same_residues
 from toporank.comparing.native.mapping import (
     Chain,
     Correspondence,
@@ -48,8 +49,8 @@ class NativeLabel(NamedTuple):
     mapping : chain of the native → the chains of the decoy that hold its residues
     interfaces : scores of each pair of partners, by chains of the native
     notes : what was joined and what was left out, one sentence each
-    counterparts : where the CA of each residue of the decoy is in the native, float32, shape (R,
-        3), Å; NaN where the native lacks the residue
+    counterparts : which residue of the native each of the decoy is, int, shape (R,); -1 where the
+        native lacks it
     partners : those that were compared, by chains of the native
 
     Examples
@@ -100,6 +101,7 @@ class Native:
     ):
         chains = chains_of(complex_)
         self.are_given = bool(partners) and are_given
+        partners = complex_.with_molecules(partners)
         self.partners = partners or tuple((name,) for name in chains)
         _check(self.partners, list(chains))
         named = set().union(*self.partners)
@@ -154,6 +156,14 @@ class Native:
             )
             self._interfaces[one, other] = touching
         return self._interfaces[one, other]
+
+    def place_in_file(self, partner: Iterable[str]) -> int:
+        """Return the place of the first of its chains in the file.
+
+        Of equally long sides the second one is superposed. Names do not decide which that is.
+        """
+        chains = list(self.chains)
+        return min(chains.index(name) for name in partner)
 
     def of_file(self, partner: Partner) -> Partner:
         """Return the chains of the file that a partner consists of."""
@@ -231,7 +241,7 @@ def label(native: Native, decoy: Complex) -> NativeLabel:
         mapping=holders,
         interfaces=by_file,
         notes=tuple(_notes(holders, absent, left_out)),
-        counterparts=_counterparts(correspondence, mapping, len(decoy.residues)),
+        counterparts=scored.counterparts(mapping, len(decoy.residues)),
         partners=tuple(map(native.of_file, partners)),
     )
 
@@ -289,20 +299,6 @@ def _partners_to_compare(
     return tuple(partners)
 
 
-def _counterparts(
-    correspondence: Correspondence, mapping: Mapping, n_residues: int
-) -> np.ndarray:
-    """As `NativeLabel.counterparts`."""
-    places = np.full((n_residues, 3), np.nan, np.float32)
-    for native_chain, other in mapping.items():
-        native = correspondence.native[native_chain]
-        decoy = correspondence.decoy[other]
-        residue = align(native.sequence, decoy.sequence).residue
-        is_there = residue >= 0
-        places[decoy.index[residue[is_there]]] = native.ca[is_there]
-    return places
-
-
 def _chains_of_file(chains: dict[str, Chain]) -> list[str]:
     """The names of chains in the file, each once, in its order."""
     return list(dict.fromkeys(chain.of_file for chain in chains.values()))
@@ -326,6 +322,7 @@ class DecoyScores:
         self._chains = chains
         self._scores: dict[tuple, Scores | None] = {}
         self._sides: dict[tuple[str, str], Side] = {}
+        self._residues: dict[tuple[str, str], np.ndarray] = {}
 
     def sum_over_chains(self, mapping: Mapping) -> float:
         """Return the sum of DockQ over all pairs of chains of the native that touch."""
@@ -348,10 +345,21 @@ class DecoyScores:
 
     def _score(self, one: Mapping, other: Mapping) -> Scores | None:
         """Scores of two partners, each given as a part of the mapping."""
+        one, other = sorted((one, other), key=self._native.place_in_file)
         interface = self._native.interface(tuple(one), tuple(other))
         if interface is None:
             return None
         return score(interface, (self._side(one), self._side(other)))
+
+    def counterparts(self, mapping: Mapping, n_residues: int) -> np.ndarray:
+        """As `NativeLabel.counterparts`. n_residues : of the decoy."""
+        counterparts = np.full(n_residues, -1)
+        for native_chain, other in mapping.items():
+            residue = self._residues_of(native_chain, other)
+            is_there = residue >= 0
+            of_decoy = self._chains[other].index[residue[is_there]]
+            counterparts[of_decoy] = self._native.chains[native_chain].index[is_there]
+        return counterparts
 
     def _side(self, partner: Mapping) -> Side:
         return _side([self._in_residues_of_native(*pair) for pair in partner.items()])
@@ -359,14 +367,20 @@ class DecoyScores:
     def _in_residues_of_native(self, native_chain: str, other: str) -> Side:
         if (native_chain, other) not in self._sides:
             decoy = self._chains[other]
-            residue = align(
-                self._native.chains[native_chain].sequence, decoy.sequence
-            ).residue
+            residue = self._residues_of(native_chain, other)
             side = Side(decoy.atoms[residue], decoy.backbone[residue])
             side.atoms[residue < 0] = np.nan
             side.backbone[residue < 0] = np.nan
             self._sides[native_chain, other] = side
         return self._sides[native_chain, other]
+
+    def _residues_of(self, native_chain: str, other: str) -> np.ndarray:
+        """Which residue of a chain of the decoy each of a chain of the native is."""
+        if (native_chain, other) not in self._residues:
+            self._residues[native_chain, other] = same_residues(
+                self._native.chains[native_chain], self._chains[other]
+            )
+        return self._residues[native_chain, other]
 
 
 def _side(chains: Sequence[Chain | Side]) -> Side:

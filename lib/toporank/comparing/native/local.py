@@ -45,15 +45,25 @@ def local_quality(
     return np.where(np.isnan(error), np.nan, share).astype(np.float32)
 
 
+def expected_ca(counterparts: np.ndarray, native: Complex) -> np.ndarray:
+    """Where the CA of each residue of a decoy is in the native, shape (R, 3), Å.
+
+    NaN where the native lacks it. counterparts : as `label.NativeLabel.counterparts`
+    """
+    has_ca = (counterparts >= 0) & (native.ca[counterparts] >= 0)
+    ca = native.xyz[native.ca[counterparts]]
+    return np.where(has_ca[:, None], ca, np.nan)
+
+
 def right_residues(
-    decoy: Complex, expected: np.ndarray, of_native: np.ndarray
+    decoy: Complex, counterparts: np.ndarray, of_native: np.ndarray
 ) -> dict[int, bool]:
     """The residues of a decoy that touch another partner, and whether each is right.
 
     These are the residues that are in the native.
 
     A right one keeps at least `KEPT` of its contacts in the native; one that has none there is
-    wrong. decoy, expected : as for `native_contacts`, which gives `of_native`, int, (P, 2).
+    wrong. decoy, counterparts : as for `native_contacts`, which gives `of_native`, int, (P, 2).
     """
     n = len(decoy.residues)
     contacts = residue_contacts(decoy)
@@ -62,12 +72,12 @@ def right_residues(
     is_shared = np.isin(of_native @ [n, 1], contacts @ [n, 1])
     n_shared = np.bincount(of_native[is_shared].ravel(), minlength=n)
     is_right = (n_in_native > 0) & (n_shared >= KEPT * n_in_native)
-    residues = np.flatnonzero((n_contacts > 0) & ~np.isnan(expected[:, 0]))
+    residues = np.flatnonzero((n_contacts > 0) & (counterparts >= 0))
     return dict(zip(residues.tolist(), is_right[residues].tolist(), strict=True))
 
 
 def native_contacts(
-    decoy: Complex, expected: np.ndarray, native: Complex
+    decoy: Complex, counterparts: np.ndarray, native: Complex
 ) -> np.ndarray:
     """The contacts of the native between partners of a decoy, by residues of the decoy.
 
@@ -76,21 +86,16 @@ def native_contacts(
     Parameters
     ----------
     decoy : with its partners
-    expected : as `label.NativeLabel.counterparts`
-    native : the complex that `expected` comes from
+    counterparts : as `label.NativeLabel.counterparts`
+    native : the complex that they are residues of
 
     Returns
     -------
     int, shape (P, 2), i < j
     """
-    residue_at = {}
-    for residue in np.flatnonzero(native.ca >= 0).tolist():
-        residue_at[native.xyz[native.ca[residue]].astype(np.float32).tobytes()] = (
-            residue
-        )
     place = np.full(len(native.residues), -1)
-    for residue in np.flatnonzero(~np.isnan(expected[:, 0])).tolist():
-        place[residue_at[expected[residue].astype(np.float32).tobytes()]] = residue
+    in_native = np.flatnonzero(counterparts >= 0)
+    place[counterparts[in_native]] = in_native
     pairs = place[residue_contacts(native)]
     pairs = np.sort(pairs[(pairs >= 0).all(axis=1)], axis=1)
     return pairs[decoy.body_of[pairs[:, 0]] != decoy.body_of[pairs[:, 1]]]

@@ -54,6 +54,7 @@ class Chain:
     of_file : name of the chain of the file
     index : int, shape (L,), its residues in the complex
     sequence : L letters, `X` for a residue that counts as none of the 20
+    numbers : int, shape (L,), of its residues in the file
     atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest residue of the
         complex
     backbone : N, CA, C and O of each residue, shape (L, 4, 3)
@@ -63,6 +64,7 @@ class Chain:
     of_file: str
     index: np.ndarray
     sequence: str
+    numbers: np.ndarray
     atoms: np.ndarray
     backbone: np.ndarray
 
@@ -78,6 +80,7 @@ class Chain:
             name=name,
             index=self.index[residues],
             sequence=self.sequence[residues],
+            numbers=self.numbers[residues],
             atoms=self.atoms[residues],
             backbone=self.backbone[residues],
         )
@@ -87,7 +90,8 @@ def chain_without_atoms(name: str, sequence: str) -> Chain:
     """A chain whose sequence alone is known."""
     n = len(sequence)
     backbone = np.full((n, len(BACKBONE), 3), np.nan)
-    return Chain(name, name, np.arange(n), sequence, backbone, backbone)
+    places = np.arange(n)
+    return Chain(name, name, places, sequence, places, backbone, backbone)
 
 
 def chains_of(complex_: Complex) -> dict[str, Chain]:
@@ -117,6 +121,7 @@ def chains_of(complex_: Complex) -> dict[str, Chain]:
             of_file=name,
             index=np.array(residues),
             sequence="".join(letters),
+            numbers=heavy.numbers[residues],
             atoms=atoms[residues],
             backbone=backbone[residues],
         )
@@ -149,19 +154,62 @@ Family = tuple[list[str], list[str]]
 
 
 def mappings(native: ChainsByName, decoy: ChainsByName) -> list[Mapping]:
-    """The possible mappings, each of as many chains as can be; `[{}]` where no chains are alike."""
-    copies = counterparts(native, decoy)
+    """The possible mappings, each of as many chains as can be; `[{}]` where no chains are alike.
+
+    Of these, the ones with the fewest exchanged residues: a relative is no copy of a chain where
+    the chain itself is there.
+    """
+    copies = _exact(counterparts(native, decoy), native, decoy)
     families = _families(copies)
     sizes = [
         sorted((len(of_native), len(of_decoy))) for of_native, of_decoy in families
     ]
     if math.prod(math.perm(larger, smaller) for smaller, larger in sizes) > MOST:
-        return _mappings_by_superposition(native, decoy, copies, families)
+        suggested = _mappings_by_superposition(native, decoy, copies, families)
+        return _least_exchanged(suggested, native, decoy)
     possible: list[Mapping] = [{}]
     for family in families:
         parts = _mappings_of_family(family, copies)
+        parts = _least_exchanged(parts, native, decoy)
         possible = [before | part for before, part in product(possible, parts)]
     return possible
+
+
+def _exact(
+    copies: dict[str, list[str]], native: ChainsByName, decoy: ChainsByName
+) -> dict[str, list[str]]:
+    """The copies without any exchanged residue alone, in each family where they map all chains."""
+    exact = {}
+    for name, others in copies.items():
+        exact[name] = [
+            other for other in others if not _n_exchanged(native[name], decoy[other])
+        ]
+    chosen = dict(copies)
+    for of_native, of_decoy in _families(copies):
+        families = _families({name: exact[name] for name in of_native})
+        n_exact = sum(min(map(len, family)) for family in families)
+        if n_exact == min(len(of_native), len(of_decoy)):
+            chosen.update({name: exact[name] for name in of_native})
+    return chosen
+
+
+def _least_exchanged(
+    possible: list[Mapping], native: ChainsByName, decoy: ChainsByName
+) -> list[Mapping]:
+    """The mappings of most chains and, among these, fewest exchanged residues."""
+    ranks = []
+    for mapping in possible:
+        pairs = mapping.items()
+        exchanged = [_n_exchanged(native[name], decoy[other]) for name, other in pairs]
+        ranks.append((-len(mapping), sum(exchanged)))
+    best = min(ranks)
+    return [
+        mapping for mapping, rank in zip(possible, ranks, strict=True) if rank == best
+    ]
+
+
+def _n_exchanged(native: ChainLike, decoy: ChainLike) -> int:
+    return align(native.sequence, decoy.sequence).n_exchanged
 
 
 def counterparts(native: ChainsByName, decoy: ChainsByName) -> dict[str, list[str]]:

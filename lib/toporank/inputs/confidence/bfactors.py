@@ -8,6 +8,7 @@ its name and the files beside it say counts where the numbers leave it open.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import re
 from typing import NamedTuple
@@ -143,8 +144,8 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     if file.block is None:
         if _all_alike(file.text):
             return None
-        measured = MEASURED.search(file.text) is not None
-        docked = DOCKED.search(file.text) is not None
+        measured = _has_line(MEASURED, file.text)
+        docked = _has_line(DOCKED, file.text)
     else:
         declared = (
             "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
@@ -255,6 +256,7 @@ def _other_metric(
     )
 
 
+@functools.lru_cache(maxsize=1)
 def written_by_toporank(text: str, file_format: str) -> bool:
     """Return whether TopoRank wrote the file.
 
@@ -273,6 +275,13 @@ def written_by_toporank(text: str, file_format: str) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=2)  # of a file, whichever of its models is looked at
+def _has_line(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a PDB file has a line of such a kind."""
+    return pattern.search(text) is not None
+
+
+@functools.lru_cache(maxsize=1)
 def _all_alike(text: str) -> bool:
     """Whether all atoms of a PDB file have one B factor.
 
