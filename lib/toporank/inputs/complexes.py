@@ -23,7 +23,13 @@ from toporank.inputs.decoy_names import not_copies, renamed_note, unique_names
 from toporank.inputs.kinds import kinds_of, same_protein
 from toporank.inputs.listing import COLABFOLD
 from toporank.inputs.sequences import Sequences, Sketches
-from toporank.inputs.stoichiometry import Model, complexes_of, usual_chains
+from toporank.inputs.stoichiometry import (
+    FLAT,
+    ONE_TARGET,
+    Model,
+    complexes_of,
+    usual_chains,
+)
 from toporank.structures.identity import Decoy, DecoyKey, free_name, table_name
 from toporank.structures.immune import Pair
 from toporank.structures.partners import partner_name
@@ -138,7 +144,8 @@ def group(
         )
     complexes = {}
     for folder, models in of_folders.items():
-        complexes[folder] = complexes_of(models)
+        times = ONE_TARGET if by == BY_FOLDER else FLAT
+        complexes[folder] = complexes_of(models, times)
     joined = _joined(complexes, sequences, partners or {})
     notes = _notes(complexes, joined, by)
     if by == BY_FOLDER:

@@ -17,6 +17,8 @@ FLAT = 4
 """How many times as many models need to be complete before one that lies beside them in the folder
 lacks a chain, or has one too many; otherwise it is another complex.
 """
+ONE_TARGET = 1
+"""The same where somebody says that a folder is one target: more of them are enough."""
 
 
 class Model(NamedTuple):
@@ -31,12 +33,14 @@ Copies = tuple[tuple[int, int], ...]
 """Kinds of chains and the number of copies of each, sorted."""
 
 
-def complexes_of(models: list[Model]) -> list[list[Model]]:
+def complexes_of(models: list[Model], times: int = FLAT) -> list[list[Model]]:
     """Return the models of a folder by complex, the most frequent complex first.
 
     Models with the same kinds of chains in the same numbers of copies are of one complex. Where
     another complex is much more frequent, models that lack chains of it, or have further copies of
     some, are of this one: see `_is_broken`.
+
+    times : how many times as many models the other one needs at least; more than as many.
     """
     parts: dict[Copies, list[Model]] = {}
     for model in models:
@@ -52,7 +56,8 @@ def complexes_of(models: list[Model]) -> list[list[Model]]:
         others_with_kind = [having.setdefault(kind, []) for kind, _ in copies]
         for other in min(others_with_kind, key=len):
             n, n_other = len(parts[copies]), len(whole[other])
-            if _is_broken(Counter(dict(copies)), n, Counter(dict(other)), n_other):
+            is_rare = n_other >= times * n and n_other > n
+            if _is_broken(Counter(dict(copies)), Counter(dict(other)), is_rare):
                 whole[other] += parts[copies]
                 break
         else:
@@ -76,8 +81,8 @@ def _join_single_chains(parts: dict[Copies, list[Model]]) -> None:
         parts[home] += parts.pop(((kind, 1),), [])
 
 
-def _is_broken(counts: Counter[int], n: int, usual: Counter[int], n_usual: int) -> bool:
-    """Whether n models are of a complex of n_usual models.
+def _is_broken(counts: Counter[int], usual: Counter[int], is_rare: bool) -> bool:
+    """Whether models are of another complex.
 
     They lack some of its chains, or have further copies.
 
@@ -86,12 +91,13 @@ def _is_broken(counts: Counter[int], n: int, usual: Counter[int], n_usual: int) 
     two copies beside four, but not three beside four: whoever compares stoichiometries predicts
     both.
 
-    counts, usual : their chains, kind → number of copies.
+    counts, usual : their chains and those of the other complex, kind → number of copies. is_rare :
+    whether they are few beside the others.
     """
     same_kinds = counts.keys() == usual.keys()
     if counts <= usual and counts.total() == 1:
         return True
-    if not (counts <= usual or (same_kinds and counts >= usual)) or FLAT * n > n_usual:
+    if not is_rare or not (counts <= usual or (same_kinds and counts >= usual)):
         return False
     if not same_kinds:
         return True

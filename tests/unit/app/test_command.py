@@ -95,8 +95,8 @@ def apart(x: float) -> list[Atom]:
         ),
         (
             (),
-            ("x_recycle_1.pdb", "x.pdb"),
-            "6 models of 1 target, 5 copies of them and 1 intermediate state that",
+            (f"unrelaxed_{MULTIMER.format(2)}_recycle_1.pdb",),
+            "5 models of 1 target, 5 copies of them and 1 intermediate state that",
         ),
     ],
     ids=["unrelaxed", "the best relaxed", "with a recycle"],
@@ -751,7 +751,7 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
         for path in REPOSITORY.glob("resources/scorer/**/*.*")
     }
     assert {name for name in used if not (inside / name).is_file()} == set()
-    assert os.access(inside / "workflow_scripts/score_targets.py", os.X_OK)
+    assert os.access(inside / "workflow_scripts/scheduler.sh", os.X_OK)
     packages = (REPOSITORY / "lib/toporank", REPOSITORY / "lib/toporank_sampling")
     library = [
         path

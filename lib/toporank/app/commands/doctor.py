@@ -30,7 +30,7 @@ WORKFLOW = (
     "slurm/config.yaml",
     "config/config.yaml",
 )
-SCRIPT = "workflow_scripts/score_targets.py"
+SCRIPT = "workflow_scripts/scheduler.sh"
 PROGRAMS = {
     "mkdssp": "only for `nodes: {dssp: mkdssp}` and checkpoints of TopoQA: "
     "workflow_scripts/install_dssp.sh",
