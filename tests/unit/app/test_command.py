@@ -623,8 +623,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 def refused(*arguments: object) -> str:
     """What a command says that starts no run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(score, "make", None)
-        patch.setattr(train_and_label, "make", None)
+        patch.setattr(score, "run_snakemake", None)
+        patch.setattr(train_and_label, "run_snakemake", None)
         with pytest.raises(SystemExit) as caught:
             main([str(argument) for argument in arguments])
     assert len(str(caught.value.code).splitlines()) == 1
