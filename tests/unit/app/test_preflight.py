@@ -11,7 +11,7 @@ import pytest
 
 from described_checkpoint import write_description
 from replacing import copied_there, moved_there, written_over
-from structures_text import mmcif, pair, pdb, shifted
+from structures_text import alanine, mmcif, pair, pdb
 from toporank.app.config import Config, load_config
 from toporank.app.workflow.data_sets import feature_choices, scorer_of
 from toporank.app.workflow.preflight import Preflight, preflight
@@ -200,7 +200,8 @@ def test_a_label_that_may_mean_two_files_is_a_problem_unless_they_are_copies():
     Path("decoys/A/near1.cif").write_text(mmcif(pair()))
     Path("near.csv").write_text("Target,Model,DockQ\nA,near1,0.5\n")
     assert not check({**GOOD, "labels": "near.csv"}).problems
-    Path("decoys/A/near1.cif").write_text(mmcif(shifted(pair(), 1.0)))
+    other = alanine("A", 1, 0.0) + alanine("B", 1, 7.0)
+    Path("decoys/A/near1.cif").write_text(mmcif(other))
     (problem,) = check({**GOOD, "labels": "near.csv"}).problems
     assert "the label of A/near1 may mean several files of this name" in problem
 

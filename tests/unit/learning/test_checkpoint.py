@@ -75,7 +75,7 @@ def test_a_description_says_where_the_checkpoint_comes_from(checkpoint, trained)
         1,
     )
     assert description["parent"] is None
-    assert description["selection"]["rule"] == "val_loss"
+    assert description["selection"] == {"spearman_weight": 1.0}
     assert set(description["metrics"]) >= {
         "val_loss",
         "val_selection",

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from contextlib import nullcontext
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,21 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.comparing.homology.chain_tables import (
-    ChainRow,
     TargetSplit,
     read_splits,
     split_of_targets,
-    write_chains,
     write_splits,
 )
 from toporank.errors import ConfigError, RecordError
-from toporank.inputs.labels import SPLITS, Label, write_labels
+from toporank.inputs.labels import SPLITS, Label
 from toporank.learning.assignment import (
     MOST_NAMED,
     SplitRules,
     assign,
+    check_leaks,
     decided,
     describe_leaks,
+    describe_splits,
     leaks,
 )
 from toporank.learning.splits import check_trainable
@@ -276,37 +273,16 @@ def test_labels_get_the_split_of_their_target_unless_they_have_one():
     ]
 
 
-def test_the_script_warns_of_a_leak_or_refuses_it_before_anything_is_trained(tmp_path):
-    labels = tmp_path / "results/set/labels.csv"
-    labels.parent.mkdir(parents=True)
-    write_labels(labels, [Label("a", "d", 0.5, "train"), Label("b", "d", 0.5, "val")])
-    rows = [
-        ChainRow(t, "d", "0", "A", "protein", sequence)
-        for t in "ab"
-        for sequence in CHAINS[t]
-    ]
-    write_chains(tmp_path / "results/set/chains.csv", rows)
-    script = Path(__file__).parents[3] / "workflow_scripts/split_targets.py"
-    options = (
-        "--datasets set --chains results/set/chains.csv --split-by cluster --validation-percent "
-        "20 --seed 0"
-    )
-    for leakage, code in (("refuse", 1), ("warn", 0)):
-        command = [
-            sys.executable,
-            script,
-            *options.split(),
-            *f"--folds 3 --leakage {leakage} --table out.csv".split(),
-        ]
-        done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == code, done.stderr
-        assert (
-            "the splits leak: targets that share a chain with a training target: 1 of split val"
-            in (done.stdout + done.stderr)
-        )
-        assert (tmp_path / "out.csv").exists() == (code == 0)
+def test_a_leak_is_said_or_refused_before_anything_is_trained():
+    splits = {("set", "a"): "train", ("set", "b"): "val"}
+    table = assign(splits, CHAINS, RULES)
+    leak = "the splits leak: targets that share a chain with a training target: 1 of split val"
+    assert check_leaks(table, refuse=False).startswith(leak)
+    with pytest.raises(ConfigError, match=leak) as refused:
+        check_leaks(table, refuse=True)
+    assert "training.leakage: warn" in str(refused.value)
+    assert check_leaks(table[:1], refuse=True) == ""
+    assert describe_splits(table) == "2 targets in 1 clusters: 1 train, 1 val"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from toporank.errors import ConfigError
+from toporank.files.spreadsheets import table_text
 
 STORE = ".toporank/store"
 SUMMARY = "summary.json"
@@ -54,7 +55,7 @@ def show(args: argparse.Namespace) -> int:
         raise ConfigError("no finished training run", where=args.folder, remedy=remedy)
     table = pd.DataFrame(rows).sort_values(["finished", "run"], ignore_index=True)
     if args.csv:
-        print(table.to_csv(index=False), end="")
+        print(table_text(table.columns, table.itertuples(index=False)), end="")
     else:
         print(table.to_string(index=False, float_format="{:.4f}".format, na_rep="–"))
     return 0
