@@ -68,6 +68,6 @@ rule select_final:
     params:
         rule=CONFIG.training.selection.rule,
         final=CONFIG.training.final,
-        code=code("select_best.py"),
+        code=code("select_final.py"),
     script:
-        "../workflow_scripts/select_best.py"
+        "../workflow_scripts/select_final.py"

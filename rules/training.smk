@@ -80,6 +80,6 @@ rule select_sweep:
         "../envs/learning.yaml"
     params:
         rule=CONFIG.training.selection.rule,
-        code=code("select_best.py"),
+        code=code("select_sweep.py"),
     script:
-        "../workflow_scripts/select_best.py"
+        "../workflow_scripts/select_sweep.py"

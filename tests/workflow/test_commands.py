@@ -194,6 +194,10 @@ def test_the_study_is_planned_for_a_cluster_from_a_clone(tmp_path):
     """In a copy of what git knows, so that nothing here is disturbed or depended on."""
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(clone)], check=True)
+    shutil.copytree(EXAMPLE / "decoys", clone / "data/decoys")
+    labels = pd.read_csv(EXAMPLE / "labels.csv")
+    for split, rows in labels.groupby("split"):
+        rows.to_csv(clone / f"data/{split}_labels.csv", index=False)
     options = [
         "--profile",
         "slurm",
@@ -206,7 +210,12 @@ def test_the_study_is_planned_for_a_cluster_from_a_clone(tmp_path):
     answer = snakemake(options, clone, os.environ, 120)
     assert answer.returncode == 0, answer.stdout
     assert re.search(r"^train_sweep +9$", answer.stdout, re.MULTILINE)
-    assert re.search(r"^train_finetune +4$", answer.stdout, re.MULTILINE)
+    assert re.search(r"^finetune_phase1 +1$", answer.stdout, re.MULTILINE)
+    assert re.search(r"^finetune_phase2 +3$", answer.stdout, re.MULTILINE)
+    shutil.rmtree(clone / "data")
+    stopped = snakemake(options, clone, os.environ, 120)
+    assert stopped.returncode == 1
+    assert "dataset study: there is no " in stopped.stdout
 
 
 def test_snakemake_makes_its_own_report_too(study):

@@ -171,6 +171,19 @@ def verdict(table: pd.DataFrame) -> str:
     return f"{names} beats its parent, but no fine-tune beats {best['run']}, which is final"
 
 
+def describe(chosen: dict[str, Any], n_runs: int) -> list[str]:
+    """Which run is best of so many and, after fine-tuning, what that brought.
+
+    chosen : as of `write_selection`
+    """
+    rule = chosen["rule"]
+    place = f"{rule} {chosen[rule]:.4f}, epoch {chosen['epoch']}"
+    lines = [f"{chosen['run']} is best of {n_runs} runs: {place}"]
+    if chosen["fine_tuning"]:
+        lines.append(chosen["fine_tuning"])
+    return lines
+
+
 def write_selection(
     summaries: list[Path], rule: str, table_path: Path, best: Path
 ) -> dict[str, Any]:

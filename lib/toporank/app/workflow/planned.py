@@ -21,7 +21,7 @@ from toporank.building.chunks.plan import (
     dealt_in_parts,
     read_current,
 )
-from toporank.building.chunks.published import damaged, place
+from toporank.building.chunks.published import damaged, place, read_published
 from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import describe_labels, shortfall
@@ -212,9 +212,10 @@ def _note_gap(
     """
     gap = planned.survey()
     _write_gap(name, gap)
-    differing = damaged(name)
-    if differing:
-        planned.again = {str(place(name, *key)) for key in differing}
+    published = read_published(name)
+    differing = damaged(name, published)
+    planned.again = {str(place(name, *key)) for key in differing}
+    if differing or any(row.asked for row in published.values()):
         planned.again.add(layout.PUBLISHED.format(dataset=name))
     planned.summary = f"{describe_fates(gap)}; {about_labels}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"

@@ -39,6 +39,7 @@ COLUMNS = (
     "size",
     "mtime_ns",
     "made_of",
+    "asked",
 )
 AsFile = Callable[[str, bytes], bytes]
 """Takes a stage and an artefact of the store, returns what is in the file that people open."""
@@ -48,12 +49,14 @@ class Published(NamedTuple):
     """An artefact as it was published.
 
     artefact, file : SHA-256 of it in the store, and of its file. made_of : as `made_of` gives it.
+    asked : `yes` where somebody asked for it alone; the next build looks whether it is its own.
     """
 
     artefact: str
     file: str
     state: SizeAndTime
     made_of: str
+    asked: str = ""
 
 
 def made_of(decoy: PlannedDecoy, stage: str, recipes_of: Recipes) -> str:
@@ -181,6 +184,7 @@ def publish_artefact(
                 file=hashlib.sha256(written).hexdigest(),
                 state=_state(path.lstat()),
                 made_of=made_of(decoy, stage, recipes(choices)),
+                asked="yes",
             )
         write_published(dataset, table)
     return row
@@ -189,7 +193,7 @@ def publish_artefact(
 def write_published(dataset: str, table: Mapping[ArtefactKey, Published]) -> None:
     """Write what is published."""
     rows = [
-        (*key, row.artefact, row.file, *row.state, row.made_of)
+        (*key, row.artefact, row.file, *row.state, row.made_of, row.asked)
         for key, row in sorted(table.items())
     ]
     write_text(layout.PUBLISHED.format(dataset=dataset), to_lines(COLUMNS, rows))
@@ -203,25 +207,30 @@ def read_published(dataset: str) -> dict[ArtefactKey, Published]:
             encoding="utf-8"
         )
         _, *lines = from_lines(text)
-        for stage, target, decoy, artefact_digest, file_digest, *state, origin in lines:
-            size, mtime = map(int, state)
+        for stage, target, decoy, artefact_digest, file_digest, *others in lines:
+            size, mtime, origin, asked = others
             table[stage, target, decoy] = Published(
                 artefact=artefact_digest,
                 file=file_digest,
-                state=(size, mtime),
+                state=(int(size), int(mtime)),
                 made_of=origin,
+                asked=asked,
             )
     except (FileNotFoundError, ValueError):
         return {}
     return table
 
 
-def damaged(dataset: str) -> set[ArtefactKey]:
+def damaged(
+    dataset: str, table: Mapping[ArtefactKey, Published] | None = None
+) -> set[ArtefactKey]:
     """Published artefacts that are gone or have other content.
 
     A file is read only if its time differs.
+
+    table : what is published, where it was read before
     """
-    table = read_published(dataset)
+    table = read_published(dataset) if table is None else table
     states = _states(dataset) if table else {}
     differing = [
         key for key, published in table.items() if states.get(key) != published.state
