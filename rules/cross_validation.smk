@@ -88,7 +88,7 @@ rule make_scorer:
         runtime=inputs.more_each_attempt(120),
     params:
         rule=CONFIG.training.selection.rule,
-        making=CONFIG.training.scorer,
+        making=CONFIG.training.scorer.model_dump(),
         run=CONFIG.scorer_run,
         datasets=TRAINED_ON,
         natives={name: PLANS.natives_folder(name) for name in TRAINED_ON if name in WITH_NATIVES},

@@ -75,7 +75,7 @@ rule check_coverage:
     conda:
         "../envs/features.yaml"
     params:
-        policy=CONFIG.coverage,
+        policy=CONFIG.coverage.model_dump(),
         code=code("check_coverage.py"),
     script:
         "../workflow_scripts/check_coverage.py"

@@ -67,7 +67,7 @@ rule select_final:
         "../envs/learning.yaml"
     params:
         rule=CONFIG.training.selection.rule,
-        final=CONFIG.training.final,
+        final=CONFIG.training.final.model_dump(),
         code=code("select_final.py"),
     script:
         "../workflow_scripts/select_final.py"

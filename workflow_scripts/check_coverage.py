@@ -4,6 +4,7 @@ from pathlib import Path
 
 from toporank.app.workflow.script import opened
 from toporank.building.coverage import (
+    Coverage,
     check_policy,
     conflicting,
     counts,
@@ -14,7 +15,7 @@ from toporank.files.atomic import write_text
 
 with opened(snakemake) as job:
     table = read_coverage(Path(job.input.table))
-    check_policy(table, job.params.policy, job.dataset)
+    check_policy(table, Coverage(**job.params.policy), job.dataset)
     if warning := conflicting(table):
         job.tell(f"warning: {job.dataset}: {warning}; see {job.input.table}")
     about_labels = describe_labels(table)

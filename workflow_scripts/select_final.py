@@ -12,6 +12,6 @@ with opened(snakemake) as job:
     best = Path(job.output.checkpoint)
     table = Path(job.output.table)
     chosen = write_selection(summaries, rule, table, best.with_suffix(""))
-    write_ensemble(summaries, rule, Path(job.output.ensemble), final.members)
-    seal(best.parent, mean=final.score == "mean")
+    write_ensemble(summaries, rule, Path(job.output.ensemble), final["members"])
+    seal(best.parent, mean=final["score"] == "mean")
     job.tell(*describe(chosen, len(summaries)))

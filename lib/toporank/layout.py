@@ -28,6 +28,9 @@ LABELLED = "results/{dataset}/ledger/labels/{chunk}.json"
 LABEL_LOG = "logs/labels/{dataset}/{chunk}.log"
 OF_CHUNKS = (PLAN, LEDGER, LOG, TIMES, PROGRESS, LABELLED, LABEL_LOG)
 """What belongs to one chunk."""
+SCORED_PART = "results/scores/{dataset}/parts/{part}.jsonl"
+OF_PARTS = (SCORED_PART, "logs/scoring/{dataset}/{part}.log")
+"""What belongs to one part."""
 LOCK = ".toporank/locks/{name}"
 ARTEFACT = {
     stage: f"results/{{dataset}}/{stage}/{{target}}/{{decoy}}{suffix}"
@@ -102,7 +105,6 @@ FOLD_RUN = "results/cross_validation/fold{fold}/{run}"
 FOLD_PREDICTIONS = "results/cross_validation/predictions.csv"
 FOLD_METRICS = "results/cross_validation/metrics.csv"
 
-SCORED_PART = "results/scores/{dataset}/parts/{part}.jsonl"
 MODEL_TABLE = "results/scores/{dataset}/models.csv"
 DETAILS = "results/scores/{dataset}/details.csv"
 SCORED_INTERFACES = "results/scores/{dataset}/interfaces.csv"

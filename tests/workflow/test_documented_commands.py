@@ -213,24 +213,58 @@ def draws(text: str, clone: Path) -> None:
     assert all(Path(line).is_file() for line in drawn)
 
 
-def needs_natives(text: str, clone: Path) -> None:
-    """The example has none, and the command says so; test_labels_from_natives.py runs it."""
-    assert "no data set has natives" in dry(text, clone)
+def from_a_folder_of_ones_own(text: str, clone: Path) -> None:
+    """With the example, which lies in the repository."""
+    own = clone.parent / "own"
+    own.mkdir(exist_ok=True)
+    words = shlex.split(text.replace("CLONE", str(clone)))[1:]
+    done = snakemake([*words, "-n"], own, environment_of(clone), 600)
+    assert done.returncode == 0, done.stdout
+
+
+def refused_for_lack_of(reason: str) -> Callable[[str, Path], None]:
+    """The clone lacks what the command needs, which it says; other tests run it."""
+
+    def refused(text: str, clone: Path) -> None:
+        if text.startswith("toporank "):
+            words = f"python -m {text} --snakemake-args -n"
+        else:
+            words = f"{text} -n"
+        done = subprocess.run(
+            ["bash", "-c", words], cwd=clone, env=environment_of(clone), stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, timeout=600, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1, done.stdout
+        assert reason in done.stdout
+
+    return refused
 
 
 HOW: dict[str, Callable[[str, Path], object]] = {
     r"make (demo|help)": as_it_is,
-    r"make [a-z-]+( [A-Z]+=\S+)*": shown,
+    r"make [a-z-]+( [A-Z]+=('[^']*'|\S+))*": shown,
     r"snakemake (-n|--unlock)( .*)?": as_it_is,
     r"(\.venv/bin/)?snakemake --cores \d all": as_it_is,
     r"snakemake --cores \d (coverage|results/\S+)": as_it_is,
     rf"toporank score {FOLDER}": scored_as_it_ships,
     r"toporank figure .*": draws,
-    r"toporank (doctor|score FOLDER( --snakemake-args --unlock)?)": as_it_is,
+    r"toporank (doctor|runs|score FOLDER( --snakemake-args --unlock)?)": as_it_is,
+    r"toporank label FOLDER --natives FOLDER": refused_for_lack_of(
+        "no target has a native"
+    ),
     r"toporank score FOLDER --scorer results/\S+": with_the_networks_alone,
     r"toporank (score|train|label) .*": command_without_jobs,
     r"toporank compare .*": of_small_answers,
-    r"snakemake --cores \d label_decoys": needs_natives,
+    r"snakemake --cores \d label_decoys": refused_for_lack_of(
+        "no data set has natives"
+    ),
+    r"snakemake .* --configfile (config/)?study\.yaml": refused_for_lack_of(
+        "dataset study: there is no "
+    ),
+    r"snakemake .* sample_decoys .*": refused_for_lack_of(
+        "sampling.natives: not given"
+    ),
+    r"snakemake --snakefile CLONE/Snakefile .*": from_a_folder_of_ones_own,
     r"snakemake --profile profiles/(kubernetes|aws) --directory /data/run all": in_another_place,
     r"snakemake .*": dry,
     r"(\.venv/bin/)?python -m toporank compile": compiled_already,
@@ -245,6 +279,7 @@ HOW: dict[str, Callable[[str, Path], object]] = {
 }
 """Pattern of a command → what is done with it; the first that matches counts."""
 WRITTEN = {
+    r"git clone ADDRESS (toporank) && cd toporank": "pyproject.toml",
     r"pipx install \.": "pyproject.toml",
     r"conda env create -f environment\.yaml": "environment.yaml",
     r"conda activate (toporank)": "environment.yaml",

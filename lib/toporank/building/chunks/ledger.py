@@ -153,7 +153,7 @@ def last_fates(dataset: str, current: Current) -> dict[DecoyKey, LedgerRow]:
 
 
 def remove_old(dataset: str, current: Current) -> None:
-    """Delete plans, ledgers and logs of chunks that no longer exist.
+    """Delete plans, ledgers, scores and logs of chunks and parts that no longer exist.
 
     Call it once a run has built all decoys.
 
@@ -163,12 +163,12 @@ def remove_old(dataset: str, current: Current) -> None:
     if current.chunks != current.of_all:
         return
     began = Path(layout.CURRENT.format(dataset=dataset)).stat().st_mtime_ns
-    for pattern in layout.OF_CHUNKS:
-        for file in Path(pattern.format(dataset=dataset, chunk="x")).parent.glob("*"):
-            chunk = NAME.match(file.name)
-            if (
-                chunk
-                and chunk[0] not in current.chunks
-                and file.stat().st_mtime_ns < began
-            ):
+    patterns = [(pattern, current.chunks) for pattern in layout.OF_CHUNKS]
+    patterns += [(pattern, [*current.parts]) for pattern in layout.OF_PARTS]
+    for pattern, names in patterns:
+        folder = Path(pattern.format(dataset=dataset, chunk="x", part="x")).parent
+        for file in folder.glob("*"):
+            name = NAME.match(file.name)
+            is_old = name and name[0] not in names
+            if is_old and file.stat().st_mtime_ns < began:
                 file.unlink()
