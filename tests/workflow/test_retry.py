@@ -23,7 +23,7 @@ exec "{real}" "$@"
 
 
 @needs_mkdssp
-def test_failed_decoys_are_recorded_judged_and_tried_again_on_request(tmp_path):
+def test_failed_decoys_are_recorded_and_tried_again_on_request(tmp_path):
     study = make_study(tmp_path / "fresh", FEW)
     study.configure(**FEW_SETTINGS, features={"nodes": {"dssp": "mkdssp"}})
     broken, calls, program = (
@@ -39,9 +39,7 @@ def test_failed_decoys_are_recorded_judged_and_tried_again_on_request(tmp_path):
     path = f"{program.parent}:{os.environ['PATH']}"
 
     broken.touch()
-    stopped = study.run("build_graphs", check=False, PATH=path)
-    assert stopped.returncode != 0
-    assert "0 of 5 labels (0.0 %) have a graph, at least 50 % must" in stopped.stdout
+    study.run("build_graphs", PATH=path)
     rows = study.text("mini/coverage.tsv").splitlines()
     assert sum("\tfailed\tnodes\tmkdssp" in row for row in rows) == 4
     assert sum("\tno_interface\tinterface\t" in row for row in rows) == 1
@@ -49,7 +47,7 @@ def test_failed_decoys_are_recorded_judged_and_tried_again_on_request(tmp_path):
     broken.unlink()
     calls.unlink()
     study.forget_logs()
-    printed = study.run("build_graphs", check=False, PATH=path).stdout
+    printed = study.run("build_graphs", PATH=path).stdout
     assert "  nodes, graphs: 5 failed before (4 failed, 1 no_interface)\n" in printed
     assert "  failed before, 4 of 5: mkdssp" in printed
     assert "  failed before, 1 of 5: no CA" in printed
