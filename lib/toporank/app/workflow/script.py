@@ -104,8 +104,11 @@ def opened(snakemake: Any) -> Iterator[Job]:
     gc.set_threshold(GARBAGE)
     end_without_search()
     terminal = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # Lightning starts this script again for each further device of a run
+    if os.environ.get("LOCAL_RANK", "0") == "0":
+        write_text(snakemake.log[0], "")
     # libraries in C and further processes print by these numbers, too
-    with open(snakemake.log[0], "w", encoding="utf-8") as log:
+    with open(snakemake.log[0], "a", encoding="utf-8") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
     sys.stdout.reconfigure(line_buffering=True)
