@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -61,13 +62,19 @@ def copies_of(
     TargetCopies
     """
     partners = partners or {}
-    read = {name: read_shape(text) for name, text in shapes.items() if text}
-    groups = _groups(read, partners)
-    places_of = {members[0]: _places(read, members) for members in groups}
-    n_places = sum(map(len, places_of.values()))
+    # files written twice have one text: only different texts are compared
+    equal: dict[tuple[str, Partners], list[str]] = {}
+    for name, text in shapes.items():
+        if text:
+            equal.setdefault((text, partners.get(name, ())), []).append(name)
+    names_of = {names[0]: names for names in equal.values()}
+    read = {name: read_shape(shapes[name]) for name in names_of}
+    groups = [_places(read, members) for members in _groups(read, partners)]
+    n_places = sum(map(len, groups))
     copies = TargetCopies({}, {})
-    for members in groups:
-        places = places_of[members[0]]
+    for group in groups:
+        places = [list(chain.from_iterable(map(names_of.get, p))) for p in group]
+        members = list(chain.from_iterable(places))
         if len(places) >= FEWEST_PLACES and len(places) >= MOST * n_places:
             copies.moved.update(dict.fromkeys(members, len(places)))
         else:

@@ -42,10 +42,12 @@ def complexes_of(models: list[Model], times: int = FLAT) -> list[list[Model]]:
 
     times : how many times as many models the other one needs at least; more than as many.
     """
-    parts: dict[Copies, list[Model]] = {}
+    alike: dict[tuple[int, ...], list[Model]] = {}
     for model in models:
-        copies = Counter(model.kinds.values())
-        parts.setdefault(tuple(sorted(copies.items())), []).append(model)
+        alike.setdefault(_kinds(model), []).append(model)
+    parts: dict[Copies, list[Model]] = {}
+    for kinds, of_kinds in alike.items():
+        parts[tuple(sorted(Counter(kinds).items()))] = of_kinds
     unknown = parts.pop((), [])
     _join_single_chains(parts)
     whole: dict[Copies, list[Model]] = {}
@@ -116,11 +118,20 @@ def usual_chains(models: Iterable[Model]) -> dict[int, int]:
 
     Models of a single chain count only where there are no others: a single chain is no complex.
     """
-    counts = [Counter(model.kinds.values()) for model in models if model.kinds]
-    counts = [count for count in counts if count.total() > 1] or counts
+    n_models = Counter(_kinds(model) for model in models if model.kinds)
+    counts = {kinds: Counter(kinds) for kinds in n_models}
+    several = [kinds for kinds in counts if len(kinds) > 1] or list(counts)
     usual = {}
-    for kind in set().union(*counts):
-        n = median_low(count[kind] for count in counts)
+    for kind in sorted(set().union(*several)):
+        of_models: list[int] = []
+        for kinds in several:
+            of_models += [counts[kinds][kind]] * n_models[kinds]
+        n = median_low(of_models)
         if n:
             usual[kind] = n
     return usual
+
+
+def _kinds(model: Model) -> tuple[int, ...]:
+    """The kinds of the chains of a model, sorted: most models of a target have the same."""
+    return tuple(sorted(model.kinds.values()))
