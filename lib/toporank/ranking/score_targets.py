@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
-from typing import Any
 
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
@@ -19,6 +18,8 @@ from toporank.workers import forked
 MODELS_PER_WORKER = 4
 """New models for each worker process: starting one costs less than computing these."""
 
+Fates = Mapping[DecoyKey, LedgerRow]
+"""(target, decoy) → what became of it in the feature stages."""
 Show = Callable[[int], None]
 """Takes the number of further models that are done."""
 
@@ -28,78 +29,108 @@ def score_targets(
     targets: Sequence[list[PlannedDecoy]],
     workers: int,
     show: Show,
-    fates: Mapping[DecoyKey, LedgerRow] | None = None,
+    fates: Fates | None = None,
 ) -> list[TargetResult]:
     """Return the results of some targets, in their order.
 
     Parameters
     ----------
     scorer, targets, workers, show : as for `app.score_folder.score_folder`
-    fates : (target, decoy) → what became of it in the feature stages, of decoys that were built;
-        without, all are built
+    fates : of decoys that were built; without, all are built
     """
     look_anew()
     results: dict[str, TargetResult] = {}
-    decoys = []
     new = []
     for plan in targets:
         cached = scorer.cache.find(plan)
         if cached is None:
             new.append(plan)
-            decoys += plan
         else:
             results[cached.target] = cached
             show(len(plan))
-    workers = max(1, min(workers, len(decoys) // MODELS_PER_WORKER))
-    if fates is None:
-        fates = _features(scorer, decoys, workers, show)
-    else:
-        show(len(decoys))
-    tasks = []
-    for plan in sorted(new, key=len, reverse=True):
-        of_plan = [fates[decoy.key] for decoy in plan if decoy.key in fates]
-        tasks.append((plan, of_plan))
-    workers = max(1, min(workers, len(tasks)))
-    with _mapped(lambda task: scorer.score(*task), tasks, workers) as scored:
+    if new:
+        # the largest first: it takes longest
+        new.sort(key=len, reverse=True)
+        n_models = sum(map(len, new))
+        n_steps = n_models // MODELS_PER_WORKER if fates is None else len(new)
+        # before there are workers, which have it by their fork
+        scorer.open_scorer()
+        if min(workers, n_steps) <= 1:
+            scored = _one_by_one(scorer, new, show, fates)
+        else:
+            scored = _side_by_side(scorer, new, min(workers, n_steps), show, fates)
         for result in scored:
             results[result.target] = result
     return [results[plan[0].target] for plan in targets]
 
 
-def _features(
-    scorer: TargetScorer, decoys: Sequence[PlannedDecoy], workers: int, show: Show
-) -> dict[DecoyKey, LedgerRow]:
-    """(target, decoy) → what becomes of each decoy in the feature stages."""
-    fates = {}
-    with _mapped(scorer.features_of, decoys, workers) as rows:
-        if decoys:
-            # while the workers are at the features; the next ones have them by their fork
-            scorer.open_scorer()
-        for row in rows:
-            fates[row.key] = row
+def _one_by_one(
+    scorer: TargetScorer,
+    targets: Sequence[list[PlannedDecoy]],
+    show: Show,
+    fates: Fates | None,
+) -> Iterator[TargetResult]:
+    """The result of each target, computed in this process."""
+    for plan in targets:
+        if fates is None:
+            of_plan = []
+            for decoy in plan:
+                of_plan.append(scorer.features_of(decoy))
+                show(1)
+        else:
+            of_plan = _of_plan(plan, fates)
+            show(len(plan))
+        yield scorer.score(plan, of_plan)
+
+
+def _side_by_side(
+    scorer: TargetScorer,
+    targets: Sequence[list[PlannedDecoy]],
+    workers: int,
+    show: Show,
+    fates: Fates | None,
+) -> Iterator[TargetResult]:
+    """The results in any order: a target is scored as soon as its last decoy has features."""
+    with forked(workers, functools.partial(_take_scorer, scorer)) as pool:
+        of_features = {}
+        scored = []
+        for plan in targets:
+            if fates is None:
+                for decoy in plan:
+                    of_features[pool.submit(_features, decoy)] = plan
+            else:
+                scored.append(pool.submit(_score, plan, _of_plan(plan, fates)))
+                show(len(plan))
+        built: dict[DecoyKey, LedgerRow] = {}
+        n_built: Counter[str] = Counter()
+        for done in as_completed(of_features):
+            row = done.result()
+            built[row.key] = row
+            n_built[row.target] += 1
+            plan = of_features[done]
+            if n_built[row.target] == len(plan):
+                scored.append(pool.submit(_score, plan, _of_plan(plan, built)))
             show(1)
-    return fates
+        for done in as_completed(scored):
+            yield done.result()
 
 
-@contextlib.contextmanager
-def _mapped(step: Callable, items: Sequence, workers: int) -> Iterator[Iterable]:
-    """The results of a step for each item, in order in this process, or in any order by several."""
-    if workers == 1:
-        yield map(step, items)
-        return
-    with forked(workers, functools.partial(_take_step, step)) as pool:
-        begun = [pool.submit(_run_step, item) for item in items]
-        yield (done.result() for done in as_completed(begun))
+def _of_plan(plan: list[PlannedDecoy], fates: Fates) -> list[LedgerRow]:
+    return [fates[decoy.key] for decoy in plan if decoy.key in fates]
 
 
-_STEP: Callable | None = None
+_SCORER: TargetScorer | None = None
 """Of a worker process, which has it by its fork."""
 
 
-def _take_step(step: Callable) -> None:
-    global _STEP
-    _STEP = step
+def _take_scorer(scorer: TargetScorer) -> None:
+    global _SCORER
+    _SCORER = scorer
 
 
-def _run_step(item: Any) -> Any:
-    return _STEP(item)
+def _features(decoy: PlannedDecoy) -> LedgerRow:
+    return _SCORER.features_of(decoy)
+
+
+def _score(plan: list[PlannedDecoy], fates: list[LedgerRow]) -> TargetResult:
+    return _SCORER.score(plan, fates)
