@@ -184,6 +184,7 @@ def _add(
         record.update(
             dockq=value,
             p_acceptable=value,
+            confidence=value,
             out_of_domain=UNLIKE if unlike else "",
             **bounds,
         )

@@ -79,7 +79,7 @@ class Results(ScoredModels):
     >>> example = repository() / "resources/example/colabfold"
     >>> results = toporank.score(example)
     >>> results.models["verdict"].tolist()[:2]
-    ['believe', 'believe']
+    ['believe', 'check']
     >>> results.targets[["target", "n_models", "verdict"]].values.tolist()
     [['pair', 5, 'believe']]
     """

@@ -15,7 +15,7 @@ from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.ranking.frames import WHOLE, read_frame, typed, write_frame
 from toporank.ranking.interfaces import InterfaceRow, headline, summaries
-from toporank.ranking.verdict import classes_of, verdict_of
+from toporank.ranking.verdict import in_words, with_verdicts
 from toporank.scorer.prediction import KEY, Estimate, Score
 from toporank.structures.identity import Status
 
@@ -48,6 +48,7 @@ MODEL_COLUMNS = {
     "p_acceptable": float,
     "capri": str,
     "verdict": str,
+    "verdict_reason": str,
     "weakest_interface": str,
     "status": str,
     "reason": str,
@@ -62,6 +63,8 @@ DETAIL_COLUMNS = {
     "network_sd": float,
     "network": float,
     "confidence": float,
+    "kind": str,
+    "unknown_kind": str,
     "out_of_domain": str,
     "consensus": float,
     "cluster": WHOLE,
@@ -93,6 +96,8 @@ OF_ESTIMATE = {
     "high": "dockq_high",
     "p_acceptable": "p_acceptable",
     "domain": "out_of_domain",
+    "kind": "kind",
+    "unknown_kind": "unknown_kind",
 }
 
 
@@ -163,9 +168,7 @@ def model_table(
     table.loc[table["score"].isna(), "weakest_interface"] = ""
     # without a calibration
     table["dockq"] = table["dockq"].fillna(pd.Series(numbers, dtype=float))
-    table["capri"] = classes_of(table["dockq"])
-    table["verdict"] = list(map(verdict_of, table["p_acceptable"], table["dockq"]))
-    return _ranked(table, RANKED_BY[rank_by])
+    return _ranked(with_verdicts(table), RANKED_BY[rank_by])
 
 
 def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
@@ -277,17 +280,3 @@ def best_of_each_target(table: pd.DataFrame, listed: int = 10) -> list[str]:
     if len(first) > listed:
         lines.append(f"and {len(first) - listed} more targets")
     return lines
-
-
-def in_words(row: Any) -> str:
-    """Return the answer for one model.
-
-    An example is `DockQ 0.45 (80 % interval 0.20 to 0.70), 62 % acceptable: check`. row : of
-    the table, scored.
-    """
-    words = f"DockQ {row.dockq:.2f}"
-    if not pd.isna(row.dockq_low):
-        words += f" (80 % interval {row.dockq_low:.2f} to {row.dockq_high:.2f})"
-    if not pd.isna(row.p_acceptable):
-        words += f", acceptable or better with {100 * row.p_acceptable:.0f} %"
-    return f"{words}: {row.verdict}"

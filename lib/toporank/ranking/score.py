@@ -47,6 +47,7 @@ from toporank.scorer.judge import Judge, how_far_to_trust, judged, read_judge
 from toporank.scorer.prediction import NOTHING, Predictions
 from toporank.scorer.residue_quality import with_quality
 from toporank.scorer.scorer import Scorer
+from toporank.structures.complex_kinds import kind_of_complex
 from toporank.structures.identity import Status
 
 
@@ -185,7 +186,9 @@ class TargetScorer:
             stated = (
                 of_copies(confidence, copies) if self.options.use_confidence else []
             )
-            scores = judged(judge, scores, compared, copies, stated)
+            kind = kind_of_complex(row.sequence for row in chains)
+            kinds = {plan[0].target: kind}
+            scores = judged(judge, scores, compared, copies, stated, kinds)
         interfaces = scored_interfaces(table, scores)
         of_decoys = {
             (one.target, one.decoy): one for one in scores if not one.interface

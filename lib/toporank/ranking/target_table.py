@@ -253,6 +253,8 @@ def caveats(
     others = scored[scored["decoy"] != (best["duplicate_of"] or best["decoy"])]
     domain = best["out_of_domain"]
     sentences = _apart(best)
+    if not best["unknown_kind"]:
+        sentences.append(best["verdict_reason"])
     sentences += [f"{OUT_OF_DOMAIN}: {domain}" if domain else "", _side_chains(best)]
     sentences += _of_confidence(best, scored, stated)
     if best["verdict"] != REJECT:

@@ -23,12 +23,7 @@ from toporank.files.spreadsheets import FORMULA
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.target_table import BETWEEN
-from toporank.ranking.verdict import (
-    BELIEVE_FROM,
-    REJECT_UP_TO,
-    VERDICTS,
-    WITHOUT_CALIBRATION,
-)
+from toporank.ranking.verdict import RULES, VERDICTS, WITHOUT_CALIBRATION, counted
 from toporank.report import pae, scripts, structures
 from toporank.report.results import ScoredFolder
 from toporank.report.structures import PARTNER_COLOURS, PLDDT_COLOURS, QUALITY_COLOURS
@@ -197,8 +192,7 @@ def content(
         "run_card": run_card(scored),
         "viewer": viewer_packed() if shown else "",
         "level": round(100 * LEVEL),
-        "believe_from": round(100 * BELIEVE_FROM),
-        "reject_up_to": round(100 * REJECT_UP_TO),
+        "verdict_rules": RULES,
         "data": htmlsafe_json_dumps(data, separators=(",", ":"), ensure_ascii=False),
     }
 
@@ -210,12 +204,10 @@ def summary(targets: pd.DataFrame) -> str:
     """
     if len(targets) < 2:
         return ""
-    counts = targets["verdict"].value_counts()
-    parts = [
-        f"{verdict}: {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts
-    ]
-    if "" in counts:
-        parts.append(f"nothing scored: {counts['']:,}")
+    parts = counted(targets["verdict"], ": ")
+    n_without = (targets["verdict"] == "").sum()
+    if n_without:
+        parts.append(f"nothing scored: {n_without:,}")
     return f"{len(targets):,} targets by the verdict on their best model – {', '.join(parts)}"
 
 

@@ -17,7 +17,11 @@ from toporank.building.compared import stored_contacts
 from toporank.building.coverage import read_coverage
 from toporank.building.local_quality import LocalQualities
 from toporank.comparing.decoys import read_decoys
-from toporank.comparing.homology.chain_tables import read_splits
+from toporank.comparing.homology.chain_tables import (
+    read_chains,
+    read_splits,
+    sequences_of_chains,
+)
 from toporank.comparing.votes import similarities
 from toporank.files.packfile import PackedGraphs
 from toporank.inputs.confidence.table import Confidence, read_confidence
@@ -33,6 +37,7 @@ from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import CONTACTS, KEY, RESIDUES, table_of
 from toporank.scorer.residue_quality import LabelledContacts
 from toporank.scorer.scorer import Scorer
+from toporank.structures.complex_kinds import kind_of_complex
 
 KEYS = ["dataset", *KEY]
 
@@ -44,7 +49,8 @@ class CrossValidation:
 
     Attributes
     ----------
-    decoys : labels with cluster and fold, what predictors say and the sizes of coverage.tsv
+    decoys : labels with cluster and fold, the kind of complex, what predictors say and the sizes of
+        coverage.tsv
     similarity : of data set and target, (n, n), in the order of its decoys
     datasets : that are learned from
     store : the reuse store
@@ -84,6 +90,7 @@ class CrossValidation:
         built = pd.DataFrame({"target": graphs.target, "decoy": graphs.decoy})
         rows = self._labelled(dataset).merge(built, on=KEY)
         rows = rows.merge(about[[*KEY, "n_interface_residues", "n_chains"]], on=KEY)
+        rows["kind"] = rows["target"].map(self._kinds(dataset))
         confidence = read_confidence(self._path(layout.CONFIDENCE, dataset))
         stated = pd.DataFrame(confidence, columns=Confidence._fields)
         rows = rows.merge(stated[[*KEY, *OF_RESIDUES]], on=KEY, how="left")
@@ -97,6 +104,14 @@ class CrossValidation:
                 list(similarities(read.contacts))
             )
         return rows
+
+    def _kinds(self, dataset: str) -> dict[str, str]:
+        """Target → which kind of complex it is."""
+        sequences = sequences_of_chains(read_chains(self._path(layout.CHAINS, dataset)))
+        kinds = {}
+        for target, of_chains in sequences.items():
+            kinds[target] = kind_of_complex(of_chains.values())
+        return kinds
 
     def _labelled(self, dataset: str) -> pd.DataFrame:
         """The labels of a data set with the group, cluster and fold of each decoy."""

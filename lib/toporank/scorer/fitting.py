@@ -27,6 +27,7 @@ from toporank.scorer.judge import (
     Knot,
 )
 from toporank.scorer.prediction import LEVEL
+from toporank.structures.complex_kinds import KINDS
 
 TEMPERATURE, CONSENSUS, SIZE = 0.05, 0.3, 0.1
 """How the other models and the size of the interface count, as in `judge.Judge`."""
@@ -48,6 +49,8 @@ RARE = 0.005
 """Share of the training decoys beyond either end of a range of sizes; twice that is beyond the
 limit of distance.
 """
+FEWEST_OF_KIND = 10
+"""Clusters of a kind of complex that training has learned from, at least."""
 AXES = 8
 """Leading principal axes in which distances are measured."""
 TINY = 1e-9
@@ -76,8 +79,8 @@ def fit_judge(
     Parameters
     ----------
     decoys : (n,) rows `dataset`, `target`, `group`, `cluster`, `dockq`; `pred_dockq` of the
-        networks; `OF_RESIDUES`, nan where unknown; `n_interface_residues` and `n_chains`. Decoys of
-        a data set and target follow each other.
+        networks; `OF_RESIDUES`, nan where unknown; `n_interface_residues`, `n_chains` and `kind` of
+        complex. Decoys of a data set and target follow each other.
     similarity : of their targets
     pooled : (n, d), what the network of the checkpoint sees of each
     made : groups of decoys made around natives
@@ -274,7 +277,13 @@ def _knot(part: pd.DataFrame) -> tuple[float, float, float, float]:
 
 
 def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
-    """Return the domain. decoys : with `n_interface_residues`, `n_chains`. pooled : (n, d)."""
+    """Return the domain.
+
+    Parameters
+    ----------
+    decoys : (n,) rows `n_interface_residues`, `n_chains`, `cluster` and `kind` of complex
+    pooled : (n, d)
+    """
     center = pooled.mean(axis=0)
     variances, axes = np.linalg.eigh(
         np.cov(pooled, rowvar=False).reshape(pooled.shape[1], -1)
@@ -288,9 +297,15 @@ def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
         axes=[list(map(shortened, axes[:, k])) for k in leading],
         deviations=[shortened(value) for value in np.sqrt(variances[leading])],
         limit=0,
+        kinds=_kinds(decoys),
     )
     limit = np.quantile(domain.distances(pooled), 1 - 2 * RARE, method="inverted_cdf")
     return domain.model_copy(update={"limit": shortened(float(limit))})
+
+
+def _kinds(decoys: pd.DataFrame) -> tuple[str, ...]:
+    clusters = decoys.groupby("kind")["cluster"].nunique()
+    return tuple(kind for kind in KINDS if clusters.get(kind, 0) >= FEWEST_OF_KIND)
 
 
 def _range(sizes: pd.Series) -> tuple[int, int]:

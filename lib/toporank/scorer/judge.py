@@ -126,6 +126,7 @@ class Domain(Section):
     axes : (k, d), its leading principal axes
     deviations : (k,), the standard deviation along each axis
     limit : of the distance from the center, in these deviations
+    kinds : of complexes, of `complex_kinds.KINDS`; none where nobody counted them
     """
 
     n_interface_residues: tuple[int, int]
@@ -134,6 +135,7 @@ class Domain(Section):
     axes: list[list[Number]]
     deviations: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]]
     limit: Weight
+    kinds: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _one_shape(self) -> Domain:
@@ -154,9 +156,17 @@ class Domain(Section):
         along = (pooled - np.array(self.center)) @ axes.T
         return np.linalg.norm(along / np.array(self.deviations), axis=1)
 
-    def reason(self, n_interface_residues: int, n_chains: int, distance: float) -> str:
+    def lacks(self, kind: str) -> bool:
+        """Whether training had no complex of a kind."""
+        return bool(kind and self.kinds and kind not in self.kinds)
+
+    def reason(
+        self, n_interface_residues: int, n_chains: int, distance: float, kind: str = ""
+    ) -> str:
         """Why a decoy is out of domain, in words; empty if it is not."""
         reasons = []
+        if self.lacks(kind):
+            reasons.append(f"{kind}, training had no such complex")
         sizes = (
             (
                 f"interface of {n_interface_residues} residues",
@@ -370,6 +380,7 @@ def judged(
     contacts: Callable[[DecoyKey], Compared],
     copy_of: Mapping[DecoyKey, str],
     stated: Iterable[Confidence],
+    kinds: Mapping[str, str],
 ) -> list[Score]:
     """The scores of networks with the DockQ to expect in their place.
 
@@ -383,8 +394,9 @@ def judged(
     contacts : (target, decoy) → what it is compared by
     copy_of : (target, decoy) → the decoy that it is a copy of
     stated : rows of confidence.csv that count, those of copies alike
+    kinds : target → which kind of complex it is
     """
-    scores = list(scores)
+    scores = [score._replace(kind=kinds.get(score.target, "")) for score in scores]
     confidence_of = {(row.target, row.decoy): row for row in stated}
     decoys = [score for score in scores if not score.interface]
     expected: dict[DecoyKey, Score] = {}
@@ -495,6 +507,17 @@ def how_far_to_trust(
         confidence = np.nan if score.pred_confidence is None else score.pred_confidence
         about = judge.calibration(confidence).about(np.array([score.pred_dockq]))
         low, high, probability = about[:, 0].round(DECIMALS).tolist()
-        domain = judge.domain.reason(*sizes[key], distance) if judge.domain else ""
-        found[key] = Estimate(low, high, domain, score.pred_dockq, probability)
+        domain = unknown_kind = ""
+        if judge.domain:
+            domain = judge.domain.reason(*sizes[key], distance, score.kind)
+            unknown_kind = score.kind if judge.domain.lacks(score.kind) else ""
+        found[key] = Estimate(
+            low=low,
+            high=high,
+            domain=domain,
+            dockq=score.pred_dockq,
+            p_acceptable=probability,
+            kind=score.kind,
+            unknown_kind=unknown_kind,
+        )
     return found

@@ -55,6 +55,7 @@ class Score(NamedTuple):
     pooled : what the head of the checkpoint's network sees of it
     consensus : mean similarity to the other decoys of the target, None without others
     pred_confidence : DockQ by the confidence of its predictor, None where nothing is known
+    kind : of complex, see `complex_kinds`; empty where nobody looked
     """
 
     target: str
@@ -67,6 +68,7 @@ class Score(NamedTuple):
     pooled: tuple[float, ...] = ()
     consensus: float | None = None
     pred_confidence: float | None = None
+    kind: str = ""
 
 
 def table_of(columns: dict[str, type], **values: object) -> pd.DataFrame:
@@ -104,6 +106,8 @@ class Estimate(NamedTuple):
     domain : why it is unlike the training decoys, in words; empty if it is like them
     dockq : the DockQ to expect of it; inside a target it falls with the rank
     p_acceptable : probability of a DockQ of 0.23 or more
+    kind : of complex
+    unknown_kind : the same where training lacks it; else empty
     """
 
     low: float
@@ -111,3 +115,5 @@ class Estimate(NamedTuple):
     domain: str
     dockq: float | None = None
     p_acceptable: float | None = None
+    kind: str = ""
+    unknown_kind: str = ""

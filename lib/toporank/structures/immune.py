@@ -146,8 +146,8 @@ def domains_of(sequence: str) -> tuple[ImmuneDomain, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _roles_of(sequence: str) -> frozenset[int]:
-    """What a chain may be by its sequence, from `HAS_DOMAIN` to `IS_SHORT`."""
+def roles_of(sequence: str) -> frozenset[int]:
+    """Return what a chain may be by its sequence, from `HAS_DOMAIN` to `IS_SHORT`."""
     n = len(sequence)
     has_domain = bool(domains_of(sequence))
     is_long = n >= SHORTEST_HEAVY and not has_domain
@@ -171,8 +171,8 @@ def may_pair(sequences: Sequence[str]) -> bool:
     roles: set[int] = set()
     for sequence in sequences:
         n_cut += may_be_cut(sequence)
-        n_with_domain += HAS_DOMAIN in _roles_of(sequence)
-        roles |= _roles_of(sequence)
+        n_with_domain += HAS_DOMAIN in roles_of(sequence)
+        roles |= roles_of(sequence)
     if n_with_domain > 1 or (n_cut > 1 and len(sequences) > 2):
         return True
     mhc = roles & {HEAVY_1, ALPHA_2} and roles & {BETA_2, BETA_OF_2}
@@ -194,7 +194,7 @@ def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
     """
     chains_with = defaultdict(list)
     for name, trace in chains.items():
-        for role in _roles_of(trace.sequence):
+        for role in roles_of(trace.sequence):
             chains_with[role].append(name)
     pairs = _variable_pairs(chains) or _cut_pairs(chains)
     mhc = _touching_pairs(chains, chains_with[HEAVY_1], chains_with[BETA_2])

@@ -7,7 +7,6 @@ from __future__ import annotations
 import csv
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -24,7 +23,6 @@ from toporank.ranking.model_table import (
     score_record,
     write_models_and_details,
 )
-from toporank.ranking.verdict import verdict_of
 from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 
@@ -54,6 +52,7 @@ def calibrated(
 ) -> dict[str, Any]:
     record = score_record(Score("T", decoy, score, None))
     bounds = {"dockq_low": max(0.0, dockq - 0.2), "dockq_high": min(1.0, dockq + 0.2)}
+    record["confidence"] = dockq
     return (
         record
         | {"dockq": dockq, "p_acceptable": probability, "out_of_domain": domain}
@@ -195,17 +194,6 @@ def test_clusters_are_ranked_by_the_mean_of_their_best_four_without_copies():
     assert pairs == {(1, 2), (2, 1), (None, None)}
 
 
-@pytest.mark.parametrize(
-    ("probability", "dockq", "verdict"),
-    [(0.75, 0.3, "believe"), (0.74, 0.9, "check"), (0.26, 0.1, "check"), (0.25, 0.9, "do not believe"),
-     (None, 0.9, "check"), (np.nan, 0.23, "check"), (None, 0.22, "do not believe"), (None, None, "")],
-)  # fmt: skip
-def test_the_probability_decides_on_the_verdict_and_without_one_no_model_is_believed(
-    probability, dockq, verdict
-):
-    assert verdict_of(probability, dockq) == verdict
-
-
 ODD_NAMES = [
     "NA",
     "1e5",
@@ -256,16 +244,16 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
         model_table(coverage, {"T": [calibrated("good", 0.8, 0.5, 0.9)]}),
     )
     assert (tmp_path / "m").read_text().splitlines() == [
-        "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,weakest_interface,status,reason,"
-        "duplicate_of,path",
-        "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,ok,,,in/good.pdb",
-        "T,gone,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
+        "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,verdict_reason,weakest_interface,"
+        "status,reason,duplicate_of,path",
+        "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,,ok,,,in/good.pdb",
+        "T,gone,,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
     ]
     assert (
         (tmp_path / "d")
         .read_text()
         .splitlines()[0]
-        .startswith("target,decoy,score,n_chains")
+        .startswith("target,decoy,score,confidence,n_chains")
     )
 
 

@@ -51,8 +51,9 @@ class Case:
                     record |= {
                         "dockq": value,
                         "p_acceptable": value,
-                        "dockq_low": 0.0,
+                        "dockq_low": value / 2,
                         "dockq_high": 1.0,
+                        "confidence": value,
                     }
                     scores.setdefault(target, []).append(record | self.record)
                     among.append(

@@ -34,6 +34,7 @@ from toporank.scorer.judge import (
     write_judge,
 )
 from toporank.scorer.prediction import Score
+from toporank.structures.complex_kinds import ANTIBODY, RECEPTOR
 
 SHIPPED = REPOSITORY / "resources/scorer/judge.json"
 JUDGE = read_judge(SHIPPED)
@@ -85,6 +86,7 @@ def by_decoy(
         lambda key: Compared(key[1], content(contacts[key[1]])),
         copies or {},
         rows,
+        {},
     )
     return {each.decoy + each.interface: each for each in found}
 
@@ -324,16 +326,18 @@ def test_what_is_unlike_the_training_decoys_is_named():
         axes=[[0.0, 1.0]],
         deviations=[2.0],
         limit=3,
+        kinds=(ANTIBODY,),
     )
     judge = JUDGE.model_copy(update={"domain": domain})
     scores = [
-        score(name, 0.5)._replace(pooled=(9.0, y))
-        for name, y in (("a", 6.0), ("b", 6.1))
+        score(name, 0.5)._replace(pooled=(9.0, y), kind=kind)
+        for name, y, kind in (("a", 6.0, ANTIBODY), ("b", 6.1, RECEPTOR))
     ]
     trust = how_far_to_trust(judge, [covered("a"), covered("b", 9, 5)], scores)
-    assert trust["T", "a"].domain == ""
+    assert (trust["T", "a"].domain, trust["T", "a"].unknown_kind) == ("", "")
+    assert trust["T", "b"].unknown_kind == RECEPTOR
     assert trust["T", "b"].domain == (
-        "interface of 9 residues, training had 10 to 90; 5 chains, training had 2 to 4; "
+        "T-cell receptor and MHC molecule, training had no such complex; interface of 9 residues, training had 10 to 90; 5 chains, training had 2 to 4; "
         "unlike the training decoys: distance 3.0, limit 3.0"
     )
 

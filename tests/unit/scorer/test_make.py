@@ -27,6 +27,7 @@ from toporank.scorer.judge import read_judge
 from toporank.scorer.make import Evidence, judged_by_natives, make_scorer
 from toporank.scorer.prediction import CONTACTS, KEY, LEVEL, RESIDUES, table_of
 from toporank.scorer.residue_quality import LabelledContacts
+from toporank.structures.complex_kinds import PEPTIDE, PROTEINS
 
 SHIPPED = repository() / "resources/scorer"
 CLUSTERS, EACH, WIDTH = 24, 5, 50
@@ -42,7 +43,7 @@ def evidence() -> Evidence:
         "dataset": "d", "target": [f"T{i}" for i in number], "decoy": [f"m{i % EACH}" for i in range(n)],
         "group": np.where(np.arange(n) % EACH == 0, "sampled", "predicted"), "cluster": [f"c{i}" for i in number],
         "fold": number % 3, "dockq": dockq, "pred_dockq": np.clip(dockq + draw.normal(0, 0.1, n), 0, 1),
-        "n_interface_residues": 50 + number, "n_chains": 2,
+        "n_interface_residues": 50 + number, "n_chains": 2, "kind": np.where(number < 9, PEPTIDE, PROTEINS),
         "contact_plddt": 40 + 50 * dockq, "pdockq": dockq / 2,
     })  # fmt: skip
     names = [path.stem for path in sorted(SHIPPED.glob("ensemble/*.safetensors"))]
@@ -114,6 +115,8 @@ def test_a_made_scorer_is_whole(evidence, tmp_path):
     assert judge.quality.residues.alone.weights["decoy"] > 0
     assert judge.with_confidence is not None
     assert judge.domain.n_chains == (2, 2)
+    # nine clusters of peptides are too few
+    assert judge.domain.kinds == (PROTEINS,)
     card = (tmp_path / "out/README.md").read_text()
     assert "120 labelled decoys of 24 targets in 24 clusters" in card
     assert "| sampled | 24 | 24 |" in card

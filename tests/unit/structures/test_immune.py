@@ -24,6 +24,7 @@ from _chains import (
 
 from complexes import ANTIBODY, away, read_atoms, write_pdb
 from toporank.structures.body_names import sentence_of_pairs
+from toporank.structures.complex_kinds import kind_of_complex
 from toporank.structures.immune import ANTIBODY as ANTIBODY_PAIR
 from toporank.structures.immune import MHC as MHC_PAIR
 from toporank.structures.immune import PEPTIDE as PEPTIDE_PAIR
@@ -194,3 +195,13 @@ def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(
     assert natural_bodies(complex_) == (("A",), ("H", "L"))
     far = away(atoms, "L", 60.0)
     assert natural_bodies(read_complex(write_pdb(tmp_path / "far.pdb", far))) == ()
+
+
+@pytest.mark.parametrize(
+    ("sequences", "kind"),
+    [([LYSOZYME, LYSOZYME], "proteins"), ([HEAVY, LIGHT], "proteins"), ([HEAVY, LIGHT, LYSOZYME], "antibody and antigen"),
+     ([HEAVY, PEPTIDE], "antibody and antigen"), ([LYSOZYME, PEPTIDE], "protein and peptide"), ([PEPTIDE], "proteins"),
+     ([CLASS_1, B2M, PEPTIDE], "protein and peptide"), ([CLASS_1, B2M, PEPTIDE, ALPHA, BETA], "T-cell receptor and MHC molecule")],
+)  # fmt: skip
+def test_sequences_say_which_kind_of_complex_it_is(sequences, kind):
+    assert kind_of_complex(sequences) == kind

@@ -11,9 +11,9 @@ import pandas as pd
 from toporank import layout
 from toporank.inputs.confidence.unread import UNREAD
 from toporank.ranking.leakage import SEEN
-from toporank.ranking.model_table import distinct_models, in_words
+from toporank.ranking.model_table import distinct_models
 from toporank.ranking.target_table import BETWEEN, lost
-from toporank.ranking.verdict import VERDICTS, WITHOUT_CALIBRATION
+from toporank.ranking.verdict import WITHOUT_CALIBRATION, counted, in_words
 from toporank.report.results import ScoredFolder
 from toporank.scorer.scorer import Scorer
 
@@ -98,11 +98,7 @@ def _in_short(row: Any, best: pd.Series) -> str:
 
 
 def _about_all(targets: pd.DataFrame) -> list[str]:
-    counts = targets["verdict"].value_counts()
-    verdicts = [
-        f"{verdict} {counts[verdict]:,}" for verdict in VERDICTS if verdict in counts
-    ]
-    of_all = ", ".join(verdicts) or "none was scored"
+    of_all = ", ".join(counted(targets["verdict"])) or "none was scored"
     n_more = max(len(targets) - LISTED, 0)
     n_warned = (targets["caveats"] != "").sum()
     n_seen = (targets["seen_in_training"] == SEEN).sum()
