@@ -51,6 +51,8 @@ except TopoRankError:
 FEATURES = canonical(records(CHOICES))
 TRAINING_CODE = training_code(*[entry.network for entry in CONFIG.training.sweep.configs])
 CODE = {stage: digest for stage, (digest, _) in recipes(CHOICES).items()}
+ON_CLUSTER = workflow.remote_exec or not workflow.local_exec
+CORES = None if ON_CLUSTER else workflow.resource_settings.cores  # that the runs of a step share
 IN_STUDY = CONFIG.score_decoys is None  # otherwise decoys are scored with a given scorer, and nothing is trained
 DATASETS = [dataset.name for dataset in CONFIG.datasets]
 OF_DECOYS = [dataset.name for dataset in CONFIG.datasets if dataset.graphs is None]

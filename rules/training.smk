@@ -52,7 +52,7 @@ rule train_sweep:
         "logs/benchmarks/training/{run}.tsv"
     conda:
         "../envs/learning.yaml"
-    threads: CONFIG.training.cores
+    threads: CONFIG.training.cores(len(SWEEP), CORES)
     resources:
         mem_mb=inputs.more_each_attempt(6000),
         runtime=inputs.more_each_attempt(720),

@@ -412,8 +412,11 @@ class Training(Hardware):
         description="Whether the study has a cross-validation, which its report shows. The target "
         "`cross_validate` makes one without this, too.",
     )
-    threads: int = Field(
-        1, ge=1, description="CPU threads of a run on each of its devices."
+    threads: int | None = Field(
+        None,
+        ge=1,
+        description="CPU threads of a run on each of its devices. By default the runs of a step "
+        "share the cores of the machine; on a cluster each has 1.",
     )
     sweep: Sweep = Field(Sweep(), description="Configurations × seeds.")
     selection: Selection = Field(Selection(), description="Which checkpoint is best.")
@@ -454,10 +457,16 @@ class Training(Hardware):
         """What networks are trained on."""
         return Hardware(**self.model_dump(include=set(Hardware.model_fields)))
 
-    @property
-    def cores(self) -> int:
-        """CPU cores of one run: its threads, in each of its processes."""
-        return self.threads * self.devices
+    def cores(self, n_runs: int, of_machine: int | None) -> int:
+        """CPU cores of one run: its threads, in each of its processes.
+
+        Parameters
+        ----------
+        n_runs : runs that may train at the same time
+        of_machine : cores that they share; None on a cluster
+        """
+        shared = (of_machine or 1) // (n_runs * self.devices)
+        return (self.threads or max(1, shared)) * self.devices
 
     @property
     def gpus(self) -> int:

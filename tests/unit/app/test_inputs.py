@@ -396,4 +396,16 @@ def test_a_run_asks_for_its_gpus_and_for_the_cores_of_its_processes(
     training = load_config(
         {**STUDY, "training": {"trainer": trainer, "threads": 3}}
     ).training
-    assert (training.gpus, training.cores) == (gpus, cores)
+    assert (training.gpus, training.cores(1, 16)) == (gpus, cores)
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "of_machine", "devices", "cores"),
+    [(1, 16, 1, 16), (3, 16, 1, 5), (9, 4, 1, 1), (1, None, 1, 1), (2, 16, 2, 8)],
+)
+def test_the_runs_of_a_step_share_the_cores_of_the_machine(
+    n_runs, of_machine, devices, cores
+):
+    trainer = {"trainer": {"devices": devices}}
+    training = load_config({**STUDY, "training": trainer}).training
+    assert training.cores(n_runs, of_machine) == cores
