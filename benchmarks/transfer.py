@@ -31,7 +31,15 @@ from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve
 from toporank.scorer.evidence import CrossValidation
 from toporank.scorer.fitting import SIZE, TEMPERATURE, calibrated, observations, pools
-from toporank.scorer.judge import OF_RESIDUES, larger, ordered, read_judge, write_judge
+from toporank.scorer.judge import (
+    OF_RESIDUES,
+    Judge,
+    larger,
+    ordered,
+    read_judge,
+    with_first,
+    write_judge,
+)
 from toporank.scorer.manifest import JUDGE, seal
 from toporank.scorer.networks import one_thread
 
@@ -47,6 +55,9 @@ TWINS = 0.95
 """Least similarity of two models that may count as one."""
 TEXT = {"dataset": str, "target": str, "decoy": str, "group": str, "cluster": str}
 KEYS = ["dataset", "target", "decoy"]
+POOLS = Path("docs/research/pools.csv")
+"""Rows of large pools, from study/pools.py."""
+SHARP = Judge.model_fields["sharp"].default
 WITHOUT = "results/without/{dataset}/*/best_loss.ckpt"
 """Networks that saw no cluster of a data set, from networks_without.py."""
 
@@ -118,7 +129,11 @@ def main() -> None:
     if args.picture:
         draw(decoys, study.similarity, args.picture)
     table = pd.concat(
-        [ranked(decoys, study.similarity), trusted(decoys, study.similarity)],
+        [
+            ranked(decoys, study.similarity),
+            trusted(decoys, study.similarity),
+            pd.read_csv(POOLS),
+        ],
         ignore_index=True,
     )
     table.round(4).to_csv(args.tables / "transfer.csv", index=False)
@@ -312,6 +327,14 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
             own,
         )[0]
 
+    number = decoys["decoy"].str.extract(r"(\d+)$")[0].astype(float).to_numpy()
+
+    def of_one_program(pool: Pool) -> np.ndarray:
+        """The judge where all models are of one program, which has numbered them by its score."""
+        quality = single(pool) + SIZE * without_confidence(pool)
+        order = ordered(quality, pool.alike, SHARP)[0]
+        return with_first(order, int(number[pool.rows].argmin()))
+
     def of_network(pool: Pool) -> np.ndarray:
         return network[pool.rows]
 
@@ -370,6 +393,7 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         ),
         "judge, structure": right(of_network),
         "judge, with confidence": right(single, size=without_confidence),
+        "judge, with confidence, models of one program": of_one_program,
         "judge, source left out of the networks": right(of_others),
         "judge, source left out of the networks, with confidence": right(
             with_others, size=without_confidence
@@ -454,6 +478,8 @@ def ranked(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
             for name, judge in of_judges.items():
                 if size and name.startswith("trees, as released"):
                     continue  # its votes were those of all models
+                if name.endswith("models of one program") and ":" not in source:
+                    continue
                 parts = [_of_pools(decoys, drawn, judge) for drawn in of_seeds]
                 found = pd.concat(parts, ignore_index=True)
                 if found.empty or found["loss"].isna().any():

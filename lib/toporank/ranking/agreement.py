@@ -5,12 +5,12 @@ It says where that is another one than the model ranked first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
 
+from toporank.inputs.confidence.own_order import ranks_in_names
 from toporank.inputs.confidence.table import (
     LOWER_IS_BETTER,
     MEASURES,
@@ -25,8 +25,6 @@ COMMON = ("iptm", "interface_plddt")
 """What can be compared between predictors, by and large."""
 RANK = "rank"
 """The measure of predictors that say only in the names of their models which they prefer."""
-_RANK_IN_NAME = re.compile(r"(?:^|[_.-])rank(?:ed)?[_-]?(\d+)(?=[_.#-]|$)")
-_RELAXED = re.compile(r"_(un)?relaxed")
 
 
 class OtherChoice(NamedTuple):
@@ -116,22 +114,10 @@ def _preferences(rows: pd.DataFrame) -> tuple[str, pd.Series]:
     one_predictor = rows.loc[rows["predictor"] != "", "predictor"].nunique() == 1
     for measure in (*OF_PREDICTOR, RANK, *COMMON) if one_predictor else COMMON:
         if measure == RANK:
-            values = _ranks_in_names(rows["decoy"])
+            values = ranks_in_names(rows["decoy"])
         else:
             sign = -1.0 if measure in LOWER_IS_BETTER else 1.0
             values = sign * rows[measure].astype(float).dropna()
         if values.nunique() > 1:
             return measure, values
     return "", pd.Series(dtype=float)
-
-
-def _ranks_in_names(decoys: pd.Series) -> pd.Series:
-    """The ranks in the names of decoys, negative, so that higher is better.
-
-    There are none where two models have the same rank. The relaxed and the unrelaxed model of a
-    rank are one model.
-    """
-    ranks = -decoys.str.extract(_RANK_IN_NAME, expand=False).dropna().astype(float)
-    models = decoys.str.replace(_RELAXED, "", regex=True)
-    is_unique = (models[ranks.index].groupby(ranks).nunique() == 1).all()
-    return ranks if is_unique else ranks[:0]

@@ -313,6 +313,8 @@ def with_headlines(
 ) -> list[Score]:
     """Return the scores of decoys with their number in place of that of the whole.
 
+    What its program ranks first has the highest of its target.
+
     table : as from `with_roles`
     """
     of_main: dict[DecoyKey, list[float]] = {}
@@ -323,13 +325,18 @@ def with_headlines(
         elif row.role == BESIDE:
             of_antibodies.add(row[:2])
     numbered = []
+    highest: dict[str, float] = {}
     for score in scores:
         key = score.target, score.decoy
         values = of_main.get(key, [np.nan])
         mean = round(sum(values) / len(values), DECIMALS)
         number = headline(score.pred_dockq, mean, key in of_antibodies)
+        highest[score.target] = max(number, highest.get(score.target, number))
         numbered.append(score._replace(pred_dockq=number))
-    return numbered
+    return [
+        score._replace(pred_dockq=highest[score.target]) if score.is_first else score
+        for score in numbered
+    ]
 
 
 def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:

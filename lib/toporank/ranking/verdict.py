@@ -23,9 +23,10 @@ BELIEVE_FROM = 0.75
 """
 REJECT_UP_TO = 0.25
 """Probability up to which it is not: of four such models, three or more are wrong."""
-AGREEING = 0.5
-"""Mean similarity to the other models from which these agree with a model: it has half of its
-contacts in common with them.
+AGREEING = 0.7
+"""Mean similarity to the other models from which these agree with a model. Of 43 complexes with
+antibodies, ten predicted models each, the first one was acceptable in all 7 with so much, and in 12
+of 36 with less.
 """
 WITHOUT_CALIBRATION = (
     "This scorer has no calibration (it takes labelled models of several clusters): DockQ is its "

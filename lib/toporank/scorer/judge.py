@@ -23,6 +23,13 @@ This is the choice of least expected loss (minimum Bayes risk; Kumar & Byrne 200
 ACL Anthology). The temperature T grows with n because the highest of many uncertain qualities says
 little: of few models the quality decides, of many the consensus.
 
+In a pool of hundreds the crowd is no longer right, and confidence tells whom to ask. Where v models
+or more have it, only the v of the highest quality among these are candidates for the right one: all
+other p_j are 0, and T = t sqrt(v). Where all models are of one program that ranks them, its scores
+are of one scale, and what it ranks first is right as often as anything else. So that model comes
+first, and T is a small r for the others, whatever their number. The values of the order are dealt
+out anew, so that the formulas below hold (docs/research/scorer.md).
+
 How good the models of the target are, its level, is a mean of w and of their consensus,
 which is the similarity to the other models:
 
@@ -51,6 +58,7 @@ from toporank.comparing.decoys import Compared, read_decoys
 from toporank.comparing.votes import similarities
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text
+from toporank.inputs.confidence.own_order import first_of_program
 from toporank.inputs.confidence.table import Confidence, counted
 from toporank.metrics import Floats
 from toporank.scorer.curves import Curve, Number, Weight
@@ -205,7 +213,7 @@ class Judge(Section):
     Attributes
     ----------
     weights : of the witnesses that look at one model, by name
-    temperature, consensus, size : t, u and s of the formulas above
+    temperature, consensus, size, voters, sharp : t, u, s, v and r of the formulas above
     of_residues, of_pairs : curves of confidence; the mean of all that are known counts, then the
         mean of both kinds
     structure : calibration of models without confidence
@@ -227,6 +235,8 @@ class Judge(Section):
     temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     consensus: Weight
     size: Weight = 0.0
+    voters: Annotated[int, Field(ge=1)] = 25
+    sharp: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.03
     of_residues: list[Curve] = Field(max_length=8)
     of_pairs: list[Curve] = Field(max_length=16)
     structure: Calibration
@@ -252,6 +262,7 @@ class Judge(Section):
         witnesses: Mapping[str, Floats],
         similarity: Iterable[Floats],
         sizes: Floats,
+        preferred: np.ndarray | None = None,
     ) -> Standing:
         """How the n models of a target stand.
 
@@ -261,6 +272,8 @@ class Judge(Section):
             their names are keys of `weights`
         similarity : rows of the similarity matrix, shape (n,) each; none for a single model
         sizes : residues in the interface of each model, (n,)
+        preferred : whether the program that made and ranked all of them has it first, (n,), of
+            which one is true at least; None where there is no such program
         """
         weights = [self.weights[name] for name in witnesses]
         known = _mean_of_known([*witnesses.values()], weights)
@@ -272,13 +285,30 @@ class Judge(Section):
         confidence = witnesses.get("confidence", np.full(n, np.nan))
         by_size = np.where(np.isnan(confidence), larger(sizes), 0)
         quality = known + self.size * by_size
-        order, consensus = ordered(quality, similarity, self.temperature * np.sqrt(n))
+        votes = self._votes(quality, confidence)
+        temperature = self.temperature * np.sqrt(votes.sum())
+        if preferred is not None:
+            votes, temperature = np.ones(n, bool), self.sharp
+        order, consensus = ordered(quality, similarity, temperature, votes=votes)
+        if preferred is not None:
+            first = np.where(preferred, order, -np.inf).argmax()
+            order = with_first(order, int(first))
         level = (known.mean() + self.consensus * consensus.mean()) / (
             1 + self.consensus
         )
         return Standing(
             level=np.full(n, level), above=order - order.mean(), consensus=consensus
         )
+
+    def _votes(self, quality: Floats, confidence: Floats) -> np.ndarray:
+        """Which models may be the right one, (n,)."""
+        has_confidence = ~np.isnan(confidence)
+        if has_confidence.sum() < self.voters:
+            return np.ones(len(quality), bool)
+        best = np.argsort(-np.where(has_confidence, quality, -np.inf), kind="stable")
+        votes = np.zeros(len(quality), bool)
+        votes[best[: self.voters]] = True
+        return votes
 
     def calibration(self, confidence: float) -> Calibration:
         """That of a model with such a confidence, nan where it is unknown."""
@@ -320,8 +350,24 @@ def larger(sizes: Floats) -> Floats:
     return (logarithm - logarithm.mean()).clip(-MOST_LARGER, MOST_LARGER)
 
 
+def with_first(order: Floats, first: int) -> Floats:
+    """Return the values of an order, (n,), dealt out anew: one model, at place `first`, has the highest.
+
+    The others follow as before.
+    """
+    places = np.argsort(-order, kind="stable")
+    places = [first, *places[places != first]]
+    dealt = np.empty_like(order)
+    dealt[places] = np.sort(order)[::-1]
+    return dealt
+
+
 def ordered(
-    quality: Floats, similarity: Iterable[Floats], temperature: float, own: float = 1.0
+    quality: Floats,
+    similarity: Iterable[Floats],
+    temperature: float,
+    own: float = 1.0,
+    votes: np.ndarray | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the order of n models of a target by the formula above, and their consensus.
 
@@ -333,6 +379,7 @@ def ordered(
     similarity : rows of the similarity matrix, shape (n,) each
     temperature : T of the formula
     own : weight of the share q_i / n
+    votes : which models may be the right one, shape (n,); None for all
 
     Returns
     -------
@@ -349,6 +396,8 @@ def ordered(
     """
     n = len(quality)
     weight = np.exp((quality - quality.max()) / temperature)
+    if votes is not None:
+        weight = weight * votes
     right = weight / weight.sum()
     consensus, expected = np.zeros(n), np.zeros(n)
     for i, to_all in enumerate(similarity):
@@ -416,6 +465,7 @@ def judged(
                 pred_network=original.pred_network,
                 consensus=original.consensus,
                 pred_confidence=original.pred_confidence,
+                is_first=original.is_first,
             )
     with_dockq = []
     for score in scores:
@@ -435,9 +485,9 @@ def _of_target(
     stated: Mapping[DecoyKey, Confidence],
 ) -> list[Score]:
     network = np.array([score.pred_dockq for score in scores])
-    confidence = judge.confidence(
-        _measures([stated.get((score.target, score.decoy)) for score in scores])
-    )
+    rows = [stated.get((score.target, score.decoy)) for score in scores]
+    confidence = judge.confidence(_measures(rows))
+    preferred = first_of_program(rows)
     similarity: Iterable[Floats] = ()
     sizes = np.ones(len(scores))
     if len(scores) > 1:
@@ -445,9 +495,12 @@ def _of_target(
         similarity = similarities(read.contacts)
         sizes = read.interface.sum(axis=1)
     standing = judge.standing(
-        {"network": network, "confidence": confidence}, similarity, sizes
+        {"network": network, "confidence": confidence}, similarity, sizes, preferred
     )
     dockq = judge.expected(standing.level, standing.above, confidence)
+    is_first = np.zeros(len(scores), bool)
+    if preferred is not None:
+        is_first = preferred & (standing.above == standing.above.max())
     expected = []
     for i, of_networks in enumerate(scores):
         score = of_networks._replace(
@@ -455,6 +508,7 @@ def _of_target(
             pred_network=of_networks.pred_dockq,
             consensus=_or_none(float(standing.consensus[i])),
             pred_confidence=_or_none(float(confidence[i])),
+            is_first=bool(is_first[i]),
         )
         expected.append(score)
     return expected

@@ -56,6 +56,7 @@ class Score(NamedTuple):
     consensus : mean similarity to the other decoys of the target, None without others
     pred_confidence : DockQ by the confidence of its predictor, None where nothing is known
     kind : of complex, see `complex_kinds`; empty where nobody looked
+    is_first : whether the program that made and ranked all models of the target has it first
     """
 
     target: str
@@ -69,6 +70,7 @@ class Score(NamedTuple):
     consensus: float | None = None
     pred_confidence: float | None = None
     kind: str = ""
+    is_first: bool = False
 
 
 def table_of(columns: dict[str, type], **values: object) -> pd.DataFrame:

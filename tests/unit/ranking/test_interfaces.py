@@ -146,6 +146,15 @@ def test_the_ranking_sums_up_the_interfaces(table):
     ]
 
 
+def test_the_first_of_its_program_has_the_highest_number_of_its_target(table):
+    scores = [score for score in SCORES if not score.interface]
+    numbers = [score.pred_dockq for score in with_headlines(scores, table)]
+    assert numbers == pytest.approx([0.8, 0.725, 0.85])
+    ranked = [score._replace(is_first=score.decoy == "open") for score in scores]
+    numbers = [score.pred_dockq for score in with_headlines(ranked, table)]
+    assert numbers == pytest.approx([0.8, 0.85, 0.85])
+
+
 def test_a_model_with_a_partner_apart_has_the_score_of_the_others_and_comes_last(table):
     ranked = models(STATUS, table)
     assert ranked["decoy"].tolist() == ["ring", "open", "off", "dust"]

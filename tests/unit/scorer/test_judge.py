@@ -171,6 +171,65 @@ def test_without_confidence_a_larger_interface_than_usual_raises_a_model_up_to_a
         )
 
 
+RANKED = {"a": 0.7, "b": 0.9, "c": 0.8}
+"""Ranking scores of three models."""
+
+
+@pytest.mark.parametrize(
+    ("rows", "first"),
+    [([stated(name, predictor="P", ranking_score=value) for name, value in RANKED.items()], "b"),
+     ([stated(name, predictor="P", ranking_score=value) for name, value in zip("abc", (0.9, 0.9, 0.8), strict=True)], "a"),
+     ([stated(name, predictor="P" if name == "a" else "Q", ranking_score=value) for name, value in RANKED.items()], None),
+     ([stated(name, predictor="P", ranking_score=value) for name, value in [*RANKED.items()][:2]], None),
+     ([stated(name, predictor="P", ranking_score=0.9) for name in RANKED], None),
+     ([stated(name, ranking_score=value) for name, value in RANKED.items()], None), ([], None)],
+)  # fmt: skip
+def test_the_first_of_the_program_that_made_and_ranked_all_models_stays_first(
+    rows, first
+):
+    """The others follow by the votes. Where it gives two the same score, the votes decide."""
+    scores = [score("a", 0.6), score("b", 0.2), score("c", 0.4)]
+    found = by_decoy(scores, {"a": {1, 2}, "b": {9}, "c": {1, 2, 3}}, tuple(rows))
+    places = sorted("abc", key=lambda name: -found[name].pred_dockq)
+    by_votes = ["a", "c", "b"]
+    assert places == (
+        by_votes if first is None else [first, *(n for n in by_votes if n != first)]
+    )
+    assert [name for name in "abc" if found[name].is_first] == [*(first or "")]
+
+
+def test_ranks_in_names_count_where_the_program_gives_no_score():
+    names = ["x_rank_002", "x_rank_001"]
+    rows = tuple(stated(name, predictor="P") for name in names)
+    scores = [score(name, 0.9 - i / 2) for i, name in enumerate(names)]
+    found = by_decoy(scores, {names[0]: {1}, names[1]: {2}}, rows)
+    assert [found[name].is_first for name in names] == [False, True]
+
+
+def crowd(n_wrong: int, n_right: int) -> tuple[np.ndarray, np.ndarray]:
+    """Models that agree with their like alone: quality, and similarity, of wrong and right ones."""
+    n = n_wrong + n_right
+    right = np.arange(n) >= n_wrong
+    alike = np.where(right[:, None] == right, 0.9, 0.1)
+    np.fill_diagonal(alike, 1)
+    return np.where(right, 0.8, 0.5), alike
+
+
+@pytest.mark.parametrize(
+    ("n_wrong", "n_right", "has_confidence", "right_first"),
+    [(4, 1, True, True), (15, 2, True, False), (90, 9, True, True), (90, 9, False, False)],
+)  # fmt: skip
+def test_in_a_large_pool_the_most_confident_vote_and_without_confidence_all_do(
+    n_wrong, n_right, has_confidence, right_first
+):
+    quality, alike = crowd(n_wrong, n_right)
+    witnesses = {"network": quality}
+    if has_confidence:
+        witnesses["confidence"] = quality
+    standing = JUDGE.standing(witnesses, alike, np.full(len(quality), 30))
+    assert (standing.above.argmax() >= n_wrong) == right_first
+
+
 def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_which_no_other_agrees():
     scores = [score("a", 0.5), score("a", 0.5, "A:B")]
     found = by_decoy(scores, {"a": {1}})

@@ -1,0 +1,53 @@
+"""How the program that made the models of a target ranks them itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from toporank.inputs.confidence.table import Confidence
+
+_RANK_IN_NAME = re.compile(r"(?:^|[_.-])rank(?:ed)?[_-]?(\d+)(?=[_.#-]|$)")
+_RELAXED = re.compile(r"_(un)?relaxed")
+
+
+def first_of_program(rows: Sequence[Confidence | None]) -> np.ndarray | None:
+    """Return which models of a target their program ranks first, bool, (n,).
+
+    There are several where it gives them the same score.
+
+    Parameters
+    ----------
+    rows : what is known of each model, None where nothing is
+
+    Returns
+    -------
+    Whether it is a first one; None unless there are several models, all of one program that ranks
+    all of them, by its score or in their names, and not all alike
+    """
+    known = [row for row in rows if row is not None]
+    if len(known) < max(len(rows), 2) or len({row.predictor for row in known}) > 1:
+        return None
+    if not known[0].predictor:
+        return None
+    values = pd.Series([row.ranking_score for row in known], dtype=float)
+    if values.isna().any():
+        values = ranks_in_names(pd.Series([row.decoy for row in known]))
+    if len(values) < len(rows) or values.nunique() < 2:
+        return None
+    return (values == values.max()).to_numpy()
+
+
+def ranks_in_names(decoys: pd.Series) -> pd.Series:
+    """Return the ranks in the names of decoys, negative, so that higher is better.
+
+    There are none where two models have the same rank. The relaxed and the unrelaxed model of a
+    rank are one model.
+    """
+    ranks = -decoys.str.extract(_RANK_IN_NAME, expand=False).dropna().astype(float)
+    models = decoys.str.replace(_RELAXED, "", regex=True)
+    is_unique = (models[ranks.index].groupby(ranks).nunique() == 1).all()
+    return ranks if is_unique else ranks[:0]
