@@ -272,8 +272,8 @@ class Judge(Section):
             their names are keys of `weights`
         similarity : rows of the similarity matrix, shape (n,) each; none for a single model
         sizes : residues in the interface of each model, (n,)
-        preferred : whether the program that made and ranked all of them has it first, (n,), of
-            which one is true at least; None where there is no such program
+        preferred : whether the program that made and ranked all of them has it first, (n,), true
+            of one at least; None where there is no such program
         """
         weights = [self.weights[name] for name in witnesses]
         known = _mean_of_known([*witnesses.values()], weights)
@@ -351,9 +351,9 @@ def larger(sizes: Floats) -> Floats:
 
 
 def with_first(order: Floats, first: int) -> Floats:
-    """Return the values of an order, (n,), dealt out anew: one model, at place `first`, has the highest.
+    """Return an order, (n,), in which the model at place `first` has the highest value.
 
-    The others follow as before.
+    The others follow as before: the values are dealt out anew.
     """
     places = np.argsort(-order, kind="stable")
     places = [first, *places[places != first]]
