@@ -37,7 +37,6 @@ from toporank.scorer.judge import (
     larger,
     ordered,
     read_judge,
-    with_first,
     write_judge,
 )
 from toporank.scorer.manifest import JUDGE, seal
@@ -333,7 +332,8 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         """The judge where all models are of one program, which has numbered them by its score."""
         quality = single(pool) + SIZE * without_confidence(pool)
         order = ordered(quality, pool.alike, SHARP)[0]
-        return with_first(order, int(number[pool.rows].argmin()))
+        order[number[pool.rows].argmin()] = order.max() + 1
+        return order
 
     def of_network(pool: Pool) -> np.ndarray:
         return network[pool.rows]

@@ -27,8 +27,8 @@ In a pool of hundreds the crowd is no longer right, and confidence tells whom to
 or more have it, only the v of the highest quality among these are candidates for the right one: all
 other p_j are 0, and T = t sqrt(v). Where all models are of one program that ranks them, its scores
 are of one scale, and what it ranks first is right as often as anything else. So that model comes
-first, and T is a small r for the others, whatever their number. The values of the order are dealt
-out anew, so that the formulas below hold (docs/research/scorer.md).
+first, and T is a small r for the others, whatever their number. By this order the values of the
+usual one are dealt out anew, so that the formulas below hold (docs/research/scorer.md).
 
 How good the models of the target are, its level, is a mean of w and of their consensus,
 which is the similarity to the other models:
@@ -286,13 +286,14 @@ class Judge(Section):
         by_size = np.where(np.isnan(confidence), larger(sizes), 0)
         quality = known + self.size * by_size
         votes = self._votes(quality, confidence)
-        temperature = self.temperature * np.sqrt(votes.sum())
+        shares = [
+            _shares(quality, self.temperature * np.sqrt(votes.sum()), votes),
+            _shares(quality, self.sharp),
+        ]
+        (order, sharp), consensus = _orders(quality, similarity, np.array(shares))
         if preferred is not None:
-            votes, temperature = np.ones(n, bool), self.sharp
-        order, consensus = ordered(quality, similarity, temperature, votes=votes)
-        if preferred is not None:
-            first = np.where(preferred, order, -np.inf).argmax()
-            order = with_first(order, int(first))
+            sharp[np.where(preferred, sharp, -np.inf).argmax()] = np.inf
+            order = _dealt(order, sharp)
         level = (known.mean() + self.consensus * consensus.mean()) / (
             1 + self.consensus
         )
@@ -350,15 +351,10 @@ def larger(sizes: Floats) -> Floats:
     return (logarithm - logarithm.mean()).clip(-MOST_LARGER, MOST_LARGER)
 
 
-def with_first(order: Floats, first: int) -> Floats:
-    """Return an order, (n,), in which the model at place `first` has the highest value.
-
-    The others follow as before: the values are dealt out anew.
-    """
-    places = np.argsort(-order, kind="stable")
-    places = [first, *places[places != first]]
-    dealt = np.empty_like(order)
-    dealt[places] = np.sort(order)[::-1]
+def _dealt(values: Floats, by: Floats) -> Floats:
+    """The values, (n,), dealt out anew: the highest to the first by another order, and so on."""
+    dealt = np.empty_like(values)
+    dealt[np.argsort(-by, kind="stable")] = np.sort(values)[::-1]
     return dealt
 
 
@@ -367,7 +363,6 @@ def ordered(
     similarity: Iterable[Floats],
     temperature: float,
     own: float = 1.0,
-    votes: np.ndarray | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the order of n models of a target by the formula above, and their consensus.
 
@@ -379,7 +374,6 @@ def ordered(
     similarity : rows of the similarity matrix, shape (n,) each
     temperature : T of the formula
     own : weight of the share q_i / n
-    votes : which models may be the right one, shape (n,); None for all
 
     Returns
     -------
@@ -394,17 +388,35 @@ def ordered(
     >>> order.round(2), consensus.round(2)
     (array([1.27, 0.2 , 0.2 ]), array([0.1, 0.5, 0.5]))
     """
-    n = len(quality)
+    share = _shares(quality, temperature)
+    (order,), consensus = _orders(quality, similarity, share[None], own)
+    return order, consensus
+
+
+def _shares(
+    quality: Floats, temperature: float, votes: np.ndarray | None = None
+) -> Floats:
+    """The probability p_j that each model is the right one, (n,); 0 of those without a vote."""
     weight = np.exp((quality - quality.max()) / temperature)
     if votes is not None:
         weight = weight * votes
-    right = weight / weight.sum()
-    consensus, expected = np.zeros(n), np.zeros(n)
+    return weight / weight.sum()
+
+
+def _orders(
+    quality: Floats, similarity: Iterable[Floats], shares: Floats, own: float = 1.0
+) -> tuple[Floats, Floats]:
+    """The order by each of k kinds of probabilities, (k, n), and the consensus, (n,).
+
+    shares : the probabilities p_j, (k, n).
+    """
+    n = len(quality)
+    consensus, expected = np.zeros(n), np.zeros(shares.shape)
     for i, to_all in enumerate(similarity):
         others = np.delete(to_all, i)
         consensus[i] = others.mean()
         # it is as similar as 1 to itself
-        expected[i] = others @ np.delete(right, i) + right[i]
+        expected[:, i] = np.delete(shares, i, axis=1) @ others + shares[:, i]
     return expected + own * quality / n, consensus
 
 
