@@ -10,13 +10,13 @@ from toporank.building.chunks.store import Store
 from toporank.building.planning import recognised
 from toporank.ranking.model_table import best_of_each_target
 from toporank.ranking.score import ScoringOptions
-from toporank.ranking.tables import ScoredModels
+from toporank.ranking.scored import ScoredTargets
 from toporank.ranking.target_result import read_parts
 from toporank.scorer.scorer import Scorer
 
 with opened(snakemake) as job:
     in_study = job.params.in_study
-    results = ScoredModels(
+    results = ScoredTargets(
         name=job.dataset,
         target_results=read_parts(map(Path, job.input.parts)),
         plan=[*read_built(job.dataset, fates=False).plan.values()],
@@ -26,7 +26,7 @@ with opened(snakemake) as job:
     )
     results.write_tables(Path(), scores_alone=in_study)
     remove_old(job.dataset, read_current(job.dataset))
-    table = results.table
+    table = results.facts
     n_scored = int(table["dockq"].notna().sum())
     n_without = len(table) - n_scored
     job.tell(

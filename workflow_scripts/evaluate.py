@@ -7,12 +7,12 @@ from toporank.app.workflow.script import opened
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import write_rows
-from toporank.inputs.confidence.table import read_confidence
 from toporank.inputs.labels import read_split_labels
 from toporank.learning.assignment import decided
 from toporank.ranking.evaluation import evaluate
-from toporank.ranking.interfaces import read_interfaces
 from toporank.ranking.model_table import read_models
+from toporank.tables.columns import CONFIDENCE, INTERFACES
+from toporank.tables.table import read
 
 with opened(snakemake) as job:
     splits = read_splits(Path(job.input.splits[0])) if job.input.splits else []
@@ -25,9 +25,9 @@ with opened(snakemake) as job:
     table, summary = evaluate(
         read_models(Path(job.input.models), Path(job.input.details)),
         labels,
-        read_interfaces(Path(job.input.interfaces)),
+        read(INTERFACES, job.input.interfaces),
         clusters or None,
-        read_confidence(Path(job.input.confidence)),
+        read(CONFIDENCE, job.input.confidence),
     )
     rows = table.itertuples(index=False)
     write_rows(Path(job.output.per_target), table.columns, rows)

@@ -14,6 +14,6 @@ with opened(snakemake) as job:
     coverage = read_coverage(Path(job.input.coverage))
     results = score_pack(scorer, Path(job.input.pack), coverage, job.dataset)
     results.write_tables(Path(), of_graphs=True)
-    job.tell(f"{len(results.pooled_vectors)} graphs scored; the best of each target:")
-    job.tell(*(f"  {line}" for line in best_of_each_target(results.table)))
+    job.tell(f"{len(results.vectors)} graphs scored; the best of each target:")
+    job.tell(*(f"  {line}" for line in best_of_each_target(results.facts)))
     job.tell(*filter(None, [scorer.toy, describe(results.leakage)]))

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from toporank.app.workflow.script import opened
-from toporank.report.page import write_page_of
+from toporank.ranking.scored_folder import ScoredFolder
+from toporank.report.page import write_page
 from toporank.scorer.scorer import Scorer
 
 with opened(snakemake) as job:
-    write_page_of(Path(job.input.models), Scorer.open(Path(job.params.scorer)))
+    folder = Path(job.input.models).parent
+    write_page(ScoredFolder(folder, Scorer.open(Path(job.params.scorer))), folder)

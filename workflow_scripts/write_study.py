@@ -4,9 +4,9 @@ from pathlib import Path
 
 from toporank.app.workflow.script import opened
 from toporank.files.atomic import write_text
-from toporank.ranking.frames import write_frame
 from toporank.ranking.target_table import seen_in_training
 from toporank.report.study_page import render
+from toporank.tables.table import write_frame
 
 with opened(snakemake) as job:
     targets = list(map(Path, job.input.targets))
@@ -19,4 +19,4 @@ with opened(snakemake) as job:
         ", ".join(path.parent.name for path in targets),
     )
     write_text(job.output.page, page)
-    write_frame(Path(job.output.leakage), seen_in_training(targets))
+    write_frame(seen_in_training(targets), job.output.leakage)

@@ -24,7 +24,8 @@ from toporank.app.commands.scoring_input import (
     name_of,
 )
 from toporank.app.config import load_config
-from toporank.app.score_folder import Results, ScoringInput, find_models, score_folder
+from toporank.app.results import Results
+from toporank.app.score_folder import ScoringInput, find_models, score_folder
 from toporank.building.native_labels import partners_of_native
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
@@ -350,9 +351,10 @@ def _scored(
     check_partners(
         partners, "model", chains_of_decoys(scoring_input.grouped), "partners"
     )
-    results = score_folder(config, scoring_input, store, workers, scorer=opened)
-    results.room = room
-    return results
+    scored = score_folder(
+        config, scoring_input, store, workers, scorer=opened, room=room
+    )
+    return Results(scored)
 
 
 def _check_complete(scoring_input: ScoringInput, files: Iterable[Path]) -> None:

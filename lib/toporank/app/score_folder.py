@@ -6,15 +6,13 @@ The command, Python and the workflow share this one way.
 from __future__ import annotations
 
 import functools
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
-from toporank import layout
 from toporank.app.config import Config
 from toporank.app.workflow.data_sets import (
     configured_partners,
@@ -32,141 +30,11 @@ from toporank.inputs.natural_partners import called_otherwise
 from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets
-from toporank.ranking.tables import ScoredModels
+from toporank.ranking.scored import ScoredTargets
 from toporank.scorer.scorer import Scorer
-from toporank.structures.identity import DecoyKey
 
 KEEP_TO_FOLDERS = "--targets folder keeps to the folders"
 GO_BY_SEQUENCES = "without --targets folder, sequences decide"
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page that a notebook shows.
-
-    Attributes
-    ----------
-    html : the page
-    height : in pixels
-    """
-
-    html: str
-    height: int
-
-    def _repr_html_(self) -> str:
-        return (
-            f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{self.height}" '
-            'frameborder="0"></iframe>'
-        )
-
-
-class Results(ScoredModels):
-    """What scoring a folder found out: the tables, and the page made from them.
-
-    Attributes
-    ----------
-    models, details : a row for each model; docs/results.md describes the columns of all tables
-    targets : a row for each target, the most promising first
-    interfaces, residues, contacts : a row for each of these, of each model
-    confidence : what predictors say of each model
-    vectors : what the first network sees in each model
-    notes : what TopoRank decided, and which models have no score, in sentences
-
-    Examples
-    --------
-    >>> import toporank
-    >>> from toporank.layout import repository
-    >>> example = repository() / "resources/example/colabfold"
-    >>> results = toporank.score(example)
-    >>> results.models["verdict"].tolist()[:2]
-    ['believe', 'check']
-    >>> results.targets[["target", "n_models", "verdict"]].values.tolist()
-    [['pair', 5, 'believe']]
-    """
-
-    def write(self, out: Path | str) -> None:
-        """Write all tables, the best models and the page.
-
-        Parameters
-        ----------
-        out : folder for `results/scores/NAME/`; made where it is missing
-
-        Raises
-        ------
-        OSError : the folder cannot be written
-
-        Examples
-        --------
-        >>> import toporank
-        >>> from toporank.layout import repository
-        >>> results = toporank.score(repository() / "resources/example/colabfold")
-        >>> with tempfile.TemporaryDirectory() as out:
-        ...     results.write(out)
-        ...     sorted(path.name for path in Path(out).glob("*/scores/*/*.csv"))[:3]
-        ['confidence.csv', 'contacts.csv', 'details.csv']
-        """
-        folder = Path(out)
-        self.write_tables(folder)
-        write_page(self, folder)
-
-    def show(self, name: str = "", height: int = 900) -> Page:
-        """Return the page for a notebook: structure in 3-D, contact map, PAE and the tables.
-
-        Parameters
-        ----------
-        name : of the model to draw, as in `models`, or of the target whose row is open; by default
-            the most promising target and its best model. Models of two targets may have one name:
-            `TARGET/MODEL` is one of them
-        height : of the page in the notebook, in pixels
-
-        Returns
-        -------
-        page : what the notebook shows; `page.html` is its text
-
-        Raises
-        ------
-        ValueError : no target or model has that name, or models of several targets have it
-
-        Examples
-        --------
-        >>> import toporank
-        >>> from toporank.layout import repository
-        >>> results = toporank.score(repository() / "resources/example/colabfold")
-        >>> "believe" in results.show(results.models["decoy"][1], height=600).html
-        True
-        """
-        from toporank.report.page import render
-        from toporank.report.results import ScoredFolder
-        from toporank.report.structures import Drawings
-
-        with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
-            self.write_tables(Path(folder))
-            table = Path(folder, layout.MODEL_TABLE.format(dataset=self.name))
-            page = render(
-                ScoredFolder(table.parent, self.scorer),
-                self._named(name),
-                linked=False,  # the folder goes
-                drawings=Drawings(self.store, self.target_results),
-            )
-            return Page(page, height)
-
-    def _named(self, name: str) -> DecoyKey:
-        """Target and model of that name; the model is empty where it is the name of a target."""
-        if not name or name in set(self.models["target"]):
-            return name, ""
-        full_names = self.models["target"] + "/" + self.models["decoy"]
-        named = self.models[(self.models["decoy"] == name) | (full_names == name)]
-        if named.empty:
-            raise ValueError(
-                f"no target or model is called {name!r}; `models` has their names"
-            )
-        if len(named) > 1:
-            targets = ", ".join(named["target"].head(3))
-            raise ValueError(
-                f"{len(named)} targets have a model {name!r} ({targets} …): say TARGET/{name}"
-            )
-        target, decoy = named[["target", "decoy"]].iloc[0]
-        return target, decoy
 
 
 @dataclass
@@ -258,7 +126,8 @@ def score_folder(
     workers: int = 1,
     show: Show | None = None,
     scorer: Scorer | None = None,
-) -> Results:
+    room: Any = None,
+) -> ScoredTargets:
     """Score the models of a folder and rank them.
 
     Nothing crosses targets but the tables: a target whose files and settings are those of an
@@ -274,10 +143,11 @@ def score_folder(
     workers : processes
     show : is called with the number of models that are done, in steps that add up to all
     scorer : an open one; by default that of the settings
+    room : a temporary folder that lasts as long as the results
 
     Returns
     -------
-    results : the tables, and what writes and shows the page
+    results : the tables
 
     Raises
     ------
@@ -296,7 +166,7 @@ def score_folder(
     results = score_targets(
         target_scorer, models.targets(), workers, show or (lambda n: None)
     )
-    return Results(
+    return ScoredTargets(
         name=models.name,
         target_results=results,
         plan=models.plan,
@@ -304,15 +174,5 @@ def score_folder(
         options=options,
         store=opened,
         decisions=models.notes,
+        room=room,
     )
-
-
-def write_page(results: ScoredModels, out: Path) -> None:
-    """Write the page of a scored folder from its tables, and scripts for PyMOL and ChimeraX."""
-    # Python's users, who ask for tables, need not wait for these
-    from toporank.report.page import write_page_of
-    from toporank.report.structures import Drawings
-
-    table = out / layout.MODEL_TABLE.format(dataset=results.name)
-    drawings = Drawings(results.store, results.target_results)
-    write_page_of(table, results.scorer, drawings)

@@ -26,11 +26,15 @@ _DEFUSED = re.compile("'+[=+\\-@＝＋－＠\x00-\x1f]")
 def defused(value: Any) -> Any:
     """A text that no spreadsheet computes; anything but a text stays as it is.
 
-    >>> defused("=1+1"), defused("1AVZ"), defused(-0.5)
-    ("'=1+1", '1AVZ', -0.5)
+    The number of a residue is a number in a spreadsheet, too.
+
+    >>> defused("=1+1"), defused("1AVZ"), defused(-0.5), defused("-52"), defused("-52A")
+    ("'=1+1", '1AVZ', -0.5, '-52', "'-52A")
     """
     # most texts begin with a letter or digit
     if not isinstance(value, str) or value[:1].isalnum():
+        return value
+    if value.removeprefix("-").isdecimal():
         return value
     return f"'{value}" if FORMULA.match(value) else value
 
@@ -95,6 +99,6 @@ def _cell(value: Any) -> Any:
 def read_rows(path: Path | str, *, tabs: bool = False) -> Iterator[dict[str, str]]:
     """The rows of such a table by column, as text."""
     style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {}
-    with open(path, encoding="utf-8", newline="") as handle:
+    with open(path, encoding="utf-8-sig", newline="") as handle:
         for row in csv.DictReader(handle, **style):
             yield {column: restored(value) for column, value in row.items()}

@@ -1,123 +1,156 @@
-"""Which model the predictor itself would pick.
-
-It says where that is another one than the model ranked first.
-"""
+"""How the predictor itself ranks its models, beside our ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
 
-from toporank.inputs.confidence.own_order import ranks_in_names
-from toporank.inputs.confidence.table import (
-    LOWER_IS_BETTER,
-    MEASURES,
-    Confidence,
-    of_copies,
-)
+from toporank.inputs.confidence.own_order import RANK_IN_NAME, RELAXED
+from toporank.inputs.confidence.table import LOWER_IS_BETTER, MEASURES
+from toporank.metrics import ACCEPTABLE, MEDIUM
 from toporank.scorer.prediction import KEY
+from toporank.structures.identity import Status
+from toporank.tables.columns import WHOLE
 
 OF_PREDICTOR = ("ranking_score", "haddock_score")
 """What a predictor ranks its own models by; these cannot be compared between predictors."""
 COMMON = ("iptm", "interface_plddt")
-"""What can be compared between predictors, by and large."""
-RANK = "rank"
+"""What says something where a predictor does not say how it ranks."""
+RANK = "rank in the name"
 """The measure of predictors that say only in the names of their models which they prefer."""
+ORDER = (*OF_PREDICTOR, RANK, *COMMON)
+"""The first of these that differs between the models decides on their order."""
+NAMES = {**MEASURES, RANK: RANK}
+GROUP = ["target", "predictor"]
 
 
-class OtherChoice(NamedTuple):
-    """A target for which the predictor would pick another model.
+class OtherFirst(NamedTuple):
+    """A target of which the predictor ranks another model first.
 
-    decoy : its choice. measure : of `MEASURES`, or `RANK`; value : of its choice. place : of its
-    choice among the `n` models that have a score here, from 1; copies do not count. predictor : its
-    name, empty where unknown.
+    Attributes
+    ----------
+    best, first : our first model and that of its predictor
+    dockq_between : DockQ of the second with the first as its native; None where it is unknown
     """
 
-    target: str
-    decoy: str
-    measure: str
-    value: float
-    place: int
-    n: int
-    predictor: str
+    best: pd.Series
+    first: pd.Series
+    dockq_between: float | None
+
+    @property
+    def binds_elsewhere(self) -> bool:
+        """Whether one has to look at both models."""
+        return self.dockq_between is not None and self.dockq_between < MEDIUM
 
     def __str__(self) -> str:
-        predictor = self.predictor or "The predictor"
-        if self.measure == RANK:
-            return f"{predictor} would pick {self.decoy} instead, as its name says"
-        how = f"{MEASURES[self.measure]} {self.value:.3g}"
-        if self.measure in OF_PREDICTOR:
-            return f"{predictor} would pick {self.decoy} instead ({how})"
-        return (
-            f"{self.decoy} has the highest {MEASURES[self.measure]} ({self.value:.3g})"
+        best, first = self.best, self.first
+        of = f"{best['predictor']}'s" if best["predictor"] else "The predictor's"
+        if pd.isna(first["dockq"]):
+            return f"{of} first is {first['decoy']}, which has no score"
+        text = (
+            f"{of} first is {first['decoy']}: DockQ {first['dockq']:.2f} against "
+            f"{best['dockq']:.2f}"
         )
+        if pd.notna(first["predictor_score"]) and pd.notna(best["predictor_score"]):
+            text += (
+                f", its {first['predictor_measure']} {first['predictor_score']:.2f} "
+                f"against {best['predictor_score']:.2f}"
+            )
+        if self.dockq_between is None:
+            return text
+        between = f"DockQ between the two {self.dockq_between:.2f}"
+        if self.dockq_between >= MEDIUM:
+            return f"{text}; they bind alike ({between})"
+        if self.dockq_between >= ACCEPTABLE:
+            return f"{text}; it binds at the same place, but differently ({between})"
+        return f"{text}; it binds elsewhere ({between})"
 
 
-def other_choices(
-    models: pd.DataFrame, confidence: Iterable[Confidence]
-) -> dict[str, OtherChoice]:
-    """Return target → the other model that its predictor would pick.
+def with_predictor(models: pd.DataFrame, confidence: pd.DataFrame) -> pd.DataFrame:
+    """Return the models with their predictor and the place that it gives them.
 
-    A choice differs where the two models have different CAPRI classes, or the predictor's is in the
-    lower half of the ranking. What the predictor prefers is decided by its own ranking score or
-    HADDOCK's, or by the ranks in the names of its models, where all models of the target are of one
-    predictor; otherwise by ipTM, else by interface pLDDT. A measure that only one model has, or
-    that is the same for all, decides nothing.
+    Its own ranking score or HADDOCK's decides, or the ranks in the names of its models; otherwise
+    ipTM, else interface pLDDT. Copies have what their original has and do not count.
 
     Parameters
     ----------
     models : as from `model_table`
-    confidence : what predictors say of the models; of copies, the one with most measures counts
+    confidence : the table of that name
     """
-    copies = models[models["duplicate_of"] != ""].set_index(KEY)["duplicate_of"]
-    stated = pd.DataFrame(
-        of_copies(confidence, copies.to_dict()), columns=Confidence._fields
+    original = models["duplicate_of"].where(
+        models["duplicate_of"] != "", models["decoy"]
     )
-    scored = models[models["dockq"].notna() & (models["duplicate_of"] == "")]
-    scored = scored[[*KEY, "capri"]].merge(stated, how="left", on=KEY)
-    choices = {}
-    for target, rows in scored.groupby("target", sort=False):
-        choice = _other_choice(rows.reset_index(drop=True))
-        if choice:
-            choices[str(target)] = choice
-    return choices
-
-
-def _other_choice(rows: pd.DataFrame) -> OtherChoice | None:
-    """The other choice for one target. rows : its scored models, best first."""
-    measure, values = _preferences(rows[rows["status"].notna()])
-    if values.empty:
-        return None
-    place = int(values.idxmax()) + 1
-    chosen = rows.iloc[place - 1]
-    same_class = chosen["capri"] == rows["capri"][0]
-    if place == 1 or (same_class and 2 * place <= len(rows) + 1):
-        return None
-    return OtherChoice(
-        target=chosen["target"],
-        decoy=chosen["decoy"],
-        measure=measure,
-        value=float(abs(values[place - 1]) if measure == RANK else chosen[measure]),
-        place=place,
-        n=len(rows),
-        predictor=chosen["predictor"],
+    keys = models[["target"]].assign(decoy=original)
+    measures = [measure for measure in ORDER if measure != RANK]
+    stated = confidence[[*KEY, "predictor", *measures]]
+    stated = keys.merge(stated, how="left", on=KEY)
+    stated["predictor"] = stated["predictor"].fillna("")
+    stated[RANK] = _ranks_in_names(stated)
+    counts = (models["duplicate_of"] == "") & (models["status"] != Status.INTERMEDIATE)
+    groups = [stated[name] for name in GROUP]
+    values = pd.Series(float("nan"), index=models.index)
+    decided_by = pd.Series("", index=models.index, dtype=object)
+    for least in (
+        2,
+        1,
+    ):  # a value that all models share decides only where none differs
+        for measure in ORDER:
+            candidate = stated[measure].where(counts)
+            if measure not in COMMON:
+                candidate = candidate.where(stated["predictor"] != "")
+            differing = candidate.groupby(groups).transform("nunique")
+            takes = (differing >= least) & (decided_by == "")
+            sign = -1.0 if measure in (*LOWER_IS_BETTER, RANK) else 1.0
+            values = values.where(~takes, sign * candidate)
+            decided_by = decided_by.where(~takes, measure)
+    places = values.groupby(groups).rank(method="min", ascending=False)
+    table = models.assign(
+        predictor=stated["predictor"],
+        predictor_rank=_of_original(places, keys, models),
+        predictor_score=float("nan"),
+        predictor_measure="",
     )
+    for measure in (*measures, RANK):
+        shows = (decided_by == measure) | (decided_by == RANK) | (decided_by == "")
+        shows &= stated[measure].notna() & (table["predictor_measure"] == "")
+        table.loc[shows, "predictor_measure"] = NAMES[measure]
+        if measure != RANK:
+            table.loc[shows, "predictor_score"] = stated[measure][shows]
+    return table
 
 
-def _preferences(rows: pd.DataFrame) -> tuple[str, pd.Series]:
-    """The measure that decides for a target, and its values, higher is better.
+def _of_original(
+    values: pd.Series, keys: pd.DataFrame, models: pd.DataFrame
+) -> pd.Series:
+    """The values of originals for their copies, too."""
+    known = models[KEY].assign(value=values)
+    return keys.merge(known, how="left", on=KEY)["value"].astype(WHOLE)
 
-    If none decides, the measure is "" and there are no values.
+
+def _ranks_in_names(stated: pd.DataFrame) -> pd.Series:
+    """The ranks in the names of the models of a predictor; none where two have the same.
+
+    The relaxed and the unrelaxed model of a rank are one model.
     """
-    one_predictor = rows.loc[rows["predictor"] != "", "predictor"].nunique() == 1
-    for measure in (*OF_PREDICTOR, RANK, *COMMON) if one_predictor else COMMON:
-        if measure == RANK:
-            values = ranks_in_names(rows["decoy"])
-        else:
-            sign = -1.0 if measure in LOWER_IS_BETTER else 1.0
-            values = sign * rows[measure].astype(float).dropna()
-        if values.nunique() > 1:
-            return measure, values
-    return "", pd.Series(dtype=float)
+    ranks = stated["decoy"].str.extract(RANK_IN_NAME, expand=False).astype(float)
+    models = stated["decoy"].str.replace(RELAXED, "", regex=True)
+    groups = [stated[name] for name in GROUP]
+    of_rank = models.groupby([*groups, ranks]).transform("nunique")
+    most = of_rank.groupby(groups).transform("max")
+    return ranks.where(most == 1)
+
+
+def other_first(rows: pd.DataFrame) -> pd.Series | None:
+    """Return the model that the predictor of the best model ranks first, where that is another.
+
+    rows : of a target, as from `with_predictor`, best first
+    """
+    best = rows.iloc[0]
+    if pd.isna(best["dockq"]) or pd.isna(best["predictor_rank"]):
+        return None
+    if best["predictor_rank"] == 1:
+        return None
+    is_first = (rows["predictor"] == best["predictor"]) & (rows["duplicate_of"] == "")
+    firsts = rows[is_first & (rows["predictor_rank"] == 1)]
+    return firsts.iloc[0]

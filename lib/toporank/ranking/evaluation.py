@@ -10,11 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from toporank.inputs.confidence.table import LOWER_IS_BETTER, MEASURES, Confidence
+from toporank.inputs.confidence.table import LOWER_IS_BETTER, MEASURES
 from toporank.inputs.labels import Label
 from toporank.metrics import per_target, spearman, summarise
-from toporank.ranking.frames import typed
-from toporank.ranking.interfaces import KINDS, InterfaceRow
 from toporank.scorer.prediction import KEY, LEVEL
 
 CONSENSUS = "consensus"
@@ -40,9 +38,9 @@ BINS = 5
 def evaluate(
     models: pd.DataFrame,
     labels: Iterable[Label],
-    interfaces: Iterable[InterfaceRow] = (),
-    clusters: Mapping[str, str] | None = None,
-    confidence: Iterable[Confidence] = (),
+    interfaces: pd.DataFrame,
+    clusters: Mapping[str, str] | None,
+    confidence: pd.DataFrame,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return metrics of each target, with its split, and a summary of each split.
 
@@ -53,10 +51,10 @@ def evaluate(
     ----------
     models : as from `model_table`
     labels : of decoys and interfaces
-    interfaces : with scores
+    interfaces : the table of that name
     clusters : the cluster of each target, where they are known; intervals are then over clusters,
         not targets
-    confidence : what predictors say of the decoys
+    confidence : the table of that name
 
     Returns
     -------
@@ -92,13 +90,12 @@ def evaluate(
 
 
 def _with_predictions(
-    labels: pd.DataFrame, models: pd.DataFrame, confidence: Iterable[Confidence]
+    labels: pd.DataFrame, models: pd.DataFrame, confidence: pd.DataFrame
 ) -> pd.DataFrame:
     """Labels of decoys with the predictions, and the measures of confidence, higher is better."""
     of_models = models.rename(columns={"score": "pred_dockq", "network_sd": "pred_sd"})
     decoys = labels.merge(of_models[[*KEY, *PREDICTED]], how="left", on=KEY)
-    stated = pd.DataFrame(confidence, columns=Confidence._fields)
-    decoys = decoys.merge(stated[[*KEY, *MEASURES]], how="left", on=KEY)
+    decoys = decoys.merge(confidence[[*KEY, *MEASURES]], how="left", on=KEY)
     for measure in MEASURES:
         values = decoys[measure].astype(float)
         decoys[measure] = -values if measure in LOWER_IS_BETTER else values
@@ -107,13 +104,12 @@ def _with_predictions(
 
 def _with_interfaces(
     labels: pd.DataFrame,
-    interfaces: Iterable[InterfaceRow],
+    interfaces: pd.DataFrame,
     clusters: Mapping[str, str] | None,
 ) -> pd.DataFrame:
     """Labels of interfaces with predictions and clusters, each interface as a target of its own."""
     keys = [*KEY, "interface"]
-    scores = typed(pd.DataFrame(interfaces, columns=InterfaceRow._fields), KINDS)
-    scores = scores.rename(columns={"dockq": "pred_dockq", "network_sd": "pred_sd"})
+    scores = interfaces.rename(columns={"dockq": "pred_dockq", "network_sd": "pred_sd"})
     table = labels.merge(scores[[*keys, "pred_dockq", "pred_sd"]], how="left", on=keys)
     cluster_of = clusters or {}
     cluster = [cluster_of.get(target, target) for target in table["target"]]

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby, product
 from operator import attrgetter, itemgetter
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +22,6 @@ from toporank.comparing.correspondence import read_chain_map
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.comparing.homology.kmers import ANTIBODY
 from toporank.features.interface import Meeting
-from toporank.files.spreadsheets import write_rows
-from toporank.ranking.frames import WHOLE, read_frame
 from toporank.scorer.prediction import DECIMALS, KEY, Score
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.partners import chains_of, partner_name
@@ -72,14 +69,6 @@ class InterfaceRow(NamedTuple):
     chains: str = ""
     role: str = ""
     n_contacts: int | None = None
-
-
-KINDS = {
-    **dict.fromkeys(InterfaceRow._fields, str),
-    **dict.fromkeys(("n_residues", "n_ca_pairs", "n_contacts"), WHOLE),
-    **dict.fromkeys(("closest", "dockq", "network_sd"), float),
-}
-"""Of the columns, see `frames`."""
 
 
 def interface_table(
@@ -260,6 +249,26 @@ def _asked(
     return binding if len(sides) > 1 else touching
 
 
+def apart(rows: Iterable[InterfaceRow]) -> list[str]:
+    """Return which partners of a decoy touch no other, in sentences. rows : of the decoy."""
+    nearest: dict[str, tuple[float, str]] = {}
+    touching = set()
+    for row in rows:
+        if row.n_ca_pairs is None or row.closest is None:
+            continue
+        partners = (row.chains or row.interface).split(":")
+        if row.n_ca_pairs:
+            touching.update(partners)
+        for partner, other in (partners, partners[::-1]):
+            place = row.closest, other
+            nearest[partner] = min(place, nearest.get(partner, place))
+    return [
+        f"partner {partner} touches no other (the closest is {other}, {closest:.1f} Å away)"
+        for partner, (closest, other) in sorted(nearest.items())
+        if partner not in touching
+    ]
+
+
 def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
     """Return the interfaces of each decoy in one row; decoys without known interfaces are left out.
 
@@ -337,15 +346,3 @@ def with_headlines(
         score._replace(pred_dockq=highest[score.target]) if score.is_first else score
         for score in numbered
     ]
-
-
-def write_interfaces(path: Path | str, table: Iterable[InterfaceRow]) -> None:
-    """Write interfaces.csv."""
-    write_rows(path, InterfaceRow._fields, table)
-
-
-def read_interfaces(path: Path | str) -> list[InterfaceRow]:
-    """Read interfaces.csv."""
-    frame = read_frame(path, KINDS)[list(InterfaceRow._fields)]
-    frame = frame.astype(object).where(frame.notna(), None)
-    return list(map(InterfaceRow._make, frame.itertuples(index=False, name=None)))

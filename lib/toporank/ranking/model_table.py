@@ -13,11 +13,12 @@ import pandas as pd
 
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
-from toporank.ranking.frames import WHOLE, read_frame, typed, write_frame
 from toporank.ranking.interfaces import InterfaceRow, headline, summaries
 from toporank.ranking.verdict import in_words, with_verdicts
 from toporank.scorer.prediction import KEY, Estimate, Score
 from toporank.structures.identity import Status
+from toporank.tables.columns import DETAILS, MODELS, WHOLE
+from toporank.tables.table import read, typed
 
 BEST_OF_CLUSTER = 4
 """Decoys whose mean score ranks a cluster, as HADDOCK does it."""
@@ -38,51 +39,10 @@ STATUS_ORDER = {
 have none.
 """
 
-MODEL_COLUMNS = {
-    "target": str,
-    "decoy": str,
-    "rank": WHOLE,
-    "dockq": float,
-    "dockq_low": float,
-    "dockq_high": float,
-    "p_acceptable": float,
-    "capri": str,
-    "verdict": str,
-    "verdict_reason": str,
-    "weakest_interface": str,
-    "status": str,
-    "reason": str,
-    "duplicate_of": str,
-    "path": str,
-}
-"""Columns of models.csv and their kinds: what a user reads."""
-DETAIL_COLUMNS = {
-    "target": str,
-    "decoy": str,
-    "score": float,
-    "network_sd": float,
-    "network": float,
-    "confidence": float,
-    "kind": str,
-    "unknown_kind": str,
-    "out_of_domain": str,
-    "consensus": float,
-    "cluster": WHOLE,
-    "cluster_rank": WHOLE,
-    "twin_of": str,
-    "n_chains": WHOLE,
-    "n_interfaces": WHOLE,
-    "n_interface_residues": WHOLE,
-    "min_interface": float,
-    "mean_interface": float,
-    "stage": str,
-    "chains": str,
-    "model": WHOLE,
-}
-"""Columns of details.csv: what the numbers are made of."""
 JOINED = "joined"
 """Further column: which chains are one partner by nature, in a sentence, which targets.csv has."""
-KINDS = {**MODEL_COLUMNS, **DETAIL_COLUMNS, JOINED: str}
+KINDS = {**MODELS.kinds, **DETAILS.kinds, JOINED: str}
+"""Of the columns of `model_table`."""
 OF_SCORE = {
     "pred_dockq": "score",
     "pred_sd": "network_sd",
@@ -138,7 +98,8 @@ def model_table(
 
     Returns
     -------
-    DataFrame with `MODEL_COLUMNS`, `DETAIL_COLUMNS` and `JOINED`
+    DataFrame with the columns of `MODELS`, `DETAILS` and `JOINED`; what the predictor says is added
+    by `agreement.with_predictor`
 
     Raises
     ------
@@ -231,32 +192,15 @@ def _cluster_ranks(table: pd.DataFrame) -> pd.Series:
     return table[keys].merge(mean, how="left", on=keys)["cluster_rank"].astype(WHOLE)
 
 
-def with_known_columns(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
-    """Return these columns of the table, of details only those in which something is known."""
-    names = list(columns)
-    if columns is DETAIL_COLUMNS:
-        is_known = (table[names].notna() & (table[names] != "")).any()
-        names = [name for name in names if name in KEY or is_known[name]]
-    return table[names]
-
-
-def write_models_and_details(
-    models: Path | str, details: Path | str, table: pd.DataFrame
-) -> None:
-    """Write models.csv and details.csv."""
-    write_frame(models, with_known_columns(table, MODEL_COLUMNS))
-    write_frame(details, with_known_columns(table, DETAIL_COLUMNS))
-
-
 def read_models(models: Path | str, details: Path | str | None = None) -> pd.DataFrame:
     """Read models.csv, and the columns of details.csv where that is given.
 
     The result is the table of `model_table`.
     """
-    table = read_frame(models, MODEL_COLUMNS)
+    table = read(MODELS, models)
     if details is None:
         return table
-    table = table.merge(read_frame(details, DETAIL_COLUMNS), how="left", on=KEY)
+    table = table.merge(read(DETAILS, details), how="left", on=KEY)
     return table.fillna({"model": 0})
 
 

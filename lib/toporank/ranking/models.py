@@ -12,7 +12,7 @@ import pandas as pd
 
 from toporank.code import code_of
 from toporank.files.atomic import write_text
-from toporank.ranking.residues import RESIDUE_COLUMNS, SHOWN, leading, table_of_lines
+from toporank.ranking.residues import SHOWN, leading
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
 from toporank.structures.stored import from_bytes
@@ -28,7 +28,7 @@ LEAST = 0.01
 def write_models(
     folder: Path,
     table: pd.DataFrame,
-    residues: Mapping[str, str],
+    residues: Mapping[str, pd.DataFrame],
     atoms: Callable[[DecoyKey], bytes],
     digests: Mapping[str, str] | None = None,
 ) -> None:
@@ -43,7 +43,7 @@ def write_models(
     ----------
     folder : for the files; it has no others afterwards
     table : as from `model_table`
-    residues : target → lines of residues.csv
+    residues : target → its table of residues
     atoms : (target, decoy) → its atoms, as `structures.stored` keeps them
     digests : target → digest of its result; the files of others are written anew
     """
@@ -54,14 +54,12 @@ def write_models(
     for target, rows in leading(table, most).groupby("target", sort=False):
         digest = (digests or {}).get(target)
         made_of = f"# {code} {digest}\n" if digest else ""
-        of_target = None
         for row in rows.itertuples():
             path = model_file(folder, row)
             if made_of and _last_line(path, len(made_of)) == made_of:
                 files.add(path)
                 continue
-            if of_target is None:
-                of_target = table_of_lines(RESIDUE_COLUMNS, [residues.get(target, "")])
+            of_target = residues[target]
             of_decoy = of_target[of_target["decoy"] == row.decoy]
             if len(of_decoy):
                 text = model(from_bytes(atoms((target, row.decoy))), of_decoy)

@@ -13,7 +13,7 @@ from toporank.errors import CheckpointError
 from toporank.ranking.leakage import SEEN, LeakageRow
 from toporank.ranking.model_table import score_record
 from toporank.ranking.score import ScoringOptions
-from toporank.ranking.tables import ScoredModels
+from toporank.ranking.scored import ScoredTargets
 from toporank.ranking.target_result import TargetResult
 from toporank.scorer.networks import Networks
 from toporank.scorer.scorer import Scorer
@@ -21,7 +21,7 @@ from toporank.scorer.scorer import Scorer
 
 def score_pack(
     scorer: Scorer, pack: Path, coverage: Iterable[CoverageRow], name: str = "graphs"
-) -> ScoredModels:
+) -> ScoredTargets:
     """Score packed graphs by the networks of a scorer, and rank them.
 
     Parameters
@@ -49,7 +49,7 @@ def score_pack(
         result = results[score.target]
         result.scores.append(score_record(score))
         result.vectors[score.decoy] = [*score.pooled]
-    scored = ScoredModels(
+    scored = ScoredTargets(
         name=name,
         target_results=[results[target] for target in sorted(results)],
         plan=[],

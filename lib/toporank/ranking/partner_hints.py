@@ -66,7 +66,7 @@ def partners_hint(
     advice = ":".join([f"{first}+{second}", *others])
     return (
         f"{first} and {second} touch in every model; if they are one "
-        f"partner, say partners={advice}"
+        f"partner, say partners {advice}"
     )
 
 
@@ -100,7 +100,7 @@ def _parted_antibody(
         return (
             f"{partner_name(pair[:1])} and {partner_name(pair[1:])} look like one antibody, but "
             f"are different partners in {':'.join(partners)}, so scores count the contacts between "
-            f"them: say partners={':'.join(filter(None, better))}"
+            f"them: say partners {':'.join(filter(None, better))}"
         )
     return ""
 
@@ -126,17 +126,6 @@ def _differing_partners(rows: list[InterfaceRow]) -> str:
                     "give each copy of a chain the same name in all models"
                 )
     return ""
-
-
-def for_command(hint: str) -> str:
-    """Return a hint as one types it after `toporank score`.
-
-    Python and Snakemake take it as it is.
-
-    >>> for_command("if they are one partner, say partners=H+L:A")
-    'if they are one partner, say --partners H+L:A'
-    """
-    return hint.replace("say partners=", "say --partners ")
 
 
 def hints(

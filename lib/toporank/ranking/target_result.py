@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import CHANGED
@@ -23,6 +25,8 @@ from toporank.inputs.confidence.beside import state_beside
 from toporank.inputs.confidence.table import INCOMPLETE, Confidence
 from toporank.inputs.predictors import place_of
 from toporank.ranking.interfaces import InterfaceRow
+from toporank.tables.columns import CONTACTS, RESIDUES
+from toporank.tables.table import of_records, packed, unpacked
 
 KIND = "target"
 """Kind of the entries in the store."""
@@ -35,6 +39,8 @@ ROWS: dict[str, type[NamedTuple]] = {
     "comparison": ComparedDecoy,
 }
 """Fields of `TargetResult` that are rows of a table, with the type of a row."""
+FRAMES = ("residues", "contacts")
+"""Those that are tables."""
 
 
 @dataclass
@@ -47,7 +53,8 @@ class TargetResult:
     coverage, fates, chains, confidence, interfaces, comparison : rows, in the order of the tables
     scores : `model_table.score_record` of each scored decoy
     vectors : decoy → pooled vector of the first network, of scored decoys
-    residues, contacts : lines of residues.csv and contacts.csv
+    residues, contacts : the tables of these names
+    is_new : computed by this run
     digest : SHA-256 of what the store keeps; empty where it keeps nothing
     """
 
@@ -60,14 +67,17 @@ class TargetResult:
     comparison: list[ComparedDecoy] = field(default_factory=list)
     scores: list[dict[str, Any]] = field(default_factory=list)
     vectors: dict[str, list[float]] = field(default_factory=dict)
-    residues: str = ""
-    contacts: str = ""
+    residues: pd.DataFrame = field(default_factory=lambda: of_records(RESIDUES, ()))
+    contacts: pd.DataFrame = field(default_factory=lambda: of_records(CONTACTS, ()))
+    is_new: bool = True
     digest: str = ""
 
     def to_json(self) -> str:
         """The result as text, every digit included."""
         values = vars(self).copy()
         values.pop("digest")
+        for name in FRAMES:
+            values[name] = packed(values[name])
         return json.dumps(values)
 
     @classmethod
@@ -79,6 +89,8 @@ class TargetResult:
         values = json.loads(text)
         for name, row_type in ROWS.items():
             values[name] = [row_type(*cells) for cells in values[name]]
+        for name in FRAMES:
+            values[name] = unpacked(values[name])
         return cls(**values)
 
     def at(self, plan: Sequence[PlannedDecoy]) -> TargetResult:
@@ -120,6 +132,7 @@ class TargetCache:
             return None
         result = TargetResult.from_json(entry.content).at(plan)
         result.digest = entry.sha256
+        result.is_new = False
         return result
 
     def keep(self, plan: Sequence[PlannedDecoy], result: TargetResult) -> None:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from toporank.building.coverage import TOUCHES_NO_OTHER
 from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chains
 from toporank.inputs.confidence.table import INCOMPLETE, OK, Confidence
-from toporank.ranking.agreement import OtherChoice, other_choices
-from toporank.ranking.frames import WHOLE, read_frame, typed
-from toporank.ranking.interfaces import MAIN, InterfaceRow
+from toporank.ranking.agreement import OtherFirst, other_first
+from toporank.ranking.interfaces import MAIN, InterfaceRow, apart
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import JOINED, distinct_models
-from toporank.ranking.partner_hints import for_command, partners_hint
+from toporank.ranking.partner_hints import partners_hint
 from toporank.ranking.verdict import BELIEVE, REJECT, VERDICTS
 from toporank.scorer.interaction import p_interact
 from toporank.scorer.prediction import KEY
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
+from toporank.tables.columns import TARGETS
+from toporank.tables.notes import Code, Note, cell
+from toporank.tables.table import read, typed
 
 CLOSE = 0.02
 """Expected DockQ by which another model may be lower and still be as good."""
@@ -37,65 +40,49 @@ SEEN_IN_TRAINING = [
     "why_seen",
 ]
 """The columns that say whether a target was learned from."""
-COLUMNS = {
-    "target": str,
-    "verdict": str,
-    "dockq": float,
-    "dockq_low": float,
-    "dockq_high": float,
-    "p_acceptable": float,
-    "capri": str,
-    "p_interact": float,
-    "best": str,
-    "n_models": WHOLE,
-    "n_scored": WHOLE,
-    "partners": str,
-    "weakest_interface": str,
-    "interfaces": str,
-    "consensus": float,
-    **dict.fromkeys(OF_CONFIDENCE, float),
-    "n_interface_residues": WHOLE,
-    "predictors": str,
-    "caveats": str,
-    "notes": str,
-    "seen_in_training": str,
-    "nearest_training_target": str,
-    "containment": float,
-    "why_seen": str,
-    "file": str,
-}
-"""Columns and their kinds."""
 LISTED = 6
 """Interfaces that a sentence names."""
 OUT_OF_DOMAIN = "Unlike what TopoRank learned from, so DockQ is a guess"
-BETWEEN = " | "
-"""Between the sentences of a cell. No sentence has it, as some have "; "."""
+Between = Callable[[str, str, str], float | None]
+"""Takes a target and two of its models; DockQ of the second with the first as its native."""
+
+
+class TargetNotes(NamedTuple):
+    """Sentences on a target.
+
+    Attributes
+    ----------
+    caveats : what changes what one does with its best model, the most important first
+    notes : what TopoRank decided, and which models have no score
+    other : the model that the predictor ranks first, where that is another one
+    """
+
+    caveats: list[Note]
+    notes: list[Note]
+    other: OtherFirst | None
 
 
 def target_table(
     models: pd.DataFrame,
+    notes: Mapping[str, TargetNotes],
     interfaces: Iterable[InterfaceRow] = (),
     confidence: Sequence[Confidence] = (),
-    chains: Iterable[ChainRow] = (),
     leakage: Iterable[LeakageRow] = (),
+    new: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return one row for each target, the most promising first: by verdict, probability and DockQ.
 
     Parameters
     ----------
-    models : as from `model_table`
-    interfaces, confidence, chains, leakage : rows of the tables of these names
+    models : as from `agreement.with_predictor`
+    notes : target → its sentences
+    interfaces, confidence, leakage : rows of the tables of these names
+    new : targets that this run computed, where others are of an earlier one
 
     Returns
     -------
-    DataFrame with `COLUMNS`. n_models, n_scored : without copies and intermediate states.
-    partners : of the best model, as its file names them. interfaces : of it, in words, where it
-    has several. p_interact : from the highest ipTM of its models, of more than one target.
-    predictors : that made the models. caveats : sentences about what changes what one does.
-    notes : sentences about what TopoRank decided, and which models have no score. Further
-    columns : see `model_table`, `Confidence`, `LeakageRow` (`why_seen` is its `why`)
+    table : with the columns of `TARGETS`
     """
-    interfaces = list(interfaces)
     stated = models[KEY].merge(
         pd.DataFrame(confidence, columns=Confidence._fields), on=KEY
     )
@@ -114,22 +101,40 @@ def target_table(
 
     table = models[["target"]].drop_duplicates()
     table = table.merge(
-        best[best.columns.intersection(list(COLUMNS))], how="left", on="target"
+        best[best.columns.intersection(TARGETS.names)], how="left", on="target"
     )
     table = table.merge(seen, how="left", on="target").set_index("target")
     distinct = distinct_models(models).groupby("target")["dockq"]
     table["n_models"] = distinct.size()
     table["n_scored"] = distinct.count()
     table["predictors"] = stated.groupby("target")["predictor"].agg(_listed)
+    table["new"] = np.where(table.index.isin(list(new)), "yes", "")
     if len(table) > 1:
         between = stated["iptm"].where(
             stated["iptm_of"] == "", stated["interface_iptm"]
         )
         highest = between.astype(float).groupby(stated["target"]).max()
         table["p_interact"] = p_interact(highest.reindex(table.index)).round(4)
-    sentences = _sentences(models, interfaces, confidence, sequences_of_chains(chains))
-    table = table.join(sentences).reset_index()
-    return _most_promising_first(typed(table, COLUMNS))
+    table = table.join(_of_notes(notes)).reset_index()
+    return _most_promising_first(typed(table, TARGETS.kinds))
+
+
+def _of_notes(notes: Mapping[str, TargetNotes]) -> pd.DataFrame:
+    """The columns of sentences, and what is known of the predictor's first model."""
+    rows = {}
+    for target, of_target in notes.items():
+        rows[target] = {
+            "caveats": cell(of_target.caveats),
+            "notes": cell(of_target.notes),
+        }
+        if of_target.other:
+            first = of_target.other.first
+            rows[target] |= {
+                "predictor_first": first["decoy"],
+                "predictor_first_dockq": first["dockq"],
+                "dockq_between": of_target.other.dockq_between,
+            }
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def _of_best(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
@@ -180,33 +185,62 @@ def _listed(names: pd.Series) -> str:
     return ", ".join(sorted(set(names).difference([""])))
 
 
-def _sentences(
+def target_notes(
     models: pd.DataFrame,
     interfaces: Iterable[InterfaceRow],
     confidence: Sequence[Confidence],
-    sequences: Mapping[str, Mapping[str, str]],
-) -> pd.DataFrame:
-    """The columns `caveats` and `notes` by target."""
+    chains: Iterable[ChainRow],
+    between: Between,
+) -> dict[str, TargetNotes]:
+    """Return target → sentences on it.
+
+    Parameters
+    ----------
+    models, interfaces, confidence : as for `target_table`
+    chains : the sequences of the targets
+    between : gives DockQ between two models
+    """
+    sequences = sequences_of_chains(chains)
     stated = {(row.target, row.decoy): row for row in confidence}
-    choices = other_choices(models, confidence)
+    several = models["target"].nunique() > 1
     of_interfaces: dict[str, list[InterfaceRow]] = {}
     for row in interfaces:
         of_interfaces.setdefault(row.target, []).append(row)
-    several = models["target"].nunique() > 1
-    cells = {}
+    notes = {}
     for target, decoys in models.groupby("target", sort=False):
-        hint = for_command(
-            partners_hint(of_interfaces.get(target, []), sequences.get(target))
-        )
+        rows = of_interfaces.get(target, [])
+        best = decoys.iloc[0]
+        first = other_first(decoys)
+        other = None
+        if first is not None:
+            dockq = None
+            if pd.notna(first["dockq"]):
+                dockq = between(target, first["decoy"], best["decoy"])
+            other = OtherFirst(best, first, dockq)
+        hint = Note(Code.PARTNERS, partners_hint(rows, sequences.get(target)))
         warnings = [
             hint,
-            *caveats(decoys, stated, choices.get(target), several=several),
+            *caveats(
+                decoys,
+                stated,
+                [row for row in rows if row.decoy == best["decoy"]],
+                other,
+                several=several,
+            ),
         ]
-        notes = [_joined(decoys), lost(decoys)]
-        cells[target] = [BETWEEN.join(filter(None, each)) for each in (warnings, notes)]
-    return pd.DataFrame.from_dict(
-        cells, orient="index", columns=["caveats", "notes"]
-    ).rename_axis("target")
+        remarks = [
+            Note(Code.OTHER_FIRST, str(other) if other else ""),
+            Note(Code.JOINED, _joined(decoys)),
+            Note(Code.LOST, lost(decoys)),
+        ]
+        if other and other.binds_elsewhere:  # one has to look at both
+            warnings.append(remarks.pop(0))
+        notes[target] = TargetNotes(_known(warnings), _known(remarks), other)
+    return notes
+
+
+def _known(notes: Iterable[Note]) -> list[Note]:
+    return [note for note in notes if note.text]
 
 
 def _joined(decoys: pd.DataFrame) -> str:
@@ -230,11 +264,12 @@ def _most_promising_first(table: pd.DataFrame) -> pd.DataFrame:
 def caveats(
     decoys: pd.DataFrame,
     stated: Mapping[DecoyKey, Confidence],
-    choice: OtherChoice | None = None,
+    interfaces: Iterable[InterfaceRow] = (),
+    other: OtherFirst | None = None,
     *,
     several: bool = False,
-) -> list[str]:
-    """Return what changes what one does with the best model of a target, in sentences.
+) -> list[Note]:
+    """Return what changes what one does with the best model of a target.
 
     The most important one comes first.
 
@@ -242,7 +277,8 @@ def caveats(
     ----------
     decoys : rows of the target in `model_table`
     stated : (target, decoy) → what predictors say
-    choice : the other model that the predictor would pick
+    interfaces : of the best model
+    other : the model that the predictor ranks first, where that is another one
     several : whether there are other targets; then no sentence says that a target has one model
     """
     scored = distinct_models(decoys)
@@ -251,27 +287,28 @@ def caveats(
         return []
     best = decoys.iloc[0]
     others = scored[scored["decoy"] != (best["duplicate_of"] or best["decoy"])]
-    domain = best["out_of_domain"]
-    sentences = _apart(best)
+    notes = []
+    if best["status"] == Status.PARTNER_APART:
+        about = "DockQ is about the others"
+        notes += [Note(Code.APART, f"{text}: {about}") for text in apart(interfaces)]
     if not best["unknown_kind"]:
-        sentences.append(best["verdict_reason"])
-    sentences += [f"{OUT_OF_DOMAIN}: {domain}" if domain else "", _side_chains(best)]
-    sentences += _of_confidence(best, scored, stated)
+        notes.append(Note(Code.VERDICT, best["verdict_reason"]))
+    if best["out_of_domain"]:
+        sentence = f"{OUT_OF_DOMAIN}: {best['out_of_domain']}"
+        notes.append(Note(Code.OUT_OF_DOMAIN, sentence))
+    notes.append(Note(Code.SIDE_CHAINS, _side_chains(best)))
+    notes += _of_confidence(best, scored, stated)
     if best["verdict"] != REJECT:
-        sentences.append(_rival(best, others))
-        sentences.append(_other_pose(best, others, choice))
-        sentences.append(_doubt(best, stated.get((best["target"], best["decoy"]))))
+        notes.append(Note(Code.RIVAL, _rival(best, others, other)))
+        doubt = _doubt(best, stated.get((best["target"], best["decoy"])))
+        notes.append(Note(Code.DOUBT, doubt))
     if others.empty and not several:
-        sentences.append("Only one model was given: five or more make this surer")
-    return [sentence for sentence in sentences if sentence]
-
-
-def _apart(best: pd.Series) -> list[str]:
-    """Which partners touch no other, where the others have a score."""
-    if best["status"] != Status.PARTNER_APART:
-        return []
-    notes = [note for note in best["reason"].split("; ") if TOUCHES_NO_OTHER in note]
-    return [f"{note}: DockQ is about the others" for note in notes]
+        n_models = len(distinct_models(decoys))
+        sentence = "Only one model was given: five or more make this surer"
+        if n_models > 1:
+            sentence = f"Only one of {n_models} models has a score: five or more make this surer"
+        notes.append(Note(Code.ONE_MODEL, sentence))
+    return _known(notes)
 
 
 def _side_chains(best: pd.Series) -> str:
@@ -283,58 +320,46 @@ def _side_chains(best: pd.Series) -> str:
 
 def _of_confidence(
     best: pd.Series, scored: pd.DataFrame, stated: Mapping[DecoyKey, Confidence]
-) -> list[str]:
+) -> list[Note]:
     """What is wrong with the predictor's files, and how many models lack them."""
     keys = scored[KEY].itertuples(index=False, name=None)
     rows = [stated[key] for key in keys if key in stated]
     unused = [row for row in rows if row.status == INCOMPLETE]
     of_best = stated.get((best["target"], best["decoy"]))
     n = len(scored)
-    sentences = []
+    notes = []
     if unused:
         which = (
             f" of {len(unused)} of {n} models, such as {unused[0].decoy}"
             if n > 1
             else ""
         )
-        sentences.append(
-            f"TopoRank does not use all files of the predictor{which}: {unused[0].reason}"
-        )
+        sentence = f"TopoRank does not use all files of the predictor{which}: {unused[0].reason}"
+        notes.append(Note(Code.PREDICTOR_FILES, sentence))
     elif of_best and of_best.status == OK:
-        sentences.append(of_best.reason)
+        notes.append(Note(Code.PREDICTOR_FILES, of_best.reason))
     n_without = scored["confidence"].isna().sum()
     if 0 < n_without < n:
-        sentences.append(
+        sentence = (
             f"{n_without} of {n} models have no confidence of their predictor and are scored by "
             "structure alone (--without-confidence scores all that way)"
         )
-    return sentences
+        notes.append(Note(Code.WITHOUT_CONFIDENCE, sentence))
+    return notes
 
 
-def _bind_differently(best: pd.Series, others: pd.DataFrame) -> pd.DataFrame:
-    """Those of the others that are in another cluster than the best model, where both have one."""
-    is_different = others["cluster"].notna() & (others["cluster"] != best["cluster"])
-    return others[is_different] if pd.notna(best["cluster"]) else others[:0]
-
-
-def _rival(best: pd.Series, others: pd.DataFrame) -> str:
+def _rival(best: pd.Series, others: pd.DataFrame, other: OtherFirst | None) -> str:
     """A model that is as good and binds differently: one has to look at both."""
-    rivals = _bind_differently(best, others[best["dockq"] - others["dockq"] < CLOSE])
+    rivals = others[best["dockq"] - others["dockq"] < CLOSE]
+    if pd.isna(best["cluster"]):
+        return ""
+    rivals = rivals[rivals["cluster"].notna() & (rivals["cluster"] != best["cluster"])]
+    if other is not None:  # a sentence on this model says how alike they are
+        rivals = rivals[rivals["decoy"] != other.first["decoy"]]
     if rivals.empty:
         return ""
     decoy = rivals["decoy"].iloc[0]
     return f"{decoy} cannot be told apart from it and binds differently: look at both"
-
-
-def _other_pose(
-    best: pd.Series, others: pd.DataFrame, choice: OtherChoice | None
-) -> str:
-    different = _bind_differently(best, others)["decoy"]
-    return (
-        f"{choice}: it binds differently"
-        if choice and choice.decoy in set(different)
-        else ""
-    )
 
 
 def _doubt(best: pd.Series, stated: Confidence | None) -> str:
@@ -365,7 +390,7 @@ def lost(decoys: pd.DataFrame) -> str:
 
 def read_targets(path: Path | str) -> pd.DataFrame:
     """Read targets.csv. Raises RecordError when a number is expected and it has something else."""
-    return read_frame(path, COLUMNS)
+    return read(TARGETS, path)
 
 
 def seen_in_training(tables: Iterable[Path]) -> pd.DataFrame:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from toporank.inputs.kinds import kinds_of
-from toporank.ranking.target_table import CLOSE, OUT_OF_DOMAIN
+from toporank.ranking.scored import Scored
+from toporank.ranking.target_table import CLOSE
 from toporank.ranking.verdict import REJECT
-from toporank.report.results import ScoredFolder
 from toporank.scorer.scorer import ScoredWith
 
 OF_EACH_RUN = (
@@ -28,7 +28,7 @@ OF_RUNS = [f"{column}_{run}" for column, run in itertools.product(OF_EACH_RUN, "
 COLUMNS = ["target", "name_in_b", "status", "trust", "difference", "why", *OF_RUNS]
 
 
-def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
+def compare(a: Scored, b: Scored) -> pd.DataFrame:
     """Return all targets of two runs, the largest differences first; columns `COLUMNS`.
 
     Targets belong together by name; those whose name only one run has, by the sequences of their
@@ -52,7 +52,7 @@ def compare(a: ScoredFolder, b: ScoredFolder) -> pd.DataFrame:
     return table[COLUMNS]
 
 
-def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
+def differences_of_runs(a: Scored, b: Scored) -> list[str]:
     """Return why the scores of two runs cannot be compared.
 
     It names the scorer and the options that differ.
@@ -71,10 +71,10 @@ def differences_of_runs(a: ScoredFolder, b: ScoredFolder) -> list[str]:
     return reasons
 
 
-def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
-    """targets.csv, and the column `complex`.
+def _targets(run: Scored, kinds: Mapping[str, int]) -> pd.DataFrame:
+    """The targets, and the columns `complex` and `out_of_domain` (of the best model).
 
-    That has kinds of chains with their numbers, equal for the same complex.
+    `complex` has kinds of chains with their numbers, equal for the same complex.
     """
     n_chains: dict[str, Counter[int]] = defaultdict(Counter)
     for chain in run.chains:
@@ -83,8 +83,12 @@ def _targets(run: ScoredFolder, kinds: Mapping[str, int]) -> pd.DataFrame:
     complexes = {
         target: str(sorted(numbers.items())) for target, numbers in n_chains.items()
     }
-    column = run.targets["target"].map(complexes).astype(object)
-    return run.targets.assign(complex=column)
+    targets = run.targets["target"]
+    best = run.facts.drop_duplicates("target").set_index("target")
+    return run.targets.assign(
+        complex=targets.map(complexes).astype(object),
+        out_of_domain=targets.map(best["out_of_domain"]),
+    )
 
 
 def _names_in_a(rows_a: pd.DataFrame, rows_b: pd.DataFrame) -> dict[str, str]:
@@ -123,7 +127,7 @@ def _judgement(row: pd.Series, doubt: str) -> tuple[str, str, str]:
     else:
         status, trust = f"{higher}_higher", "unclear"
         why = f"{run} is higher, but the intervals overlap or are unknown"
-    if OUT_OF_DOMAIN in row[f"caveats_{higher}"] and trust == run:
+    if row[f"out_of_domain_{higher}"] and trust == run:
         trust, why = (
             "unclear",
             f"{why}; the model of {run} is unlike what TopoRank learned from",

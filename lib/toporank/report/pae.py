@@ -13,7 +13,7 @@ import numpy as np
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence.decoy import Pae, pae_of
 from toporank.inputs.predictors import files_of_model, place_of
-from toporank.report.results import ScoredFolder
+from toporank.ranking.scored import Scored
 from toporank.report.structures import best_distinct
 from toporank.structures.identity import ResidueId
 from toporank.structures.partners import Partners
@@ -63,7 +63,7 @@ def pae_of_model(row: Any, partners: Partners) -> Pae:
     return pae_of(path, complex_, place)
 
 
-def pictures(scored: ScoredFolder, order: Iterable[str]) -> dict[str, dict[str, Any]]:
+def pictures(scored: Scored, order: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return target → place of a model → its PAE for the page's script.
 
     It takes the best models, at most `ON_PAGE` in all.
@@ -72,13 +72,13 @@ def pictures(scored: ScoredFolder, order: Iterable[str]) -> dict[str, dict[str, 
     with the share of the residues up to their end. A model without PAE that fits it has no picture;
     confidence.csv says why.
     """
-    best = best_distinct(scored.models, OF_TARGET)
+    best = best_distinct(scored.facts, OF_TARGET)
     drawn: dict[str, dict[str, Any]] = {}
     n_drawn = 0
     for target in order:
         for place, row in best[target]:
             key = target, row.decoy
-            confidence = scored.confidence.get(key)
+            confidence = scored.stated.get(key)
             if (
                 n_drawn == ON_PAGE
                 or confidence is None

@@ -33,30 +33,27 @@ function lane(columns, i) {
   return `<span class="lane"${words}><b>${fixed(value)}</b>${axis(columns, i)}</span>`;
 }
 
-// Columns: key, head, what a cell shows, kind (n: number), whether only “more” shows it, a text for the pointer.
+// Columns come from the tables' declarations (data.columns): key, head, hint, decimals or "percent" (shown), page, number.
+// Only what is more than a text or a number is said here: cell, class (kind), order, whether a narrow window leaves it out.
 const words = value => wrapped(value ?? "");
-const COLUMNS = [
-  { key: "target", head: "target", cell: i => `<button type="button" class="open" aria-expanded="false">${wrapped(T.target[i])}</button>`, kind: "name" },
-  { key: "verdict", head: "verdict", cell: i => verdictCell(T.verdict[i]), kind: "verdict", order: i => data.verdicts.indexOf(T.verdict[i]) },
-  { key: "dockq", head: "DockQ", cell: i => lane(T, i), kind: "lanes", number: true, hint: "expected DockQ with its 80 % interval" },
-  { key: "p_acceptable", head: "acceptable", cell: i => percent(T.p_acceptable[i]), kind: "n", number: true, hint: "probability that DockQ is 0.23 or more" },
-  { key: "p_interact", head: "interact", cell: i => percent(T.p_interact[i]), kind: "n", number: true, hint: "probability that the two interact" },
-  { key: "best", head: "best model", cell: i => words(T.best[i]), kind: "name", narrow: true },
-  { key: "n_scored", head: "models", cell: i => T.n_scored[i] === T.n_models[i] ? T.n_models[i] : `${T.n_scored[i] ?? 0} of ${T.n_models[i]}`, kind: "n", number: true, narrow: true, hint: "models with a score" },
-  { key: "iptm", head: "ipTM", cell: i => fixed(T.iptm[i]), kind: "n", number: true, narrow: true, hint: "the predictor's ipTM of the best model" },
-  { key: "n_interface_residues", head: "interface residues", cell: i => T.n_interface_residues[i] ?? DASH, kind: "n", number: true, narrow: true },
-  { key: "caveats", head: "mind that", cell: i => words(T.caveats[i]), kind: "words" },
-  { key: "capri", head: "CAPRI class", cell: i => T.capri[i], further: true },
-  { key: "interface_plddt", head: "interface pLDDT", cell: i => fixed(T.interface_plddt[i], 0), kind: "n", number: true, further: true },
-  { key: "ipsae", head: "ipSAE", cell: i => fixed(T.ipsae[i]), kind: "n", number: true, further: true },
-  { key: "pdockq2", head: "pDockQ2", cell: i => fixed(T.pdockq2[i]), kind: "n", number: true, further: true },
-  { key: "consensus", head: "consensus", cell: i => fixed(T.consensus[i]), kind: "n", number: true, further: true, hint: "how much the other models agree with the best" },
-  { key: "partners", head: "partners", cell: i => words(T.partners[i]), further: true },
-  { key: "weakest_interface", head: "weakest interface", cell: i => words(T.weakest_interface[i]), further: true, hint: "of several main ones" },
-  { key: "seen_in_training", head: "seen in training", cell: i => T.seen_in_training[i], further: true },
-  { key: "predictors", head: "predictor", cell: i => words(T.predictors[i]), further: true },
-  { key: "notes", head: "notes", cell: i => words(T.notes[i]), kind: "words", further: true },
-].filter(({ key }) => T[key]);
+function shownAs({ number, shown }, value) {
+  if (!number) return words(value);
+  return shown === "percent" ? percent(value) : fixed(value, shown);
+}
+function columnsOf(declared, special) {
+  const columns = declared.filter(({ page }) => page !== "sent").map(column =>
+    ({ kind: column.number ? "n" : "", further: column.page === "more", ...column, ...special[column.key] }));
+  return [...columns.filter(({ further }) => !further), ...columns.filter(({ further }) => further)];
+}
+const COLUMNS = columnsOf(data.columns.targets, {
+  target: { cell: i => `<button type="button" class="open" aria-expanded="false">${wrapped(T.target[i])}</button>`, kind: "name" },
+  verdict: { cell: i => verdictCell(T.verdict[i]), kind: "verdict", order: i => data.verdicts.indexOf(T.verdict[i]) },
+  dockq: { cell: i => lane(T, i), kind: "lanes" },
+  best: { kind: "name", narrow: true },
+  n_models: { cell: i => T.n_scored[i] === T.n_models[i] ? T.n_models[i] : `${T.n_scored[i] ?? 0} of ${T.n_models[i]}`, narrow: true },
+  predictor_rank: { narrow: true }, iptm: { narrow: true }, n_interface_residues: { narrow: true },
+  caveats: { kind: "words" }, notes: { kind: "words" },
+});
 
 const table = document.getElementById("targets"), body = table.tBodies[0];
 const find = document.getElementById("find"), only = document.getElementById("only");
@@ -83,7 +80,7 @@ function drawHead() {
 }
 
 const TAGS = COLUMNS.map(column => `<td class="${classes(column)}">`);
-const rowText = i => `<tr class="row" data-i="${i}">${COLUMNS.map((column, k) => TAGS[k] + column.cell(i)).join("</td>")}</td></tr>`;
+const rowText = i => `<tr class="row" data-i="${i}">${COLUMNS.map((column, k) => TAGS[k] + (column.cell?.(i) ?? shownAs(column, T[column.key][i]))).join("</td>")}</td></tr>`;
 
 function rowsOf(targets) {
   const missing = targets.filter(i => !rows[i]), template = make("template");

@@ -22,119 +22,57 @@ from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import FORMULA
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.model_table import distinct_models
-from toporank.ranking.target_table import BETWEEN
+from toporank.ranking.scored import Scored
 from toporank.ranking.verdict import RULES, VERDICTS, WITHOUT_CALIBRATION, counted
 from toporank.report import pae, scripts, structures
-from toporank.report.results import ScoredFolder
 from toporank.report.structures import PARTNER_COLOURS, PLDDT_COLOURS, QUALITY_COLOURS
 from toporank.scorer.embeddings import principal_places
 from toporank.scorer.interaction import interaction_sentence
-from toporank.scorer.prediction import DECIMALS, LEVEL
-from toporank.scorer.scorer import Scorer
+from toporank.scorer.prediction import KEY, LEVEL
 from toporank.structures.identity import DecoyKey, Status
+from toporank.tables.columns import CONFIDENCE, DETAILS, MODELS, TARGETS
+from toporank.tables.notes import BETWEEN
+from toporank.tables.table import to_page
 
 FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
 """Models of a map."""
+OF_MODELS = (*MODELS.columns, *DETAILS.columns, *CONFIDENCE.columns)
+"""The columns of the page's tables of models, as far as they have a place on it."""
 _INDENTED = re.compile(r"\n[ \t\n]+<")
 """An element on a line of its own."""
 
-TARGET_COLUMNS = (
-    "target",
-    "verdict",
-    "dockq",
-    "dockq_low",
-    "dockq_high",
-    "p_acceptable",
-    "best",
-    "n_scored",
-    "n_models",
-    "p_interact",
-    "iptm",
-    "n_interface_residues",
-    "caveats",
-    "capri",
-    "interface_plddt",
-    "ipsae",
-    "pdockq2",
-    "consensus",
-    "partners",
-    "weakest_interface",
-    "interfaces",
-    "seen_in_training",
-    "predictors",
-    "notes",
-)
-MODEL_COLUMNS = (
-    "decoy",
-    "rank",
-    "dockq",
-    "dockq_low",
-    "dockq_high",
-    "p_acceptable",
-    "verdict",
-    "capri",
-    "status",
-    "reason",
-    "duplicate_of",
-    "n_interface_residues",
-    "score",
-    "network_sd",
-    "network",
-    "confidence",
-    "consensus",
-    "cluster",
-    "twin_of",
-    "weakest_interface",
-    "min_interface",
-    "out_of_domain",
-)
-MEASURES = (
-    "iptm",
-    "interface_plddt",
-    "ptm",
-    "ranking_score",
-    "ipsae",
-    "pdockq2",
-    "interface_pae",
-    "haddock_score",
-)
-"""Columns of confidence.csv that the tables of models have, where they are known."""
 
-
-def write_page_of(
-    models: Path,
-    scorer: Scorer | None,
-    drawings: structures.Drawings | None = None,
+def write_page(
+    scored: Scored, folder: Path, drawings: structures.Drawings | None = None
 ) -> None:
-    """Write report.html and the scripts for PyMOL and ChimeraX beside a models.csv.
+    """Write report.html and the scripts for PyMOL and ChimeraX beside the tables.
 
-    scorer : that gave the scores. drawings : of models that were drawn before, and will be kept.
+    folder : of the tables. drawings : of models that were drawn before, and will be kept.
     """
-    scored = ScoredFolder(models.parent, scorer)
-    page = scored.folder / "report.html"
-    write_text(page, render(scored, drawings=drawings))
-    for name, text in scripts.scripts(scored).items():
+    page = folder / "report.html"
+    write_text(page, render(scored, folder=folder, drawings=drawings))
+    for name, text in scripts.scripts(scored, folder).items():
         write_text(page.with_name(name), text)
 
 
 def render(
-    scored: ScoredFolder,
+    scored: Scored,
     opened: DecoyKey = ("", ""),
     *,
-    linked: bool = True,
+    folder: Path | None = None,
     drawings: structures.Drawings | None = None,
 ) -> str:
     """Return the page as HTML that loads nothing; the same tables give the same bytes.
 
     opened : target whose row is open, by default the most promising one, and which of its models
         is drawn, by default the best.
-    linked : names of models are links to their files, from the folder of the page.
+    folder : of the page, from which names of models are links to their files.
     drawings : of models that were drawn before, and will be kept.
     """
     page = (
         environment()
         .get_template("page.html.j2")
-        .render(content(scored, opened, linked, drawings))
+        .render(content(scored, opened, folder, drawings))
     )
     return compact(page)
 
@@ -161,19 +99,19 @@ def environment() -> Environment:
 
 
 def content(
-    scored: ScoredFolder,
+    scored: Scored,
     opened: DecoyKey = ("", ""),
-    linked: bool = True,
+    folder: Path | None = None,
     drawings: structures.Drawings | None = None,
 ) -> dict[str, Any]:
     """Return what the template shows."""
-    targets, models = scored.targets, scored.models
+    targets, models = scored.targets, scored.facts
     order = targets["target"].tolist()
     shown = structures.embedded(scored, order, drawings=drawings, named=opened)
     is_calibrated = (
         targets["p_acceptable"].notna().any() or targets["dockq"].isna().all()
     )
-    data = data_for_script(scored, shown, linked)
+    data = data_for_script(scored, shown, folder)
     data["open"] = order.index(opened[0]) if opened[0] else 0
     return {
         "title": scored.name,
@@ -222,17 +160,20 @@ def not_scored(models: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def data_for_script(
-    scored: ScoredFolder, shown: dict[str, list[structures.Shown]], linked: bool
+    scored: Scored, shown: dict[str, list[structures.Shown]], folder: Path | None
 ) -> dict[str, Any]:
     """Return everything that the page's script shows.
 
-    `targets` and `models` are columns, by name.
+    `targets` and `models` are columns, by name; `columns` says of each of both tables where and
+    how it is shown (`tables.table.to_page`).
     """
     order = scored.targets["target"].tolist()
-    columns = [name for name in TARGET_COLUMNS if name in scored.targets]
+    targets = to_page(TARGETS.columns, scored.targets)
+    models = to_page(OF_MODELS, with_measures(scored))
     return {
-        "targets": _columns(scored.targets, columns),
-        "models": _of_models(scored, scored.folder if linked else None),
+        "columns": {"targets": targets["columns"], "models": models["columns"]},
+        "targets": targets["values"],
+        "models": _of_models(scored, models["values"], folder),
         "structures": structures.for_script(shown),
         "pae": pae.pictures(scored, order),
         "map": places_on_map(scored),
@@ -249,41 +190,22 @@ def data_for_script(
     }
 
 
-def _with_confidence(scored: ScoredFolder) -> pd.DataFrame:
-    """The models with the columns `MEASURES`, nan where a predictor gives none."""
-    models = scored.models.copy()
-    keys = zip(models["target"], models["decoy"], strict=True)
-    rows = [scored.confidence.get(key) for key in keys]
-    for name in MEASURES:
-        models[name] = pd.Series(
-            [getattr(row, name, None) for row in rows], dtype=float
-        )
-    return models
+def with_measures(scored: Scored) -> pd.DataFrame:
+    """Return the models with the columns of confidence.csv that the page has."""
+    names = [column.name for column in CONFIDENCE.columns if column.page]
+    names = [name for name in names if name not in scored.facts]
+    stated = scored.confidence[[*KEY, *names]]
+    return scored.facts.merge(stated, how="left", on=KEY)
 
 
-def _columns(table: pd.DataFrame, names: list[str]) -> dict[str, list[Any]]:
-    """The columns that have a value, as lists; None where a row has none.
-
-    Numbers are those of the tables: the page rounds what it shows, once.
-    """
-    columns = {}
-    for name in names:
-        column = table[name]
-        if column.dtype == float:
-            column = column.round(DECIMALS)
-        values = column.astype(object).where(column.notna(), None).tolist()
-        if any(value not in (None, "") for value in values):
-            columns[name] = values
-    return columns
-
-
-def _of_models(scored: ScoredFolder, folder: Path | None) -> list[dict[str, Any]]:
+def _of_models(
+    scored: Scored, columns: dict[str, list[Any]], folder: Path | None
+) -> list[dict[str, Any]]:
     """The columns of the models of each target, in the order of the targets.
 
     folder : from which the links to the files lead; None for no links
     """
-    models = _with_confidence(scored)
-    columns = _columns(models, [*MODEL_COLUMNS, *MEASURES])
+    models = scored.facts
     links = [_link(path, folder) for path in models["path"]]
     places = models.groupby("target", sort=False).indices
     of_targets = []
@@ -292,7 +214,7 @@ def _of_models(scored: ScoredFolder, folder: Path | None) -> list[dict[str, Any]
         of_target = {}
         for name, values in columns.items():
             of_rows = [values[row] for row in rows]
-            if any(value not in (None, "") for value in of_rows):
+            if name != "target" and any(value not in (None, "") for value in of_rows):
                 of_target[name] = of_rows
         if "p_acceptable" not in of_target:
             of_target.pop("dockq_low", None)
@@ -306,7 +228,7 @@ def _link(path: str, folder: Path | None) -> str:
     return quote(os.path.relpath(path, folder)) if path and folder else ""
 
 
-def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:
+def places_on_map(scored: Scored) -> dict[str, list[Any]]:
     """Return where models lie along the two leading principal axes of their pooled vectors.
 
     It returns nothing without vectors.
@@ -314,12 +236,12 @@ def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:
     x, y : from 0 to 1000. t : places of targets. n : names. v : share of variance of either axis in
     per cent.
     """
-    vectors = scored.vectors()
+    table = scored.vectors
     order = {target: place for place, target in enumerate(scored.targets["target"])}
-    keys = [key for key in vectors if key[0] in order][:MOST_ON_MAP]
-    if len(keys) < FEWEST_ON_MAP:
+    table = table[table["target"].isin(order)].head(MOST_ON_MAP)
+    if len(table) < FEWEST_ON_MAP:
         return {}
-    matrix = np.array([vectors[key] for key in keys], dtype=float)
+    matrix = table.drop(columns=KEY).to_numpy(dtype=float)
     places, shares = principal_places(matrix, 2)
     places = places - places.min(axis=0)
     places = np.rint(1000 * places / max(places.max(), 1e-9)).astype(int)
@@ -328,8 +250,8 @@ def places_on_map(scored: ScoredFolder) -> dict[str, list[Any]]:
     return {
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),
-        "t": [order[target] for target, _ in keys],
-        "n": [decoy for _, decoy in keys],
+        "t": table["target"].map(order).tolist(),
+        "n": table["decoy"].tolist(),
         "v": [round(100 * share) for share in shares[:2].tolist()],
     }
 
@@ -340,7 +262,7 @@ def viewer_packed() -> str:
     return base64.b64encode(gzip.compress(program, 9, mtime=0)).decode()
 
 
-def run_card(scored: ScoredFolder) -> list[tuple[str, str]]:
+def run_card(scored: Scored) -> list[tuple[str, str]]:
     """Return what gave the scores, as names and values."""
     card = {"TopoRank": toporank.__version__}
     with contextlib.suppress(TopoRankError):  # the record is damaged

@@ -83,27 +83,14 @@ function paePicture(pae, decoy) {
   return make("figure", {}, canvas, make("figcaption", {}, `Predicted aligned error, chains ${e.map(([chain]) => chain).join(", ")}: dark is 0 Å, white 30 Å or more. Dark blocks beside the diagonal: the predictor is sure of the relative position.`));
 }
 
-const MODEL_COLUMNS = [
-  { key: "rank", head: "rank", cell: (m, k) => m.rank?.[k] ?? DASH, kind: "n" },
-  { key: "decoy", head: "model", cell: (m, k) => m.u[k] ? `<a href="${escaped(m.u[k])}">${wrapped(m.decoy[k])}</a>` : wrapped(m.decoy[k]), kind: "name" },
-  { key: "verdict", head: "verdict", cell: (m, k) => verdictCell(m.verdict[k]), kind: "verdict" },
-  { key: "dockq", head: "DockQ", cell: lane },
-  { key: "p_acceptable", head: "acceptable", cell: (m, k) => percent(m.p_acceptable[k]), kind: "n" },
-  { key: "iptm", head: "ipTM", kind: "n" },
-  { key: "haddock_score", head: "HADDOCK score", kind: "n", digits: 1 },
-  { key: "interface_plddt", head: "interface pLDDT", kind: "n", digits: 0, narrow: true },
-  { key: "reason", head: "notes", cell: (m, k) => [m.duplicate_of?.[k] && `copy of ${m.duplicate_of[k]}`, m.dockq?.[k] == null && m.status[k].replaceAll("_", " "), m.reason?.[k]].filter(Boolean).map(wrapped).join("; "), kind: "words" },
-  { key: "capri", head: "CAPRI class", cell: (m, k) => m.capri[k], further: true },
-  { key: "n_interface_residues", head: "interface residues", cell: (m, k) => m.n_interface_residues[k] ?? DASH, kind: "n", further: true },
-  { key: "weakest_interface", head: "weakest interface", cell: (m, k) => wrapped(m.weakest_interface[k]), further: true },
-  { key: "confidence", head: "from confidence", kind: "n", further: true },
-  { key: "network", head: "by the networks", kind: "n", further: true }, { key: "network_sd", head: "spread of networks", kind: "n", further: true },
-  { key: "consensus", head: "consensus", kind: "n", further: true }, { key: "cluster", head: "cluster", cell: (m, k) => m.cluster[k] ?? DASH, kind: "n", further: true },
-  { key: "twin_of", head: "nearly the same as", cell: (m, k) => wrapped(m.twin_of[k]), further: true },
-  { key: "ranking_score", head: "ranking score of the predictor", kind: "n", further: true }, { key: "ptm", head: "pTM", kind: "n", further: true },
-  { key: "ipsae", head: "ipSAE", kind: "n", further: true }, { key: "pdockq2", head: "pDockQ2", kind: "n", further: true },
-  { key: "interface_pae", head: "interface PAE", kind: "n", digits: 1, further: true },
-];
+const MODEL_COLUMNS = columnsOf([...data.columns.models, { key: "reason", head: "notes", page: "shown" }], {
+  decoy: { cell: (m, k) => m.u[k] ? `<a href="${escaped(m.u[k])}">${wrapped(m.decoy[k])}</a>` : wrapped(m.decoy[k]), kind: "name" },
+  verdict: { cell: (m, k) => verdictCell(m.verdict[k]), kind: "verdict" },
+  dockq: { cell: lane, kind: "" },
+  interface_plddt: { narrow: true },
+  predictor_score: { hint: "what the predictor ranks its models by" },
+  reason: { cell: (m, k) => [m.duplicate_of?.[k] && `copy of ${m.duplicate_of[k]}`, m.dockq?.[k] == null && m.status[k].replaceAll("_", " "), m.reason?.[k]].filter(Boolean).map(wrapped).join("; "), kind: "words" },
+}).filter(({ key }) => key !== "target");
 const MOST_ROWS = 100;
 
 function tableOf(i, most = MOST_ROWS) {
@@ -114,7 +101,7 @@ function tableOf(i, most = MOST_ROWS) {
   const heads = columns.map(column => `<th scope="col" class="${classes(column)}">${column.head}</th>`).join("");
   const lines = [];
   for (let k = 0; k < Math.min(n, most); k++)
-    lines.push(`<tr>${columns.map(column => `<td class="${classes(column)}">${column.cell ? column.cell(m, k) : fixed(m[column.key][k], column.digits ?? 2)}</td>`).join("")}</tr>`);
+    lines.push(`<tr>${columns.map(column => `<td class="${classes(column)}">${column.cell?.(m, k) ?? shownAs(column, m[column.key][k])}</td>`).join("")}</tr>`);
   const box = make("div", { class: "wide models" });
   box.innerHTML = `<h4>${title} of ${wrapped(T.target[i])}${n === 1 ? "" : ", best first"}</h4><div class="scroll"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
   if (n > most) {

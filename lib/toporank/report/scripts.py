@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank import layout
-from toporank.report.results import ScoredFolder
+from toporank.ranking.scored import Scored
 from toporank.report.structures import (
     PARTNER_COLOURS,
     QUALITY_COLOURS,
@@ -116,27 +116,27 @@ class Opened(NamedTuple):
     title: str
 
 
-def opened(scored: ScoredFolder) -> Iterator[tuple[str, list[Opened]]]:
+def opened(scored: Scored, folder: Path) -> Iterator[tuple[str, list[Opened]]]:
     """Return each target with a scored model and its best models.
 
-    The most promising target and the best model come first.
+    The most promising target and the best model come first. folder : of the scripts.
 
     A model has a short name, `model_1` or, where there are several targets, `1AVZ_1`, after its
     rank.
     """
     names = set[str]()
-    best = best_distinct(scored.models, TOP)
+    best = best_distinct(scored.facts, TOP)
     for target in scored.targets["target"]:
         prefix = target[:LONGEST] if len(best) > 1 else "model"
         models = []
         for _, row in best[target]:
-            path = file_to_show(scored.folder, row)
+            path = file_to_show(folder, row)
             name = _distinct(f"{prefix}_{row.rank}", names)
             names.add(name)
             partners = scored.partners.get((target, row.decoy), ())
             letters = "".join(itertools.chain.from_iterable(partners))
             model = Opened(
-                path=os.path.relpath(path, scored.folder),
+                path=os.path.relpath(path, folder),
                 name=name,
                 partners=partners if re.fullmatch("[A-Za-z0-9]*", letters) else (),
                 graded=path != Path(row.path),
@@ -253,9 +253,9 @@ def _chimerax_colours(model: str, shown: Opened) -> list[str]:
     return [*lines, f"color {model} byhetero"]
 
 
-def scripts(scored: ScoredFolder) -> dict[str, str]:
-    """Return name → content of the scripts beside the page."""
-    targets = list(opened(scored))
+def scripts(scored: Scored, folder: Path) -> dict[str, str]:
+    """Return name → content of the scripts beside the page. folder : of the page."""
+    targets = list(opened(scored, folder))
     return {
         Path(layout.TOP_PML).name: pymol_script(targets),
         Path(layout.TOP_CXC).name: chimerax_script(targets),

@@ -29,14 +29,8 @@ from toporank.inputs.confidence.bfactors import b_factors
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.graph_files import SUFFIX
 from toporank.ranking.models import model_file
-from toporank.ranking.residues import (
-    CONTACT_COLUMNS,
-    RESIDUE_COLUMNS,
-    table_of_lines,
-)
+from toporank.ranking.scored import Scored, of_models
 from toporank.ranking.target_result import TargetResult
-from toporank.report.results import ScoredFolder
-from toporank.scorer.prediction import KEY
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
 from toporank.structures.partners import Partners
@@ -137,13 +131,6 @@ class Drawings:
         self.results = {result.target: result for result in results}
         self.code = code_of(*GRAPHS, "comparing", "inputs", "ranking", "report")
 
-    def rows(self, target: str) -> OfModels:
-        """Return the interface residues and the contacts of each model of a target."""
-        result = self.results[target]
-        residues = table_of_lines(RESIDUE_COLUMNS, [result.residues])
-        contacts = table_of_lines(CONTACT_COLUMNS, [result.contacts])
-        return dict(list(residues.groupby(KEY))), dict(list(contacts.groupby(KEY)))
-
     def find(self, row: Any, first: str) -> Shown | None:
         """Return a model as it was drawn on the first of its target, if it was."""
         if not self.results[row.target].digest:
@@ -171,13 +158,15 @@ class Drawings:
         }
 
 
-def file_to_show(folder: Path, row: Any) -> Path:
+def file_to_show(folder: Path | None, row: Any) -> Path:
     """Return the file of a model for people to look at.
 
     It has quality as B factor where there is one, and is its own file otherwise.
 
-    folder : with its models.csv. row : of that table.
+    folder : with its models.csv; None where nothing was written. row : of that table.
     """
+    if folder is None:
+        return Path(row.path)
     graded = model_file(folder / Path(layout.MODELS).name, row)
     return graded if graded.is_file() else Path(row.path)
 
@@ -191,7 +180,7 @@ def best_distinct(
 
     Graphs of another pipeline have no structure and are left out.
 
-    models : as `ScoredFolder.models`. named : target and name of a further one
+    models : as `Scored.facts`. named : target and name of a further one
     """
     places = models.groupby("target", sort=False).cumcount()
     are_shown = models["dockq"].notna() & (models["duplicate_of"] == "")
@@ -209,7 +198,7 @@ def best_distinct(
 
 
 def embedded(
-    scored: ScoredFolder,
+    scored: Scored,
     order: Iterable[str],
     budget: int = BUDGET,
     drawings: Drawings | None = None,
@@ -223,15 +212,15 @@ def embedded(
     The page holds at most `budget` characters of them: a model for which there is no room is left
     out, as is one whose file is gone, or has changed into something that cannot be read.
     """
-    most = MOST if scored.models["target"].nunique() < MANY_TARGETS else 1
-    best = best_distinct(scored.models, most, named)
+    most = MOST if scored.facts["target"].nunique() < MANY_TARGETS else 1
+    best = best_distinct(scored.facts, most, named)
     keys = []
     for target, rows in best.items():
         keys += [(target, row.decoy) for _, row in rows]
 
     @functools.cache
     def read_rows() -> OfModels:
-        return scored.residues(keys), scored.contacts(keys)
+        return of_models(scored.residues, keys), of_models(scored.contacts, keys)
 
     of_targets = {}
     for target in order:
@@ -255,18 +244,17 @@ def embedded(
 
 
 def _of_target(
-    scored: ScoredFolder,
+    scored: Scored,
     rows: list[tuple[int, Any]],
     drawings: Drawings | None,
     read_rows: Callable[[], OfModels],
 ) -> Iterator[Shown]:
     """The models of a target one by one, all superposed on the first that can be read.
 
-    read_rows : gives residues and contacts of all models; not called if there are drawings
+    read_rows : gives residues and contacts of all models
     """
     first: Any = None
     fixed: Complex | None = None
-    of_models: OfModels | None = None
     for place, row in rows:
         superposed_on = first.decoy if first else ""
         shown = drawings.find(row, superposed_on) if drawings else None
@@ -277,26 +265,24 @@ def _of_target(
                     fixed = _turned(_read(scored, first)[0] if first else complex_)
             except (TopoRankError, OSError):
                 continue  # the file is gone, or is not the one that was scored
-            if of_models is None:
-                of_models = drawings.rows(row.target) if drawings else read_rows()
             chains = _same_chains(complex_, row, fixed, first or row)
             complex_ = superposed(complex_, fixed, chains)
             partners = scored.partners.get((row.target, row.decoy), ())
-            shown = _drawn(place, row, complex_, plddt, partners, of_models)
+            shown = _drawn(place, row, complex_, plddt, partners, read_rows())
             if drawings:
                 drawings.keep(row, superposed_on, shown)
         first = first or row
         yield shown
 
 
-def _read(scored: ScoredFolder, row: Any) -> tuple[Complex, np.ndarray | None]:
+def _read(scored: Scored, row: Any) -> tuple[Complex, np.ndarray | None]:
     """A model without hydrogens, and its pLDDT, as `_plddt` gives it."""
     key = row.target, row.decoy
     path = file_to_show(scored.folder, row)
     in_file = row.model - 1 if path == Path(row.path) and row.model else None
     complex_ = read_complex(path, in_file).without_hydrogens()
     complex_ = complex_.with_partners(scored.partners.get(key, ()))
-    return complex_, _plddt(row, complex_, scored.confidence.get(key))
+    return complex_, _plddt(row, complex_, scored.stated.get(key))
 
 
 def _same_chains(
@@ -314,10 +300,10 @@ def _drawn(
     complex_: Complex,
     plddt: np.ndarray | None,
     partners: Partners,
-    of_models: OfModels,
+    rows_of: OfModels,
 ) -> Shown:
     """A model, superposed, as the page has it."""
-    residues, contacts = of_models
+    residues, contacts = rows_of
     key = row.target, row.decoy
     touching = np.unique(residue_contacts(complex_))
     protein = complex_.is_protein

@@ -30,9 +30,9 @@ def vector_table(vectors: Vectors) -> pd.DataFrame:
     return pd.concat([keys, table], axis=1)
 
 
-def write_embeddings(path: Path | str, vectors: Vectors) -> None:
-    """Write embeddings.csv, the table of `vector_table`."""
-    table = vector_table(vectors)
+def write_embeddings(path: Path | str, table: pd.DataFrame) -> None:
+    """Write embeddings.csv. table : as from `vector_table`."""
+    table = table.copy()
     for name in KEY:
         table[name] = table[name].map(defused)
     write_text(path, table.to_csv(index=False, lineterminator="\n"))

@@ -36,9 +36,9 @@ def compare_runs(args: argparse.Namespace) -> int:
     """
     # pandas, for which --help need not wait
     from toporank.app.commands.running import lock_folder
-    from toporank.ranking.frames import write_frame
+    from toporank.ranking.scored_folder import open_answer
     from toporank.report.compare import compare, differences_of_runs
-    from toporank.report.results import open_answer
+    from toporank.tables.table import write_frame
 
     a, b = open_answer(args.a), open_answer(args.b)
     for run in (a, b):
@@ -54,7 +54,7 @@ def compare_runs(args: argparse.Namespace) -> int:
         raise ConfigError(f"has no target of {args.a}", where=args.b, remedy=remedy)
     names = [run.resolve().name.removeprefix("toporank_") for run in (args.a, args.b)]
     out = lock_folder(args.out or Path("_".join(["toporank_compare", *names])))
-    write_frame(out / "compare.csv", table)
+    write_frame(table, out / "compare.csv")
     for reason in differences_of_runs(a, b):
         print(f"WARNING: the scores of A and B cannot be compared: {reason}")
     trust = shared["trust"].replace("", "not scored")

@@ -7,10 +7,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toporank.errors import ConfidenceError, ConfigError, TopoRankError
 from toporank.structures.identity import DecoyKey
+
+if TYPE_CHECKING:
+    from toporank.ranking.scored import Scored
 
 KINDS = ("ranking", "pae", "contacts")
 FORMATS = ("png", "svg", "pdf")
@@ -54,7 +57,7 @@ class FigureChoice:
     model : one of them
     """
 
-    scored: Any
+    scored: Scored
     models: Any
     model: Any
 
@@ -74,12 +77,13 @@ def figure(args: argparse.Namespace) -> int:
     TopoRankError : a picture that the user names cannot be drawn
     """
     from toporank.app.commands.running import out_folder
+    from toporank.ranking.scored_folder import open_answer
 
-    choice = _choice(args)
+    chosen = choice(open_answer(args.answer), args.target, args.model)
     kinds = [args.kind] if args.kind else KINDS
     for kind in kinds:
         try:
-            for name, drawing in DRAWN[kind](choice):
+            for name, drawing in DRAWN[kind](chosen):
                 plain = re.sub(r"[^\w.+-]+", "_", name)
                 path = out_folder(args.out) / f"{plain}.{args.format}"
                 drawing.savefig(path, dpi=DPI)
@@ -91,27 +95,25 @@ def figure(args: argparse.Namespace) -> int:
     return 0
 
 
-def _choice(args: argparse.Namespace) -> FigureChoice:
-    """The target and the model to draw.
+def choice(scored: Scored, target: str | None, model: str | None) -> FigureChoice:
+    """Return the target and the model to draw: by default the best of the most promising target.
 
     Raises ConfigError, with the nearest spelling, when neither exists.
     """
     from toporank.report.figures import new_figure
-    from toporank.report.results import open_answer
     from toporank.settings import did_you_mean
 
     new_figure(1, 1)  # says at once how to install matplotlib
-    scored = open_answer(args.answer)
     targets = scored.targets["target"].tolist()
-    target = args.target or targets[0]
+    target = target or targets[0]
     if target not in targets:
         remedy = did_you_mean(target, targets)
         raise ConfigError(
             f"there is no target {target!r}", where=scored.folder, remedy=remedy
         )
-    models = scored.models[scored.models["target"] == target]
+    models = scored.facts[scored.facts["target"] == target]
     names = models["decoy"].tolist()
-    model = args.model or names[0]
+    model = model or names[0]
     if model not in names:
         what = f"the target {target!r} has no model {model!r}"
         raise ConfigError(what, where=scored.folder, remedy=did_you_mean(model, names))
@@ -127,7 +129,7 @@ def _ranking(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
 
 
 def _pae(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
-    from toporank.inputs.confidence.decoy import NOT_OF_THIS_MODEL
+    from toporank.inputs.confidence.table import INCOMPLETE
     from toporank.report.figures import pae_figure
     from toporank.report.pae import pae_of_model
 
@@ -141,19 +143,28 @@ def _pae(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
         raise ConfigError(
             what, where=model.path, remedy="put both back where they were scored"
         )
-    confidence = choice.scored.confidence.get(choice.key)
-    if confidence and NOT_OF_THIS_MODEL in confidence.reason:
+    confidence = choice.scored.stated.get(choice.key)
+    if (
+        confidence
+        and confidence.status == INCOMPLETE
+        and confidence.interface_pae is None
+    ):
         raise ConfidenceError(confidence.reason, where=model.path)
     pae = pae_of_model(model, choice.scored.partners.get(choice.key, ()))
     yield f"{'_'.join(choice.key)}_pae", pae_figure(pae, _title(choice))
 
 
 def _contacts(choice: FigureChoice) -> Iterator[tuple[str, Any]]:
+    import pandas as pd
+
+    from toporank.ranking.scored import of_models
     from toporank.report.figures import contact_figure
     from toporank.report.structures import contact_maps
 
-    rows = choice.scored.contacts([choice.key]).get(choice.key, [])
-    maps = contact_maps(rows, choice.scored.partners.get(choice.key, ()))
+    rows = of_models(choice.scored.contacts, [choice.key])
+    maps = contact_maps(
+        rows.get(choice.key, pd.DataFrame()), choice.scored.partners.get(choice.key, ())
+    )
     if not maps:
         raise ConfigError(
             "contacts.csv has no contacts of this model", where="/".join(choice.key)

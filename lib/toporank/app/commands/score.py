@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from tqdm import tqdm
 
+from toporank import layout
 from toporank.app.commands.running import (
     SETTINGS,
     announce_compilation,
@@ -141,7 +142,10 @@ def score(args: argparse.Namespace) -> int:
     """
     # numpy and pandas, for which --help need not wait
     from toporank.app.commands.shown import about_scorer, answer
+    from toporank.app.results import write_results
     from toporank.app.score_folder import find_models, score_folder
+    from toporank.ranking.scored import Scored
+    from toporank.ranking.scored_folder import ScoredFolder
 
     if args.further:
         what = f"{1 + len(args.further)} files or folders were given"
@@ -179,16 +183,18 @@ def score(args: argparse.Namespace) -> int:
         check_partners(args.partners, "model", chains_of_decoys(models.grouped))
     print("\n".join(described(models, args.folder, folder)), flush=True)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
+    scored: Scored
     if in_jobs:
         if not run_snakemake("score", out / SETTINGS, out, args):
             return 0
+        tables = out / layout.MODEL_TABLE.format(dataset=models.name)
+        scored = ScoredFolder(tables.parent)
     else:
         announce_compilation()
         with tqdm(
             total=len(models.plan), unit=" models", disable=None, leave=False
         ) as bar:
-            results = score_folder(config, models, out / STORE, workers, bar.update)
-        results.write(out)
-    lines, scored = answer(out, models.name, models.notes)
-    print("\n".join([*about_scorer(args.scorer), *lines]))
-    return 0 if scored else 1
+            scored = score_folder(config, models, out / STORE, workers, bar.update)
+        write_results(scored, out)
+    print("\n".join([*about_scorer(args.scorer), *answer(scored, out, models.notes)]))
+    return 0 if scored.targets["dockq"].notna().any() else 1

@@ -12,10 +12,11 @@ from toporank import layout
 from toporank.inputs.confidence.unread import UNREAD
 from toporank.ranking.leakage import SEEN
 from toporank.ranking.model_table import distinct_models
-from toporank.ranking.target_table import BETWEEN, lost
+from toporank.ranking.scored import Scored
+from toporank.ranking.target_table import lost
 from toporank.ranking.verdict import WITHOUT_CALIBRATION, counted, in_words
-from toporank.report.results import ScoredFolder
 from toporank.scorer.scorer import Scorer
+from toporank.tables.notes import BETWEEN
 
 IN_DETAIL, LISTED = 2, 10
 """Targets up to which each has several lines; of more, those that have one line each."""
@@ -32,21 +33,16 @@ def about_scorer(path: Path | None) -> list[str]:
     return [line for line in (scorer.missing, scorer.toy) if line]
 
 
-def answer(
-    out: Path, dataset: str, printed: Collection[str] = ()
-) -> tuple[list[str], bool]:
-    """Return the lines about a scored data set, and whether any model has a score.
+def answer(scored: Scored, out: Path, printed: Collection[str] = ()) -> list[str]:
+    """Return the lines about a scored data set.
 
     Parameters
     ----------
+    scored : its tables
     out : the folder of the results
-    dataset : its name
     printed : sentences that were printed before, such as `1WEJ: A and B are an antibody`
     """
-    scored = ScoredFolder(
-        out / layout.MODEL_TABLE.format(dataset=dataset).rpartition("/")[0]
-    )
-    targets, models = scored.targets, scored.models
+    targets, models = scored.targets, scored.facts
     best = models.drop_duplicates("target").set_index("target")
     lines: list[str] = []
     if len(targets) <= IN_DETAIL:
@@ -68,8 +64,8 @@ def answer(
     }
     for name, pattern in names.items():
         if name != "targets" or len(targets) > 1:
-            lines.append(f"{name + ':':8} {out / pattern.format(dataset=dataset)}")
-    return lines, bool(targets["dockq"].notna().any())
+            lines.append(f"{name + ':':8} {out / pattern.format(dataset=scored.name)}")
+    return lines
 
 
 def _in_detail(row: Any, best: pd.Series, printed: Collection[str]) -> list[str]:
@@ -124,13 +120,13 @@ def _lost(models: pd.DataFrame) -> list[str]:
     return [f"{missing}, such as {first['target']}/{first['decoy']}: {reason}"]
 
 
-def _unread(scored: ScoredFolder) -> list[str]:
+def _unread(scored: Scored) -> list[str]:
     """Which files of predictors are not read, a line for each folder.
 
     There is one more line where there are many folders.
     """
     sentences = []
-    for row in scored.confidence.values():
+    for row in scored.stated.values():
         sentences += row.reason.split("; ")
     unread = [text for text in dict.fromkeys(sentences) if text.startswith(UNREAD)]
     n_more = len(unread) - LISTED

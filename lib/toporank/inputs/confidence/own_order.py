@@ -10,8 +10,8 @@ import pandas as pd
 
 from toporank.inputs.confidence.table import Confidence
 
-_RANK_IN_NAME = re.compile(r"(?:^|[_.-])rank(?:ed)?[_-]?(\d+)(?=[_.#-]|$)")
-_RELAXED = re.compile(r"_(un)?relaxed")
+RANK_IN_NAME = re.compile(r"(?:^|[_.-])rank(?:ed)?[_-]?(\d+)(?=[_.#-]|$)")
+RELAXED = re.compile(r"_(un)?relaxed")
 
 
 def first_of_program(rows: Sequence[Confidence | None]) -> np.ndarray | None:
@@ -47,7 +47,7 @@ def ranks_in_names(decoys: pd.Series) -> pd.Series:
     There are none where two models have the same rank. The relaxed and the unrelaxed model of a
     rank are one model.
     """
-    ranks = -decoys.str.extract(_RANK_IN_NAME, expand=False).dropna().astype(float)
-    models = decoys.str.replace(_RELAXED, "", regex=True)
+    ranks = -decoys.str.extract(RANK_IN_NAME, expand=False).dropna().astype(float)
+    models = decoys.str.replace(RELAXED, "", regex=True)
     is_unique = (models[ranks.index].groupby(ranks).nunique() == 1).all()
     return ranks if is_unique else ranks[:0]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.structures.identity import DecoyKey
+from toporank.tables.columns import CONFIDENCE
 
 OK, INCOMPLETE, NOTHING = "ok", "incomplete", "none"
 """Status: all that was found was read; some of it was not, for a reason; there is nothing."""
@@ -83,8 +82,6 @@ MEASURES = {
     "haddock_score": "HADDOCK score",
 }
 """Measures by which decoys can be ranked, and their names."""
-ALWAYS_WRITTEN = ("target", "decoy", "predictor", "status", "reason")
-"""Columns that confidence.csv has in any case."""
 LOWER_IS_BETTER = ("interface_pae", "haddock_score")
 
 
@@ -98,29 +95,20 @@ def rows_to_show(rows: Iterable[Confidence]) -> list[Confidence]:
 
 
 def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
-    """Write confidence.csv: the columns that have a value.
+    """Write confidence.csv; no row if there is nothing to say of any decoy."""
+    from toporank.tables.table import (  # pandas, for which jobs need not wait
+        of_records,
+        write,
+    )
 
-    It writes the header alone if there is nothing to say of any decoy.
-    """
-    rows = rows_to_show(rows)
-    columns = []
-    for column in Confidence._fields:
-        values = {getattr(row, column) for row in rows} - {None, ""}
-        if values or column in ALWAYS_WRITTEN:
-            columns.append(column)
-    write_rows(path, columns, map(attrgetter(*columns), rows))
+    write(CONFIDENCE, of_records(CONFIDENCE, rows_to_show(rows)), path)
 
 
 def read_confidence(path: Path | str) -> list[Confidence]:
     """Read confidence.csv."""
-    rows = []
-    for row in read_rows(path):
-        values: dict[str, Any] = dict(row)
-        for name in NUMBERS:
-            if name in row:
-                values[name] = float(row[name]) if row[name] else None
-        rows.append(Confidence(**values))
-    return rows
+    from toporank.tables.table import read, to_records
+
+    return list(map(Confidence._make, to_records(CONFIDENCE, read(CONFIDENCE, path))))
 
 
 def of_copies(

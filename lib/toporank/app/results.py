@@ -1,0 +1,307 @@
+"""What `toporank.score` gives to Python: tables, and what can be done with them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from toporank.ranking.model_table import in_words
+from toporank.ranking.scored import Scored, ScoredTargets
+from toporank.ranking.verdict import VERDICTS
+from toporank.structures.identity import DecoyKey
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LISTED = 2
+"""Targets that `repr` has in a line each."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that a notebook shows.
+
+    Attributes
+    ----------
+    html : the page
+    height : in pixels
+    """
+
+    html: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{self.height}" '
+            'frameborder="0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self.html):,} characters: a notebook shows it>"
+
+
+class Results:
+    """What scoring a folder found out: the tables, and the page made from them.
+
+    docs/results.md describes the columns of all tables.
+
+    Examples
+    --------
+    >>> import toporank
+    >>> from toporank.layout import repository
+    >>> example = repository() / "resources/example/colabfold"
+    >>> results = toporank.score(example)
+    >>> results.models["verdict"].tolist()[:2]
+    ['believe', 'believe']
+    >>> results.targets[["target", "n_models", "verdict"]].values.tolist()
+    [['pair', 5, 'believe']]
+    """
+
+    def __init__(self, scored: Scored):
+        self._scored = scored
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Results:
+        """Open what `toporank score` or `write` wrote.
+
+        Parameters
+        ----------
+        folder : the OUT of the command, or `results/scores/<name>` in it
+
+        Returns
+        -------
+        results : with the tables of the folder
+
+        Raises
+        ------
+        ConfigError : there are no results, or several
+
+        Examples
+        --------
+        >>> import tempfile, toporank
+        >>> from toporank.layout import repository
+        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     results.write(out)
+        ...     toporank.Results.open(out).models["decoy"].equals(results.models["decoy"])
+        True
+        """
+        from toporank.ranking.scored_folder import open_answer
+
+        return cls(open_answer(Path(folder)))
+
+    @property
+    def models(self) -> pd.DataFrame:
+        """A row for each model, best first within its target."""
+        return self._scored.models
+
+    @property
+    def targets(self) -> pd.DataFrame:
+        """A row for each target, the most promising first."""
+        return self._scored.targets
+
+    @property
+    def details(self) -> pd.DataFrame:
+        """A row for each model: what its numbers are made of."""
+        return self._scored.details
+
+    @property
+    def interfaces(self) -> pd.DataFrame:
+        """A row for each interface of each model."""
+        return self._scored.interfaces
+
+    @property
+    def residues(self) -> pd.DataFrame:
+        """A row for each interface residue of each scored model."""
+        return self._scored.residues
+
+    @property
+    def contacts(self) -> pd.DataFrame:
+        """A row for each contact of each scored model."""
+        return self._scored.contacts
+
+    @property
+    def confidence(self) -> pd.DataFrame:
+        """What its predictor says of each model."""
+        return self._scored.confidence
+
+    @property
+    def vectors(self) -> pd.DataFrame:
+        """What the first network sees in each scored model."""
+        return self._scored.vectors
+
+    @property
+    def notes(self) -> list[str]:
+        """What TopoRank decided, and which models have no score, in sentences."""
+        return self._scored.notes
+
+    def write(self, out: str | os.PathLike[str]) -> None:
+        """Write all tables, the best models and the page.
+
+        Parameters
+        ----------
+        out : folder for `results/scores/NAME/`; made where it is missing
+
+        Raises
+        ------
+        OSError : the folder cannot be written
+        ValueError : the results were opened from a folder, which has them already
+
+        Examples
+        --------
+        >>> import tempfile, toporank
+        >>> from toporank.layout import repository
+        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> with tempfile.TemporaryDirectory() as out:
+        ...     results.write(out)
+        ...     sorted(path.name for path in Path(out).glob("*/scores/*/*.csv"))[:3]
+        ['confidence.csv', 'contacts.csv', 'details.csv']
+        """
+        if not isinstance(self._scored, ScoredTargets):
+            raise ValueError(f"{self._scored.folder} has these results")
+        write_results(self._scored, Path(out))
+
+    def show(self, name: str = "", height: int = 900) -> Page:
+        """Return the page for a notebook: structure in 3-D, contact map, PAE and the tables.
+
+        Parameters
+        ----------
+        name : of the model to draw, as in `models`, or of the target whose row is open; by default
+            the most promising target and its best model. Models of two targets may have one name:
+            `TARGET/MODEL` is one of them
+        height : of the page in the notebook, in pixels
+
+        Returns
+        -------
+        page : what the notebook shows; `page.html` is its text
+
+        Raises
+        ------
+        ValueError : no target or model has that name, or models of several targets have it
+
+        Examples
+        --------
+        >>> import toporank
+        >>> from toporank.layout import repository
+        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> "believe" in results.show(results.models["decoy"][1], height=600).html
+        True
+        """
+        from toporank.report.page import render
+
+        named = self._named(name) if name else ("", "")
+        page = render(self._scored, named, drawings=_drawings(self._scored))
+        return Page(page, height)
+
+    def figure(self, kind: str = "ranking", name: str = "") -> Figure:
+        """Return a figure of matplotlib, as `toporank figure` draws it.
+
+        Parameters
+        ----------
+        kind : `ranking`, the models of the target; `pae`; or `contacts`, which residues touch, of
+            the interface with most contacts
+        name : of the target or model, as for `show`
+
+        Returns
+        -------
+        figure : `figure.savefig("figure.pdf")` writes it
+
+        Raises
+        ------
+        ValueError : no target or model has that name, or there is no such kind
+        TopoRankError : it cannot be drawn, as a model without PAE
+
+        Examples
+        --------
+        >>> import toporank
+        >>> from toporank.layout import repository
+        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> results.figure("contacts").axes[0].get_xlabel()
+        'partner B'
+        """
+        from toporank.app.commands.figure import DRAWN, choice
+
+        if kind not in DRAWN:
+            raise ValueError(f"there is no kind {kind!r}: say {', '.join(DRAWN)}")
+        target, model = self._named(name) if name else ("", "")
+        drawn = DRAWN[kind](choice(self._scored, target, model))
+        return next(iter(drawn))[1]
+
+    def _named(self, name: str) -> DecoyKey:
+        """Target and model of that name; the model is empty where it is the name of a target."""
+        models = self.models
+        if name in set(models["target"]):
+            return name, ""
+        full_names = models["target"] + "/" + models["decoy"]
+        named = models[(models["decoy"] == name) | (full_names == name)]
+        if named.empty:
+            raise ValueError(
+                f"no target or model is called {name!r}; `models` has their names"
+            )
+        if len(named) > 1:
+            targets = ", ".join(named["target"].head(3))
+            raise ValueError(
+                f"{len(named)} targets have a model {name!r} ({targets} …): say TARGET/{name}"
+            )
+        target, decoy = named[["target", "decoy"]].iloc[0]
+        return target, decoy
+
+    def _lines(self) -> list[str]:
+        """The answer in at most five lines."""
+        targets, models = self.targets, self.models
+        counts = targets["verdict"].value_counts()
+        verdicts = [f"{word} {counts[word]}" for word in VERDICTS if word in counts]
+        n_models, n_targets = len(models), len(targets)
+        lines = [
+            f"{n_models:,} model{'s' * (n_models != 1)} of "
+            f"{n_targets:,} target{'s' * (n_targets != 1)}: "
+            f"{', '.join(verdicts) or 'none was scored'}"
+        ]
+        best = models.drop_duplicates("target").set_index("target")
+        for target in targets["target"].head(LISTED):
+            row = best.loc[target]
+            said = f"{row.decoy}, {in_words(row)}" if row.verdict else "no score"
+            lines.append(f"  {target}: {said}")
+        if n_targets > LISTED:
+            lines.append(f"  and {n_targets - LISTED:,} more targets")
+        lines.append(
+            "tables: models, targets, details, interfaces, residues, contacts, confidence, "
+            "vectors; notes; show(), figure(), write(folder)"
+        )
+        return lines
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        shown = ["target", "verdict", "dockq", "dockq_low", "dockq_high", "best"]
+        table = self.targets[shown].head(10).round(2)
+        lines = self._lines()
+        return (
+            f"<p>{escape(lines[0])}</p>{table.to_html(index=False)}"
+            f"<p>{escape(lines[-1])}</p>"
+        )
+
+
+def write_results(scored: ScoredTargets, out: Path) -> None:
+    """Write all tables, the best models, the page, and scripts for PyMOL and ChimeraX."""
+    # Python's users, who ask for tables, need not wait for these
+    from toporank.report.page import write_page
+
+    scored.write_tables(out)
+    if scored.folder:
+        write_page(scored, scored.folder, _drawings(scored))
+
+
+def _drawings(scored: Scored):
+    """The models that were drawn before, and will be kept."""
+    from toporank.report.structures import Drawings
+
+    if isinstance(scored, ScoredTargets) and scored.store:
+        return Drawings(scored.store, scored.target_results)
+    return None

@@ -1,0 +1,544 @@
+"""Every column of the tables of a scored folder, and what it means.
+
+A new column is a line here, and its value where the table is made: files, Python, page and
+documentation have it from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+WHOLE = "Int64"
+"""Kind of a column of integers that may be unknown. Others are str and float."""
+SHOWN, MORE, SENT = "shown", "more", "sent"
+"""On the page: a column, one behind “More columns”, and a value that other cells show."""
+PERCENT = "percent"
+"""Format of a probability on the page; others are the number of decimals."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : in files and in Python
+    kind : str, float or `WHOLE`
+    meaning : in a sentence, with units
+    head : what people read above it; the name where it is empty
+    shown : decimals where people read it, or `PERCENT`
+    page : `SHOWN`, `MORE`, `SENT`, or empty where the page does not have it
+    """
+
+    name: str
+    kind: Any
+    meaning: str
+    head: str = ""
+    shown: int | str = 2
+    page: str = ""
+
+    def on_page(self, page: str = SHOWN) -> Column:
+        """Return the same column at another place of the page."""
+        return replace(self, page=page)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of results.
+
+    Attributes
+    ----------
+    name : of its file, without folder
+    rows : what has a row
+    columns : in the order of the file
+    always : columns that the file has even where no row has a value; None: all of them
+    decimals : of numbers in the file; None: all digits
+    """
+
+    name: str
+    rows: str
+    columns: tuple[Column, ...]
+    always: tuple[str, ...] | None = None
+    decimals: int | None = 7
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def kinds(self) -> dict[str, Any]:
+        """Name → kind of each column."""
+        return {column.name: column.kind for column in self.columns}
+
+
+TARGET = Column("target", str, "the complex", page=SHOWN)
+DECOY = Column("decoy", str, "name of the model", "model", page=SHOWN)
+DOCKQ = Column(
+    "dockq", float, "expected DockQ: 0 is wrong, 1 identical", "DockQ", page=SHOWN
+)
+INTERVAL = (
+    Column("dockq_low", float, "in 80 % of cases DockQ is higher", page=SENT),
+    Column("dockq_high", float, "in 80 % of cases DockQ is lower", page=SENT),
+)
+P_ACCEPTABLE = Column(
+    "p_acceptable",
+    float,
+    "probability that DockQ is 0.23 or more",
+    "acceptable",
+    PERCENT,
+    SHOWN,
+)
+CAPRI = Column(
+    "capri", str, "CAPRI class of the expected DockQ", "CAPRI class", page=MORE
+)
+VERDICT = Column("verdict", str, "*believe*, *check* or *do not believe*", page=SHOWN)
+VERDICT_REASON = Column(
+    "verdict_reason", str, "why it is not what the probability says", page=SENT
+)
+WEAKEST = Column(
+    "weakest_interface",
+    str,
+    "of several main interfaces the one with the lowest DockQ",
+    "weakest interface",
+    page=MORE,
+)
+CONSENSUS = Column(
+    "consensus",
+    float,
+    "mean similarity to the other models of the target, 0 to 1",
+    page=MORE,
+)
+N_RESIDUES = Column(
+    "n_interface_residues",
+    WHOLE,
+    "residues with a CA within 10 Å of a CA of another partner, in all interfaces",
+    "interface residues",
+    page=SHOWN,
+)
+PREDICTOR = Column("predictor", str, "whose files lie beside the model")
+STATUS = Column("status", str, "outcome of the model (docs/inputs.md)", page=SENT)
+REASON = Column("reason", str, "why, in words", "notes", page=SENT)
+NETWORK_SD = Column(
+    "network_sd",
+    float,
+    "spread between the networks; no error bar",
+    "spread of networks",
+    page=MORE,
+)
+
+IPTM = Column("iptm", float, "ipTM as the predictor states it", "ipTM", page=SHOWN)
+INTERFACE_PLDDT = Column(
+    "interface_plddt",
+    float,
+    "mean pLDDT of residues with a CA within 10 Å of another partner's",
+    "interface pLDDT",
+    0,
+    SHOWN,
+)
+PDOCKQ2 = Column(
+    "pdockq2", float, "pDockQ2 (Zhu 2023), mean over interfaces", "pDockQ2", page=MORE
+)
+IPSAE = Column(
+    "ipsae",
+    float,
+    "ipSAE (Dunbrack 2025) with a PAE limit of 10 Å, mean over interfaces",
+    "ipSAE",
+    page=MORE,
+)
+
+MODELS = Table(
+    "models.csv",
+    "model, best first in its target; copies share a rank",
+    (
+        TARGET,
+        DECOY,
+        Column("rank", WHOLE, "place among the models of its target", page=SHOWN),
+        DOCKQ,
+        *INTERVAL,
+        P_ACCEPTABLE,
+        CAPRI,
+        VERDICT,
+        VERDICT_REASON,
+        Column(
+            "predictor_rank",
+            WHOLE,
+            "place among the models of its predictor, as that ranks them",
+            "predictor's rank",
+            page=SHOWN,
+        ),
+        Column(
+            "predictor_score",
+            float,
+            "what the predictor ranks them by; see `predictor_measure`",
+            "predictor's score",
+            page=SHOWN,
+        ),
+        Column(
+            "predictor_measure",
+            str,
+            "which number `predictor_score` is, such as ranking score or ipTM",
+            page=SENT,
+        ),
+        WEAKEST,
+        STATUS,
+        REASON,
+        Column("duplicate_of", str, "the model that it is a copy of", page=SENT),
+        Column("path", str, "its file"),
+    ),
+)
+DETAILS = Table(
+    "details.csv",
+    "model: what the numbers are made of",
+    (
+        TARGET,
+        DECOY,
+        Column(
+            "score",
+            float,
+            "the score that decides the order, before calibration",
+            page=SENT,
+        ),
+        NETWORK_SD,
+        Column(
+            "network",
+            float,
+            "DockQ that the networks predict from this model alone",
+            "by the networks",
+            page=MORE,
+        ),
+        Column(
+            "confidence",
+            float,
+            "DockQ that the predictor's confidence suggests",
+            "from confidence",
+            page=MORE,
+        ),
+        Column("kind", str, "of complex, such as protein and peptide"),
+        Column("unknown_kind", str, "the same where training lacks it"),
+        Column(
+            "out_of_domain",
+            str,
+            "why the model is unlike those of the training; empty if it is not",
+            page=SENT,
+        ),
+        CONSENSUS,
+        Column("cluster", WHOLE, "its cluster; 1 is the largest", page=MORE),
+        Column("cluster_rank", WHOLE, "rank of the cluster"),
+        Column(
+            "twin_of",
+            str,
+            "an earlier model with nearly the same interface",
+            "nearly the same as",
+            page=MORE,
+        ),
+        Column("n_chains", WHOLE, "chains"),
+        Column("n_interfaces", WHOLE, "pairs of partners that touch"),
+        N_RESIDUES.on_page(MORE),
+        Column(
+            "min_interface",
+            float,
+            "lowest DockQ of its main interfaces",
+            page=SENT,
+        ),
+        Column("mean_interface", float, "mean DockQ of its main interfaces"),
+        Column("stage", str, "where it failed, or the last stage"),
+        Column("chains", str, "its chains by the names of the target"),
+        Column("model", WHOLE, "its number in the file, from 1; 0 for the only one"),
+    ),
+    always=("target", "decoy"),
+)
+TARGETS = Table(
+    "targets.csv",
+    "target, the most promising first, with its best model",
+    (
+        TARGET,
+        Column(
+            "new",
+            str,
+            "`yes`: computed by this run, while others are of an earlier one",
+            page=SHOWN,
+        ),
+        VERDICT,
+        DOCKQ,
+        *INTERVAL,
+        P_ACCEPTABLE,
+        Column("best", str, "the best model", "best model", page=SHOWN),
+        Column("file", str, "its file"),
+        Column("n_models", WHOLE, "models, without copies", "models", page=SHOWN),
+        Column("n_scored", WHOLE, "models with a score", page=SENT),
+        Column(
+            "predictors",
+            str,
+            "programs that made the models",
+            "predictor",
+            page=MORE,
+        ),
+        Column(
+            "predictor_rank",
+            WHOLE,
+            "place of the best model among those of its predictor, as that ranks them",
+            "predictor's rank",
+            page=SHOWN,
+        ),
+        Column(
+            "predictor_score",
+            float,
+            "what the predictor ranks it by: its ranking score, ipTM …",
+            "predictor's score",
+            page=MORE,
+        ),
+        Column(
+            "predictor_first",
+            str,
+            "the model that its predictor ranks first, where that is another one",
+            "predictor's first",
+            page=MORE,
+        ),
+        Column(
+            "predictor_first_dockq",
+            float,
+            "expected DockQ of that model",
+            "DockQ of the predictor's first",
+            page=MORE,
+        ),
+        Column(
+            "dockq_between",
+            float,
+            "DockQ between that model and the best one: do they bind alike?",
+            "DockQ between the two",
+            page=MORE,
+        ),
+        Column(
+            "p_interact",
+            float,
+            "probability that the partners interact, if half of the pairs do",
+            "interact",
+            PERCENT,
+            SHOWN,
+        ),
+        IPTM,
+        INTERFACE_PLDDT.on_page(MORE),
+        IPSAE,
+        PDOCKQ2,
+        CONSENSUS,
+        CAPRI,
+        Column("partners", str, "of the best model, by its file", page=MORE),
+        Column(
+            "interfaces",
+            str,
+            "of the best model, the weakest first, where it has several",
+            page=SENT,
+        ),
+        WEAKEST,
+        N_RESIDUES,
+        Column(
+            "seen_in_training",
+            str,
+            "`yes`, `no` or `unknown`",
+            "seen in training",
+            page=MORE,
+        ),
+        Column("nearest_training_target", str, "with the chain most like one of it"),
+        Column(
+            "containment",
+            float,
+            "share of the 5-mers of the smaller chain that are in the other, 0 to 1",
+        ),
+        Column("why_seen", str, "why it counts as seen, new or unknown"),
+        Column("caveats", str, "what changes what one does", "caveat", page=SHOWN),
+        Column("notes", str, "what TopoRank decided, and what has no score", page=MORE),
+    ),
+    decimals=3,
+)
+INTERFACES = Table(
+    "interfaces.csv",
+    "interface of each model ([partners.md](partners.md))",
+    (
+        TARGET,
+        DECOY,
+        Column("interface", str, "both partners by the chains of the target, `A:H+L`"),
+        Column("n_residues", WHOLE, "residues within 10 Å (CA)", "residues"),
+        Column("n_ca_pairs", WHOLE, "pairs of residues within 10 Å (CA)"),
+        Column("closest", float, "Å between the nearest CA atoms"),
+        replace(DOCKQ, meaning="expected DockQ of the interface"),
+        NETWORK_SD,
+        replace(
+            STATUS,
+            meaning="`ok`, `apart` (no contact), `absent` (a partner is missing), `failed`, or "
+            "that of the model",
+        ),
+        Column("chains", str, "the partners as the file of the model calls them"),
+        Column(
+            "role",
+            str,
+            "`main`, `side contact` or `beside the antibody`: DockQ of the model is about the "
+            "main ones",
+        ),
+        Column(
+            "n_contacts",
+            WHOLE,
+            "pairs of residues with heavy atoms within 5 Å",
+            "contacts",
+        ),
+    ),
+)
+QUALITY = (
+    Column(
+        "pred_quality",
+        float,
+        "probability that the residue keeps half of its native contacts, or that the native has "
+        "this contact",
+    ),
+    Column(
+        "pred_network",
+        float,
+        "local quality that the networks predict: the share of 0.5, 1, 2 and 4 Å within which the "
+        "CA distance equals that of the native",
+    ),
+    Column(
+        "agreement",
+        float,
+        "share of the other models that have the contact, weighted by the square of their DockQ; "
+        "empty for a single model",
+    ),
+)
+RESIDUES = Table(
+    "residues.csv",
+    "interface residue of each scored model: probability that it is right",
+    (
+        TARGET,
+        DECOY,
+        Column("chain", str, "its chain"),
+        Column("residue", str, "its number with insertion code, such as `52A`"),
+        *QUALITY,
+        Column("residue_name", str, "amino acid that it counts as, `MET` for `MSE`"),
+    ),
+    decimals=4,
+)
+CONTACTS = Table(
+    "contacts.csv",
+    "contact of each scored model: probability that it is right",
+    (
+        TARGET,
+        DECOY,
+        Column("chain_1", str, "chain of the first residue"),
+        Column("residue_1", str, "its number with insertion code"),
+        Column("residue_name_1", str, "its amino acid"),
+        Column("chain_2", str, "chain of the second residue"),
+        Column("residue_2", str, "its number with insertion code"),
+        Column("residue_name_2", str, "its amino acid"),
+        Column("distance", float, "Å between their nearest heavy atoms"),
+        Column(
+            "type",
+            str,
+            "`salt bridge` (N of Lys, Arg to carboxylate O, < 4 Å), `hydrogen bond` (N to O, "
+            "< 3.5 Å), `apolar` (C or S, < 4.5 Å) or `other`",
+        ),
+        *QUALITY,
+    ),
+    decimals=4,
+)
+CONFIDENCE = Table(
+    "confidence.csv",
+    "model: what its predictor says of it ([confidence.md](confidence.md))",
+    (
+        TARGET,
+        DECOY,
+        PREDICTOR,
+        Column("plddt_source", str, "`file` or `b_factor`"),
+        Column(
+            "iptm_of",
+            str,
+            "`all_chains` if `iptm` covers more than the partners; then `interface_iptm` is the "
+            "one between them, where known",
+        ),
+        Column("plddt", float, "mean pLDDT of all residues, 0 to 100", "pLDDT", 0),
+        INTERFACE_PLDDT,
+        Column(
+            "contact_plddt",
+            float,
+            "mean pLDDT of residues with a CB within 8 Å of another partner's CB",
+            "contact pLDDT",
+            0,
+        ),
+        Column("low_plddt", float, "share of interface residues with a pLDDT below 70"),
+        Column("ptm", float, "pTM as the predictor states it", "pTM", page=MORE),
+        IPTM,
+        Column("interface_iptm", float, "ipTM between the partners"),
+        Column(
+            "ranking_score",
+            float,
+            "what the predictor ranks its models by",
+            "ranking score",
+            page=MORE,
+        ),
+        Column(
+            "interface_pae",
+            float,
+            "mean PAE in Å of residue pairs with CA atoms within 10 Å",
+            "interface PAE",
+            1,
+            MORE,
+        ),
+        Column("pdockq", float, "pDockQ (Bryant 2022), mean over interfaces", "pDockQ"),
+        PDOCKQ2,
+        IPSAE,
+        Column(
+            "lis",
+            float,
+            "mean of (12 Å − PAE) / 12 Å over pairs with PAE below 12 Å (Kim 2024)",
+            "LIS",
+        ),
+        Column(
+            "haddock_score",
+            float,
+            "HADDOCK's score; lower is better",
+            "HADDOCK score",
+            1,
+            SHOWN,
+        ),
+        Column("haddock_vdw", float, "its van der Waals energy"),
+        Column("haddock_elec", float, "its electrostatic energy"),
+        Column("haddock_desolv", float, "its desolvation energy"),
+        Column("haddock_air", float, "its restraint energy"),
+        Column("haddock_bsa", float, "its buried surface, Å²"),
+        Column(
+            "status",
+            str,
+            "`ok`, `incomplete` (a file could not be used, and why) or `none`",
+        ),
+        Column("reason", str, "why, in words"),
+    ),
+    always=("target", "decoy", "predictor", "status", "reason"),
+    decimals=None,
+)
+CHAINS = Table(
+    "chains.csv",
+    "sequence of each target",
+    (
+        TARGET,
+        Column("decoy", str, "the model that it was read from"),
+        Column("structure_sha256", str, "SHA-256 of its file"),
+        Column("chains", str, "the chains that have it, with blanks between"),
+        Column("kind", str, "`protein`, `peptide`, `antibody` or `unknown`"),
+        Column("sequence", str, "letters of amino acids, X for others"),
+    ),
+)
+EMBEDDINGS = Table(
+    "embeddings.csv",
+    "scored model: the vector that the network sees; the page has a map of them",
+    (TARGET, DECOY),
+)
+TABLES = (
+    MODELS,
+    TARGETS,
+    DETAILS,
+    INTERFACES,
+    RESIDUES,
+    CONTACTS,
+    CONFIDENCE,
+    EMBEDDINGS,
+    CHAINS,
+)
