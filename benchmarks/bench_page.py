@@ -22,7 +22,7 @@ from pathlib import Path
 
 from browser import Browser, find_browser
 from scored_folders import EXAMPLE, open_folder, write_answer
-from toporank.report.page import write_page_of
+from toporank.report.page import write_page
 
 PAINT = """(async () => {
     const painted = () => performance.getEntriesByType("paint").find(({ name }) => name === "first-contentful-paint");
@@ -75,7 +75,7 @@ def cost(program: str, folder: Path, n_models: int, n_targets: int) -> list[str]
     write_answer(folder, models, files=files)
     scored = open_folder(folder)
     started = time.perf_counter()
-    write_page_of(scored.folder / "models.csv", scored.scorer)
+    write_page(scored, scored.folder)
     written = time.perf_counter() - started
     page = scored.folder / "report.html"
     browser = Browser(program, folder)

@@ -19,7 +19,7 @@ import pandas as pd
 
 from toporank.metrics import ranking_loss, spearman
 from toporank.ranking.interfaces import BESIDE, MAIN
-from toporank.report.results import open_answer
+from toporank.ranking.scored_folder import open_answer
 from toporank.scorer.prediction import KEY
 
 GROUP = "bm55-af2-boltz"
@@ -42,7 +42,7 @@ def ways(rows: pd.DataFrame) -> dict[str, float]:
 def table_of(second: Path, answer: Path) -> pd.DataFrame:
     """Models of three partners or more, with the truth and the number of each way."""
     scored = open_answer(answer)
-    rows = pd.DataFrame(scored.interfaces).astype({"dockq": float})
+    rows = scored.interfaces
     partners = rows.groupby("target")["interface"].agg(":".join).str.split(":").map(set)
     rows = rows[rows["dockq"].notna() & (rows["target"].map(partners.map(len)) > 2)]
     of_antibody = rows.groupby(KEY)["role"].agg(lambda roles: BESIDE in set(roles))
@@ -50,7 +50,7 @@ def table_of(second: Path, answer: Path) -> pd.DataFrame:
     table = pd.DataFrame(numbers, index=of_antibody.index)
     table["antibody"] = of_antibody.groupby("target").transform("any")
     labels = pd.read_csv(second / "predicted_labels.csv").query("group == @GROUP")
-    models = scored.models.set_index(KEY)[["score", "dockq"]]
+    models = scored.facts.set_index(KEY)[["score", "dockq"]]
     table = table.join(models).rename(columns={"score": "whole", "dockq": "number"})
     labels = labels.set_index(KEY)[["dockq", "dockq_all_interfaces"]]
     table = table.join(labels, how="inner")

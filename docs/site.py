@@ -36,7 +36,7 @@ REFERENCE = "reference.md"
 FUNCTIONS = {
     "Score": (
         "app.api.score",
-        "app.score_folder.Results",
+        "app.results.Results",
         "app.api.embed",
         "scorer.scorer.Scorer",
     ),

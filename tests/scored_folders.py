@@ -19,11 +19,11 @@ from toporank.layout import repository
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import score_record
-from toporank.ranking.residues import contact_lines, residue_lines
+from toporank.ranking.residues import contact_rows, residue_rows
 from toporank.ranking.score import ScoringOptions
-from toporank.ranking.tables import ScoredModels
+from toporank.ranking.scored import ScoredTargets
+from toporank.ranking.scored_folder import ScoredFolder
 from toporank.ranking.target_result import TargetResult
-from toporank.report.results import ScoredFolder
 from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import ScoredWith, Scorer, write_record
 from toporank.structures.identity import Status
@@ -87,7 +87,7 @@ def write_answer(
                 target in domain,
             )
         results.append(result)
-    scored = ScoredModels(
+    scored = ScoredTargets(
         name=name,
         target_results=results,
         plan=[],
@@ -190,5 +190,5 @@ def _add(
         )
     result.scores.append(record)
     result.vectors[decoy] = [*score.pooled]
-    result.residues += residue_lines(residues)
-    result.contacts += contact_lines(contacts, residues)
+    result.residues = pd.concat([result.residues, residue_rows(residues)])
+    result.contacts = pd.concat([result.contacts, contact_rows(contacts, residues)])

@@ -12,7 +12,7 @@ from toporank.learning.assignment import decided
 from toporank.ranking.evaluation import evaluate
 from toporank.ranking.model_table import read_models
 from toporank.tables.columns import CONFIDENCE, INTERFACES
-from toporank.tables.table import read
+from toporank.tables.frames import read
 
 with opened(snakemake) as job:
     splits = read_splits(Path(job.input.splits[0])) if job.input.splits else []

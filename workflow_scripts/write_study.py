@@ -6,7 +6,7 @@ from toporank.app.workflow.script import opened
 from toporank.files.atomic import write_text
 from toporank.ranking.target_table import seen_in_training
 from toporank.report.study_page import render
-from toporank.tables.table import write_frame
+from toporank.tables.frames import write_frame
 
 with opened(snakemake) as job:
     targets = list(map(Path, job.input.targets))

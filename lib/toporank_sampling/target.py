@@ -59,7 +59,7 @@ STATUS_OF = {
     DockingError: Status.FAILED,
     LabelError: Status.FAILED,
 }
-Note = Callable[[int, int], None]
+Tell = Callable[[int, int], None]
 """Takes the number of decoys for which there are poses enough, and of poses that failed."""
 
 
@@ -85,7 +85,7 @@ class SamplingSettings(NamedTuple):
 
 
 def sample(
-    source: Sampled, folder: Path, settings: SamplingSettings, note: Note
+    source: Sampled, folder: Path, settings: SamplingSettings, note: Tell
 ) -> list[Row]:
     """Write the decoys of a target into a folder.
 
@@ -198,7 +198,7 @@ def _docked_poses(
 
 
 def _labelled_poses(
-    docked: list[DockedPose], wanted: int, target: str, failures: list[Row], note: Note
+    docked: list[DockedPose], wanted: int, target: str, failures: list[Row], note: Tell
 ) -> list[LabelledPose]:
     """The first poses that can be decoys, as many as are wanted; those that fail become rows."""
     poses: list[LabelledPose] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import toporank
-from toporank.app.score_folder import Results
+from toporank.app.results import Results
 from toporank.scorer.scorer import Scorer
 
 LIBRARY = Path(toporank.__file__).parent

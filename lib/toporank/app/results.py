@@ -50,6 +50,13 @@ class Results:
 
     docs/results.md describes the columns of all tables.
 
+    Attributes
+    ----------
+    models, targets, details : DataFrames of models and targets
+    interfaces, residues, contacts : of these, of each model
+    confidence, vectors : what its predictor says, and what the first network sees
+    notes : what TopoRank decided, and which models have no score
+
     Examples
     --------
     >>> import toporank

@@ -15,9 +15,9 @@ from toporank.files import described
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 
-Column = np.ndarray | list[Any]
+Cells = np.ndarray | list[Any]
 """Numbers; or texts and whole numbers, None where one is unknown."""
-ResidueColumns = dict[str, Column]
+ResidueColumns = dict[str, Cells]
 """Columns by name, in their order."""
 IDENTITY = (
     "chain",

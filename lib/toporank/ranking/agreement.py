@@ -26,7 +26,7 @@ GROUP = ["target", "predictor"]
 
 
 class OtherFirst(NamedTuple):
-    """A target of which the predictor ranks another model first.
+    """Our first model of a target, and another one that the predictor ranks first.
 
     Attributes
     ----------

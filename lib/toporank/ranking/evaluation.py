@@ -14,6 +14,9 @@ from toporank.inputs.confidence.table import LOWER_IS_BETTER, MEASURES
 from toporank.inputs.labels import Label
 from toporank.metrics import per_target, spearman, summarise
 from toporank.scorer.prediction import KEY, LEVEL
+from toporank.tables.columns import CONFIDENCE as CONFIDENCES
+from toporank.tables.columns import INTERFACES
+from toporank.tables.frames import of_records
 
 CONSENSUS = "consensus"
 """Key of a summary, and beginning of columns, for what the consensus of the decoys would have
@@ -38,9 +41,9 @@ BINS = 5
 def evaluate(
     models: pd.DataFrame,
     labels: Iterable[Label],
-    interfaces: pd.DataFrame,
-    clusters: Mapping[str, str] | None,
-    confidence: pd.DataFrame,
+    interfaces: pd.DataFrame | None = None,
+    clusters: Mapping[str, str] | None = None,
+    confidence: pd.DataFrame | None = None,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return metrics of each target, with its split, and a summary of each split.
 
@@ -67,6 +70,10 @@ def evaluate(
         `interfaces` sums up labels of single interfaces: those of one name are ranked within their
         target, and all of a target count as one where nothing is known of its cluster
     """
+    if interfaces is None:
+        interfaces = of_records(INTERFACES, ())
+    if confidence is None:
+        confidence = of_records(CONFIDENCES, ())
     rows = pd.DataFrame(labels, columns=Label._fields).astype({"dockq": float})
     is_whole = rows["interface"] == ""
     decoys = _with_predictions(rows[is_whole], models, confidence)

@@ -18,7 +18,7 @@ from toporank.ranking.verdict import in_words, with_verdicts
 from toporank.scorer.prediction import KEY, Estimate, Score
 from toporank.structures.identity import Status
 from toporank.tables.columns import DETAILS, MODELS, WHOLE
-from toporank.tables.table import read, typed
+from toporank.tables.frames import read, typed
 
 BEST_OF_CLUSTER = 4
 """Decoys whose mean score ranks a cluster, as HADDOCK does it."""

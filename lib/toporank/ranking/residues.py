@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from toporank.tables.columns import CONTACTS, RESIDUES, Table
-from toporank.tables.table import typed
+from toporank.tables.frames import typed
 
 SHOWN = 3
 """Decoys of each target, by rank, that are shown by residue."""
@@ -17,12 +17,12 @@ TO_ANGSTROM = 2
 """Decimals of distances."""
 
 
-def residue_table(residues: pd.DataFrame) -> pd.DataFrame:
+def residue_rows(residues: pd.DataFrame) -> pd.DataFrame:
     """Return the table of residues. residues : as from `residue_quality.with_quality`."""
     return _rounded(residues.assign(**_places(residues["residue"])), RESIDUES)
 
 
-def contact_table(contacts: pd.DataFrame, residues: pd.DataFrame) -> pd.DataFrame:
+def contact_rows(contacts: pd.DataFrame, residues: pd.DataFrame) -> pd.DataFrame:
     """Return the table of contacts.
 
     contacts, residues : as from `residue_quality.with_quality`.

@@ -41,7 +41,7 @@ from toporank.ranking.interfaces import (
     with_roles,
 )
 from toporank.ranking.model_table import COMPLEX, score_record
-from toporank.ranking.residues import contact_table, residue_table
+from toporank.ranking.residues import contact_rows, residue_rows
 from toporank.ranking.target_result import TargetCache, TargetResult
 from toporank.scorer.judge import Judge, how_far_to_trust, judged, read_judge
 from toporank.scorer.prediction import NOTHING, Predictions
@@ -214,8 +214,8 @@ class TargetScorer:
             comparison=comparison_table(
                 [row for row in coverage if row[:2] not in not_asked], compared
             ),
-            residues=residue_table(residues),
-            contacts=contact_table(contacts, residues),
+            residues=residue_rows(residues),
+            contacts=contact_rows(contacts, residues),
         )
         for key, score in of_decoys.items():
             result.scores.append(score_record(score, estimates.get(key)))

@@ -52,7 +52,7 @@ from toporank.tables.columns import (
     TARGETS,
     Table,
 )
-from toporank.tables.table import of_records, to_markdown, with_values, write
+from toporank.tables.frames import of_records, to_markdown, with_values, write
 
 README = "README.md"
 """Beside the tables: what their columns mean."""

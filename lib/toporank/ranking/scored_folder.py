@@ -27,7 +27,7 @@ from toporank.tables.columns import (
     TARGETS,
     Table,
 )
-from toporank.tables.table import SCORE_AGAIN, read
+from toporank.tables.frames import SCORE_AGAIN, read
 
 
 class ScoredFolder(Scored):

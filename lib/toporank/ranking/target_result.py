@@ -26,7 +26,7 @@ from toporank.inputs.confidence.table import INCOMPLETE, Confidence
 from toporank.inputs.predictors import place_of
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.tables.columns import CONTACTS, RESIDUES
-from toporank.tables.table import of_records, packed, unpacked
+from toporank.tables.frames import of_records, packed, unpacked
 
 KIND = "target"
 """Kind of the entries in the store."""

@@ -22,8 +22,8 @@ from toporank.scorer.prediction import KEY
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.tables.columns import TARGETS
+from toporank.tables.frames import read, typed
 from toporank.tables.notes import Code, Note, cell
-from toporank.tables.table import read, typed
 
 CLOSE = 0.02
 """Expected DockQ by which another model may be lower and still be as good."""

@@ -31,8 +31,8 @@ from toporank.scorer.interaction import interaction_sentence
 from toporank.scorer.prediction import KEY, LEVEL
 from toporank.structures.identity import DecoyKey, Status
 from toporank.tables.columns import CONFIDENCE, DETAILS, MODELS, TARGETS
+from toporank.tables.frames import to_page
 from toporank.tables.notes import BETWEEN
-from toporank.tables.table import to_page
 
 FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
 """Models of a map."""
@@ -165,7 +165,7 @@ def data_for_script(
     """Return everything that the page's script shows.
 
     `targets` and `models` are columns, by name; `columns` says of each of both tables where and
-    how it is shown (`tables.table.to_page`).
+    how it is shown (`tables.frames.to_page`).
     """
     order = scored.targets["target"].tolist()
     targets = to_page(TARGETS.columns, scored.targets)

@@ -6,75 +6,19 @@ documentation have it from here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-WHOLE = "Int64"
-"""Kind of a column of integers that may be unknown. Others are str and float."""
-SHOWN, MORE, SENT = "shown", "more", "sent"
-"""On the page: a column, one behind “More columns”, and a value that other cells show."""
-PERCENT = "percent"
-"""Format of a probability on the page; others are the number of decimals."""
+from toporank.tables.declared import MORE, PERCENT, SENT, SHOWN, WHOLE, Column, Table
+from toporank.tables.of_predictors import (
+    CONFIDENCE,
+    DECOY,
+    INTERFACE_PLDDT,
+    IPSAE,
+    IPTM,
+    PDOCKQ2,
+    TARGET,
+)
 
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    name : in files and in Python
-    kind : str, float or `WHOLE`
-    meaning : in a sentence, with units
-    head : what people read above it; the name where it is empty
-    shown : decimals where people read it, or `PERCENT`
-    page : `SHOWN`, `MORE`, `SENT`, or empty where the page does not have it
-    """
-
-    name: str
-    kind: Any
-    meaning: str
-    head: str = ""
-    shown: int | str = 2
-    page: str = ""
-
-    def on_page(self, page: str = SHOWN) -> Column:
-        """Return the same column at another place of the page."""
-        return replace(self, page=page)
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of results.
-
-    Attributes
-    ----------
-    name : of its file, without folder
-    rows : what has a row
-    columns : in the order of the file
-    always : columns that the file has even where no row has a value; None: all of them
-    decimals : of numbers in the file; None: all digits
-    """
-
-    name: str
-    rows: str
-    columns: tuple[Column, ...]
-    always: tuple[str, ...] | None = None
-    decimals: int | None = 7
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return [column.name for column in self.columns]
-
-    @property
-    def kinds(self) -> dict[str, Any]:
-        """Name → kind of each column."""
-        return {column.name: column.kind for column in self.columns}
-
-
-TARGET = Column("target", str, "the complex", page=SHOWN)
-DECOY = Column("decoy", str, "name of the model", "model", page=SHOWN)
 DOCKQ = Column(
     "dockq", float, "expected DockQ: 0 is wrong, 1 identical", "DockQ", page=SHOWN
 )
@@ -117,7 +61,6 @@ N_RESIDUES = Column(
     "interface residues",
     page=SHOWN,
 )
-PREDICTOR = Column("predictor", str, "whose files lie beside the model")
 STATUS = Column("status", str, "outcome of the model (docs/inputs.md)", page=SENT)
 REASON = Column("reason", str, "why, in words", "notes", page=SENT)
 NETWORK_SD = Column(
@@ -125,26 +68,6 @@ NETWORK_SD = Column(
     float,
     "spread between the networks; no error bar",
     "spread of networks",
-    page=MORE,
-)
-
-IPTM = Column("iptm", float, "ipTM as the predictor states it", "ipTM", page=SHOWN)
-INTERFACE_PLDDT = Column(
-    "interface_plddt",
-    float,
-    "mean pLDDT of residues with a CA within 10 Å of another partner's",
-    "interface pLDDT",
-    0,
-    SHOWN,
-)
-PDOCKQ2 = Column(
-    "pdockq2", float, "pDockQ2 (Zhu 2023), mean over interfaces", "pDockQ2", page=MORE
-)
-IPSAE = Column(
-    "ipsae",
-    float,
-    "ipSAE (Dunbrack 2025) with a PAE limit of 10 Å, mean over interfaces",
-    "ipSAE",
     page=MORE,
 )
 
@@ -439,80 +362,6 @@ CONTACTS = Table(
         *QUALITY,
     ),
     decimals=4,
-)
-CONFIDENCE = Table(
-    "confidence.csv",
-    "model: what its predictor says of it ([confidence.md](confidence.md))",
-    (
-        TARGET,
-        DECOY,
-        PREDICTOR,
-        Column("plddt_source", str, "`file` or `b_factor`"),
-        Column(
-            "iptm_of",
-            str,
-            "`all_chains` if `iptm` covers more than the partners; then `interface_iptm` is the "
-            "one between them, where known",
-        ),
-        Column("plddt", float, "mean pLDDT of all residues, 0 to 100", "pLDDT", 0),
-        INTERFACE_PLDDT,
-        Column(
-            "contact_plddt",
-            float,
-            "mean pLDDT of residues with a CB within 8 Å of another partner's CB",
-            "contact pLDDT",
-            0,
-        ),
-        Column("low_plddt", float, "share of interface residues with a pLDDT below 70"),
-        Column("ptm", float, "pTM as the predictor states it", "pTM", page=MORE),
-        IPTM,
-        Column("interface_iptm", float, "ipTM between the partners"),
-        Column(
-            "ranking_score",
-            float,
-            "what the predictor ranks its models by",
-            "ranking score",
-            page=MORE,
-        ),
-        Column(
-            "interface_pae",
-            float,
-            "mean PAE in Å of residue pairs with CA atoms within 10 Å",
-            "interface PAE",
-            1,
-            MORE,
-        ),
-        Column("pdockq", float, "pDockQ (Bryant 2022), mean over interfaces", "pDockQ"),
-        PDOCKQ2,
-        IPSAE,
-        Column(
-            "lis",
-            float,
-            "mean of (12 Å − PAE) / 12 Å over pairs with PAE below 12 Å (Kim 2024)",
-            "LIS",
-        ),
-        Column(
-            "haddock_score",
-            float,
-            "HADDOCK's score; lower is better",
-            "HADDOCK score",
-            1,
-            SHOWN,
-        ),
-        Column("haddock_vdw", float, "its van der Waals energy"),
-        Column("haddock_elec", float, "its electrostatic energy"),
-        Column("haddock_desolv", float, "its desolvation energy"),
-        Column("haddock_air", float, "its restraint energy"),
-        Column("haddock_bsa", float, "its buried surface, Å²"),
-        Column(
-            "status",
-            str,
-            "`ok`, `incomplete` (a file could not be used, and why) or `none`",
-        ),
-        Column("reason", str, "why, in words"),
-    ),
-    always=("target", "decoy", "predictor", "status", "reason"),
-    decimals=None,
 )
 CHAINS = Table(
     "chains.csv",

@@ -208,7 +208,8 @@ def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
     results = toporank.score(
         tmp_path / "given", partners="chains", rank_by="min_interface"
     )
-    table = results.table[results.table["status"] == "ok"]
+    table = results.models.merge(results.details)
+    table = table[table["status"] == "ok"]
     assert len(table) == 2
     assert table["min_interface"].is_monotonic_decreasing
     assert (table["min_interface"] < table["mean_interface"]).all()

@@ -1,165 +1,144 @@
-"""Which model the predictor itself would pick: by its own score, by the ranks in names, or by a
-measure.
+"""How the predictor ranks its models: by its own score, the ranks in names, or a measure; and what
+is said where its first model is not ours.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import pandas as pd
 import pytest
 
 from toporank.inputs.confidence.table import Confidence
-from toporank.ranking.agreement import OtherChoice, other_choices
+from toporank.ranking.agreement import OtherFirst, other_first, with_predictor
+from toporank.tables.columns import CONFIDENCE
+from toporank.tables.frames import of_records
 
 
-def models(
-    *rows: tuple[str, float, str], copies: dict[str, str] | None = None
-) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=["decoy", "dockq", "capri"]).assign(target="T")
-    return table.assign(
-        duplicate_of=[(copies or {}).get(decoy, "") for decoy in table["decoy"]]
+def ranked(*rows: Confidence, copies: dict[str, str] | None = None) -> pd.DataFrame:
+    """Models in the order of our ranking, with what their predictor says."""
+    models = pd.DataFrame({"decoy": [row.decoy for row in rows]}).assign(
+        target="T", status="ok", dockq=0.5
     )
+    models["duplicate_of"] = [(copies or {}).get(row.decoy, "") for row in rows]
+    return with_predictor(models, of_records(CONFIDENCE, rows))
 
 
-MEDIUM = [
-    ("a", 0.7, "medium"),
-    ("b", 0.6, "medium"),
-    ("c", 0.55, "medium"),
-    ("d", 0.5, "medium"),
-]
-FIVE = models(*MEDIUM, ("e", 0.2, "incorrect"))
-THREE = [(0.7, "medium"), (0.6, "medium"), (0.2, "incorrect")]
+def ranks(table: pd.DataFrame) -> list[int | None]:
+    column = table["predictor_rank"].astype(object)
+    return column.where(column.notna(), None).tolist()
 
 
-def choice(table: pd.DataFrame, stated: list[Confidence]) -> OtherChoice | None:
-    return other_choices(table, stated).get("T")
-
-
-def stated(table: pd.DataFrame, preferred: str) -> list[Confidence]:
-    return [
-        Confidence("T", name, "Boltz", ranking_score=0.9 if name == preferred else 0.5)
-        for name in table["decoy"]
-    ]
+def stated(names: str, predictor: str = "Boltz", **measures: list) -> list[Confidence]:
+    rows = []
+    for k, name in enumerate(names.split()):
+        of_model = {measure: values[k] for measure, values in measures.items()}
+        rows.append(Confidence("T", name, predictor, **of_model))
+    return rows
 
 
 @pytest.mark.parametrize(
-    ("preferred", "place"), [("a", 0), ("b", 0), ("c", 0), ("d", 4), ("e", 5)]
-)
-def test_the_choice_differs_by_class_or_in_the_lower_half(preferred, place):
-    found = choice(FIVE, stated(FIVE, preferred))
-    assert (
-        (found.decoy, found.place, found.n) == (preferred, place, 5)
-        if place
-        else found is None
-    )
-
-
-@pytest.mark.parametrize(("preferred", "place"), [("b", 0), ("c", 3)])
-def test_of_four_models_of_a_class_the_third_is_in_the_lower_half(preferred, place):
-    four = models(*MEDIUM)
-    found = choice(four, stated(four, preferred))
-    assert (found.place if found else 0) == place
-
-
-def test_copies_do_not_count():
-    """Of four, the third is in the upper half; with two copies of the first it would be the fifth
-    of six.
-    """
-    rows = [MEDIUM[0], ("a2", 0.7, "medium"), ("a3", 0.7, "medium"), *MEDIUM[1:]]
-    table = models(*rows, copies={"a2": "a", "a3": "a"})
-    found = choice(table, stated(table, "d"))
-    assert (found.decoy, found.place, found.n) == ("d", 4, 4)
-    assert choice(table, stated(table, "b")) is None
-
-
-def test_of_copies_the_one_of_which_most_is_known_counts():
-    """A copy that comes first by its name has lost the ranking score."""
-    table = models(
-        *MEDIUM, ("0", 0.2, "incorrect"), ("e", 0.2, "incorrect"), copies={"e": "0"}
-    )
-    known = [
-        Confidence("T", name, "Boltz", ranking_score=0.5, plddt=80.0) for name in "abcd"
-    ]
-    known += [
-        Confidence("T", "0", "Boltz", plddt=80.0),
-        Confidence("T", "e", "Boltz", ranking_score=0.9, plddt=80.0),
-    ]
-    found = choice(table, known)
-    assert (found.decoy, found.value, found.n) == ("0", 0.9, 5)
-
-
-def by_plddt(names: Iterable[str], predictor: str) -> list[Confidence]:
-    """Models whose pLDDT rises in this order."""
-    stated = []
-    for k, name in enumerate(names):
-        stated.append(Confidence("T", name, predictor, interface_plddt=80.0 + k))
-    return stated
-
-
-@pytest.mark.parametrize(
-    ("names", "predictor"),
+    ("rows", "expected", "measure"),
     [
-        ("ranked_1 ranked_2 ranked_0", "AlphaFold-Multimer"),
+        # of two models or of twenty, its own ranking score decides
+        (stated("a b", ranking_score=[0.5, 0.9]), [2, 1], "ranking score"),
         (
-            "x_unrelaxed_rank_002_m x_unrelaxed_rank_003_m x_unrelaxed_rank_001_m",
-            "ColabFold",
+            stated(
+                " ".join(map(str, range(20))), ranking_score=[k / 20 for k in range(20)]
+            ),
+            [*range(20, 0, -1)],
+            "ranking score",
+        ),
+        # of HADDOCK's score the lowest is best
+        (
+            stated("a b", "HADDOCK", haddock_score=[-50.0, -90.0]),
+            [2, 1],
+            "HADDOCK score",
+        ),
+        # the ranks in names, where no score of its own differs; beside them a measure is shown
+        (
+            stated("ranked_1 ranked_2 ranked_0", "AlphaFold-Multimer", iptm=[0.5] * 3),
+            [2, 3, 1],
+            "ipTM",
         ),
         (
-            "pred.model_idx_4.rank_1 pred.model_idx_0.rank_2 pred.model_idx_3.rank_0",
-            "Chai-1",
+            stated("x_unrelaxed_rank_002_m x_unrelaxed_rank_001_m", "ColabFold"),
+            [2, 1],
+            "rank in the name",
         ),
+        (
+            stated("pred.model_idx_0.rank_1 pred.model_idx_3.rank_0", "Chai-1"),
+            [2, 1],
+            "rank in the name",
+        ),
+        # names that are no ranks, or that two models share
+        (
+            stated("ranking_0_a franked_1 ranks_2", interface_plddt=[80.0, 82.0, 81.0]),
+            [3, 1, 2],
+            "interface pLDDT",
+        ),
+        (
+            stated("run1_ranked_0 run2_ranked_0 run1_ranked_1", iptm=[0.3, 0.2, 0.1]),
+            [1, 2, 3],
+            "ipTM",
+        ),
+        # equal values give no order, but are shown; a single model is the first of its predictor
+        (stated("a b", iptm=[0.8, 0.8]), [1, 1], "ipTM"),
+        (stated("a", ranking_score=[0.8]), [1], "ranking score"),
+        (stated("a b"), [None, None], ""),
     ],
 )
-def test_the_rank_in_the_names_of_models_is_what_the_predictor_prefers(
-    names, predictor
-):
-    first, second, third = names.split()
-    table = models((first, *THREE[0]), (second, *THREE[1]), (third, *THREE[2]))
-    known = by_plddt([third, second, first], predictor)
-    found = choice(table, known)
-    assert (found.decoy, found.place) == (third, 3)
-    assert str(found) == f"{predictor} would pick {third} instead, as its name says"
-    scored = [
-        row._replace(ranking_score=0.9 if row.decoy == third else 0.5) for row in known
+def test_the_predictor_ranks_its_models(rows, expected, measure):
+    table = ranked(*rows)
+    assert ranks(table) == expected
+    assert table["predictor_measure"].tolist() == [measure] * len(rows)
+    if measure in ("ranking score", "ipTM", "HADDOCK score"):
+        assert table["predictor_score"].notna().all()
+
+
+def test_each_predictor_ranks_its_own_models_alone():
+    rows = [
+        *stated("a b", ranking_score=[0.5, 0.9]),
+        *stated("c d", "AlphaFold 3", ranking_score=[0.8, 0.7]),
     ]
-    assert choice(table, scored).measure == "ranking_score"
+    assert ranks(ranked(*rows)) == [2, 1, 1, 2]
+
+
+def test_a_copy_has_the_rank_of_its_original_and_does_not_count():
+    rows = stated("a a2 b c", ranking_score=[0.5, 0.4, 0.9, 0.1])
+    table = ranked(*rows, copies={"a2": "a"})
+    assert ranks(table) == [2, 2, 1, 3]
+    assert table["predictor_score"].tolist() == [0.5, 0.5, 0.9, 0.1]
+
+
+def test_the_first_of_the_predictor_is_named_where_it_is_not_ours():
+    table = ranked(*stated("a b c", ranking_score=[0.5, 0.4, 0.9]))
+    assert other_first(table)["decoy"] == "c"
+    assert other_first(ranked(*stated("a b", ranking_score=[0.9, 0.4]))) is None
+    assert other_first(ranked(*stated("a b", iptm=[0.8, 0.8]))) is None
+    assert other_first(ranked(*stated("a b"))) is None
 
 
 @pytest.mark.parametrize(
-    ("names", "predictor"),
+    ("between", "words"),
     [
-        ("a b c", "Boltz"),
-        ("run1_ranked_0 run2_ranked_0 run1_ranked_1", "AlphaFold-Multimer"),
-        ("ranking_0_a franked_1 ranks_2", "Boltz"),
+        (0.81, "they bind alike (DockQ between the two 0.81)"),
+        (
+            0.3,
+            "it binds at the same place, but differently (DockQ between the two 0.30)",
+        ),
+        (0.02, "it binds elsewhere (DockQ between the two 0.02)"),
     ],
 )
-def test_without_a_ranking_of_its_own_the_highest_measure_is_named_as_what_it_is(
-    names, predictor
-):
-    first, second, third = names.split()
-    table = models((first, *THREE[0]), (second, *THREE[1]), (third, *THREE[2]))
-    known = by_plddt([first, second, third], predictor)
-    assert str(choice(table, known)) == f"{third} has the highest interface pLDDT (82)"
-
-
-def test_scores_of_different_predictors_are_not_compared():
-    pairs = [("a", "Boltz", 0.9, 0.1), ("e", "AlphaFold 3", 0.2, 0.95)]
-    known = [
-        Confidence("T", name, by, iptm=iptm, ranking_score=own)
-        for name, by, iptm, own in pairs
-    ]
-    assert choice(FIVE, known) is None
-    assert (
-        choice(FIVE, [row._replace(predictor="Boltz") for row in known]).measure
-        == "ranking_score"
+def test_the_sentence_has_both_numbers_and_whether_they_bind_alike(between, words):
+    table = ranked(*stated("a b", ranking_score=[0.5, 0.9]))
+    table["dockq"] = [0.62, 0.41]
+    best, first = table.iloc[0], table.iloc[1]
+    sentence = str(OtherFirst(best, first, between))
+    assert sentence == (
+        "Boltz's first is b: DockQ 0.41 against 0.62, its ranking score 0.90 against 0.50; "
+        + words
     )
-
-
-def test_of_haddock_scores_the_lowest_is_preferred_and_equal_ones_decide_nothing():
-    known = [
-        Confidence("T", "a", "HADDOCK", haddock_score=-50.0),
-        Confidence("T", "e", "HADDOCK", haddock_score=-90.0),
-    ]
-    assert choice(FIVE, known).decoy == "e"
-    assert choice(FIVE, [row._replace(haddock_score=-50.0) for row in known]) is None
+    assert OtherFirst(best, first, between).binds_elsewhere == (between < 0.49)
+    first["dockq"] = float("nan")
+    assert (
+        str(OtherFirst(best, first, None)) == "Boltz's first is b, which has no score"
+    )

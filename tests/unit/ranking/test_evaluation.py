@@ -10,6 +10,9 @@ from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.labels import Label
 from toporank.ranking.evaluation import CONFIDENCE, CONSENSUS, calibration, evaluate
 from toporank.ranking.interfaces import InterfaceRow
+from toporank.tables.columns import CONFIDENCE as CONFIDENCES
+from toporank.tables.columns import INTERFACES
+from toporank.tables.frames import of_records
 
 
 def labels(*rows: tuple[str, str, float, str]) -> list[Label]:
@@ -147,6 +150,7 @@ def test_labels_of_interfaces_are_compared_with_the_predictions_of_interfaces():
         )
         for decoy, name in true
     ]
+    found = of_records(INTERFACES, found)
     _, summary = evaluate(predictions(), [Label("T", "a", 0.5, "val"), *parts], found)
     assert (summary["val"]["n_labels"], summary["val"]["n_not_scored"]) == (1, 1)
     of_parts = summary["val"]["interfaces"]
@@ -193,7 +197,9 @@ def test_each_measure_of_the_predictor_is_a_baseline_for_the_decoys_that_have_it
         Confidence("V", f"d{n}", iptm=iptm, interface_pae=30 * (1 - iptm))
         for n, iptm in ((1, 0.9), (2, 0.4))
     ]
-    table, summary = evaluate(PREDICTED, LABELS, confidence=said)
+    table, summary = evaluate(
+        PREDICTED, LABELS, confidence=of_records(CONFIDENCES, said)
+    )
     assert CONFIDENCE not in summary["train"]
     assert summary["val"][CONFIDENCE].keys() == {"iptm", "interface_pae"}
     for found in summary["val"][CONFIDENCE].values():

@@ -14,18 +14,18 @@ from toporank.features.interface import Meeting
 from toporank.ranking.interfaces import (
     InterfaceRow,
     interface_table,
-    read_interfaces,
     scored_interfaces,
     summaries,
     with_contacts,
     with_headlines,
     with_roles,
-    write_interfaces,
 )
 from toporank.ranking.model_table import model_table, score_record
 from toporank.ranking.partner_hints import hints, partners_hint
 from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
+from toporank.tables.columns import INTERFACES
+from toporank.tables.frames import of_records, read, to_records, write
 
 
 def covered(decoy: str, status: str = Status.OK, target: str = "T") -> CoverageRow:
@@ -134,8 +134,10 @@ def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_o
 
 
 def test_what_is_written_is_read_back(tmp_path, table):
-    write_interfaces(tmp_path / "interfaces.csv", table)
-    assert read_interfaces(tmp_path / "interfaces.csv") == table
+    frame = of_records(INTERFACES, table)
+    write(INTERFACES, frame, tmp_path / "interfaces.csv")
+    found = read(INTERFACES, tmp_path / "interfaces.csv")
+    assert list(map(InterfaceRow._make, to_records(INTERFACES, found))) == table
 
 
 def test_the_ranking_sums_up_the_interfaces(table):
@@ -187,7 +189,7 @@ def rows(**contacts: list[int]) -> list[InterfaceRow]:
 
 
 def test_two_chains_that_always_touch_alike_may_be_one_partner():
-    said = "H and L touch in every model; if they are one partner, say partners=H+L:A"
+    said = "H and L touch in every model; if they are one partner, say partners H+L:A"
     assert partners_hint(rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])) == said
     assert partners_hint(rows(A_H=[400, 90], A_L=[12, 300], H_L=[110, 112])) == said
     one = rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])
@@ -217,10 +219,10 @@ def test_two_chains_of_an_antibody_that_are_not_one_partner_need_no_hint():
 @pytest.mark.parametrize(
     ("partners", "domains", "said"),
     [
-        ("A+B_C", {"A": "H", "C": "L"}, "A and C look like one antibody, but are different partners in A+B:C, so scores count the contacts between them: say partners=A+C:B"),
+        ("A+B_C", {"A": "H", "C": "L"}, "A and C look like one antibody, but are different partners in A+B:C, so scores count the contacts between them: say partners A+C:B"),
         ("A+B_C", {"A": "a", "C": "b"}, "A and C look like one antibody"),
-        ("A+B_H_L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+B:H:L, so scores count the contacts between them: say partners=H+L:A"),
-        ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+H:B+L, so scores count the contacts between them: say partners=H+L:A"),
+        ("A+B_H_L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+B:H:L, so scores count the contacts between them: say partners H+L:A"),
+        ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+H:B+L, so scores count the contacts between them: say partners H+L:A"),
         ("A_H+L", {"H": "H", "L": "L"}, ""),
         ("A+B_C", {"A": "N", "C": "H"}, ""),  # two heavy chains
         # a chain with both domains needs no other

@@ -5,6 +5,7 @@ in.
 from __future__ import annotations
 
 import csv
+import io
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
+from toporank.inputs.confidence.table import Confidence
+from toporank.ranking.agreement import with_predictor
 from toporank.ranking.interfaces import InterfaceRow, with_roles
 from toporank.ranking.model_table import (
     best_of_each_target,
@@ -21,10 +24,11 @@ from toporank.ranking.model_table import (
     model_table,
     read_models,
     score_record,
-    write_models_and_details,
 )
 from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
+from toporank.tables.columns import CONFIDENCE, DETAILS, MODELS
+from toporank.tables.frames import of_records, write
 
 
 def covered(
@@ -221,17 +225,21 @@ def test_names_and_numbers_survive_the_files_and_no_name_is_a_formula(tmp_path, 
     table = model_table(
         coverage, records, comparison=[ComparedDecoy(name, name, 1, 0.25, name)]
     )
+    table = with_predictor(table, of_records(CONFIDENCE, ()))
     files = tmp_path / "models.csv", tmp_path / "details.csv"
-    write_models_and_details(*files, table)
+    write(MODELS, table, files[0])
+    write(DETAILS, table, files[1])
     read = read_models(*files)
     pd.testing.assert_frame_equal(
-        read[list(table.columns.drop("joined"))],
-        table.drop(columns="joined"),
+        read[list(table.columns.drop(["joined", "predictor"]))],
+        table.drop(columns=["joined", "predictor"]),
         check_dtype=False,
     )
     for file in files:
-        cells = [cell for row in csv.reader(file.open(newline="")) for cell in row]
-        assert not any(cell.startswith(("=", "@", "+", "-", "\t")) for cell in cells)
+        text = file.read_bytes().decode("utf-8-sig")
+        cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+        texts = [cell for cell in cells if not cell.removeprefix("-").isdecimal()]
+        assert not any(text.startswith(("=", "@", "+", "-", "\t")) for text in texts)
 
 
 def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path):
@@ -239,15 +247,16 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
         covered("T", "good"),
         covered("T", "gone", Status.UNREADABLE, reason="it is empty"),
     ]
-    write_models_and_details(
-        *(tmp_path / name for name in ("m", "d")),
-        model_table(coverage, {"T": [calibrated("good", 0.8, 0.5, 0.9)]}),
-    )
+    table = model_table(coverage, {"T": [calibrated("good", 0.8, 0.5, 0.9)]})
+    said = [Confidence("T", "good", "Boltz", ranking_score=0.7)]
+    table = with_predictor(table, of_records(CONFIDENCE, said))
+    write(MODELS, table, tmp_path / "m")
+    write(DETAILS, table, tmp_path / "d")
     assert (tmp_path / "m").read_text().splitlines() == [
-        "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,verdict_reason,weakest_interface,"
-        "status,reason,duplicate_of,path",
-        "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,,ok,,,in/good.pdb",
-        "T,gone,,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
+        "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,verdict_reason,predictor_rank,"
+        "predictor_score,predictor_measure,weakest_interface,status,reason,duplicate_of,path",
+        "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,1,0.7,ranking score,,ok,,,in/good.pdb",
+        "T,gone,,,,,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
     ]
     assert (
         (tmp_path / "d")

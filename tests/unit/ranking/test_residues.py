@@ -34,22 +34,22 @@ from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import OfTorch
 from toporank.ranking.models import MANY, write_models
 from toporank.ranking.residues import (
-    CONTACT_COLUMNS,
-    RESIDUE_COLUMNS,
-    contact_lines,
+    contact_rows,
     leading,
-    residue_lines,
-    rows_of,
-    table_of_lines,
+    residue_rows,
     why_no_quality,
-    write_lines,
 )
+from toporank.ranking.scored import of_models
 from toporank.scorer.networks import Networks, contact_table, residue_table
 from toporank.scorer.residue_quality import with_quality
 from toporank.scorer.scorer import Scorer
 from toporank.structures.read import read_complex
 from toporank.structures.stored import to_bytes
 from toporank.structures.write import QUALITY, mmcif
+from toporank.tables import frames as tables
+from toporank.tables.columns import CONTACTS, RESIDUES
+from toporank.tables.frames import packed as packed_table
+from toporank.tables.frames import read, unpacked
 
 # ---- what is predicted ---------------------------------------------------------------------------
 
@@ -128,8 +128,10 @@ def test_a_scorer_without_local_quality_has_no_residues_nor_structure_files(
     residues, contacts = with_quality(
         predicted.residues, predicted.contacts, {}, None, {}
     )
-    assert residue_lines(residues) == contact_lines(contacts, residues) == ""
-    write_models(tmp_path / "models", ranked(("T", "d0", 1)), {"T": ""}, None)
+    table = residue_rows(residues)
+    assert table.empty
+    assert contact_rows(contacts, residues).empty
+    write_models(tmp_path / "models", ranked(("T", "d0", 1)), {"T": table}, None)
     assert list((tmp_path / "models").iterdir()) == []
 
 
@@ -202,9 +204,9 @@ def ranked(*rows: tuple[str, str, int]) -> pd.DataFrame:
 # ---- the table -----------------------------------------------------------------------------------
 
 
-def lines_of(
+def table_of(
     target: str, decoy: str, quality: dict[str, float | None], **known: object
-) -> str:
+) -> pd.DataFrame:
     table = pd.DataFrame(
         {"residue": list(quality), "pred_network": list(quality.values())}
     )
@@ -214,16 +216,17 @@ def lines_of(
         "pred_quality": table["pred_network"],
         **known,
     }
-    return residue_lines(table.assign(target=target, decoy=decoy, **known))
+    return residue_rows(table.assign(target=target, decoy=decoy, **known))
 
 
 def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_path):
     path = tmp_path / "residues.csv"
     quality = {"A:52": 0.9, "A:52A": 0.25, "A:-3": 0.5, "x:y:-1B": None}
-    other = lines_of(
+    other = table_of(
         "T", "d1", {"B:1": 0.1}, agreement=0.75, residue_name="SER", pred_quality=0.425
     )
-    write_lines(path, RESIDUE_COLUMNS, [lines_of("T", "=d0", quality), other])
+    table = pd.concat([table_of("T", "=d0", quality), other], ignore_index=True)
+    tables.write(RESIDUES, table, path)
     assert path.read_text().splitlines() == [
         "target,decoy,chain,residue,pred_quality,pred_network,agreement,residue_name",
         "T,'=d0,A,52,0.9,0.9,,",  # no formula
@@ -232,20 +235,23 @@ def test_the_table_has_a_row_for_each_residue_as_the_structure_numbers_it(tmp_pa
         "T,'=d0,x:y,'-1B,,,,",
         "T,d1,B,1,0.425,0.1,0.75,SER",
     ]
-    rows = rows_of(path, [("T", "=d0"), ("T", "d2")])["T", "=d0"]
+    found = read(RESIDUES, path)
+    pd.testing.assert_frame_equal(found, table)
+    pd.testing.assert_frame_equal(unpacked(packed_table(table)), table)
+    rows = of_models(found, [("T", "=d0"), ("T", "d2")])["T", "=d0"]
     assert rows["residue"].tolist() == ["52", "52A", "-3", "-1B"]
     assert rows["chain"].tolist() == ["A", "A", "A", "x:y"]
     assert rows["pred_quality"][:3].tolist() == [0.9, 0.25, 0.5]
     assert rows[["pred_quality", "agreement"]].iloc[3].isna().all()
-    assert rows_of(path, [("T", "d2")]) == {}
+    assert of_models(found, [("T", "d2")]) == {}
 
 
 def test_a_table_without_the_newer_columns_is_read(tmp_path):
     (tmp_path / "residues.csv").write_text(
         "target,decoy,chain,residue,pred_quality\nT,d,NA,52A,0.25\n"
     )
-    rows = rows_of(tmp_path / "residues.csv", [("T", "d")])["T", "d"]
-    assert rows.values.tolist() == [["T", "d", "NA", "52A", 0.25]]
+    rows = read(RESIDUES, tmp_path / "residues.csv")
+    assert rows.iloc[0, :5].tolist() == ["T", "d", "NA", "52A", 0.25]
 
 
 def test_the_first_of_each_of_the_first_three_ranks_is_shown():
@@ -359,12 +365,12 @@ def test_a_contact_has_the_names_of_its_residues_and_no_name_becomes_a_formula(
         "type": ["salt bridge", "other"], "pred_quality": [0.75, 0.125],
         "pred_network": [0.5, 0.25], "agreement": [1.0, np.nan],
     })  # fmt: skip
-    lines = contact_lines(contacts.assign(target="=T", decoy="a"), residues)
-    assert lines.splitlines() == [
-        "'=T,a,A,1,ALA,B,1,SER,3.40,salt bridge,0.75,0.5,1.0",
+    table = contact_rows(contacts.assign(target="=T", decoy="a"), residues)
+    tables.write(CONTACTS, table, tmp_path / "contacts.csv")
+    assert (tmp_path / "contacts.csv").read_text().splitlines()[1:] == [
+        "'=T,a,A,1,ALA,B,1,SER,3.4,salt bridge,0.75,0.5,1.0",
         "'=T,a,A,2,GLY,B,'-2A,,3.46,other,0.125,0.25,",
     ]
-    table = table_of_lines(CONTACT_COLUMNS, [lines])
     assert table["target"].tolist() == ["=T", "=T"]
     assert table["residue_2"].tolist() == ["1", "-2A"]
 
@@ -399,7 +405,7 @@ def b_factors(path: Path) -> dict[str, set[float]]:
 
 def test_b_factors_are_the_quality_in_per_cent_and_zero_outside_the_interface(tmp_path):
     quality = {"A:52": 0.9, "A:52A": 0.2534, "A:-3": 0.0, "long:7": None}
-    lines = {"T": lines_of("T", "d0", quality)}
+    lines = {"T": table_of("T", "d0", quality)}
     write_models(tmp_path / "models", ranked(("T", "d0", 1)), lines, atoms_of)
     path = tmp_path / "models/T/1_d0.cif"
     found = b_factors(path)
@@ -435,7 +441,9 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
             *((target, f"d{rank}", rank) for target in targets for rank in (1, 2, 3, 4))
         )
         lines = {
-            target: "".join(lines_of(target, f"d{i}", {"A:52": 0.5}) for i in range(5))
+            target: pd.concat(
+                table_of(target, f"d{i}", {"A:52": 0.5}) for i in range(5)
+            )
             for target in targets
         }
         write_models(tmp_path / "models", table, lines, atoms_of)
@@ -454,7 +462,7 @@ def test_the_first_three_of_each_target_become_files_and_of_many_targets_the_fir
 
 def test_a_file_that_was_made_of_the_same_result_stays(tmp_path):
     table = ranked(("T", "d0", 1))
-    lines = {"T": lines_of("T", "d0", {"A:52": 0.5})}
+    lines = {"T": table_of("T", "d0", {"A:52": 0.5})}
     path = tmp_path / "T/1_d0.cif"
 
     def written(digest: str) -> int:

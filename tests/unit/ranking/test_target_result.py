@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -54,12 +55,18 @@ class DecoyFile:
 
     def _scored(self, *args) -> list[TargetResult]:
         self.targets.append(set())
-        self.found.append(score_targets(*args))
-        return self.found[-1]
+        results = score_targets(*args)
+        self.found.append([replace(result, is_new=False) for result in results])
+        return results
 
     def _of_scorer(self, scorer, graphs):
         self.targets[-1] |= {member.target for member in graphs.decoys}
         return predicted(scorer, graphs)
+
+
+def texts(results: list[TargetResult]) -> list[str]:
+    """As the store has them."""
+    return [result.to_json() for result in results]
 
 
 def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(
@@ -70,7 +77,7 @@ def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(
         toporank.score(models, cache=tmp_path / "cache")
     assert asked.targets == [{"1AVZ", "1PPE"}, set()]
     first, again = asked.found
-    assert again == first
+    assert texts(again) == texts(first)
     for result in first:
         assert len(result.scores) == len(result.vectors) >= 3
         assert result.residues
@@ -86,7 +93,8 @@ def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(
     for cache in ("cache", "other"):
         toporank.score(models, cache=tmp_path / cache)
     assert asked.targets[1:] == [{"1PPE"}, {"1AVZ", "1PPE"}]
-    assert asked.found[1] == asked.found[2] != asked.found[0]
+    found = list(map(texts, asked.found))
+    assert found[1] == found[2] != found[0]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +146,7 @@ def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
             box.write_bytes(content[: len(content) // 2])
     toporank.score(models, cache=tmp_path / "cache")
     assert asked.targets[1] == {"1AVZ", "1PPE"}
-    assert asked.found[0] == asked.found[1]
+    assert texts(asked.found[0]) == texts(asked.found[1])
 
 
 def test_a_file_that_was_changed_while_it_was_scored_is_looked_at_again(
@@ -155,11 +163,11 @@ def test_a_file_that_was_changed_while_it_was_scored_is_looked_at_again(
     content = changed.read_bytes()
     shutil.copy(other, changed)
     results = score_folder.score_folder(config, found, store)
-    assert (results.table["status"] == "unreadable").sum() == 1
+    assert (results.facts["status"] == "unreadable").sum() == 1
     changed.write_bytes(content)
     found = score_folder.find_models(config, models, store)
     results = score_folder.score_folder(config, found, store)
-    assert (results.table["status"] == "ok").all()
+    assert (results.facts["status"] == "ok").all()
     assert asked.targets[1] == {"1PPE"}
 
 
@@ -170,7 +178,7 @@ def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whol
     antibody_decoys(tmp_path / "models", read_atoms(ANTIBODY), "A")
     results = toporank.score(tmp_path / "models", partners="chains")
     ((found,),) = asked.found
-    table = results.table
+    table = results.models.merge(results.details)
     several = table.loc[
         (table["n_interfaces"] > 1) & table["dockq"].notna(), "decoy"
     ].tolist()

@@ -15,12 +15,16 @@ from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.inputs.confidence.table import Confidence
+from toporank.ranking.agreement import with_predictor
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import model_table, score_record
-from toporank.ranking.target_table import BETWEEN, target_table
+from toporank.ranking.target_table import target_notes, target_table
 from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
+from toporank.tables.columns import CONFIDENCE
+from toporank.tables.frames import of_records
+from toporank.tables.notes import BETWEEN
 
 
 @dataclasses.dataclass
@@ -35,6 +39,8 @@ class Case:
     interfaces: list[InterfaceRow] = dataclasses.field(default_factory=list)
     chains: list[ChainRow] = dataclasses.field(default_factory=list)
     leakage: list[LeakageRow] = dataclasses.field(default_factory=list)
+    between: float | None = None
+    new: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame:
         coverage, scores, among = [], {}, []
@@ -59,9 +65,19 @@ class Case:
                     among.append(
                         ComparedDecoy(target, decoy, self.clusters.get(decoy), 0.5, "")
                     )
-        models = model_table(coverage, scores, self.interfaces, among)
+        models = with_predictor(
+            model_table(coverage, scores, self.interfaces, among),
+            of_records(CONFIDENCE, self.confidence),
+        )
+        notes = target_notes(
+            models,
+            self.interfaces,
+            self.confidence,
+            self.chains,
+            between=lambda target, native, model: self.between,
+        )
         return target_table(
-            models, self.interfaces, self.confidence, self.chains, self.leakage
+            models, notes, self.interfaces, self.confidence, self.leakage, self.new
         )
 
     def caveats(self) -> list[str]:
@@ -137,12 +153,6 @@ APART = {"a": 1, "b": 2}
         ),
         (Case(TWO, clusters=APART), "b cannot be told apart from it and binds differently: look at both"),
         (
-            Case({"T": {"a": 0.9, "b": 0.7}}, clusters=APART, confidence=[
-                Confidence("T", "a", "Boltz", ranking_score=0.5, iptm=0.7, status="ok"),
-                Confidence("T", "b", "Boltz", ranking_score=0.9, iptm=0.7, status="ok")]),
-            "Boltz would pick b instead (ranking score 0.9): it binds differently",
-        ),
-        (
             Case(TWO, confidence=[Confidence("T", "a", "AlphaFold", iptm=0.4, status="ok")]),
             "AlphaFold itself doubts it: ipTM 0.40 is below 0.6",
         ),
@@ -177,6 +187,26 @@ def test_a_model_that_nobody_believes_and_one_that_binds_alike_need_no_sentence(
     assert case.caveats() == []
 
 
+@pytest.mark.parametrize(("between", "column"), [(0.05, "caveats"), (0.8, "notes")])
+def test_the_first_of_the_predictor_stands_beside_ours(between, column):
+    """It is a caveat where it binds differently: then one has to look at both."""
+    case = Case({"T": {"a": 0.9, "b": 0.7}}, between=between)
+    for decoy, score in (("a", 0.5), ("b", 0.9)):
+        case.confidence.append(
+            Confidence("T", decoy, "Boltz", ranking_score=score, status="ok")
+        )
+    (row,) = case.table().to_dict("records")
+    assert row[column].startswith("Boltz's first is b: DockQ 0.70 against 0.90")
+    assert (row["predictor_rank"], row["predictor_score"]) == (2, 0.5)
+    assert (row["predictor_first"], row["predictor_first_dockq"]) == ("b", 0.7)
+    assert row["dockq_between"] == between
+
+
+def test_a_target_that_is_new_is_marked():
+    case = Case({"T": {"a": 0.9}, "U": {"a": 0.8}}, new=("U",))
+    assert case.table()["new"].tolist() == ["", "yes"]
+
+
 def test_a_screen_of_single_models_has_no_sentence_for_each():
     assert Case({"T": {"a": 0.9}, "U": {"a": 0.9}}).table()["caveats"].tolist() == [
         "",
@@ -202,7 +232,7 @@ def test_an_antibody_is_named_and_one_that_is_parted_gets_a_hint():
     ]
     (hint,) = parted.caveats()
     assert hint.startswith(
-        "A and B look like one antibody, but are different partners in A+C:B, so scores count the contacts between them: say --partners A+B:C"
+        "A and B look like one antibody, but are different partners in A+C:B, so scores count the contacts between them: say partners A+B:C"
     )
 
 

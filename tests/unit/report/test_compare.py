@@ -13,8 +13,8 @@ import pytest
 from scored_folders import LOST, RECORD, open_folder, write_answer
 from toporank.__main__ import main
 from toporank.errors import TopoRankError
+from toporank.ranking.scored_folder import open_answer
 from toporank.report.compare import compare
-from toporank.report.results import open_answer
 
 
 def compared(

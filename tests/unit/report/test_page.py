@@ -22,12 +22,12 @@ import pytest
 
 from browser import NAMES, Browser, find_browser
 from scored_folders import EXAMPLE, LOST, open_folder, real_answer, write_answer
-from toporank.app.score_folder import Page
+from toporank.app.results import Page
 from toporank.building.chunks.store import Store
 from toporank.inputs.confidence.table import Confidence
 from toporank.ranking.target_result import TargetResult
 from toporank.report import pae, structures
-from toporank.report.page import render, write_page_of
+from toporank.report.page import render, write_page
 from toporank.report.scripts import scripts
 from toporank.structures.read import read_complex
 
@@ -57,7 +57,8 @@ class Elements(HTMLParser):
 
 
 def page_of(root: Path) -> str:
-    return render(open_folder(root))
+    scored = open_folder(root)
+    return render(scored, folder=scored.folder)
 
 
 def data_of(page: str) -> dict:
@@ -111,7 +112,7 @@ def test_the_page_has_the_numbers_of_the_tables_and_rounds_them_once(tmp_path):
     for name in ("dockq", "dockq_low", "dockq_high", "p_acceptable"):
         assert data["models"][0][name] == scored.models[name].round(7).tolist()
         assert data["targets"][name] == scored.targets[name].round(7).tolist()
-    rows = scored.contacts([("T", "b")])["T", "b"]
+    rows = scored.contacts[scored.contacts["decoy"] == "b"]
     (drawn,) = structures.contact_maps(rows, ())
     assert (drawn["k"], drawn["s"]) == ([0, 0, 50], 0)  # shown as 0.50, yet below 0.5
 
@@ -124,7 +125,7 @@ def test_a_screen_says_which_number_tells_whether_a_pair_interacts(tmp_path):
         "11 targets by the verdict on their best model – believe: 3, check: 4, do not believe: 3, "
         "nothing scored: 1." in page
     )
-    assert data_of(page)["targets"]["p_interact"][0] == 0.7728
+    assert data_of(page)["targets"]["p_interact"][0] == 0.773
     assert (
         "interact"
         not in re.search(
@@ -272,7 +273,8 @@ def test_pae_is_small_dark_within_a_chain_and_says_where_chains_end(
 
 
 def test_scripts_open_the_best_models_with_dockq_and_verdict_as_title(tmp_path):
-    found = scripts(open_folder(real_answer(tmp_path)))
+    scored = open_folder(real_answer(tmp_path))
+    found = scripts(scored, scored.folder)
     assert set(found) == {"top.pml", "top.cxc"}
     compiled = compile(
         found["top.pml"].split("\npython\n")[1].split("\npython end")[0],
@@ -295,9 +297,8 @@ def test_no_name_of_a_file_is_a_command(tmp_path, name):
     folder.mkdir()
     path = folder / "near1.pdb.gz"
     path.write_bytes((EXAMPLE / "near1.pdb.gz").read_bytes())
-    for text in scripts(
-        open_folder(write_answer(tmp_path, {"T": {"m": 0.9}}, files={"m": path}))
-    ).values():
+    scored = open_folder(write_answer(tmp_path, {"T": {"m": 0.9}}, files={"m": path}))
+    for text in scripts(scored, scored.folder).values():
         assert not [
             line for line in text.splitlines() if "near1" in line and name in line
         ]
@@ -320,9 +321,9 @@ def browser(tmp_path_factory) -> Iterator[Browser]:
 
 
 def opened(browser: Browser, root: Path) -> Browser:
-    models = root / "results/scores/part/models.csv"
-    write_page_of(models, open_folder(root).scorer)
-    browser.open(models.with_name("report.html"))
+    scored = open_folder(root)
+    write_page(scored, scored.folder)
+    browser.open(scored.folder / "report.html")
     return browser
 
 
@@ -432,7 +433,7 @@ def test_rows_of_a_large_table_follow_when_they_are_needed(browser, tmp_path):
 
 def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
     root = write_answer(tmp_path, MANY)
-    frame = Page(render(open_folder(root), ("T4", ""), linked=False), 700)._repr_html_()
+    frame = Page(render(open_folder(root), ("T4", "")), 700)._repr_html_()
     (tmp_path / "notebook.html").write_text(
         f"<!DOCTYPE html><meta charset=utf-8>{frame}"
     )

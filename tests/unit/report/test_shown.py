@@ -10,8 +10,7 @@ from toporank.inputs.confidence.unread import UNREAD
 
 def test_one_target_in_a_few_lines(tmp_path):
     write_answer(tmp_path, {"T": {"a": 0.8, "b": 0.3, "lost": LOST}}, domain=["T"])
-    lines, scored = answer(tmp_path, "part")
-    assert scored
+    lines = answer(open_folder(tmp_path), tmp_path)
     assert lines == [
         "T: a is best of 2, DockQ 0.80 (80 % interval 0.70 to 0.90), acceptable or better with 80 "
         "%: believe",
@@ -29,7 +28,7 @@ def test_a_screen_has_a_line_for_the_most_promising_and_sums_up_the_verdicts(tmp
         "lost": {"m": LOST}
     }
     write_answer(tmp_path, targets, confidence=confidence)
-    lines, _ = answer(tmp_path, "part")
+    lines = answer(open_folder(tmp_path), tmp_path)
     assert [line.split(":")[0] for line in lines[:10]] == [
         f"T{i:02}" for i in range(10)
     ]
@@ -47,13 +46,12 @@ def test_a_screen_has_a_line_for_the_most_promising_and_sums_up_the_verdicts(tmp
 
 
 def test_nothing_scored_and_no_calibration_are_said(tmp_path):
-    lines, scored = answer(write_answer(tmp_path / "lost", {"T": {"m": LOST}}), "part")
-    assert not scored
+    out = write_answer(tmp_path / "lost", {"T": {"m": LOST}})
+    lines = answer(open_folder(out), out)
     assert lines[0] == "T: no model was scored"
     assert "  m: it is empty" in lines
-    lines, _ = answer(
-        write_answer(tmp_path / "raw", {"T": {"m": 0.9}}, width=None), "part"
-    )
+    out = write_answer(tmp_path / "raw", {"T": {"m": 0.9}}, width=None)
+    lines = answer(open_folder(out), out)
     assert lines[0] == "T: m is the only model with a score, DockQ 0.90: check"
     assert any("DockQ is its raw score" in line for line in lines)
 

@@ -17,7 +17,7 @@ from toporank.learning.out_of_fold import GroupMetric, write_metrics
 from toporank.learning.selection import leaderboard
 from toporank.metrics import summarise
 from toporank.report.study_page import render
-from toporank.scorer.embeddings import write_embeddings
+from toporank.scorer.embeddings import vector_table, write_embeddings
 
 
 @pytest.fixture
@@ -61,9 +61,8 @@ def study(tmp_path) -> dict[str, Path]:
     draw = np.random.default_rng(0)
     embeddings = tmp_path / layout.EMBEDDINGS.format(dataset="bench")
     embeddings.parent.mkdir(parents=True)
-    write_embeddings(
-        embeddings, {("T", f"d{i}"): draw.normal(size=4) for i in range(12)}
-    )
+    vectors = {("T", f"d{i}"): draw.normal(size=4) for i in range(12)}
+    write_embeddings(embeddings, vector_table(vectors))
     labels = [Label("T", f"d{i}", i / 12, "val") for i in range(10)]
     (tmp_path / "results/bench").mkdir()
     write_labels(tmp_path / layout.LABELS.format(dataset="bench"), labels)

@@ -38,7 +38,7 @@ def compare_runs(args: argparse.Namespace) -> int:
     from toporank.app.commands.running import lock_folder
     from toporank.ranking.scored_folder import open_answer
     from toporank.report.compare import compare, differences_of_runs
-    from toporank.tables.table import write_frame
+    from toporank.tables.frames import write_frame
 
     a, b = open_answer(args.a), open_answer(args.b)
     for run in (a, b):

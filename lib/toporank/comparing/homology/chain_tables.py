@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -41,7 +42,7 @@ def read_chains(path: Path | str) -> list[ChainRow]:
     """Read chains.csv. Raises RecordError when it is something else."""
     try:
         return [ChainRow(**row) for row in read_rows(path)]
-    except TypeError as error:
+    except (TypeError, ValueError, csv.Error) as error:
         raise RecordError(
             "not a table of chains", where=path, remedy=DAMAGED
         ) from error

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from toporank.structures.identity import DecoyKey
-from toporank.tables.columns import CONFIDENCE
+from toporank.tables.of_predictors import CONFIDENCE
 
 OK, INCOMPLETE, NOTHING = "ok", "incomplete", "none"
 """Status: all that was found was read; some of it was not, for a reason; there is nothing."""
@@ -96,7 +96,7 @@ def rows_to_show(rows: Iterable[Confidence]) -> list[Confidence]:
 
 def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
     """Write confidence.csv; no row if there is nothing to say of any decoy."""
-    from toporank.tables.table import (  # pandas, for which jobs need not wait
+    from toporank.tables.frames import (  # pandas, for which jobs need not wait
         of_records,
         write,
     )
@@ -106,7 +106,7 @@ def write_confidence(path: Path | str, rows: Iterable[Confidence]) -> None:
 
 def read_confidence(path: Path | str) -> list[Confidence]:
     """Read confidence.csv."""
-    from toporank.tables.table import read, to_records
+    from toporank.tables.frames import read, to_records
 
     return list(map(Confidence._make, to_records(CONFIDENCE, read(CONFIDENCE, path))))
 

@@ -12,7 +12,7 @@ import pandas as pd
 from toporank.errors import RecordError, printable
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import restored, table_text
-from toporank.tables.columns import WHOLE, Column, Table
+from toporank.tables.declared import WHOLE, Column, Table
 
 SCORE_AGAIN = "score the models again"
 BOM = "\ufeff"
@@ -128,7 +128,8 @@ def unpacked(columns: Mapping[str, Any]) -> pd.DataFrame:
     for name, column in columns.items():
         if isinstance(column, dict):
             texts = np.array(column["texts"], dtype=object)
-            values[name] = texts[np.array(column["places"], dtype=int)]
+            places = np.array(column["places"], dtype=int)
+            values[name] = pd.Series(texts[places], dtype=object)
         else:
             values[name] = np.array(column, dtype=float)
     return pd.DataFrame(values)
