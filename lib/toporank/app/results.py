@@ -134,7 +134,7 @@ class Results:
 
     @property
     def confidence(self) -> pd.DataFrame:
-        """What its predictor says of each model."""
+        """The confidence of its predictor in each model."""
         return self._scored.confidence
 
     @property

@@ -97,7 +97,7 @@ class Scored:
 
     @functools.cached_property
     def stated(self) -> dict[DecoyKey, Confidence]:
-        """(target, decoy) → what its predictor says of it."""
+        """(target, decoy) → the confidence of its predictor."""
         cells = self.confidence.astype(object)
         cells = cells.where(cells.notna(), None)[CONFIDENCE.names]
         rows = map(Confidence._make, cells.itertuples(index=False, name=None))
@@ -217,7 +217,7 @@ class ScoredTargets(Scored):
 
     @functools.cached_property
     def confidence(self) -> pd.DataFrame:
-        """What the predictor says of each model."""
+        """The confidence of predictors in each model."""
         return of_records(CONFIDENCE, rows_to_show(self.rows("confidence")))
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""What predictors say of their models: columns of confidence.csv; other tables share some."""
+"""The confidence of predictors: columns of confidence.csv; other tables share some."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IPSAE = Column(
 
 CONFIDENCE = Table(
     "confidence.csv",
-    "model: what its predictor says of it ([confidence.md](confidence.md))",
+    "model: the confidence of its predictor in it ([confidence.md](confidence.md))",
     (
         TARGET,
         DECOY,

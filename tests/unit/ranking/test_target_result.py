@@ -80,7 +80,7 @@ def test_a_target_that_came_out_before_is_not_looked_at_again_and_the_same(
     assert texts(again) == texts(first)
     for result in first:
         assert len(result.scores) == len(result.vectors) >= 3
-        assert result.residues
+        assert len(result.residues)
 
 
 def test_a_new_model_costs_its_own_target_and_all_is_as_if_scored_at_once(
