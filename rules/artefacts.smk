@@ -17,7 +17,6 @@ if not PLANS.by_artefact:
 rule interface:
     """One artefact of one decoy, from the artefact of the stage before."""
     input:
-        preflight=passed("problems"),
         decoy=lambda wildcards: ancient(PLANS.decoy_file(wildcards)),
         again=lambda wildcards: make_again("interface", wildcards),
     output:

@@ -42,6 +42,8 @@ if workflow.is_main_process:
     for problem in [*CHECK.problems, *CHECK.uncovered, *CHECK.untrainable]:
         logger.warning(f"Preflight: {problem}")
 
+    logger.addHandler(runs.DryRun(workflow, CHECK))
+
 PLANS = inputs.Plans(CONFIG, REPOSITORY, CHOICES, CHECK)
 try:
     SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
@@ -85,19 +87,6 @@ def publish_again(wildcards):
     if CHECK and CHECK.of(wildcards.dataset).again:
         workflow.dag.forcefiles.add(path)
     return []
-
-
-def passed(*kinds):
-    """An input without files: where the preflight failed, a dry run ends here, as a run does in `onstart`."""
-
-    def preflight_passed(wildcards):
-        faults = [fault for kind in kinds for fault in getattr(CHECK, kind, ())]
-        if faults and workflow.dryrun:
-            logger.error("\n  ".join(["Preflight failed, a run would end here:", *faults]))
-            sys.exit(1)
-        return []
-
-    return preflight_passed
 
 
 wildcard_constraints:

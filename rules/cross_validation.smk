@@ -70,7 +70,6 @@ rule predict_folds:
 rule make_scorer:
     """A scorer with everything: the networks of the folds, trees, intervals and domain, vectors, and its model card."""
     input:
-        preflight=passed("unmakeable"),
         summaries=expand(layout.FOLD_RUN + layout.SUMMARY, fold=FOLDS, run=CONFIG.scorer_run),
         packs=expand(layout.PACK, dataset=TRAINED_ON),
         coverage=expand(layout.COVERAGE, dataset=TRAINED_ON),

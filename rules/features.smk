@@ -38,13 +38,11 @@ rule coverage:
     """What is built and what is not, of every decoy; builds nothing."""
     input:
         expand(layout.GAP, dataset=OF_DECOYS),
-        preflight=passed("problems"),
 
 
 rule write_coverage:
     """What became of every decoy and every label of a data set, and its chains."""
     input:
-        preflight=passed("problems"),
         ledgers=PLANS.ledgers,
         labels=PLANS.label_table,
     output:
@@ -66,7 +64,6 @@ rule write_coverage:
 rule check_coverage:
     """Stop before training when too few labels of a data set have a graph."""
     input:
-        preflight=passed("problems", "uncovered"),
         table=layout.COVERAGE,
     output:
         check=layout.COVERAGE_CHECK,

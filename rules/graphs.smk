@@ -3,8 +3,6 @@
 
 rule import_graphs:
     """Check and pack the graphs of another pipeline, and join them with their labels."""
-    input:
-        preflight=passed("problems"),
     output:
         table=report(layout.COVERAGE, category="Coverage"),
         chains=layout.CHAINS,

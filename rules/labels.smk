@@ -11,7 +11,6 @@ rule label_decoys:
     """DockQ of every decoy of the data sets that have natives."""
     input:
         expand(layout.DOCKQ, dataset=WITH_NATIVES),
-        preflight=passed("problems", "unlabelled"),
 
 
 rule label_chunk:
@@ -38,7 +37,6 @@ rule write_dockq:
     """What the natives say of every decoy of a data set, and of every interface."""
     input:
         PLANS.labelled_chunks,
-        preflight=passed("problems"),
     output:
         table=report(layout.DOCKQ, category="Labels"),
         interfaces=layout.LABELS_INTERFACES,

@@ -11,7 +11,6 @@ rule sample_decoys:
     input:
         SAMPLING.folders(),
         layout.SAMPLED_LABELS,
-        preflight=passed("unsampled"),
 
 
 rule sample_tables:

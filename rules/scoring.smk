@@ -44,7 +44,6 @@ rule score_targets:
 rule collect_scores:
     """The tables of a data set from the scores of its parts."""
     input:
-        preflight=passed("problems"),
         parts=PLANS.scored_parts,
         scorer=PLANS.scorer_files,
     output:

@@ -17,7 +17,6 @@ rule train:
 rule split_targets:
     """Training, validation and test targets, and folds: those that share a chain stay together."""
     input:
-        preflight=passed("problems", "untrainable"),
         chains=expand(layout.CHAINS, dataset=CONFIG.learned_datasets),
     output:
         table=report(layout.SPLITS, category="Training"),

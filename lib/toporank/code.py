@@ -35,9 +35,17 @@ def code_of(*parts: str) -> str:
     """
     digest = hashlib.sha256()
     for part in parts:
-        place = LIBRARY / part
-        files = sorted(place.rglob("*")) if place.is_dir() else [place]
-        for path in files:
-            if path.suffix in SUFFIXES:
-                digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        digest.update(_source(part))
     return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _source(part: str) -> bytes:
+    """Names and contents of the files of a part: many steps use the same rooms."""
+    place = LIBRARY / part
+    files = sorted(place.rglob("*")) if place.is_dir() else [place]
+    source = []
+    for path in files:
+        if path.suffix in SUFFIXES:
+            source += [path.name.encode(), path.read_bytes()]
+    return b"\0".join([*source, b""])

@@ -18,6 +18,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 STEPS = sorted(path.name for path in REPOSITORY.glob("workflow_scripts/*.py"))
 
 
+def forget() -> None:
+    """Have the source read again."""
+    code.code_of.cache_clear()
+    code._source.cache_clear()
+
+
 @pytest.fixture
 def library(tmp_path, monkeypatch) -> Path:
     """A copy of the library that digests are made of."""
@@ -26,14 +32,14 @@ def library(tmp_path, monkeypatch) -> Path:
         code.LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__", "3dmol")
     )
     monkeypatch.setattr(code, "LIBRARY", copy)
-    code.code_of.cache_clear()
+    forget()
     yield copy
-    code.code_of.cache_clear()
+    forget()
 
 
 def digests() -> dict[str, str]:
     """Digest of each kind of artefact, of a training, of scores and of the step of a report."""
-    code.code_of.cache_clear()
+    forget()
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
     kinds = {kind: code_digest(kind, choices) for kind in PACKAGES}
     others = {"training": training_code(), "scores": code.code_of(*code.SCORES)}
@@ -85,7 +91,7 @@ def test_every_step_has_a_digest_of_its_own_that_changes_with_its_script(tmp_pat
     )
     before = inputs.step_code(tmp_path, "evaluate.py")
     Path(step).write_text(Path(step).read_text() + "\n")
-    code.code_of.cache_clear()
+    forget()
     assert inputs.step_code(tmp_path, "evaluate.py") != before
 
 

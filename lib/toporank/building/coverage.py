@@ -372,12 +372,13 @@ def labels_of_splits(rows: Iterable[Any]) -> dict[str, Labels]:
     everything = Labels([], [])
     of_split = {split: Labels([], []) for split in SPLITS}
     for row in rows:
-        if row.dockq is not None:
-            for labels in (everything, of_split.get(row.split)):
-                if labels is not None:
-                    (labels.with_graph if row.with_graph else labels.without).append(
-                        row.dockq
-                    )
+        if row.dockq is None:
+            continue
+        with_graph = row.with_graph
+        for labels in (everything, of_split.get(row.split)):
+            if labels is not None:
+                of_labels = labels.with_graph if with_graph else labels.without
+                of_labels.append(row.dockq)
     there = {split: labels for split, labels in of_split.items() if labels.total}
     return {"": everything, **there}
 

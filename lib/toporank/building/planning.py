@@ -12,6 +12,7 @@ from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.building.coverage import CoverageRow
 from toporank.building.placed_partners import Natives, in_names_of_decoys
 from toporank.comparing.native.mapping_text import in_decoy, read_mapping
+from toporank.files.state import known_state
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
 from toporank.inputs.natural_partners import (
@@ -77,9 +78,12 @@ def plan_of(
         for key, text in natural_partners(grouped).items()
         if key not in partners
     }
-    rows = planned(
-        grouped.decoys, dockq, partners, of_files | natural, grouped.contents, natural
-    )
+    states = {}
+    for path, content in grouped.contents.items():
+        if content:
+            states[path] = known_state(grouped.sizes[path], content)
+    of_files |= natural
+    rows = planned(grouped.decoys, dockq, partners, of_files, states, natural)
     if natives:
         rows = in_names_of_decoys(rows, natives, grouped.chains)
     for i, row in enumerate(rows):

@@ -72,7 +72,7 @@ class Grouped(NamedTuple):
     residues : target and decoy → number of residues in these chains.
     mutants : what `inputs.mutants` says.
     molecules : where one chain name means several molecules, in a sentence.
-    contents : path → SHA-256 of each file that could be looked into.
+    contents, sizes : path → SHA-256 and bytes of each file that could be looked into.
     copies : target and decoy → the first decoy of the target that has the same atoms in the same
         places.
     renamed : that models of one name got others, a sentence.
@@ -92,6 +92,7 @@ class Grouped(NamedTuple):
     mutants: Sequence[str] = ()
     molecules: Sequence[str] = ()
     contents: Mapping[str, str] = MappingProxyType({})
+    sizes: Mapping[str, int] = MappingProxyType({})
     copies: Mapping[DecoyKey, str] = MappingProxyType({})
     renamed: Sequence[str] = ()
     ambiguous: frozenset[DecoyKey] = frozenset()
@@ -181,44 +182,48 @@ def _joined(
 
     The same complex of several folders is one, unless these have other partners.
     """
-    alike: dict[tuple, list[Models]] = {}
+    alike: dict[tuple, list[tuple[Models, dict[int, str]]]] = {}
     for folder, of_folder in complexes.items():
         for models in of_folder:
             usual = usual_chains(models)
+            longest = _longest(models, sequences)
             others = alike.setdefault(
                 (tuple(sorted(usual.items())), partners.get(folder)), []
             )
-            for other in others if usual else ():
-                if _same_proteins(other, models, sequences):
+            for other, of_other in others if usual else ():
+                if _same_proteins(of_other, longest):
                     other += models
+                    for kind, sequence in longest.items():
+                        of_other[kind] = max(of_other[kind], sequence, key=_length)
                     break
             else:
-                others.append(list(models))
-    return list(chain.from_iterable(alike.values()))
+                others.append((list(models), longest))
+    return [models for of_alike in alike.values() for models, _ in of_alike]
 
 
-def _same_proteins(first: Models, second: Models, sequences: Sequences) -> bool:
+def _same_proteins(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
     """Whether each chain of one complex has a chain of the other without a single exchange.
 
     Mutants have exchanges.
+
+    first, second : the longest sequence of each kind
     """
-    of_first = _longest(first, sequences)
-    of_second = _longest(second, sequences)
-    if of_first.keys() != of_second.keys():
+    if first.keys() != second.keys():
         return False
-    return all(same_protein(of_first[kind], of_second[kind]) for kind in of_first)
+    return all(same_protein(first[kind], second[kind]) for kind in first)
 
 
 def _longest(models: Models, sequences: Sequences) -> dict[int, str]:
     """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
-    longest: dict[int, str] = {}
+    different: dict[int, set[str]] = {}
     for model in models:
         for name, sequence in sequences.of(model.decoy).items():
-            kind = model.kinds[name]
-            longest[kind] = max(
-                longest.get(kind, ""), sequence, key=lambda s: (len(s), s)
-            )
-    return longest
+            different.setdefault(model.kinds[name], set()).add(sequence)
+    return {kind: max(of_kind, key=_length) for kind, of_kind in different.items()}
+
+
+def _length(sequence: str) -> tuple[int, str]:
+    return len(sequence), sequence
 
 
 def _with_names(complexes: list[Models], folder_name: str) -> dict[str, Models]:
@@ -321,13 +326,19 @@ def _grouped(
         for models in complexes:
             usual = usual_chains(models)
             names_of_kinds = _names_of(models)
+            differences: dict[tuple, tuple[str, str]] = {}
             for model in models:
                 place += 1
+                chains = tuple(model.kinds.items())
+                if chains not in differences:
+                    lacks = _lacking(model, usual, names_of_kinds)
+                    differences[chains] = lacks, _spare(model, usual)
+                lacks, spare = differences[chains]
                 decoy = model.decoy._replace(
                     target=target,
                     name=decoy_names[place],
-                    lacks=_lacking(model, usual, names_of_kinds),
-                    spare=_spare(model, usual),
+                    lacks=lacks,
+                    spare=spare,
                     folder=model.folder if model.folder != target else "",
                 )
                 decoys.append(decoy)
@@ -351,12 +362,13 @@ def _grouped(
 def _names_of(models: Iterable[Model]) -> dict[int, tuple[str, ...]]:
     """Kind → what its chains are called in most of the models that have most of them."""
     counts: dict[int, Counter[tuple[str, ...]]] = {}
-    for model in models:
+    n_models_of = Counter(tuple(sorted(model.kinds.items())) for model in models)
+    for chains, n_models in n_models_of.items():
         of_kind: dict[int, list[str]] = {}
-        for name in sorted(model.kinds):
-            of_kind.setdefault(model.kinds[name], []).append(name)
+        for name, kind in chains:
+            of_kind.setdefault(kind, []).append(name)
         for kind, names in of_kind.items():
-            counts.setdefault(kind, Counter())[tuple(names)] += 1
+            counts.setdefault(kind, Counter())[tuple(names)] += n_models
     usual = {}
     for kind, n_models in counts.items():
         usual[kind] = max(

@@ -40,6 +40,8 @@ def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
         if len(folders_of_name[name]) > 1:
             name = f"{model.folder}_{name}"
         wanted.append(table_name(name))
+    if len(set(wanted)) == len(wanted):
+        return wanted, {}
     names = list(wanted)
     reserved, taken = set(wanted), set()
     renamed: dict[int, str] = {}

@@ -99,10 +99,12 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
     pairs = {}
     chains = {}
     contents = {}
+    sizes = {}
     b_factors = {}
     for path, sketch in seen.items():
         if sketch:
             contents[path] = sketch.content
+            sizes[path] = sketch.size
     for decoy in grouped.decoys:
         sketch = seen.get(decoy.path)
         if sketch:
@@ -115,6 +117,7 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
         mutants=mutants(grouped, seen),
         molecules=_several_molecules(grouped.decoys, seen),
         contents=contents,
+        sizes=sizes,
         copies=copies_among(grouped.decoys, seen),
         pairs=pairs,
         chains=chains,
@@ -197,6 +200,7 @@ def sketches(
         looked_into = _looked_into(firsts, keep, workers or n_cores())
         of_files = zip(new.items(), looked_into, strict=True)
         for ((state, _), names), sketch in of_files:
+            sketch = sketch and sketch._replace(size=state.size)
             for path in names:
                 seen[path] = sketch
                 cached[os.path.abspath(path)] = state, sketch
@@ -243,9 +247,11 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
         if content["code"] != code_of("structures"):
             return {}
         for name, (state, fields) in content["files"].items():
-            sketch = Sketch(*_as_tuples(fields))
-            pairs = [tuple(map(Pair._make, of_model)) for of_model in sketch.pairs]
-            cached[name] = FileState(*state), sketch._replace(pairs=tuple(pairs))
+            sketch = Sketch._make(_as_tuples(fields))
+            if sketch.pairs:
+                pairs = [tuple(map(Pair._make, of_model)) for of_model in sketch.pairs]
+                sketch = sketch._replace(pairs=tuple(pairs))
+            cached[name] = FileState._make(state), sketch
     except (OSError, ValueError, LookupError, TypeError):
         return {}
     return cached
@@ -253,9 +259,9 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
 
 def _as_tuples(value: Any) -> Any:
     """What JSON holds, with tuples in place of lists; equal sequences are one object."""
-    if isinstance(value, list):
-        return tuple(_as_tuples(item) for item in value)
-    return sys.intern(value) if isinstance(value, str) else value
+    if type(value) is list:
+        return tuple(map(_as_tuples, value)) if value else ()
+    return sys.intern(value) if type(value) is str else value
 
 
 def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) -> None:

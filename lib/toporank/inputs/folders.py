@@ -228,11 +228,12 @@ def passed_over(
     path → why it is not read; empty where a data set looks otherwise
     """
     files = files or listing(folder)
-    models = [Path(entry.path) for _, entry in files.models]
-    unread = dict.fromkeys(models, "") | files.unread
-    for decoy in decoys:
-        unread.pop(Path(decoy.path), None)
-    return dict(sorted(unread.items()))
+    read = {decoy.path for decoy in decoys}
+    unread = {}
+    for _, entry in files.models:
+        if entry.path.removeprefix("./") not in read:
+            unread[Path(entry.path)] = ""
+    return dict(sorted((unread | files.unread).items()))
 
 
 def describe_passed_over(

@@ -141,12 +141,13 @@ class _Walk:
 
     def _file(self, entry: os.DirEntry, folders: Folders, unread: str) -> None:
         name = entry.name
-        path = Path(entry.path)
         if name.endswith(OF_PREDICTORS):
             return
         if not unread and is_model(entry):
             self.listing.models.append((folders, entry))
-        elif not unread and archive_name(path):
+            return
+        path = Path(entry.path)
+        if not unread and archive_name(path):
             if may_hold(path, _may_be_model):
                 self.listing.archives.append(path)
                 self.listing.unread[path] = ""

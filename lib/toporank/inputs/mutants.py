@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations, groupby
+from operator import attrgetter
 
 from toporank.errors import printable
 from toporank.inputs.complexes import Grouped
@@ -25,7 +26,15 @@ def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
     """
     variants: dict[str, str] = {}
     of_decoys = Sequences(sketches)
-    for target, decoys in groupby(grouped.decoys, key=lambda decoy: decoy.target):
+    for target, members in groupby(grouped.decoys, key=attrgetter("target")):
+        decoys = list(members)
+        different: dict[int, set[str]] = {}
+        for decoy in decoys:
+            kinds = grouped.kinds[decoy.key]
+            for chain, sequence in of_decoys.of(decoy).items():
+                different.setdefault(kinds[chain], set()).add(sequence)
+        if all(len(of_kind) == 1 for of_kind in different.values()):
+            continue
         names_of_kind: dict[int, Counter[str]] = {}
         sequences: dict[int, dict[str, set[str]]] = {}
         for decoy in decoys:

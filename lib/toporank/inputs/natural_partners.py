@@ -43,7 +43,9 @@ def natural_partners(grouped: Grouped) -> dict[DecoyKey, str]:
     of_target: dict[str, set[str]] = {}
     without_partner: list[DecoyKey] = []
     for key, chains in grouped.kinds.items():
-        pairs = _pairs(chains, grouped.pairs.get(key, ()), belonging.get(key[0], []))
+        if key[0] not in belonging:  # no pair of its models counts
+            continue
+        pairs = _pairs(chains, grouped.pairs.get(key, ()), belonging[key[0]])
         bodies = bodies_of(chains, pairs)
         if bodies:
             partners[key] = partners_text(bodies)
@@ -72,9 +74,11 @@ def _belonging(grouped: Grouped) -> dict[str, list[PairKinds]]:
         n_together.update(
             {(key[0], _kinds(pair, grouped.kinds[key])) for pair in pairs}
         )
+    targets = {target for target, _ in n_together}
     kinds_of_models: dict[str, list[set[int]]] = {}
     for (target, _), chains in grouped.kinds.items():
-        kinds_of_models.setdefault(target, []).append(set(chains.values()))
+        if target in targets:
+            kinds_of_models.setdefault(target, []).append(set(chains.values()))
     belonging: dict[str, list[PairKinds]] = {}
     for (target, pair_kinds), n in sorted(n_together.items()):
         n_with_both = sum(

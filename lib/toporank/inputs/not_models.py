@@ -81,6 +81,8 @@ def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy
     name are in its own.
     """
     decoys = list(decoys)
+    if not any(sketch and sketch.bends for sketch in sketches.values()):
+        return decoys
     names: set[tuple] = set()
     for decoy in decoys:
         sketch = sketches.get(decoy.path)
@@ -153,7 +155,10 @@ def _written(
             if decoy.refused or not kinds:
                 continue
             program = program_of(decoy.path)
-            if files_of_model(Path(decoy.path)) or program not in (PLAIN, HADDOCK):
+            is_written = program not in (PLAIN, HADDOCK)
+            if program == HADDOCK:
+                is_written = files_of_model(Path(decoy.path)) is not None
+            if is_written:
                 models.append(decoy)
             elif not decoy.model and program == PLAIN:
                 others[min(kinds)].append((kinds, decoy))

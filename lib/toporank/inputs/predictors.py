@@ -184,7 +184,8 @@ PROGRAMS = (
     Program(
         name="Boltz",
         model=re.compile(
-            r"(?:.*/)?(?:predictions/([^/]+)/\1_model_\d+|sample_\d+_predicted_structure)"
+            r"(?:.*/)?(?:predictions/(?P<boltz>[^/]+)/(?P=boltz)_model_\d+"
+            r"|sample_\d+_predicted_structure)"
         ),
         files=(
             SideFileNames(
@@ -273,6 +274,24 @@ PROGRAMS = (
 PLAIN = "Plain structure files"
 UNKNOWN = Program(name=PLAIN)
 """In the place of a program that TopoRank does not know."""
+ANYWHERE = "(?:.*/)?"
+ANY_NAME = re.compile(
+    f"{ANYWHERE}(?:%s)"
+    % "|".join(
+        program.model.pattern.removeprefix(ANYWHERE)
+        for program in PROGRAMS
+        if program.model
+    )
+)
+"""Of a model by its path: most models of most folders are of no program, which one look says."""
+ANY_WAY = re.compile(
+    "|".join(
+        re.sub(r"\?P<\w+>", "?:", way.model.pattern)
+        for program in PROGRAMS
+        for way in program.files
+    )
+)
+"""The same of the file of a model."""
 LOOKED_AT = 500
 """Models by whose names a folder is judged."""
 
@@ -391,6 +410,8 @@ def program_of(path: str | os.PathLike) -> str:
     """
     folder, file = os.path.split(os.fspath(path))
     stem = os.path.join(folder, (split_suffix(file) or (file,))[0])
+    if not ANY_NAME.fullmatch(stem) and not ANY_WAY.fullmatch(stem_of(file)):
+        return PLAIN
     by_files, _ = _program_and_files(Path(path))
     # whose model of a job `fold_x` is called as those of AlphaFold Server
     if by_files.name != "Boltz":

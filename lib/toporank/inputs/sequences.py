@@ -27,6 +27,7 @@ class Sequences:
 
     def __init__(self, sketches: Sketches):
         self._sketches = sketches
+        self._chains: dict[tuple[str, int], dict[str, str]] = {}
         names = set()
         for sketch in sketches.values():
             for of_model in sketch.modified if sketch else ():
@@ -37,6 +38,12 @@ class Sequences:
 
     def of(self, decoy: Decoy) -> dict[str, str]:
         """Name → sequence of the chains of a decoy; none where it cannot be read."""
+        place = decoy.path, decoy.model
+        if place not in self._chains:
+            self._chains[place] = self._read(decoy)
+        return self._chains[place]
+
+    def _read(self, decoy: Decoy) -> dict[str, str]:
         sketch = self._sketches.get(decoy.path)
         if sketch is None:
             return {}

@@ -36,6 +36,7 @@ class Sketch(NamedTuple):
     bends : whether its chains have other shapes in other models
     other : what a whole file is that is no structure; empty for a structure
     b_factors : of each model, a digest of the B factors of each chain that has several
+    size : of the file, in bytes
     """
 
     models: tuple[int, ...]
@@ -51,6 +52,7 @@ class Sketch(NamedTuple):
     bends: bool = False
     other: str = ""
     b_factors: tuple[tuple[str, ...], ...] = ()
+    size: int = 0
 
     @property
     def decoys(self) -> tuple[int, ...]:

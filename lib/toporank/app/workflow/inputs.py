@@ -285,10 +285,10 @@ class Plans:
         decoys = self.check.of(dataset).decoys if self.check else []
         folders = set()
         for decoy in decoys:
-            folders.add(Path(decoy.path).parent)
+            folders.add(os.path.dirname(decoy.path))
             if os.path.islink(decoy.path):
-                folders.add(Path(os.path.realpath(decoy.path)).parent)
-        states = confidence_files.states(folders)
+                folders.add(os.path.dirname(os.path.realpath(decoy.path)))
+        states = confidence_files.states(map(Path, folders))
         return digest(states) if states else ""
 
     def natives_state(self, wildcards: Any) -> str:

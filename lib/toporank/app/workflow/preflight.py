@@ -31,10 +31,6 @@ from toporank.inputs.labels import label_problems, mismatch, of_decoys, write_la
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
 
-GARBAGE = 100_000
-"""Objects after which Python looks for garbage: of 100,000 decoys it would look through everything
-again and again.
-"""
 LONGEST_KEPT = 30 * 24 * 3600.0
 """Seconds for which what dry runs saw is kept."""
 NO_DATASETS = (
@@ -130,7 +126,7 @@ def preflight(
     Preflight
         Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
-    gc.set_threshold(GARBAGE)
+    gc.disable()  # of 100,000 decoys it would look through everything again and again
     store = Path(config.workflow.reuse_store)
     unsampled = sampling_problems(config, repository)
     result = Preflight(store=store, unsampled=unsampled)
@@ -170,6 +166,7 @@ def preflight(
     _check_targets(result, config)
     # all this lives as long as the process: Python need not look through it again
     gc.freeze()
+    gc.enable()
     return result
 
 

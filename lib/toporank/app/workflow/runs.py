@@ -10,6 +10,7 @@ belong to a process and end with it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 import sys
@@ -18,6 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
+from snakemake.common import NOTHING_TO_BE_DONE_MSG
+from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
+from snakemake_interface_logger_plugins.common import LogEvent
 
 from toporank import layout
 from toporank.errors import ConfigError
@@ -114,6 +119,39 @@ def problems(dag: Any, check: Preflight) -> list[str]:
     if sampling:
         faults += check.unsampled
     return faults
+
+
+class DryRun(logging.Handler):
+    """Ends a dry run behind its jobs with exit code 1, where a run would end before them.
+
+    Snakemake has no hook in a dry run, but counts its jobs before and behind them.
+    """
+
+    def __init__(self, workflow: Any, check: Preflight):
+        super().__init__()
+        self.workflow = workflow
+        self.check = check
+        hidden = {Quietness.RULES, Quietness.PROGRESS}
+        quiet = set(workflow.output_settings.quiet or ())
+        self.n_counts = 1 if quiet == hidden else 2  # jobs are not shown, but counted
+        self.faults: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take what Snakemake tells."""
+        if not self.workflow.dryrun:
+            return
+        if record.msg == NOTHING_TO_BE_DONE_MSG:
+            self.faults = self.check.problems
+            self.n_counts = 0
+        elif getattr(record, "event", None) == LogEvent.RUN_INFO:
+            # behind its jobs none is left
+            self.faults = self.faults or problems(self.workflow.dag, self.check)
+            self.n_counts -= 1
+        if self.faults and self.n_counts <= 0:
+            lines = ["Preflight failed, a run would end here:", *self.faults]
+            self.faults = []
+            logger.error("\n  ".join(lines))
+            sys.exit(1)
 
 
 def forget_killed(dag: Any) -> None:

@@ -27,7 +27,7 @@ from toporank import layout
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text, write_text_if_changed
 from toporank.files.records import from_lines, to_lines
-from toporank.files.state import state_if_there
+from toporank.files.state import FileState, state_if_there
 from toporank.structures.identity import Decoy, DecoyKey
 
 AnyRow = TypeVar("AnyRow")
@@ -89,7 +89,7 @@ def planned(
     labels: Mapping[DecoyKey, float],
     partners: Mapping[DecoyKey, str] | None = None,
     of_files: Mapping[DecoyKey, str] | None = None,
-    contents: Mapping[str, str] | None = None,
+    states: Mapping[str, FileState] | None = None,
     recognised: Container[DecoyKey] = (),
 ) -> list[PlannedDecoy]:
     """Decoys with the state of their files, labels and partners.
@@ -104,15 +104,15 @@ def planned(
         Target and decoy → partners as text, as they were given.
     of_files : mapping, optional
         The same by the chains of each decoy's own file; as `partners` by default.
-    contents : mapping, optional
-        Path → SHA-256 of the file, where it is known.
+    states : mapping, optional
+        Path → state of the file, where it is known.
     recognised : container
         Decoys whose partners nobody gave.
     """
-    partners, of_files, contents = partners or {}, of_files or {}, contents or {}
+    partners, of_files, states = partners or {}, of_files or {}, states or {}
     rows = []
     for decoy in decoys:
-        state = state_if_there(decoy.path, contents.get(decoy.path, ""))
+        state = states.get(decoy.path) or state_if_there(decoy.path)
         dockq = labels.get(decoy.key)
         named = partners.get(decoy.key, "")
         of_file = of_files.get(decoy.key, named)
