@@ -5,16 +5,19 @@ from pathlib import Path
 
 from toporank import layout
 from toporank.app.workflow.script import LastLine, opened
+from toporank.learning.checkpoint import choose_fitting
 from toporank.learning.run import Run
 from toporank.learning.train import TrainingGraphs, train_run
 
 with opened(snakemake) as job:
-    parent = job.input.get("parent")
+    packs = list(map(Path, job.input.packs))
+    parents = list(map(Path, job.input.get("parent", ())))
+    parent = choose_fitting(parents, packs) if parents else None
     fold = job.wildcards.get("fold")
     validation = job.input.get("validation")
-    run = Run.parse(job.wildcards.run, job.params.run, Path(parent) if parent else None)
+    run = Run.parse(job.wildcards.run, job.params.run, parent)
     source = TrainingGraphs(
-        packs=list(map(Path, job.input.packs)),
+        packs=packs,
         validation=list(map(Path, validation)) if validation else None,
         splits=Path(job.input.splits),
         fold=int(fold) if fold else None,

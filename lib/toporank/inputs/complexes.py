@@ -198,7 +198,7 @@ def _joined(
                     break
             else:
                 others.append((list(models), longest))
-    return [models for of_alike in alike.values() for models, _ in of_alike]
+    return [models for models, _ in chain.from_iterable(alike.values())]
 
 
 def _same_proteins(first: Mapping[int, str], second: Mapping[int, str]) -> bool:

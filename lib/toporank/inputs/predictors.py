@@ -284,12 +284,9 @@ ANY_NAME = re.compile(
     )
 )
 """Of a model by its path: most models of most folders are of no program, which one look says."""
+_WAYS = [way for program in PROGRAMS for way in program.files]
 ANY_WAY = re.compile(
-    "|".join(
-        re.sub(r"\?P<\w+>", "?:", way.model.pattern)
-        for program in PROGRAMS
-        for way in program.files
-    )
+    "|".join(re.sub(r"\?P<\w+>", "?:", way.model.pattern) for way in _WAYS)
 )
 """The same of the file of a model."""
 LOOKED_AT = 500

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ from toporank import plugins
 from toporank.comparing.homology import remembered
 from toporank.errors import CheckpointError
 from toporank.files import described
-from toporank.files.packfile import PackedGraphs
+from toporank.files.packfile import COLUMNS, PackedGraphs
 from toporank.learning import published_checkpoint
 from toporank.learning.shapes import BUILT_IN
 from toporank.settings import LARGEST_NETWORK, faults_of
@@ -279,7 +279,10 @@ def check_installed(description: dict[str, Any], path: Path | str) -> None:
 def check_fits(
     description: dict[str, Any], graphs: PackedGraphs, path: Path | str
 ) -> None:
-    """Raise CheckpointError when a network was trained on graphs of another format or width."""
+    """Raise CheckpointError when a network was trained on graphs of another format or width.
+
+    Columns are compared by their names, too, where both have names.
+    """
     ours = {
         "format": graphs.metadata.get("format"),
         "node_width": graphs.node_width,
@@ -289,6 +292,32 @@ def check_fits(
     if theirs != ours:
         what = f"was trained on other graphs: {theirs}, these have {ours}"
         raise CheckpointError(what, where=path)
+    for key in COLUMNS.values():
+        names, of_graphs = description.get(key), graphs.metadata.get(key)
+        if names and of_graphs and list(names) != list(of_graphs):
+            lacking = sorted({*names} - {*of_graphs}) or ["their order"]
+            what = f"was trained on other graphs: these lack {', '.join(lacking)}"
+            raise CheckpointError(what, where=path)
+
+
+def choose_fitting(paths: Sequence[Path], packs: Sequence[Path]) -> Path:
+    """Return the first of several checkpoints whose columns packed graphs have.
+
+    Raises CheckpointError when none fits, with the reason for each.
+    """
+    if len(paths) == 1:
+        return paths[0]
+    graphs = PackedGraphs.open(packs)
+    faults = []
+    for path in paths:
+        description = read_description(path)
+        try:
+            check_fits(description, graphs.with_columns(description), path)
+        except CheckpointError as error:
+            faults.append(str(error))
+        else:
+            return path
+    raise CheckpointError("none of the checkpoints fits: " + "; ".join(faults))
 
 
 def _from_json(text: str, path: Path) -> Any:

@@ -287,10 +287,11 @@ class Phase(Schedule):
     }
 
     name: Name = Field(description="Name of the phase.")
-    parent: str = Field(
+    parent: str | list[str] = Field(
         "sweep",
         description="`sweep`, the name of an earlier phase with a single seed, or the file of any "
-        f"checkpoint: {CHECKPOINTS}.",
+        f"checkpoint: {CHECKPOINTS}. In a list of files, the first that was trained on such graphs "
+        "counts.",
     )
     seeds: list[Seed] = Field(
         min_length=1,
@@ -312,10 +313,11 @@ class Phase(Schedule):
     )
 
     @property
-    def parent_file(self) -> str | None:
-        """The checkpoint that it starts from, where that is a file."""
-        is_file = self.parent.endswith((".ckpt", ".safetensors"))
-        return self.parent if is_file else None
+    def parent_files(self) -> list[str]:
+        """The checkpoints of which it starts from the first that fits, where they are files."""
+        parents = [self.parent] if isinstance(self.parent, str) else self.parent
+        is_file = all(name.endswith((".ckpt", ".safetensors")) for name in parents)
+        return parents if is_file else []
 
     @model_validator(mode="after")
     def _names(self) -> Phase:
@@ -350,7 +352,7 @@ class Finetune(Section):
         distinct([phase.name for phase in self.phases], "phase name")
         parents = {"sweep"}
         for phase in self.phases:
-            if phase.parent not in parents and phase.parent_file is None:
+            if not phase.parent_files and phase.parent not in parents:
                 wrong = (
                     f"parent {phase.parent!r} is neither `sweep` nor an "
                     f"earlier phase with one seed nor a checkpoint, {CHECKPOINTS}"
@@ -446,9 +448,9 @@ class Training(Hardware):
     def _networks_before(self, phase: Phase) -> list[dict[str, Any]]:
         """Shapes that the network of a phase may have; empty where a file decides."""
         by_name = {earlier.name: earlier for earlier in self.finetune.phases}
-        while phase.parent in by_name:
+        while not phase.parent_files and phase.parent in by_name:
             phase = by_name[phase.parent]
-        if phase.parent_file is not None:
+        if phase.parent_files:
             return []
         return [shape_of(config.model_dump()) for config in self.sweep.configs]
 

@@ -120,16 +120,16 @@ def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_ru
     plans,
 ):
     first, second = plans.config.training.finetune.phases
-    assert plans.parent(first) == "results/training/best.ckpt"
+    assert plans.parent(first) == ["results/training/best.ckpt"]
     best = "results/finetune/phase1_seed5/best_selection.ckpt"
-    assert plans.parent(second) == best
+    assert plans.parent(second) == [best]
     any_file = {"name": "p", "seeds": [1], "parent": "elsewhere/best_loss.ckpt"}
     fine_tuned = plans_of({"training": {"finetune": {"phases": [any_file]}}})
     (phase,) = fine_tuned.config.training.finetune.phases
-    assert fine_tuned.parent(phase) == any_file["parent"]
+    assert fine_tuned.parent(phase) == [any_file["parent"]]
     by_loss = {**STUDY["training"], "selection": {"rule": "val_loss"}}
     of_loss = plans_of({**STUDY, "training": by_loss}, CHECK).parent(second)
-    assert of_loss == "results/finetune/phase1_seed5/best_loss.ckpt"
+    assert of_loss == ["results/finetune/phase1_seed5/best_loss.ckpt"]
 
 
 def test_a_study_scores_with_its_final_checkpoint_and_ensemble(plans):

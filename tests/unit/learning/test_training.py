@@ -39,7 +39,7 @@ from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.files.packfile import PackedGraphs
 from toporank.learning import fit
 from toporank.learning import train as training
-from toporank.learning.checkpoint import read_description
+from toporank.learning.checkpoint import choose_fitting, read_description
 from toporank.learning.data import GraphStore
 from toporank.learning.inference import predict_all
 from toporank.learning.lightning import ScorerTraining
@@ -798,8 +798,14 @@ def test_graphs_that_lack_columns_of_a_checkpoint_are_scored_and_learned_from(tm
     assert [score.pred_dockq for score in scores] == pytest.approx(expected, abs=1e-5)
     tuned = train(small_run("t", parent=wide, max_epochs=1), narrow) / "last.ckpt"
     assert read_description(tuned)["edge_columns"] == ["a", "b", "c"]
+    others = pack_with("c", "d")
     with pytest.raises(CheckpointError, match="was trained on other graphs"):
-        score_pack(wide, [], pack_with("c", "d"))
+        score_pack(wide, [], others)
+    of_others = train(small_run("o", max_epochs=1), others) / "last.ckpt"
+    assert choose_fitting([of_others, wide], [narrow]) == wide
+    assert choose_fitting([wide, of_others], [others]) == of_others
+    with pytest.raises(CheckpointError, match=r"none of .* fits: .*; .*last\.ckpt"):
+        choose_fitting([wide, tuned], [others])
 
 
 def test_a_frozen_part_keeps_its_parents_weights_and_the_rest_learns(pack, parent):

@@ -351,16 +351,17 @@ class Plans:
             align=training.similarity == "mmseqs2",
         )
 
-    def parent(self, phase: Phase) -> str:
-        """The checkpoint that the runs of a fine-tune phase start from."""
-        if phase.parent_file is not None:
-            return str(locate(phase.parent_file, self.repository))
+    def parent(self, phase: Phase) -> list[str]:
+        """The checkpoint that the runs of a fine-tune phase start from, or those to choose from."""
+        if phase.parent_files:
+            files = [locate(file, self.repository) for file in phase.parent_files]
+            return list(map(str, files))
         if phase.parent == "sweep":
-            return layout.SWEEP_CHECKPOINT
+            return [layout.SWEEP_CHECKPOINT]
         runs = self.config.finetune_runs()
         (run,) = [run for run, (other, _) in runs.items() if other.name == phase.parent]
         best = CHECKPOINT_OF[self.config.training.selection.rule]
-        return f"{layout.FINETUNE_RUN.format(run=run)}/{best}.ckpt"
+        return [f"{layout.FINETUNE_RUN.format(run=run)}/{best}.ckpt"]
 
     # ---- scores ----------------------------------------------------------------------------------
 

@@ -157,10 +157,10 @@ def preflight(
             if dataset.name in config.learned_datasets:
                 result.uncovered += planned.uncovered
     for phase in config.training.finetune.phases:
-        if phase.parent_file is not None:
-            where = f"training.finetune.phases, {phase.name}: parent"
+        where = f"training.finetune.phases, {phase.name}: parent"
+        for file in phase.parent_files:
             with _noting(problems):
-                check_is_there(phase.parent_file, repository, where)
+                check_is_there(file, repository, where)
     if not config.score_decoys:
         _check_labels(result, config)
     _check_targets(result, config)

@@ -22,7 +22,6 @@ from filelock import FileLock, Timeout
 from snakemake.common import NOTHING_TO_BE_DONE_MSG
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
-from snakemake_interface_logger_plugins.common import LogEvent
 
 from toporank import layout
 from toporank.errors import ConfigError
@@ -143,7 +142,7 @@ class DryRun(logging.Handler):
         if record.msg == NOTHING_TO_BE_DONE_MSG:
             self.faults = self.check.problems
             self.n_counts = 0
-        elif getattr(record, "event", None) == LogEvent.RUN_INFO:
+        elif hasattr(record, "stats"):
             # behind its jobs none is left
             self.faults = self.faults or problems(self.workflow.dag, self.check)
             self.n_counts -= 1
