@@ -284,7 +284,7 @@ ANY_NAME = re.compile(
     )
 )
 """Of a model by its path: most models of most folders are of no program, which one look says."""
-_WAYS = [way for program in PROGRAMS for way in program.files]
+_WAYS = itertools.chain.from_iterable(program.files for program in PROGRAMS)
 ANY_WAY = re.compile(
     "|".join(re.sub(r"\?P<\w+>", "?:", way.model.pattern) for way in _WAYS)
 )

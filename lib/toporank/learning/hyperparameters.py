@@ -314,7 +314,7 @@ class Phase(Schedule):
 
     @property
     def parent_files(self) -> list[str]:
-        """The checkpoints of which it starts from the first that fits, where they are files."""
+        """The files of its parent; it starts from the first that fits. Empty for a phase."""
         parents = [self.parent] if isinstance(self.parent, str) else self.parent
         is_file = all(name.endswith((".ckpt", ".safetensors")) for name in parents)
         return parents if is_file else []
