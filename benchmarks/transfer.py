@@ -30,9 +30,20 @@ from toporank.learning.inference import open_network, predict_all
 from toporank.metrics import ACCEPTABLE, spearman
 from toporank.scorer.curves import fit_curve
 from toporank.scorer.evidence import CrossValidation
-from toporank.scorer.fitting import SIZE, TEMPERATURE, calibrated, observations, pools
+from toporank.scorer.fitting import (
+    SIZE,
+    TEMPERATURE,
+    calibrated,
+    kinds_learned,
+    observations,
+    pools,
+    uncalibrated,
+)
 from toporank.scorer.judge import (
+    BINDERS,
+    OF_PAIRS,
     OF_RESIDUES,
+    REST,
     Judge,
     larger,
     ordered,
@@ -41,6 +52,7 @@ from toporank.scorer.judge import (
 )
 from toporank.scorer.manifest import JUDGE, seal
 from toporank.scorer.networks import one_thread
+from toporank.structures.complex_kinds import WITH_BINDER
 
 SEEDS = (0, 1, 2)
 SIZES = (3, 5, 10, 25, None)
@@ -131,6 +143,7 @@ def main() -> None:
         [
             ranked(decoys, study.similarity),
             trusted(decoys, study.similarity),
+            of_kinds(decoys, study.similarity),
             pd.read_csv(POOLS),
         ],
         ignore_index=True,
@@ -140,15 +153,17 @@ def main() -> None:
 
 
 def refit(scorer: Path, decoys: pd.DataFrame, similarity: dict) -> None:
-    """Fit the judge of a scorer to all decoys; what it says of the domain and of residues stays."""
+    """Fit the judge of a scorer to all decoys; what it says of pooled vectors and residues stays."""
     old = read_judge(scorer / JUDGE)
     curves = [fit_curve(decoys.dropna(subset=[*OF_RESIDUES]), OF_RESIDUES)]
     new = calibrated(
         decoys.assign(pred_dockq=decoys["network"]), similarity, curves, MADE
     )
+    like = decoys[~decoys["group"].isin(MADE)]
+    domain = old.domain.model_copy(update={"kinds": kinds_learned(like)})
     write_judge(
         scorer / JUDGE,
-        new.model_copy(update={"domain": old.domain, "quality": old.quality}),
+        new.model_copy(update={"domain": domain, "quality": old.quality}),
     )
     seal(scorer, mean=True)
 
@@ -510,10 +525,13 @@ def by_confidence(decoys: pd.DataFrame) -> np.ndarray:
     found = pd.Series(np.nan, index=decoys.index)
     stated = decoys.dropna(subset=[*OF_RESIDUES])
     for fold, rows in stated.groupby("fold"):
-        curve = fit_curve(stated[stated["fold"] != fold], OF_RESIDUES)
-        found[rows.index] = curve(
-            {name: rows[name].to_numpy(float) for name in OF_RESIDUES}
-        )
+        learned = stated[stated["fold"] != fold]
+        judge = uncalibrated(learned, [fit_curve(learned, OF_RESIDUES)])
+        measures = {name: np.full(len(rows), np.nan) for name in OF_PAIRS}
+        for name in OF_RESIDUES:
+            measures[name] = rows[name].to_numpy(float)
+        programs = [""] * len(rows)
+        found[rows.index] = judge.confidence(measures, [*rows["kind"]], programs)
     return found.to_numpy()
 
 
@@ -716,16 +734,14 @@ def calibration_error(rows: pd.DataFrame) -> float:
     return float(np.abs(apart).sum() / weight.sum())
 
 
-def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
-    """Draw how many predicted models are acceptable, by the probability that a judge of the other
-    folds gives.
-    """
-    import matplotlib as mpl
-    from matplotlib import pyplot as plt
+def out_of_fold(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
+    """Predicted models, alone and among all of their target, by a judge of the other folds.
 
+    As from `observations`, with `expected`, probability `p`, `right`, and whether it is `first`.
+    """
     stated = decoys.assign(pred_dockq=decoys["network"])[decoys["group"] == PREDICTED]
     parts = []
-    for _, asked in stated.groupby("fold"):
+    for fold, asked in stated.groupby("fold"):
         learned = stated.drop(asked.index)
         curves = [fit_curve(learned, OF_RESIDUES)]
         judge = calibrated(
@@ -733,20 +749,59 @@ def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
         )
         known = asked.reset_index(drop=True), _within(asked, decoys, similarity)
         seen = observations(judge, *known, [1, None])
-        dockq = judge.expected(
+        expected = judge.expected(
             *(seen[name].to_numpy() for name in ("level", "above", "confidence"))
         )
-        seen = seen.assign(
-            p=judge.with_confidence.about(dockq)[2],
+        about = known[0][["kind", "decoy"]].iloc[seen["place"]].reset_index(drop=True)
+        place = (
+            seen.assign(expected=expected)
+            .groupby("pool")["expected"]
+            .rank(ascending=False, method="first")
+        )
+        part = pd.concat([seen, about], axis=1).assign(
+            expected=expected,
+            p=judge.with_confidence.about(expected)[2],
             right=(seen["dockq"] >= ACCEPTABLE).astype(float),
+            first=place == 1,
+            fold=fold,
         )
-        parts.append(
-            seen.assign(
-                first=seen.groupby("pool")["p"].rank(ascending=False, method="first")
-                == 1
-            )
-        )
-    seen = pd.concat(parts, ignore_index=True)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def of_kinds(decoys: pd.DataFrame, similarity: dict) -> pd.DataFrame:
+    """Bias of the DockQ to expect by kind of complex and program, left out by cluster."""
+    seen = out_of_fold(decoys, similarity)
+    seen["bias"] = seen["expected"] - seen["dockq"]
+    has_binder = seen["kind"].isin(WITH_BINDER)
+    rows = []
+    for program, begin in PROGRAMS.items():
+        of_program = seen["decoy"].str.startswith(begin)
+        for kind, is_kind in ((BINDERS, has_binder), (REST, ~has_binder)):
+            for pool, size in (("each alone", 1), ("all", 0)):
+                part = seen[of_program & is_kind & (seen["size"] == size)]
+                row = {
+                    "source": f"{PREDICTED}: {program}, {kind}",
+                    "pool": pool,
+                    "judge": "judge, with confidence, left out by cluster",
+                    "metric": "bias",
+                    "targets": part["cluster"].nunique(),
+                }
+                bounds = zip(
+                    ("value", "low", "high"), interval(part, "bias"), strict=True
+                )
+                rows.append(row | dict(bounds))
+    return pd.DataFrame(rows)
+
+
+def draw(decoys: pd.DataFrame, similarity: dict, path: Path) -> None:
+    """Draw how many predicted models are acceptable, by the probability that a judge of the other
+    folds gives.
+    """
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
+    seen = out_of_fold(decoys, similarity)
     among = seen[seen["size"] == 0]
     shown = {
         "the first of ten": among[among["first"]],

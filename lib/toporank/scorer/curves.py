@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 DIGITS = 6
 """Significant digits of what is fitted."""
 
+MOST_SHIFT = 20.0
+"""Of the constant of a curve."""
+
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -27,12 +30,14 @@ class Curve(Section):
     weights: dict[str, Weight] = Field(min_length=1, max_length=8)
     constant: Number
 
-    def __call__(self, measures: Mapping[str, Floats]) -> Floats:
+    def __call__(
+        self, measures: Mapping[str, Floats], shift: Floats | float = 0.0
+    ) -> Floats:
         """y of n cases, (n,), nan where a measure is missing.
 
-        measures : by name, (n,), nan where unknown.
+        measures : by name, (n,), nan where unknown. shift : of the constant, for each case or all.
         """
-        x = self.constant + sum(
+        x = (self.constant + shift) + sum(
             weight * measures[name] for name, weight in self.weights.items()
         )
         return 1 / (1 + np.exp(-x))
@@ -87,6 +92,25 @@ def fit_curve(table: pd.DataFrame, measures: Sequence[str]) -> Curve:
         name: shortened(weight) for name, weight in zip(measures, weights, strict=True)
     }
     return Curve(weights=named, constant=shortened(constant - weights @ mean))
+
+
+def fit_shift(curve: Curve, table: pd.DataFrame) -> float:
+    """The shift of the constant of a curve with which it is right on average.
+
+    Parameters
+    ----------
+    curve : of measures that are columns of the table
+    table : rows with `cluster`, `dockq` and the measures, all known
+    """
+    from scipy.optimize import brentq
+
+    weight = cluster_weights(table["cluster"])
+    measures = {name: table[name].to_numpy(float) for name in curve.weights}
+
+    def bias(shift: float) -> float:
+        return weight @ (curve(measures, shift) - table["dockq"].to_numpy(float))
+
+    return shortened(brentq(bias, -MOST_SHIFT, MOST_SHIFT))
 
 
 def cluster_weights(cluster: pd.Series) -> Floats:

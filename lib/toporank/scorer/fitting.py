@@ -10,24 +10,33 @@ that a target is cut down to.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import least_squares
 
 from toporank.metrics import ACCEPTABLE, Floats
-from toporank.scorer.curves import Curve, cluster_weights, fit_curve, shortened
+from toporank.scorer.curves import (
+    Curve,
+    cluster_weights,
+    fit_curve,
+    fit_shift,
+    shortened,
+)
 from toporank.scorer.judge import (
+    BINDERS,
     OF_PAIRS,
     OF_RESIDUES,
+    REST,
     Calibration,
     Domain,
     Judge,
     Knot,
+    Levels,
 )
 from toporank.scorer.prediction import LEVEL
-from toporank.structures.complex_kinds import KINDS
+from toporank.structures.complex_kinds import KINDS, WITH_BINDER
 
 TEMPERATURE, CONSENSUS, SIZE = 0.05, 0.3, 0.1
 """How the other models and the size of the interface count, as in `judge.Judge`."""
@@ -63,6 +72,18 @@ PAIR_CURVES = [
 """One for each measure of a pair of chains, fitted once to 10,000 AlphaFold-Multimer models of 500
 dimers (benchmarks/pair_curves.py).
 """
+
+PAIR_LEVELS = {
+    REST: {"AlphaFold-Multimer": 0.021, "ColabFold": 0.021, "Protenix": 0.502},
+    BINDERS: {
+        "AlphaFold-Multimer": -0.659,
+        "ColabFold": -0.659,
+        "Boltz": -1.199,
+        "Chai-1": -1.199,
+        "Protenix": -1.707,
+    },
+}
+"""Shifts of these curves by kind of complex and program (the same command)."""
 
 Similarity = Mapping[tuple[str, str], np.ndarray]
 """Of data set and target: how alike its decoys are, (n, n), in the order of the table."""
@@ -108,23 +129,49 @@ def calibrated(
 
     decoys, similarity, made : as for `fit_judge`.
     """
-    judge = Judge.model_construct(
+    stated = decoys.dropna(subset=[*OF_RESIDUES])
+    judge = uncalibrated(stated, curves)
+    plain = observations(judge, decoys, similarity, confidence=False)
+    fitted = {"structure": fit_calibration(plain, made), "with_confidence": None}
+    if curves and len(stated):
+        known = observations(judge, decoys, similarity).dropna(subset=["confidence"])
+        fitted["with_confidence"] = fit_calibration(known, made)
+    return Judge(**{**dict(judge), **fitted})
+
+
+def uncalibrated(stated: pd.DataFrame, curves: list[Curve]) -> Judge:
+    """Return a judge without calibration.
+
+    stated, curves : as for `fit_levels`
+    """
+    return Judge.model_construct(
         temperature=TEMPERATURE,
         consensus=CONSENSUS,
         size=SIZE,
         of_residues=curves,
         of_pairs=PAIR_CURVES,
+        levels=fit_levels(stated, curves),
         with_confidence=None,
         domain=None,
         quality=None,
     )
-    plain = observations(judge, decoys, similarity, confidence=False)
-    fitted = {"structure": fit_calibration(plain, made), "with_confidence": None}
-    stated = decoys["contact_plddt"].notna() & decoys["pdockq"].notna()
-    if curves and stated.any():
-        known = observations(judge, decoys, similarity).dropna(subset=["confidence"])
-        fitted["with_confidence"] = fit_calibration(known, made)
-    return Judge(**{**dict(judge), **fitted})
+
+
+def fit_levels(stated: pd.DataFrame, curves: Sequence[Curve]) -> dict[str, Levels]:
+    """Return the levels of the curves of confidence, by kind of complex.
+
+    Parameters
+    ----------
+    stated : (n,) rows `kind`, `cluster`, `dockq` and `OF_RESIDUES`, all known
+    curves : of `OF_RESIDUES`, at most one
+    """
+    levels = {}
+    has_binder = stated["kind"].isin(WITH_BINDER)
+    for name, rows in ((REST, stated[~has_binder]), (BINDERS, stated[has_binder])):
+        is_enough = rows["cluster"].nunique() >= FEWEST_OF_KIND
+        shifts = [fit_shift(curve, rows) for curve in curves if is_enough]
+        levels[name] = Levels(residues=sum(shifts), pairs=PAIR_LEVELS[name])
+    return levels
 
 
 def pools(decoys: pd.DataFrame, n: int | None, seed: int = 0) -> Iterator[np.ndarray]:
@@ -171,7 +218,9 @@ def observations(
         for name in (*OF_RESIDUES, *OF_PAIRS):
             unknown = pd.Series(np.nan, index=decoys.index)
             measures[name] = decoys.get(name, unknown).to_numpy(float)
-        by_confidence = judge.confidence(measures)
+        by_confidence = judge.confidence(
+            measures, decoys["kind"].tolist(), [""] * len(decoys)
+        )
     within = decoys.groupby(["dataset", "target"], sort=False).cumcount().to_numpy()
     keys = list(zip(decoys["dataset"], decoys["target"], strict=True))
     parts = []
@@ -297,13 +346,14 @@ def fit_domain(decoys: pd.DataFrame, pooled: Floats) -> Domain:
         axes=[list(map(shortened, axes[:, k])) for k in leading],
         deviations=[shortened(value) for value in np.sqrt(variances[leading])],
         limit=0,
-        kinds=_kinds(decoys),
+        kinds=kinds_learned(decoys),
     )
     limit = np.quantile(domain.distances(pooled), 1 - 2 * RARE, method="inverted_cdf")
     return domain.model_copy(update={"limit": shortened(float(limit))})
 
 
-def _kinds(decoys: pd.DataFrame) -> tuple[str, ...]:
+def kinds_learned(decoys: pd.DataFrame) -> tuple[str, ...]:
+    """Return the kinds of complexes that enough clusters have. decoys : `kind`, `cluster`."""
     clusters = decoys.groupby("kind")["cluster"].nunique()
     return tuple(kind for kind in KINDS if clusters.get(kind, 0) >= FEWEST_OF_KIND)
 

@@ -65,6 +65,7 @@ from toporank.scorer.curves import Curve, Number, Weight
 from toporank.scorer.prediction import DECIMALS, Estimate, Score
 from toporank.scorer.residue_quality import QualityCurves
 from toporank.settings import Section, read_section
+from toporank.structures.complex_kinds import WITH_BINDER
 from toporank.structures.identity import DecoyKey
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ MOST_LARGER = 0.5
 OF_PAIRS = ("iptm", "ipsae", "lis", "pdockq2")
 """Measures of confidence with a curve each, because any of them may be missing."""
 REMEDY = "delete it, then the networks alone give the score, or restore the folder of the scorer"
+
+BINDERS, REST = "binders", "rest"
+"""Kinds of complexes with levels of their own: `complex_kinds.WITH_BINDER`, and all others."""
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
@@ -122,6 +126,22 @@ class Calibration(Section):
         ]
         at, *columns = np.array(table).T
         return np.array([np.interp(dockq, at, column) for column in columns])
+
+
+class Levels(Section):
+    """Shifts of the constants of curves of confidence for one kind of complexes.
+
+    residues : of the curves for residues. pairs : of those for pairs of chains, by program; for any
+    other program the lowest of them.
+    """
+
+    residues: Number = 0.0
+    pairs: dict[str, Number] = {}  # noqa: RUF012 -- pydantic copies it
+
+    def of_pairs(self, programs: Sequence[str]) -> Floats:
+        """The shift for models of these programs, (n,)."""
+        lowest = min(self.pairs.values(), default=0.0)
+        return np.array([self.pairs.get(name, lowest) for name in programs])
 
 
 class Domain(Section):
@@ -216,6 +236,7 @@ class Judge(Section):
     temperature, consensus, size, voters, sharp : t, u, s, v and r of the formulas above
     of_residues, of_pairs : curves of confidence; the mean of all that are known counts, then the
         mean of both kinds
+    levels : of these curves, by kind of complex, `BINDERS` and `REST`
     structure : calibration of models without confidence
     with_confidence : that of models with it, None where none were learned from
     domain : what the training decoys are like
@@ -239,23 +260,40 @@ class Judge(Section):
     sharp: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.03
     of_residues: list[Curve] = Field(max_length=8)
     of_pairs: list[Curve] = Field(max_length=16)
+    levels: dict[str, Levels] = {}  # noqa: RUF012 -- pydantic copies it
     structure: Calibration
     with_confidence: Calibration | None = None
     domain: Domain | None = None
     quality: QualityCurves | None = None
 
-    def confidence(self, measures: Mapping[str, Floats]) -> Floats:
+    def confidence(
+        self,
+        measures: Mapping[str, Floats],
+        kinds: Sequence[str],
+        programs: Sequence[str],
+    ) -> Floats:
         """DockQ by the predictor's confidence, (n,), nan where nothing is known.
 
-        measures : `OF_RESIDUES` and `OF_PAIRS` by name, (n,) each, nan where unknown.
+        Parameters
+        ----------
+        measures : `OF_RESIDUES` and `OF_PAIRS` by name, (n,) each, nan where unknown
+        kinds : of complex, of each model
+        programs : that made each model, empty where unknown
         """
-        kinds = []
-        for curves in (self.of_residues, self.of_pairs):
-            values = [curve(measures) for curve in curves]
-            kinds.append(
-                _mean_of_known(values or [np.full(len(measures["iptm"]), np.nan)])
-            )
-        return _mean_of_known(kinds)
+        has_binder = np.isin(kinds, WITH_BINDER)
+        binders = self.levels.get(BINDERS, Levels())
+        rest = self.levels.get(REST, Levels())
+        shifts = (
+            np.where(has_binder, binders.residues, rest.residues),
+            np.where(has_binder, binders.of_pairs(programs), rest.of_pairs(programs)),
+        )
+        means = []
+        for curves, shift in zip(
+            (self.of_residues, self.of_pairs), shifts, strict=True
+        ):
+            values = [curve(measures, shift) for curve in curves]
+            means.append(_mean_of_known(values or [np.full(len(shift), np.nan)]))
+        return _mean_of_known(means)
 
     def standing(
         self,
@@ -498,7 +536,11 @@ def _of_target(
 ) -> list[Score]:
     network = np.array([score.pred_dockq for score in scores])
     rows = [stated.get((score.target, score.decoy)) for score in scores]
-    confidence = judge.confidence(_measures(rows))
+    confidence = judge.confidence(
+        _measures(rows),
+        [score.kind for score in scores],
+        [row.predictor if row else "" for row in rows],
+    )
     preferred = first_of_program(rows)
     similarity: Iterable[Floats] = ()
     sizes = np.ones(len(scores))

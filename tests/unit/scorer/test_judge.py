@@ -34,7 +34,7 @@ from toporank.scorer.judge import (
     write_judge,
 )
 from toporank.scorer.prediction import Score
-from toporank.structures.complex_kinds import ANTIBODY, RECEPTOR
+from toporank.structures.complex_kinds import ANTIBODY, PROTEINS, RECEPTOR
 
 SHIPPED = REPOSITORY / "resources/scorer/judge.json"
 JUDGE = read_judge(SHIPPED)
@@ -91,12 +91,14 @@ def by_decoy(
     return {each.decoy + each.interface: each for each in found}
 
 
-def by_confidence(measures: dict[str, float]) -> float:
+def by_confidence(
+    measures: dict[str, float], kind: str = PROTEINS, program: str = ""
+) -> float:
     known = {
         name: np.array([measures.get(name, np.nan)])
         for name in (*OF_RESIDUES, *OF_PAIRS)
     }
-    return float(JUDGE.confidence(known)[0])
+    return float(JUDGE.confidence(known, [kind], [program])[0])
 
 
 # ---- witnesses -----------------------------------------------------------------------------------
@@ -111,6 +113,32 @@ def test_any_subset_of_measures_gives_a_dockq_that_points_where_they_point(names
         assert 0 <= unsure < 0.4 < sure <= 1
     else:
         assert np.isnan([sure, unsure]).all()
+
+
+@pytest.mark.parametrize("kind", [PROTEINS, ANTIBODY])
+def test_confidence_means_something_else_in_each_kind_of_complex_and_program(kind):
+    """A program that nobody has fitted takes the lowest level of the kind."""
+    programs = (
+        "Protenix",
+        "AlphaFold-Multimer",
+        "ColabFold",
+        "Boltz",
+        "AlphaFold 3",
+        "",
+    )
+    found = {name: by_confidence({"iptm": 0.8}, kind, name) for name in programs}
+    lowest = min(found.values())
+    assert found["AlphaFold 3"] == found[""] == lowest
+    assert found["ColabFold"] == found["AlphaFold-Multimer"]
+    if kind == ANTIBODY:
+        assert lowest == found["Protenix"] < found["Boltz"] < 0.4
+        assert (
+            found["Boltz"] < found["AlphaFold-Multimer"] < by_confidence({"iptm": 0.8})
+        )
+    else:
+        assert lowest == found["Boltz"] < found["Protenix"]
+        residues = {name: SURE[name] for name in OF_RESIDUES}
+        assert by_confidence(residues, ANTIBODY) < by_confidence(residues, kind)
 
 
 def test_votes_are_similarities_to_the_others_and_to_the_model_that_may_be_right():
