@@ -64,7 +64,7 @@ class Results:
     >>> example = repository() / "resources/example/colabfold"
     >>> results = toporank.score(example)
     >>> results.models["verdict"].tolist()[:2]
-    ['believe', 'believe']
+    ['believe', 'check']
     >>> results.targets[["target", "n_models", "verdict"]].values.tolist()
     [['pair', 5, 'believe']]
     """
@@ -95,7 +95,7 @@ class Results:
         >>> results = toporank.score(repository() / "resources/example/colabfold")
         >>> with tempfile.TemporaryDirectory() as out:
         ...     results.write(out)
-        ...     toporank.Results.open(out).models["decoy"].equals(results.models["decoy"])
+        ...     results.open(out).models["decoy"].equals(results.models["decoy"])
         True
         """
         from toporank.ranking.scored_folder import open_answer
