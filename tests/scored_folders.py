@@ -58,12 +58,14 @@ def write_answer(
     confidence: Iterable[Confidence] = (),
     files: Mapping[str, Path] | None = None,
     copies: Mapping[str, str] | None = None,
+    interfaces: Iterable[InterfaceRow] = (),
 ) -> Path:
     """A folder with these scores by target and model; `LOST` for a model without.
 
     width : of intervals, to either side; None without a calibration. chains : proteins of targets,
     two of them by default. domain : targets whose models are out of domain. confidence : of models.
-    files : of models by name. copies : model → the one that it is a copy of.
+    files : of models by name. copies : model → the one that it is a copy of. interfaces : of models,
+    in place of one of each.
     """
     results = []
     for target, scores in sorted(models.items()):
@@ -86,6 +88,8 @@ def write_answer(
                 width,
                 target in domain,
             )
+        rows = [row for row in interfaces if row.target == target]
+        result.interfaces = rows or result.interfaces
         results.append(result)
     scored = ScoredTargets(
         name=name,

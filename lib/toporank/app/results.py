@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -202,17 +202,19 @@ class Results:
         from toporank.report.page import render
 
         named = self._named(name) if name else ("", "")
-        page = render(self._scored, named, drawings=_drawings(self._scored))
+        page = render(self._scored, named)
         return Page(page, height)
 
-    def figure(self, kind: str = "ranking", name: str = "") -> Figure:
+    def figure(self, kind: str = "ranking", name: str = "", **options: Any) -> Figure:
         """Return a figure of matplotlib, as `toporank figure` draws it.
 
         Parameters
         ----------
-        kind : `ranking`, the models of the target; `pae`; or `contacts`, which residues touch, of
-            the interface with most contacts
+        kind : `ranking`, the models of the target; `screen`, the best model of each target;
+            `structure`; `pae`; or `contacts`, which residues touch, of the interface with most
         name : of the target or model, as for `show`
+        options : `colour` of a structure, `partner`, `quality` or `plddt`; `interface`, such as
+            `A:B`; `columns` of a journal, 1 or 2, that the figure is wide
 
         Returns
         -------
@@ -231,12 +233,12 @@ class Results:
         >>> results.figure("contacts").axes[0].get_xlabel()
         'partner B'
         """
-        from toporank.app.commands.figure import DRAWN, choice
+        from toporank.report.figure_kinds import DRAWN, choice_of
 
         if kind not in DRAWN:
             raise ValueError(f"there is no kind {kind!r}: say {', '.join(DRAWN)}")
         target, model = self._named(name) if name else ("", "")
-        drawn = DRAWN[kind](choice(self._scored, target, model))
+        drawn = DRAWN[kind](choice_of(self._scored, target, model, **options))
         return next(iter(drawn))[1]
 
     def _named(self, name: str) -> DecoyKey:
@@ -302,13 +304,4 @@ def write_results(scored: ScoredTargets, out: Path) -> None:
 
     scored.write_tables(out)
     if scored.folder:
-        write_page(scored, scored.folder, _drawings(scored))
-
-
-def _drawings(scored: Scored):
-    """The models that were drawn before, and will be kept."""
-    from toporank.report.structures import Drawings
-
-    if isinstance(scored, ScoredTargets) and scored.store:
-        return Drawings(scored.store, scored.target_results)
-    return None
+        write_page(scored, scored.folder)

@@ -1,7 +1,12 @@
-"""Figures by matplotlib: the ranking, the PAE and the contact maps of a scored folder."""
+"""Figures for a paper, by matplotlib: models, screens, structures, PAE and contacts."""
 
 from __future__ import annotations
 
+import contextlib
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,137 +15,413 @@ import pandas as pd
 from toporank.errors import ConfigError
 from toporank.metrics import ACCEPTABLE, HIGH, MEDIUM
 from toporank.ranking.verdict import VERDICTS
-from toporank.report.pae import WORST, chain_ends
-from toporank.report.structures import QUALITY_COLOURS
+from toporank.report.colours import (
+    PAE_COLOURS,
+    PARTNER_COLOURS,
+    PLDDT_COLOURS,
+    QUALITY_COLOURS,
+    VERDICT_COLOURS,
+)
+from toporank.report.names import shortened
+from toporank.report.packed import WORST
+from toporank.structures.complex import Complex
+from toporank.structures.identity import ResidueId
+from toporank.structures.partners import partner_name
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from toporank.inputs.confidence.decoy import Pae
-
-VERDICT_COLOURS = ("#0a7d5f", "#b96a00", "#b3261e")
-"""Of the verdicts from good to bad."""
-PAE_COLOURS = ("#0b4f5c", "#3f8a80", "#a9cfae", "#f0f1da", "#ffffff")
-"""Of PAE from 0 Å up."""
 INSTALL = "pip install 'toporank[figures]'"
-MOST_ROWS = 40
-"""Models of a ranking that are drawn, the best ones."""
-LETTER = 0.08
-"""Inches of a letter of a name."""
+WIDTHS = {1: 3.5, 2: 7.2}
+"""Inches of one column of a journal, and of two."""
+POINTS = 7.0
+"""Of letters."""
+ROW = 0.15
+"""Inches of a row of a list."""
+MOST_ROWS = 60
+"""Rows of a list that are drawn, the best ones."""
+LETTERS_OF_NAME = {1: 22, 2: 46}
+"""Most letters of a name, by columns."""
 MOST_LABELS = 60
 """Residues of a contact map up to which each is named."""
+LABELS = 30
+"""Residues that are named of a larger one."""
+FILLED = {"believe": "full", "check": "left", "do not believe": "none"}
+"""How the mark of a verdict is filled, so that it can be seen without colours."""
+SETTINGS = {
+    "font.size": POINTS,
+    "axes.titlesize": POINTS + 1,
+    "axes.labelsize": POINTS,
+    "xtick.labelsize": POINTS - 1,
+    "ytick.labelsize": POINTS - 1,
+    "legend.fontsize": POINTS,
+    "axes.linewidth": 0.6,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+}
+
+HELIX, STRAND = (5.0, 6.2), (9.2, 11.2)
+"""Å between the CA atoms of residues i and i + 3 in a helix and in a strand."""
+WIDTH_OF = {"helix": 2.7, "strand": 2.0, "": 1.0}
+"""Å of the line of a chain."""
+EDGE = 0.5
+"""Å of the dark line around it, which lies behind the pieces that follow one another."""
+BEHIND = 1.5
+SUBDIVIDED = 5
+"""Pieces of the line between two residues."""
+UNKNOWN = "#c3ccd2"
 
 
-def new_figure(width: float, height: float) -> tuple[Figure, Any]:
-    """Return a figure of so many inches and its axes, drawn without a screen.
+@contextlib.contextmanager
+def new_figure(width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
+    """Give a figure of so many inches and its axes, drawn without a screen.
 
     Raises
     ------
     ConfigError : matplotlib is missing
     """
     try:
+        import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ConfigError("figures need matplotlib", remedy=INSTALL) from error
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots()
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure, figure.subplots()
 
 
-def ranking_figure(models: pd.DataFrame) -> Figure:
-    """Return a plot of DockQ with intervals of the models of a target, coloured by verdict.
+def ranking_figure(models: pd.DataFrame, columns: int = 1) -> Figure:
+    """Return DockQ with intervals of the models of a target, coloured by verdict.
 
-    models : of `model_table`.
+    Parameters
+    ----------
+    models : of `model_table`, of one target
+    columns : of a journal, 1 or 2, that the figure is wide
     """
-    scored = models[models["dockq"].notna()].head(MOST_ROWS)
+    target = models["target"].iloc[0]
+    scored = models[models["dockq"].notna() & (models["duplicate_of"] == "")]
     if scored.empty:
-        target = models["target"].iloc[0]
         raise ConfigError(
             "no model of this target has a score",
             where=target,
             remedy="models.csv has the reasons",
         )
-    width = 5 + LETTER * scored["decoy"].str.len().max()
-    figure, axes = new_figure(width, 1.2 + 0.28 * len(scored))
-    rows = np.arange(len(scored))
+    return _intervals(scored, "decoy", target, columns)
+
+
+def screen_figure(targets: pd.DataFrame, name: str, columns: int = 1) -> Figure:
+    """Return DockQ with intervals of the best model of each target, coloured by verdict.
+
+    Parameters
+    ----------
+    targets : of `target_table`
+    name : of the screen
+    columns : as for `ranking_figure`
+    """
+    counts = targets["verdict"].value_counts()
+    parts = [f"{counts[word]} {word}" for word in VERDICTS if word in counts]
+    scored = targets[targets["dockq"].notna()]
+    if scored.empty:
+        raise ConfigError(
+            "no target has a score", where=name, remedy="models.csv has the reasons"
+        )
+    title = f"{name}: {len(targets)} complexes, {', '.join(parts)}"
+    return _intervals(scored, "target", title, columns)
+
+
+def _intervals(rows: pd.DataFrame, name: str, title: str, columns: int) -> Figure:
+    n_all = len(rows)
+    rows = rows.head(MOST_ROWS)
+    names = shortened(rows[name].tolist(), LETTERS_OF_NAME[columns])
+    if n_all > len(rows):
+        title += f"; the first {len(rows)}"
     colour_of = dict(zip(VERDICTS, VERDICT_COLOURS, strict=True))
-    colours = scored["verdict"].map(colour_of).tolist()
-    for threshold in (ACCEPTABLE, MEDIUM, HIGH):
-        axes.axvline(threshold, color="0.88", zorder=0)
-    axes.hlines(
-        rows,
-        scored["dockq_low"],
-        scored["dockq_high"],
-        color=colours,
-        alpha=0.35,
-        linewidth=5,
-    )
-    axes.scatter(scored["dockq"], rows, color=colours, s=28, zorder=3)
-    axes.set_yticks(rows, scored["decoy"])
-    axes.set(
-        xlim=(0, 1),
-        ylim=(len(scored) - 0.5, -0.5),
-        xlabel="expected DockQ and its 80 % interval",
-    )
-    axes.set_title(scored["target"].iloc[0])
-    for verdict, colour in colour_of.items():
-        axes.scatter([], [], color=colour, label=verdict)
-    axes.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.9 / figure.get_figheight()),
-        ncols=3,
-        frameon=False,
-    )
-    axes.spines[["top", "right"]].set_visible(False)
+    with new_figure(WIDTHS[columns], 1.0 + ROW * len(rows)) as (figure, axes):
+        for threshold in (ACCEPTABLE, MEDIUM, HIGH):
+            axes.axvline(threshold, color="0.88", zorder=0, linewidth=0.8)
+        for verdict, colour in colour_of.items():
+            at = np.flatnonzero((rows["verdict"] == verdict).to_numpy())
+            of_verdict = rows.iloc[at]
+            bounds = of_verdict["dockq_low"], of_verdict["dockq_high"]
+            axes.hlines(at, *bounds, color=colour, alpha=0.3, linewidth=3.5)
+            axes.plot(
+                of_verdict["dockq"],
+                at,
+                "o",
+                color=colour,
+                markersize=4,
+                markeredgewidth=0.8,
+                fillstyle=FILLED[verdict],
+                markerfacecoloralt="white",
+                label=verdict,
+            )
+        axes.set_yticks(range(len(rows)), names)
+        axes.tick_params(axis="y", length=0)
+        axes.set(
+            xlim=(0, 1),
+            ylim=(len(rows) - 0.4, -0.6),
+            xlabel="expected DockQ and its 80 % interval",
+        )
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        figure.suptitle(_wrapped(title, columns), fontsize=POINTS + 1)
+        figure.legend(loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
-def pae_figure(pae: Pae, title: str) -> Figure:
-    """Return the PAE of a model as a picture with lines between its chains."""
+def _wrapped(text: str, columns: int) -> str:
+    """A title in lines that fit."""
+    return textwrap.fill(text, 26 * columns + 22 * columns, break_long_words=True)
+
+
+def pae_figure(
+    values: np.ndarray, residues: Sequence[ResidueId], title: str, columns: int = 1
+) -> Figure:
+    """Return the PAE of a model with lines between its chains and numbers of residues.
+
+    values : Å, (n, n). residues : of its rows.
+    """
+    side = WIDTHS[columns]
+    with new_figure(side, 0.88 * side) as (figure, axes):
+        image = axes.imshow(
+            values,
+            cmap=_ramp(PAE_COLOURS),
+            vmin=0,
+            vmax=WORST,
+            interpolation="nearest",
+        )
+        figure.colorbar(image, ax=axes, label="predicted aligned error, Å", shrink=0.8)
+        start = 0
+        ticks = []
+        for chain, of_chain in groupby(residues, key=lambda residue: residue.chain):
+            numbers = [residue.number for residue in of_chain]
+            end = start + len(numbers)
+            if start:
+                axes.axhline(start - 0.5, color="black", linewidth=0.6)
+                axes.axvline(start - 0.5, color="black", linewidth=0.6)
+            ticks.append((start, f"{chain} {numbers[0]}"))
+            every = _step(len(residues))
+            ticks += [
+                (start + place, str(number))
+                for place, number in enumerate(numbers)
+                if number % every == 0 and place >= every // 2
+            ]
+            start = end
+        places, labels = zip(*ticks, strict=True)
+        axes.set_xticks(places, labels, rotation=90)
+        axes.set_yticks(places, labels)
+        axes.set(xlabel="scored residue", ylabel="aligned residue")
+        figure.suptitle(_wrapped(title, columns), fontsize=POINTS + 1)
+    return figure
+
+
+def _step(n: int) -> int:
+    """A round number with at most eight multiples up to n."""
+    steps = (5, 10, 20, 50, 100, 200, 500)
+    return next((step for step in steps if n <= 8 * step), 1000)
+
+
+def _ramp(colours: Sequence[str]) -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    figure, axes = new_figure(5.4, 4.6)
-    colours = LinearSegmentedColormap.from_list("pae", PAE_COLOURS)
-    image = axes.imshow(
-        pae.values, cmap=colours, vmin=0, vmax=WORST, interpolation="nearest"
-    )
-    figure.colorbar(image, ax=axes, label="predicted aligned error, Å")
-    start = 0
-    middles = []
-    ends = chain_ends(pae.residues)
-    for _, end in ends:
-        middles.append((start + end) / 2)
-        start = end
-        if end < len(pae.residues):
-            axes.axhline(end - 0.5, color="black", linewidth=0.8)
-            axes.axvline(end - 0.5, color="black", linewidth=0.8)
-    names = [chain for chain, _ in ends]
-    axes.set_xticks(middles, names)
-    axes.set_yticks(middles, names)
-    axes.set(title=title, xlabel="scored residue", ylabel="aligned residue")
-    return figure
+    return LinearSegmentedColormap.from_list("ramp", colours)
 
 
-def contact_figure(contacts: dict[str, Any], title: str) -> Figure:
+def contact_figure(contacts: dict[str, Any], title: str, columns: int = 1) -> Figure:
     """Return a contact map: residues of two partners, contacts coloured by predicted quality.
 
-    contacts : one of the maps of `structures.contact_maps`.
+    contacts : one of the maps of `contact_maps`.
     """
-    from matplotlib.colors import LinearSegmentedColormap
-
-    rows, columns, quality = np.array(contacts["k"]).reshape(-1, 3).T
+    places, others, quality = np.array(contacts["k"]).reshape(-1, 3).T
     first, second = contacts["name"].split(":")
     n_rows, n_columns = len(contacts["a"]), len(contacts["b"])
-    figure, axes = new_figure(
-        2.4 + 0.16 * min(n_columns, MOST_LABELS), 1.8 + 0.16 * min(n_rows, MOST_LABELS)
-    )
-    colours = LinearSegmentedColormap.from_list("quality", QUALITY_COLOURS)
     image = np.full((n_rows, n_columns), np.nan)
-    image[rows, columns] = quality / 100
-    drawn = axes.imshow(image, cmap=colours, vmin=0, vmax=1, interpolation="nearest")
-    figure.colorbar(drawn, ax=axes, label="predicted quality", shrink=0.8)
-    if n_columns <= MOST_LABELS:
-        axes.set_xticks(range(n_columns), contacts["b"], rotation=90, fontsize=7)
-    if n_rows <= MOST_LABELS:
-        axes.set_yticks(range(n_rows), contacts["a"], fontsize=7)
-    axes.set(title=title, xlabel=f"partner {second}", ylabel=f"partner {first}")
+    image[places, others] = quality / 100
+    width = WIDTHS[columns]
+    shape = np.clip(n_rows / n_columns, 0.3, 2.0)
+    with new_figure(width, 0.9 + (width - 1.2) * shape) as (figure, axes):
+        drawn = axes.imshow(
+            image,
+            cmap=_ramp(QUALITY_COLOURS),
+            vmin=0,
+            vmax=1,
+            interpolation="nearest",
+            aspect="auto",
+        )
+        figure.colorbar(drawn, ax=axes, label="predicted quality", shrink=0.8)
+        for side, names, turn in (
+            (axes.xaxis, contacts["b"], 90),
+            (axes.yaxis, contacts["a"], 0),
+        ):
+            every = (
+                1
+                if len(names) <= MOST_LABELS * columns / 2
+                else len(names) // LABELS + 1
+            )
+            places = range(0, len(names), every)
+            labels = names[::every]
+            side.set_ticks(places, labels, rotation=turn, fontsize=POINTS - 2)
+        axes.set(xlabel=f"partner {second}", ylabel=f"partner {first}")
+        figure.suptitle(_wrapped(title, columns), fontsize=POINTS + 1)
     return figure
+
+
+def structure_figure(
+    complex_: Complex,
+    title: str,
+    *,
+    quality: np.ndarray | None = None,
+    plddt: np.ndarray | None = None,
+    columns: int = 1,
+) -> Figure:
+    """Return the backbone of a model, seen from the front, with a key and a bar of 10 Å.
+
+    Helices are thick, strands less so; what is behind is paler.
+
+    Parameters
+    ----------
+    complex_ : as `superposed.turned` gives it
+    quality, plddt : of each residue, 0 to 1 and 0 to 100, nan where unknown; colours are those of
+        partners where neither is given
+    """
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgb
+
+    tones = _tones(complex_, quality, plddt)
+    pieces = _pieces(complex_)
+    xyz = complex_.xyz[complex_.ca[complex_.ca >= 0]]
+    low, high = xyz.min(axis=0), xyz.max(axis=0)
+    extent = high - low + 8
+    width = WIDTHS[columns]
+    height = float(np.clip(width * extent[1] / extent[0], 0.45 * width, 1.3 * width))
+    with new_figure(width, height + 0.55) as (figure, axes):
+        unit = 72 * min(width / extent[0], height / extent[1])
+        strokes = []
+        for depth, residue, thickness, line in pieces:
+            share = 0.55 * (high[2] - depth) / max(high[2] - low[2], 1)
+            colour = np.array(to_rgb(tones[residue])) * (1 - share) + share
+            edge = np.clip(0.45 * colour, 0, 1)
+            strokes.append((depth - BEHIND, line, edge, (thickness + EDGE) * unit))
+            strokes.append((depth, line, colour, thickness * unit))
+        strokes.sort(key=itemgetter(0))
+        _, lines, colours, widths = zip(*strokes, strict=True)
+        axes.add_collection(
+            LineCollection(lines, colors=colours, linewidths=widths, capstyle="butt")
+        )
+        axes.set(
+            xlim=(low[0] - 4, high[0] + 4),
+            ylim=(low[1] - 5, high[1] + 4),
+            aspect="equal",
+        )
+        axes.plot([low[0], low[0] + 10], [low[1] - 4] * 2, color="black", linewidth=1)
+        axes.text(low[0] + 11, low[1] - 4, "10 Å", va="center")
+        axes.axis("off")
+        figure.suptitle(_wrapped(title, columns), fontsize=POINTS + 1)
+        _key(figure, axes, complex_, quality, plddt)
+    return figure
+
+
+def _tones(
+    complex_: Complex, quality: np.ndarray | None, plddt: np.ndarray | None
+) -> list[Any]:
+    """The colour of each residue."""
+    if quality is not None:
+        ramp = _ramp(QUALITY_COLOURS)
+        return [UNKNOWN if np.isnan(value) else ramp(value)[:3] for value in quality]
+    if plddt is not None:
+        return [_plddt_colour(value) for value in plddt]
+    of_body = [*PARTNER_COLOURS] * (1 + complex_.body_of.max() // len(PARTNER_COLOURS))
+    return [of_body[body] if body >= 0 else UNKNOWN for body in complex_.body_of]
+
+
+def _plddt_colour(value: float) -> str:
+    colours = [colour for least, colour in PLDDT_COLOURS if value >= least]
+    return colours[0] if colours else UNKNOWN
+
+
+def _pieces(complex_: Complex) -> list[tuple[float, int, float, np.ndarray]]:
+    """The lines of all chains in short pieces: depth, residue, thickness in Å, ends (2, 2)."""
+    pieces = []
+    residues = np.flatnonzero(complex_.ca >= 0)
+    xyz = complex_.xyz[complex_.ca[residues]]
+    breaks = np.linalg.norm(np.diff(xyz, axis=0), axis=1) > 5
+    breaks |= complex_.chain_of[residues][1:] != complex_.chain_of[residues][:-1]
+    for part in np.split(np.arange(len(residues)), np.flatnonzero(breaks) + 1):
+        if len(part) < 2:
+            continue
+        path, at = _smooth(xyz[part])
+        thickness = np.interp(at, np.arange(len(part)), _thickness(xyz[part]))
+        for k in range(len(path) - 1):
+            line = path[max(k - 1, 0) : k + 2, :2]
+            residue = residues[part[round(at[k])]]
+            pieces.append((path[k, 2], residue, thickness[k], line))
+    return pieces
+
+
+def _smooth(xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A path through the points by cubic splines (Catmull–Rom), and where on it each piece is."""
+    ends = 2 * xyz[:1] - xyz[1:2], 2 * xyz[-1:] - xyz[-2:-1]
+    points = np.concatenate([ends[0], xyz, ends[1]])
+    at = np.arange((len(xyz) - 1) * SUBDIVIDED + 1) / SUBDIVIDED
+    first = np.minimum(at.astype(int), len(xyz) - 2)
+    t = (at - first)[:, None]
+    a, b, c, d = points[first], points[first + 1], points[first + 2], points[first + 3]
+    path = b + 0.5 * t * (
+        c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a))
+    )
+    return path, at
+
+
+def _thickness(xyz: np.ndarray) -> np.ndarray:
+    """Å of the line at each residue: thick in helices, less so in strands."""
+    n = len(xyz)
+    thickness = np.full(n, WIDTH_OF[""])
+    if n < 4:
+        return thickness
+    across = np.linalg.norm(xyz[3:] - xyz[:-3], axis=1)
+    for name, (least, most) in (("strand", STRAND), ("helix", HELIX)):
+        inside = (across >= least) & (across <= most)
+        # two such stretches in a row, so that no turn counts
+        starts = np.flatnonzero(inside[1:] & inside[:-1])
+        for start in starts:
+            thickness[start : start + 5] = WIDTH_OF[name]
+    return thickness
+
+
+def _key(
+    figure: Figure,
+    axes: Axes,
+    complex_: Complex,
+    quality: np.ndarray | None,
+    plddt: np.ndarray | None,
+) -> None:
+    """What the colours mean."""
+    if quality is not None:
+        from matplotlib.cm import ScalarMappable
+
+        colours = ScalarMappable(cmap=_ramp(QUALITY_COLOURS))
+        colours.set_clim(0, 1)
+        figure.colorbar(
+            colours,
+            ax=axes,
+            label="predicted quality (grey: no interface residue)",
+            orientation="horizontal",
+            shrink=0.6,
+            aspect=40,
+            pad=0.01,
+        )
+        return
+    keys = []
+    if plddt is not None:
+        words = ("> 90", "70 to 90", "50 to 70", "< 50")
+        for (_, colour), text in zip(PLDDT_COLOURS, words, strict=True):
+            keys.append((colour, f"pLDDT {text}"))
+    else:
+        for place, chains in enumerate(complex_.bodies):
+            colour = PARTNER_COLOURS[place % len(PARTNER_COLOURS)]
+            keys.append((colour, f"partner {partner_name(chains)}"))
+    for colour, text in keys:
+        axes.plot([], [], "s", color=colour, markersize=5, label=text)
+    figure.legend(
+        loc="outside lower center", ncols=2 if plddt is not None else 3, frameon=False
+    )

@@ -1,7 +1,7 @@
-// The table of all targets: sorted, searched, more columns; a row opens into a panel with the models of its target.
+// The table of all targets: sorted, searched, filtered; a row opens into a panel with the models of its target.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const T = data.targets, N = T.target.length, DASH = "–", ZERO_WIDTH = "\u200b";
+const T = data.targets.values, M = data.models.values, N = T.target.length, DASH = "–";
 const names = new Intl.Collator(undefined, { numeric: true });
 const $ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const SIGNS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -9,6 +9,8 @@ const escaped = text => String(text).replace(/[&<>"]/g, sign => SIGNS[sign]);
 const wrapped = text => escaped(text).replace(/([_+-])(?=[^_+-])/g, `$1<wbr>`);
 const fixed = (value, digits = 2) => value == null ? DASH : value.toFixed(digits).replace("-", "−");
 const percent = value => value == null ? DASH : `${Math.round(100 * value)} %`;
+const counted = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+const listed = items => items.length > 1 ? `${items.slice(0, -1).join(", ")} and ${items.at(-1)}` : items.join("");
 
 function make(name, attributes = {}, ...children) {
   const node = document.createElement(name);
@@ -33,35 +35,36 @@ function lane(columns, i) {
   return `<span class="lane"${words}><b>${fixed(value)}</b>${axis(columns, i)}</span>`;
 }
 
-// Columns come from the tables' declarations (data.columns): key, head, hint, decimals or "percent" (shown), page, number.
-// Only what is more than a text or a number is said here: cell, class (kind), order, whether a narrow window leaves it out.
-const words = value => wrapped(value ?? "");
-function shownAs({ number, shown }, value) {
-  if (!number) return words(value);
-  return shown === "percent" ? percent(value) : fixed(value, shown);
+// Columns as they were declared: key, head, hint, shown (decimals or “percent”), page (“shown” or behind “more”), number.
+// What a cell shows beyond its value, by key; its class; and columns that a narrow window leaves out.
+const KINDS = { target: "name", decoy: "name", best: "name", verdict: "verdict", dockq: "lanes", caveats: "words", notes: "words", reason: "words" };
+const NARROW = new Set(["best", "n_models", "iptm", "n_interface_residues", "interface_plddt", "predictor_rank", "predictor_score"]);
+const shownValue = ({ shown, number }, value) => !number ? wrapped(value ?? "") : shown === "percent" ? percent(value) : fixed(value, shown);
+
+function columnsOf(declared, cells, further = []) {
+  const columns = [...declared, ...further], at = place => columns.filter(({ page }) => page === place);
+  return [...at("shown"), ...at("more")].map(column => ({
+    ...column,
+    cell: cells[column.key] ?? ((values, i) => shownValue(column, values[column.key]?.[i])),
+    classes: [KINDS[column.key] ?? (column.number && "n"), column.page === "more" && "further", NARROW.has(column.key) && "narrow"].filter(Boolean).join(" "),
+  }));
 }
-function columnsOf(declared, special) {
-  const columns = declared.filter(({ page }) => page !== "sent").map(column =>
-    ({ kind: column.number ? "n" : "", further: column.page === "more", ...column, ...special[column.key] }));
-  return [...columns.filter(({ further }) => !further), ...columns.filter(({ further }) => further)];
-}
-const COLUMNS = columnsOf(data.columns.targets, {
-  target: { cell: i => `<button type="button" class="open" aria-expanded="false">${wrapped(T.target[i])}</button>`, kind: "name" },
-  verdict: { cell: i => verdictCell(T.verdict[i]), kind: "verdict", order: i => data.verdicts.indexOf(T.verdict[i]) },
-  dockq: { cell: i => lane(T, i), kind: "lanes" },
-  best: { kind: "name", narrow: true },
-  n_models: { cell: i => T.n_scored[i] === T.n_models[i] ? T.n_models[i] : `${T.n_scored[i] ?? 0} of ${T.n_models[i]}`, narrow: true },
-  predictor_rank: { narrow: true }, iptm: { narrow: true }, n_interface_residues: { narrow: true },
-  caveats: { kind: "words" }, notes: { kind: "words" },
+
+const COLUMNS = columnsOf(data.targets.columns, {
+  target: (_, i) => `<button type="button" class="open" aria-expanded="false">${wrapped(T.target[i])}</button>`,
+  verdict: (_, i) => verdictCell(T.verdict[i]),
+  dockq: (_, i) => lane(T, i),
+  n_models: (_, i) => T.n_scored?.[i] === T.n_models[i] ? T.n_models[i] : `${T.n_scored?.[i] ?? 0} of ${T.n_models[i]}`,
+  p_interact: (_, i) => T.p_interact[i] == null ? `<span class="note">not measured</span>` : percent(T.p_interact[i]),
 });
+const ORDERS = { verdict: i => data.verdicts.indexOf(T.verdict[i]) };
 
 const table = document.getElementById("targets"), body = table.tBodies[0];
-const find = document.getElementById("find"), only = document.getElementById("only");
-const rows = [], state = { by: null, descending: false, open: -1 };  // rows: made when they first come near the window
+const find = document.getElementById("find"), only = document.getElementById("only"), protein = document.getElementById("protein");
+const rows = [], state = { by: null, descending: false, open: -1, model: 0 };  // rows: made when they first come near the window
 let order = T.target.map((_, i) => i), matching = order, drawn = 0;
-const classes = ({ kind, further, narrow }) => [kind, further && "further", narrow && "narrow"].filter(Boolean).join(" ");
 const searched = Array.from({ length: N }, (_, i) =>
-  [T.target[i], T.best?.[i], T.verdict?.[i], T.caveats?.[i], T.notes?.[i], T.partners?.[i], ...data.models[i].decoy].join("\n").toLowerCase());
+  [T.target[i], T.best?.[i], T.verdict?.[i], T.caveats?.[i], T.notes?.[i], T.partners?.[i], ...M[i].decoy].join("\n").toLowerCase());
 
 const MANY = 200;  // rows from which columns have fixed widths, so that filtering stays quick
 const BATCH = 60;  // rows that are drawn at once; the next ones follow when the reader comes near their end
@@ -71,7 +74,7 @@ function drawHead() {
   const heads = COLUMNS.map(column => {
     const button = make("button", { type: "button" }, column.head);
     if (column.hint) button.title = column.hint;
-    const head = make("th", { scope: "col", class: classes(column) }, button);
+    const head = make("th", { scope: "col", class: column.classes }, button);
     button.addEventListener("click", () => sortBy(column));
     column.node = head;
     return head;
@@ -79,8 +82,8 @@ function drawHead() {
   table.tHead.replaceChildren(make("tr", {}, ...heads));
 }
 
-const TAGS = COLUMNS.map(column => `<td class="${classes(column)}">`);
-const rowText = i => `<tr class="row" data-i="${i}">${COLUMNS.map((column, k) => TAGS[k] + (column.cell?.(i) ?? shownAs(column, T[column.key][i]))).join("</td>")}</td></tr>`;
+const TAGS = COLUMNS.map(({ classes }) => `<td class="${classes}">`);
+const rowText = i => `<tr class="row" data-i="${i}">${COLUMNS.map((column, k) => TAGS[k] + column.cell(T, i)).join("</td>")}</td></tr>`;
 
 function rowsOf(targets) {
   const missing = targets.filter(i => !rows[i]), template = make("template");
@@ -95,7 +98,7 @@ function draw(most) {
   if (!start) body.replaceChildren();
   body.append(...rowsOf(matching.slice(start, most)));
   drawn = Math.min(most, matching.length);
-  if (panel && rows[state.open].parentNode) rows[state.open].after(panel);
+  if (panel && rows[state.open]?.parentNode) rows[state.open].after(panel);
 }
 
 function drawFurther() {
@@ -104,61 +107,95 @@ function drawFurther() {
 
 function sortBy(column) {
   const again = state.by === column;
-  state.descending = again ? !state.descending : Boolean(column.number);
+  state.descending = again ? !state.descending : column.number;
   state.by = column;
   for (const { node } of COLUMNS) node.removeAttribute("aria-sort");
   column.node.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
-  const value = column.order ?? (i => T[column.key][i]), missing = v => v == null || v === "" ? 1 : 0;
+  const value = ORDERS[column.key] ?? (i => T[column.key][i]), missing = v => v == null || v === "" ? 1 : 0;
   const sign = state.descending ? -1 : 1;
-  const compare = column.number || column.order ? (a, b) => a - b : (a, b) => names.compare(a, b);
+  const compare = column.number || ORDERS[column.key] ? (a, b) => a - b : (a, b) => names.compare(a, b);
   order = T.target.map((_, i) => i).sort((x, y) => {
     const a = value(x), b = value(y);
     return missing(a) - missing(b) || (missing(a) ? 0 : sign * compare(a, b)) || x - y;
   });
-  close();
   filter();
 }
 
+// Complexes at the end of the calibration share an interval; a sentence says what separates them.
+function sharing() {
+  const shared = matching.filter(i => T.verdict[i] === data.verdicts[0] && T.dockq_high?.[i] === T.dockq_high?.[matching[0]] && T.dockq_low?.[i] === T.dockq_low?.[matching[0]]);
+  return !state.by && shared.length > 2 ? ` The first ${shared.length} share the best interval that TopoRank gives: their DockQ and ipTM tell them apart.` : "";
+}
+
+function sortedInWords() {
+  if (!state.by) return "the most promising first";
+  const { head, number } = state.by, from = number ? ["lowest", "highest"] : ["first", "last"];
+  return `sorted by ${head}, the ${from[+state.descending]} first`;
+}
+
 function filter() {
-  const query = find.value.trim().toLowerCase();
-  matching = order.filter(i => (!query || searched[i].includes(query)) && (!only.value || T.verdict[i] === only.value));
-  if (!matching.includes(state.open)) close();
+  const query = find.value.trim().toLowerCase(), having = data.proteins[protein.value]?.targets;
+  matching = order.filter(i => (!query || searched[i].includes(query)) && (!only.value || T.verdict[i] === only.value) && (!having || having.includes(i)));
+  if (N > 1 && !matching.includes(state.open)) close();
   drawn = 0;
   draw(Math.max(BATCH, matching.indexOf(state.open) + 1));
-  const n = matching.length;
-  document.getElementById("count").textContent = N > 1 ? `${n.toLocaleString("en")} of ${N.toLocaleString("en")} targets, the most promising first; open a row to see its models.` : "";
+  const with_ = having ? ` with ${data.proteins[protein.value].name}` : "";
+  document.getElementById("count").textContent = N > 1 ? `${matching.length.toLocaleString("en")} of ${N.toLocaleString("en")} complexes${with_}, ${sortedInWords()}. A row opens into its models.${sharing()}` : "";
 }
 
 function close() {
   if (state.open < 0) return;
   const row = rows[state.open];
-  row.classList.remove("opened");
-  row.querySelector(".open").setAttribute("aria-expanded", "false");
+  row?.classList.remove("opened");
+  row?.querySelector(".open").setAttribute("aria-expanded", "false");
   document.getElementById("panel")?.remove();
   state.open = -1;
 }
 
-const nVisible = () => COLUMNS.filter(({ further }) => !further || document.querySelector("main").classList.contains("all")).length;
+const nVisible = () => COLUMNS.filter(({ page }) => page !== "more" || document.querySelector("main").classList.contains("all")).length;
 
 // The panel is as wide as what is in sight, whatever the table is.
 function fit() {
-  const inside = document.querySelector("#panel .inside");
+  const inside = document.querySelector("tr#panel .inside");
   if (inside) inside.style.width = `${table.parentNode.clientWidth}px`;
 }
 
-function open(i) {
+function open(i, model = 0) {
   const again = state.open === i;
   close();
   if (again) return;
-  if (matching.indexOf(i) >= drawn) draw(matching.indexOf(i) + 1);
-  const [row] = rowsOf([i]);
-  row.classList.add("opened");
-  row.querySelector(".open").setAttribute("aria-expanded", "true");
-  const cell = make("td", { colspan: nVisible() }, panelOf(i));
-  row.after(make("tr", { class: "panel", id: "panel" }, cell));
+  if (N === 1) document.getElementById("single").replaceChildren(make("div", { id: "panel" }, panelOf(i)));
+  else {
+    if (matching.indexOf(i) >= drawn) draw(matching.indexOf(i) + 1);
+    const [row] = rowsOf([i]);
+    row.classList.add("opened");
+    row.querySelector(".open").setAttribute("aria-expanded", "true");
+    row.after(make("tr", { class: "panel", id: "panel" }, make("td", { colspan: nVisible() }, panelOf(i))));
+  }
   state.open = i;
   fit();
-  showStructure(i);
+  select(model, false);
+}
+
+// The address of a model is #target/model.
+function addressed() {
+  const [target, decoy] = location.hash.slice(1).split("/").map(decodeURIComponent), i = T.target.indexOf(target);
+  return i < 0 ? null : { i, k: Math.max(0, M[i].decoy.indexOf(decoy)) };
+}
+
+function setAddress() {
+  const parts = state.open < 0 ? [] : [T.target[state.open], M[state.open].decoy[state.model]];
+  try { history.replaceState(null, "", `#${parts.map(encodeURIComponent).join("/")}`); } catch { /* a notebook has no address */ }
+}
+
+function followAddress() {
+  const place = addressed();
+  if (!place) return;
+  if (state.open === place.i) select(place.k);
+  else {
+    open(place.i, place.k);
+    rows[place.i]?.scrollIntoView();
+  }
 }
 
 function quotedCell(value) {
@@ -177,13 +214,26 @@ function download(name, address) {
   make("a", { href: address, download: name.replace(/[^\p{L}\p{N}.+-]+/gu, "_") }).click();
 }
 
+// Into the clipboard, or, where a browser does not allow that, into a field from which it can be taken.
+async function copy(button, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    const field = make("textarea", { readonly: "", rows: 5, "aria-label": button.textContent });
+    field.value = text;
+    button.after(field);
+    field.select();
+  }
+}
+
 // The map of the appendix is drawn when it is opened.
 function drawMap() {
   const box = document.getElementById("map"), { x, y, t, n, v } = data.map;
   if (box.childElementCount) return;
-  const place = t.map((target, k) => data.models[target].decoy.indexOf(n[k]));
+  const place = t.map((target, k) => M[target].decoy.indexOf(n[k]));
   const points = x.map((across, k) => {
-    const columns = data.models[t[k]], i = place[k];
+    const columns = M[t[k]], i = place[k];
     return `<circle class="${tone(columns.verdict?.[i])}" cx="${20 + 0.7 * across}" cy="${20 + 0.7 * (1000 - y[k])}" r="${N > 50 ? 3 : 5}" fill="var(--tone, var(--bar))" fill-opacity=".7"><title>${escaped(T.target[t[k]])} ${escaped(n[k])}: DockQ ${fixed(columns.dockq?.[i])}</title></circle>`;
   });
   const top = 20 + 0.7 * (1000 - Math.max(...y));
@@ -192,31 +242,39 @@ function drawMap() {
 
 function start() {
   for (const node of $("[data-wrap]")) node.innerHTML = wrapped(node.textContent);
-  drawHead();
-  for (const verdict of data.verdicts) if (T.verdict?.includes(verdict)) only.append(make("option", { value: verdict }, verdict));
-  document.getElementById("tools").hidden = false;
-  if (N === 1) for (const node of [find.parentNode, only.parentNode]) node.hidden = true;
-  find.addEventListener("input", filter);
-  only.addEventListener("change", filter);
-  document.getElementById("csv").addEventListener("click", saveCsv);
-  const more = document.getElementById("more");
-  more.hidden = !COLUMNS.some(({ further }) => further);
-  more.addEventListener("click", () => {
-    const all = document.querySelector("main").classList.toggle("all");
-    more.setAttribute("aria-pressed", all);
-    more.textContent = all ? "Fewer columns" : "More columns";
-    document.querySelector("#panel > td")?.setAttribute("colspan", nVisible());
-  });
-  body.addEventListener("click", event => {
-    const row = event.target.closest("tr.row");
-    if (row) open(+row.dataset.i);
-  });
-  filter();
-  addEventListener("resize", fit);
-  addEventListener("scroll", drawFurther, { passive: true });
-  addEventListener("resize", drawFurther);
-  addEventListener("beforeprint", () => draw(N));
-  if (N) open(data.open);
+  if (N > 1) {
+    drawHead();
+    for (const verdict of data.verdicts) if (T.verdict?.includes(verdict)) only.append(make("option", { value: verdict }, verdict));
+    data.proteins.forEach(({ name, targets }, place) => protein.append(make("option", { value: place }, `${name} (${targets.length})`)));
+    protein.parentNode.hidden = !data.proteins.length;
+    document.getElementById("all").hidden = false;
+    find.addEventListener("input", filter);
+    only.addEventListener("change", filter);
+    protein.addEventListener("change", filter);
+    document.getElementById("csv").addEventListener("click", saveCsv);
+    const more = document.getElementById("more");
+    more.hidden = !COLUMNS.some(({ page }) => page === "more");
+    more.addEventListener("click", () => {
+      const all = document.querySelector("main").classList.toggle("all");
+      more.setAttribute("aria-pressed", all);
+      more.textContent = all ? "Fewer columns" : "More columns";
+      document.querySelector("tr#panel > td")?.setAttribute("colspan", nVisible());
+    });
+    body.addEventListener("click", event => {
+      const row = event.target.closest("tr.row");
+      if (!row) return;
+      open(+row.dataset.i);
+      setAddress();
+    });
+    filter();
+    addEventListener("resize", fit);
+    addEventListener("scroll", drawFurther, { passive: true });
+    addEventListener("resize", drawFurther);
+    addEventListener("beforeprint", () => draw(N));
+  }
+  if (N) open(addressed()?.i ?? data.open, addressed()?.k ?? data.model);
+  addEventListener("hashchange", followAddress);
+  document.getElementById("methods").addEventListener("click", event => copy(event.target, data.methods));
   const map = document.getElementById("map-of-models");
   if (data.map.x) map.addEventListener("toggle", () => map.open && drawMap());
   else map.remove();

@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,12 +21,26 @@ import toporank
 from toporank.errors import TopoRankError
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import FORMULA
+from toporank.inputs.graph_files import SUFFIX
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
-from toporank.ranking.verdict import RULES, VERDICTS, WITHOUT_CALIBRATION, counted
-from toporank.report import pae, scripts, structures
-from toporank.report.structures import PARTNER_COLOURS, PLDDT_COLOURS, QUALITY_COLOURS
+from toporank.ranking.verdict import (
+    RULES,
+    VERDICTS,
+    WITHOUT_CALIBRATION,
+    counted,
+    in_words,
+)
+from toporank.report import scripts
+from toporank.report.citation import methods, program
+from toporank.report.colours import (
+    PAE_COLOURS,
+    PARTNER_COLOURS,
+    PLDDT_COLOURS,
+    QUALITY_COLOURS,
+)
+from toporank.report.drawings import Drawn, drawn_models
 from toporank.scorer.embeddings import principal_places
 from toporank.scorer.interaction import interaction_sentence
 from toporank.scorer.prediction import KEY, LEVEL
@@ -38,41 +53,37 @@ FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
 """Models of a map."""
 OF_MODELS = (*MODELS.columns, *DETAILS.columns, *CONFIDENCE.columns)
 """The columns of the page's tables of models, as far as they have a place on it."""
+OF_INTERFACES = ["name", "n_residues", "dockq", "role", "status", "closest"]
+_WORD = re.compile(r"[+.]|_and_|_vs_|__|[_-]")
+"""What parts the names of proteins in the name of a target."""
 _INDENTED = re.compile(r"\n[ \t\n]+<")
 """An element on a line of its own."""
 
 
-def write_page(
-    scored: Scored, folder: Path, drawings: structures.Drawings | None = None
-) -> None:
+def write_page(scored: Scored, folder: Path) -> None:
     """Write report.html and the scripts for PyMOL and ChimeraX beside the tables.
 
-    folder : of the tables. drawings : of models that were drawn before, and will be kept.
+    folder : of the tables
     """
     page = folder / "report.html"
-    write_text(page, render(scored, folder=folder, drawings=drawings))
+    write_text(page, render(scored, folder=folder))
     for name, text in scripts.scripts(scored, folder).items():
         write_text(page.with_name(name), text)
 
 
 def render(
-    scored: Scored,
-    opened: DecoyKey = ("", ""),
-    *,
-    folder: Path | None = None,
-    drawings: structures.Drawings | None = None,
+    scored: Scored, opened: DecoyKey = ("", ""), folder: Path | None = None
 ) -> str:
     """Return the page as HTML that loads nothing; the same tables give the same bytes.
 
     opened : target whose row is open, by default the most promising one, and which of its models
-        is drawn, by default the best.
-    folder : of the page, from which names of models are links to their files.
-    drawings : of models that were drawn before, and will be kept.
+        is selected, by default the best.
+    folder : of the page, from which models have links to their files.
     """
     page = (
         environment()
         .get_template("page.html.j2")
-        .render(content(scored, opened, folder, drawings))
+        .render(content(scored, opened, folder))
     )
     return compact(page)
 
@@ -99,40 +110,55 @@ def environment() -> Environment:
 
 
 def content(
-    scored: Scored,
-    opened: DecoyKey = ("", ""),
-    folder: Path | None = None,
-    drawings: structures.Drawings | None = None,
+    scored: Scored, opened: DecoyKey = ("", ""), folder: Path | None = None
 ) -> dict[str, Any]:
     """Return what the template shows."""
     targets, models = scored.targets, scored.facts
     order = targets["target"].tolist()
-    shown = structures.embedded(scored, order, drawings=drawings, named=opened)
+    drawn = drawn_models(scored, order, named=opened)
     is_calibrated = (
         targets["p_acceptable"].notna().any() or targets["dockq"].isna().all()
     )
-    data = data_for_script(scored, shown, folder)
+    data = data_for_script(scored, drawn, folder)
     data["open"] = order.index(opened[0]) if opened[0] else 0
+    of_target = models.loc[models["target"] == opened[0], "decoy"].tolist()
+    data["model"] = of_target.index(opened[1]) if opened[1] else 0
     return {
         "title": scored.name,
         "summary": summary(targets),
+        "answer": answer(models) if len(order) == 1 else "",
         "n_models": len(distinct_models(models)),
         "n_copies": int((models["duplicate_of"] != "").sum()),
-        "n_targets": len(order),
         "interact": interaction_sentence(targets),
         "without_calibration": "" if is_calibrated else WITHOUT_CALIBRATION,
         "toy": scored.scorer.toy if scored.scorer else "",
-        "of_graphs": bool(models["path"].str.endswith(structures.SUFFIX).any()),
-        "n_shown": len(shown),
+        "of_graphs": bool(models["path"].str.endswith(SUFFIX).any()),
+        "n_drawn": sum(map(len, drawn.values())),
+        "n_scored": int(models.loc[models["duplicate_of"] == "", "dockq"].count()),
         "not_scored": not_scored(models),
         "intermediate": int((models["status"] == Status.INTERMEDIATE).sum()),
         "seen": targets.sort_values(["containment", "target"], ascending=[False, True]),
         "run_card": run_card(scored),
-        "viewer": viewer_packed() if shown else "",
+        "methods": methods(scored),
+        "viewer": viewer_packed() if drawn else "",
         "level": round(100 * LEVEL),
         "verdict_rules": RULES,
         "data": htmlsafe_json_dumps(data, separators=(",", ":"), ensure_ascii=False),
     }
+
+
+def answer(models: pd.DataFrame) -> str:
+    """Return the answer about the only target, as the terminal has it; nothing without a score."""
+    best = models.iloc[0]
+    if not best["verdict"]:
+        return ""
+    n_scored = distinct_models(models)["dockq"].count()
+    place = (
+        f"is the best of {n_scored}"
+        if n_scored > 1
+        else "is the only model with a score"
+    )
+    return f"{best['decoy']} {place}: {in_words(best)}"
 
 
 def summary(targets: pd.DataFrame) -> str:
@@ -160,29 +186,33 @@ def not_scored(models: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def data_for_script(
-    scored: Scored, shown: dict[str, list[structures.Shown]], folder: Path | None
+    scored: Scored, drawn: Mapping[str, list[Drawn]], folder: Path | None
 ) -> dict[str, Any]:
     """Return everything that the page's script shows.
 
-    `targets` and `models` are columns, by name; `columns` says of each of both tables where and
-    how it is shown (`tables.frames.to_page`).
+    `targets` and `models` have `columns`, which say where and how each is shown
+    (`tables.frames.to_page`), and `values`, by name; those of models are apart for each target.
     """
-    order = scored.targets["target"].tolist()
-    targets = to_page(TARGETS.columns, scored.targets)
     models = to_page(OF_MODELS, with_measures(scored))
     return {
-        "columns": {"targets": targets["columns"], "models": models["columns"]},
-        "targets": targets["values"],
-        "models": _of_models(scored, models["values"], folder),
-        "structures": structures.for_script(shown),
-        "pae": pae.pictures(scored, order),
+        "targets": to_page(TARGETS.columns, scored.targets),
+        "models": {
+            "columns": models["columns"],
+            "values": _of_models(scored, models["values"], folder),
+        },
+        "interfaces": interfaces_of(scored),
+        "proteins": proteins(scored),
+        "drawn": drawn,
         "map": places_on_map(scored),
+        "program": program(scored),
+        "methods": methods(scored),
         "verdicts": VERDICTS,
         "thresholds": [ACCEPTABLE, MEDIUM, HIGH],
         "classes": CAPRI_NAMES,
         "colours": {
             "partner": PARTNER_COLOURS,
             "quality": QUALITY_COLOURS,
+            "pae": PAE_COLOURS,
             "plddt": PLDDT_COLOURS,
         },
         "formula": FORMULA.pattern,
@@ -218,7 +248,7 @@ def _of_models(
                 of_target[name] = of_rows
         if "p_acceptable" not in of_target:
             of_target.pop("dockq_low", None)
-        of_target["u"] = [links[row] for row in rows]
+        of_target["link"] = [links[row] for row in rows]
         of_targets.append(of_target)
     return of_targets
 
@@ -226,6 +256,49 @@ def _of_models(
 def _link(path: str, folder: Path | None) -> str:
     """The link from a folder to a file; nothing where either is missing."""
     return quote(os.path.relpath(path, folder)) if path and folder else ""
+
+
+def interfaces_of(scored: Scored) -> dict[str, dict[int, list[dict[str, Any]]]]:
+    """Return target → place of a model → its interfaces, where it has several."""
+    facts = scored.facts
+    places = facts.groupby("target", sort=False).cumcount()
+    keys = zip(facts["target"], facts["decoy"], strict=True)
+    place_of = dict(zip(keys, places.tolist(), strict=True))
+    shown: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    for key, rows in scored.interfaces.groupby(KEY, sort=False):
+        if len(rows) > 1:
+            rows = rows.assign(
+                name=rows["chains"].where(rows["chains"] != "", rows["interface"])
+            )
+            cells = rows[OF_INTERFACES].astype(object).where(rows.notna(), None)
+            of_model = cells.to_dict("records")
+            shown.setdefault(key[0], {})[place_of[key]] = of_model
+    return shown
+
+
+def proteins(scored: Scored) -> list[dict[str, Any]]:
+    """Return the proteins that several targets have, but not all of them, with those targets.
+
+    A protein is called what the names of its targets, and no others, have in common, as in screens
+    of one bait; else by its length and its first target.
+    """
+    place_of = {target: place for place, target in enumerate(scored.targets["target"])}
+    having: dict[str, set[int]] = {}
+    for row in scored.chains:
+        if row.target in place_of and row.sequence:
+            having.setdefault(row.sequence, set()).add(place_of[row.target])
+    words = [set(_WORD.split(target)) for target in place_of]
+    shared = []
+    for sequence, targets in having.items():
+        if not 1 < len(targets) < len(place_of):
+            continue
+        common = set.intersection(*(words[place] for place in targets))
+        for place, of_target in enumerate(words):
+            common -= of_target if place not in targets else set()
+        first = list(place_of)[min(targets)]
+        name = min(common, default=f"protein of {len(sequence)} residues in {first}")
+        shared.append({"name": name, "targets": sorted(targets)})
+    return sorted(shared, key=lambda one: (-len(one["targets"]), one["name"]))
 
 
 def places_on_map(scored: Scored) -> dict[str, list[Any]]:

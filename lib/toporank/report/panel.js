@@ -1,113 +1,198 @@
-// The panel of a target: what the numbers of its best model mean, its pictures, and the table of its models.
+// The panel of a target: the table of its models, of which one is selected, and all that is known of that one.
+
+const isCopy = (m, k) => Boolean(m.duplicate_of?.[k]);
+const copiesOf = (m, k) => m.decoy.filter((_, c) => m.duplicate_of?.[c] === m.decoy[k]);
+const sentences = cell => (cell ?? "").split(data.between).filter(Boolean);
+const paragraphs = (texts, kind = "") => texts.map(text => `<p${kind && ` class="${kind}"`}>${wrapped(text)}${/[.?]$/.test(text) ? "" : "."}</p>`).join("");
 
 function panelOf(i) {
   const inside = make("div", { class: "inside" });
-  const models = data.models[i];
-  if (models.dockq?.[0] != null) inside.append(saysOf(i), seeOf(i));
-  else inside.append(make("p", { class: "wide" }, "No model of this target was scored."));
-  inside.append(tableOf(i));
+  inside.append(make("h2", { class: "sr" }, T.target[i]), tableOf(i), make("div", { class: "says", id: "says" }), seeOf(i));
   return inside;
 }
 
-function saysOf(i) {
-  const m = data.models[i], says = make("div", { class: "says" });
-  const n = T.n_scored[i], several = T.interfaces?.[i];
-  const low = m.dockq_low?.[0], p = m.p_acceptable?.[0];
-  const interval = low == null ? "" : `In 80 % of such cases DockQ is between <b>${fixed(low)}</b> and <b>${fixed(m.dockq_high[0])}</b>. `;
+// Show another model of the open target: card, structure and matrices follow.
+function select(k, moved = true) {
+  const i = state.open, m = M[i];
+  if (isCopy(m, k)) k = Math.max(0, m.decoy.indexOf(m.duplicate_of[k]));
+  state.model = k;
+  for (const row of $("#panel .models tr[data-k]")) {
+    const is = +row.dataset.k === k;
+    row.classList.toggle("selected", is);
+    row.querySelector("button").setAttribute("aria-pressed", is);
+  }
+  document.getElementById("says").replaceChildren(...saysOf(i, k));
+  if (moved) setAddress();
+  showModel(i, k);
+}
+
+function saysOf(i, k) {
+  const m = M[i], at = key => m[key]?.[k], n = T.n_scored?.[i] ?? 0, isBest = k === 0;
+  const head = make("div");
+  const place = n > 1 && at("rank") ? `rank ${at("rank")} of ${n}` : n === 1 ? "the only model with a score" : "";
+  const link = at("link") ? ` <a class="file" href="${escaped(at("link"))}">file</a>` : "";
+  if (at("dockq") == null) {
+    head.innerHTML = `<h3>${wrapped(at("decoy"))}</h3><p>${place ? `${place}. ` : ""}No score: ${wrapped((at("status") ?? "").replaceAll("_", " "))}.${link}</p>${paragraphs([at("reason")].filter(Boolean))}`;
+    return [head];
+  }
+  const low = at("dockq_low"), high = at("dockq_high"), p = at("p_acceptable");
+  const wide = high - low >= 0.9;
+  const interval = low == null ? "" : `In 80 % of such cases DockQ is between <b>${fixed(low)}</b> and <b>${fixed(high)}</b>. `;
+  const nothing = !wide ? "" : `This says almost nothing about DockQ${at("confidence") == null ? ": there is no confidence file" : ""}. `;
   const probable = p == null ? "" : `Of 100 such models ${Math.round(100 * p)} are acceptable or better. `;
-  const interfaces = several ? `Interfaces: ${wrapped(several)}. ` : "";
-  const sentences = cell => (cell?.[i] ?? "").split(data.between).filter(Boolean), caveats = sentences(T.caveats), notes = sentences(T.notes);
-  says.innerHTML = `<p class="eyebrow">${wrapped(T.target[i])}</p><h3>${wrapped(m.decoy[0])}</h3>
-    <p class="note">${n > 1 ? `best of ${n} scored models` : "the only scored model"}</p>
-    <p class="big"><b>${fixed(m.dockq[0])}</b> <span>DockQ, ${m.capri[0]}</span> ${verdictCell(m.verdict[0])}</p>
-    ${axis(m, 0)}<p class="ends" aria-hidden="true"><span>0 wrong</span><span>1 identical</span></p>
-    <p>${interval}${probable}${interfaces}</p>
-    ${caveats.length ? `<div class="caveats">${caveats.map(text => `<p>${wrapped(text)}.</p>`).join("")}</div>` : ""}
-    ${notes.map(text => `<p class="note">${wrapped(text)}.</p>`).join("")}
-    <p class="note" id="weak"></p>`;
-  says.append(whyOf(m));
-  return says;
+  const domain = at("out_of_domain") && !isBest ? [`Unlike the models that TopoRank learned from, so DockQ is a guess: ${at("out_of_domain")}`] : [];
+  const caveats = isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain].filter(Boolean);
+  head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
+    <p class="big"><b>${fixed(at("dockq"))}</b> <span>DockQ, ${at("capri")}</span> ${verdictCell(at("verdict"))}</p>
+    ${axis(m, k)}<p class="ends" aria-hidden="true"><span>0 wrong</span><span>1 identical</span></p>
+    <p>${interval}${nothing}${probable}</p>${paragraphs([seenWords(i), predictorWords(i, k)].filter(Boolean))}
+    ${caveats.length ? `<div class="caveats">${paragraphs(caveats)}</div>` : ""}
+    ${isBest ? paragraphs(sentences(T.notes?.[i]), "note") : ""}`;
+  const parts = [head, make("p", { class: "caution", id: "unlike" }), make("div", { id: "interfaces" }), make("p", { class: "note", id: "weak" }), whyOf(i, k)];
+  const button = make("button", { type: "button", id: "sentence" }, "Copy sentence");
+  button.addEventListener("click", () => copy(button, sentenceOf(i, k)));
+  return [...parts, make("p", { class: "actions" }, button)];
 }
 
-// What the number is made of, folded.
-function whyOf(m) {
-  const lines = [], at = key => m[key]?.[0];
-  if (at("network") != null) lines.push(`DockQ from the structure, by the networks: ${fixed(at("network"))}`);
-  if (at("confidence") != null) lines.push(`DockQ from the predictor's confidence: ${fixed(at("confidence"))}`);
-  if (at("network_sd") != null) lines.push(`spread between the networks ${fixed(at("network_sd"))} (not an error bar)`);
-  if (at("consensus") != null) lines.push(`agreement with the other models ${percent(at("consensus"))}`);
-  const sizes = (m.n_interface_residues ?? []).filter((size, k) => size && m.dockq[k] != null);
-  if (sizes.length > 1 && at("confidence") == null) lines.push(`interface of ${sizes[0]} residues; models of this target have ${Math.round(sizes.reduce((sum, size) => sum + size) / sizes.length)} on average`);
-  lines.push("these together, calibrated for the best of several models, give DockQ");
-  const list = make("ul", {}, ...lines.map(line => make("li", {}, line)));
-  return lines.length ? make("details", { class: "why" }, make("summary", {}, "Why this number?"), list) : "";
+function seenWords(i) {
+  const seen = T.seen_in_training?.[i], why = T.why_seen?.[i];
+  if (seen === "yes") return `Seen in training: ${why || "a network learned from it"}. The score may be too good`;
+  return seen === "unknown" ? "Whether training has seen it is not known" : "";
 }
 
-function seeOf(i) {
-  const shown = data.structures[T.target[i]], see = make("div", { class: "see" });
-  if (!shown && !data.pae[T.target[i]]) {
-    see.append(make("p", { class: "note" }, "This page has no structure of this target; top.pml (PyMOL) and top.cxc (ChimeraX) beside it open the files that are there."));
-    return see;
+function predictorWords(i, k) {
+  const at = key => M[i][key]?.[k];
+  if (at("predictor_rank") == null) return "";
+  const score = at("predictor_score") == null ? "" : ` (${at("predictor_measure") || "score"} ${fixed(at("predictor_score"))})`;
+  return `${T.predictors?.[i]?.includes(",") ? "Its predictor" : T.predictors?.[i] || "The predictor"} ranks it ${at("predictor_rank")}${score}`;
+}
+
+// Where the verdict and the contacts of a model do not say the same, a sentence says how both can be.
+function contradiction(verdict, maps) {
+  const total = maps.reduce((sum, { k }) => sum + k.length / 3, 0), sure = maps.reduce((sum, { s }) => sum + s, 0);
+  if (!total) return "";
+  if (verdict === data.verdicts[0] && !sure) return `None of its ${counted(total, "contact")} reaches a quality of 0.5: trust where the partners lie rather than which residues touch.`;
+  if (verdict === data.verdicts[2] && sure > total / 2) return `${sure} of its ${counted(total, "contact")} reach a quality of 0.5, but the complex as a whole is unlikely to be right.`;
+  return "";
+}
+
+// What the number is made of; its parts add up.
+function whyOf(i, k) {
+  const at = key => M[i][key]?.[k], n = T.n_scored?.[i], lines = [], hundredths = value => Math.round(100 * value);
+  const parts = [at("network"), at("confidence")].filter(value => value != null), whole = at("score") ?? at("dockq");
+  if (at("network") != null) lines.push(`<b>${fixed(at("network"))}</b> from the structure of the interface${at("network_sd") == null ? "" : ` (the networks differ by ${fixed(at("network_sd"))})`}`);
+  if (at("confidence") != null) lines.push(`<b>${fixed(at("confidence"))}</b> from the predictor's confidence`);
+  if (at("consensus") != null) lines.push(`the other models agree with it by ${percent(at("consensus"))}`);
+  if (parts.length) {
+    const mean = parts.reduce((sum, value) => sum + value) / parts.length, shift = hundredths(whole) - hundredths(mean);
+    const best = k === 0 && n > 1 && shift < 0 ? `it is the best of ${n}, and the best of several is rarely as good as it looks` : `such models turned out to be ${shift < 0 ? "worse" : "better"}`;
+    const words = shift ? `${shift < 0 ? "lowered" : "raised"} by ${fixed(Math.abs(shift) / 100)}: ${best}` : "models with such numbers turned out to be so";
+    if (parts.length > 1) lines.push(`their mean is <b>${fixed(mean)}</b>`);
+    lines.push(`<b>${fixed(whole)}</b>, ${words}`);
   }
-  see.innerHTML = `<div class="bar"><label>Model<select id="shown"></select></label>
-    <label>Colour by<select id="colour"></select></label><button type="button" id="interface" aria-pressed="true">Interface</button>
-    <button type="button" id="save">Save PNG</button></div>
-    <div><div class="canvas" id="canvas" tabindex="0" role="img" aria-label="Structure"></div><ul class="keys" id="legend"></ul></div>
-    <div class="pictures" id="pictures"></div>`;
-  return see;
+  if (hundredths(whole) !== hundredths(at("dockq"))) lines.push(`<b>${fixed(at("dockq"))}</b> with its main interfaces, whose mean is <b>${fixed(at("mean_interface"))}</b>`);
+  const details = make("details", { class: "why", open: "" }, make("summary", {}, "Why this number?"));
+  details.insertAdjacentHTML("beforeend", `<ul>${lines.map(line => `<li>${line}</li>`).join("")}</ul>`);
+  return lines.length ? details : "";
 }
 
-// A model's contacts as a map: residues of one partner against those of the other, coloured by predicted quality.
-function contactMap(map) {
-  const { name, a, b, k, s: sure } = map, size = 220, left = 6, cell = Math.min((size - 2 * left) / Math.max(a.length, b.length), 14);
-  const [first, second] = name.split(":"), marks = [];
-  for (let at = 0; at < k.length; at += 3) {
-    const [row, column, quality] = k.slice(at, at + 3);
-    marks.push(`<rect x="${(left + column * cell).toFixed(1)}" y="${(left + row * cell).toFixed(1)}" width="${Math.max(cell - 0.4, 1).toFixed(1)}" height="${Math.max(cell - 0.4, 1).toFixed(1)}" fill="${graded(quality)}"><title>${escaped(a[row])} – ${escaped(b[column])}: quality ${(quality / 100).toFixed(2)}</title></rect>`);
+function sentenceOf(i, k) {
+  const at = key => M[i][key]?.[k], n = T.n_scored?.[i];
+  const interval = at("dockq_low") == null ? "" : ` (80 % interval ${fixed(at("dockq_low"))} to ${fixed(at("dockq_high"))})`;
+  const chance = at("p_acceptable") == null ? "" : `, acceptable or better with ${percent(at("p_acceptable"))}`;
+  return `${data.program} ranks model ${at("decoy")} of ${T.target[i]} ${at("rank")} of ${n} and expects a DockQ of ${fixed(at("dockq"))}${interval}${chance}; verdict: ${at("verdict")}.`;
+}
+
+// ---- interfaces, where there are several ---------------------------------------------------------
+
+const classTone = dockq => dockq == null ? "" : dockq >= data.thresholds[1] ? "v0" : dockq >= data.thresholds[0] ? "v1" : "v2";
+const classWord = dockq => data.classes[data.thresholds.filter(least => dockq >= least).length];
+
+function interfaceWords(rows) {
+  const main = rows.filter(({ role, dockq }) => role === "main" && dockq != null).sort((a, b) => b.dockq - a.dockq);
+  const parts = [["v0", "looks right", "look right"], ["v1", "is doubtful", "are doubtful"], ["v2", "looks wrong", "look wrong"]].map(([tone, one, many]) => {
+    const of = main.filter(({ dockq }) => classTone(dockq) === tone);
+    return of.length ? `${listed(of.map(row => `${row.name} (${fixed(row.dockq)})`))} ${of.length > 1 ? many : one}` : "";
+  });
+  const others = rows.filter(({ role }) => role && role !== "main").map(row => `${row.name} (${counted(row.n_residues, "residue")}) is ${row.role === "side contact" ? "a side contact" : row.role} and does not count`);
+  const apart = rows.filter(({ status }) => status === "apart").map(row => `${row.name} are apart (${fixed(row.closest, 0)} Å)`);
+  return [...parts, ...others, ...apart].filter(Boolean).join("; ");
+}
+
+// ipTM and mean PAE of the contacts of two partners, of what the page has of the predictor.
+function ofPair(name, model, matrices) {
+  const [first, second] = name.split(":").map(chains => chains.split("+")), { chains = [], pairs } = matrices?.head ?? {};
+  const values = first.flatMap(a => second.flatMap(b => [pairs?.[chains.indexOf(a)]?.[chains.indexOf(b)], pairs?.[chains.indexOf(b)]?.[chains.indexOf(a)]])).filter(value => value != null);
+  const map = model?.head.maps.find(map => map.name === name || map.name === name.split(":").reverse().join(":"));
+  let sum = 0, n = 0;
+  if (map && matrices?.pae) for (let at = 0; at < map.k.length; at += 3) {
+    const value = matrices.pae.between(placeOf(model, map.a[map.k[at]]), placeOf(model, map.b[map.k[at + 1]]));
+    if (value != null) { sum += value; n += 1; }
   }
-  const n = k.length / 3, wide = left * 2 + b.length * cell, high = left * 2 + a.length * cell;
-  const figure = make("figure");
-  figure.innerHTML = `<svg role="img" viewBox="0 0 ${Math.max(wide, 60)} ${Math.max(high, 60)}" aria-label="Contact map of ${escaped(name)}: ${n} contacts, ${sure} with a quality of 0.5 or more">${marks.join("")}</svg>
-    <figcaption>Contacts of ${wrapped(first)} (rows) and ${wrapped(second)} (columns): ${n}, ${sure} of them with a predicted quality of 0.5 or more. Point at one for its residues.</figcaption>`;
-  return figure;
+  return { iptm: values.length ? Math.max(...values) : null, pae: n ? sum / n : null, map };
 }
 
-function paePicture(pae, decoy) {
-  const bytes = Uint8Array.from(atob(pae.v), sign => sign.charCodeAt(0)), { n, e } = pae;
-  const canvas = make("canvas", { width: n, height: n, role: "img", "aria-label": `Predicted aligned error of ${decoy}, chains ${e.map(([chain]) => chain).join(", ")}` });
-  const context = canvas.getContext("2d"), image = context.createImageData(n, n);
-  bytes.forEach((level, at) => image.data.set([...ramp(PAE, level / 255), 255], 4 * at));
-  context.putImageData(image, 0, 0);
-  context.fillStyle = "#18222c";
-  for (const [, share] of e.slice(0, -1)) { context.fillRect(Math.round(share * n), 0, 1, n); context.fillRect(0, Math.round(share * n), n, 1); }
-  return make("figure", {}, canvas, make("figcaption", {}, `Predicted aligned error, chains ${e.map(([chain]) => chain).join(", ")}: dark is 0 Å, white 30 Å or more. Dark blocks beside the diagonal: the predictor is sure of the relative position.`));
+function drawInterfaces(i, k, model, matrices) {
+  const rows = (data.interfaces[T.target[i]]?.[k] ?? []).map(row => ({ ...row, ...ofPair(row.name, model, matrices) }));
+  const box = document.getElementById("interfaces");
+  if (rows.length < 2) return box.replaceChildren();
+  const columns = [
+    ["pair", "name", row => row.map ? `<button type="button" class="link">${wrapped(row.name)}</button>` : wrapped(row.name)],
+    ["DockQ", "", row => row.dockq == null ? (row.status === "apart" ? "apart" : DASH) : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : `<span class="note">${row.role}</span>`],
+    ["residues", "n", row => row.n_residues || DASH],
+    ["contacts", "n", row => row.map ? `${row.map.s} of ${row.map.k.length / 3}` : DASH],
+    ["ipTM", "n", row => row.iptm == null ? null : fixed(row.iptm)],
+    ["PAE, Å", "n", row => row.pae == null ? null : fixed(row.pae, 1)],
+  ].filter(([, , cell]) => rows.some(row => cell(row) != null));
+  const head = columns.map(([name, kind]) => `<th scope="col" class="${kind}">${name}</th>`).join("");
+  const lines = rows.map((row, nth) => `<tr data-nth="${nth}">${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
+  box.innerHTML = `<h3>Interfaces</h3><p>${wrapped(interfaceWords(rows))}.</p><div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
+    <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A pair shows its contacts and its place.</p>`;
+  for (const row of $("tr[data-nth]", box)) row.querySelector("button")?.addEventListener("click", () => showInterface(rows[+row.dataset.nth].map));
 }
 
-const MODEL_COLUMNS = columnsOf([...data.columns.models, { key: "reason", head: "notes", page: "shown" }], {
-  decoy: { cell: (m, k) => m.u[k] ? `<a href="${escaped(m.u[k])}">${wrapped(m.decoy[k])}</a>` : wrapped(m.decoy[k]), kind: "name" },
-  verdict: { cell: (m, k) => verdictCell(m.verdict[k]), kind: "verdict" },
-  dockq: { cell: lane, kind: "" },
-  interface_plddt: { narrow: true },
-  predictor_score: { hint: "what the predictor ranks its models by" },
-  reason: { cell: (m, k) => [m.duplicate_of?.[k] && `copy of ${m.duplicate_of[k]}`, m.dockq?.[k] == null && m.status[k].replaceAll("_", " "), m.reason?.[k]].filter(Boolean).map(wrapped).join("; "), kind: "words" },
-}).filter(({ key }) => key !== "target");
+// What all names of a target have in common is pale, up to a mark between words.
+function sharedBy(names) {
+  const [first] = names, others = names.slice(1);
+  const common = (letter, text) => { let n = 0; while (n < text.length && others.every(name => letter(name, n) === letter(first, n))) n += 1; return n; };
+  const before = first.slice(0, common((name, k) => name[k], first)).replace(/[^_.+-]*$/, "").length;
+  const after = first.slice(first.length - common((name, k) => name[name.length - 1 - k], first)).replace(/^[^_.+-]*/, "").length;
+  return others.length && names.every(({ length }) => length > before + after) ? [before, after] : [0, 0];
+}
+const distinguished = (name, [before, after]) => [["shared", name.slice(0, before)], ["", name.slice(before, name.length - after)], ["shared", name.slice(name.length - after)]]
+  .map(([kind, text]) => kind && text ? `<span class="${kind}">${wrapped(text)}</span>` : wrapped(text)).join("");
+
+// ---- the table of models -------------------------------------------------------------------------
+
+const MODELS = columnsOf(data.models.columns, {
+  decoy: (m, k) => `<button type="button" class="link" aria-pressed="false">${distinguished(m.decoy[k], m.shared ??= sharedBy(m.decoy.filter((_, c) => !isCopy(m, c))))}</button>${m.link?.[k] ? ` <a class="file" href="${escaped(m.link[k])}" aria-label="file of ${escaped(m.decoy[k])}">file</a>` : ""}`,
+  verdict: (m, k) => verdictCell(m.verdict[k]),
+  dockq: lane,
+}, [{ key: "reason", head: "notes", page: "shown" }]);
+MODELS.find(({ key }) => key === "reason").cell = (m, k) => {
+  const copies = copiesOf(m, k), known = copies.length > 3 ? `${copies.slice(0, 2).join(", ")} and ${copies.length - 2} more` : listed(copies);
+  return [m.dockq?.[k] == null && m.status?.[k]?.replaceAll("_", " "), m.reason?.[k], copies.length && `${known} ${copies.length > 1 ? "are copies" : "is a copy"}`].filter(Boolean).map(wrapped).join("; ");
+};
 const MOST_ROWS = 100;
 
 function tableOf(i, most = MOST_ROWS) {
-  const m = data.models[i], n = m.decoy.length;
-  const columns = MODEL_COLUMNS.filter(({ key }) => m[key] || key === "reason" && (m.duplicate_of || T.n_scored[i] < n));
-  const copies = (m.duplicate_of ?? []).filter(Boolean).length, several = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-  const title = several(n - copies, "model", "models") + (copies ? ` and ${several(copies, "copy", "copies")}` : "");
-  const heads = columns.map(column => `<th scope="col" class="${classes(column)}">${column.head}</th>`).join("");
-  const lines = [];
-  for (let k = 0; k < Math.min(n, most); k++)
-    lines.push(`<tr>${columns.map(column => `<td class="${classes(column)}">${column.cell?.(m, k) ?? shownAs(column, m[column.key][k])}</td>`).join("")}</tr>`);
+  const m = M[i], places = m.decoy.map((_, k) => k).filter(k => !isCopy(m, k)), n = places.length;
+  const columns = MODELS.filter(({ key, cell }) => key === "reason" ? places.some(k => cell(m, k)) : m[key]?.some((value, k) => !isCopy(m, k) && value != null && value !== ""));
+  const nCopies = m.decoy.length - n, title = counted(n, "model") + (nCopies ? ` and ${counted(nCopies, "copy", "copies")}` : "");
+  const heads = columns.map(({ classes, head, hint }) => `<th scope="col" class="${classes}"${hint ? ` title="${escaped(hint)}"` : ""}>${head}</th>`).join("");
+  const lines = places.slice(0, most).map(k => `<tr data-k="${k}">${columns.map(({ classes, cell }) => `<td class="${classes}">${cell(m, k)}</td>`).join("")}</tr>`);
   const box = make("div", { class: "wide models" });
-  box.innerHTML = `<h4>${title} of ${wrapped(T.target[i])}${n === 1 ? "" : ", best first"}</h4><div class="scroll"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
+  const scored = m.dockq?.some(value => value != null);
+  box.innerHTML = `<h3>${title}${n > 1 && scored ? ", best first" : scored ? "" : " without a score"}</h3>
+    <div class="scroll" tabindex="0" role="region" aria-label="Models of ${escaped(T.target[i])}"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
   if (n > most) {
     const button = make("button", { type: "button" }, `Show all ${n.toLocaleString("en")} rows`);
-    button.addEventListener("click", event => { event.stopPropagation(); box.replaceWith(tableOf(i, Infinity)); });
+    button.addEventListener("click", () => { box.replaceWith(tableOf(i, Infinity)); select(state.model, false); });
     box.append(button);
   }
+  box.addEventListener("click", event => {
+    const row = event.target.closest("tr[data-k]");
+    if (row && !event.target.closest("a")) select(+row.dataset.k);
+  });
   return box;
 }

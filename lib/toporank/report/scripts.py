@@ -11,13 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank import layout
+from toporank.ranking.models import model_file
 from toporank.ranking.scored import Scored
-from toporank.report.structures import (
-    PARTNER_COLOURS,
-    QUALITY_COLOURS,
-    best_distinct,
-    file_to_show,
-)
+from toporank.report.colours import PARTNER_COLOURS, QUALITY_COLOURS
+from toporank.report.drawings import best_distinct
 from toporank.structures.partners import Partners
 
 TOP = 3
@@ -32,7 +29,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_./-]")
 """The characters that mean nothing else to PyMOL or ChimeraX; names have all others as escapes."""
 
 PYMOL = """\
-# Opens the best models of each target: pymol top.pml
+# Opens the best models of each target, and shows the first: pymol top.pml
 # Paths are relative to this file: move it together with the structures.
 python
 import os
@@ -91,6 +88,8 @@ for place, (group, decoys) in enumerate(TARGETS[:OPENED]):
         for _, name, partners, graded, title in decoys:
             paint(name, partners, graded)
             cmd.set_title(name, 1, title)
+        for decoy in decoys[1:]:  # superposed, but only the best is in sight
+            cmd.disable(decoy[1])
         cmd.group(group, " ".join(decoy[1] for decoy in decoys))
         if place:
             cmd.disable(group)
@@ -98,6 +97,17 @@ cmd.hide("everything", "solvent")
 cmd.zoom("visible")
 python end
 """
+
+
+def file_to_show(folder: Path, row: Any) -> Path:
+    """Return the file of a model for people to look at.
+
+    It has quality as B factor where there is one, and is its own file otherwise.
+
+    folder : with its models.csv. row : of that table.
+    """
+    graded = model_file(folder / Path(layout.MODELS).name, row)
+    return graded if graded.is_file() else Path(row.path)
 
 
 class Opened(NamedTuple):
@@ -213,13 +223,14 @@ def pymol_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
 def chimerax_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
     """top.cxc: as `pymol_script`, for ChimeraX."""
     lines = [
-        "# Opens the best models of each target: chimerax top.cxc",
+        "# Opens the best models of each target, and shows the first: chimerax top.cxc",
         "# Paths are relative to this file: move it together with the structures.",
     ]
     for place, (target, decoys) in enumerate(opened_targets, 1):
         first = decoys[0].partners
         chains = f"/{','.join(first[0])}" if first else ""
         block = []
+        hidden = []
         for nth, shown in enumerate(decoys, 1):
             model = f"{place}.{nth}"
             block.append(
@@ -227,7 +238,9 @@ def chimerax_script(opened_targets: list[tuple[str, list[Opened]]]) -> str:
             )
             if nth > 1:
                 block.append(f"matchmaker #{model}{chains} to #{place}.1{chains}")
+                hidden.append(f"hide #{model} models")
             block += _chimerax_colours(f"#{model}", shown)
+        block += hidden
         if place > 1:
             block.append(f"hide #{place} models")
         if place > MOST_TARGETS:

@@ -1,24 +1,15 @@
-// The chosen model of the open target in three dimensions, with its contact map and PAE. 3Dmol.js is unpacked once.
+// The selected model in three dimensions, with its matrices. 3Dmol.js is unpacked once.
 
-const PAE = ["#0b4f5c", "#3f8a80", "#a9cfae", "#f0f1da", "#ffffff"], PALE = "#c3ccd2";
-const QUALITY = data.colours.quality, PARTNERS = data.colours.partner;
+const PARTNERS = data.colours.partner, PICKED = ["#c2185b", "#6a1b9a"];
 const WAYS = { partner: "partner", quality: "predicted quality", plddt: "pLDDT" };
 const KEYS = { ArrowLeft: [-15, "y"], ArrowRight: [15, "y"], ArrowUp: [-15, "x"], ArrowDown: [15, "x"] };
-const stage = make("div", { class: "stage" });
-let viewer = null, ready = null, way = "partner", shown = null, whole = false;
+const AMINO_ACIDS = Object.fromEntries("ALA CYS ASP GLU PHE GLY HIS ILE LYS LEU MET ASN PRO GLN ARG SER THR VAL TRP TYR".split(" ").map((name, k) => ["ACDEFGHIKLMNPQRSTVWY"[k], name]));
+const stage = make("div", { class: "stage" }), dark = matchMedia("(prefers-color-scheme: dark)");
+let viewer = null, ready = null, way = "partner", shown = null, whole = false, picked = [new Set(), new Set()];
 
-const part = (hex, k) => parseInt(hex.slice(1 + 2 * k, 3 + 2 * k), 16);
-function ramp(colours, share) {
-  const place = Math.min(0.9999, Math.max(0, share)) * (colours.length - 1), k = Math.floor(place), rest = place - k;
-  return [0, 1, 2].map(channel => Math.round(part(colours[k], channel) * (1 - rest) + part(colours[k + 1], channel) * rest));
-}
-const graded = percent => `rgb(${ramp(QUALITY, percent / 100)})`;
-const paler = hex => `rgb(${ramp([hex, "#c9d0d4"], 0.62)})`;
-
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), sign => sign.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-}
+const pale = () => dark.matches && !printing ? "#56646d" : "#c3ccd2";
+const paler = hex => `rgb(${ramp([hex, dark.matches && !printing ? "#3a464d" : "#c9d0d4"], 0.62)})`;
+let printing = false;
 
 function impossible() {
   if (typeof DecompressionStream === "undefined") return "This browser is too old to show structures";
@@ -29,27 +20,174 @@ function impossible() {
 function load() {
   ready ??= (async () => {
     const script = document.createElement("script");
-    script.textContent = await unpacked(document.getElementById("viewer-packed").textContent);
+    script.textContent = new TextDecoder().decode(await unzipped(document.getElementById("viewer-packed").textContent));
     document.head.append(script);
   })();
   return ready;
 }
 
-const numbers = text => text ? text.split(" ").map(value => value === "-" ? null : Number(value)) : [];
-const residueName = atom => `${atom.resn} ${atom.resi}${(atom.icode ?? "").trim()} of chain ${atom.chain}`;
+const known = values => values.some(value => value !== 255) ? Array.from(values, value => value === 255 ? null : value) : [];
+
+// A model as packed.py wrote it: its residues in order, and its atoms as mmCIF.
+async function modelOf(text) {
+  const { head, take } = await unpacked(text), n = head.letters.length, sets = take(n);
+  const model = { head, quality: known(take(n)), plddt: known(take(n)), residues: [], places: new Map() };
+  const chains = head.chains.flatMap(([name, size], nth) => Array(size).fill({ name, nth })), numbers = [];
+  for (let k = 0; k < head.numbers.length; k += 2) for (let j = 0; j < head.numbers[k + 1]; j++) numbers.push(head.numbers[k] + j);
+  const atomNames = Array.from(sets, set => head.names[set].split(" ")), nAtoms = atomNames.reduce((sum, { length }) => sum + length, 0);
+  const steps = take(3 * nAtoms), lines = [`data_shown\nloop_\n${"id label_atom_id type_symbol label_comp_id label_asym_id auth_seq_id pdbx_PDB_ins_code label_alt_id occupancy B_iso_or_equiv group_PDB Cartn_x Cartn_y Cartn_z".split(" ").map(name => `_atom_site.${name}`).join("\n")}`];
+  const place = [0, 0, 0];
+  let atom = 0;
+  for (let r = 0; r < n; r++) {
+    const { name: chain, nth } = chains[r], code = head.codes[r] ?? "", acid = AMINO_ACIDS[head.letters[r]] ?? "UNK";
+    const name = `${chain} ${numbers[r]}${code} ${acid}`;
+    model.residues.push({ chain, number: numbers[r], name });
+    model.places.set(`${chain} ${numbers[r]}${code}`, r);
+    for (const of of atomNames[r]) {
+      for (const axis of [0, 1, 2]) place[axis] += steps[axis * nAtoms + atom];
+      lines.push(`${++atom} ${of.includes("'") ? `"${of}"` : of} ${of[0]} ${acid} c${nth} ${numbers[r]} ${code || "?"} . 1 0 ATOM ${place.map(value => value / 10).join(" ")}`);
+    }
+  }
+  return { ...model, cif: lines.join("\n") + "\n" };
+}
+
+// ---- what is around the structure ----------------------------------------------------------------
+
+function seeOf(i) {
+  const see = make("div", { class: "see", id: "see" });
+  see.innerHTML = `<div class="bar"><label>Colour by<select id="colour"></select></label><button type="button" id="interface" aria-pressed="true">Interface</button>
+    <button type="button" id="save">Save PNG</button></div>
+    <div class="canvas" id="canvas" tabindex="0" role="img" aria-label="Structure"></div><ul class="keys" id="legend"></ul><div class="pictures" id="pictures"></div>`;
+  return see;
+}
+
+const drawnOf = (i, k) => data.drawn[T.target[i]]?.find(([place]) => place === k);
+
+// Draw structure and matrices of a model of the open target.
+async function showModel(i, k) {
+  const drawn = drawnOf(i, k), why = drawn && impossible(), box = document.getElementById("canvas");
+  const isOpen = () => state.open === i && state.model === k;
+  document.getElementById("see").classList.toggle("bare", !drawn || Boolean(why));
+  $(".see .caution").forEach(node => node.remove());
+  if (!drawn || why) {
+    const m = M[i], link = m.link?.[k] ? ` Its <a href="${escaped(m.link[k])}">file</a> opens in PyMOL or ChimeraX.` : "";
+    const note = make("p", { class: "caution" });
+    note.innerHTML = why ? `${why}: open top.pml in PyMOL or top.cxc in ChimeraX, beside this page.` : m.dockq?.[k] == null ? "A model without a score is not drawn." : `The structure of this model is not in this page.${link}`;
+    document.getElementById("see").prepend(note);
+  }
+  document.getElementById("pictures").replaceChildren();
+  if (!drawn || typeof DecompressionStream === "undefined") return drawInterfaces(i, k);
+  const model = await modelOf(drawn[1]), matrices = await matricesOf(drawn[2], model);
+  if (!isOpen()) return;
+  picked = [new Set(), new Set()];
+  drawInterfaces(i, k, model, matrices);
+  drawMatrices(model, matrices);
+  document.getElementById("unlike").textContent = contradiction(M[i].verdict[k], model.head.maps);
+  weakest(model);
+  if (why) return;
+  await new Promise(done => requestAnimationFrame(() => setTimeout(done)));  // the tables are painted first
+  await load();
+  if (!isOpen()) return;
+  const isNew = stage.parentNode !== box;
+  if (isNew) prepare(box);
+  put(i, k, model, isNew);
+}
+
+function drawMatrices(model, matrices) {
+  const box = document.getElementById("pictures"), maps = model.head.maps, pick = (rows, columns) => choose(rows, columns);
+  const figures = [];
+  if (matrices?.pae) figures.push(paeFigure(matrices.pae, model, pick));
+  if (maps.length) figures.push(contactFigure(maps[0], model, pick));
+  if (matrices?.contacts) figures.push(probabilityFigure(matrices.contacts, model, pick));
+  if (matrices?.head.chains?.length > 1) figures.push(pairsTable(matrices.head));
+  box.replaceChildren(...figures);
+  box.map = figures[Number(Boolean(matrices?.pae))];
+  box.model = model;
+}
+
+// Show one of several interfaces: its contacts, and where they are.
+function showInterface(map) {
+  const box = document.getElementById("pictures"), figure = contactFigure(map, box.model, choose);
+  box.map.replaceWith(figure);
+  box.map = figure;
+  choose(...[map.a, map.b].map(labels => labels.map(label => placeOf(box.model, label))));
+}
+
+function weakest({ quality, residues }) {
+  const least = quality.map((value, r) => [value, r]).filter(([value]) => value != null).sort(([a], [b]) => a - b).slice(0, 5);
+  const line = document.getElementById("weak");
+  if (line && least.length) line.textContent = `Least certain interface residues: ${least.map(([value, r]) => `${residues[r].name} (${fixed(value / 100)})`).join(", ")}.`;
+}
+
+// ---- the structure -------------------------------------------------------------------------------
+
+function prepare(box) {
+  box.append(stage);  // one drawing surface for all targets: browsers allow few
+  if (!viewer) {
+    viewer = $3Dmol.createViewer(stage, { antialias: true });
+    stage.addEventListener("wheel", event => { if (!event.ctrlKey) event.stopPropagation(); }, true);
+    dark.addEventListener("change", () => shown && paint());
+    for (const kind of ["beforeprint", "afterprint"]) addEventListener(kind, () => { printing = kind === "beforeprint"; if (shown) paint(); });
+  }
+  viewer.resize();
+  box.addEventListener("keydown", event => {
+    if (KEYS[event.key]) viewer.rotate(...KEYS[event.key]);
+    else if ("+=-".includes(event.key)) viewer.zoom(event.key === "-" ? 1 / 1.2 : 1.2);
+    else if (event.key === "Escape") choose([], []);
+    else return;
+    event.preventDefault();
+  });
+  document.getElementById("colour").addEventListener("change", event => { way = event.target.value; paint(); });
+  const near = document.getElementById("interface");
+  near.setAttribute("aria-pressed", !whole);
+  near.addEventListener("click", () => { whole = !whole; near.setAttribute("aria-pressed", !whole); look(); });
+  document.getElementById("save").addEventListener("click", () => download(`${T.target[state.open]} ${box.dataset.drawn}.png`, viewer.pngURI()));
+}
+
+function put(i, k, model, isNew) {
+  shown = model;
+  const touching = new Set(model.head.touching), view = isNew ? null : viewer.getView();
+  viewer.removeAllModels();
+  let nth = -1, last = "";
+  for (const atom of viewer.addModel(model.cif, "cif").selectedAtoms({})) {
+    const residue = `${atom.chain} ${atom.resi} ${atom.icode}`;
+    if (residue !== last) { nth += 1; last = residue; }
+    Object.assign(atom, { nth, chain: model.residues[nth].chain, touching: touching.has(nth), quality: model.quality[nth], plddt: model.plddt[nth] });
+  }
+  const ways = { partner: true, quality: model.quality.length, plddt: model.plddt.length };
+  if (!ways[way]) way = "partner";
+  const choice = document.getElementById("colour");
+  choice.replaceChildren(...Object.keys(WAYS).filter(key => ways[key]).map(key => make("option", { value: key }, WAYS[key])));
+  choice.value = way;
+  const partners = listed(model.head.partners.map(chains => chains.join("+"))), box = document.getElementById("canvas");
+  box.setAttribute("aria-label", `Structure of ${M[i].decoy[k]}: ${partners}, ${touching.size} residues in contact. Arrow keys turn it.`);
+  hover(box);
+  paint();
+  if (view) viewer.setView(view);
+  else look();
+  viewer.render();
+  box.dataset.drawn = M[i].decoy[k];
+}
 
 function painted() {
-  const partner = new Map(shown.p.flatMap((chains, k) => chains.map(chain => [chain, PARTNERS[k % PARTNERS.length]])));
-  if (way === "quality") return atom => atom.quality == null ? PALE : graded(atom.quality);
-  if (way === "plddt") return atom => atom.plddt == null ? PALE : data.colours.plddt.find(([least]) => atom.plddt >= least)[1];
-  return atom => { const full = partner.get(atom.chain) ?? PALE; return atom.touching ? full : paler(full); };
+  const partner = new Map(shown.head.partners.flatMap((chains, k) => chains.map(chain => [chain, PARTNERS[k % PARTNERS.length]])));
+  const none = pale(), isPicked = picked[0].size || picked[1].size;
+  const colour = {
+    quality: atom => atom.quality == null ? none : graded(atom.quality),
+    plddt: atom => atom.plddt == null ? none : data.colours.plddt.find(([least]) => atom.plddt >= least)[1],
+    partner: atom => { const full = partner.get(atom.chain) ?? none; return atom.touching && !isPicked ? full : paler(full); },
+  }[way];
+  if (!isPicked) return colour;
+  return atom => picked[0].has(atom.nth) ? PICKED[0] : picked[1].has(atom.nth) ? PICKED[1] : way === "partner" ? colour(atom) : none;
 }
 
 function paint() {
-  const colour = painted();
+  const colour = painted(), isPicked = atom => picked[0].has(atom.nth) || picked[1].has(atom.nth);
+  viewer.setBackgroundColor(printing ? "#ffffff" : getComputedStyle(document.getElementById("canvas")).backgroundColor.replace(/rgba?\(([^)]*)\)/, (_, parts) => `#${parts.split(",").slice(0, 3).map(value => (+value).toString(16).padStart(2, "0")).join("")}`));
   viewer.setStyle({}, { cartoon: { colorfunc: colour, thickness: 0.5 } });
-  const sticks = { radius: 0.2, colorfunc: atom => ({ N: "#3b5bd6", O: "#d43d3d", S: "#c9a400" })[atom.elem] ?? colour(atom) };
+  const sticks = { radius: 0.2, colorfunc: atom => isPicked(atom) ? colour(atom) : { N: "#3b5bd6", O: "#d43d3d", S: "#c9a400" }[atom.elem] ?? colour(atom) };
   viewer.addStyle({ predicate: atom => atom.touching && !["N", "C", "O"].includes(atom.atom) }, { stick: sticks });
+  viewer.addStyle({ predicate: atom => isPicked(atom) && atom.atom === "CA" }, { sphere: { radius: 0.7, colorfunc: colour } });
   viewer.render();
   legend();
 }
@@ -57,111 +195,33 @@ function paint() {
 function legend() {
   const key = (colour, text) => { const item = make("li", { class: "tone" }, text); item.style.setProperty("--tone", colour); return item; };
   const keys = {
-    partner: () => [...shown.p.map((chains, k) => key(PARTNERS[k % PARTNERS.length], `chain${chains.length > 1 ? "s" : ""} ${chains.join(", ")}`)), make("li", {}, "full colour: in contact")],
-    quality: () => [0, 33, 67, 100].map(value => key(graded(value), (value / 100).toFixed(2))).concat(key(PALE, "no interface residue")),
-    plddt: () => data.colours.plddt.map(([least, colour], k) => key(colour, ["pLDDT over 90, very high", "70 to 90, confident", "50 to 70, low", "below 50, very low"][k])),
+    partner: () => [...shown.head.partners.map((chains, k) => key(PARTNERS[k % PARTNERS.length], `chain${chains.length > 1 ? "s" : ""} ${chains.join(", ")}`)), make("li", {}, "full colour: in contact")],
+    quality: () => [0, 33, 67, 100].map(value => key(graded(value), fixed(value / 100))).concat(key(pale(), "no interface residue")),
+    plddt: () => data.colours.plddt.map(([, colour], k) => key(colour, ["pLDDT over 90, very high", "70 to 90, confident", "50 to 70, low", "below 50, very low"][k])),
   };
-  document.getElementById("legend")?.replaceChildren(...keys[way](), make("li", {}, "drag or arrow keys turn, + and − zoom"));
+  const chosen = picked[0].size ? [key(PICKED[0], "selected, rows"), key(PICKED[1], "selected, columns (Escape clears)")] : [make("li", {}, "drag or arrow keys turn, + and − zoom")];
+  document.getElementById("legend")?.replaceChildren(...keys[way](), ...chosen);
 }
 
 function look() {
-  viewer.zoomTo(whole ? {} : { predicate: atom => atom.touching });
-  viewer.zoom(whole ? 1 : 0.92);
+  const isPicked = picked[0].size || picked[1].size;
+  viewer.zoomTo(whole ? {} : { predicate: atom => isPicked ? picked[0].has(atom.nth) || picked[1].has(atom.nth) : atom.touching });
+  viewer.zoom(whole ? 1 : isPicked ? 0.7 : 0.92);
   viewer.render();
 }
 
-async function put(i, n, keepView) {
-  const structures = data.structures[T.target[i]], model = structures[n], text = await unpacked(model.z);
-  if (state.open !== i) return;
-  shown = model;
-  const touching = new Set(model.t), quality = numbers(model.q), plddt = numbers(model.b);
-  const view = keepView ? viewer.getView() : null;
-  viewer.removeAllModels();
-  const atoms = viewer.addModel(text, "cif").selectedAtoms({});
-  let nth = -1, last = "";
-  for (const atom of atoms) {
-    const residue = `${atom.chain} ${atom.resi} ${atom.icode}`;
-    if (residue !== last) { nth += 1; last = residue; }
-    Object.assign(atom, { touching: touching.has(nth), quality: quality[nth] ?? null, plddt: plddt[nth] ?? null });
-  }
-  const select = document.getElementById("colour"), known = { partner: true, quality: quality.length, plddt: plddt.length };
-  if (!known[way]) way = "partner";
-  select.replaceChildren(...Object.keys(WAYS).filter(key => known[key]).map(key => make("option", { value: key }, WAYS[key])));
-  select.value = way;
-  const columns = data.models[i], partners = model.p.map(chains => chains.join("+")).join(" and ");
-  document.getElementById("canvas").setAttribute("aria-label", `Structure of ${columns.decoy[model.i]}: ${partners}, ${model.t.length} residues in contact`);
-  hover();
-  paint();
-  if (view) { viewer.setView(view); viewer.render(); } else look();
-  document.getElementById("canvas").dataset.drawn = columns.decoy[model.i];
-  weakest(atoms);
+// Residues that were chosen in a matrix.
+function choose(rows, columns) {
+  picked = [new Set(rows), new Set(columns)];
+  if (viewer && shown === document.getElementById("pictures").model) paint();
 }
 
 // Name, pLDDT and quality of the residue under the pointer.
-function hover() {
-  const box = document.getElementById("canvas");
+function hover(box) {
   viewer.setHoverDuration?.(60);
   viewer.setHoverable({}, true, atom => {
-    const further = [atom.plddt == null ? "" : `pLDDT ${atom.plddt}`, atom.quality == null ? "" : `quality ${(atom.quality / 100).toFixed(2)}`].filter(Boolean);
+    const further = [atom.plddt == null ? "" : `pLDDT ${atom.plddt}`, atom.quality == null ? "" : `quality ${fixed(atom.quality / 100)}`].filter(Boolean);
     box.querySelector(".hover")?.remove();
-    box.append(make("span", { class: "hover" }, [residueName(atom), ...further].join(", ")));
+    box.append(make("span", { class: "hover" }, [shown.residues[atom.nth].name, ...further].join(", ")));
   }, () => box.querySelector(".hover")?.remove());
-}
-
-function weakest(atoms) {
-  const known = new Map();
-  for (const atom of atoms) if (atom.quality != null) known.set(residueName(atom), atom.quality);
-  const least = [...known].sort(([, a], [, b]) => a - b).slice(0, 5).map(([name, quality]) => `${name} (${(quality / 100).toFixed(2)})`);
-  const line = document.getElementById("weak");
-  if (line && least.length) line.textContent = `Least certain interface residues: ${least.join(", ")}; all are in residues.csv.`;
-}
-
-function pictures(i, place) {
-  const target = T.target[i], model = data.structures[target]?.find(each => each.i === place);
-  const box = document.getElementById("pictures"), pae = data.pae[target]?.[place], maps = model?.c ?? [];
-  const figures = maps.length ? [contactMap(maps[0])] : [];
-  if (maps.length > 1) {
-    const choice = make("select", { "aria-label": "Interface of the contact map" }, ...maps.map(({ name }, k) => make("option", { value: k }, name)));
-    choice.addEventListener("change", () => box.querySelector("figure").replaceWith(contactMap(maps[choice.value])));
-    figures.unshift(choice);
-  }
-  if (pae) figures.push(paePicture(pae, data.models[i].decoy[place]));
-  box.replaceChildren(...figures);
-}
-
-async function showStructure(i) {
-  const structures = data.structures[T.target[i]], select = document.getElementById("shown");
-  if (!structures || !select) return;
-  const m = data.models[i];
-  select.replaceChildren(...structures.map((each, n) => make("option", { value: n }, `${m.rank[each.i]}. ${m.decoy[each.i]} – DockQ ${fixed(m.dockq[each.i])}, ${m.verdict[each.i]}`)));
-  pictures(i, structures[0].i);
-  const box = document.getElementById("canvas"), why = impossible();
-  if (why) {
-    box.replaceWith(make("p", { class: "caution" }, `${why}: open top.pml in PyMOL or top.cxc in ChimeraX, beside this page.`));
-    for (const control of [document.getElementById("colour").parentElement, document.getElementById("interface"), document.getElementById("save")]) control.remove();
-    select.addEventListener("change", () => pictures(i, structures[select.value].i));
-    return;
-  }
-  await new Promise(done => requestAnimationFrame(() => setTimeout(done)));  // the table is painted first
-  await load();
-  if (state.open !== i) return;
-  box.append(stage);  // one drawing surface for all targets: browsers allow few
-  if (!viewer) {
-    viewer = $3Dmol.createViewer(stage, { backgroundColor: "white", antialias: true });
-    stage.addEventListener("wheel", event => { if (!event.ctrlKey) event.stopPropagation(); }, true);
-  }
-  viewer.resize();
-  box.addEventListener("keydown", event => {
-    if (KEYS[event.key]) viewer.rotate(...KEYS[event.key]);
-    else if ("+=-".includes(event.key)) viewer.zoom(event.key === "-" ? 1 / 1.2 : 1.2);
-    else return;
-    event.preventDefault();
-  });
-  select.addEventListener("change", () => { put(i, Number(select.value), true); pictures(i, structures[select.value].i); });
-  document.getElementById("colour").addEventListener("change", event => { way = event.target.value; paint(); });
-  const near = document.getElementById("interface");
-  near.setAttribute("aria-pressed", !whole);
-  near.addEventListener("click", () => { whole = !whole; near.setAttribute("aria-pressed", !whole); look(); });
-  document.getElementById("save").addEventListener("click", () => download(`${T.target[i]} ${box.dataset.drawn}.png`, viewer.pngURI()));
-  await put(i, 0, false);
 }

@@ -68,20 +68,13 @@ def interaction_sentence(targets: pd.DataFrame) -> str:
     if not known:
         return (
             "TopoRank predicts whether a model is right, not whether the proteins interact. The "
-            "best number for that "
-            "is the predictor's ipTM, and no ipTM was found beside these models."
+            "predictor's ipTM says that best, and there is none beside these models."
         )
-    some = (
-        ""
-        if known == len(targets)
-        else f" (known for {known} of {len(targets)} targets)"
-    )
+    of_all = f", known for {known} of {len(targets)}" if known < len(targets) else ""
     return (
-        f"To see which pairs interact, sort by ipTM{some}: p_interact is its probability if half "
-        "of the pairs do. "
-        f"On 1,400 true and random pairs ipTM had an AUROC of {AUROC[0]:.2f} to {AUROC[1]:.2f}, "
-        "more than pDockQ, "
-        "pDockQ2, PAE or pLDDT; at the ipTM that half of the true pairs reach, "
-        f"{PRECISION[0]:.0%} or more of the "
-        "pairs were true. The verdict answers another question: is the model right?"
+        f"Do they interact? Sort by *interact*{of_all}: the chance that two proteins interact, if "
+        "half of your pairs do. It follows the predictor's ipTM (AUROC "
+        f"{AUROC[0]:.2f} to {AUROC[1]:.2f} on 1,400 pairs); above the ipTM of the better half of "
+        f"true pairs, {10 * PRECISION[0]:.0f} of 10 pairs were true. The verdict says something "
+        "else: whether the model is right."
     )

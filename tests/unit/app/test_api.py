@@ -4,6 +4,8 @@ is touched.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 import re
@@ -182,9 +184,10 @@ def test_a_notebook_shows_the_model_or_the_target_that_is_named(mixed):
     for target, decoy in scored[["target", "decoy"]].itertuples(index=False):
         for name in (decoy, f"{target}/{decoy}"):
             data = _data_of(results.show(name).html)
-            assert data["targets"]["target"][data["open"]] == target
-            place = data["structures"][target][0]["i"]
-            assert data["models"][data["open"]]["decoy"][place] == decoy
+            assert data["targets"]["values"]["target"][data["open"]] == target
+            of_target = data["models"]["values"][data["open"]]
+            assert of_target["decoy"][data["model"]] == decoy
+            assert data["drawn"][target][0][0] == data["model"]
     with pytest.raises(ValueError, match=r"no target or model is called 'elsewhere'"):
         results.show("elsewhere")
 
@@ -279,8 +282,10 @@ def test_contacts_are_one_thing(tmp_path):
     by_file = toporank.interfaces(path).set_index("interface")
     for name in ("n_residues", "n_ca_pairs"):
         assert by_file[name][touching.index].tolist() == touching[name].tolist()
-    page = _data_of(results.show().html)["structures"][results.models["target"][0]][0]
-    drawn = {each["name"]: len(each["k"]) // 3 for each in page["c"]}
+    drawn_models = _data_of(results.show().html)["drawn"]
+    _, model, _ = drawn_models[results.models["target"][0]][0]
+    head, _, _ = gzip.decompress(base64.b64decode(model)).partition(b"\n")
+    drawn = {each["name"]: len(each["k"]) // 3 for each in json.loads(head)["maps"]}
     assert drawn == touching["n_contacts"].to_dict()
 
 

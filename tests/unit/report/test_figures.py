@@ -12,32 +12,60 @@ import pytest
 from scored_folders import EXAMPLE, LOST, open_folder, real_answer, write_answer
 from toporank.__main__ import main
 from toporank.errors import ConfigError
-from toporank.inputs.confidence.decoy import NOT_OF_THIS_MODEL, Pae
+from toporank.inputs.confidence.decoy import NOT_OF_THIS_MODEL
 from toporank.inputs.confidence.table import Confidence
 from toporank.report import figures
+from toporank.report.names import shortened
+from toporank.report.superposed import turned
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import read_complex
 
 
-def test_the_ranking_shows_each_scored_model_with_its_interval(tmp_path):
-    models = open_folder(
-        write_answer(tmp_path, {"T": {"a": 0.9, "b": 0.3, "lost": LOST}})
-    ).models
-    (axes,) = figures.ranking_figure(models).axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
-    assert axes.get_title() == "T"
+def test_models_and_targets_are_shown_with_their_intervals_in_the_width_of_a_column(
+    tmp_path,
+):
+    scored = open_folder(
+        write_answer(
+            tmp_path,
+            {
+                "T": {"q_rank_1_m_4": 0.9, "q_rank_2_m_2": 0.3, "q_rank_3_m_1": LOST},
+                "U": {"u": 0.1},
+            },
+        )
+    )
+    models = scored.facts[scored.facts["target"] == "T"]
+    figure = figures.ranking_figure(models, columns=1)
+    (axes,) = figure.axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["rank 1 m 4", "rank 2 m 2"]
+    assert figure.get_figwidth() == figures.WIDTHS[1]
+    figure = figures.screen_figure(scored.targets, "screen", columns=2)
+    assert figure.get_suptitle() == "screen: 2 complexes, 1 believe, 1 do not believe"
+    assert figure.get_figwidth() == figures.WIDTHS[2]
     with pytest.raises(ConfigError, match="no model of this target has a score"):
-        figures.ranking_figure(models[models["decoy"] == "lost"])
+        figures.ranking_figure(models[models["dockq"].isna()])
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (
+            ["fold_seed-1_sample-0_model", "fold_seed-2_sample-0_model"],
+            ["seed 1", "seed 2"],
+        ),
+        (["1AVZ", "1PPE"], ["1AVZ", "1PPE"]),
+        (["a_b", "a_b_c"], ["a_b", "a_b_c"]),
+        (["x" * 60], ["x" * 20 + "…" + "x" * 19]),
+    ],
+)
+def test_names_lose_what_they_share(names, short):
+    assert shortened(names) == short
 
 
 def test_pae_has_lines_between_chains_and_contacts_their_residues():
-    residues = tuple(
-        ResidueId(chain, number, "") for chain in "AB" for number in (1, 2)
-    )
-    axes, _ = figures.pae_figure(
-        Pae(np.zeros((4, 4), np.float32), residues), "title"
-    ).axes
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["A", "B"]
+    residues = [ResidueId(chain, number, "") for chain in "AB" for number in (1, 2)]
+    axes, _ = figures.pae_figure(np.zeros((4, 4), np.float32), residues, "title").axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["A 1", "B 1"]
     assert len(axes.lines) == 2
     contacts = {
         "name": "A:B",
@@ -53,10 +81,29 @@ def test_pae_has_lines_between_chains_and_contacts_their_residues():
     assert axes.images[0].get_array().tolist() == [[0.9], [0.2]]
 
 
+@pytest.mark.parametrize("colour", ["partner", "quality", "plddt"])
+def test_a_structure_has_a_key_of_its_colours(colour):
+    complex_ = turned(read_complex(EXAMPLE / "near1.pdb.gz"))
+    values = np.full(len(complex_.residues), 95.0)
+    known = {"quality": {"quality": values / 100}, "plddt": {"plddt": values}}
+    figure = figures.structure_figure(complex_, "title", **known.get(colour, {}))
+    keys = []
+    for legend in figure.legends:
+        keys += [text.get_text() for text in legend.get_texts()]
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    expected = {
+        "partner": "partner A",
+        "plddt": "pLDDT > 90",
+        "quality": "predicted quality (grey: no interface residue)",
+    }
+    assert expected[colour] in keys + labels
+
+
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(ConfigError, match=r"pip install 'toporank\[figures\]'"):
-        figures.new_figure(1, 1)
+    remedy = r"pip install 'toporank\[figures\]'"
+    with pytest.raises(ConfigError, match=remedy), figures.new_figure(1, 1):
+        pass
 
 
 @pytest.fixture
@@ -84,7 +131,8 @@ def test_files_are_named_after_target_and_model_and_a_line_says_what_is_missing(
     with_pae, capsys
 ):
     assert drawn(with_pae) == 0
-    names = {"1AVZ_ranking.png", "1AVZ_near1_pae.png", "1AVZ_near1_contacts.png"}
+    kinds = ("near1_pae", "near1_contacts", "near1_structure_partner", "ranking")
+    names = {f"1AVZ_{kind}.png" for kind in kinds}
     assert {path.name for path in (with_pae / "pictures").iterdir()} == names
     assert drawn(with_pae, "--model", "far1", "--format", "svg") == 0
     assert "no pae: " in capsys.readouterr().out
@@ -107,6 +155,12 @@ def test_the_pae_of_a_copy_is_that_of_its_original(with_pae):
             ("--kind", "pae", "--model", "far1"),
             "the predictor left no PAE beside this model",
         ),
+        (("--kind", "screen"), "a screen has several targets"),
+        (
+            ("--kind", "contacts", "--interface", "A:C"),
+            "the model has no interface A:C (its interfaces are A:B)",
+        ),
+        (("--kind", "structure", "--colour", "plddt"), "left no pLDDT in this model"),
     ],
 )
 def test_what_cannot_be_drawn_is_an_error_with_a_remedy(with_pae, options, message):

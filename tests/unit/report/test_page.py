@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -24,9 +23,13 @@ from browser import NAMES, Browser, find_browser
 from scored_folders import EXAMPLE, LOST, open_folder, real_answer, write_answer
 from toporank.app.results import Page
 from toporank.building.chunks.store import Store
+from toporank.inputs.confidence.decoy import Matrices
 from toporank.inputs.confidence.table import Confidence
-from toporank.ranking.target_result import TargetResult
-from toporank.report import pae, structures
+from toporank.ranking.interfaces import MAIN, InterfaceRow
+from toporank.report import drawings
+from toporank.report.contact_maps import contact_maps
+from toporank.report.drawings import drawn_models
+from toporank.report.packed import packed_matrices
 from toporank.report.page import render, write_page
 from toporank.report.scripts import scripts
 from toporank.structures.read import read_complex
@@ -85,13 +88,13 @@ def test_names_are_text_wherever_they_stand(tmp_path):
     evil = "</script><img src=x onerror=alert(1)>"
     page = page_of(write_answer(tmp_path, {evil: {evil: 0.5, "lost": LOST}}))
     assert evil not in page
-    assert data_of(page)["targets"]["target"] == [evil]
+    assert data_of(page)["targets"]["values"]["target"] == [evil]
 
 
 def test_every_model_is_in_the_page_with_the_number_of_the_tables(tmp_path):
     root = write_answer(tmp_path, {"T": {"a": 0.8, "b": 0.3, "lost": LOST}})
     page, models = page_of(root), open_folder(root).models
-    (shown,) = data_of(page)["models"]
+    (shown,) = data_of(page)["models"]["values"]
     assert shown["decoy"] == models["decoy"].tolist() == ["a", "b", "lost"]
     assert shown["dockq"][:2] == models["dockq"].tolist()[:2] == [0.8, 0.3]
     assert shown["verdict"][:2] == ["believe", "check"]
@@ -110,22 +113,24 @@ def test_the_page_has_the_numbers_of_the_tables_and_rounds_them_once(tmp_path):
     scored = open_folder(write_answer(tmp_path, {"T": {"a": 0.8352, "b": 0.4951}}))
     data = data_of(render(scored))
     for name in ("dockq", "dockq_low", "dockq_high", "p_acceptable"):
-        assert data["models"][0][name] == scored.models[name].round(7).tolist()
-        assert data["targets"][name] == scored.targets[name].round(7).tolist()
+        of_target = data["models"]["values"][0]
+        assert of_target[name] == scored.models[name].round(7).tolist()
+        of_all = data["targets"]["values"]
+        assert of_all[name] == scored.targets[name].round(7).tolist()
     rows = scored.contacts[scored.contacts["decoy"] == "b"]
-    (drawn,) = structures.contact_maps(rows, ())
+    (drawn,) = contact_maps(rows, ())
     assert (drawn["k"], drawn["s"]) == ([0, 0, 50], 0)  # shown as 0.50, yet below 0.5
 
 
 def test_a_screen_says_which_number_tells_whether_a_pair_interacts(tmp_path):
     confidence = [Confidence("T0", "m", iptm=0.8, status="ok")]
     page = page_of(write_answer(tmp_path, MANY, confidence=confidence))
-    assert "To see which pairs interact, sort by ipTM" in page
+    assert "Do they interact? Sort by *interact*, known for 1 of 11" in page
     assert (
         "11 targets by the verdict on their best model – believe: 3, check: 4, do not believe: 3, "
         "nothing scored: 1." in page
     )
-    assert data_of(page)["targets"]["p_interact"][0] == 0.773
+    assert data_of(page)["targets"]["values"]["p_interact"][0] == 0.773
     assert (
         "interact"
         not in re.search(
@@ -139,96 +144,131 @@ def test_a_screen_says_which_number_tells_whether_a_pair_interacts(tmp_path):
 def test_without_a_calibration_the_page_says_how_the_number_is_made(tmp_path):
     page = page_of(write_answer(tmp_path, {"T": {"m": 0.9}}, width=None))
     assert "DockQ is its raw score, without interval and probability" in page
-    assert data_of(page)["models"][0]["verdict"] == ["check"]
+    assert data_of(page)["models"]["values"][0]["verdict"] == ["check"]
 
 
 # ---- structures, contacts and PAE ----------------------------------------------------------------
 
 
-def test_structures_are_packed_with_quality_plddt_and_contacts(tmp_path):
+class Unpacked:
+    """A text of `report.packed`, read as the page's script does."""
+
+    def __init__(self, text: str):
+        content = gzip.decompress(base64.b64decode(text))
+        head, _, self._numbers = content.partition(b"\n")
+        self.head = json.loads(head)
+
+    def take(self, n: int) -> np.ndarray:
+        """The next n numbers."""
+        pairs = np.frombuffer(self._numbers[: 2 * n], np.uint8).reshape(2, n)
+        self._numbers = self._numbers[2 * n :]
+        folded = pairs[0].astype(int) + 256 * pairs[1].astype(int)
+        return np.where(folded % 2, -(folded + 1) // 2, folded // 2)
+
+
+def test_a_model_is_packed_with_atoms_quality_plddt_and_contacts(tmp_path):
     scored = open_folder(real_answer(tmp_path))
-    (models,) = structures.for_script(structures.embedded(scored, ["1AVZ"])).values()
-    assert [model["i"] for model in models] == [0, 1, 3]  # no copy
-    first = models[0]
-    text = gzip.decompress(base64.b64decode(first["z"])).decode()
-    assert text.startswith("data_shown")
-    n_residues = int(read_complex(EXAMPLE / "near1.pdb.gz").is_protein.sum())
-    quality = first["q"].split()
-    assert len(quality) == n_residues
-    assert sorted({*quality} - {"-"}) == ["85"]
-    assert len([value for value in quality if value != "-"]) == 2
-    assert first["b"] == ""
-    assert first["c"] == [
+    models = drawn_models(scored, ["1AVZ"])["1AVZ"]
+    assert [model.place for model in models] == [0, 1, 3]  # no copy
+    first = Unpacked(models[0].model)
+    head = first.head
+    complex_ = read_complex(EXAMPLE / "near1.pdb.gz")
+    n = int(complex_.is_protein.sum())
+    assert "".join(head["letters"]) == complex_.letters[:n]
+    assert [chain for chain, _ in head["chains"]] == ["A", "B"]
+    sets, quality, plddt = first.take(n), first.take(n), first.take(n)
+    assert sorted(set(quality)) == [85, 255]
+    assert (quality == 85).sum() == 2
+    assert set(plddt) == {255}
+    n_atoms = sum(len(head["names"][place].split()) for place in sets)
+    xyz = first.take(3 * n_atoms).reshape(3, -1).cumsum(axis=1).T / 10
+    between = np.linalg.norm(xyz[1] - xyz[0])  # N and CA, wherever it was turned to
+    assert between == pytest.approx(1.46, abs=0.15)
+    assert head["maps"] == [
         {"name": "A:B", "a": ["A 83 TYR"], "b": ["B 93 GLU"], "k": [0, 0, 85], "s": 1}
     ]
-    assert first["p"] == (("A",), ("B",))
+    assert head["partners"] == [["A"], ["B"]]
 
 
 def test_b_factors_that_are_the_stated_plddt_colour_the_structure(tmp_path):
     path = tmp_path / "near1.pdb"
-    lines = (
-        gzip.decompress((EXAMPLE / "near1.pdb.gz").read_bytes()).decode().splitlines()
-    )
-    path.write_text(
-        "\n".join(
-            f"{line[:60]}{40 + int(line[22:26]) % 50:6.2f}{line[66:]}"
-            if line.startswith("ATOM")
-            else line
-            for line in lines
-        )
-    )
-    mean = np.mean(
-        [
-            float(line[60:66])
-            for line in path.read_text().splitlines()
-            if line.startswith("ATOM")
-        ]
-    )
-    for stated, shown in ((mean, True), (mean - 20, False)):
+    text = gzip.decompress((EXAMPLE / "near1.pdb.gz").read_bytes()).decode()
+    lines = []
+    values = []
+    for line in text.splitlines():
+        if line.startswith("ATOM"):
+            values.append(40 + int(line[22:26]) % 50)
+            line = f"{line[:60]}{values[-1]:6.2f}{line[66:]}"
+        lines.append(line)
+    path.write_text("\n".join(lines))
+    for stated, shown in ((np.mean(values), True), (np.mean(values) - 20, False)):
         root = real_answer(
             tmp_path / str(shown),
             files={"near1": path},
             confidence=[Confidence("1AVZ", "near1", plddt=stated, status="ok")],
         )
-        (models,) = structures.embedded(open_folder(root), ["1AVZ"]).values()
-        assert bool(models[0].plddt) == shown
+        (models,) = drawn_models(open_folder(root), ["1AVZ"]).values()
+        first = Unpacked(models[0].model)
+        n = len(first.head["letters"])
+        first.take(2 * n)
+        assert (set(first.take(n)) != {255}) == shown
 
 
 def test_a_page_holds_so_many_characters_of_structures_and_a_file_that_is_gone_is_left_out(
     tmp_path,
 ):
     scored = open_folder(real_answer(tmp_path, targets=("A", "B")))
-    size = len(structures.embedded(scored, ["A", "B"])["A"][0].packed)
-    shown = structures.embedded(scored, ["A", "B"], budget=3 * size)
-    assert [len(models) for models in shown.values()] == [2, 1] or [
-        len(models) for models in shown.values()
-    ] == [1, 1]
+    of_all = drawn_models(scored, ["A", "B"])
+    assert [len(models) for models in of_all.values()] == [3, 3]
+    size = len(of_all["A"][0].model)
+    shown = drawn_models(scored, ["A", "B"], room=int(2.5 * size))
+    assert [len(models) for models in shown.values()] == [1, 1]
     gone = open_folder(write_answer(tmp_path / "gone", {"T": {"m": 0.9}}))
-    assert structures.embedded(gone, ["T"]) == {}
+    assert drawn_models(gone, ["T"]) == {}
 
 
-def test_a_model_that_was_drawn_before_is_not_read_again(tmp_path):
-    path = Path(shutil.copy(EXAMPLE / "near1.pdb.gz", tmp_path))
-    root = real_answer(tmp_path, targets=("A", "B"), files={"near1": path})
-    scored = open_folder(root)
-    store = Store(tmp_path / "store")
+def test_models_that_were_drawn_before_come_from_the_store(tmp_path, monkeypatch):
+    scored = open_folder(real_answer(tmp_path, targets=("A", "B")))
+    from_files = drawings.FromFiles().model
+    monkeypatch.setattr(drawings, "source_of", drawings.FromStore)
 
-    def shown(*digests: str) -> dict:
-        results = [
-            TargetResult(target=target, digest=digest)
-            for target, digest in zip("AB", digests, strict=True)
-        ]
-        drawings = structures.Drawings(store, results)
-        return structures.for_script(
-            structures.embedded(scored, ["A", "B"], drawings=drawings)
-        )
+    def drawn(*digests: str) -> dict:
+        scored.store = Store(tmp_path / "store")
+        scored.digests = dict(zip("AB", digests, strict=True))
+        scored.plan = []
+        scored.rows = lambda table: []
+        return drawn_models(scored, ["A", "B"])
 
-    drawn = json.dumps(shown("digest of A", ""))
-    path.unlink()
-    again = shown("digest of A", "")
-    assert json.dumps(again["A"]) == json.dumps(json.loads(drawn)["A"])
-    assert "B" not in again  # its result is not in the store
-    assert shown("another digest", "") == {}
+    monkeypatch.setattr(drawings.FromStore, "model", lambda self, row: from_files(row))
+    first = drawn("digest of A", "digest of B")
+    assert [model.place for model in first["A"]] == [0, 1, 3]
+    monkeypatch.setattr(drawings.FromStore, "model", None)  # nothing is read again
+    assert drawn("digest of A", "digest of B") == first
+    with pytest.raises(TypeError):
+        drawn("digest of A", "")  # the store has no result of B
+
+
+def test_a_matrix_has_its_values_and_becomes_coarser_where_there_is_no_room():
+    complex_ = read_complex(EXAMPLE / "near1.pdb.gz")
+    residues = complex_.residues
+    n = len(residues)
+    pae = np.random.default_rng(1).uniform(0, 31, (n, n))
+    matrices = Matrices(
+        residues,
+        pae=pae,
+        chains=("A", "B"),
+        pair_iptm=np.array([[0.9, 0.5], [0.4, 0.9]]),
+    )
+    fine = Unpacked(packed_matrices(matrices, complex_, 1_000_000))
+    assert fine.head["pairs"] == [[0.9, 0.5], [0.4, 0.9]]
+    (about,) = fine.head["shown"]
+    assert about == {"name": "pae", "n": n, "merged": 1, "step": 0.25}
+    levels = fine.take(n * n).reshape(n, n).cumsum(axis=1)
+    assert np.abs(0.25 * levels - np.minimum(pae, 30)).max() <= 0.125
+    (about,) = Unpacked(packed_matrices(matrices, complex_, 6000)).head["shown"]
+    assert about["step"] == 1
+    assert about["merged"] > 1
+    assert packed_matrices(Matrices(residues), complex_, 1000) == ""
 
 
 @pytest.fixture
@@ -253,20 +293,11 @@ def with_pae(tmp_path) -> Path:
     )
 
 
-def test_pae_is_small_dark_within_a_chain_and_says_where_chains_end(
-    with_pae, monkeypatch
-):
+def test_a_file_of_a_predictor_that_is_too_large_is_not_read(with_pae, monkeypatch):
     scored = open_folder(with_pae)
-    picture = pae.pictures(scored, ["1AVZ"])["1AVZ"]["0"]
-    values = np.frombuffer(base64.b64decode(picture["v"]), np.uint8).reshape(
-        picture["n"], -1
-    )
-    assert len(values) == pae.SMALL
-    assert (values[0, 0], values[0, -1]) == (0, 255)
-    assert [chain for chain, _ in picture["e"]] == ["A", "B"]
-    assert picture["e"][-1][1] == 1
-    monkeypatch.setattr(pae, "LARGEST", 1000)
-    assert pae.pictures(scored, ["1AVZ"]) == {}
+    assert drawn_models(scored, ["1AVZ"])["1AVZ"][0].matrices
+    monkeypatch.setattr(drawings, "LARGEST", 1000)
+    assert not drawn_models(scored, ["1AVZ"])["1AVZ"][0].matrices
 
 
 # ---- scripts for other programs ------------------------------------------------------------------
@@ -289,6 +320,11 @@ def test_scripts_open_the_best_models_with_dockq_and_verdict_as_title(tmp_path):
     assert '"DockQ\\x200.85\\x2c\\x20believe"' in found["top.pml"]
     assert "(DockQ 0.85, believe)" in found["top.cxc"]
     assert found["top.cxc"].count("matchmaker") == 2
+    hidden = [
+        line for line in found["top.cxc"].splitlines() if line.endswith(" models")
+    ]
+    assert hidden == ["hide #1.2 models", "hide #1.3 models"], "the first is in sight"
+    assert "cmd.disable(decoy[1])" in found["top.pml"]
 
 
 @pytest.mark.parametrize("name", ['a"; quit', "x\nquit", "*", "a b#1"])
@@ -372,10 +408,10 @@ def test_the_table_has_all_targets_in_full_height_and_its_first_row_is_open(
         or "believe" in texts(page, "#targets .verdict")[1]
     )
     assert page.run(
-        "document.querySelector('.scroll').scrollHeight <= "
-        "document.querySelector('.scroll').clientHeight + 1"
+        "document.querySelector('#all .scroll').scrollHeight <= "
+        "document.querySelector('#all .scroll').clientHeight + 1"
     )
-    assert texts(page, "#panel h3") == ["m"]
+    assert texts(page, "#says h3") == ["m file"]
     assert texts(page, "#panel .big b") == ["0.95"]
     assert (
         len(texts(page, "#targets > thead th"))
@@ -393,11 +429,14 @@ def test_the_table_is_sorted_searched_filtered_and_saved(browser, tmp_path):
     set_value(page, "only", "do not believe", "change")
     assert shown_targets(page) == ["T7", "T8", "T9"][-len(shown_targets(page)) :]
     set_value(page, "only", "", "change")
+    page.run("open(T.target.indexOf('T3'))")
     page.run(
         "[...document.querySelectorAll('#targets thead button')].find(b => b.textContent === "
-        "'target').click()"
+        "'complex').click()"
     )
     assert shown_targets(page)[:2] == ["=1+1", "1PPE"]
+    assert "sorted by complex, the first first" in texts(page, "#count")[0]
+    assert texts(page, "#panel h2") == ["T3"], "what is open stays open"
     page.run(
         "[...document.querySelectorAll('#targets thead button')].find(b => b.textContent === "
         "'DockQ').click()"
@@ -428,7 +467,7 @@ def test_rows_of_a_large_table_follow_when_they_are_needed(browser, tmp_path):
         page.run("scrollTo(0, document.body.scrollHeight)")
         page.run("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     assert shown_targets(page) == [f"T{i:03}" for i in range(250)]
-    assert texts(page, "#panel .eyebrow") == ["T180"]
+    assert texts(page, "#panel h2") == ["T180"]
 
 
 def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
@@ -445,7 +484,7 @@ def test_a_notebook_shows_the_page_with_a_row_open(browser, tmp_path):
     assert (
         browser.run(
             "document.querySelector('iframe').contentDocument.querySelector('#panel "
-            ".eyebrow').textContent"
+            "h2').textContent"
         )
         == "T4"
     )
@@ -465,11 +504,11 @@ def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(
 ):
     page = opened(browser, write_answer(tmp_path, MANY))
     click(page, "tr.row[data-i='2'] td.n")
-    assert texts(page, "#panel .eyebrow") == ["T2"]
+    assert texts(page, "#panel h2") == ["T2"]
     assert texts(page, ".open[aria-expanded='true']") == ["T2"]
     page.run("document.querySelector(\"tr.row[data-i='3'] .open\").focus()")
     page.run("document.activeElement.click()")  # what Enter and Space do to a button
-    assert texts(page, "#panel .eyebrow") == ["T3"]
+    assert texts(page, "#panel h2") == ["T3"]
     click(page, "tr.row[data-i='3'] .open")
     assert texts(page, "#panel") == []
     visible = "[...document.querySelectorAll('#targets > thead th')].filter(th => th.offsetParent).length"
@@ -477,14 +516,15 @@ def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(
     click(page, "#more")
     assert page.run(visible) > before
     click(page, "tr.row[data-i='10'] .open")
-    assert "No model of this target was scored." in texts(page, "#panel")[0]
+    assert "No score: unreadable." in texts(page, "#says")[0]
 
 
-def test_structures_turn_are_coloured_and_change_with_the_model(browser, with_pae):
+def test_a_row_selects_a_model_and_all_that_is_shown_follows(browser, with_pae):
     page = opened(browser, with_pae)
     wait_for(page, "document.getElementById('canvas').dataset.drawn === 'near1'")
+    assert texts(page, ".models tbody .name button") == ["near1", "mid1", "far1"]
+    assert "mid2 is a copy" in texts(page, ".models tr[data-k='1']")[0]
     assert texts(page, "#colour option") == ["partner", "predicted quality"]
-    assert "1. near1 – DockQ 0.85, believe" in texts(page, "#shown option")
     set_value(page, "colour", "quality", "change")
     assert "no interface residue" in texts(page, "#legend li")
     before = page.run("JSON.stringify(viewer.getView())")
@@ -493,24 +533,95 @@ def test_structures_turn_are_coloured_and_change_with_the_model(browser, with_pa
         "'ArrowLeft' }))"
     )
     assert page.run("JSON.stringify(viewer.getView())") != before
-    assert page.run(
-        "document.getElementById('canvas').getAttribute('aria-label')"
-    ).startswith("Structure of near1: A and B, ")
-    assert len(texts(page, "#pictures figure")) == 2
-    assert page.run(
-        "document.querySelector('#pictures svg').getAttribute('aria-label')"
-    ) == ("Contact map of A:B: 1 contacts, 1 with a quality of 0.5 or more")
-    assert "Predicted aligned error" in page.run(
-        "document.querySelector('#pictures canvas').getAttribute('aria-label')"
-    )
-    assert "ALA 83 of chain A (0.85)" in texts(page, "#weak")[0]
-    set_value(page, "shown", "1", "change")
+    assert "A 83 ALA (0.85)" in texts(page, "#weak")[0]
+    assert texts(page, "figcaption b") == [
+        "Predicted aligned error",
+        "Contacts of A and B",
+    ]
+    click(page, ".models tr[data-k='1']")
     wait_for(page, "document.getElementById('canvas').dataset.drawn === 'mid1'")
-    assert len(texts(page, "#pictures figure")) == 1, "it has no PAE"
+    assert page.run("location.hash") == "#1AVZ/mid1"
+    assert texts(page, "#says h3, #says .big b") == ["mid1 file", "0.50"]
+    assert texts(page, ".models tr.selected .n")[0] == "2"
+    assert texts(page, "figcaption b") == ["Contacts of A and B"], "it has no PAE"
+    page.run("location.hash = '#1AVZ/near1'")
+    wait_for(page, "document.getElementById('canvas').dataset.drawn === 'near1'")
+    page.run("location.hash = '#1AVZ/mid2'")
+    wait_for(page, "location.hash === '#1AVZ/mid1'")  # a copy is its original
     assert_quiet(page)
 
 
-def test_without_webgl_maps_change_with_the_model_and_the_page_says_what_to_open(
+KEY_DOWN = """document.querySelector('.matrix canvas').dispatchEvent(
+    new KeyboardEvent('keydown', {{ key: '{key}', shiftKey: {shift}, bubbles: true }}))"""
+
+
+def test_a_region_of_the_pae_is_chosen_by_keys_or_by_the_pointer(browser, with_pae):
+    page = opened(browser, with_pae)
+    wait_for(page, "document.getElementById('canvas').dataset.drawn === 'near1'")
+    size = page.run(
+        "(({ width, height }) => [width, height])(document.querySelector('.matrix canvas'))"
+    )
+    n = len(read_complex(EXAMPLE / "near1.pdb.gz").residues)
+    assert size == [n, n], "a cell for each pair of residues"
+    assert texts(page, ".matrix .left .chain") == ["A", "B"]
+    page.run(KEY_DOWN.format(key="ArrowRight", shift="false"))
+    (read,) = texts(page, ".matrix:not(.turned) output")
+    assert re.fullmatch(r"aligned on A \d+ \w+, error of A \d+ \w+: 0.0 Å", read)
+    page.run(KEY_DOWN.format(key="ArrowDown", shift="true"))
+    page.run(KEY_DOWN.format(key="Enter", shift="false"))
+    assert page.run("picked.map(residues => residues.size)")[0] > 1
+    assert "selected, rows" in texts(page, "#legend li")
+    page.run(KEY_DOWN.format(key="Escape", shift="false"))
+    assert page.run("picked.map(residues => residues.size)") == [0, 0]
+    page.run("""(() => {
+        const canvas = document.querySelector('.turned canvas'), box = canvas.getBoundingClientRect();
+        canvas.setPointerCapture = () => {};
+        for (const kind of ['pointerdown', 'pointerup'])
+            canvas.dispatchEvent(new PointerEvent(kind, { clientX: box.x + 2, clientY: box.y + 2 }));
+    })()""")
+    assert texts(page, ".turned output") == ["A 83 TYR and B 93 GLU: quality 0.85"]
+    assert page.run("picked.map(residues => residues.size)") == [1, 1]
+    assert_quiet(page)
+
+
+def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad(
+    browser, tmp_path
+):
+    rows = [
+        ("A:B", 40, 0.82, "ok", MAIN),
+        ("B:C", 30, 0.3, "ok", MAIN),
+        ("A:C", 4, 0.1, "ok", "side contact"),
+        ("C:D", None, None, "apart", ""),
+    ]
+    interfaces = [
+        InterfaceRow("T", "m", name, n, n, 62.0, dockq, None, status, name, role)
+        for name, n, dockq, status, role in rows
+    ]
+    root = write_answer(tmp_path, {"T": {"m": 0.9}}, interfaces=interfaces)
+    page = opened(browser, root)
+    assert texts(page, "#interfaces tbody .name") == ["A:B", "B:C", "A:C", "C:D"]
+    assert texts(page, "#interfaces p")[0] == (
+        "A:B (0.82) looks right; B:C (0.30) is doubtful; A:C (4 residues) is a side contact and "
+        "does not count; C:D are apart (62 Å)."
+    )
+
+
+def test_the_parts_of_a_number_add_up(browser, tmp_path):
+    page = opened(browser, write_answer(tmp_path, {"T": {"m": 0.62, "n": 0.3}}))
+    page.run("Object.assign(M[0], { network: [0.75, 0.2], confidence: [0.79, 0.2] })")
+    page.run("select(0)")
+    assert texts(page, ".why li")[-2:] == [
+        "their mean is 0.77",
+        "0.62, lowered by 0.15: it is the best of 2, and the best of several is rarely as good as "
+        "it looks",
+    ]
+    page.run("select(1)")
+    assert texts(page, ".why li")[-1] == (
+        "0.30, raised by 0.10: such models turned out to be better"
+    )
+
+
+def test_without_webgl_matrices_change_with_the_model_and_the_page_says_what_to_open(
     browser, with_pae
 ):
     page = opened(browser, with_pae)
@@ -518,10 +629,10 @@ def test_without_webgl_maps_change_with_the_model_and_the_page_says_what_to_open
     file.write_text(file.read_text().replace('getContext("webgl', 'getContext("none'))
     page.open(file)
     assert "open top.pml in PyMOL" in texts(page, ".see .caution")[0]
-    assert texts(page, "#colour, #interface, #save") == []
-    assert len(texts(page, "#pictures figure")) == 2
-    set_value(page, "shown", "1", "change")
-    assert len(texts(page, "#pictures figure")) == 1, "the other model has no PAE"
+    assert page.run("document.getElementById('canvas').offsetHeight") == 0
+    wait_for(page, "document.querySelectorAll('#pictures figure').length === 2")
+    click(page, ".models tr[data-k='1']")
+    wait_for(page, "document.querySelectorAll('#pictures figure').length === 1")
     assert_quiet(page)
 
 

@@ -19,12 +19,9 @@ def test_p_interact_rises_with_iptm_and_is_unknown_without():
     ("known", "sentence"),
     [
         ([0.9], ""),
-        ([np.nan, np.nan], "no ipTM was found beside these models."),
-        ([0.9, np.nan], "sort by ipTM (known for 1 of 2 targets)"),
-        (
-            [0.9, 0.1],
-            "sort by ipTM: p_interact is its probability if half of the pairs do.",
-        ),
+        ([np.nan, np.nan], "there is none beside these models."),
+        ([0.9, np.nan], "Sort by *interact*, known for 1 of 2: the chance"),
+        ([0.9, 0.1], "9 of 10 pairs were true."),
     ],
 )
 def test_a_screen_says_which_number_to_use(known, sentence):

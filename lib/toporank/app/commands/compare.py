@@ -83,9 +83,9 @@ def _counts(column: Any) -> str:
 def _scatter(table: Any, path: Path) -> Path:
     from toporank.report.figures import new_figure
 
-    figure, axes = new_figure(5, 5)
-    axes.axline((0, 0), slope=1, color="0.8", zorder=0)
-    axes.scatter(table["dockq_a"], table["dockq_b"], s=14)
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="DockQ in A", ylabel="DockQ in B")
-    figure.savefig(path, dpi=150)
+    with new_figure(3.5, 3.5) as (figure, axes):
+        axes.axline((0, 0), slope=1, color="0.8", zorder=0)
+        axes.scatter(table["dockq_a"], table["dockq_b"], s=14)
+        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="DockQ in A", ylabel="DockQ in B")
+        figure.savefig(path, dpi=300)
     return path

@@ -31,6 +31,7 @@ from toporank.inputs.confidence.of_interfaces import (
     UNNAMED_PAIRS,
     iptm_between_partners,
     measured,
+    pairs_of_chains,
     residues_of_partners,
 )
 from toporank.inputs.confidence.readers import PredictorOutput
@@ -266,6 +267,73 @@ class Pae(NamedTuple):
     residues: tuple[ResidueId, ...]
 
 
+class Matrices(NamedTuple):
+    """A predictor's numbers for pairs of the n residues and of the c chains of a model.
+
+    Each is None where the predictor says nothing, or nothing that fits the model.
+
+    residues : those of partners, in the order of the file. pae : Å, (n, n), aligned on the residue
+    of the row. contact_probs : probability that two residues touch, (n, n). chains : of pair_iptm.
+    pair_iptm : (c, c), nan where unknown. problem : why there is no PAE.
+    """
+
+    residues: tuple[ResidueId, ...]
+    pae: np.ndarray | None = None
+    contact_probs: np.ndarray | None = None
+    chains: tuple[str, ...] = ()
+    pair_iptm: np.ndarray | None = None
+    problem: str = ""
+
+
+def matrices_of(path: Path, complex_: Complex, values: BFactors | None) -> Matrices:
+    """Return the matrices that the predictor of a model wrote beside it.
+
+    Parameters
+    ----------
+    path : of the model
+    complex_ : the model, with its partners
+    values : its B factors
+
+    Raises
+    ------
+    ConfidenceError
+        when what the predictor wrote does not fit the model
+    """
+    path = place_of(path)
+    output = output_of_predictor(path)
+    of_model = None
+    if values:
+        judged = judge_numbers(values, complex_, told=True, choice=AUTO)
+        of_model = values.of(complex_) if judged.are_plddt else None
+    try:
+        place = placed(complex_, output, of_model)
+    except ConfidenceError as error:
+        raise ConfidenceError(error.what, where=path, remedy=error.remedy) from error
+    places = residues_of_partners(complex_)
+    residues = tuple(complex_.residues[residue] for residue in places)
+    files = files_of_model(path)
+    predictor = files.predictor if files else named_by(path)
+    chains, pair_iptm = pairs_of_chains(complex_, output, place, predictor)
+    matrices = Matrices(residues, chains=chains, pair_iptm=pair_iptm)
+    if output.pae is None:
+        problem = (
+            "; ".join(output.problems) or "the predictor left no PAE beside this model"
+        )
+        return matrices._replace(problem=problem)
+    rows = place.token[places]
+    if (rows < 0).any():
+        what = (
+            f"the predictor's PAE is of {len(output.pae)} tokens, but the model has "
+            f"{described(complex_)}"
+        )
+        raise ConfidenceError(what, where=path, remedy=WHOSE_FILES)
+    matrices = matrices._replace(pae=output.pae[np.ix_(rows, rows)])
+    if np.shape(output.contact_probs) == np.shape(output.pae):
+        probabilities = output.contact_probs[np.ix_(rows, rows)]
+        matrices = matrices._replace(contact_probs=probabilities)
+    return matrices
+
+
 def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     """Return the PAE that the predictor of a model wrote beside it.
 
@@ -296,36 +364,12 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     >>> pae.values.shape
     (126, 126)
     """
-    path = place_of(path)
-    output = output_of_predictor(path)
-    if output.pae is None:
-        what = (
-            "; ".join(output.problems) or "the predictor left no PAE beside this model"
-        )
-        raise ConfidenceError(
-            what, where=path, remedy="docs/inputs.md says which files have it"
-        )
-    values = b_factors(open_structure(path), model)
-    of_model = None
-    if values:
-        judged = judge_numbers(values, complex_, told=True, choice=AUTO)
-        of_model = values.of(complex_) if judged.are_plddt else None
-    try:
-        token = placed(complex_, output, of_model).token
-    except ConfidenceError as error:
-        raise ConfidenceError(error.what, where=path, remedy=error.remedy) from error
-    residues = residues_of_partners(complex_)
-    rows = token[residues]
-    if (rows < 0).any():
-        what = (
-            f"the predictor's PAE is of {len(output.pae)} tokens, but the model has "
-            f"{described(complex_)}"
-        )
-        raise ConfidenceError(what, where=path, remedy=WHOSE_FILES)
-    return Pae(
-        values=output.pae[np.ix_(rows, rows)],
-        residues=tuple(complex_.residues[residue] for residue in residues),
-    )
+    values = b_factors(open_structure(place_of(path)), model)
+    matrices = matrices_of(path, complex_, values)
+    if matrices.pae is None:
+        remedy = "docs/inputs.md says which files have it"
+        raise ConfidenceError(matrices.problem, where=path, remedy=remedy)
+    return Pae(matrices.pae, matrices.residues)
 
 
 def _with_haddock(

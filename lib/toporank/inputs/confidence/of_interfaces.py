@@ -133,11 +133,7 @@ def iptm_between_partners(
     values: dict[str, float | str] = {"iptm_of": ALL_CHAINS}
     if output.pair_iptm is None:
         return values, []
-    order = _chains_of_pairs(output, place, chains)
-    in_order = output.pair_chains or place.in_order or place.chains
-    lettered = sorted(chains) == list(LETTERS[: len(chains)])
-    if not in_order and lettered and program_called(predictor).letters:
-        in_order = order = sorted(chains)
+    order, known = _order_of_pairs(complex_, output, place, predictor)
     n_chains = len(output.pair_iptm)
     if len(order) != n_chains or not set().union(*complex_.bodies) <= set(order):
         names = ", ".join(output.pair_chains or []) or f"{n_chains} chains"
@@ -146,7 +142,7 @@ def iptm_between_partners(
             "TopoRank does not use it"
         )
         return values, [what]
-    if not in_order:
+    if not known:
         return values, [UNNAMED_PAIRS]
     body, near = _touching(complex_, residues_of_partners(complex_))
     both_ways = np.fmax(output.pair_iptm, output.pair_iptm.T)
@@ -163,6 +159,35 @@ def iptm_between_partners(
     if best_of_pairs:
         values["interface_iptm"] = float(np.mean(best_of_pairs))
     return values, []
+
+
+def pairs_of_chains(
+    complex_: Complex, output: PredictorOutput, place: Placed, predictor: str
+) -> tuple[tuple[str, ...], np.ndarray | None]:
+    """Return the chains of `pair_iptm` by their names in the model, and its values, (C, C).
+
+    Nothing where the predictor has none, or its chains cannot be told.
+    """
+    if output.pair_iptm is None:
+        return (), None
+    order, known = _order_of_pairs(complex_, output, place, predictor)
+    if not known or len(order) != len(output.pair_iptm):
+        return (), None
+    return tuple(order), output.pair_iptm
+
+
+def _order_of_pairs(
+    complex_: Complex, output: PredictorOutput, place: Placed, predictor: str
+) -> tuple[list[str], bool]:
+    """The chains of the model in the order of `pair_iptm`, and whether that order is certain."""
+    chains = list(dict.fromkeys(complex_.chain_of.tolist()))
+    order = _chains_of_pairs(output, place, chains)
+    if output.pair_chains or place.in_order or place.chains:
+        return order, True
+    lettered = sorted(chains) == list(LETTERS[: len(chains)])
+    if lettered and program_called(predictor).letters:
+        return sorted(chains), True
+    return order, False
 
 
 def _chains_of_pairs(

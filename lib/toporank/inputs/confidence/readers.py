@@ -65,6 +65,7 @@ class PredictorOutput:
     atom_plddt : of each atom, 0 to 100, shape (A,)
     plddt_file : the name of the file that has pLDDT
     pae : Å, shape (T, T)
+    contact_probs : probability that two tokens touch, shape (T, T)
     token_chains, token_numbers : the name of the chain and the residue number of each token
     atom_chains : the name of the chain of each atom
     problems : files that could not be used, and why
@@ -79,6 +80,7 @@ class PredictorOutput:
     atom_plddt: np.ndarray | None = None
     plddt_file: str = ""
     pae: np.ndarray | None = None
+    contact_probs: np.ndarray | None = None
     token_chains: list[str] | None = None
     token_numbers: list[int] | None = None
     atom_chains: list[str] | None = None
@@ -198,6 +200,9 @@ def _read_pae(path: Path | None, name: str, output: PredictorOutput) -> None:
     output.token_chains = _names(values, "token_chain_ids")
     output.token_numbers = _numbers_of_tokens(values)
     output.put_pae(values, name)
+    probabilities = values.get("contact_probs")
+    if isinstance(probabilities, list | np.ndarray):
+        output.contact_probs = _matrix_of_pairs(probabilities)
 
 
 def atom_plddt(name: str) -> Reader:

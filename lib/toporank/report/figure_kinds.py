@@ -1,0 +1,201 @@
+"""What `toporank figure` draws of a scored folder, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from toporank.errors import ConfidenceError, ConfigError
+from toporank.inputs.confidence.table import INCOMPLETE
+from toporank.ranking.scored import Scored, of_models
+from toporank.report import figures
+from toporank.report.contact_maps import contact_maps
+from toporank.report.drawings import matrices_of_model, plddt_of, quality_of, source_of
+from toporank.report.names import shortened
+from toporank.report.superposed import turned
+from toporank.settings import did_you_mean
+from toporank.structures.identity import DecoyKey
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLOURS = ("partner", "quality", "plddt")
+MOST_MAPS = 6
+"""Contact maps of a model of many partners: those with the most contacts."""
+
+Figures = Iterator[tuple[str, "Figure"]]
+
+
+@dataclass(frozen=True)
+class FigureChoice:
+    """What to draw.
+
+    Attributes
+    ----------
+    scored : the folder
+    models : rows of the target, best first
+    model : one of them
+    colour : of a structure, one of `COLOURS`
+    interface : two partners, such as `A:B`; empty for all
+    columns : of a journal, 1 or 2, that a figure is wide
+    """
+
+    scored: Scored
+    models: pd.DataFrame
+    model: Any
+    colour: str = "partner"
+    interface: str = ""
+    columns: int = 1
+
+    @property
+    def key(self) -> DecoyKey:
+        """Target and name of the model."""
+        return self.model.target, self.model.decoy
+
+    @property
+    def title(self) -> str:
+        """Target and model with the answer about it."""
+        model = self.model
+        places = self.models["decoy"].tolist().index(model.decoy)
+        name = shortened(self.models["decoy"].tolist())[places]
+        score = f": DockQ {model.dockq:.2f}, {model.verdict}" if model.verdict else ""
+        return f"{model.target}, {name}{score}"
+
+
+def choice_of(
+    scored: Scored, target: str = "", model: str = "", **options: Any
+) -> FigureChoice:
+    """Return what to draw of a target, by default the most promising, and of a model of it.
+
+    Raises
+    ------
+    ConfigError : either does not exist; it has the nearest spelling
+    """
+    targets = scored.targets["target"].tolist()
+    target = target or targets[0]
+    if target not in targets:
+        remedy = did_you_mean(target, targets)
+        raise ConfigError(
+            f"there is no target {target!r}", where=scored.folder, remedy=remedy
+        )
+    models = scored.facts[scored.facts["target"] == target]
+    names = models["decoy"].tolist()
+    model = model or names[0]
+    if model not in names:
+        what = f"the target {target!r} has no model {model!r}"
+        raise ConfigError(what, where=scored.folder, remedy=did_you_mean(model, names))
+    row = next(models[models["decoy"] == model].itertuples())
+    return FigureChoice(scored, models, row, **options)
+
+
+def _ranking(choice: FigureChoice) -> Figures:
+    name = f"{choice.model.target}_ranking"
+    yield name, figures.ranking_figure(choice.models, choice.columns)
+
+
+def _screen(choice: FigureChoice) -> Figures:
+    targets, name = choice.scored.targets, choice.scored.name
+    if len(targets) < 2:
+        raise ConfigError("a screen has several targets", where=choice.scored.folder)
+    yield f"{name}_screen", figures.screen_figure(targets, name, choice.columns)
+
+
+def _structure(choice: FigureChoice) -> Figures:
+    scored, key = choice.scored, choice.key
+    complex_, values = source_of(scored).model(_at_hand(choice))
+    complex_ = turned(complex_.with_partners(scored.partners.get(key, ())))
+    known: dict[str, np.ndarray | None] = {}
+    if choice.colour == "quality":
+        rows = of_models(scored.residues, [key]).get(key, pd.DataFrame())
+        known["quality"] = quality_of(complex_, rows) / 100
+    elif choice.colour == "plddt":
+        confidence = scored.stated.get(key)
+        known["plddt"] = plddt_of(complex_, values, confidence and confidence.plddt)
+        if known["plddt"] is None:
+            what = "the predictor left no pLDDT in this model"
+            raise ConfigError(what, where="/".join(key))
+    drawn = figures.structure_figure(
+        complex_, choice.title, **known, columns=choice.columns
+    )
+    yield f"{'_'.join(key)}_structure_{choice.colour}", drawn
+
+
+def _at_hand(choice: FigureChoice) -> Any:
+    """The row of the model; of a copy that of its original, which has most of the files.
+
+    Raises ConfigError where its file is gone.
+    """
+    model = choice.model
+    if model.duplicate_of:
+        is_original = choice.models["decoy"] == model.duplicate_of
+        model = next(choice.models[is_original].itertuples())
+    if not Path(model.path).is_file():
+        what = "the file of the model is gone, and what lay beside it"
+        remedy = "put both back where they were scored"
+        raise ConfigError(what, where=model.path, remedy=remedy)
+    return model
+
+
+def _pae(choice: FigureChoice) -> Figures:
+    model = _at_hand(choice)
+    confidence = choice.scored.stated.get(choice.key)
+    is_unused = confidence is not None and confidence.status == INCOMPLETE
+    if is_unused and confidence.interface_pae is None:
+        raise ConfidenceError(confidence.reason, where=model.path)
+    matrices = matrices_of_model(model, choice.scored)
+    if matrices.pae is None:
+        remedy = "docs/inputs.md says which files have it"
+        raise ConfidenceError(matrices.problem, where=model.path, remedy=remedy)
+    drawn = figures.pae_figure(
+        matrices.pae, matrices.residues, choice.title, choice.columns
+    )
+    yield f"{'_'.join(choice.key)}_pae", drawn
+
+
+def _contacts(choice: FigureChoice) -> Figures:
+    rows = of_models(choice.scored.contacts, [choice.key]).get(
+        choice.key, pd.DataFrame()
+    )
+    maps = contact_maps(rows, choice.scored.partners.get(choice.key, ()))
+    if not maps:
+        raise ConfigError(
+            "contacts.csv has no contacts of this model", where="/".join(choice.key)
+        )
+    names = [contacts["name"] for contacts in maps]
+    if choice.interface:
+        wanted = choice.interface.split(":")
+        maps = [one for one in maps if sorted(one["name"].split(":")) == sorted(wanted)]
+        if not maps:
+            what = f"the model has no interface {choice.interface}"
+            remedy = f"its interfaces are {', '.join(names)}"
+            raise ConfigError(what, where="/".join(choice.key), remedy=remedy)
+    for contacts in maps[:MOST_MAPS]:
+        partners = contacts["name"].replace(":", "-") if len(names) > 1 else ""
+        name = "_".join(filter(None, [*choice.key, "contacts", partners]))
+        title = _about_interface(choice, contacts["name"])
+        yield name, figures.contact_figure(contacts, title, choice.columns)
+
+
+def _about_interface(choice: FigureChoice, name: str) -> str:
+    """The title of a contact map: of several interfaces it has the DockQ of this one."""
+    for row in choice.scored.interfaces.itertuples():
+        is_this = (row.target, row.decoy) == choice.key
+        is_this &= (row.chains or row.interface) == name
+        if is_this and pd.notna(row.dockq) and row.dockq != choice.model.dockq:
+            model = choice.title.partition(": ")[0]
+            return f"{model}, {name}: DockQ {row.dockq:.2f}"
+    return choice.title
+
+
+DRAWN: dict[str, Callable[[FigureChoice], Figures]] = {
+    "ranking": _ranking,
+    "screen": _screen,
+    "structure": _structure,
+    "pae": _pae,
+    "contacts": _contacts,
+}
