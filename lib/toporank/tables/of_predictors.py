@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toporank.tables.declared import MORE, SHOWN, Column, Table
 
-TARGET = Column("target", str, "the complex", page=SHOWN)
+TARGET = Column("target", str, "the complex", "complex", page=SHOWN)
 DECOY = Column("decoy", str, "name of the model", "model", page=SHOWN)
 PREDICTOR = Column("predictor", str, "whose files lie beside the model")
 IPTM = Column("iptm", float, "ipTM as the predictor states it", "ipTM", page=SHOWN)
