@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.accelerators import CUDAAccelerator
+from pytorch_lightning.accelerators import CPUAccelerator, CUDAAccelerator
 from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint
 from pytorch_lightning.loggers import CSVLogger
 from pytorch_lightning.plugins.environments import LightningEnvironment
@@ -41,6 +41,7 @@ from toporank.learning.provenance import provenance
 from toporank.learning.run import CHECKPOINT_OF, N_BEST, PROFILE, Run
 from toporank.learning.selection import GPU_MEMORY
 from toporank.learning.shapes import parts_fault
+from toporank.learning.side_by_side import side_by_side
 from toporank.learning.splits import split_indices
 from toporank.learning.weights import build_network, load_weights
 from toporank.plugins import package_of
@@ -131,8 +132,12 @@ def fit(
     stopped = smoke_test(run)
     if stopped:
         log.warning(stopped)
+    processes = _processes(run, trainer, module)
+    if processes > 1:
+        torch.set_num_threads(1)  # the processes have the cores
     try:
-        trainer.fit(module, ckpt_path=last, weights_only=True)
+        with side_by_side(module.network, store, processes):
+            trainer.fit(module, ckpt_path=last, weights_only=True)
     except NotFiniteError as error:
         stopped = _not_finite(error, store, trainer.current_epoch)
         log.error("stopped: %s (%s)", stopped, NOT_FINITE_REMEDY)
@@ -200,6 +205,18 @@ def _kind(run: Run, network: DockQNet, store: GraphStore) -> type[ScorerTraining
         return ScorerTraining
     log.info("all graphs lie on the GPU, where batches are made; steps are recorded")
     return ResidentTraining
+
+
+def _processes(run: Run, trainer: pl.Trainer, module: ScorerTraining) -> int:
+    """Return how many processes compute a batch: as many as torch has threads, where they can."""
+    can = (
+        isinstance(trainer.accelerator, CPUAccelerator)
+        and trainer.precision == "32-true"
+        and isinstance(module.network, DockQNet)
+        and not run.hardware.compile
+        and run.hardware.trainer.get("strategy", "auto") in ("auto", "ddp")
+    )
+    return torch.get_num_threads() if can else 1
 
 
 def seed_everything(seed: int, threads: int) -> None:

@@ -14,13 +14,11 @@ from torch.nn import functional as F
 from torch_geometric.data import Data
 
 from toporank.learning.data import GraphBatch
-from toporank.learning.kernels import in_parallel
 from toporank.learning.message_passing import PublishedNetwork, with_message_passing
 from toporank.learning.network import (
     Architecture,
     DockQNet,
     EdgeAwareGATv2,
-    by_destination,
 )
 
 WIDTHS = (5, 3)
@@ -450,50 +448,3 @@ def test_the_published_shape_has_70769_parameters():
     head = (32 + 1) * 16 + (32 + 16 + 1) * 64 + (64 + 1) * 64 + (64 + 1)
     assert embeddings + 2 * layer + head == 70_769
     assert sum(parameter.numel() for parameter in network.parameters()) == 70_769
-
-
-# ---- threads -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def threads(monkeypatch):
-    """Sets the number of threads; parts may be small."""
-    monkeypatch.setattr(in_parallel, "LEAST_EDGES", 8)
-    before = torch.get_num_threads()
-    yield torch.set_num_threads
-    torch.set_num_threads(before)
-
-
-def test_parts_of_a_batch_are_whole_graphs(graphs, threads):
-    threads(2)
-    batch = by_destination(batch_of([*graphs, random_graph(9, edges=0)]))
-    ends = batch.edge_index.numpy()
-    parts = in_parallel.parts_of(ends, len(batch.x))
-    assert len(parts) > 2
-    for part in parts:
-        inside = ends[:, part.edges]
-        assert (inside >= part.nodes.start).all()
-        assert (inside < part.nodes.stop).all()
-    nodes = [place for part in parts for place in range(*part.nodes.indices(999))]
-    edges = [place for part in parts for place in range(*part.edges.indices(999))]
-    assert nodes == list(range(len(batch.x)))
-    assert edges == list(range(ends.shape[1]))
-    threads(1)
-    assert len(in_parallel.parts_of(ends, len(batch.x))) == 1
-
-
-def test_threads_give_the_same_bits_again_and_nearly_those_of_one(graphs, threads):
-    torch.manual_seed(0)
-    network = with_message_passing(DockQNet(*WIDTHS, SHAPE)).train()
-    batch = by_destination(batch_of(graphs))
-    outcomes = []
-    for number in (1, 2, 2):
-        threads(number)
-        torch.manual_seed(1)
-        network.zero_grad()
-        (network(batch) ** 2).sum().backward()
-        outcomes.append(
-            torch.cat([weight.grad.flatten() for weight in network.parameters()])
-        )
-    assert outcomes[1].equal(outcomes[2])
-    torch.testing.assert_close(outcomes[0], outcomes[1], rtol=0, atol=1e-6)

@@ -1,9 +1,8 @@
 """The GATv2 layer and the edge update as loops over sorted edges: the fast path on a CPU.
 
 The edges of a batch are sorted by the node they point to, so that all edges into a node are
-neighbours. Parts of a batch that no edge joins are computed side by side. The loops keep nothing of
-the size edges × heads × width but one bit each. The large products, those with edge vectors, are
-computed in tiles that fit into the cache. Gradients are
+neighbours. The loops keep nothing of the size edges × heads × width but one bit each. The large
+products, those with edge vectors, are computed in tiles that fit into the cache. Gradients are
 written out: with z the sum before the leaky ReLU, the score s = att · leaky(z), and the share α the
 softmax of s over the edges of a node (Brody, Alon & Yahav 2022, equation 7),
 
@@ -15,8 +14,6 @@ their parts.
 
 from __future__ import annotations
 
-import functools
-import itertools
 from typing import Any
 
 import numpy as np
@@ -25,7 +22,6 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from toporank.learning.kernels.in_parallel import Graphs, in_parallel, parts_of
 from toporank.learning.kernels.loops import (
     TILE,
     Attended,
@@ -150,21 +146,10 @@ class _Attention(torch.autograd.Function):
             w_source, b_source, w_destination, b_destination, weight, att
         )
 
-        def of_part(part: Graphs) -> Attended:
-            return attended(
-                x[part.nodes],
-                ends[:, part.edges] - part.nodes.start,
-                edge[part.edges],
-                weights,
-                keep[part.edges],
-            )
-
-        ctx.parts = parts_of(ends, len(x))
-        found = in_parallel(of_part, ctx.parts)
-        kept = itertools.chain.from_iterable(part[1:] for part in found)
-        ctx.save_for_backward(*tensors, *_tensors(keep, *kept))
+        found = attended(x, ends, edge, weights, keep)
+        ctx.save_for_backward(*tensors, *_tensors(keep, *found[1:]))
         ctx.edge_index = edge_index
-        return torch.from_numpy(np.concatenate([part.out for part in found]))
+        return torch.from_numpy(found.out)
 
     @staticmethod
     @once_differentiable
@@ -173,37 +158,23 @@ class _Attention(torch.autograd.Function):
             *ctx.saved_tensors
         )
         gradient, ends = _arrays(gradient, ctx.edge_index)
-        d_x = np.empty_like(x)
         d_edge = np.empty_like(edge) if ctx.needs_input_grad[5] else None
-        n_kept = len(Attended._fields) - 1
-
-        def of_part(number: int) -> list[np.ndarray]:
-            nodes, edges = ctx.parts[number]
-            found = _attention_gradient(
-                ends[:, edges] - nodes.start,
-                edge[edges],
-                weight,
-                att,
-                keep[edges],
-                Attended(gradient[nodes], *kept[number * n_kept :][:n_kept]),
-                None if d_edge is None else d_edge[edges],
-            )
-            d_source, d_destination, d_weight, d_att = found
-            np.matmul(d_source, w_source, out=d_x[nodes])
-            d_x[nodes] += d_destination @ w_destination
-            return [
-                (x[nodes].T @ d_source).T,
-                d_source.sum(0),
-                (x[nodes].T @ d_destination).T,
-                d_destination.sum(0),
-                d_weight,
-                d_att,
-            ]
-
-        found = in_parallel(of_part, range(len(ctx.parts)))
-        *of_nodes, d_weight, d_att = _tensors(*_sums(found))
-        (d_x, d_edge) = _tensors(d_x, d_edge)
-        return d_x, *of_nodes, d_edge, d_weight, d_att, None, None
+        found = Attended(gradient, *kept)
+        d_source, d_destination, d_weight, d_att = _attention_gradient(
+            ends, edge, weight, att, keep, found, d_edge
+        )
+        d_x = d_source @ w_source + d_destination @ w_destination
+        gradients = _tensors(
+            d_x,
+            (x.T @ d_source).T,
+            d_source.sum(0),
+            (x.T @ d_destination).T,
+            d_destination.sum(0),
+            d_edge,
+            d_weight,
+            d_att,
+        )
+        return *gradients, None, None
 
 
 def _attention_gradient(
@@ -269,21 +240,15 @@ class _EdgeUpdate(torch.autograd.Function):
         source, destination, edge, weight = _arrays(*tensors)
         (ends,) = _arrays(edge_index)
         out = torch.empty(len(edge), len(weight), dtype=tensors[2].dtype)
-        written = out.numpy()
-
-        def of_part(part: Graphs) -> None:
-            write_edges(
-                source,
-                destination,
-                ends[:, part.edges],
-                edge[part.edges],
-                weight,
-                lambda rows: F.elu_(torch.from_numpy(rows)),
-                written[part.edges],
-            )
-
-        ctx.parts = parts_of(ends, len(source))
-        in_parallel(of_part, ctx.parts)
+        write_edges(
+            source,
+            destination,
+            ends,
+            edge,
+            weight,
+            lambda rows: F.elu_(torch.from_numpy(rows)),
+            out.numpy(),
+        )
         ctx.save_for_backward(tensors[2], tensors[3], out)
         ctx.edge_index = edge_index
         ctx.n_nodes = len(source)
@@ -298,32 +263,23 @@ class _EdgeUpdate(torch.autograd.Function):
         d_destination = np.zeros_like(d_source)
         d_edge = np.empty_like(edge) if ctx.needs_input_grad[2] else None
 
-        def of_part(part: Graphs) -> list[np.ndarray]:
-            d_weight = np.zeros_like(weight)
-            d_out = np.empty((TILE, len(weight)), edge.dtype)
-            for tile in tiles(part.edges.stop, part.edges.start):
-                rows = d_out[: tile.stop - tile.start]
-                spread_ends(
-                    source_of[tile],
-                    destination_of[tile],
-                    out[tile],
-                    gradient[tile],
-                    d_source,
-                    d_destination,
-                    rows,
-                )
-                d_weight += rows.T @ edge[tile]
-                if d_edge is not None:
-                    np.matmul(rows, weight, out=d_edge[tile])
-            return [d_weight]
-
-        (d_weight,) = _sums(in_parallel(of_part, ctx.parts))
+        d_weight = np.zeros_like(weight)
+        d_out = np.empty((TILE, len(weight)), edge.dtype)
+        for tile in tiles(len(edge)):
+            rows = d_out[: tile.stop - tile.start]
+            spread_ends(
+                source_of[tile],
+                destination_of[tile],
+                out[tile],
+                gradient[tile],
+                d_source,
+                d_destination,
+                rows,
+            )
+            d_weight += rows.T @ edge[tile]
+            if d_edge is not None:
+                np.matmul(rows, weight, out=d_edge[tile])
         return *_tensors(d_source, d_destination, d_edge, d_weight), None
-
-
-def _sums(of_parts: list[list[np.ndarray]]) -> list[np.ndarray]:
-    """Return the sums over all parts, in their order."""
-    return [functools.reduce(np.add, arrays) for arrays in zip(*of_parts, strict=True)]
 
 
 def _arrays(*tensors: Tensor) -> list[np.ndarray]:
