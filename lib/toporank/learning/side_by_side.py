@@ -31,7 +31,7 @@ from toporank.workers import KILLED
 FORWARD, BACKWARD = "forward", "backward"
 REMEDY = "lower training.threads, or train where there is more memory"
 
-Floats = NDArray[np.float32]
+Singles = NDArray[np.float32]
 
 
 @contextlib.contextmanager
@@ -105,14 +105,14 @@ class _Computing:
         ]
         self._found: list[Tensor | None] = []
 
-    def forward(self, graphs: list[int], *, has_gradient: bool) -> list[Floats | None]:
+    def forward(self, graphs: list[int], *, has_gradient: bool) -> list[Singles | None]:
         """Return the values of `NetworkOutput` for graphs of the store."""
         batch = by_destination(self.store.batch(graphs))
         with torch.set_grad_enabled(has_gradient):
             self._found = list(self.predict(batch))
         return [None if one is None else one.detach().numpy() for one in self._found]
 
-    def backward(self, gradients: Sequence[Floats | None]) -> list[Tensor]:
+    def backward(self, gradients: Sequence[Singles | None]) -> list[Tensor]:
         """Return the gradient of each weight. gradients : of what `forward` returned."""
         values, of_values = [], []
         for value, gradient in zip(self._found, gradients, strict=True):
@@ -241,7 +241,7 @@ def _work(
 
 def _answer(
     computing: _Computing, gradient: Tensor, kind: str, *asked: Any
-) -> list[Floats | None] | None:
+) -> list[Singles | None] | None:
     if kind == BACKWARD:
         found = computing.backward(*asked)
         gradient.copy_(torch.cat([one.reshape(-1) for one in found]))
