@@ -220,17 +220,9 @@ class Plans:
 
         def decoy(wildcards: Any) -> PlannedDecoy:
             row = self.decoy(wildcards)
-            return PlannedDecoy(
-                target=row.target,
-                decoy=row.decoy,
-                path="",
-                size=row.size,
-                version=row.version,
-                dockq=row.dockq if is_last else "",
-                refused=row.refused,
-                partners=row.partners,
-                model=row.model,
-            )
+            elsewhere = ("lacks", "spare", "partners_given", "recognised", "joined")
+            row = row._replace(path="", of_monomers="", **dict.fromkeys(elsewhere, ""))
+            return row if is_last else row._replace(dockq="")
 
         return decoy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,12 @@ from toporank.building.chunks.plan import (
     dealt_in_parts,
     read_current,
 )
-from toporank.building.chunks.published import damaged, place, read_published
+from toporank.building.chunks.published import (
+    ArtefactKey,
+    damaged,
+    place,
+    read_published,
+)
 from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import describe_labels, shortfall
@@ -82,7 +87,8 @@ class PlannedDataset:
     `labels` then has those that it can, with DockQ nan. natives : the file of each target.
     graph_files : the state of the graphs of another pipeline. again : published files that differ
     now, although Snakemake takes them for finished. summary, notes : what a person reads of it.
-    survey : looks at what is to do for each decoy. uncovered : why coverage will not be enough.
+    survey : looks at what is to do for each decoy, given the published files that differ.
+    uncovered : why coverage will not be enough.
     """
 
     current: Current | None = None
@@ -95,7 +101,7 @@ class PlannedDataset:
     again: set[str] = field(default_factory=set)
     summary: str = ""
     notes: list[str] = field(default_factory=list)
-    survey: Callable[[], list[DecoyGap]] = list
+    survey: Callable[[Set[ArtefactKey]], list[DecoyGap]] = list
     uncovered: list[str] = field(default_factory=list)
 
     @functools.cached_property
@@ -210,10 +216,10 @@ def _note_gap(
 
     It also notes which published files differ.
     """
-    gap = planned.survey()
-    _write_gap(name, gap)
     published = read_published(name)
     differing = damaged(name, published)
+    gap = planned.survey(differing)
+    _write_gap(name, gap)
     planned.again = {str(place(name, *key)) for key in differing}
     if differing or any(row.asked for row in published.values()):
         planned.again.add(layout.PUBLISHED.format(dataset=name))
@@ -241,9 +247,10 @@ def _surveyed(
     labels: list[Label],
     chunks: Chunks,
     choices: dict[str, FeatureChoice],
+    differing: Set[ArtefactKey],
 ) -> list[DecoyGap]:
     """What is to do for the decoys of some chunks, with their labels."""
-    gap = survey(dataset.name, chunks, recipes(choices), damaged(dataset.name))
+    gap = survey(dataset.name, chunks, recipes(choices), differing)
     return _with_labels(gap, config, dataset, labels)
 
 

@@ -21,6 +21,7 @@ from toporank.app.workflow.planned import (
     plan_graphs,
 )
 from toporank.building.chunks.plan import write_current, write_plans
+from toporank.building.chunks.published import damaged
 from toporank.building.gap import write_gap
 from toporank.building.label_facts import contradicting_labels, in_two_splits
 from toporank.comparing.homology import mmseqs
@@ -95,7 +96,7 @@ class Preflight:
         """Write once more what is to do for each decoy, after a run."""
         for name, dataset in self.datasets.items():
             if not dataset.graph_files:
-                write_gap(name, dataset.survey())
+                write_gap(name, dataset.survey(damaged(name)))
 
 
 def preflight(
