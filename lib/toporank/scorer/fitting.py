@@ -248,8 +248,26 @@ def observations(
 
 
 def fit_calibration(observed: pd.DataFrame, made: Collection[str] = ()) -> Calibration:
-    """The calibration that comes nearest to what was observed. observed : from `observations`."""
+    """The calibration that comes nearest to what was observed.
+
+    The next models may come from a source that nobody has seen. So bounds and probabilities are
+    read off at the DockQ that is expected of each group without it, where there are several.
+
+    observed : from `observations`. made : groups of decoys made around natives.
+    """
     table = observed.assign(weight=_weights(observed, made))
+    line = _fit_line(table)
+    table["expected"] = line.expected(table["level"], table["above"])
+    if table["group"].nunique() > 1:
+        for _, rows in table.groupby("group"):
+            of_others = _fit_line(table.drop(rows.index))
+            expected = of_others.expected(rows["level"], rows["above"])
+            table.loc[rows.index, "expected"] = expected
+    return Calibration(**{**dict(line), "knots": _knots(table)})
+
+
+def _fit_line(table: pd.DataFrame) -> Calibration:
+    """A calibration without knots. table : `dockq`, `level`, `above` and `weight`."""
     dockq, level, above = table[["dockq", "level", "above"]].to_numpy().T
     root = np.sqrt(table["weight"].to_numpy())
 
@@ -260,12 +278,8 @@ def fit_calibration(observed: pd.DataFrame, made: Collection[str] = ()) -> Calib
         errors, [-2.0, 4.0, 4.0], bounds=([-20, 0, 0], [20, 40, 40])
     ).x
     numbers = [shortened(value) for value in (constant, *slopes)]
-    line = Calibration.model_construct(
-        constant=numbers[0], mean=numbers[1], within=numbers[2]
-    )
-    table["expected"] = line.expected(level, above)
-    return Calibration(
-        constant=numbers[0], mean=numbers[1], within=numbers[2], knots=_knots(table)
+    return Calibration.model_construct(
+        constant=numbers[0], mean=numbers[1], within=numbers[2], knots=[]
     )
 
 
