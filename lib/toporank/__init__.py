@@ -4,10 +4,25 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Scorer", "__version__", "dockq", "embed", "features", "interfaces", "score"]
+__all__ = [
+    "Results",
+    "Scorer",
+    "__version__",
+    "dockq",
+    "embed",
+    "features",
+    "graphs",
+    "interfaces",
+    "score",
+    "train",
+]
 
-_API = ("dockq", "embed", "interfaces", "score")
-_FROM = dict.fromkeys(_API, "toporank.app.api") | {"Scorer": "toporank.scorer.scorer"}
+_API = ("dockq", "embed", "graphs", "interfaces", "score", "train")
+_FROM = {
+    **dict.fromkeys(_API, "toporank.app.api"),
+    "Results": "toporank.app.results",
+    "Scorer": "toporank.scorer.scorer",
+}
 """Where what people use is imported from, when they first use it: every job imports this file."""
 
 

@@ -6,12 +6,15 @@ given. No function changes the working directory, and several threads may call t
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from toporank import layout
@@ -26,12 +29,15 @@ from toporank.app.commands.scoring_input import (
 from toporank.app.config import load_config
 from toporank.app.results import Results
 from toporank.app.score_folder import ScoringInput, find_models, score_folder
+from toporank.building.chunks.stages import graph_metadata
 from toporank.building.native_labels import partners_of_native
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
+from toporank.features.dssp_nodes import NodeTable
 from toporank.features.interface import Meeting
 from toporank.features.registry import FeatureChoice, node_columns, resolve_recorded
-from toporank.files.atomic import check_writable
+from toporank.files.atomic import check_writable, write_text_if_changed
+from toporank.files.graph_file import Graph
 from toporank.garbage import not_searched
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.listing import is_model
@@ -47,6 +53,9 @@ from toporank.structures.partners import (
     partner_name,
     partners_text,
 )
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 PathLike = str | os.PathLike[str]
 Structure = Any
@@ -211,9 +220,7 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
     """
     complex_ = _complex(path, partners)
     choices = _choices()
-    residues = choices["interface"](complex_).index
-    topology = choices["topology"](complex_, residues)
-    nodes = choices["nodes"](complex_, residues, topology)
+    residues, nodes = _nodes(complex_, choices)
     ids = pd.DataFrame([complex_.residues[r] for r in residues])
     ids.columns = ["chain", "number", "insertion_code"]
     ids["residue"] = [complex_.names[r] for r in residues]
@@ -223,6 +230,107 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
     frame["lost"] = nodes.lost
     frame.attrs["notes"] = [*complex_.notes]
     return frame
+
+
+def graphs(
+    structures: PathLike | Structure | Sequence[PathLike | Structure],
+    partners: str | None = None,
+) -> list[Data]:
+    """Return the graphs of models, as the networks of the scorer that ships see them.
+
+    Parameters
+    ----------
+    structures : PDB or mmCIF files, or structures in memory of Biopython, biotite or gemmi; one or
+        several. Of several models in one of them the first counts
+    partners : as for `features`
+
+    Returns
+    -------
+    graphs : a `torch_geometric.data.Data` for each structure, in their order: `x`, (n, k) node
+        features, `edge_index`, (2, E), `edge_attr`, (E, m), and `metadata`, which names columns
+        and residues
+
+    Raises
+    ------
+    StructureError : a file cannot be read as a complex
+    ChainMissingError : a model lacks a chain of a partner
+    NoInterfaceError : no two partners of a model touch
+    FeatureError : a feature cannot be computed
+
+    Examples
+    --------
+    >>> (graph,) = graphs(repository() / "resources/example/decoys/1PPE/near1.pdb.gz")
+    >>> graph.num_nodes == len(graph.metadata["residues"])
+    True
+    """
+    from toporank.learning.pyg_files import as_data  # torch
+
+    if _is_path(structures) or is_structure(structures):
+        structures = [structures]
+    choices = _choices()
+    of_structures = []
+    for structure in structures:
+        complex_ = _complex(structure, partners)
+        residues, nodes = _nodes(complex_, choices)
+        is_node = np.array(nodes.lost) == ""
+        edges = choices["edges"](complex_, residues[is_node])
+        names = [str(complex_.residues[r]) for r in residues[is_node]]
+        graph = Graph(
+            x=nodes.values[is_node].astype(np.float32),
+            edge_index=edges.index.astype(np.int64),
+            edge_attr=edges.attributes.astype(np.float32),
+            y=float("nan"),
+            metadata={**graph_metadata(choices), "residues": names},
+        )
+        of_structures.append(as_data(graph))
+    return of_structures
+
+
+def train(
+    config: PathLike | Mapping[str, Any],
+    out: PathLike = ".",
+    *,
+    cores: int | None = None,
+    slurm: bool = False,
+) -> Scorer:
+    """Run the study of a configuration, as the command `toporank train` does.
+
+    Snakemake runs it and prints what it does. After an interruption the same call goes on.
+
+    Parameters
+    ----------
+    config : YAML file, or the same as a dictionary (config/README.md has every key)
+    out : folder for results and logs, in which relative paths of the configuration begin
+    cores : processor cores to use; all by default
+    slurm : whether the jobs are submitted to Slurm
+
+    Returns
+    -------
+    scorer : the new one, for `score(models, scorer=scorer)`
+
+    Raises
+    ------
+    ConfigError : there is no such configuration, or the folder cannot be written
+    RunError : the workflow did not reach its end; Snakemake has printed why
+
+    Examples
+    --------
+    >>> train("missing.yaml")
+    Traceback (most recent call last):
+    toporank.errors.ConfigError: missing.yaml: there is no such configuration ...
+    """
+    from toporank.app.commands.train_and_label import run, scorer_in
+
+    folder = Path(out)
+    file = folder / layout.SETTINGS
+    if isinstance(config, Mapping):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text_if_changed(file, json.dumps(config, indent=1) + "\n")
+    else:
+        file = Path(config)
+    arguments = {"cores": cores, "slurm": slurm, "snakemake_args": []}
+    run(argparse.Namespace(command="train", config=file, out=folder, **arguments))
+    return Scorer.open(scorer_in(folder))
 
 
 def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.DataFrame:
@@ -408,6 +516,15 @@ def _linked(files: Sequence[Path], inputs: Path) -> Path:
 def _complex(path: PathLike | Structure, partners: str | None) -> Complex:
     complex_ = complex_of(path)
     return complex_.with_partners(_partners(complex_, partners))
+
+
+def _nodes(
+    complex_: Complex, choices: dict[str, FeatureChoice]
+) -> tuple[np.ndarray, NodeTable]:
+    """The places of the interface residues, and their features."""
+    residues = choices["interface"](complex_).index
+    topology = choices["topology"](complex_, residues)
+    return residues, choices["nodes"](complex_, residues, topology)
 
 
 def _partners(complex_: Complex, partners: str | None) -> Partners:

@@ -22,6 +22,7 @@ from toporank.comparing.correspondence import read_chain_map
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.comparing.homology.kmers import ANTIBODY
 from toporank.features.interface import Meeting
+from toporank.metrics import ACCEPTABLE, MEDIUM
 from toporank.scorer.prediction import DECIMALS, KEY, Score
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.partners import chains_of, partner_name
@@ -247,6 +248,19 @@ def _asked(
             if len(of_row) > 1:
                 binding.append(row)
     return binding if len(sides) > 1 else touching
+
+
+def quality_word(dockq: float | None) -> str:
+    """Return what DockQ to expect of an interface means in a word.
+
+    >>> quality_word(0.6), quality_word(0.3), quality_word(0.1), quality_word(None)
+    ('right', 'doubtful', 'wrong', 'no score')
+    """
+    if pd.isna(dockq):
+        return "no score"
+    if dockq >= MEDIUM:
+        return "right"
+    return "doubtful" if dockq >= ACCEPTABLE else "wrong"
 
 
 def apart(rows: Iterable[InterfaceRow]) -> list[str]:

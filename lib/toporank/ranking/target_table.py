@@ -12,7 +12,7 @@ import pandas as pd
 from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chains
 from toporank.inputs.confidence.table import INCOMPLETE, OK, Confidence
 from toporank.ranking.agreement import OtherFirst, other_first
-from toporank.ranking.interfaces import MAIN, InterfaceRow, apart
+from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow, apart, quality_word
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import JOINED, distinct_models
 from toporank.ranking.partner_hints import partners_hint
@@ -156,29 +156,57 @@ def _of_best(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
 
 
 def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
-    """Return the interfaces of a decoy, the weakest first; empty where it has fewer than two.
+    """Return which interfaces of a decoy are good and which are doubtful.
 
-    An example is `A:B 0.48, B:C 0.79; not counted: A:C (side contact, 5 residues)`.
+    It is empty where the decoy has fewer than two.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     InterfaceRow("T", "m", name, n, n, 5.0, dockq, None, "ok", role=role)
+    ...     for name, n, dockq, role in (
+    ...         ("A:B", 86, 0.48, MAIN), ("A:C", 5, 0.14, SIDE), ("B:C", 140, 0.79, MAIN)
+    ...     )
+    ... ]
+    >>> for part in interfaces_in_words(rows).split("; "):
+    ...     print(part)
+    B:C (0.79) looks right
+    A:B (0.48) is doubtful
+    A:C (5 residues) is a side contact and does not count
     """
     touching = [row for row in rows if row.role]
     if len(touching) < 2:
         return ""
-    counted = []
+    of_word: dict[str, list[str]] = {}
     others = []
-    for row in sorted(touching, key=lambda row: (row.dockq or 0.0, row.interface)):
-        if row.role == MAIN:
-            dockq = "not scored" if row.dockq is None else f"{row.dockq:.2f}"
-            counted.append(f"{row.interface} {dockq}")
+    for row in sorted(touching, key=lambda row: (-(row.dockq or 0.0), row.interface)):
+        if row.role != MAIN:
+            what = "a side contact" if row.role == SIDE else row.role
+            n = row.n_residues
+            about = f"{row.interface} ({n} residue{'s' * (n != 1)}) is {what}"
+            others.append(f"{about} and does not count")
+        elif row.dockq is None:
+            others.append(f"{row.interface} has no score")
         else:
-            others.append(f"{row.interface} ({row.role}, {row.n_residues} residues)")
-    words = _few(counted)
-    return f"{words}; not counted: {_few(others)}" if others else words
+            of_word.setdefault(quality_word(row.dockq), []).append(
+                f"{row.interface} ({row.dockq:.2f})"
+            )
+    parts = []
+    for word, names in of_word.items():
+        one = len(names) == 1
+        verb = {
+            "right": "looks" if one else "look",
+            "wrong": "looks" if one else "look",
+        }
+        parts.append(f"{_few(names)} {verb.get(word, 'is' if one else 'are')} {word}")
+    return "; ".join([*parts, *others[:LISTED]])
 
 
 def _few(items: Sequence[str]) -> str:
+    """Items with commas, and `and` before the last, at most `LISTED`."""
     n_more = len(items) - LISTED
-    more = [f"{n_more} more"] if n_more > 0 else []
-    return ", ".join([*items[:LISTED], *more])
+    items = [*items[:LISTED], f"{n_more} more"] if n_more > 0 else [*items]
+    return " and ".join(filter(None, [", ".join(items[:-1]), items[-1]]))
 
 
 def _listed(names: pd.Series) -> str:

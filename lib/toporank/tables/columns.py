@@ -251,7 +251,7 @@ TARGETS = Table(
         Column(
             "interfaces",
             str,
-            "of the best model, the weakest first, where it has several",
+            "which of the best model are good and which doubtful, where it has several",
             page=SENT,
         ),
         WEAKEST,

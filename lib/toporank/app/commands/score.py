@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
+import webbrowser
 from pathlib import Path
 from typing import Any, get_args
 
@@ -70,6 +73,9 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
         "checkpoint"
     )
     parser.add_argument("--scorer", type=Path, metavar="PATH", help=other)
+    what = "print nothing but errors; the exit status says whether a model was scored"
+    parser.add_argument("-q", "--quiet", action="store_true", help=what)
+    parser.add_argument("--open", action="store_true", help="open the page at the end")
     parser.set_defaults(run=score)
 
 
@@ -140,8 +146,16 @@ def score(args: argparse.Namespace) -> int:
 
     Raises TopoRankError when it cannot be done.
     """
+    if not args.quiet:
+        return _score(args)
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        return _score(args)
+
+
+def _score(args: argparse.Namespace) -> int:
     # numpy and pandas, for which --help need not wait
-    from toporank.app.commands.shown import about_scorer, answer
+    from toporank.app.commands.shown import about_scorer, answer, near
+    from toporank.app.commands.terminal import Terminal
     from toporank.app.results import write_results
     from toporank.app.score_folder import find_models, score_folder
     from toporank.ranking.scored import Scored
@@ -181,7 +195,8 @@ def score(args: argparse.Namespace) -> int:
     )
     if not is_dry_run(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_decoys(models.grouped))
-    print("\n".join(described(models, args.folder, folder)), flush=True)
+    terminal = Terminal.of_output()
+    print(*described(models, args.folder, folder, terminal), sep="\n", flush=True)
     write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
     scored: Scored
     if in_jobs:
@@ -192,9 +207,17 @@ def score(args: argparse.Namespace) -> int:
     else:
         announce_compilation()
         with tqdm(
-            total=len(models.plan), unit=" models", disable=None, leave=False
+            total=len(models.plan),
+            unit=" models",
+            disable=args.quiet or None,
+            leave=False,
         ) as bar:
             scored = score_folder(config, models, out / STORE, workers, bar.update)
         write_results(scored, out)
-    print("\n".join([*about_scorer(args.scorer), *answer(scored, out, models.notes)]))
+    lines = answer(scored, out, models.notes, terminal)
+    print("\n".join([*about_scorer(args.scorer), *lines]))
+    if args.open:
+        page = out / layout.SCORE_REPORT.format(dataset=models.name)
+        if not webbrowser.open(page.resolve().as_uri()):
+            print(f"no browser opens here: open {near(page)}")
     return 0 if scored.targets["dockq"].notna().any() else 1

@@ -31,6 +31,7 @@ from toporank.structures.partners import (
 )
 
 if TYPE_CHECKING:
+    from toporank.app.commands.terminal import Terminal
     from toporank.app.score_folder import ScoringInput
 
 INPUT = "input"
@@ -62,11 +63,13 @@ def name_of(source: Path) -> str:
     return f"{plain}_decoys" if plain in RESERVED else plain
 
 
-def described(models: ScoringInput, source: Path, folder: Path) -> list[str]:
+def described(
+    models: ScoringInput, source: Path, folder: Path, terminal: Terminal
+) -> list[str]:
     """What the models of a folder are, and what TopoRank decided about them, in lines.
 
     source : what the user named. folder : where its models lie, which for a single file and for
-    archives in a folder is elsewhere.
+    archives in a folder is elsewhere. terminal : where the lines are shown.
     """
     if (source.is_dir() or is_model(source)) and not folder.is_relative_to(
         source.resolve()
@@ -74,7 +77,10 @@ def described(models: ScoringInput, source: Path, folder: Path) -> list[str]:
         folder = source.resolve()
     grouped = models.grouped
     what = f"{programs(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
-    return [what, *(f"  {note}" for note in models.notes)]
+    lines = terminal.wrapped("", what)
+    for note in models.notes:
+        lines += terminal.wrapped("-", note, "  ")
+    return lines
 
 
 def describe_models(grouped: Grouped) -> str:

@@ -1,7 +1,8 @@
-"""The answer in a few lines: the best model of each target, the verdict on it, and its caveats."""
+"""The answer in the terminal: the best model of each target, the verdict on it, and its caveats."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pandas as pd
 
 from toporank import layout
+from toporank.app.commands.terminal import Terminal
 from toporank.inputs.confidence.unread import UNREAD
+from toporank.ranking.interfaces import APART, MAIN, quality_word
 from toporank.ranking.leakage import SEEN
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
@@ -19,7 +22,8 @@ from toporank.scorer.scorer import Scorer
 from toporank.tables.notes import BETWEEN
 
 IN_DETAIL, LISTED = 2, 10
-"""Targets up to which each has several lines; of more, those that have one line each."""
+"""Targets up to which each has several lines; of more, those that have a row each."""
+INDENT = "  "
 
 
 def about_scorer(path: Path | None) -> list[str]:
@@ -33,7 +37,12 @@ def about_scorer(path: Path | None) -> list[str]:
     return [line for line in (scorer.missing, scorer.toy) if line]
 
 
-def answer(scored: Scored, out: Path, printed: Collection[str] = ()) -> list[str]:
+def answer(
+    scored: Scored,
+    out: Path,
+    printed: Collection[str] = (),
+    terminal: Terminal | None = None,
+) -> list[str]:
     """Return the lines about a scored data set.
 
     Parameters
@@ -41,22 +50,24 @@ def answer(scored: Scored, out: Path, printed: Collection[str] = ()) -> list[str
     scored : its tables
     out : the folder of the results
     printed : sentences that were printed before, such as `1WEJ: A and B are an antibody`
+    terminal : where they are shown
     """
+    terminal = terminal or Terminal()
     targets, models = scored.targets, scored.facts
     best = models.drop_duplicates("target").set_index("target")
     lines: list[str] = []
     if len(targets) <= IN_DETAIL:
         for row in targets.itertuples():
-            lines += _in_detail(row, best.loc[row.target], printed)
+            lines += _in_detail(scored, row, best.loc[row.target], printed, terminal)
     else:
-        for row in targets.head(LISTED).itertuples():
-            lines.append(f"{row.target}: {_in_short(row, best.loc[row.target])}")
-        lines += _unread(scored)
-        lines += _about_all(targets)
+        lines += _overview(targets, terminal)
+        for text in _unread(scored):
+            lines += terminal.wrapped("", text)
+        lines += _about_all(targets, terminal)
     if targets["p_acceptable"].isna().all() and targets["dockq"].notna().any():
-        lines.append(WITHOUT_CALIBRATION)
+        lines += terminal.wrapped("", WITHOUT_CALIBRATION)
     if len(targets) > IN_DETAIL:
-        lines += _lost(models)
+        lines += _lost(models, terminal)
     names = {
         "page": layout.SCORE_REPORT,
         "targets": layout.TARGETS,
@@ -64,52 +75,151 @@ def answer(scored: Scored, out: Path, printed: Collection[str] = ()) -> list[str
     }
     for name, pattern in names.items():
         if name != "targets" or len(targets) > 1:
-            lines.append(f"{name + ':':8} {out / pattern.format(dataset=scored.name)}")
+            path = near(out / pattern.format(dataset=scored.name))
+            lines.append(f"{name + ':':8} {path}")
     return lines
 
 
-def _in_detail(row: Any, best: pd.Series, printed: Collection[str]) -> list[str]:
-    lines = [f"{row.target}: {_in_short(row, best)}"]
-    if row.best:
-        lines.append(f"  file: {row.file}")
-    if row.interfaces:
-        lines.append(f"  interfaces: {row.interfaces}")
-    sentences = [*row.caveats.split(BETWEEN), *row.notes.split(BETWEEN)]
-    new = [text for text in sentences if f"{row.target}: {text}" not in printed]
-    lines += [f"  {text}" for text in new if text]
-    if not row.best and best["reason"]:
-        lines.append(f"  {best['decoy']}: {best['reason']}")
-    return lines
+def near(path: Path | str) -> str:
+    """Return a path as one types it here: relative where the file lies below this folder."""
+    path = os.path.abspath(path)
+    here = os.path.relpath(path)
+    return path if here.startswith(os.pardir) else here
 
 
-def _in_short(row: Any, best: pd.Series) -> str:
+def _in_detail(
+    scored: Scored,
+    row: Any,
+    best: pd.Series,
+    printed: Collection[str],
+    terminal: Terminal,
+) -> list[str]:
+    """A few lines on a target."""
     if not row.best:
-        return "no model was scored"
-    place = (
-        f"is best of {row.n_scored:,}"
-        if row.n_scored > 1
-        else "is the only model with a score"
+        lines = [f"{row.target}: no model was scored"]
+    else:
+        said = in_words(best).removesuffix(row.verdict)
+        lines = terminal.wrapped(f"{row.target}:", said + row.verdict)
+        lines[-1] = terminal.painted(lines[-1], row.verdict)
+        place = f"best of {row.n_scored:,}" if row.n_scored > 1 else "only model"
+        lines += _labelled(f"{place}:", row.best + _as_predicted(best), terminal)
+        lines += _labelled("file:", near(row.file), terminal)
+        lines += _interfaces(scored, row, terminal)
+        if row.seen_in_training == SEEN:
+            text = f"{row.why_seen}, so its score may be too good"
+            lines += _labelled("training:", text, terminal)
+    for label, cell in (("caveat:", row.caveats), ("note:", row.notes)):
+        for text in filter(None, cell.split(BETWEEN)):
+            if f"{row.target}: {text}" not in printed:
+                lines += _labelled(label, text, terminal)
+    if not row.best and best["reason"]:
+        lines += _labelled(f"{best['decoy']}:", best["reason"], terminal)
+    return lines
+
+
+def _labelled(label: str, text: str, terminal: Terminal) -> list[str]:
+    return terminal.wrapped(label.ljust(11), text, INDENT)
+
+
+def _as_predicted(best: pd.Series) -> str:
+    """What the predictor says of the model that TopoRank ranks first."""
+    if pd.isna(best["predictor_rank"]):
+        return ""
+    predictor = f"{best['predictor']}'s" if best["predictor"] else "the predictor's"
+    text = f", {predictor} rank {best['predictor_rank']}"
+    if pd.isna(best["predictor_score"]):
+        return text
+    return f"{text} ({best['predictor_measure']} {best['predictor_score']:.2f})"
+
+
+def _interfaces(scored: Scored, row: Any, terminal: Terminal) -> list[str]:
+    """A row for each pair of partners of the best model, where there are several."""
+    if not row.interfaces:
+        return []
+    lines = _labelled("interfaces:", row.interfaces, terminal)
+    table = scored.interfaces
+    of_best = table[(table["target"] == row.target) & (table["decoy"] == row.best)]
+    of_best = of_best.sort_values(["dockq", "interface"], ascending=[False, True])
+    columns: dict[str, list[str]] = {
+        "pair": [pair.chains or pair.interface for pair in of_best.itertuples()],
+        "residues": [_number(value, 0) for value in of_best["n_residues"]],
+        "contacts": [_number(value, 0) for value in of_best["n_contacts"]],
+        "DockQ": [_number(value, 2) for value in of_best["dockq"]],
+        "": [_pair_in_a_word(pair) for pair in of_best.itertuples()],
+    }
+    rows = list(zip(*columns.values(), strict=True))
+    numbers = ("residues", "contacts", "DockQ")
+    return [*lines, *terminal.table([*columns], rows, numbers, ["pair"], INDENT * 2)]
+
+
+def _pair_in_a_word(pair: Any) -> str:
+    if pair.role == MAIN:
+        return quality_word(pair.dockq)
+    if pair.status == APART:
+        return f"apart, {pair.closest:.0f} Å"
+    return pair.role or pair.status
+
+
+def _number(value: float, decimals: int) -> str:
+    return "–" if pd.isna(value) else f"{value:.{decimals}f}"
+
+
+def _overview(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
+    """A row for each of the most promising targets, and for those that are new."""
+    is_listed = (targets.index < LISTED) | (
+        (targets["new"] != "") & ((targets["new"] != "").cumsum() <= LISTED)
     )
-    return f"{row.best} {place}, {in_words(best)}"
+    listed = targets[is_listed]
+    measure = "iptm" if listed["iptm"].notna().any() else "predictor_score"
+    rows = []
+    for row in listed.itertuples():
+        interval = f"{_number(row.dockq_low, 2)} to {_number(row.dockq_high, 2)}"
+        percent = (
+            "–" if pd.isna(row.p_acceptable) else f"{100 * row.p_acceptable:.0f} %"
+        )
+        marks = [
+            word for word, cell in (("new", row.new), ("caveat", row.caveats)) if cell
+        ]
+        cells = {
+            "target": row.target,
+            "verdict": row.verdict or "no score",
+            "DockQ": _number(row.dockq, 2),
+            "80 % interval": interval if pd.notna(row.dockq_low) else "–",
+            "acceptable": percent,
+            "best model": row.best,
+            "models": f"{row.n_scored}",
+            "its rank": _number(row.predictor_rank, 0),
+            "ipTM" if measure == "iptm" else "score": _number(getattr(row, measure), 2),
+            "mind": ", ".join(marks),
+        }
+        rows.append(cells)
+    heads = [head for head in rows[0] if any(cells[head].strip("–") for cells in rows)]
+    cells = [[row[head] for head in heads] for row in rows]
+    numbers = ("DockQ", "acceptable", "models", "its rank", "ipTM", "score")
+    return terminal.table(heads, cells, numbers, ["target", "best model"])
 
 
-def _about_all(targets: pd.DataFrame) -> list[str]:
+def _about_all(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
     of_all = ", ".join(counted(targets["verdict"])) or "none was scored"
     n_more = max(len(targets) - LISTED, 0)
     n_warned = (targets["caveats"] != "").sum()
     n_seen = (targets["seen_in_training"] == SEEN).sum()
-    further = []
+    n_new = (targets["new"] != "").sum()
+    parts = []
     if n_more:
-        further.append(f"{n_more:,} more targets in targets.csv")
+        parts.append(f"{n_more:,} more in targets.csv")
+    if n_new:
+        parts.append(f"{n_new:,} new")
     if n_warned:
-        further.append(f"{n_warned:,} with something to mind")
+        parts.append(f"{n_warned:,} {'has' if n_warned == 1 else 'have'} a caveat")
     if n_seen:
-        further.append(f"{n_seen:,} share a chain with a training target")
-    lines = [f"verdict on the best model of {len(targets):,} targets: {of_all}"]
-    return [*lines, "; ".join(further)] if further else lines
+        were = "was" if n_seen == 1 else "were"
+        parts.append(f"{n_seen:,} {were} seen in training, so scores may be too good")
+    lines = terminal.wrapped("", f"{len(targets):,} targets: {of_all}")
+    return [*lines, *terminal.wrapped("", "; ".join(parts))] if parts else lines
 
 
-def _lost(models: pd.DataFrame) -> list[str]:
+def _lost(models: pd.DataFrame, terminal: Terminal) -> list[str]:
     """How many models have no score, and why the first has none."""
     missing = lost(models)
     if not missing:
@@ -117,7 +227,8 @@ def _lost(models: pd.DataFrame) -> list[str]:
     without = distinct_models(models)
     first = without[without["dockq"].isna()].iloc[0]
     reason = first["reason"] or "no reason was recorded"
-    return [f"{missing}, such as {first['target']}/{first['decoy']}: {reason}"]
+    such = f"{missing}, such as {first['target']}/{first['decoy']}: {reason}"
+    return terminal.wrapped("", such)
 
 
 def _unread(scored: Scored) -> list[str]:

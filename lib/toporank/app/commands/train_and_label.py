@@ -218,12 +218,14 @@ def learned(out: Path, names: Iterable[str]) -> list[str]:
         lines.append(
             f"warning: the splits leak: {describe_leaks(leaking)}; see {splits}"
         )
-    scorers = [
-        *_of_each(out, layout.MADE_SCORER, names),
-        *_of_each(out, layout.FINAL_SCORER, names),
-    ]
-    scorer = scorers[0] if scorers else None
+    scorer = scorer_in(out)
     return [*lines, *about_scorer(scorer), *conclusion(out, names, scorer)]
+
+
+def scorer_in(out: Path) -> Path | None:
+    """Return the folder of the scorer that a study made in a folder, if it made one."""
+    folders = (out / layout.MADE_SCORER, out / layout.FINAL_SCORER)
+    return next(filter(Path.exists, folders), None)
 
 
 def _for_natives(args: argparse.Namespace, out: Path) -> Path:
