@@ -109,6 +109,8 @@ onstart:
         raise WorkflowError(str(error))
     runs.forget_killed(workflow.dag)
     CHECK.write_plans()
+    if runs.first_compilation():
+        logger.info(runs.first_compilation())
     CHECK.write(claimed & {*DATASETS})  # under these locks: nothing beside this run changes what its jobs read
     if not {Quietness.ALL, Quietness.PROGRESS} & set(workflow.output_settings.quiet or ()):
         progress.watch(PLANS.decoys_of_jobs(workflow.dag), logger)

@@ -7,6 +7,7 @@ compare A B          two scored folders, target by target
 figure ANSWER        pictures for slides, of what `score` wrote
 doctor               checks the installation
 config               every configuration key, as Markdown (the source of config/README.md)
+completion SHELL     completion of commands and options for bash and zsh
 compile              compiles what is compiled, once after installing
 """
 
@@ -21,6 +22,7 @@ from pathlib import Path
 from toporank import __version__
 from toporank.app.commands import (
     compare,
+    completion,
     config_reference,
     doctor,
     figure,
@@ -59,6 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
         "compile", help="compile all numba code, once after installing"
     )
     compiling.set_defaults(run=_compile)
+    completion.add(commands)
     args = parser.parse_args(arguments)
     end_without_search()
     try:

@@ -16,6 +16,7 @@ from toporank.tables.of_predictors import (
     IPSAE,
     IPTM,
     PDOCKQ2,
+    PREDICTOR,
     TARGET,
 )
 
@@ -84,6 +85,7 @@ MODELS = Table(
         CAPRI,
         VERDICT,
         VERDICT_REASON,
+        PREDICTOR.on_page(SENT),
         Column(
             "predictor_rank",
             WHOLE,

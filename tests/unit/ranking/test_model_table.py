@@ -231,8 +231,8 @@ def test_names_and_numbers_survive_the_files_and_no_name_is_a_formula(tmp_path, 
     write(DETAILS, table, files[1])
     read = read_models(*files)
     pd.testing.assert_frame_equal(
-        read[list(table.columns.drop(["joined", "predictor"]))],
-        table.drop(columns=["joined", "predictor"]),
+        read[list(table.columns.drop("joined"))],
+        table.drop(columns="joined"),
         check_dtype=False,
     )
     for file in files:
@@ -253,10 +253,10 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
     write(MODELS, table, tmp_path / "m")
     write(DETAILS, table, tmp_path / "d")
     assert (tmp_path / "m").read_text().splitlines() == [
-        "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,verdict_reason,predictor_rank,"
+        "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,verdict_reason,predictor,predictor_rank,"
         "predictor_score,predictor_measure,weakest_interface,status,reason,duplicate_of,path",
-        "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,1,0.7,ranking score,,ok,,,in/good.pdb",
-        "T,gone,,,,,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
+        "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,Boltz,1,0.7,ranking score,,ok,,,in/good.pdb",
+        "T,gone,,,,,,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
     ]
     assert (
         (tmp_path / "d")

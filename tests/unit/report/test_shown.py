@@ -1,64 +1,131 @@
-"""What the command prints: the same number and verdict as every table, and where to look."""
+"""What the command prints: the same number and verdict as every table, in lines that fit."""
 
 from __future__ import annotations
 
+import pandas as pd
+
 from scored_folders import LOST, UNLIKE, open_folder, write_answer
 from toporank.app.commands.shown import answer
+from toporank.app.commands.terminal import Terminal
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.confidence.unread import UNREAD
+from toporank.ranking.interfaces import MAIN, SIDE
+from toporank.ranking.scored import Scored
+
+
+def scored_in(tmp_path, models: dict, **options: object) -> Scored:
+    return open_folder(write_answer(tmp_path, models, **options))
 
 
 def test_one_target_in_a_few_lines(tmp_path):
-    write_answer(tmp_path, {"T": {"a": 0.8, "b": 0.3, "lost": LOST}}, domain=["T"])
-    lines = answer(open_folder(tmp_path), tmp_path)
-    assert lines == [
-        "T: a is best of 2, DockQ 0.80 (80 % interval 0.70 to 0.90), acceptable or better with 80 "
-        "%: believe",
-        f"  file: {tmp_path}/models/T/a.pdb",
-        f"  Unlike what TopoRank learned from, so DockQ is a guess: {UNLIKE}",
-        "  1 of 3 models has no score: 1 unreadable",
+    said = [
+        Confidence("T", name, "Boltz", ranking_score=score, status="ok")
+        for name, score in (("a", 0.9), ("b", 0.5))
+    ]
+    models = {"T": {"a": 0.8, "b": 0.3, "lost": LOST}}
+    scored = scored_in(tmp_path, models, domain=["T"], confidence=said)
+    assert answer(scored, tmp_path) == [
+        "T: DockQ 0.80 (80 % interval 0.70 to 0.90), acceptable or better with 80 %: believe",
+        "  best of 2:  a, Boltz's rank 1 (ranking score 0.90)",
+        f"  file:       {tmp_path}/models/T/a.pdb",
+        "  caveat:     Unlike what TopoRank learned from, so DockQ is a guess: 9 chains; unlike the",
+        "              training decoys: distance 7.1, limit 6.2",
+        "  note:       1 of 3 models has no score: 1 unreadable",
         f"page:    {tmp_path}/results/scores/part/report.html",
         f"models:  {tmp_path}/results/scores/part/models.csv",
     ]
+    assert UNLIKE.startswith("9 chains; unlike")
 
 
-def test_a_screen_has_a_line_for_the_most_promising_and_sums_up_the_verdicts(tmp_path):
-    confidence = [Confidence("T00", "m", status="incomplete", reason=f"{UNREAD} x")]
-    targets = {f"T{i:02}": {"m": 0.9 - i / 15} for i in range(13)} | {
-        "lost": {"m": LOST}
-    }
-    write_answer(tmp_path, targets, confidence=confidence)
-    lines = answer(open_folder(tmp_path), tmp_path)
-    assert [line.split(":")[0] for line in lines[:10]] == [
-        f"T{i:02}" for i in range(10)
+def test_a_model_of_several_partners_has_a_row_for_each_pair(tmp_path):
+    scored = scored_in(tmp_path, {"T": {"a": 0.8}})
+    pairs = pd.concat([scored.interfaces] * 3, ignore_index=True)
+    scored.interfaces = pairs.assign(
+        interface=["A:B", "A:C", "B:C"],
+        chains=["A:B", "A:C", "B:C"],
+        dockq=[0.35, 0.1, 0.81],
+        role=[MAIN, SIDE, MAIN],
+        n_residues=[86, 5, 140],
+        n_contacts=[74, 1, 156],
+    )
+    words = "B:C (0.81) looks right; A:B (0.35) is doubtful"
+    scored.targets = scored.targets.assign(interfaces=words)
+    lines = answer(scored, tmp_path)
+    start = lines.index(f"  interfaces: {words}")
+    assert lines[start + 1 : start + 5] == [
+        "    pair  residues  contacts  DockQ",
+        "    B:C        140       156   0.81  right",
+        "    A:B         86        74   0.35  doubtful",
+        "    A:C          5         1   0.10  side contact",
     ]
-    assert lines[10] == f"{UNREAD} x"
-    assert (
-        lines[11]
-        == "verdict on the best model of 14 targets: believe 3, check 7, do not believe 3"
-    )
-    assert lines[12] == "4 more targets in targets.csv; 1 with something to mind"
-    assert (
-        lines[13]
-        == "1 of 14 models has no score: 1 unreadable, such as lost/m: it is empty"
-    )
+
+
+def screen(tmp_path, **options: object) -> Scored:
+    targets = {f"T{i:02}": {"m": 0.9 - i / 15} for i in range(13)}
+    confidence = [Confidence("T00", "m", status="incomplete", reason=f"{UNREAD} x")]
+    models = {**targets, "lost": {"m": LOST}}
+    return scored_in(tmp_path, models, confidence=confidence, **options)
+
+
+def test_a_screen_has_a_row_for_the_most_promising_and_sums_up_the_verdicts(tmp_path):
+    lines = answer(screen(tmp_path), tmp_path)
+    assert lines[:2] == [
+        "target  verdict  DockQ  80 % interval  acceptable  best model  models  mind",
+        "T00     believe   0.90  0.80 to 1.00         90 %  m                1  caveat",
+    ]
+    assert [line.split()[0] for line in lines[1:11]] == [f"T{i:02}" for i in range(10)]
+    assert lines[11:15] == [
+        f"{UNREAD} x",
+        "14 targets: believe 3, check 7, do not believe 3",
+        "4 more in targets.csv; 1 has a caveat",
+        "1 of 14 models has no score: 1 unreadable, such as lost/m: it is empty",
+    ]
     assert lines[-2].startswith("targets: ")
 
 
+def test_new_targets_are_listed_wherever_they_stand(tmp_path):
+    scored = screen(tmp_path)
+    new = scored.targets["target"].eq("T12").map({True: "yes", False: ""})
+    scored.targets = scored.targets.assign(new=new)
+    lines = answer(scored, tmp_path)
+    assert lines[11].split()[0] == "T12"
+    assert lines[11].endswith("new")
+    assert "4 more in targets.csv; 1 new; 1 has a caveat" in lines
+
+
+def test_lines_fit_and_long_names_lose_their_middle(tmp_path):
+    name = "fold_" + "x" * 90
+    targets = {f"{name}_{i}": {f"{name}_model": 0.5} for i in range(3)}
+    scored = scored_in(tmp_path, targets)
+    for width in (100, 80):
+        lines = answer(scored, tmp_path, terminal=Terminal(width))
+        paths = ("page:", "targets:", "models:")
+        assert all(len(line) <= width or line.startswith(paths) for line in lines)
+        assert lines[1].startswith("fold_x")
+        assert "…" in lines[1]
+
+
+def test_a_verdict_has_its_colour_in_a_terminal_that_shows_colours(tmp_path):
+    lines = answer(screen(tmp_path), tmp_path, terminal=Terminal(colours=True))
+    assert "\033[32mbelieve\033[0m" in lines[1].replace(" \033", "\033")
+    plain = answer(screen(tmp_path), tmp_path)
+    assert not any("\033" in line for line in plain)
+
+
 def test_nothing_scored_and_no_calibration_are_said(tmp_path):
-    out = write_answer(tmp_path / "lost", {"T": {"m": LOST}})
-    lines = answer(open_folder(out), out)
+    lines = answer(scored_in(tmp_path / "lost", {"T": {"m": LOST}}), tmp_path)
     assert lines[0] == "T: no model was scored"
-    assert "  m: it is empty" in lines
-    out = write_answer(tmp_path / "raw", {"T": {"m": 0.9}}, width=None)
-    lines = answer(open_folder(out), out)
-    assert lines[0] == "T: m is the only model with a score, DockQ 0.90: check"
-    assert any("DockQ is its raw score" in line for line in lines)
+    assert "  m:          it is empty" in lines
+    raw = scored_in(tmp_path / "raw", {"T": {"m": 0.9}}, width=None)
+    lines = answer(raw, tmp_path)
+    assert lines[0] == "T: DockQ 0.90: check"
+    assert lines[1] == "  only model: m"
+    assert "DockQ is its raw score" in " ".join(lines)
 
 
 def test_terminal_tables_and_titles_have_one_number(tmp_path):
     """The model ranked first has the same DockQ, probability and verdict wherever it is named."""
-    scored = open_folder(write_answer(tmp_path, {"T": {"a": 0.8, "b": 0.3}}))
+    scored = scored_in(tmp_path, {"T": {"a": 0.8, "b": 0.3}})
     columns = ["dockq", "dockq_low", "dockq_high", "p_acceptable", "capri", "verdict"]
     assert (
         scored.targets.loc[0, columns].tolist()

@@ -15,7 +15,7 @@ from toporank import layout
 from toporank.app.workflow import runs
 from toporank.errors import TopoRankError
 from toporank.files.atomic import check_writable, user_cache
-from toporank.layout import PACKAGE, repository
+from toporank.layout import repository
 from toporank.workers import n_cores
 
 SETTINGS = layout.SETTINGS
@@ -97,7 +97,6 @@ def run_snakemake(
     ------
     RunError : when it fails; Snakemake has printed why
     """
-    announce_compilation()
     arguments = snakemake_arguments(target, config, out, args)
     command = [sys.executable, "-m", "snakemake", *arguments]
     snakemake = subprocess.Popen(command, env={**os.environ, **_own_cache(out)})
@@ -157,16 +156,3 @@ def _own_cache(out: Path) -> dict[str, str]:
         cache = str((out / CACHE).absolute())
         return {"XDG_CACHE_HOME": cache, "MPLCONFIGDIR": cache}
     return {}
-
-
-def announce_compilation() -> None:
-    """Say that the first run takes longer, if this is the first.
-
-    Looking closer than for files would mean to import numba, which takes a second.
-    """
-    in_package = Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE).glob(
-        "**/toporank-*/**/*.nbi"
-    )
-    in_cache = user_cache().glob("toporank-*/**/*.nbi")
-    if not any(in_package) and not any(in_cache):
-        print("Compiling (once, about a minute).", flush=True)

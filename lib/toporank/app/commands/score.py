@@ -15,7 +15,6 @@ from tqdm import tqdm
 from toporank import layout
 from toporank.app.commands.running import (
     SETTINGS,
-    announce_compilation,
     is_dry_run,
     lock_folder,
     run_snakemake,
@@ -32,6 +31,7 @@ from toporank.app.commands.scoring_input import (
     partners_setting,
 )
 from toporank.app.config import RankBy, load_config
+from toporank.app.workflow import runs
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
@@ -205,7 +205,8 @@ def _score(args: argparse.Namespace) -> int:
         tables = out / layout.MODEL_TABLE.format(dataset=models.name)
         scored = ScoredFolder(tables.parent)
     else:
-        announce_compilation()
+        if runs.first_compilation():
+            print(runs.first_compilation(), flush=True)
         with tqdm(
             total=len(models.plan),
             unit=" models",

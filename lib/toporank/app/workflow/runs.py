@@ -25,6 +25,8 @@ from snakemake.settings.enums import Quietness
 
 from toporank import layout
 from toporank.errors import ConfigError
+from toporank.files.atomic import user_cache
+from toporank.layout import PACKAGE
 from toporank.workers import KILLED
 
 if TYPE_CHECKING:
@@ -233,3 +235,16 @@ def submission_problems(executor: str, python: str) -> list[str]:
             " (make the .venv in a folder without one; the repository itself may stay)"
         )
     return problems
+
+
+def first_compilation() -> str:
+    """Return that this run takes longer since it compiles, or nothing where code is compiled.
+
+    Looking closer than for files would mean to import numba, which takes a second.
+    """
+    in_package = Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE).glob(
+        "**/toporank-*/**/*.nbi"
+    )
+    in_cache = user_cache().glob("toporank-*/**/*.nbi")
+    is_compiled = any(in_package) or any(in_cache)
+    return "" if is_compiled else "Compiling (once, about a minute)."
