@@ -26,7 +26,7 @@ ZSH = "autoload -U +X compinit bashcompinit && compinit && bashcompinit\n"
 
 
 def add(commands: Any) -> None:
-    """Add the command. commands : the commands of `toporank`, of which it completes all."""
+    """Add the command. commands : those of `toporank`, which it completes."""
     summary = (
         "script that completes commands and options: source <(toporank completion bash)"
     )

@@ -170,7 +170,6 @@ def _overview(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
         (targets["new"] != "") & ((targets["new"] != "").cumsum() <= LISTED)
     )
     listed = targets[is_listed]
-    measure = "iptm" if listed["iptm"].notna().any() else "predictor_score"
     rows = []
     for row in listed.itertuples():
         interval = f"{_number(row.dockq_low, 2)} to {_number(row.dockq_high, 2)}"
@@ -188,15 +187,24 @@ def _overview(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
             "acceptable": percent,
             "best model": row.best,
             "models": f"{row.n_scored}",
-            "its rank": _number(row.predictor_rank, 0),
-            "ipTM" if measure == "iptm" else "score": _number(getattr(row, measure), 2),
+            "predictor": _of_predictor(row),
+            "ipTM": _number(row.iptm, 2),
             "mind": ", ".join(marks),
         }
         rows.append(cells)
-    heads = [head for head in rows[0] if any(cells[head].strip("–") for cells in rows)]
-    cells = [[row[head] for head in heads] for row in rows]
-    numbers = ("DockQ", "acceptable", "models", "its rank", "ipTM", "score")
-    return terminal.table(heads, cells, numbers, ["target", "best model"])
+    table = pd.DataFrame(rows)
+    table = table.loc[:, ~table.isin(["", "–"]).all()]
+    numbers = ("DockQ", "acceptable", "models", "ipTM")
+    names = ["target", "best model"]
+    return terminal.table([*table], table.to_numpy().tolist(), numbers, names)
+
+
+def _of_predictor(row: Any) -> str:
+    """How the predictor ranks the best model."""
+    if pd.isna(row.predictor_rank):
+        return "–"
+    score = "" if pd.isna(row.predictor_score) else f", {row.predictor_score:.2f}"
+    return f"rank {row.predictor_rank}{score}"
 
 
 def _about_all(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
