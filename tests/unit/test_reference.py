@@ -22,7 +22,10 @@ SECTION = re.compile(
 ENTRY = re.compile(r"[*\w]+(?:, [*\w]+)*(?: : |$)")
 REPOSITORY = LIBRARY.parents[1]
 WITHOUT_PARAMETERS = {"self", "cls"}
-RAISES = {"Scorer.open", "Results.show", "Results.write"}
+RAISES = {
+    "Scorer.open",
+    *(f"Results.{name}" for name in ("figure", "open", "show", "write")),
+}
 """Methods that raise on purpose, beside the functions of `app.api`."""
 
 
@@ -41,7 +44,7 @@ def public_functions() -> dict[str, object]:
         for name in names:
             module, _, attribute = f"toporank.{name}".rpartition(".")
             functions[name] = getattr(importlib.import_module(module), attribute)
-    for name in ("Results.show", "Results.write", "Scorer.open"):
+    for name in sorted(RAISES):
         owner, _, method = name.partition(".")
         functions[name] = getattr({"Results": Results, "Scorer": Scorer}[owner], method)
     return functions

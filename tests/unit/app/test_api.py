@@ -16,15 +16,18 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import gemmi
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 import toporank
 from complexes import ANTIBODY, antibody_decoys, away, read_atoms, turned, write_pdb
 from conftest import REPOSITORY
 from structures_text import pdb_with
 from toporank import layout
+from toporank.app.commands import train_and_label
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.plan import planned
 from toporank.building.chunks.stages import structure_digest
@@ -146,6 +149,8 @@ def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
         f"{table}.csv"
     )
     frame = getattr(toporank.score(mixed), table)
+    whole = frame.select_dtypes("Int64").columns
+    frame = frame.astype(dict.fromkeys(whole, float))
     texts = dict.fromkeys(frame.select_dtypes(exclude="number").columns, str)
     expected = pd.read_csv(written, dtype=texts, keep_default_na=False, na_values=[""])
     assert len(frame) == len(expected)
@@ -506,6 +511,51 @@ def test_an_antibody_is_one_partner_by_default(tmp_path):
     assert set(toporank.features(native)["chain"]) == {"A", "H", "L"}
 
 
+def test_graphs_of_files_and_of_structures_in_memory_are_those_that_are_scored(
+    tmp_path,
+):
+    of_file, of_memory = toporank.graphs([NEAR, gemmi.read_structure(str(NEAR))])
+    assert torch.equal(of_file.x, of_memory.x)
+    assert torch.equal(of_file.edge_attr, of_memory.edge_attr)
+    table = toporank.features(NEAR)
+    columns = [*table.columns[4:-1]]
+    is_node = table["lost"] == ""
+    np.testing.assert_allclose(of_file.x, table.loc[is_node, columns], rtol=1e-6)
+    assert len(of_file.metadata["residues"]) == of_file.num_nodes == is_node.sum()
+    assert of_file.edge_attr.shape[1] == len(of_file.metadata["edge_columns"])
+
+
+def test_results_say_what_they_are_in_a_few_lines(mixed):
+    results = toporank.score(mixed)
+    lines = repr(results).splitlines()
+    assert lines[0] == "6 models of 3 targets: check 2"
+    assert len(lines) <= 5
+    assert len(results._repr_html_()) < 5000
+    assert [name for name in dir(results) if name[0] != "_"] == sorted([
+        "models", "targets", "details", "interfaces", "residues", "contacts", "confidence",
+        "vectors", "notes", "open", "write", "show", "figure",
+    ])  # fmt: skip
+
+
+def test_training_from_python_runs_the_command_and_gives_the_scorer(
+    tmp_path, monkeypatch
+):
+    asked = []
+
+    def made(target, config, out, args):
+        asked.append((target, config.read_text(), args.cores))
+        shutil.copytree(REPOSITORY / layout.SHIPPED_SCORER, out / layout.MADE_SCORER)
+        return True
+
+    monkeypatch.setattr(train_and_label, "run_snakemake", made)
+    study = {"datasets": [{"name": "a", "decoys": str(DECOYS), "labels": "labels.csv"}]}
+    scorer = toporank.train(study, tmp_path / "out", cores=2)
+    assert asked == [("all make_scorer", json.dumps(study, indent=1) + "\n", 2)]
+    assert (
+        scorer.digest == toporank.Scorer.open(REPOSITORY / layout.SHIPPED_SCORER).digest
+    )
+
+
 def test_errors_of_one_model_are_those_of_the_project(tmp_path):
     (tmp_path / "broken.pdb").write_text("ATOM nonsense\n")
     for function in (toporank.features, toporank.interfaces):
@@ -533,7 +583,7 @@ def test_importing_the_package_imports_nothing_that_takes_long():
         run(
             f"import sys, toporank; print(sorted({slow} & {{*sys.modules}}), dir(toporank)[0])"
         )
-        == "[] Scorer"
+        == "[] Results"
     )
 
 

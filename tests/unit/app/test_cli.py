@@ -22,6 +22,30 @@ def test_an_incomplete_command_shows_the_usage(capsys, arguments):
     assert "usage: python -m toporank" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["toporank", "sc"], "score"),
+        (["toporank", "score", "--rank"], "--rank-by"),
+        (["toporank", "score", "--rank-by", "m"], "min_interface mean_interface"),
+        (["toporank", "completion", "z"], "zsh"),
+    ],
+)
+def test_a_shell_completes_commands_options_and_choices(
+    capsys, tmp_path, typed, offered
+):
+    assert main(["completion", "bash"]) == 0
+    words = " ".join(map(repr, typed))
+    script = (
+        f"{capsys.readouterr().out}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}"
+    )
+    asked = f'{script}\n_toporank; echo "${{COMPREPLY[*]}}"'
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == (offered, "")
+    assert main(["completion", "zsh"]) == 0
+    assert "bashcompinit" in capsys.readouterr().out
+
+
 def test_the_manual_of_the_configuration_is_up_to_date(repository):
     written = (repository / "config" / "README.md").read_text(encoding="utf-8")
     assert written == config_markdown(), (
