@@ -151,24 +151,23 @@ function drawInterfaces(i, k, model, matrices) {
   for (const row of $("tr[data-nth]", box)) row.querySelector("button")?.addEventListener("click", () => showInterface(rows[+row.dataset.nth].map));
 }
 
-// What all names of a target have in common is pale, up to a mark between words.
-function sharedBy(names) {
-  const [first] = names, others = names.slice(1);
-  const common = (letter, text) => { let n = 0; while (n < text.length && others.every(name => letter(name, n) === letter(first, n))) n += 1; return n; };
-  const before = first.slice(0, common((name, k) => name[k], first)).replace(/[^_.+-]*$/, "").length;
-  const after = first.slice(first.length - common((name, k) => name[name.length - 1 - k], first)).replace(/^[^_.+-]*/, "").length;
-  return others.length && names.every(({ length }) => length > before + after) ? [before, after] : [0, 0];
+// Words that all names of a target have at the same place are pale, and left out where there is little room; a number keeps the word before it.
+const wordsOf = name => name.match(/[^_.+-]+[_.+-]*|^[_.+-]+/g) ?? [name];
+function tellingWords(names) {
+  const words = names.map(wordsOf), [first] = words;
+  if (names.length < 2 || words.some(({ length }) => length !== first.length)) return first.map(() => true);
+  const differs = first.map((word, at) => words.some(of => of[at].replace(/[_.+-]+$/, "") !== word.replace(/[_.+-]+$/, "")));
+  return differs.map((is, at) => is || Boolean(differs[at + 1] && words.every(of => /^\d+[_.+-]*$/.test(of[at + 1]))));
 }
-const distinguished = (name, [before, after]) => [["shared", name.slice(0, before)], ["", name.slice(before, name.length - after)], ["shared", name.slice(name.length - after)]]
-  .map(([kind, text]) => kind && text ? `<span class="${kind}">${wrapped(text)}</span>` : wrapped(text)).join("");
+const distinguished = (name, telling) => wordsOf(name).map((word, at) => telling[at] ?? true ? wrapped(word) : `<span class="shared">${wrapped(word)}</span>`).join("<wbr>");
 
 // ---- the table of models -------------------------------------------------------------------------
 
 const MODELS = columnsOf(data.models.columns, {
-  decoy: (m, k) => `<button type="button" class="link" aria-pressed="false">${distinguished(m.decoy[k], m.shared ??= sharedBy(m.decoy.filter((_, c) => !isCopy(m, c))))}</button>${m.link?.[k] ? ` <a class="file" href="${escaped(m.link[k])}" aria-label="file of ${escaped(m.decoy[k])}">file</a>` : ""}`,
+  decoy: (m, k) => `<button type="button" class="link" aria-pressed="false" title="${escaped(m.decoy[k])}">${distinguished(m.decoy[k], m.telling ??= tellingWords(m.decoy.filter((_, c) => !isCopy(m, c))))}</button>${m.link?.[k] ? ` <a class="file" href="${escaped(m.link[k])}" aria-label="file of ${escaped(m.decoy[k])}">file</a>` : ""}`,
   verdict: (m, k) => verdictCell(m.verdict[k]),
   dockq: lane,
-}, [{ key: "reason", head: "notes", page: "shown" }]);
+}, [{ key: "reason", head: "notes", page: "shown" }]).sort((a, b) => (b.key === "rank") - (a.key === "rank"));
 MODELS.find(({ key }) => key === "reason").cell = (m, k) => {
   const copies = copiesOf(m, k), known = copies.length > 3 ? `${copies.slice(0, 2).join(", ")} and ${copies.length - 2} more` : listed(copies);
   return [m.dockq?.[k] == null && m.status?.[k]?.replaceAll("_", " "), m.reason?.[k], copies.length && `${known} ${copies.length > 1 ? "are copies" : "is a copy"}`].filter(Boolean).map(wrapped).join("; ");
