@@ -11,7 +11,7 @@ import toporank
 from browser import PATIENCE, Browser, find_browser
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-MODELS = REPOSITORY / "resources/example/decoys"
+MODELS = REPOSITORY / "resources/example/binder"
 PICTURE = REPOSITORY / "docs/page.png"
 WIDTH, HEIGHT = 1280, 1000
 DRAWN = "Boolean(document.getElementById('canvas').dataset.drawn)"

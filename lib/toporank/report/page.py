@@ -164,15 +164,18 @@ def answer(models: pd.DataFrame) -> str:
 def summary(targets: pd.DataFrame) -> str:
     """Return how many targets have which verdict, or nothing for a single target.
 
-    An example is `3 targets by the verdict on their best model – believe: 2, check: 1`.
+    An example is `3 complexes by their best model: believe 2, check 1`.
     """
-    if len(targets) < 2:
+    n = len(targets)
+    if n < 2:
         return ""
-    parts = counted(targets["verdict"], ": ")
     n_without = (targets["verdict"] == "").sum()
+    if n_without == n:
+        return f"{n:,} complexes; none could be scored"
+    parts = counted(targets["verdict"])
     if n_without:
-        parts.append(f"nothing scored: {n_without:,}")
-    return f"{len(targets):,} targets by the verdict on their best model – {', '.join(parts)}"
+        parts.append(f"not scored {n_without:,}")
+    return f"{n:,} complexes by their best model: {', '.join(parts)}"
 
 
 def not_scored(models: pd.DataFrame) -> list[dict[str, str]]:

@@ -82,12 +82,12 @@ function whyOf(i, k) {
   const parts = [at("network"), at("confidence")].filter(value => value != null), whole = at("score") ?? at("dockq");
   if (at("network") != null) lines.push(`<b>${fixed(at("network"))}</b> from the structure of the interface${at("network_sd") == null ? "" : ` (the networks differ by ${fixed(at("network_sd"))})`}`);
   if (at("confidence") != null) lines.push(`<b>${fixed(at("confidence"))}</b> from the predictor's confidence`);
-  if (at("consensus") != null) lines.push(`the other models agree with it by ${percent(at("consensus"))}`);
   if (parts.length) {
     const mean = parts.reduce((sum, value) => sum + value) / parts.length, shift = hundredths(whole) - hundredths(mean);
     const best = k === 0 && n > 1 && shift < 0 ? `it is the best of ${n}, and the best of several is rarely as good as it looks` : `such models turned out to be ${shift < 0 ? "worse" : "better"}`;
     const words = shift ? `${shift < 0 ? "lowered" : "raised"} by ${fixed(Math.abs(shift) / 100)}: ${best}` : "models with such numbers turned out to be so";
     if (parts.length > 1) lines.push(`their mean is <b>${fixed(mean)}</b>`);
+    if (at("consensus") != null) lines.push(`the other models agree with it by ${percent(at("consensus"))}`);
     lines.push(`<b>${fixed(whole)}</b>, ${words}`);
   }
   if (hundredths(whole) !== hundredths(at("dockq"))) lines.push(`<b>${fixed(at("dockq"))}</b> with its main interfaces, whose mean is <b>${fixed(at("mean_interface"))}</b>`);

@@ -33,7 +33,9 @@ from _confidence import (
 )
 
 from structures_text import Atom, pdb
+from toporank.inputs.confidence.decoy import matrices_of
 from toporank.inputs.confidence.tokens import shifted_b_factors
+from toporank.structures.read import read_complex
 
 
 @pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
@@ -347,6 +349,29 @@ def test_iptm_of_pairs_without_names_is_in_the_order_of_the_tokens(tmp_path):
     summary = {"chain_pair_iptm": PAIRS, "chain_ids": ["A", "B", "C"]}
     path = alphafold3(tmp_path, own, token_chain_ids=letters, summary=summary)
     assert row_of(path, (("A",), ("C",))).interface_iptm == 0.95
+
+
+def test_matrices_are_in_the_order_of_the_model_and_of_the_tokens_chains(tmp_path):
+    """AlphaFold 3 writes chains in another order than that of the model."""
+    tokens = MODELS[0]
+    model = reordered(tokens, "B", "A")
+    rng = np.random.default_rng(1)
+    probabilities = rng.uniform(0, 1, tokens.pae.shape).round(2)
+    path = alphafold3(
+        tmp_path,
+        model,
+        tokens,
+        contact_probs=probabilities.tolist(),
+        summary={"chain_pair_iptm": [[0.9, 0.7], [0.6, 0.8]]},
+    )
+    matrices = matrices_of(path, read_complex(path), None)
+    assert [residue.chain for residue in matrices.residues[::40]] == ["B", "A"]
+    first = tokens.residues.index(("B", matrices.residues[0].number))
+    last = tokens.residues.index(("A", matrices.residues[-1].number))
+    assert matrices.pae[0, -1] == pytest.approx(tokens.pae[first, last])
+    assert matrices.contact_probs[0, -1] == pytest.approx(probabilities[first, last])
+    assert matrices.chains == ("A", "B")
+    assert matrices.pair_iptm[0, 1] == pytest.approx(0.7)
 
 
 def test_iptm_of_pairs_of_other_chains_is_not_used(tmp_path):

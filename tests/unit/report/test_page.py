@@ -127,8 +127,8 @@ def test_a_screen_says_which_number_tells_whether_a_pair_interacts(tmp_path):
     page = page_of(write_answer(tmp_path, MANY, confidence=confidence))
     assert "Do they interact? Sort by *interact*, known for 1 of 11" in page
     assert (
-        "11 targets by the verdict on their best model – believe: 3, check: 4, do not believe: 3, "
-        "nothing scored: 1." in page
+        "11 complexes by their best model: believe 3, check 4, do not believe 3, not scored 1."
+        in page
     )
     assert data_of(page)["targets"]["values"]["p_interact"][0] == 0.773
     assert (
