@@ -22,12 +22,19 @@ from toporank.learning.checkpoint import read_description
 from toporank.learning.weights import network_bytes
 from toporank.metrics import ACCEPTABLE
 from toporank.scorer.curves import Curve, fit_curve
-from toporank.scorer.fitting import FEWEST_CLUSTERS, fit_judge, observations
-from toporank.scorer.judge import read_judge
+from toporank.scorer.fitting import (
+    FEWEST_CLUSTERS,
+    fit_calibration,
+    fit_judge,
+    fit_levels,
+    observations,
+    uncalibrated,
+)
+from toporank.scorer.judge import BINDERS, OF_PAIRS, OF_RESIDUES, REST, read_judge
 from toporank.scorer.make import Evidence, judged_by_natives, make_scorer
 from toporank.scorer.prediction import CONTACTS, KEY, LEVEL, RESIDUES, table_of
 from toporank.scorer.residue_quality import LabelledContacts
-from toporank.structures.complex_kinds import PEPTIDE, PROTEINS
+from toporank.structures.complex_kinds import ANTIBODY, PEPTIDE, PROTEINS
 
 SHIPPED = repository() / "resources/scorer"
 CLUSTERS, EACH, WIDTH = 24, 5, 50
@@ -224,6 +231,37 @@ def test_bounds_and_probabilities_are_true_of_what_they_were_fitted_to(evidence)
         (rows["dockq"] >= ACCEPTABLE).mean(), abs=0.1
     )
     assert np.abs(dockq - rows["dockq"]).mean() < 0.15
+
+
+def test_bounds_of_a_group_are_read_off_at_what_the_others_expect():
+    """Two sources, alike but for DockQ: what either expects of the other's best is far off."""
+    level = np.tile(np.linspace(0, 1, 60), 2)
+    group = np.repeat(["a", "b"], 60)
+    observed = pd.DataFrame({
+        "group": group, "size": 0, "cluster": [f"c{i}" for i in range(120)], "level": level, "above": 0.0,
+        "dockq": np.where(group == "a", level, level / 3),
+    })  # fmt: skip
+    best = fit_calibration(observed).knots[-1]
+    assert best.dockq > 0.75
+    assert best.low < 0.4
+    single = fit_calibration(observed[observed["group"] == "a"]).knots[-1]
+    assert single.low > 0.6
+
+
+def test_confidence_has_a_level_for_each_kind_of_complex(evidence):
+    """DockQ with an antibody is half of what the same pLDDT says of others."""
+    kind = np.where(np.arange(len(evidence.decoys)) % 2, ANTIBODY, PROTEINS)
+    decoys = evidence.decoys.assign(kind=kind)
+    decoys["dockq"] *= np.where(kind == ANTIBODY, 0.5, 1)
+    curve = fit_curve(decoys, OF_RESIDUES)
+    levels = fit_levels(decoys, [curve])
+    judge = uncalibrated(decoys, [curve])
+    measures = {name: np.full(len(decoys), np.nan) for name in OF_PAIRS}
+    for name in OF_RESIDUES:
+        measures[name] = decoys[name].to_numpy(float)
+    error = judge.confidence(measures, [*kind], [""] * len(decoys)) - decoys["dockq"]
+    assert levels[BINDERS].residues < 0 < levels[REST].residues
+    assert error.groupby(kind).mean().abs().max() < 0.01
 
 
 def test_of_several_groups_the_bounds_allow_for_a_further_one(evidence):
