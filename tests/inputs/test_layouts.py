@@ -17,7 +17,7 @@ from toporank.inputs.folders import (
     passed_over,
 )
 from toporank.inputs.listing import EARLIER, GIVEN
-from toporank.inputs.predictors import PLAIN, programs
+from toporank.programs.catalogue import PLAIN, programs_of
 from toporank.structures.identity import INTERMEDIATE, Decoy
 from toporank.structures.read import read_complex
 
@@ -45,9 +45,9 @@ def test_the_folder_of_a_predictor(tmp_path, layout: Layout):
     names = [str(path.relative_to(folder)) for path in passed_over(folder, decoys)]
     assert names == [*layout.passed_over]
     if layout.program == "anything else":
-        assert programs(decoys) == PLAIN
+        assert programs_of(decoys) == PLAIN
     else:
-        assert layout.program.startswith(programs(decoys).split(" and ")[0])
+        assert layout.program.startswith(programs_of(decoys).split(" and ")[0])
 
 
 @pytest.mark.parametrize("row", OF_PROGRAMS["found"], ids=lambda row: row["name"])
@@ -142,7 +142,7 @@ def test_earlier_steps_of_haddock_are_named_and_not_read(tmp_path):
     folder = laid(tmp_path, ("T/a.pdb", "run/2_emref/emref_1.pdb", "run/1_rigidbody/r_1.pdb.gz"))  # fmt: skip
     decoys = find_decoys("set", folder)
     assert [decoy.key for decoy in decoys] == [("2_emref", "emref_1"), ("T", "a")]
-    assert passed_over(folder, decoys) == {folder / "run/1_rigidbody/r_1.pdb.gz": EARLIER}  # fmt: skip
+    assert passed_over(folder, decoys) == {folder / "run/1_rigidbody/r_1.pdb.gz": EARLIER.format("HADDOCK")}  # fmt: skip
 
 
 NEW_MODULES = [
@@ -220,7 +220,8 @@ def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
 )
 def test_models_and_the_files_beside_them_name_the_program(tmp_path, program, files):
     assert (
-        programs(find_decoys("set", laid(tmp_path / "given", files.split()))) == program
+        programs_of(find_decoys("set", laid(tmp_path / "given", files.split())))
+        == program
     )
 
 

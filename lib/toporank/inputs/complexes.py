@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from toporank.errors import printable
 from toporank.inputs.decoy_names import not_copies, renamed_note, unique_names
 from toporank.inputs.kinds import kinds_of, same_protein
-from toporank.inputs.listing import COLABFOLD
 from toporank.inputs.sequences import Sequences, Sketches
 from toporank.inputs.stoichiometry import (
     FLAT,
@@ -30,6 +29,7 @@ from toporank.inputs.stoichiometry import (
     complexes_of,
     usual_chains,
 )
+from toporank.programs import catalogue
 from toporank.structures.identity import Decoy, DecoyKey, free_name, table_name
 from toporank.structures.immune import Pair
 from toporank.structures.partners import partner_name
@@ -48,12 +48,6 @@ GENERIC = re.compile(
     re.IGNORECASE,
 )
 """Parts of file names that name no complex."""
-OF_PROGRAM = re.compile(
-    r"(alphafold|af|boltz|chai|colabfold|haddock|intellifold|openfold|protenix|rosettafold|rf)"
-    r"[\d._]*(m|multimer)?(_?v\d+)?",
-    re.IGNORECASE,
-)
-"""A name that says only which program made the files."""
 MOST_FOLDERS = 3
 """Folders in the name of a complex."""
 
@@ -268,16 +262,15 @@ def _names_of_complex(
         longer = "_".join(filter(None, [of_folders, longer]))
     if is_alone and not longer and len(n_complexes) > len(folders):
         longer = "_".join(folders[:MOST_FOLDERS])
-    if not of_files or OF_PROGRAM.fullmatch(of_files):
+    if not of_files or catalogue.names_a_program(of_files):
         return longer, longer
     return of_files, longer
 
 
 def _name_of_file(decoy: Decoy) -> str:
-    """The name of a file as far as it may name a complex: of ColabFold the query."""
+    """The name of a file as far as it may name a complex: the query where it begins with one."""
     name = decoy.name.partition("#")[0]
-    of_colabfold = COLABFOLD.match(name)
-    return of_colabfold[1] if of_colabfold else name
+    return catalogue.first_group("query", name) or name
 
 
 def _folders(models: Iterable[Model]) -> list[str]:

@@ -19,7 +19,6 @@ from toporank.errors import OtherFileError, StructureError, printable
 from toporank.files.atomic import write_text
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped, group
-from toporank.inputs.confidence.side_files import look_anew
 from toporank.inputs.decoy_names import copies_among
 from toporank.inputs.folders import find_decoys, listed_folder, passed_over
 from toporank.inputs.mutants import mutants
@@ -30,6 +29,7 @@ from toporank.inputs.not_models import (
     with_trajectories,
 )
 from toporank.inputs.sequences import Sketches
+from toporank.programs.file_names import look_anew
 from toporank.structures.identity import INTERMEDIATE, Decoy, DecoyKey
 from toporank.structures.immune import Pair
 from toporank.structures.sketch import Sketch

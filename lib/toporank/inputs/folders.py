@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
 from toporank.inputs.listing import (
-    COLABFOLD,
-    SERVER_MODEL,
     Folders,
     Listing,
     last_step,
     listing,
 )
+from toporank.programs import catalogue
 from toporank.structures.identity import (
     INTERMEDIATE,
     Decoy,
@@ -25,11 +24,6 @@ from toporank.structures.identity import (
     name_problem,
     table_name,
 )
-
-SAMPLE_FOLDER = re.compile(r"seed-\d+_sample-\d+|seed_\d+|trunk_\d+")
-"""Folders into which AlphaFold 3, Protenix (below it in `predictions`) and Chai write samples of
-one target.
-"""
 
 EXPECTED = (
     "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed "
@@ -61,7 +55,7 @@ def _place(folders: Folders, file: os.DirEntry | None) -> _Place:
         if folders[-1:] == ("predictions",) and len(folders) > 1
         else folders
     )
-    if above and SAMPLE_FOLDER.fullmatch(above[-1]):
+    if above and catalogue.match_of("samples", above[-1]):
         return _Place(holder=above[:-1], sample=above[-1:], file=file)
     return _Place(holder=folders, sample=(), file=file)
 
@@ -142,9 +136,9 @@ def _named_models(
         claims_of_label.setdefault(label, []).append(claim)
     jobs_at_top = set()
     for place in places:
-        job = SERVER_MODEL.fullmatch(place.file.name)
-        if job and not place.holder:
-            jobs_at_top.add(job[1])
+        if not place.holder:
+            jobs_at_top.add(catalogue.first_group("job", place.file.name))
+    jobs_at_top.discard("")
     for holder, sample, file in places:
         name = model_name(file.name)
         if sample and sample[0] not in name:
@@ -157,23 +151,19 @@ def _named_models(
             above = _telling(claim, others) if len(others) > 1 else []
             name = "_".join([*above, *holder[len(claim) :], name])
         else:
-            query = None if sample else COLABFOLD.match(file.name)
-            if query is None and len(jobs_at_top) > 1:
-                query = SERVER_MODEL.fullmatch(file.name)
-            target = query[1] if query else target
+            query = "" if sample else catalogue.first_group("query", file.name)
+            if not query and len(jobs_at_top) > 1:
+                query = catalogue.first_group("job", file.name)
+            target = query or target
         yield target, name, file.path.removeprefix("./")
 
 
 # ---- intermediate states -------------------------------------------------------------------------
 
 RECYCLE = re.compile(
-    rf"({COLABFOLD.pattern}.*(?=\.r\d)|.+(?=[._-]recycled?))(?:\.r|[._-]recycled?[._-]?)(\d+)"
+    r"(?P<model>.+(?=[._-]recycled?))[._-]recycled?[._-]?(?P<number>\d+)"
 )
-"""A recycle of ColabFold (`--save-recycles`: `….r3`) or of another program: the name of the model,
-and its number.
-"""
-TRAJECTORY = re.compile(r".+_(?:pX0|Xt-1)_traj")
-"""A trajectory of RFdiffusion: the steps of one design as models of a file."""
+"""A state on the way that says so: the name of the model, and its number."""
 
 
 def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
@@ -187,12 +177,11 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     recycles: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for target, name, path in models:
         names.add((target, name))
-        recycle = RECYCLE.fullmatch(name) if ".r" in name or "recycle" in name else None
+        recycle = _recycle(name)
         if recycle:
-            recycles.setdefault((target, recycle[1]), []).append(
-                (int(recycle[3]), path)
-            )
-        if TRAJECTORY.fullmatch(name):
+            model, number = recycle
+            recycles.setdefault((target, model), []).append((number, path))
+        if catalogue.match_of("trajectory", name):
             reasons[path] = "the steps of a trajectory"
     for (target, name), states in recycles.items():
         last, _ = max(states)
@@ -209,6 +198,14 @@ def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
                     f"recycle {number} of {name}, whose last one here is {last}"
                 )
     return reasons
+
+
+def _recycle(name: str) -> tuple[str, int] | None:
+    """The model and the number of a state on the way to it; None of any other name."""
+    if ".r" not in name and "recycle" not in name:
+        return None
+    match = RECYCLE.fullmatch(name) or catalogue.match_of("recycle", name)
+    return (match["model"], int(match["number"])) if match else None
 
 
 # ---- what is not read ----------------------------------------------------------------------------

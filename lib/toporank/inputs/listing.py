@@ -6,13 +6,13 @@ It finds structures, archives, and what looks like a structure and is not read.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError
 from toporank.files.archives import UNREADABLE_ARCHIVES, archive_name, may_hold
+from toporank.programs import catalogue
 from toporank.structures.identity import (
     STRUCTURE_LIKE,
     may_be_structure,
@@ -20,43 +20,14 @@ from toporank.structures.identity import (
     structure_format,
 )
 
-SERVER_MODEL = re.compile(r"(fold_.+)_model_\d+\.cif(?:\.gz)?")
-"""A model of the AlphaFold Server, called after its job."""
-
-COLABFOLD = re.compile(
-    r"(.+)_(?:un)?relaxed_(?:rank_\d+_|model_\d+_|(?:alphafold2|deepfold)_)"
-)
-"""How ColabFold begins the name of a decoy: with its query, since all queries of a run lie in one
-folder.
-"""
-OF_OUTPUT = re.compile(
-    rf"{COLABFOLD.pattern}.*|{SERVER_MODEL.pattern}|predictions|seed[-_]\d+.*|ranked_\d+\..*"
-)
-"""Files and folders that predictors write."""
 OF_NUMBERS = (".json", ".npz", ".pkl", ".npy", ".json.gz", ".a3m")
 """Endings of files that lie beside models where a predictor writes them."""
-INPUT_FOLDER = re.compile(r"templates(_\d+)?|processed|msas?|(?P<query>.+)_env")
-"""Folders of what a predictor was given, such as templates, where they lie beside what it wrote.
-People call the folders of their models so, too.
-"""
 GIVEN = (
     "a predictor was given what is in this folder, and its models lie beside (give the folder "
     "alone if these are models)"
 )
-EARLIER = "the last step of a run of HADDOCK counts"
+EARLIER = "the last step of a run of {} counts"
 """Why what lies in such folders is not read."""
-
-STEP = re.compile(r"(\d+)_([a-z][a-z0-9]*)")
-"""What HADDOCK3 calls the folder of a step of a run: number and module."""
-MODULE = re.compile(
-    r"topoaa|rigidbody|(em|md)(ref|scoring)|flexref|seletop(clusts)?|clust(fcc|rmsd)|caprieval"
-    r"|(il)?rmsdmatrix|contactmap|alascan|openmm|filter"
-)
-"""Modules of HADDOCK3 by which a run is known, even if nothing but models is left of it."""
-OF_STEP = "io.json"
-"""What HADDOCK3 leaves in the folder of a step."""
-OLD_STEPS = {"structures/it1": -2, "structures/it1/water": -1}
-"""Where HADDOCK 2 leaves its models, in their order."""
 
 RESULTS = ".toporank"
 """A folder in which this one lies holds results of TopoRank, which are no input."""
@@ -112,7 +83,7 @@ class _Walk:
         has_results = RESULTS in names
         if has_results and folders:
             return
-        step = None if unread else _last_step(Path(folder), names)
+        step = None if unread else catalogue.last_step(Path(folder), names)
         for entry in entries:
             name = entry.name
             if name.startswith(".") or (has_results and name in OWN_FOLDERS):
@@ -121,8 +92,8 @@ class _Walk:
                 self._file(entry, folders, unread)
             elif self._is_new(entry, folders):
                 why = unread
-                if not why and step is not None and name != step.partition("/")[0]:
-                    why = EARLIER
+                if not why and step and name != step[0].partition("/")[0]:
+                    why = EARLIER.format(step[1].name)
                 if not why and _was_given(entry, names):
                     why = GIVEN
                 self._folder(entry, (*folders, name), why)
@@ -205,18 +176,16 @@ def _was_given(folder: os.DirEntry, beside: Iterable[str]) -> bool:
 
     beside : names of what is in the folder around it.
     """
-    called = INPUT_FOLDER.fullmatch(folder.name)
+    called = catalogue.match_of("given", folder.name)
     if not called:
         return False
-    query = called["query"]
+    query = called.groupdict().get("query")
     if query is None:
         lies_beside = _is_output(beside)
-    else:  # ColabFold calls it after its query
+    else:
         of_query = {f"{query}.a3m", f"{query}.done.txt"}
-        queries = filter(None, map(COLABFOLD.match, beside))
-        lies_beside = bool(of_query.intersection(beside)) or any(
-            model[1] == query for model in queries
-        )
+        queries = {catalogue.first_group("query", name) for name in beside}
+        lies_beside = bool(of_query.intersection(beside)) or query in queries
     if not lies_beside:
         return False
     inside = os.walk(folder)
@@ -226,49 +195,13 @@ def _was_given(folder: os.DirEntry, beside: Iterable[str]) -> bool:
 def _is_output(names: Iterable[str]) -> bool:
     """Whether a predictor wrote what has these names in a folder: models and numbers on them."""
     names = list(names)
-    if any(map(OF_OUTPUT.fullmatch, names)):
+    if any(catalogue.match_of("writes", name) for name in names):
         return True
     has_numbers = any(name.endswith(OF_NUMBERS) for name in names)
     return has_numbers and any(map(split_suffix, names))
 
 
-def _last_step(run: Path, names: Iterable[str]) -> str | None:
-    """The last step of a run of HADDOCK that has models, as a path below the run.
-
-    None in any other folder. names : of what is in it.
-    """
-    numbers = {}
-    steps = list(filter(None, map(STEP.fullmatch, names)))
-    if any(_is_step(run, step) for step in steps):
-        numbers = {step[0]: int(step[1]) for step in steps if int(step[1])}
-    elif "structures" in names:
-        numbers = OLD_STEPS
-    for name in sorted(numbers, key=lambda name: (numbers[name], name), reverse=True):
-        if _has_models(run / name):
-            return name
-    return None
-
-
-def _is_step(run: Path, step: re.Match[str]) -> bool:
-    """Whether a folder is a step of HADDOCK3, which keeps what each step was given in `data`."""
-    name, _, module = step[0], *step.groups()
-    return bool(
-        MODULE.fullmatch(module)
-        or (run / name / OF_STEP).is_file()
-        or (run / "data" / name).is_dir()
-    )
-
-
-def _has_models(folder: Path) -> bool:
-    return folder.is_dir() and any(
-        split_suffix(entry.name) for entry in os.scandir(folder)
-    )
-
-
 def last_step(run: Path) -> Path | None:
-    """Return the last step of a run of HADDOCK that has models.
-
-    None if the folder is no run of HADDOCK.
-    """
-    step = _last_step(run, os.listdir(run))
-    return run / step if step else None
+    """Return the last step of a run of docking that has models; None of any other folder."""
+    step = catalogue.last_step(run, os.listdir(run))
+    return run / step[0] if step else None

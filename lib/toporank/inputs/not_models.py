@@ -15,8 +15,13 @@ from toporank.inputs.complexes import Grouped
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import NUMBERS
-from toporank.inputs.predictors import HADDOCK, PLAIN, files_of_model, program_of
 from toporank.inputs.sequences import Sketches
+from toporank.programs.catalogue import (
+    PLAIN,
+    files_of_model,
+    program_called,
+    program_of,
+)
 from toporank.structures.identity import INTERMEDIATE, Decoy, model_name
 
 POSES = 3
@@ -155,8 +160,8 @@ def _written(
             if decoy.refused or not kinds:
                 continue
             program = program_of(decoy.path)
-            is_written = program not in (PLAIN, HADDOCK)
-            if program == HADDOCK:
+            is_written = program != PLAIN
+            if program_called(program).docking:
                 is_written = files_of_model(Path(decoy.path)) is not None
             if is_written:
                 models.append(decoy)

@@ -9,7 +9,7 @@ from concurrent.futures import as_completed
 
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.inputs.confidence.side_files import look_anew
+from toporank.programs.file_names import look_anew
 from toporank.ranking.score import TargetScorer
 from toporank.ranking.target_result import TargetResult
 from toporank.structures.identity import DecoyKey

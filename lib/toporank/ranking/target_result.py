@@ -23,7 +23,7 @@ from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.files.state import MISSING
 from toporank.inputs.confidence.beside import state_beside
 from toporank.inputs.confidence.table import INCOMPLETE, Confidence
-from toporank.inputs.predictors import place_of
+from toporank.programs.catalogue import place_of
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.tables.columns import CONTACTS, RESIDUES
 from toporank.tables.frames import of_records, packed, unpacked

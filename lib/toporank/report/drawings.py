@@ -22,7 +22,7 @@ from toporank.inputs.confidence.bfactors import BFactors
 from toporank.inputs.confidence.decoy import Matrices, matrices_of
 from toporank.inputs.confidence.in_file import InFile
 from toporank.inputs.graph_files import SUFFIX
-from toporank.inputs.predictors import files_of_model, place_of
+from toporank.programs.catalogue import files_of_model, place_of
 from toporank.ranking.scored import Scored, ScoredTargets, of_models
 from toporank.report.contact_maps import contact_maps
 from toporank.report.packed import packed_matrices, packed_model

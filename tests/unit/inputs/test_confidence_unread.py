@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from structures_text import pair, pdb
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.side_files import look_anew
 from toporank.inputs.confidence.unread import Unread, unread
+from toporank.programs.catalogue import PROGRAMS
+from toporank.programs.file_names import look_anew
 
 TAG = "rank_00{0}_alphafold2_multimer_v3_model_{0}_seed_000"
 COLABFOLD = [
@@ -35,49 +37,29 @@ def unread_in(folder: Path, *names: str) -> Unread:
     return unread(folder)
 
 
+LAYOUTS = yaml.safe_load(
+    (Path(__file__).parents[2] / "data/predictor_files.yaml").read_text()
+)["layouts"]
 WHOLE = {
-    "ColabFold": [
-        *COLABFOLD, f"q_relaxed_{TAG.format(1)}.pdb", "config.json", "cite.bibtex", "log.txt", "q.a3m", "q.done.txt",
-        "q_coverage.png", "q_predicted_aligned_error_v1.json", "q_template_domain_names.json",
-    ],
+    program: [row["model"], *row["beside"], *row.get("further", ())]
+    for program, row in LAYOUTS.items()
+} | {
     "ColabFold, the best model alone": [*COLABFOLD[:2], *COLABFOLD[3:]],
-    "AlphaFold 2": [
-        "ranked_0.pdb", "ranked_1.pdb", "unrelaxed_model_1_multimer_v3_pred_0.pdb", "ranking_debug.json",
-        "timings.json", "relax_metrics.json", "features.pkl",
-        "result_model_1_multimer_v3_pred_0.pkl", "result_model_2_pred_0.pkl",
-        "pae_model_1_multimer_v3_pred_0.json", "pae_model_2_pred_0.json", "confidence_model_1_multimer_v3_pred_0.json",
-    ],
-    "AlphaPulldown": ["ranked_0.pdb", "ranking_debug.json.gz", "P1_feature_metadata_2025-01-01.json", "P1.pkl.xz"],
-    "MassiveFold": ["ranked_0_unrelaxed_model_1_pred_0.pdb", "ranking_debug.json", "features.pkl"],
-    "AlphaFold 3": [
-        "j_model.cif", "j_confidences.json", "j_summary_confidences.json", "j_data.json", "j_ranking_scores.csv",
-    ],
-    "AlphaFold 3, top-level copy": [
-        "ranked_0_model.cif", "ranked_0_summary_confidences.json", "ranking_scores.csv",
-    ],
-    "AlphaFold Server": [
-        *(f"fold_x_{kind}_0.{end}" for kind, end in (("model", "cif"), ("full_data", "json"))),
-        "fold_x_summary_confidences_0.json", "fold_x_job_request.json", "terms_of_use.md",
-    ],
-    "OpenFold3": [
-        *(f"q_seed_1_sample_1_{end}" for end in ("model.cif", "confidences.json", "confidences_aggregated.json")),
-        "timing.json", "inference_query_set.json", "experiment_config.json",
-    ],
-    "Boltz": [
-        "x_model_0.cif", "confidence_x_model_0.json", "pae_x_model_0.npz", "pde_x_model_0.npz", "plddt_x_model_0.npz",
-        "affinity_x.json", "pre_affinity_x.npz", "embeddings_x.npz",
-    ],
-    "Boltz' service": ["sample_0_predicted_structure.cif", "metrics.json", "sample_0_pae.npz"],
-    "Chai-1": ["pred.model_idx_0.cif", "scores.model_idx_0.npz", "msa_depth.pdf"],
-    "Protenix": ["x_sample_0.cif", "x_summary_confidence_sample_0.json", "x_full_data_sample_0.json"],
     "HADDOCK3": ["emref_1.pdb.gz", "io.json", "capri_ss.tsv", "capri_clt.tsv", "params.cfg"],
     "mine": ["one.pdb", "two.pdb", "labels.csv", "notes.json", "one.fasta", "dockq.csv", "results.csv"],
 }  # fmt: skip
 
 
+def test_each_program_with_files_has_a_row():
+    programs = {program.name for program in PROGRAMS if program.readers}
+    programs.remove("AlphaFold Database")  # which writes its numbers into the model
+    assert {row.partition(",")[0] for row in LAYOUTS} >= programs
+
+
 @pytest.mark.parametrize("program", WHOLE)
 def test_of_what_programs_write_nothing_is_named(tmp_path, program):
-    assert folder_of(tmp_path / "d", *WHOLE[program]) == ""
+    names = [Path(name).name for name in WHOLE[program]]
+    assert folder_of(tmp_path / "d", *names) == ""
 
 
 NAMED = {

@@ -7,9 +7,9 @@ import pytest
 
 from structures_text import Atom, alanine, mmcif, write
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence import content
-from toporank.inputs.confidence.content import array, number
 from toporank.inputs.confidence.missing_residues import described, differing
+from toporank.programs import values
+from toporank.programs.values import array, number
 from toporank.structures.read import read_complex
 
 
@@ -46,7 +46,7 @@ def test_another_value_is_refused_by_name(value, message):
 
 
 def test_an_array_of_more_than_the_limit_is_refused_before_it_is_copied(monkeypatch):
-    monkeypatch.setattr(content, "MAX_BYTES", 400)
+    monkeypatch.setattr(values, "MAX_BYTES", 400)
     assert len(array({"pae": np.zeros(100)}, "pae")) == 100
     with pytest.raises(ConfidenceError, match="pae has 101 numbers"):
         array({"pae": np.zeros(101)}, "pae")

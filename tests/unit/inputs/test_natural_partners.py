@@ -27,9 +27,10 @@ from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.natural_partners import lines_of_targets
 from toporank.ranking.model_table import model_table
-from toporank.ranking.target_table import BETWEEN, target_table
+from toporank.ranking.target_table import target_table
 from toporank.structures.complex import STANDARD
 from toporank.structures.immune import domains_of
+from toporank.tables.notes import BETWEEN
 
 ATOMS = read_atoms(ANTIBODY)
 THREE_LETTERS = {letter: name for name, letter in STANDARD.items()}

@@ -25,9 +25,9 @@ from replacing import WAYS
 from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
 from toporank.files.compressed import ENDINGS, without_compression
-from toporank.inputs.confidence import content, haddock, in_file, side_files
-from toporank.inputs.confidence.beside import state_beside
-from toporank.inputs.confidence.content import read_pickle, read_values
+from toporank.files.state import state_of
+from toporank.inputs.confidence import in_file
+from toporank.inputs.confidence.beside import state_beside, states
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.of_interfaces import UNNAMED_PAIRS
@@ -37,7 +37,11 @@ from toporank.inputs.confidence.table import (
     read_confidence,
     write_confidence,
 )
-from toporank.inputs.predictors import place_of
+from toporank.programs import haddock
+from toporank.programs import values as files_as_values
+from toporank.programs.catalogue import place_of
+from toporank.programs.file_names import KINDS, look_anew
+from toporank.programs.values import read_pickle, read_values
 from toporank.structures.read import read_complex
 
 ATOMS = alanine("A", 1, 0.0) + alanine("A", 2, 0.0, 4.0) + alanine("B", 1, 5.0)
@@ -497,7 +501,7 @@ def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(
         if "REMARK bad" in text:
             raise ZeroDivisionError("of\nall things")
 
-    monkeypatch.setattr(in_file, "of_header", fails)
+    monkeypatch.setattr(in_file, "docked_by", fails)
     texts = {"ranked_0": PLDDT, "ranked_1": "REMARK bad\n" + PLDDT, "ranked_2": PLDDT}
     rows = confidences(
         [
@@ -514,7 +518,7 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
     model = laid(tmp_path, *BESIDE["Boltz"])
     for name in ("loop.pdb", "x_model_1.cif", "pae_x_model_1.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
-    side_files.names_in.cache_clear()
+    look_anew()
     rows = confidences(
         [
             DecoyFile("T", p.stem, p)
@@ -524,21 +528,23 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
     assert [row.status for row in rows] == ["ok", "none", "none"]
     (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
     assert "cannot be read" in confidence_of(tmp_path / "ranked_0.pdb").reason
-    assert side_files.states({tmp_path})
+    assert states({tmp_path})
 
 
 @pytest.mark.parametrize("more", [0, 1], ids=["at the bound", "above it"])
 def test_what_unpacks_to_more_than_the_bound_is_refused(tmp_path, monkeypatch, more):
     (tmp_path / "a.npz").write_bytes(zipped("pae.npy", npy(HEADER_OF_9)))
-    monkeypatch.setattr(content, "MAX_BYTES", len(npy(HEADER_OF_9)) - more)
+    monkeypatch.setattr(files_as_values, "MAX_BYTES", len(npy(HEADER_OF_9)) - more)
     monkeypatch.setattr(
-        content, "state_of", lambda path: content.ContentState(path, 1, more)
+        files_as_values,
+        "state_of",
+        lambda path: files_as_values.ContentState(path, 1, more),
     )
     if not more:
-        assert content.read_values(tmp_path / "a.npz")["pae"].shape == (3, 3)
+        assert files_as_values.read_values(tmp_path / "a.npz")["pae"].shape == (3, 3)
         return
     with pytest.raises(ConfidenceError, match="unpacks to more than"):
-        content.read_values(tmp_path / "a.npz")
+        files_as_values.read_values(tmp_path / "a.npz")
 
 
 def test_a_number_of_json_that_float32_cannot_hold_prints_no_warning(tmp_path):
@@ -552,11 +558,11 @@ def test_a_number_of_json_that_float32_cannot_hold_prints_no_warning(tmp_path):
 def test_a_file_larger_than_the_bound_is_refused(tmp_path, monkeypatch, name):
     text = json.dumps(IPTM_PTM).encode() + b" " * 1000
     write(tmp_path / name, text)
-    monkeypatch.setattr(content, "MAX_BYTES", len(text))
-    assert content.read_bytes(tmp_path / name) == text
-    monkeypatch.setattr(content, "MAX_BYTES", len(text) - 1)
+    monkeypatch.setattr(files_as_values, "MAX_BYTES", len(text))
+    assert files_as_values.read_bytes(tmp_path / name) == text
+    monkeypatch.setattr(files_as_values, "MAX_BYTES", len(text) - 1)
     with pytest.raises(ConfidenceError, match="has more than"):
-        content.read_bytes(tmp_path / name)
+        files_as_values.read_bytes(tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -586,9 +592,11 @@ def test_each_file_is_parsed_once_however_many_models_share_it(tmp_path, monkeyp
     tried again.
     """
     opened = []
-    read = content.read_bytes
+    read = files_as_values.read_bytes
     monkeypatch.setattr(
-        content, "read_bytes", lambda path: opened.append(path.name) or read(path)
+        files_as_values,
+        "read_bytes",
+        lambda path: opened.append(path.name) or read(path),
     )
     names = [f"model_{n}_pred_0" for n in range(10)]
     ranking = {"iptm+ptm": dict.fromkeys(names, 0.5), "order": names}
@@ -813,19 +821,19 @@ REMARK buried surface area: 1440.26
 
 def test_the_score_of_haddock_from_a_header_is_that_of_its_own_table():
     """Terms and score of a model of `emref`, as HADDOCK3's manual prints them."""
-    found = haddock.of_header(HEADER.format(module="emref"))
-    assert found.score == pytest.approx(-108.487, abs=1e-3)
-    assert found[1:] == (-24.865, -333.853, -17.764, 9.126, 1440.26)
+
+    def terms(module: str) -> list[float | None]:
+        return list(haddock.of_header(HEADER.format(module=module)).values())
+
+    found = terms("emref")
+    assert found[0] == pytest.approx(-108.487, abs=1e-3)
+    assert found[1:] == [-24.865, -333.853, -17.764, 9.126, 1440.26]
     weighted = 0.01 * -24.865 - 333.853 - 17.764 + 0.01 * 9.126 - 0.01 * 1440.26
-    assert haddock.of_header(HEADER.format(module="rigidbody")).score == pytest.approx(
-        weighted
-    )
-    assert haddock.of_header(HEADER.format(module="mdref")).score == found.score
-    assert haddock.of_header(HEADER.format(module="mine")).score is None
+    assert terms("rigidbody")[0] == pytest.approx(weighted)
+    assert terms("mdref") == found
+    assert terms("mine")[0] is None
     flexible = -24.865 - 333.853 - 17.764 + 0.1 * 9.126 - 0.01 * 1440.26
-    assert haddock.of_header(HEADER.format(module="flexref")).score == pytest.approx(
-        flexible
-    )
+    assert terms("flexref")[0] == pytest.approx(flexible)
     assert haddock.of_header(PLDDT) is None
 
 
@@ -924,9 +932,8 @@ def test_the_state_of_the_files_changes_with_them_and_with_nothing_else(tmp_path
     """What makes the workflow read them again."""
 
     def state() -> list:
-        side_files.names_in.cache_clear()
-        side_files._caprieval_steps.cache_clear()
-        return side_files.states({tmp_path / "models"})
+        look_anew()
+        return states({tmp_path / "models"})
 
     (tmp_path / "models").mkdir()
     model = laid(tmp_path / "models", *BESIDE["Boltz"])
@@ -954,10 +961,10 @@ def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(
     path = model.parent / "confidence_x_model_0.json"
     path.write_text('{"iptm": 0.1}')
     assert read_values(path) == {"iptm": 0.1}
-    before = side_files.states({model.parent}), state_beside([model])
+    before = states({model.parent}), state_beside([model])
     way(path, b'{"iptm": 0.9}')
     assert read_values(path) == {"iptm": 0.9}
-    after = side_files.states({model.parent}), state_beside([model])
+    after = states({model.parent}), state_beside([model])
     assert [then == now for then, now in zip(before, after, strict=True)] == [
         False,
         False,
@@ -988,7 +995,7 @@ def state_before_and_after(folder: Path, files: list[str], new: list[str]) -> li
     for names in (files, new):
         for name in names:
             (folder / name).touch()
-        side_files.look_anew()
+        look_anew()
         states.append(state_beside([folder / files[0]]))
     return states
 
@@ -1015,7 +1022,7 @@ def test_a_folder_of_many_targets_is_listed_once(tmp_path, monkeypatch):
         for name in (model, scores):
             (tmp_path / name).touch()
     listed, looked_at = [], []
-    scandir, state = os.scandir, side_files.state_of
+    scandir, state = os.scandir, state_of
     monkeypatch.setattr(
         os, "scandir", lambda path: listed.append(path) or scandir(path)
     )
@@ -1023,7 +1030,7 @@ def test_a_folder_of_many_targets_is_listed_once(tmp_path, monkeypatch):
         "toporank.inputs.confidence.beside.state_if_there",
         lambda path: looked_at.append(path) or state(path),
     )
-    side_files.look_anew()
+    look_anew()
     for model in models:
         state_beside([model])
     assert len([path for path in listed if path == tmp_path]) == 1
@@ -1077,11 +1084,7 @@ def test_whatever_happens_to_a_file_each_model_has_a_row_and_nothing_is_unexpect
         asked.append(DecoyFile("T", program, laid(inner, model, beside)))
     (folder / "capri_ss.tsv").write_text(table)
     files = [path for path in sorted(tmp_path.rglob("*.*")) if path.is_file()]
-    side = [
-        path
-        for path in files
-        if without_compression(path.name).endswith(side_files.KINDS)
-    ]
+    side = [path for path in files if without_compression(path.name).endswith(KINDS)]
     whole = {path: path.read_bytes() for path in side}
     assert all(row.status == "ok" for row in confidences(asked))
     for tried in range(MUTATED):

@@ -19,8 +19,8 @@ from toporank.inputs.discovery import sketches
 from toporank.inputs.folders import part_to_score
 from toporank.inputs.listing import is_model
 from toporank.inputs.natives import find_natives
-from toporank.inputs.predictors import programs
 from toporank.inputs.unpacked_jobs import Gathered, gathered
+from toporank.programs.catalogue import programs_of
 from toporank.structures.identity import INTERMEDIATE, split_suffix
 from toporank.structures.partners import (
     EACH_CHAIN,
@@ -76,7 +76,7 @@ def described(
     ):
         folder = source.resolve()
     grouped = models.grouped
-    what = f"{programs(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
+    what = f"{programs_of(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
     lines = terminal.wrapped("", what)
     for note in models.notes:
         lines += terminal.wrapped("-", note, "  ")

@@ -89,7 +89,7 @@ def code_digest(kind: str, choices: dict[str, FeatureChoice]) -> str:
         if kind in ("contacts", "label")
         else ()
     )
-    confidence = ("inputs/confidence",) if kind == "confidence" else ()
+    confidence = ("programs", "inputs/confidence") if kind == "confidence" else ()
     code = code_of(*GRAPHS, *labels, *confidence, *plugin)
     versions = " ".join(_version(package) for package in PACKAGES[kind])
     return hashlib.sha256(f"{code} {versions}".encode()).hexdigest()[:16]

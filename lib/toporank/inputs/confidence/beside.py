@@ -7,15 +7,11 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from toporank.files.compressed import without_compression
 from toporank.files.state import FileState, state_if_there
-from toporank.inputs.confidence.side_files import (
-    file_called,
-    haddock_tables,
-    states,
-    stem_of,
-)
 from toporank.inputs.confidence.unread import KINDS_OF_FILES, unread
-from toporank.inputs.predictors import names_of_files, ways_to_name
+from toporank.programs.catalogue import further_files, names_of_files, ways_to_name
+from toporank.programs.file_names import KINDS, file_called, names_in, stem_of
 
 
 def state_beside(models: Iterable[Path]) -> str:
@@ -43,7 +39,7 @@ def state_beside(models: Iterable[Path]) -> str:
 
 def _states(folder: Path, models: list[Path]) -> list[tuple[str, FileState]]:
     """Path and state of each file. Of programs with a file on all models, all files count."""
-    paths = set(haddock_tables(folder))
+    paths = set(further_files(folder))
     for model in models:
         stem = stem_of(model.name)
         for _, way, _ in ways_to_name(stem):
@@ -54,3 +50,14 @@ def _states(folder: Path, models: list[Path]) -> list[tuple[str, FileState]]:
             if path:
                 paths.add(path)
     return [(str(path), state_if_there(path)) for path in paths]
+
+
+def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
+    """Return path and state of every file that may count for a model in one of these folders."""
+    paths: set[Path] = set()
+    for folder in folders:
+        paths.update(further_files(folder))
+        for name in names_in(folder):
+            if without_compression(name).endswith(KINDS):
+                paths.add(folder / name)
+    return [(str(path), state_if_there(path)) for path in sorted(paths)]

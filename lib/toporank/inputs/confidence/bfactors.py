@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.inputs.confidence.table import ALWAYS, NEVER, PlddtChoice
+from toporank.programs.catalogue import is_docked
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.model_residue import ModelResidue
@@ -26,8 +27,6 @@ MEASURED = re.compile(
     r"^(EXPDTA(?!.*THEORETICAL)|REMARK   2 RESOLUTION\.\s+\d)", re.MULTILINE
 )
 """Lines of a PDB file that models of predictors rarely have."""
-DOCKED = re.compile(r"^REMARK.*HADDOCK", re.MULTILINE)
-"""A line of a docked pose, whose B factors can be pLDDT of its partners only."""
 CLEAR = 0.2
 """`evidence` above which numbers are pLDDT, and below whose negative they are none. Over 1,277
 models of AlphaFold and Boltz it is -0.17 or more, in 99 % of them 0.46; over 1,190 crystal
@@ -91,7 +90,7 @@ class BFactors(NamedTuple):
     declared : whether the file calls them pLDDT
     measured : whether it names an experiment
     in_cell : whether it has the cell of a crystal
-    docked : whether HADDOCK wrote it
+    docked : whether a docking program wrote it: they can be pLDDT of the partners only
     falling : share of residues whose side chain ends lower than the backbone, less the share where
         it ends higher
     fault : why no user can mean that they are pLDDT; empty where they may be
@@ -144,8 +143,7 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     if file.block is None:
         if _all_alike(file.text):
             return None
-        measured = _has_line(MEASURED, file.text)
-        docked = _has_line(DOCKED, file.text)
+        measured, docked = _lines_of(file.text)
     else:
         declared = (
             "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
@@ -275,10 +273,10 @@ def written_by_toporank(text: str, file_format: str) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=2)  # of a file, whichever of its models is looked at
-def _has_line(pattern: re.Pattern[str], text: str) -> bool:
-    """Whether a PDB file has a line of such a kind."""
-    return pattern.search(text) is not None
+@functools.lru_cache(maxsize=1)  # of a file, whichever of its models is looked at
+def _lines_of(text: str) -> tuple[bool, bool]:
+    """Whether a PDB file names an experiment, and a docking program."""
+    return MEASURED.search(text) is not None, is_docked(text)
 
 
 @functools.lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError, TopoRankError
-from toporank.inputs.confidence import haddock
 from toporank.inputs.confidence.bfactors import (
     OF_TOPORANK,
     BFactors,
@@ -34,7 +34,6 @@ from toporank.inputs.confidence.of_interfaces import (
     pairs_of_chains,
     residues_of_partners,
 )
-from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.inputs.confidence.table import (
     ALWAYS,
     AUTO,
@@ -54,14 +53,14 @@ from toporank.inputs.confidence.tokens import (
     placed,
     shifted_b_factors,
 )
-from toporank.inputs.predictors import (
-    HADDOCK,
+from toporank.programs.catalogue import (
     files_of_model,
     named_by,
     output_of_predictor,
     place_of,
     program_called,
 )
+from toporank.programs.program import PredictorOutput, Terms
 from toporank.structures.complex import Complex
 from toporank.structures.identity import ResidueId
 from toporank.structures.partners import Partners
@@ -72,9 +71,9 @@ WHOLE = 1e-3
 """Difference to a whole number of one that was rounded to it."""
 NOT_OF_THIS_MODEL = "of the residues have another pLDDT in"
 NOT_PLDDT = "TopoRank does not use the B factors as pLDDT: {} (`--plddt b_factor` says they are)"
-NO_FILE_OF_BOLTZ = (
-    "Boltz writes the pLDDT of other residues into the B factors behind a modified residue, and "
-    "its plddt_….npz does not lie beside this model: TopoRank uses no pLDDT (put that file beside "
+NO_FILE = (
+    "{} writes the pLDDT of other residues into the B factors behind a modified residue, and "
+    "its {} does not lie beside this model: TopoRank uses no pLDDT (put that file beside "
     "the model)"
 )
 
@@ -155,18 +154,21 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
         if predictor:
             row = row._replace(status=INCOMPLETE, reason=error.reason)
         return Examined(row)
-    header, by_toporank, values, judged, complex_ = opened
-    if header is None and not predictor and values is None:
+    by_toporank, values, judged, complex_ = opened[2:]
+    is_docked = bool(opened.docked_by)
+    if not is_docked and not predictor and values is None:
         if by_toporank:
             row = row._replace(status=INCOMPLETE, reason=OF_TOPORANK)
         return Examined(row, evidence=judged.evidence)
     output = output_of_predictor(path)
     problems = list(output.problems)
-    if header is not None:
-        row, problem = _with_haddock(row, header, path)
+    if is_docked:
+        predictor = opened.docked_by
+        docking = program_called(predictor).docking
+        terms, problem = docking.completed(opened.terms, path)
+        row = row._replace(**terms)
         problems += [problem] if problem else []
-        predictor = HADDOCK
-    if header is None and side_files is None and judged.are_plddt is False:
+    elif side_files is None and judged.are_plddt is False:
         predictor = ""
     row = row._replace(
         predictor=predictor,
@@ -197,11 +199,13 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
 class _Opened(NamedTuple):
     """What the file of a model says.
 
-    header : of HADDOCK. by_toporank : whether TopoRank wrote it. values : B factors that may be
-    pLDDT, or should be. judged : whether they are. complex_ : None where nothing asks for it.
+    docked_by, terms : as in `InFile`. by_toporank : whether TopoRank wrote it. values : B factors
+    that may be pLDDT, or should be. judged : whether they are. complex_ : None where nothing asks
+    for it.
     """
 
-    header: haddock.Haddock | None
+    docked_by: str
+    terms: Terms
     by_toporank: bool
     values: BFactors | None
     judged: Judged
@@ -225,7 +229,14 @@ def _opened(decoy: DecoyFile, choice: PlddtChoice, predictor: str) -> _Opened:
         judged = judge_numbers(values, complex_, told=told, choice=choice)
         if judged.are_plddt is False and not told:
             values = None
-    return _Opened(in_file.haddock, by_toporank, values, judged, complex_)
+    return _Opened(
+        docked_by=in_file.docked_by,
+        terms=in_file.terms,
+        by_toporank=by_toporank,
+        values=values,
+        judged=judged,
+        complex_=complex_,
+    )
 
 
 def _to_compare(
@@ -372,27 +383,6 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     return Pae(matrices.pae, matrices.residues)
 
 
-def _with_haddock(
-    row: Confidence, header: haddock.Haddock, path: Path
-) -> tuple[Confidence, str]:
-    """Return the row with what the header of a model or the tables of HADDOCK3 say, and a problem.
-
-    The header goes first.
-    """
-    problem = ""
-    try:
-        table = haddock.of_tables(path) or haddock.Haddock()
-        for name, value in table._asdict().items():
-            if value is not None:
-                header = header._replace(**{name: value})
-    except ConfidenceError as error:
-        problem = error.reason
-        # it may have other weights than those of the other models
-        header = header._replace(score=None)
-    terms = {f"haddock_{name}": value for name, value in header._asdict().items()}
-    return row._replace(**terms), problem
-
-
 @dataclass
 class _Measured:
     """What follows from a model and its predictor's files.
@@ -504,19 +494,19 @@ def _agreeing(
     share = 0.0
     if of_file is not None and of_model is not None:
         share = differing(of_file[residues], of_model[residues])
-    shifts_plddt = program_called(given.predictor).shifts_plddt
+    program = program_called(given.predictor)
     has_file = output.plddt is not None and token is not None
     lacks_file = output.plddt is None and of_file is None
     if share > MOST_DIFFERING:
         if (
-            shifts_plddt
+            program.shifts_plddt
             and has_file
             and shifted_b_factors(complex_, token, output.plddt, of_model)
         ):
             result.notes.append(
                 f"the B factors are not the pLDDT of {output.plddt_file} for {share:.0%} of the "
-                "residues: behind a modified residue or a ligand Boltz writes that of other "
-                "residues into them, so TopoRank uses the file"
+                f"residues: behind a modified residue or a ligand {program.name} writes that of "
+                "other residues into them, so TopoRank uses the file"
             )
             return token, of_file, of_model
         result.problems.append(
@@ -529,13 +519,14 @@ def _agreeing(
     if given.judged.are_plddt is False:
         of_model = None
     if (
-        shifts_plddt
+        program.shifts_plddt
         and lacks_file
         and of_model is not None
         and _behind_modified(complex_)
     ):
         of_model = None
-        result.problems.append(NO_FILE_OF_BOLTZ)
+        name = re.sub(r"\{\w+\}", "…", program.files[0].plddt[0])
+        result.problems.append(NO_FILE.format(program.name, name))
     return token, of_file, of_model
 
 
@@ -552,9 +543,6 @@ def _has_decimals(values: np.ndarray) -> bool:
 
 
 def _behind_modified(complex_: Complex) -> bool:
-    """Whether a protein residue stands behind a modified one.
-
-    Boltz has a token for each atom of a modified one.
-    """
+    """Whether a protein residue stands behind a modified one, which has a token for each atom."""
     last = np.flatnonzero(complex_.is_protein).max(initial=0)
     return complex_.is_modified[:last].any()

@@ -6,7 +6,8 @@ import json
 from typing import NamedTuple
 
 from toporank.inputs.confidence.bfactors import BFactors, b_factors, written_by_toporank
-from toporank.inputs.confidence.haddock import Haddock, of_header
+from toporank.programs.catalogue import docked_by
+from toporank.programs.program import Terms
 from toporank.structures.identity import ResidueId
 from toporank.structures.read import StructureFile
 
@@ -17,12 +18,14 @@ class InFile(NamedTuple):
     Attributes
     ----------
     by_toporank : whether TopoRank wrote the file
-    haddock : of the header, None where HADDOCK did not write it
+    docked_by : name of the docking program that wrote it, or nothing
+    terms : of its score, by the header
     b_factors : that may be pLDDT
     """
 
     by_toporank: bool
-    haddock: Haddock | None
+    docked_by: str
+    terms: Terms
     b_factors: BFactors | None
 
     @classmethod
@@ -31,9 +34,11 @@ class InFile(NamedTuple):
 
         Raises StructureError when the model cannot be parsed.
         """
+        docked = docked_by(file.text) if file.format == "pdb" else None
         return cls(
             by_toporank=written_by_toporank(file.text, file.format),
-            haddock=of_header(file.text) if file.format == "pdb" else None,
+            docked_by=docked[0].name if docked else "",
+            terms=docked[1] if docked else {},
             b_factors=b_factors(file, model),
         )
 
@@ -47,11 +52,11 @@ class InFile(NamedTuple):
     @classmethod
     def from_bytes(cls, content: bytes) -> InFile:
         """The inverse of `to_bytes`."""
-        by_toporank, header, values = json.loads(content)
-        if values:
-            values = BFactors(*values)
-            of_residues = {
-                ResidueId(*residue): value for residue, value in values.of_residues
-            }
-            values = values._replace(of_residues=of_residues)
-        return cls(by_toporank, Haddock(*header) if header else None, values)
+        stated = cls(*json.loads(content))
+        if not stated.b_factors:
+            return stated
+        values = BFactors(*stated.b_factors)
+        of_residues = {
+            ResidueId(*residue): value for residue, value in values.of_residues
+        }
+        return stated._replace(b_factors=values._replace(of_residues=of_residues))

@@ -13,7 +13,6 @@ from toporank.comparing.native.dockq import FEWEST, superposition
 from toporank.errors import TopoRankError, printable
 from toporank.inputs.confidence.bfactors import OF_A_MONOMER
 from toporank.inputs.confidence.decoy import DecoyFile, Examined, examine
-from toporank.inputs.confidence.side_files import look_anew
 from toporank.inputs.confidence.table import (
     AUTO,
     FROM_PLDDT,
@@ -24,7 +23,8 @@ from toporank.inputs.confidence.table import (
     PlddtChoice,
 )
 from toporank.inputs.confidence.unread import unread
-from toporank.inputs.predictors import place_of
+from toporank.programs.catalogue import place_of
+from toporank.programs.file_names import look_anew
 from toporank.structures.complex import Complex
 
 log = logging.getLogger(__name__)

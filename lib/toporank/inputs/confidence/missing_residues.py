@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.readers import PredictorOutput
+from toporank.programs.program import PredictorOutput
 from toporank.structures.complex import Complex
 
 ALIKE = 1.0

@@ -6,10 +6,10 @@ import numpy as np
 
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence import measures
-from toporank.inputs.confidence.readers import PredictorOutput
 from toporank.inputs.confidence.table import ALL_CHAINS
 from toporank.inputs.confidence.tokens import LETTERS, Placed
-from toporank.inputs.predictors import program_called
+from toporank.programs.catalogue import program_called
+from toporank.programs.program import PredictorOutput
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
 from toporank.structures.partners import Partners

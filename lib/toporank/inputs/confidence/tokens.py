@@ -24,7 +24,8 @@ from toporank.inputs.confidence.missing_residues import (
     rows_by_numbers,
 )
 from toporank.inputs.confidence.order import order_is_open
-from toporank.inputs.confidence.readers import NO_NUMBER, PredictorOutput
+from toporank.programs.formats import NO_NUMBER
+from toporank.programs.program import PredictorOutput
 from toporank.structures.complex import STANDARD, Complex
 
 NUCLEOTIDES = {"A", "C", "G", "U", "DA", "DC", "DG", "DT"}

@@ -13,8 +13,12 @@ from typing import NamedTuple
 
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
-from toporank.inputs.confidence.side_files import KINDS, RANKED, names_in, stem_of
-from toporank.inputs.predictors import names_of_files, ways_to_name
+from toporank.programs.catalogue import (
+    match_of,
+    names_of_files,
+    ways_to_name,
+)
+from toporank.programs.file_names import KINDS, names_in, stem_of
 from toporank.structures.identity import split_suffix
 
 OF_CONFIDENCE = re.compile(
@@ -29,19 +33,13 @@ OF_MODEL = (".json", ".npz", ".npy", ".pkl")
 say.
 """
 UNUSED = re.compile(
-    r"(?:.*[_.-])?(?:data|job_request|config|settings|timings?|relax_metrics|metadata(?:_.*)?"
-    r"|inference_query_set|manifest|inputs?|io)\.json"
-    # of AlphaFold 3: all samples, each of which says so itself
-    r"|(?:.*_)?ranking_scores\.csv"
+    r"(?:.*[_.-])?(?:config|settings|timings?|metadata(?:_.*)?|manifest|inputs?)\.json"
     r"|(?:.*_)?features?(?:_.*)?\.(?:pkl|npz|json)"
     r"|(?:.*[_.])?(?:pde|embeddings?|distogram|contact_probs|affinity)(?:[_.].*)?"
     r"\.(?:npz|npy|json)"
-    r"|capri_(?:ss|clt)\.tsv"
     r"|(?:labels|dockq)\.(?:csv|tsv)"
 )
-"""Names of files whose content TopoRank leaves out on purpose."""
-COPIES = r".+_predicted_aligned_error_v\d+\.json"
-"""Files of ColabFold with what its other files have, too."""
+"""Names of files of several programs whose content TopoRank leaves out on purpose."""
 UNREAD = "TopoRank does not read"
 """How the sentence begins."""
 SCORES = "scores"
@@ -97,6 +95,9 @@ def _unread(folder: Path, names: frozenset[str]) -> Unread:
         # others are of models elsewhere
         if all(_has(stem, kind, plain_names) for stem in models):
             explained.update(filter(_pattern(models, kind).fullmatch, plain_names))
+            explained.update(
+                name for name in plain_names if match_of("same_values", name)
+            )
         left = [name for name in left if plain_of[name] not in explained]
     if not left:
         return Unread()
@@ -123,7 +124,7 @@ def _looks_like(plain: str, models: Iterable[str]) -> bool:
     plain : its name without compression. models : their names, without endings.
     """
     name = plain.lower()
-    if not name.endswith(KINDS) or UNUSED.fullmatch(name):
+    if not name.endswith(KINDS) or UNUSED.fullmatch(name) or match_of("unused", name):
         return False
     if OF_CONFIDENCE.search(name):
         return True
@@ -139,13 +140,14 @@ def _called_after(plain: str, models: Iterable[str]) -> str:
     return max(parts.intersection(models), key=len, default="")
 
 
-def _has(stem: str, kind: str, names: set[str]) -> bool:
+def _has(stem: str, kind: str, beside: set[str]) -> bool:
     """Whether a model has a file of a kind, or one that has it or says which it is."""
     files = names_of_files(stem, kind)
-    if names & files:
+    if beside & files:
         return True
-    is_in_scores = not files or RANKED.fullmatch(stem)
-    return bool(is_in_scores) and kind != SCORES and _has(stem, SCORES, names)
+    # then the scores say which of several files is its own
+    by_rank = any(names.get("rank") for _, _, names in ways_to_name(stem))
+    return (by_rank or not files) and kind != SCORES and _has(stem, SCORES, beside)
 
 
 def _pattern(models: Iterable[str], kind: str) -> re.Pattern[str]:
@@ -157,4 +159,4 @@ def _pattern(models: Iterable[str], kind: str) -> re.Pattern[str]:
     # anything could be called after `{stem}`
     special = [name for name in sorted(files) if not name.startswith("{stem}")]
     patterns = [re.sub(r"\\\{\w+\\\}", ".*", re.escape(name)) for name in special]
-    return re.compile("|".join([COPIES, *patterns]))
+    return re.compile("|".join(patterns) or "(?!)")
