@@ -238,8 +238,8 @@ def main() -> None:
                 seed += 1
                 if problem:
                     print(problem, flush=True)
-            if n:
-                print(f"{damaged} {kind}: {dict(outcomes)}", flush=True)
+                if seed % 50 == 0 or damaged >= n:
+                    print(f"{damaged} {kind}: {dict(outcomes)}", flush=True)
     raise SystemExit(f"{failed} failed" if failed else 0)
 
 
