@@ -144,10 +144,9 @@ def either_side(
         of_one = tuple(name for name in one if name in mapping)
         of_other = tuple(name for name in other if name in mapping)
         interface = native.interface(of_one, of_other)
-        sides = [
-            scored.side((name, mapping[name]) for name in side)
-            for side in (of_other, of_one)
-        ]
+        sides = []
+        for side in (of_other, of_one):
+            sides.append(scored.side({name: mapping[name] for name in side}))
         values = [scores.dockq]
         if len(sides[0].atoms) == len(sides[1].atoms):
             exchanged = NativeInterface(

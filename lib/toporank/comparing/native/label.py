@@ -349,7 +349,7 @@ class DecoyScores:
         interface = self._native.interface(tuple(one), tuple(other))
         if interface is None:
             return None
-        return score(interface, (self._side(one), self._side(other)))
+        return score(interface, (self.side(one), self.side(other)))
 
     def counterparts(self, mapping: Mapping, n_residues: int) -> np.ndarray:
         """As `NativeLabel.counterparts`. n_residues : of the decoy."""
@@ -361,7 +361,8 @@ class DecoyScores:
             counterparts[of_decoy] = self._native.chains[native_chain].index[is_there]
         return counterparts
 
-    def _side(self, partner: Mapping) -> Side:
+    def side(self, partner: Mapping) -> Side:
+        """Return a partner, given as a part of the mapping, in residues of the native."""
         return _side([self._in_residues_of_native(*pair) for pair in partner.items()])
 
     def _in_residues_of_native(self, native_chain: str, other: str) -> Side:
