@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any
+from typing import Any, TypeVar
 
 from toporank.errors import TopoRankError
 
@@ -17,6 +18,9 @@ KILLED = "was killed before it could say why, most often because the memory was 
 REMEDY = (
     "try again with fewer cores, --cores N or workers=N, or where there is more memory"
 )
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def n_cores() -> int:
@@ -57,6 +61,43 @@ def forked(
             raise TopoRankError(f"a worker process {KILLED}", remedy=REMEDY) from error
         raise
     pool.shutdown()
+
+
+def mapped(
+    step: Callable[[Item], Result],
+    items: Sequence[Item],
+    workers: int,
+    at_a_time: int = 1,
+) -> Iterator[Result]:
+    """Yield what a step gives for each item, in order, computed by one or several processes.
+
+    They have the step by their fork: it can be any function. Items and what it gives are sent, some
+    at a time.
+
+    Raises
+    ------
+    TopoRankError
+        When one of the processes was killed.
+    """
+    workers = min(workers, len(items))
+    if workers <= 1:
+        yield from map(step, items)
+        return
+    with forked(workers, functools.partial(_take_step, step)) as pool:
+        yield from pool.map(_run_step, items, chunksize=at_a_time)
+
+
+_STEP: Callable[[Any], Any]
+"""Of a worker process."""
+
+
+def _take_step(step: Callable[[Any], Any]) -> None:
+    global _STEP
+    _STEP = step
+
+
+def _run_step(item: Any) -> Any:
+    return _STEP(item)
 
 
 def _begin(prepare: Callable[[], object] | None, begun: Any) -> None:

@@ -175,4 +175,5 @@ def score_folder(
         store=opened,
         decisions=models.notes,
         room=room,
+        workers=workers,
     )

@@ -33,14 +33,14 @@ from toporank.programs.file_names import look_anew
 from toporank.structures.identity import INTERMEDIATE, Decoy, DecoyKey
 from toporank.structures.immune import Pair
 from toporank.structures.sketch import Sketch
-from toporank.workers import forked, n_cores
+from toporank.workers import mapped, n_cores
 
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
 Keep = Callable[[Path, bytes, Sketch], None]
 """Takes a file that was looked into: its path, its content and its sketch."""
-MANY = 200
-"""Files that are worth a second process."""
+FILES_PER_WORKER = 24
+"""New files for each worker process: starting one costs less than looking into these."""
 
 
 def decoys_of(  # noqa: PLR0913 -- all of one search
@@ -211,11 +211,9 @@ def sketches(
 def _looked_into(
     paths: list[str], keep: Keep | None, workers: int
 ) -> list[Sketch | None]:
-    if len(paths) < MANY or workers == 1:
-        return [_look(path, keep) for path in paths]
-    with forked(workers) as pool:
-        look = functools.partial(_look, keep=keep)
-        return list(pool.map(look, paths, chunksize=32))
+    look = functools.partial(_look, keep=keep)
+    workers = min(workers, len(paths) // FILES_PER_WORKER)
+    return list(mapped(look, paths, workers, at_a_time=8))
 
 
 def _look(path: str, keep: Keep | None = None) -> Sketch | None:

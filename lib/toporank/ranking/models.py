@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
 from toporank.structures.stored import from_bytes
 from toporank.structures.write import QUALITY, mmcif
+from toporank.workers import mapped
 
 MANY = 50
 """With this many targets, only the first decoy of each becomes a structure file, which takes 10 ms.
@@ -31,6 +33,7 @@ def write_models(
     residues: Mapping[str, pd.DataFrame],
     atoms: Callable[[DecoyKey], bytes],
     digests: Mapping[str, str] | None = None,
+    workers: int = 1,
 ) -> None:
     """Write the `leading` decoys of each target with quality × 100 as B-factor.
 
@@ -46,25 +49,31 @@ def write_models(
     residues : target → its table of residues
     atoms : (target, decoy) → its atoms, as `structures.stored` keeps them
     digests : target → digest of its result; the files of others are written anew
+    workers : processes
     """
     folder.mkdir(parents=True, exist_ok=True)
     code = code_of("structures", "ranking")
-    files = set()
     most = SHOWN if table["target"].nunique() < MANY else 1
-    for target, rows in leading(table, most).groupby("target", sort=False):
+
+    def write_target(item: tuple[str, pd.DataFrame]) -> list[Path]:
+        target, rows = item
         digest = (digests or {}).get(target)
         made_of = f"# {code} {digest}\n" if digest else ""
+        written = []
         for row in rows.itertuples():
             path = model_file(folder, row)
-            if made_of and _last_line(path, len(made_of)) == made_of:
-                files.add(path)
-                continue
             of_target = residues[target]
             of_decoy = of_target[of_target["decoy"] == row.decoy]
-            if len(of_decoy):
+            if made_of and _last_line(path, len(made_of)) == made_of:
+                written.append(path)
+            elif len(of_decoy):
                 text = model(from_bytes(atoms((target, row.decoy))), of_decoy)
                 write_text(path, text + made_of)
-                files.add(path)
+                written.append(path)
+        return written
+
+    of_targets = list(leading(table, most).groupby("target", sort=False))
+    files = set(chain.from_iterable(mapped(write_target, of_targets, workers)))
     for path in sorted(folder.rglob("*"), reverse=True):
         if path.is_dir() and not any(path.iterdir()):
             path.rmdir()

@@ -53,6 +53,7 @@ from toporank.tables.columns import (
     Table,
 )
 from toporank.tables.frames import of_records, to_markdown, with_values, write
+from toporank.workers import mapped
 
 README = "README.md"
 """Beside the tables: what their columns mean."""
@@ -146,6 +147,7 @@ class ScoredTargets(Scored):
     store : with the artefacts of the decoys; None for graphs of another pipeline
     decisions : what TopoRank decided on the user's behalf, and what it passed over, in sentences
     room : a temporary folder that lasts as long as the results
+    workers : processes that write and draw
     """
 
     scorer: Scorer
@@ -160,6 +162,7 @@ class ScoredTargets(Scored):
         store: Store | None,
         decisions: Sequence[str] = (),
         room: Any = None,
+        workers: int = 1,
     ):
         self.name = name
         self.target_results = target_results
@@ -169,6 +172,7 @@ class ScoredTargets(Scored):
         self.store = store
         self.decisions = list(decisions)
         self.room = room
+        self.workers = workers
 
     @functools.cached_property
     def facts(self) -> pd.DataFrame:
@@ -195,6 +199,7 @@ class ScoredTargets(Scored):
             confidence=rows_to_show(self.rows("confidence")),
             chains=self.chains,
             between=self._between,
+            workers=self.workers,
         )
 
     @functools.cached_property
@@ -339,17 +344,32 @@ class ScoredTargets(Scored):
             residues = {
                 result.target: result.residues for result in self.target_results
             }
-            write_models(models, self.facts, residues, self._atoms, self.digests)
+            write_models(
+                folder=models,
+                table=self.facts,
+                residues=residues,
+                atoms=self._atoms,
+                digests=self.digests,
+                workers=self.workers,
+            )
         if not (scores_alone or of_graphs):
             write_chains(path(layout.CHAINS), self.chains)
+        tables = [  # the largest first
+            (CONTACTS, self.contacts, layout.CONTACTS),
+            (RESIDUES, self.residues, layout.RESIDUES),
+            (MODELS, self.facts, layout.MODEL_TABLE),
+            (DETAILS, self.facts, layout.DETAILS),
+            (TARGETS, self.targets, layout.TARGETS),
+            (INTERFACES, self.interfaces, layout.SCORED_INTERFACES),
+        ]
         if not scores_alone:
-            write(CONFIDENCE, self.confidence, path(layout.CONFIDENCE))
-        write(MODELS, self.facts, path(layout.MODEL_TABLE))
-        write(DETAILS, self.facts, path(layout.DETAILS))
-        write(TARGETS, self.targets, path(layout.TARGETS))
-        write(INTERFACES, self.interfaces, path(layout.SCORED_INTERFACES))
-        write(RESIDUES, self.residues, path(layout.RESIDUES))
-        write(CONTACTS, self.contacts, path(layout.CONTACTS))
+            tables.append((CONFIDENCE, self.confidence, layout.CONFIDENCE))
+
+        def write_table(number: int) -> None:
+            table, frame, pattern = tables[number]
+            write(table, frame, path(pattern))
+
+        list(mapped(write_table, range(len(tables)), self.workers))
         write_embeddings(path(layout.EMBEDDINGS), self.vectors)
         write_record(path(layout.SCORED_WITH), self.record)
         self.folder = models.parent

@@ -24,6 +24,7 @@ from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.tables.columns import TARGETS
 from toporank.tables.frames import read, typed
 from toporank.tables.notes import Code, Note, cell
+from toporank.workers import mapped
 
 CLOSE = 0.02
 """Expected DockQ by which another model may be lower and still be as good."""
@@ -219,6 +220,7 @@ def target_notes(
     confidence: Sequence[Confidence],
     chains: Iterable[ChainRow],
     between: Between,
+    workers: int = 1,
 ) -> dict[str, TargetNotes]:
     """Return target → sentences on it.
 
@@ -227,6 +229,7 @@ def target_notes(
     models, interfaces, confidence : as for `target_table`
     chains : the sequences of the targets
     between : gives DockQ between two models
+    workers : processes
     """
     sequences = sequences_of_chains(chains)
     stated = {(row.target, row.decoy): row for row in confidence}
@@ -234,17 +237,23 @@ def target_notes(
     of_interfaces: dict[str, list[InterfaceRow]] = {}
     for row in interfaces:
         of_interfaces.setdefault(row.target, []).append(row)
+    of_targets = dict(list(models.groupby("target", sort=False)))
+    firsts = {target: other_first(decoys) for target, decoys in of_targets.items()}
+    pairs = []
+    for target, first in firsts.items():
+        if first is not None and pd.notna(first["dockq"]):
+            best = of_targets[target].iloc[0]
+            pairs.append((target, first["decoy"], best["decoy"]))
+    values = mapped(lambda pair: between(*pair), pairs, workers)
+    dockq = {pair[0]: value for pair, value in zip(pairs, values, strict=True)}
     notes = {}
-    for target, decoys in models.groupby("target", sort=False):
+    for target, decoys in of_targets.items():
         rows = of_interfaces.get(target, [])
         best = decoys.iloc[0]
-        first = other_first(decoys)
+        first = firsts[target]
         other = None
         if first is not None:
-            dockq = None
-            if pd.notna(first["dockq"]):
-                dockq = between(target, first["decoy"], best["decoy"])
-            other = OtherFirst(best, first, dockq)
+            other = OtherFirst(best, first, dockq.get(target))
         hint = Note(Code.PARTNERS, partners_hint(rows, sequences.get(target)))
         warnings = [
             hint,

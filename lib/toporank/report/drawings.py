@@ -23,7 +23,7 @@ from toporank.inputs.confidence.decoy import Matrices, matrices_of
 from toporank.inputs.confidence.in_file import InFile
 from toporank.inputs.graph_files import SUFFIX
 from toporank.programs.catalogue import files_of_model, place_of
-from toporank.ranking.scored import Scored, ScoredTargets, of_models
+from toporank.ranking.scored import Scored, ScoredTargets
 from toporank.report.contact_maps import contact_maps
 from toporank.report.packed import packed_matrices, packed_model
 from toporank.report.superposed import superposed, turned
@@ -31,6 +31,7 @@ from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
 from toporank.structures.read import open_structure, read_complex
 from toporank.structures.stored import from_bytes
+from toporank.workers import mapped
 
 ROOM = 2_400_000
 """Characters of structures in a page."""
@@ -44,6 +45,8 @@ SAME_PLDDT = 5.0
 """Difference of the mean B factor to the mean pLDDT up to which B factors are shown as pLDDT."""
 LARGEST = 40_000_000
 """Bytes of a predictor's file that the page reads; the command `figure` reads any."""
+TARGETS_AT_A_TIME = 256
+"""Whose models are drawn before it is known whether there is room for more."""
 KIND = "drawings"
 """Of the entries in the reuse store, one for each target."""
 
@@ -169,21 +172,27 @@ def drawn_models(
     keys = []
     for target, rows in best.items():
         keys += [(target, row.decoy) for _, row in rows]
-    tables = _Tables(scored, keys)
+    tables = _Tables(scored)
     source = source_of(scored)
     rooms = rooms_of_matrices(len(order), len(keys))
-    drawn: dict[str, list[Drawn]] = {}
-    size_of_first = 0
-    for target in order:
-        if size_of_first > room:
-            break
+
+    def models_of(target: str) -> list[Drawn]:
         rows = best[target]
         about = [row.decoy for _, row in rows], rooms
         draw = functools.partial(_of_target, scored, source, rows, rooms, tables)
-        models = [Drawn(*model) for model in source.cached(target, about, draw)]
-        if models:
-            drawn[target] = models
-            size_of_first += len(models[0].model)
+        return [Drawn(*model) for model in source.cached(target, about, draw)]
+
+    workers = scored.workers if isinstance(scored, ScoredTargets) else 1
+    drawn: dict[str, list[Drawn]] = {}
+    size_of_first = 0
+    for first in range(0, len(order), TARGETS_AT_A_TIME):
+        if size_of_first > room:
+            break
+        some = order[first : first + TARGETS_AT_A_TIME]
+        for target, models in zip(some, mapped(models_of, some, workers), strict=True):
+            if models:
+                drawn[target] = models
+                size_of_first += len(models[0].model)
     return _with_room(drawn, room)
 
 
@@ -211,19 +220,19 @@ def _with_room(drawn: Mapping[str, list[Drawn]], room: int) -> dict[str, list[Dr
 
 
 class _Tables:
-    """Residues and contacts of the models that are drawn, by (target, decoy)."""
+    """Residues and contacts of the models that are drawn."""
 
-    def __init__(self, scored: Scored, keys: Sequence[DecoyKey]):
-        self._scored = scored
-        self._keys = keys
+    def __init__(self, scored: Scored):
+        self._tables = scored.residues, scored.contacts
+        self._places = [table.groupby("target").indices for table in self._tables]
 
-    @functools.cached_property
-    def residues(self) -> dict[DecoyKey, pd.DataFrame]:
-        return of_models(self._scored.residues, self._keys)
-
-    @functools.cached_property
-    def contacts(self) -> dict[DecoyKey, pd.DataFrame]:
-        return of_models(self._scored.contacts, self._keys)
+    def of(self, target: str) -> list[dict[str, pd.DataFrame]]:
+        """Return the rows of each model of a target in either table, by its name."""
+        found = []
+        for table, places in zip(self._tables, self._places, strict=True):
+            rows = table.iloc[places.get(target, [])]
+            found.append(dict(list(rows.groupby("decoy"))))
+        return found
 
 
 def _of_target(
@@ -237,6 +246,8 @@ def _of_target(
     drawn: list[Drawn] = []
     fixed: Complex | None = None
     for place, row in rows:
+        if not drawn:
+            residues, contacts = tables.of(row.target)
         key = row.target, row.decoy
         partners = scored.partners.get(key, ())
         try:
@@ -249,13 +260,13 @@ def _of_target(
         chains = _same_chains(complex_, row, fixed, first)
         head = {
             "partners": partners or complex_.bodies,
-            "maps": contact_maps(tables.contacts.get(key, pd.DataFrame()), partners),
+            "maps": contact_maps(contacts.get(row.decoy, pd.DataFrame()), partners),
         }
         confidence = scored.stated.get(key)
         model = packed_model(
             superposed(complex_, fixed, chains),
             np.unique(residue_contacts(complex_)),
-            quality_of(complex_, tables.residues.get(key, pd.DataFrame())),
+            quality_of(complex_, residues.get(row.decoy, pd.DataFrame())),
             plddt_of(complex_, values, confidence and confidence.plddt),
             head,
         )

@@ -267,15 +267,17 @@ def interfaces_of(scored: Scored) -> dict[str, dict[int, list[dict[str, Any]]]]:
     places = facts.groupby("target", sort=False).cumcount()
     keys = zip(facts["target"], facts["decoy"], strict=True)
     place_of = dict(zip(keys, places.tolist(), strict=True))
+    rows = scored.interfaces
+    rows = rows[rows.groupby(KEY)["interface"].transform("size") > 1]
+    rows = rows.assign(
+        name=rows["chains"].where(rows["chains"] != "", rows["interface"])
+    )
+    cells = rows[[*KEY, *OF_INTERFACES]].astype(object).where(rows.notna(), None)
     shown: dict[str, dict[int, list[dict[str, Any]]]] = {}
-    for key, rows in scored.interfaces.groupby(KEY, sort=False):
-        if len(rows) > 1:
-            rows = rows.assign(
-                name=rows["chains"].where(rows["chains"] != "", rows["interface"])
-            )
-            cells = rows[OF_INTERFACES].astype(object).where(rows.notna(), None)
-            of_model = cells.to_dict("records")
-            shown.setdefault(key[0], {})[place_of[key]] = of_model
+    for cell in cells.to_dict("records"):
+        target, decoy = cell.pop("target"), cell.pop("decoy")
+        of_models = shown.setdefault(target, {})
+        of_models.setdefault(place_of[target, decoy], []).append(cell)
     return shown
 
 

@@ -28,7 +28,7 @@ import toporank
 from toporank.inputs import discovery
 from toporank.scorer.scorer import Scorer
 
-discovery.MANY = 2  # as in a large folder, several processes look into the files
+discovery.FILES_PER_WORKER = 1  # as in a large folder, several processes look into the files
 opened = Scorer.open
 Scorer.open = lambda path: os.write(log, b"scorer\\n") and opened(path)
 for _ in range(2):

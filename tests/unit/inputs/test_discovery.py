@@ -9,6 +9,7 @@ import pytest
 
 from replacing import WAYS, written_over
 from structures_text import pair, pdb
+from toporank import workers as worker_processes
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.planning import plan_of
 from toporank.inputs import discovery
@@ -55,9 +56,10 @@ def test_many_files_are_looked_into_by_as_many_processes_as_are_allowed(
     for name in "ab":
         (models / f"{name}.pdb").write_text(TEXT)
     (models / "a_recycle_1.pdb").write_text(TEXT)
-    monkeypatch.setattr(discovery, "MANY", 1)
+    monkeypatch.setattr(discovery, "FILES_PER_WORKER", 1)
     pools = []
-    monkeypatch.setattr(discovery, "forked", lambda n: pools.append(n) or forked(n))
+    start = lambda n, *rest: pools.append(n) or forked(n, *rest)  # noqa: E731
+    monkeypatch.setattr(worker_processes, "forked", start)
     found = decoys_of("ds", models, "folder", tmp_path / "store", workers=workers)
     assert len(found.chains) == 3
     assert pools == ([] if workers == 1 else [2, 2])
