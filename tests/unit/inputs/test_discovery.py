@@ -62,7 +62,7 @@ def test_many_files_are_looked_into_by_as_many_processes_as_are_allowed(
     monkeypatch.setattr(worker_processes, "forked", start)
     found = decoys_of("ds", models, "folder", tmp_path / "store", workers=workers)
     assert len(found.chains) == 3
-    assert pools == ([] if workers == 1 else [2, 2])
+    assert pools == ([] if workers == 1 else [2])
 
 
 def test_a_folder_is_listed_once_and_each_file_is_read_once(tmp_path, monkeypatch):
