@@ -10,7 +10,7 @@ help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
 
 demo: .venv/installed ## score the five models of the embedded example, and say where to look
-	@$(BIN)/toporank score resources/example/colabfold -o results/demo --cores $(CORES)
+	@$(BIN)/toporank score resources/example/binder -o results/demo --cores $(CORES)
 	@echo
 	@echo "Open the page in a browser; the next step is: toporank score FOLDER with your own models"
 

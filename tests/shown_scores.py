@@ -13,8 +13,8 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 README = REPOSITORY / "README.md"
-FOLDER = "resources/example/colabfold"
-BLOCK = re.compile(r"(?<=^```text\n)ColabFold: .+?(?=^```$)", re.MULTILINE | re.DOTALL)
+FOLDER = "resources/example/binder"
+BLOCK = re.compile(r"(?<=^```text\n)Boltz and ColabFold: .+?(?=^```$)", re.MULTILINE | re.DOTALL)
 
 
 def as_shown(printed: str, home: Path) -> str:

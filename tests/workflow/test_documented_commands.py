@@ -174,7 +174,7 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     assert all((clone / path).is_file() for path in named.values())
     # another process may run another documented command in the same clone
     written = {path.name for path in clone.iterdir()} - before - {"toporank_FOLDER"}
-    assert written == {"toporank_colabfold"}
+    assert written == {"toporank_binder"}
     assert as_shown(run(text, clone), clone) == out
     tables = (clone / named["models"]).parent
     models = pd.read_csv(tables / "models.csv").query("dockq.notna()")
