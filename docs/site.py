@@ -38,9 +38,15 @@ FUNCTIONS = {
         "app.api.score",
         "app.results.Results",
         "app.api.embed",
+        "app.api.train",
         "scorer.scorer.Scorer",
     ),
-    "One model": ("app.api.interfaces", "app.api.features", "app.api.dockq"),
+    "One model": (
+        "app.api.interfaces",
+        "app.api.features",
+        "app.api.graphs",
+        "app.api.dockq",
+    ),
     "Structures": (
         "structures.read.read_complex",
         "structures.read.open_structure",

@@ -279,7 +279,7 @@ TARGETS = Table(
 )
 INTERFACES = Table(
     "interfaces.csv",
-    "interface of each model ([partners.md](partners.md))",
+    "interface of each model",
     (
         TARGET,
         DECOY,

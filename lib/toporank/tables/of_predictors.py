@@ -29,7 +29,7 @@ IPSAE = Column(
 
 CONFIDENCE = Table(
     "confidence.csv",
-    "model: the confidence of its predictor in it ([confidence.md](confidence.md))",
+    "model: the confidence of its predictor in it",
     (
         TARGET,
         DECOY,
