@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.app.commands.running import lock_folder
-from toporank.app.commands.score import settings_of
-from toporank.app.commands.scoring_input import (
+from toporank.app.commands.shown import described
+from toporank.app.commands.terminal import Terminal
+from toporank.app.request import (
     INPUT,
     STORE,
+    Request,
     chains_of_decoys,
     check_partners,
-    described,
-    folder_to_score,
-    name_of,
 )
-from toporank.app.config import load_config
-from toporank.app.score_folder import find_models
+
+ONE_LINE = 10_000
 
 
 class Given(NamedTuple):
@@ -30,15 +29,9 @@ class Given(NamedTuple):
 
 def look_at(given: Path, out: Path, partners: str | None = None) -> Given:
     """What the command sees in a folder, archive or file."""
-    folder, of_archives = folder_to_score(
-        given, lambda: lock_folder(out).resolve() / INPUT
-    )
-    name = name_of(given)
-    config = load_config(
-        settings_of(
-            folder, name, partners, targets="sequence", confidence=True, scorer=None
-        )
-    )
-    models = find_models(config, folder, out / STORE, of_archives)
+    inputs = lambda: lock_folder(out).resolve() / INPUT  # noqa: E731
+    request = Request.of(given, inputs, partners)
+    models = request.models(out / STORE)
     check_partners(partners, "model", chains_of_decoys(models.grouped))
-    return Given(folder, name, "\n".join(described(models, given, folder)))
+    said = described(request, models, Terminal(ONE_LINE))
+    return Given(request.folder, request.settings["score_name"], "\n".join(said))

@@ -18,17 +18,15 @@ import numpy as np
 import pandas as pd
 
 from toporank import layout
-from toporank.app.commands.score import settings_of
-from toporank.app.commands.scoring_input import (
+from toporank.app.request import (
     INPUT,
+    Request,
     chains_of_decoys,
     check_partners,
-    folder_to_score,
     name_of,
 )
-from toporank.app.config import load_config
 from toporank.app.results import Results
-from toporank.app.score_folder import ScoringInput, find_models, score_folder
+from toporank.app.score_folder import ScoringInput, score_folder
 from toporank.building.chunks.stages import graph_metadata
 from toporank.building.native_labels import partners_of_native
 from toporank.comparing.native.label import Native, label
@@ -450,17 +448,14 @@ def _scored(
     else:
         files = [Path(os.path.abspath(file)) for file in models]
         source = _linked(files, inputs)
-    folder, of_archives = folder_to_score(source, lambda: inputs)
     opened = scorer if isinstance(scorer, Scorer) else None
     options["scorer"] = Path(scorer) if scorer and not opened else None
-    config = load_config(settings_of(folder, name_of(source), partners, **options))
-    scoring_input = find_models(config, folder, store, of_archives, workers=workers)
-    _check_complete(scoring_input, files)
-    check_partners(
-        partners, "model", chains_of_decoys(scoring_input.grouped), "partners"
-    )
+    request = Request.of(source, lambda: inputs, partners, **options)
+    found = request.models(store, workers)
+    _check_complete(found, files)
+    check_partners(partners, "model", chains_of_decoys(found.grouped), "partners")
     scored = score_folder(
-        config, scoring_input, store, workers, scorer=opened, room=room
+        request.config, found, store, workers, scorer=opened, room=room
     )
     return Results(scored)
 

@@ -32,8 +32,8 @@ from toporank.app.commands.running import (
     running_arguments,
     snakemake_arguments,
 )
-from toporank.app.commands.scoring_input import name_of
 from toporank.app.config import load_config
+from toporank.app.request import name_of
 from toporank.building.label_tables import write_tables
 from toporank.building.native_labels import LabelledDecoy
 from toporank.errors import ConfigError

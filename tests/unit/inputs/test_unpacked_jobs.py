@@ -11,7 +11,7 @@ import pytest
 
 from given_models import look_at
 from structures_text import pair, pdb, shifted
-from toporank.app.commands.scoring_input import STORE, folder_to_score
+from toporank.app.request import STORE, folder_to_score
 from toporank.errors import ConfigError
 from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of

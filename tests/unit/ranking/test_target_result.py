@@ -16,8 +16,7 @@ from complexes import ANTIBODY, antibody_decoys, read_atoms
 from conftest import REPOSITORY
 from structures_text import pdb_with
 from toporank.app import score_folder
-from toporank.app.commands.score import settings_of
-from toporank.app.config import load_config
+from toporank.app.request import Request
 from toporank.ranking.score import TargetScorer
 from toporank.ranking.score_targets import score_targets
 from toporank.ranking.target_result import TargetResult
@@ -155,8 +154,7 @@ def test_a_file_that_was_changed_while_it_was_scored_is_looked_at_again(
     asked = DecoyFile(monkeypatch)
     store = tmp_path / "store"
     store.mkdir()
-    options = {"targets": "sequence", "confidence": True, "scorer": None}
-    config = load_config(settings_of(models, "models", None, **options))
+    config = Request.of(models, lambda: tmp_path / "input").config
     score_folder.find_models(config, models, store, scores_here=False)
     found = score_folder.find_models(config, models, store)
     changed, other = sorted((models / "1PPE").glob("*.pdb.gz"))[:2]

@@ -19,18 +19,16 @@ from toporank.app.commands.running import (
     lock_folder,
     run_snakemake,
 )
-from toporank.app.commands.scoring_input import (
+from toporank.app.config import RankBy
+from toporank.app.request import (
     INPUT,
     PARTNERS,
     STORE,
+    Request,
     chains_of_decoys,
     check_partners,
-    described,
-    folder_to_score,
     name_of,
-    partners_setting,
 )
-from toporank.app.config import RankBy, load_config
 from toporank.app.workflow import runs
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
@@ -79,40 +77,6 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=score)
 
 
-def settings_of(  # noqa: PLR0913 -- the options of the command
-    folder: Path,
-    name: str,
-    partners: str | None,
-    *,
-    targets: str,
-    confidence: bool,
-    scorer: Path | None,
-    plddt: str | None = None,
-    rank_by: str | None = None,
-) -> dict[str, Any]:
-    """The configuration that scores a folder; keys that have their default are left out.
-
-    name : of the results. partners, targets, scorer : as the command takes them. confidence :
-    whether the predictor's own counts. plddt, rank_by : as in the configuration.
-    """
-    settings = {
-        "score_decoys": str(folder),
-        "score_name": name,
-        **partners_setting(partners),
-    }
-    if targets != BY_SEQUENCE:
-        settings["targets"] = targets
-    if not confidence:
-        settings["confidence"] = False
-    if plddt:
-        settings["plddt"] = plddt
-    if rank_by:
-        settings["rank_by"] = rank_by
-    if scorer:
-        settings["scorer"] = str(scorer.resolve())
-    return settings
-
-
 def out_of(folder: Path) -> Path:
     """The folder for results by default.
 
@@ -154,10 +118,10 @@ def score(args: argparse.Namespace) -> int:
 
 def _score(args: argparse.Namespace) -> int:
     # numpy and pandas, for which --help need not wait
-    from toporank.app.commands.shown import about_scorer, answer, near
+    from toporank.app.commands.shown import about_scorer, answer, described, near
     from toporank.app.commands.terminal import Terminal
     from toporank.app.results import write_results
-    from toporank.app.score_folder import find_models, score_folder
+    from toporank.app.score_folder import score_folder
     from toporank.ranking.scored import Scored
     from toporank.ranking.scored_folder import ScoredFolder
 
@@ -168,13 +132,9 @@ def _score(args: argparse.Namespace) -> int:
         what = "there is no such folder or file"
         raise ConfigError(what, where=args.folder, remedy="is it spelled right?")
     out = args.out or out_of(args.folder)
-    folder, of_archives = folder_to_score(
-        args.folder, lambda: lock_folder(out).resolve() / INPUT
-    )
-    lock_folder(out)
-    settings = settings_of(
-        folder,
-        name_of(args.folder),
+    request = Request.of(
+        args.folder,
+        lambda: lock_folder(out).resolve() / INPUT,
         args.partners,
         targets=args.targets,
         confidence=not args.without_confidence,
@@ -182,22 +142,15 @@ def _score(args: argparse.Namespace) -> int:
         plddt=args.plddt,
         rank_by=args.rank_by,
     )
-    config = load_config(settings)
+    lock_folder(out)
     in_jobs = args.slurm or bool(args.snakemake_args)
     workers = args.cores or n_cores()
-    models = find_models(
-        config,
-        folder,
-        out / STORE,
-        of_archives,
-        scores_here=not in_jobs,
-        workers=workers,
-    )
+    models = request.models(out / STORE, workers, scores_here=not in_jobs)
     if not is_dry_run(args.snakemake_args):
         check_partners(args.partners, "model", chains_of_decoys(models.grouped))
     terminal = Terminal.of_output()
-    print(*described(models, args.folder, folder, terminal), sep="\n", flush=True)
-    write_text_if_changed(out / SETTINGS, json.dumps(settings, indent=1) + "\n")
+    print(*described(request, models, terminal), sep="\n", flush=True)
+    write_text_if_changed(out / SETTINGS, json.dumps(request.settings, indent=1) + "\n")
     scored: Scored
     if in_jobs:
         if not run_snakemake("score", out / SETTINGS, out, args):
@@ -213,7 +166,9 @@ def _score(args: argparse.Namespace) -> int:
             disable=args.quiet or None,
             leave=False,
         ) as bar:
-            scored = score_folder(config, models, out / STORE, workers, bar.update)
+            scored = score_folder(
+                request.config, models, out / STORE, workers, bar.update
+            )
         write_results(scored, out)
     lines = answer(scored, out, models.notes, terminal)
     print("\n".join([*about_scorer(args.scorer), *lines]))

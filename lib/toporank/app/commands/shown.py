@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from toporank import layout
 from toporank.app.commands.terminal import Terminal
+from toporank.errors import printable
+from toporank.inputs.complexes import Grouped
 from toporank.inputs.confidence.unread import UNREAD
+from toporank.inputs.listing import is_model
+from toporank.programs.catalogue import programs_of
 from toporank.ranking.interfaces import APART, MAIN, quality_word
 from toporank.ranking.leakage import SEEN
 from toporank.ranking.model_table import distinct_models
@@ -19,11 +24,18 @@ from toporank.ranking.scored import Scored
 from toporank.ranking.target_table import lost
 from toporank.ranking.verdict import WITHOUT_CALIBRATION, counted, in_words
 from toporank.scorer.scorer import Scorer
+from toporank.structures.identity import INTERMEDIATE
 from toporank.tables.notes import BETWEEN
+
+if TYPE_CHECKING:
+    from toporank.app.request import Request
+    from toporank.app.score_folder import ScoringInput
 
 IN_DETAIL, LISTED = 2, 10
 """Targets up to which each has several lines; of more, those that have a row each."""
 INDENT = "  "
+RELAXED = re.compile(r"(^|_)relaxed_")
+"""In the name of a model that AlphaFold 2 or ColabFold relaxed."""
 
 
 def about_scorer(path: Path | None) -> list[str]:
@@ -252,3 +264,61 @@ def _unread(scored: Scored) -> list[str]:
     if n_more <= 0:
         return unread
     return [*unread[:LISTED], f"so it is in {n_more:,} more folders (confidence.csv)"]
+
+
+def described(request: Request, models: ScoringInput, terminal: Terminal) -> list[str]:
+    """What the models of a folder are, and what TopoRank decided about them, in lines.
+
+    terminal : where the lines are shown.
+    """
+    source, folder = request.source, request.folder
+    if (source.is_dir() or is_model(source)) and not folder.is_relative_to(
+        source.resolve()
+    ):
+        folder = source.resolve()
+    grouped = models.grouped
+    what = f"{programs_of(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
+    lines = terminal.wrapped("", what)
+    for note in models.notes:
+        lines += terminal.wrapped("", note, INDENT)
+    return lines
+
+
+def describe_models(grouped: Grouped) -> str:
+    """`5 models of 1 target and 5 copies of them`.
+
+    Copies and intermediate states do not count as models.
+    """
+    decoys = grouped.decoys
+    n_intermediate = sum(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys)
+    n_copies = len(grouped.copies)
+    n_targets = len({decoy.target for decoy in decoys})
+    n_models = len(decoys) - n_copies - n_intermediate
+    text = f"{_several(n_models, 'model')} of {_several(n_targets, 'target')}"
+    n_relaxed = _relaxed(grouped)
+    if n_relaxed:
+        text += f" ({n_relaxed:,} of them relaxed from another)"
+    if n_copies:
+        text += ", " if n_intermediate else " and "
+        text += "1 copy of them" if n_copies == 1 else f"{n_copies:,} copies of them"
+    if n_intermediate:
+        states = _several(n_intermediate, "intermediate state")
+        text += f" and {states} that TopoRank does not score"
+    return text
+
+
+def _relaxed(grouped: Grouped) -> int:
+    """The number of models that a predictor relaxed and whose unrelaxed state is a model, too."""
+    models = {
+        decoy.key: grouped.copies.get(decoy.key, decoy.name) for decoy in grouped.decoys
+    }
+    relaxed = set()
+    for (target, name), model in models.items():
+        unrelaxed = models.get((target, RELAXED.sub(r"\1unrelaxed_", name)))
+        if unrelaxed not in (None, model):
+            relaxed.add((target, model))
+    return len(relaxed)
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"

@@ -21,15 +21,15 @@ from toporank.app.commands.running import (
     out_folder,
     run_snakemake,
 )
-from toporank.app.commands.scoring_input import (
+from toporank.app.commands.shown import about_scorer
+from toporank.app.config import Dataset, load_config
+from toporank.app.request import (
     PARTNERS,
     chains_of_natives,
     check_partners,
     name_of,
     partners_setting,
 )
-from toporank.app.commands.shown import about_scorer
-from toporank.app.config import Dataset, load_config
 from toporank.building.coverage import (
     conflicting,
     counts,

@@ -1,27 +1,28 @@
-"""The input of scoring as a folder of decoys.
+"""What is to be scored and how: command, Python and workflow share this one request.
 
-It may be a folder, the output of a predictor, an archive or a single file.
+The models may be in a folder, the output of a predictor, an archive or a single file.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toporank.app.config import RESERVED
+from toporank.app.config import RESERVED, Config, load_config
 from toporank.errors import ConfigError, printable
 from toporank.files.archives import UNKNOWN, archive_name, unpacked
-from toporank.inputs.complexes import Grouped
+from toporank.inputs.complexes import BY_SEQUENCE, Grouped
 from toporank.inputs.discovery import sketches
 from toporank.inputs.folders import part_to_score
 from toporank.inputs.listing import is_model
 from toporank.inputs.natives import find_natives
 from toporank.inputs.unpacked_jobs import Gathered, gathered
-from toporank.programs.catalogue import programs_of
-from toporank.structures.identity import INTERMEDIATE, split_suffix
+from toporank.structures.identity import split_suffix
 from toporank.structures.partners import (
     EACH_CHAIN,
     is_file,
@@ -31,13 +32,10 @@ from toporank.structures.partners import (
 )
 
 if TYPE_CHECKING:
-    from toporank.app.commands.terminal import Terminal
     from toporank.app.score_folder import ScoringInput
 
 INPUT = "input"
 """Folder in OUT for what is unpacked or linked."""
-RELAXED = re.compile(r"(^|_)relaxed_")
-"""In the name of a model that AlphaFold 2 or ColabFold relaxed."""
 STORE = ".toporank/store"
 """The reuse store, in OUT."""
 PARTNERS = (
@@ -61,62 +59,6 @@ def name_of(source: Path) -> str:
     name = name or source.resolve().name
     plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("_.-") or "decoys"
     return f"{plain}_decoys" if plain in RESERVED else plain
-
-
-def described(
-    models: ScoringInput, source: Path, folder: Path, terminal: Terminal
-) -> list[str]:
-    """What the models of a folder are, and what TopoRank decided about them, in lines.
-
-    source : what the user named. folder : where its models lie, which for a single file and for
-    archives in a folder is elsewhere. terminal : where the lines are shown.
-    """
-    if (source.is_dir() or is_model(source)) and not folder.is_relative_to(
-        source.resolve()
-    ):
-        folder = source.resolve()
-    grouped = models.grouped
-    what = f"{programs_of(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
-    lines = terminal.wrapped("", what)
-    for note in models.notes:
-        lines += terminal.wrapped("-", note, "  ")
-    return lines
-
-
-def describe_models(grouped: Grouped) -> str:
-    """`5 models of 1 target and 5 copies of them`.
-
-    Copies and intermediate states do not count as models.
-    """
-    decoys = grouped.decoys
-    n_intermediate = sum(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys)
-    n_copies = len(grouped.copies)
-    n_targets = len({decoy.target for decoy in decoys})
-    n_models = len(decoys) - n_copies - n_intermediate
-    text = f"{_several(n_models, 'model')} of {_several(n_targets, 'target')}"
-    n_relaxed = _relaxed(grouped)
-    if n_relaxed:
-        text += f" ({n_relaxed:,} of them relaxed from another)"
-    if n_copies:
-        text += ", " if n_intermediate else " and "
-        text += "1 copy of them" if n_copies == 1 else f"{n_copies:,} copies of them"
-    if n_intermediate:
-        states = _several(n_intermediate, "intermediate state")
-        text += f" and {states} that TopoRank does not score"
-    return text
-
-
-def _relaxed(grouped: Grouped) -> int:
-    """The number of models that a predictor relaxed and whose unrelaxed state is a model, too."""
-    models = {
-        decoy.key: grouped.copies.get(decoy.key, decoy.name) for decoy in grouped.decoys
-    }
-    relaxed = set()
-    for (target, name), model in models.items():
-        unrelaxed = models.get((target, RELAXED.sub(r"\1unrelaxed_", name)))
-        if unrelaxed not in (None, model):
-            relaxed.add((target, model))
-    return len(relaxed)
 
 
 def folder_to_score(source: Path, inputs: Callable[[], Path]) -> Gathered:
@@ -185,6 +127,84 @@ def partners_setting(partners: str | None) -> dict[str, str]:
     return {
         "partners": str(Path(partners).resolve()) if is_file(partners) else partners
     }
+
+
+DEFAULTS = {
+    "targets": BY_SEQUENCE,
+    "confidence": True,
+    "plddt": None,
+    "rank_by": None,
+    "scorer": None,
+}
+"""Options of a request, by their keys in the configuration."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Models that are to be scored, and how.
+
+    Attributes
+    ----------
+    source : what the user named
+    folder : where its models lie, which for a single file and for archives is elsewhere
+    settings : keys of the configuration that are not as by default
+    notes : sentences about archives in the folder
+    """
+
+    source: Path
+    folder: Path
+    settings: dict[str, Any]
+    notes: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        source: Path,
+        inputs: Callable[[], Path],
+        partners: str | None = None,
+        **options: Any,
+    ) -> Request:
+        """Return the request for a folder, an archive or a file.
+
+        Parameters
+        ----------
+        source : it
+        inputs : gives the folder for what is unpacked or linked; called only if anything is
+        partners : as the command takes them
+        options : keys of `DEFAULTS` that are not as by default
+
+        Raises
+        ------
+        ConfigError : there are no models
+        """
+        folder, notes = folder_to_score(source, inputs)
+        settings = {"score_decoys": str(folder), "score_name": name_of(source)}
+        settings |= partners_setting(partners)
+        for name, value in options.items():
+            if value != DEFAULTS[name]:
+                is_path = isinstance(value, Path)
+                settings[name] = str(value.resolve()) if is_path else value
+        return cls(source, folder, settings, notes)
+
+    @functools.cached_property
+    def config(self) -> Config:
+        """The configuration. Raises ConfigError where an option is impossible."""
+        return load_config(self.settings)
+
+    def models(
+        self, store: Path, workers: int | None = None, *, scores_here: bool = True
+    ) -> ScoringInput:
+        """Return the models with their targets and partners, as from `find_models`."""
+        from toporank.app.score_folder import find_models  # pandas
+
+        return find_models(
+            self.config,
+            self.folder,
+            store,
+            self.notes,
+            workers=workers,
+            scores_here=scores_here,
+        )
 
 
 class FileChains(NamedTuple):
@@ -277,7 +297,3 @@ def _spelling(text: str, names: set[str], nearest: FileChains) -> str:
 def _written(chains: Iterable[str]) -> str:
     """Names of chains as `--partners` takes them."""
     return ", ".join(printable(partner_name((chain,))) for chain in sorted(chains))
-
-
-def _several(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
