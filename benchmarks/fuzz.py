@@ -185,22 +185,16 @@ def _scored(folder: Path, cache: str) -> tuple[Counter, str]:
     unexpected = [note for note in results.notes if "unexpected" in note]
     if unexpected:
         return Counter(["uncaught"]), unexpected[0]
-    lost = _lost(folder, results)
-    if len(tables[0]) != len(results.plan):
-        lost = f"{len(results.plan)} models, {len(tables[0])} rows"
-    return Counter(results.models["status"]), lost
+    return Counter(tables[0]["status"]), _lost(folder, results)
 
 
 def _lost(folder: Path, results: toporank.Results) -> str:
     """Say which models have no row though no sentence says that they are not read."""
-    planned = {decoy.key for decoy in results.plan}
-    rows = {(row.target, row.decoy) for row in results.rows("coverage")}
-    if planned != rows:
-        return f"no row for {sorted(planned ^ rows)[:3]}"
-    paths = {str(Path(decoy.path).resolve()) for decoy in results.plan}
+    models = results.models
+    paths = {str(Path(path).resolve()) for path in models["path"] if path}
     others = [file for file in _structures(folder) if str(file.resolve()) not in paths]
     # a model that is refused, such as a state on the way, has a row without a path
-    n_explained = sum(not decoy.path for decoy in results.plan)
+    n_explained = int((models["path"] == "").sum())
     for note in results.notes:
         match = NOT_READ.match(note)
         n_explained += int(match[1]) if match else 0
