@@ -21,7 +21,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from toporank.comparing.native.alignment import align
 from toporank.comparing.native.dockq import NativeInterface, score
+from toporank.comparing.native.equal_alignments import same_residues
 from toporank.comparing.native.label import (
     DecoyScores,
     Interfaces,
@@ -29,7 +33,7 @@ from toporank.comparing.native.label import (
     Partner,
     label,
 )
-from toporank.comparing.native.mapping import Mapping, chains_of, correspond
+from toporank.comparing.native.mapping import Chain, Mapping, chains_of, correspond
 from toporank.structures.complex import Complex
 from toporank.structures.partners import Partners
 from toporank.structures.read import read_complex
@@ -38,6 +42,8 @@ LIMITS = (0.0001, 0.001, 0.003, 0.01)
 ROUNDING = 0.00006
 ENOUGH = 0.003
 OTHER_SIDE = "the other of two equally long sides was superposed for LRMSD"
+OTHER_MAPPING = "another mapping of the copies of a chain"
+JOINED = "chains of a partner were joined before they were aligned"
 MOST = 4096
 """Combinations of sides that are tried."""
 
@@ -109,28 +115,41 @@ def other_choices(
     """Other ways to compute a label, and what each gives."""
     found = correspond(native.chains, chains_of(decoy))
     native = native.with_chains(found.native)
-    scored = DecoyScores(native, found.decoy)
-    chosen = max(found.mappings, key=scored.sum_over_chains)
-    if len(native.partners) == 2 and len(chosen) == len(native.chains):
-        names = {own: own for own in native.chains}
-        merged_native = merged(of_native, native.partners, names)
-        merged_decoy = merged(decoy, native.partners, chosen)
-        value = label(Native(merged_native), merged_decoy).dockq
-        yield "chains of a partner were joined before they were aligned", value
-    for mapping in [chosen, *found.mappings]:
-        interfaces = scored.interfaces(mapping, native.partners)
-        if not interfaces:
-            continue
-        another = (
-            "" if mapping is chosen else "another mapping of the copies of a chain"
-        )
-        if another:
-            yield (
-                another,
-                sum(scores.dockq for scores in interfaces.values()) / len(interfaces),
+    for alignment, find in WAYS.items():
+        scored = DecoyScores(native, found.decoy, find)
+        chosen = max(found.mappings, key=scored.sum_over_chains)
+        for mapping in [chosen, *found.mappings]:
+            interfaces = scored.interfaces(mapping, native.partners)
+            if not interfaces:
+                continue
+            another = "" if mapping is chosen else OTHER_MAPPING
+            yield told(alignment, another), mean_of(interfaces)
+            for value in either_side(native, scored, mapping, interfaces):
+                yield told(alignment, another, OTHER_SIDE), value
+        if len(native.partners) == 2 and len(chosen) == len(native.chains):
+            names = {own: own for own in native.chains}
+            joined_native = Native(merged(of_native, native.partners, names))
+            joined = correspond(
+                joined_native.chains,
+                chains_of(merged(decoy, native.partners, chosen)),
             )
-        for value in either_side(native, scored, mapping, interfaces):
-            yield f"{another}; {OTHER_SIDE}" if another else OTHER_SIDE, value
+            scored = DecoyScores(joined_native, joined.decoy, find)
+            interfaces = scored.interfaces(joined.mappings[0], joined_native.partners)
+            if interfaces:
+                yield told(alignment, JOINED), mean_of(interfaces)
+
+
+def told(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
+
+
+def mean_of(interfaces: Interfaces) -> float:
+    return sum(scores.dockq for scores in interfaces.values()) / len(interfaces)
+
+
+def first_alignment(native: Chain, decoy: Chain) -> np.ndarray:
+    """As `same_residues`, the first of equally good alignments, which DockQ takes."""
+    return align(native.sequence, decoy.sequence).residue
 
 
 def either_side(
@@ -173,6 +192,9 @@ def merged(complex_: Complex, partners: tuple[Partner, ...], names: Mapping) -> 
         for residue in complex_.residues
     )
     return replace(complex_, residues=tuple(residues))
+
+
+WAYS = {"": same_residues, "the first of equally good alignments": first_alignment}
 
 
 if __name__ == "__main__":

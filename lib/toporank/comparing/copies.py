@@ -67,8 +67,11 @@ def copies_of(
     for name, text in shapes.items():
         if text:
             equal.setdefault((text, partners.get(name, ())), []).append(name)
-    names_of = {names[0]: names for names in equal.values()}
-    read = {name: read_shape(shapes[name]) for name in names_of}
+    names_of: dict[str, list[str]] = {}
+    read: dict[str, ModelShape] = {}
+    for names in equal.values():
+        names_of[names[0]] = names
+        read[names[0]] = read_shape(shapes[names[0]])
     groups = [_places(read, members) for members in _groups(read, partners)]
     n_places = sum(map(len, groups))
     copies = TargetCopies({}, {})
@@ -105,14 +108,13 @@ def same_chains(
 
     None where they are not the same model, or have other partners.
     """
-    n_of_kind = Counter(chain.kind for chain in one)
-    if n_of_kind != Counter(chain.kind for chain in other):
+    kinds, other_kinds = _kinds(one), _kinds(other)
+    n_of_kind = Counter(kinds)
+    if n_of_kind != Counter(other_kinds):
         return None
-    fixed = np.array([chain.points for chain in one])
-    moving = np.array([chain.points for chain in other])
-    kinds = np.array([chain.kind for chain in one])
-    is_other_kind = kinds[:, None] != np.array([chain.kind for chain in other])
-    rarest = min(range(len(one)), key=lambda k: n_of_kind[one[k].kind])
+    fixed, moving = _points(one), _points(other)
+    is_other_kind = np.array(kinds)[:, None] != np.array(other_kinds)
+    rarest = min(range(len(one)), key=lambda k: n_of_kind[kinds[k]])
     for start in np.flatnonzero(~is_other_kind[rarest]).tolist():
         turn, shift = superposition(moving[start], fixed[rarest])
         moved = moving @ turn + shift
@@ -128,6 +130,15 @@ def same_chains(
         if _renamed(partners[1], chains) == _renamed(partners[0], {}):
             return chains
     return None
+
+
+def _points(shape: ModelShape) -> np.ndarray:
+    """The points of its chains, (n, N_POINTS, 3), Å."""
+    return np.array([chain.points for chain in shape])
+
+
+def _kinds(shape: ModelShape) -> list[str]:
+    return [chain.kind for chain in shape]
 
 
 def _renamed(partners: Partners, chains: Mapping[str, str]) -> frozenset[frozenset]:
@@ -153,7 +164,7 @@ def _groups(
     alike: dict[tuple, list[int]] = defaultdict(list)
     sizes: dict[tuple, list[np.ndarray]] = defaultdict(list)
     for name, shape in shapes.items():
-        kinds = tuple(sorted(chain.kind for chain in shape))
+        kinds = tuple(sorted(_kinds(shape)))
         size = _size(shape)
         near = []
         if sizes[kinds]:
@@ -174,7 +185,7 @@ def _groups(
 
 def _size(shape: ModelShape) -> np.ndarray:
     """Three lengths that are the same for copies, whatever the order of their chains, (3,), Å."""
-    points = np.array([chain.points for chain in shape])
+    points = _points(shape)
     centroids = points[:, 0]
     around_centroids = points[:, 1:] - points[:, :1]
     flat = points.reshape(-1, 3)
@@ -183,9 +194,8 @@ def _size(shape: ModelShape) -> np.ndarray:
         centroids - centroids.mean(axis=0),
         flat - flat.mean(axis=0),
     )
-    return np.array(
-        [np.sqrt(np.square(spread).sum(axis=-1).mean()) for spread in spreads]
-    )
+    squares = [np.square(spread).sum(axis=-1).mean() for spread in spreads]
+    return np.sqrt(squares)
 
 
 def _places(shapes: Mapping[str, ModelShape], members: list[str]) -> list[list[str]]:
@@ -203,7 +213,5 @@ def _places(shapes: Mapping[str, ModelShape], members: list[str]) -> list[list[s
 
 def _lie_together(one: ModelShape, other: ModelShape) -> bool:
     """Whether two copies lie in one place, whatever the order of their chains."""
-    fixed = np.array([chain.points for chain in one])
-    moving = np.array([chain.points for chain in other])
-    apart = np.abs(fixed[:, None] - moving).max(axis=(2, 3))
+    apart = np.abs(_points(one)[:, None] - _points(other)).max(axis=(2, 3))
     return bool(apart.min(axis=1).max() <= IN_PLACE)

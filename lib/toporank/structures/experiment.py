@@ -48,32 +48,41 @@ def of_pdb(text: str) -> Experiment:
     """Return what the lines before the atoms of a PDB file say."""
     atom = FIRST_ATOM.search(text)
     head = text[: atom.start()] if atom else text
-    methods = [line.strip() for line in METHOD.findall(head)]
-    if not any(methods):
-        methods = [f"a resolution of {size} Å" for size in RESOLUTION.findall(head)]
     entry = HEADER.search(head)
-    return _experiment(methods, entry[1] if entry else "")
+    return _experiment(
+        METHOD.findall(head), RESOLUTION.findall(head), entry[1] if entry else ""
+    )
 
 
 def of_mmcif(block: gemmi.cif.Block) -> Experiment:
     """Return what the tables of an mmCIF file say."""
     if any(block.find_values(column) for column in OF_PREDICTION):
         return Experiment()
-    methods = list(map(gemmi.cif.as_string, block.find_values("_exptl.method")))
-    if not any(methods):
-        for column in RESOLUTIONS:
-            sizes = filter(None, map(gemmi.cif.as_string, block.find_values(column)))
-            methods += [f"a resolution of {size} Å" for size in sizes]
-    if not any(methods) and block.find_values(RELEASED):
+    methods = _texts(block, "_exptl.method")
+    resolutions = []
+    for column in RESOLUTIONS:
+        resolutions += _texts(block, column)
+    if not methods and not resolutions and block.find_values(RELEASED):
         methods = ["an entry of a database"]
-    return _experiment(
-        methods, gemmi.cif.as_string(block.find_value("_entry.id") or "?")
-    )
+    entries = _texts(block, "_entry.id")
+    return _experiment(methods, resolutions, entries[0] if entries else "")
 
 
-def _experiment(methods: list[str], entry: str) -> Experiment:
-    measured = [method for method in methods if method and not THEORY.search(method)]
-    return Experiment(measured[0], entry) if measured else Experiment()
+def _texts(block: gemmi.cif.Block, column: str) -> list[str]:
+    """The values of a column that say something."""
+    values = map(gemmi.cif.as_string, block.find_values(column))
+    return list(filter(None, values))
+
+
+def _experiment(methods: list[str], resolutions: list[str], entry: str) -> Experiment:
+    """The first method that measures; where none is named, a resolution says that one did."""
+    methods = list(filter(None, map(str.strip, methods)))
+    if not methods and resolutions:
+        methods = [f"a resolution of {resolutions[0]} Å"]
+    for method in methods:
+        if not THEORY.search(method):
+            return Experiment(method, entry)
+    return Experiment()
 
 
 def is_other(document: gemmi.cif.Document) -> bool:

@@ -6,7 +6,7 @@ DockQ between the partners of its native, or the mean over its interfaces.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -315,10 +315,23 @@ def _named(names: Sequence[str]) -> str:
 
 
 class DecoyScores:
-    """Scores of the interfaces of one decoy, each computed once for all mappings that share it."""
+    """Scores of the interfaces of one decoy, each computed once for all mappings that share it.
 
-    def __init__(self, native: Native, chains: dict[str, Chain]):
+    Parameters
+    ----------
+    native : cut like the decoy
+    chains : of the decoy
+    find : says which residue of a chain of the decoy each of a chain of the native is
+    """
+
+    def __init__(
+        self,
+        native: Native,
+        chains: dict[str, Chain],
+        find: Callable[[Chain, Chain], np.ndarray] = same_residues,
+    ):
         self._native = native
+        self._find = find
         self._chains = chains
         self._scores: dict[tuple, Scores | None] = {}
         self._sides: dict[tuple[str, str], Side] = {}
@@ -378,7 +391,7 @@ class DecoyScores:
     def _residues_of(self, native_chain: str, other: str) -> np.ndarray:
         """Which residue of a chain of the decoy each of a chain of the native is."""
         if (native_chain, other) not in self._residues:
-            self._residues[native_chain, other] = same_residues(
+            self._residues[native_chain, other] = self._find(
                 self._native.chains[native_chain], self._chains[other]
             )
         return self._residues[native_chain, other]
