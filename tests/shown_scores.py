@@ -14,7 +14,9 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 README = REPOSITORY / "README.md"
 FOLDER = "resources/example/binder"
-BLOCK = re.compile(r"(?<=^```text\n)Boltz and ColabFold: .+?(?=^```$)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"(?<=^```text\n)Boltz and ColabFold: .+?(?=^```$)", re.MULTILINE | re.DOTALL
+)
 
 
 def as_shown(printed: str, home: Path) -> str:

@@ -26,11 +26,13 @@ from toporank.building.planning import bodies_alone, plan_of, recognised
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.natural_partners import lines_of_targets
+from toporank.ranking.agreement import with_predictor
 from toporank.ranking.model_table import model_table
-from toporank.ranking.target_table import target_table
+from toporank.ranking.target_table import target_notes
 from toporank.structures.complex import STANDARD
 from toporank.structures.immune import domains_of
-from toporank.tables.notes import BETWEEN
+from toporank.tables.frames import of_records
+from toporank.tables.of_predictors import CONFIDENCE
 
 ATOMS = read_atoms(ANTIBODY)
 THREE_LETTERS = {letter: name for name, letter in STANDARD.items()}
@@ -213,8 +215,9 @@ def test_terminal_page_and_targets_say_what_the_plan_recognised(
     write_coverage(tmp_path / "coverage.tsv", coverage_table(plan, [], []))
     coverage = read_coverage(tmp_path / "coverage.tsv")
     assert recognised(coverage) == [f"T: {sentence}"]
-    (notes,) = target_table(model_table(coverage, {}))["notes"]
-    assert notes.split(BETWEEN)[0] == sentence
+    models = with_predictor(model_table(coverage, {}), of_records(CONFIDENCE, []))
+    notes = target_notes(models, [], [], [], between=lambda *names: None)
+    assert notes["T"].notes[0].text == sentence
 
 
 @pytest.mark.parametrize("names", ["HL", "KM", "BA"])
