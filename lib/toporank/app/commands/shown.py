@@ -23,6 +23,7 @@ from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
 from toporank.ranking.target_table import lost
 from toporank.ranking.verdict import WITHOUT_CALIBRATION, counted, in_words
+from toporank.report.pair_confidence import OfPair, of_pairs
 from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import INTERMEDIATE
 from toporank.tables.notes import BETWEEN
@@ -34,6 +35,16 @@ if TYPE_CHECKING:
 IN_DETAIL, LISTED = 2, 10
 """Targets up to which each has several lines; of more, those that have a row each."""
 INDENT = "  "
+NUMBERS = (
+    "residues",
+    "contacts",
+    "DockQ",
+    "ipTM",
+    "PAE, Å",
+    "acceptable",
+    "models",
+)
+"""Heads of columns that are aligned to the right."""
 RELAXED = re.compile(r"(^|_)relaxed_")
 """In the name of a model that AlphaFold 2 or ColabFold relaxed."""
 
@@ -146,22 +157,37 @@ def _as_predicted(best: pd.Series) -> str:
 
 def _interfaces(scored: Scored, row: Any, terminal: Terminal) -> list[str]:
     """A row for each pair of partners of the best model, where there are several."""
-    if not row.interfaces:
-        return []
-    lines = _labelled("interfaces:", row.interfaces, terminal)
-    table = scored.interfaces
+    table = scored.interfaces[scored.interfaces["n_ca_pairs"].notna()]
     of_best = table[(table["target"] == row.target) & (table["decoy"] == row.best)]
+    if len(of_best) < 2:
+        return []
+    lines = _labelled("interfaces:", row.interfaces, terminal) if row.interfaces else []
     of_best = of_best.sort_values(["dockq", "interface"], ascending=[False, True])
+    names = [pair.chains or pair.interface for pair in of_best.itertuples()]
+    facts = scored.facts
+    is_best = (facts["target"] == row.target) & (facts["decoy"] == row.best)
+    said = of_pairs(next(facts[is_best].itertuples()), scored, names)
+    of_predictor = [said.get(name, OfPair()) for name in names]
     columns: dict[str, list[str]] = {
-        "pair": [pair.chains or pair.interface for pair in of_best.itertuples()],
+        "pair": names,
         "residues": [_number(value, 0) for value in of_best["n_residues"]],
         "contacts": [_number(value, 0) for value in of_best["n_contacts"]],
         "DockQ": [_number(value, 2) for value in of_best["dockq"]],
+        "ipTM": [_number(pair.iptm, 2) for pair in of_predictor],
+        "PAE, Å": [_number(pair.pae, 1) for pair in of_predictor],
         "": [_pair_in_a_word(pair) for pair in of_best.itertuples()],
     }
-    rows = list(zip(*columns.values(), strict=True))
-    numbers = ("residues", "contacts", "DockQ")
-    return [*lines, *terminal.table([*columns], rows, numbers, ["pair"], INDENT * 2)]
+    return [*lines, *_table(columns, terminal, ["pair"], INDENT * 2)]
+
+
+def _table(
+    columns: Any, terminal: Terminal, names: list[str], indent: str = ""
+) -> list[str]:
+    """Aligned rows of the columns in which something is known."""
+    table = pd.DataFrame(columns)
+    table = table.loc[:, ~table.isin(["", "–"]).all()]
+    rows = table.to_numpy().tolist()
+    return terminal.table([*table], rows, NUMBERS, names, indent)
 
 
 def _pair_in_a_word(pair: Any) -> str:
@@ -204,11 +230,7 @@ def _overview(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
             "mind": ", ".join(marks),
         }
         rows.append(cells)
-    table = pd.DataFrame(rows)
-    table = table.loc[:, ~table.isin(["", "–"]).all()]
-    numbers = ("DockQ", "acceptable", "models", "ipTM")
-    names = ["target", "best model"]
-    return terminal.table([*table], table.to_numpy().tolist(), numbers, names)
+    return _table(rows, terminal, ["target", "best model"])
 
 
 def _of_predictor(row: Any) -> str:
