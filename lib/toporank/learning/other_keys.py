@@ -31,7 +31,7 @@ EVERYWHERE = {
 OF_A_CONFIGURATION = {
     **{key: OF_TRAINING_ITSELF % key for key in Hardware.model_fields},
     **EVERYWHERE,
-    "ranking_term": "gone: it did not help on docked models, docs/study.md",
+    "ranking_term": "gone: it did not help on docked models, docs/research/study.md",
     "ranking_weight": "gone with ranking_term",
     "decoys_per_target": "gone with ranking_term",
 }

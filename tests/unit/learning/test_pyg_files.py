@@ -328,9 +328,9 @@ def test_a_network_of_their_widths_scores_such_graphs_and_no_others(tmp_path):
     assert (description["node_width"], description["edge_width"]) == (7, 4)
     assert description.get("features") is None
     scored = score_pack(Scorer.of(checkpoint), pack, data.coverage)
-    assert len(scored.table) == len(scored.pooled_vectors) == 16
+    assert len(scored.facts) == len(scored.vectors) == 16
     # standardised: large values saturate nothing
-    assert scored.table["score"].nunique() > 10
+    assert scored.facts["score"].nunique() > 10
     # nobody wrote down the chains of its training targets
     assert {row.seen_in_training for row in scored.leakage} == {"unknown"}
 
