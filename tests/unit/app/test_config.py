@@ -126,6 +126,8 @@ MISTAKES = {
     "training: {validate_every: 2}": "training.trainer: {check_val_every_n_epoch: …}",
     "training: {resume_from: a.ckpt}": "start a phase of training.finetune with `parent: FILE`",
     "training: {precision: 16-mixed}": "training.trainer: {precision: …}",
+    "training: {non_blocking: true}": "training: {pin_memory: true}",
+    "training: {sweep: {defaults: {val_batch_size: 64}}}": "four times batch_size",
     "training: {learning_rate: 0.1}": "it is a key of training.sweep.configs",
     "training: {sweep: {defaults: {num_workers: 2}}}": "training: {num_workers: …}",
     "training: {sweep: {defaults: {lr_scheduler: step}}}": "plateau_patience, plateau_factor",
