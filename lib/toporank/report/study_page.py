@@ -309,7 +309,8 @@ def _map(places: np.ndarray, models: pd.DataFrame, title: str) -> Markup:
 def _figure(width: float, height: float) -> tuple[Any, Any]:
     """A figure and its axes, or None and a sentence where matplotlib is missing."""
     try:
-        return new_figure(width, height)
+        with new_figure(width, height) as drawn:
+            return drawn
     except ConfigError as error:
         return None, Markup("<p>{}</p>").format(str(error))
 
