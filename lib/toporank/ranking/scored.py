@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -32,7 +32,6 @@ from toporank.ranking.model_table import model_table
 from toporank.ranking.models import write_models
 from toporank.ranking.partner_hints import hints
 from toporank.ranking.residues import why_no_quality
-from toporank.ranking.score import ScoringOptions
 from toporank.ranking.target_result import TargetResult
 from toporank.ranking.target_table import TargetNotes, target_notes, target_table
 from toporank.scorer.embeddings import vector_table, write_embeddings
@@ -54,6 +53,9 @@ from toporank.tables.columns import (
 )
 from toporank.tables.frames import of_records, to_markdown, with_values, write
 from toporank.workers import mapped
+
+if TYPE_CHECKING:
+    from toporank.ranking.score import ScoringOptions
 
 README = "README.md"
 """Beside the tables: what their columns mean."""
