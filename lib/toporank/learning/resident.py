@@ -251,11 +251,11 @@ class Steps:
         with torch.cuda.stream(stream):
             for _ in range(2):  # kernels are compiled, and libraries make room
                 self.step(*size)
+                self._restore(state)  # there may be no next step
         torch.cuda.current_stream(device).wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self.pool):
             self.step(*size)
-        self._restore(state)
         torch.cuda.set_rng_state(random, device)
         return graph.replay
 

@@ -8,6 +8,7 @@ import dataclasses
 import json
 from inspect import signature
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pandas as pd
 import pytest
@@ -17,6 +18,7 @@ from _synthetic import small_run, train_in_a_process, training_pack
 from torch._inductor import config as inductor
 
 from toporank.errors import ConfigError, TrainingError
+from toporank.learning import resident
 from toporank.learning.checkpoint import read_description
 from toporank.learning.hardware import Hardware
 from toporank.learning.train import TrainingGraphs, train_run
@@ -215,3 +217,23 @@ def test_two_processes_train_as_one_with_batches_of_twice_the_size(tmp_path, pac
         torch.testing.assert_close(
             states[1][name], states[0][name], rtol=1e-5, atol=1e-5
         )
+
+
+def test_recording_the_last_step_of_an_epoch_computes_no_step_beyond_it(monkeypatch):
+    """A batch that is left over has a size of its own, which is recorded when it comes."""
+    of_streams = ("Stream", "stream", "current_stream")
+    of_graphs = ("CUDAGraph", "graph", "graph_pool_handle")
+    for name in (*of_streams, *of_graphs, "get_rng_state", "set_rng_state"):
+        monkeypatch.setattr(torch.cuda, name, MagicMock())
+    number, n_steps, computed = torch.tensor([6]), 7, []
+
+    def step(n_nodes: int, n_edges: int) -> None:
+        computed.append(int(number))
+        number.add_(1)
+
+    module = MagicMock(device=torch.device("cuda"))
+    module.parameters.return_value = []
+    module.changed_by_steps.return_value = [number]
+    resident.Steps(module, step).run(50, 200)
+    assert computed
+    assert max(computed) < n_steps
