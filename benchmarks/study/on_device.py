@@ -76,16 +76,42 @@ def choices():
     return resolve({stage: {} for stage in stages})
 
 
+def areas_between(complex_, pairs: np.ndarray) -> np.ndarray:
+    """The surface that residues share, as the column `area` before its root: Å², (P,).
+
+    pairs : int, (P, 2), residues; one of them -1 has none
+    """
+    from toporank.features.atom_types import atom_types
+    from toporank.features.contact_edges import _shared_areas
+    from toporank.features.dssp_nodes import along_principal_axes
+
+    known = (pairs >= 0).all(axis=1)
+    found = np.zeros(len(pairs))
+    if not known.any():
+        return found
+    nodes, places = np.unique(pairs[known], return_inverse=True)
+    once = np.sort(places.reshape(-1, 2), axis=1)
+    once, back = np.unique(once, axis=0, return_inverse=True)
+    heavy = along_principal_axes(complex_.without_hydrogens(), nodes)
+    shared = _shared_areas(heavy, nodes, once, atom_types(heavy, nodes))
+    found[known] = shared[back.ravel(), 0]
+    return found
+
+
+def area_quality(area: np.ndarray, in_native: np.ndarray) -> np.ndarray:
+    """CAD-score of contacts (Olechnovič et al. 2013, doi:10.1002/prot.24172): the share of their area
+    that the native has, too; float32, (E,), nan without area.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        wrong = np.minimum(np.abs(area - in_native), area) / area
+    return np.where(area > 0, 1 - wrong, np.nan).astype(np.float32)
+
+
 def graph_of(name: str, complex_, native, native_complex, dockq=None) -> dict:
     """The graph of a decoy with its labels, and what the judge compares it by."""
     from toporank.comparing.contacts import contact_bytes
     from toporank.comparing.native.label import label
-    from toporank.comparing.native.local import (
-        area_quality,
-        expected_ca,
-        local_quality,
-    )
-    from toporank.features.contact_edges import areas_between
+    from toporank.comparing.native.local import expected_ca, local_quality
 
     found = {"decoy": name, "y": dockq}
     counterparts = None

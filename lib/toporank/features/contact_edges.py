@@ -186,25 +186,6 @@ def contact_edges(
     )
 
 
-def areas_between(complex_: Complex, pairs: np.ndarray) -> np.ndarray:
-    """The surface that residues share, as the column `area` before its root: Å², shape (P,).
-
-    pairs : int, (P, 2), residues; one of them -1 has none
-    """
-    known = (pairs >= 0).all(axis=1)
-    found = np.zeros(len(pairs))
-    if not known.any():
-        return found
-    nodes, places = np.unique(pairs[known], return_inverse=True)
-    ordered, back = np.unique(
-        np.sort(places.reshape(-1, 2), axis=1), axis=0, return_inverse=True
-    )
-    heavy = along_principal_axes(complex_.without_hydrogens(), nodes)
-    types = atom_types(heavy, nodes)
-    found[known] = _shared_areas(heavy, nodes, ordered, types)[back.ravel(), 0]
-    return found
-
-
 def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
     """The potential of each pair of residues, shape (P,).
 

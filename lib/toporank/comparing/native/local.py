@@ -45,29 +45,6 @@ def local_quality(
     return np.where(np.isnan(error), np.nan, share).astype(np.float32)
 
 
-def area_quality(area: np.ndarray, in_native: np.ndarray) -> np.ndarray:
-    """Share of the area of contacts that they also have in the native: CAD-score of a contact.
-
-    Olechnovič et al. 2013, doi:10.1002/prot.24172.
-
-    Parameters
-    ----------
-    area, in_native : of contacts in the decoy and the native, shapes (E,), Å²
-
-    Returns
-    -------
-    float32, shape (E,); NaN without area
-
-    Examples
-    --------
-    >>> area_quality(np.array([20.0, 20, 20, 0]), np.array([20.0, 5, 50, 9]))
-    array([1.  , 0.25, 0.  ,  nan], dtype=float32)
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        wrong = np.minimum(np.abs(area - in_native), area) / area
-    return np.where(area > 0, 1 - wrong, np.nan).astype(np.float32)
-
-
 def expected_ca(counterparts: np.ndarray, native: Complex) -> np.ndarray:
     """Where the CA of each residue of a decoy is in the native, shape (R, 3), Å.
 
