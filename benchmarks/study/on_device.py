@@ -262,6 +262,21 @@ def dock_on_gpu(device: str = "cuda") -> None:
     docking_case.Docking = OnGpu
 
 
+def of_matched_sizes(pool: list, bound, wanted: int, rng: np.random.Generator) -> list:
+    """Poses of a pool, in random order, whose sizes are alike in all classes, as sampling has it."""
+    from toporank_sampling.choice import matched
+    from toporank_sampling.poses import ca_pairs
+
+    receptor, ligand = bound.receptor, bound.ligand
+    native = len(ca_pairs(receptor.xyz[receptor.ca], ligand.xyz[ligand.ca]))
+    about = [
+        (pose.dockq, pose.size, f"{pose.case.form} {pose.docking}") for pose in pool
+    ]
+    dockq, size, origin = (np.array(column) for column in zip(*about, strict=True))
+    chosen = matched(dockq, size, origin, native, wanted, rng)
+    return [pool[i] for i in rng.permutation(chosen)]
+
+
 def poses_of(
     work: Path, folder: Path, target: str, partners: str, crystals: list
 ) -> str:
@@ -292,7 +307,7 @@ def poses_of(
         pool = []
         for case in cases:
             pool += dock(case, ROTATIONS // len(cases), rng)
-        chosen = sampling._matched(pool, cases[0], 4 * POSES, rng)
+        chosen = of_matched_sizes(pool, cases[0], 4 * POSES, rng)
         candidates = sampling._labelled_poses(
             chosen, 2 * POSES, target, failures, lambda *_: None
         )

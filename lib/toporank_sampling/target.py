@@ -181,23 +181,15 @@ def _docked_poses(
 ) -> list[DockedPose]:
     """Docked poses of all forms, in random order, of matched sizes."""
     pool: list[DockedPose] = []
-    for case in cases:
-        pool += dock(case, n_rotations // len(cases), rng)
-    return _matched(pool, cases[0], wanted, rng)
-
-
-def _matched(
-    pool: list[DockedPose], bound: DockingCase, wanted: int, rng: np.random.Generator
-) -> list[DockedPose]:
-    """Poses of a pool, in random order, of matched sizes."""
+    origin: list[int] = []
+    for number, case in enumerate(cases):
+        for pose in dock(case, n_rotations // len(cases), rng):
+            pool.append(pose)
+            origin.append(2 * number + (pose.docking == "local"))
     if not pool:
         smallest = f"{FEWEST_DOCKED_PAIRS} pairs of CA atoms within {INTERFACE:g} Å"
         raise DockingError(f"docking found no pose with {smallest}")
-    cases = list(dict.fromkeys(pose.case.form for pose in pool))
-    origin = []
-    for pose in pool:
-        origin.append(2 * cases.index(pose.case.form) + (pose.docking == "local"))
-    receptor, ligand = bound.receptor, bound.ligand
+    receptor, ligand = cases[0].receptor, cases[0].ligand
     native_size = len(ca_pairs(receptor.xyz[receptor.ca], ligand.xyz[ligand.ca]))
     dockq = np.array([pose.dockq for pose in pool])
     size = np.array([pose.size for pose in pool])
