@@ -272,7 +272,8 @@ function start() {
     addEventListener("resize", drawFurther);
     addEventListener("beforeprint", () => draw(N));
   }
-  if (N) open(addressed()?.i ?? data.open, addressed()?.k ?? data.model);
+  const { i, k } = addressed() ?? { i: data.open, k: data.model };
+  if (N && i >= 0) open(i, k);
   addEventListener("hashchange", followAddress);
   document.getElementById("methods").addEventListener("click", event => copy(event.target, data.methods));
   const map = document.getElementById("map-of-models");

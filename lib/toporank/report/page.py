@@ -53,6 +53,8 @@ FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
 """Models of a map."""
 OF_MODELS = (*MODELS.columns, *DETAILS.columns, *CONFIDENCE.columns)
 """The columns of the page's tables of models, as far as they have a place on it."""
+MOST_TO_OPEN = 8
+"""Targets up to which the first row is open: of a screen, people see the rows first."""
 OF_INTERFACES = ["name", "n_residues", "dockq", "role", "status", "closest"]
 _WORD = re.compile(r"[+.]|_and_|_vs_|__|[_-]")
 """What parts the names of proteins in the name of a target."""
@@ -76,7 +78,7 @@ def render(
 ) -> str:
     """Return the page as HTML that loads nothing; the same tables give the same bytes.
 
-    opened : target whose row is open, by default the most promising one, and which of its models
+    opened : target whose row is open, by default the most promising of a few, and which of its models
         is selected, by default the best.
     folder : of the page, from which models have links to their files.
     """
@@ -120,7 +122,9 @@ def content(
         targets["p_acceptable"].notna().any() or targets["dockq"].isna().all()
     )
     data = data_for_script(scored, drawn, folder)
-    data["open"] = order.index(opened[0]) if opened[0] else 0
+    data["open"] = 0 if len(order) <= MOST_TO_OPEN else -1
+    if opened[0]:
+        data["open"] = order.index(opened[0])
     of_target = models.loc[models["target"] == opened[0], "decoy"].tolist()
     data["model"] = of_target.index(opened[1]) if opened[1] else 0
     return {

@@ -3,7 +3,8 @@
 const isCopy = (m, k) => Boolean(m.duplicate_of?.[k]);
 const copiesOf = (m, k) => m.decoy.filter((_, c) => m.duplicate_of?.[c] === m.decoy[k]);
 const sentences = cell => (cell ?? "").split(data.between).filter(Boolean);
-const paragraphs = (texts, kind = "") => texts.map(text => `<p${kind && ` class="${kind}"`}>${wrapped(text)}${/[.?]$/.test(text) ? "" : "."}</p>`).join("");
+const capital = text => /^[a-z]+ /.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+const paragraphs = (texts, kind = "") => texts.map(text => `<p${kind && ` class="${kind}"`}>${wrapped(capital(text))}${/[.?]$/.test(text) ? "" : "."}</p>`).join("");
 
 function panelOf(i) {
   const inside = make("div", { class: "inside" });
@@ -115,7 +116,9 @@ function interfaceWords(rows) {
     return of.length ? `${listed(of.map(row => `${row.name} (${fixed(row.dockq)})`))} ${of.length > 1 ? many : one}` : "";
   });
   const others = rows.filter(({ role }) => role && role !== "main").map(row => `${row.name} (${counted(row.n_residues, "residue")}) is ${row.role === "side contact" ? "a side contact" : row.role} and does not count`);
-  const apart = rows.filter(({ status }) => status === "apart").map(row => `${row.name} are apart (${fixed(row.closest, 0)} Å)`);
+  const touching = new Set(rows.filter(({ role }) => role).flatMap(({ name }) => name.split(":"))), loose = new Map();
+  for (const { name, status, closest } of rows) if (status === "apart") for (const partner of name.split(":")) if (!touching.has(partner)) loose.set(partner, Math.min(closest, loose.get(partner) ?? closest));
+  const apart = [...loose].map(([partner, closest]) => `${partner} touches no other (${fixed(closest, 0)} Å to the nearest)`);
   return [...parts, ...others, ...apart].filter(Boolean).join("; ");
 }
 

@@ -72,7 +72,7 @@ def interaction_sentence(targets: pd.DataFrame) -> str:
         )
     of_all = f", known for {known} of {len(targets)}" if known < len(targets) else ""
     return (
-        f"Do they interact? Sort by *interact*{of_all}: the chance that two proteins interact, if "
+        f"Do they interact? Sort by “interact”{of_all}: the chance that two proteins interact, if "
         "half of your pairs do. It follows the predictor's ipTM (AUROC "
         f"{AUROC[0]:.2f} to {AUROC[1]:.2f} on 1,400 pairs); above the ipTM of the better half of "
         f"true pairs, {10 * PRECISION[0]:.0f} of 10 pairs were true. The verdict says something "

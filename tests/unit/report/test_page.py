@@ -125,7 +125,7 @@ def test_the_page_has_the_numbers_of_the_tables_and_rounds_them_once(tmp_path):
 def test_a_screen_says_which_number_tells_whether_a_pair_interacts(tmp_path):
     confidence = [Confidence("T0", "m", iptm=0.8, status="ok")]
     page = page_of(write_answer(tmp_path, MANY, confidence=confidence))
-    assert "Do they interact? Sort by *interact*, known for 1 of 11" in page
+    assert "Do they interact? Sort by “interact”, known for 1 of 11" in page
     assert (
         "11 complexes by their best model: believe 3, check 4, do not believe 3, not scored 1."
         in page
@@ -398,10 +398,14 @@ def assert_quiet(page: Browser) -> None:
     assert page.complaints == []
 
 
-def test_the_table_has_all_targets_in_full_height_and_its_first_row_is_open(
+def test_the_table_has_all_targets_in_full_height_and_of_a_few_the_first_row_is_open(
     browser, tmp_path
 ):
+    page = opened(browser, write_answer(tmp_path / "few", {"T": {"m": 0.5}, "U": {}}))
+    assert texts(page, "#panel h2") == ["T"]
     page = opened(browser, write_answer(tmp_path, MANY))
+    assert texts(page, "#panel h2") == []
+    page.run("open(0)")
     assert shown_targets(page) == [*(f"T{i}" for i in range(10)), "1PPE"]
     assert (
         texts(page, "#targets tr.row:first-child .verdict") == ["believe", "● believe"]
@@ -602,7 +606,7 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     assert texts(page, "#interfaces tbody .name") == ["A:B", "B:C", "A:C", "C:D"]
     assert texts(page, "#interfaces p")[0] == (
         "A:B (0.82) looks right; B:C (0.30) is doubtful; A:C (4 residues) is a side contact and "
-        "does not count; C:D are apart (62 Å)."
+        "does not count; D touches no other (62 Å to the nearest)."
     )
 
 

@@ -20,7 +20,7 @@ def test_p_interact_rises_with_iptm_and_is_unknown_without():
     [
         ([0.9], ""),
         ([np.nan, np.nan], "there is none beside these models."),
-        ([0.9, np.nan], "Sort by *interact*, known for 1 of 2: the chance"),
+        ([0.9, np.nan], "Sort by “interact”, known for 1 of 2: the chance"),
         ([0.9, 0.1], "9 of 10 pairs were true."),
     ],
 )
