@@ -308,10 +308,12 @@ def quality_of(complex_: Complex, rows: pd.DataFrame) -> np.ndarray:
 
 
 def _matrices(row: Any, complex_: Complex, values: BFactors | None, room: int) -> str:
-    """Empty where a file is too large for the page, or does not fit the model."""
+    """Empty without files, or where one is too large for the page or does not fit the model."""
     try:
         files = files_of_model(place_of(Path(row.path)))
-        for file in (files.scores, files.pae, files.plddt) if files else ():
+        if files is None:
+            return ""
+        for file in (files.scores, files.pae, files.plddt):
             if file and file.stat().st_size > LARGEST:
                 return ""
         matrices = matrices_of(Path(row.path), complex_, values)

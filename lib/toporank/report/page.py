@@ -78,8 +78,8 @@ def render(
 ) -> str:
     """Return the page as HTML that loads nothing; the same tables give the same bytes.
 
-    opened : target whose row is open, by default the most promising of a few, and which of its models
-        is selected, by default the best.
+    opened : target whose row is open, by default the most promising of a few, and which of its
+        models is selected, by default the best.
     folder : of the page, from which models have links to their files.
     """
     page = (
