@@ -68,7 +68,7 @@ rule predict_folds:
 
 
 rule make_scorer:
-    """A scorer with everything: the networks of the folds, trees, intervals and domain, vectors, and its model card."""
+    """A complete scorer: the networks of the folds, the judge that was fitted to them, and its model card."""
     input:
         summaries=expand(layout.FOLD_RUN + layout.SUMMARY, fold=FOLDS, run=CONFIG.scorer_run),
         packs=expand(layout.PACK, dataset=TRAINED_ON),

@@ -7,7 +7,7 @@ localrules:
 
 
 rule finetune:
-    """That, the fine-tune phases from it, and the best checkpoint of all."""
+    """The sweep, the fine-tune phases from its best checkpoint, and the best of all."""
     input:
         layout.FINAL_MANIFEST,
 
