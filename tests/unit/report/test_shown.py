@@ -103,6 +103,10 @@ def test_lines_fit_and_long_names_lose_their_middle(tmp_path):
         assert all(len(line) <= width or line.startswith(paths) for line in lines)
         assert lines[1].startswith("fold_x")
         assert "…" in lines[1]
+    assert "80 % interval" in lines[0], "narrow: names are short"
+    narrow = answer(scored, tmp_path, terminal=Terminal(50))
+    assert narrow[0].split()[:3] == ["target", "verdict", "DockQ"]
+    assert "interval" not in narrow[0]
 
 
 def test_a_verdict_has_its_colour_in_a_terminal_that_shows_colours(tmp_path):

@@ -45,6 +45,8 @@ NUMBERS = (
     "models",
 )
 """Heads of columns that are aligned to the right."""
+SPARE = ("models", "predictor", "acceptable", "ipTM", "80 % interval")
+"""Heads of columns that a narrow terminal does without."""
 RELAXED = re.compile(r"(^|_)relaxed_")
 """In the name of a model that AlphaFold 2 or ColabFold relaxed."""
 
@@ -187,7 +189,7 @@ def _table(
     table = pd.DataFrame(columns)
     table = table.loc[:, ~table.isin(["", "–"]).all()]
     rows = table.to_numpy().tolist()
-    return terminal.table([*table], rows, NUMBERS, names, indent)
+    return terminal.table([*table], rows, NUMBERS, names, SPARE, indent)
 
 
 def _pair_in_a_word(pair: Any) -> str:

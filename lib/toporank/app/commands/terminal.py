@@ -9,12 +9,16 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from toporank.ranking.verdict import VERDICTS
 
 WIDEST = 100
 COLOURS = ("32", "33", "31")
 """ANSI codes of the verdicts, from good to bad: green, yellow, red."""
 CUT = "…"
+SHORTEST = 12
+"""Letters of a name, of which the middle is left out, and of the head of such a column."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Terminal:
         rows: Sequence[Sequence[str]],
         numbers: Sequence[str] = (),
         names: Sequence[str] = (),
+        spare: Sequence[str] = (),
         indent: str = "",
     ) -> list[str]:
         """Return aligned rows below their heads; a cell that is a verdict has its colour.
@@ -72,20 +77,25 @@ class Terminal:
         rows : their cells
         numbers : heads of columns that are aligned to the right
         names : heads of columns that are cut in the middle where the table is too wide
+        spare : heads of columns that are left out, the first first, where that is not enough
         indent : before each line
         """
-        widths = []
-        for k, head in enumerate(heads):
-            widths.append(max(len(head), *(len(row[k]) for row in rows)))
+        table = [heads, *rows]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         long = [k for k, head in enumerate(heads) if head in names]
         room = self.width - len(indent) - 2 * (len(heads) - 1)
+        least = sum(widths) - sum(max(widths[k] - SHORTEST, 0) for k in long)
+        left_out = [k for k, head in enumerate(heads) if head in spare[:1]]
+        if least > room and spare:
+            kept = np.delete(np.array(table, dtype=object), left_out, axis=1).tolist()
+            return self.table(kept[0], kept[1:], numbers, names, spare[1:], indent)
         while long and sum(widths) > room:
             widest = max(long, key=lambda k: widths[k])
-            if widths[widest] <= len(heads[widest]):
+            if widths[widest] <= SHORTEST:
                 break
             widths[widest] -= 1
         lines = []
-        for row in [heads, *rows]:
+        for row in table:
             cells = []
             for cell, head, width in zip(row, heads, widths, strict=True):
                 text = shortened(cell, width)
