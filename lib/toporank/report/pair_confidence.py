@@ -1,4 +1,4 @@
-"""What a predictor says of each two partners of a model: ipTM and PAE."""
+"""ipTM and PAE of each two partners of a model."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ NUMBERS = (
 )
 """Heads of columns that are aligned to the right."""
 SPARE = ("models", "predictor", "acceptable", "ipTM", "80 % interval")
-"""Heads of columns that a narrow terminal does without."""
+"""Heads of columns that a narrow terminal leaves out."""
 RELAXED = re.compile(r"(^|_)relaxed_")
 """In the name of a model that AlphaFold 2 or ColabFold relaxed."""
 
@@ -147,7 +147,7 @@ def _labelled(label: str, text: str, terminal: Terminal) -> list[str]:
 
 
 def _as_predicted(best: pd.Series) -> str:
-    """What the predictor says of the model that TopoRank ranks first."""
+    """How the predictor ranks the model that TopoRank ranks first."""
     if pd.isna(best["predictor_rank"]):
         return ""
     predictor = f"{best['predictor']}'s" if best["predictor"] else "the predictor's"

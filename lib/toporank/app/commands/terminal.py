@@ -18,7 +18,7 @@ COLOURS = ("32", "33", "31")
 """ANSI codes of the verdicts, from good to bad: green, yellow, red."""
 CUT = "…"
 SHORTEST = 12
-"""Letters of a name, of which the middle is left out, and of the head of such a column."""
+"""Letters of a name to which it is cut."""
 
 
 @dataclass(frozen=True)
