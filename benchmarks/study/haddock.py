@@ -66,7 +66,8 @@ def main() -> None:
         pd.DataFrame(rows).assign(restraints=kind).to_csv(done, index=False)
         shutil.rmtree(work)
         print(f"{pair}: {len(rows)} poses, restraints {kind}", flush=True)
-    parts = [pd.read_csv(path) for path in sorted((args.out / "pairs").glob("*.csv"))]
+    paths = sorted((args.out / "pairs").glob("*.csv"))
+    parts = [pd.read_csv(path, dtype=str) for path in paths]
     pd.concat(parts).to_csv(args.out / "labels.csv", index=False)
 
 
