@@ -32,6 +32,10 @@ ZIP = b"PK"
 """Begins the files of torch, which are zip archives."""
 NAMED_FAULTS, LONGEST = 3, 200
 """Faults of a description that an error names, and characters of each."""
+OF_SUCH_GRAPHS = (
+    "give a checkpoint of graphs with these columns; a fine-tune phase may list several: "
+    "`parent: [A.ckpt, B.ckpt]`"
+)
 MOST_KNOWN = 100_000
 """Training targets, and chains of them, that a description lists at most."""
 FEWEST_TARGETS, FEWEST_DECOYS = 20, 500
@@ -291,13 +295,13 @@ def check_fits(
     theirs = {name: description.get(name) for name in ours}
     if theirs != ours:
         what = f"was trained on other graphs: {theirs}, these have {ours}"
-        raise CheckpointError(what, where=path)
+        raise CheckpointError(what, where=path, remedy=OF_SUCH_GRAPHS)
     for key in COLUMNS.values():
         names, of_graphs = description.get(key), graphs.metadata.get(key)
         if names and of_graphs and list(names) != list(of_graphs):
             lacking = sorted({*names} - {*of_graphs}) or ["their order"]
             what = f"was trained on other graphs: these lack {', '.join(lacking)}"
-            raise CheckpointError(what, where=path)
+            raise CheckpointError(what, where=path, remedy=OF_SUCH_GRAPHS)
 
 
 def choose_fitting(paths: Sequence[Path], packs: Sequence[Path]) -> Path:

@@ -799,7 +799,9 @@ def test_graphs_that_lack_columns_of_a_checkpoint_are_scored_and_learned_from(tm
     tuned = train(small_run("t", parent=wide, max_epochs=1), narrow) / "last.ckpt"
     assert read_description(tuned)["edge_columns"] == ["a", "b", "c"]
     others = pack_with("c", "d")
-    with pytest.raises(CheckpointError, match="was trained on other graphs"):
+    with pytest.raises(
+        CheckpointError, match=r"was trained on other graphs: .*give a checkpoint of"
+    ):
         score_pack(wide, [], others)
     of_others = train(small_run("o", max_epochs=1), others) / "last.ckpt"
     assert choose_fitting([of_others, wide], [narrow]) == wide
