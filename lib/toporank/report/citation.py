@@ -34,6 +34,6 @@ def methods(scored: Scored) -> str:
     return (
         f"Models were ranked by the DockQ that {program(scored)} [1] expects. It rests on"
         f"{evidence}; the networks follow TopoQA [2]. Intervals hold the DockQ of "
-        f"{LEVEL:.0%} of such models; a model counts as acceptable with a DockQ of 0.23 or more. "
+        f"{100 * LEVEL:.0f} % of such models; a model is acceptable from a DockQ of 0.23. "
         f"[1] {CITED[0]}. [2] {CITED[1]}."
     )

@@ -18,13 +18,23 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+import yaml
 
 from browser import NAMES, Browser, find_browser
-from scored_folders import EXAMPLE, LOST, open_folder, real_answer, write_answer
+from scored_folders import (
+    EXAMPLE,
+    LOST,
+    PROTEINS,
+    RECORD,
+    open_folder,
+    real_answer,
+    write_answer,
+)
 from toporank.app.results import Page
 from toporank.building.chunks.store import Store
 from toporank.inputs.confidence.decoy import Matrices
 from toporank.inputs.confidence.table import Confidence
+from toporank.layout import repository
 from toporank.ranking.interfaces import MAIN, InterfaceRow
 from toporank.report import drawings
 from toporank.report.contact_maps import contact_maps
@@ -145,6 +155,30 @@ def test_without_a_calibration_the_page_says_how_the_number_is_made(tmp_path):
     page = page_of(write_answer(tmp_path, {"T": {"m": 0.9}}, width=None))
     assert "DockQ is its raw score, without interval and probability" in page
     assert data_of(page)["models"]["values"][0]["verdict"] == ["check"]
+
+
+def test_a_protein_of_several_complexes_has_the_name_that_these_share(tmp_path):
+    chains = {
+        "bait+a": ("left", "right"),
+        "bait+b": ("left", "other"),
+        "c+d": ("right", "other"),
+    }
+    scores = {"bait+a": {"m": 0.9}, "bait+b": {"m": 0.8}, "c+d": {"m": 0.7}}
+    page = page_of(write_answer(tmp_path, scores, chains=chains))
+    shared = {each["name"]: each["targets"] for each in data_of(page)["proteins"]}
+    assert shared == {
+        "bait": [0, 1],
+        f"protein of {len(PROTEINS['right'])} residues in bait+a": [0, 2],
+        f"protein of {len(PROTEINS['other'])} residues in bait+b": [1, 2],
+    }
+
+
+def test_methods_name_what_citation_cff_says(tmp_path):
+    text = data_of(page_of(write_answer(tmp_path, {"T": {"m": 0.5}})))["methods"]
+    cited = yaml.safe_load((repository() / "CITATION.cff").read_text())
+    assert f"TopoRank {cited['version']}" in text
+    assert cited["references"][0]["doi"] in text
+    assert f"scorer {RECORD.scorer[:16]}" in text
 
 
 # ---- structures, contacts and PAE ----------------------------------------------------------------
