@@ -541,7 +541,8 @@ def _of_target(
         [score.kind for score in scores],
         [row.predictor if row else "" for row in rows],
     )
-    preferred = first_of_program(rows)
+    # in a small pool the models' own agreement says as much as the program's order
+    preferred = first_of_program(rows) if len(rows) >= judge.voters else None
     similarity: Iterable[Floats] = ()
     sizes = np.ones(len(scores))
     if len(scores) > 1:

@@ -16,7 +16,11 @@ from toporank.tables.declared import WHOLE, Column, Table
 
 SCORE_AGAIN = "score the models again"
 BOM = "\ufeff"
-"""Before a table with letters that are not ASCII: Excel takes it for another encoding without."""
+"""Before a table with names that are not ASCII: Excel takes it for another encoding without."""
+SENTENCES = ("reason", "verdict_reason", "caveats", "notes", "why_seen")
+"""Columns with our own words, which may have an Å. They alone do not earn a byte order mark, since
+programs that read tables may stumble over it.
+"""
 
 
 def typed(frame: pd.DataFrame, kinds: Mapping[str, Any]) -> pd.DataFrame:
@@ -77,7 +81,14 @@ def write_frame(
             column = column.round(decimals)
         cells.append(column.astype(object).where(column.notna(), None))
     text = table_text(list(frame.columns), zip(*cells, strict=True))
-    write_text(path, text if text.isascii() else BOM + text)
+    write_text(path, text if _has_plain_names(frame) else BOM + text)
+
+
+def _has_plain_names(frame: pd.DataFrame) -> bool:
+    for name in frame.columns.difference(SENTENCES):
+        if frame[name].dtype == object and not "".join(map(str, frame[name])).isascii():
+            return False
+    return True
 
 
 def read(table: Table, path: Path | str) -> pd.DataFrame:

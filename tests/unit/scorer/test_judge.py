@@ -73,15 +73,19 @@ def score(
     )
 
 
+LARGE_FROM_TWO = JUDGE.model_copy(update={"voters": 2})
+
+
 def by_decoy(
     scores: list[Score],
     contacts: dict[str, set[int]],
     rows: tuple = (),
     copies: dict | None = None,
+    judge: Judge = JUDGE,
 ) -> dict:
     """Scores of the judge by decoy and interface. contacts : of each decoy, as numbers."""
     found = judged(
-        JUDGE,
+        judge,
         scores,
         lambda key: Compared(key[1], content(contacts[key[1]])),
         copies or {},
@@ -215,9 +219,13 @@ RANKED = {"a": 0.7, "b": 0.9, "c": 0.8}
 def test_the_first_of_the_program_that_made_and_ranked_all_models_stays_first(
     rows, first
 ):
-    """The others follow by the votes. Where it gives two the same score, the votes decide."""
+    """The others follow by the votes. Where it gives two the same score, the votes decide. In a pool
+    of fewer models than vote in a large one, the votes alone do.
+    """
     scores = [score("a", 0.6), score("b", 0.2), score("c", 0.4)]
-    found = by_decoy(scores, {"a": {1, 2}, "b": {9}, "c": {1, 2, 3}}, tuple(rows))
+    contacts = {"a": {1, 2}, "b": {9}, "c": {1, 2, 3}}
+    assert not any(one.is_first for one in by_decoy(scores, contacts, rows).values())
+    found = by_decoy(scores, contacts, rows, judge=LARGE_FROM_TWO)
     places = sorted("abc", key=lambda name: -found[name].pred_dockq)
     by_votes = ["a", "c", "b"]
     assert places == (
@@ -230,7 +238,8 @@ def test_ranks_in_names_count_where_the_program_gives_no_score():
     names = ["x_rank_002", "x_rank_001"]
     rows = tuple(stated(name, predictor="P") for name in names)
     scores = [score(name, 0.9 - i / 2) for i, name in enumerate(names)]
-    found = by_decoy(scores, {names[0]: {1}, names[1]: {2}}, rows)
+    contacts = {names[0]: {1}, names[1]: {2}}
+    found = by_decoy(scores, contacts, rows, judge=LARGE_FROM_TWO)
     assert [found[name].is_first for name in names] == [False, True]
 
 
