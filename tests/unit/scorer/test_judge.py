@@ -26,6 +26,7 @@ from toporank.scorer.judge import (
     OF_RESIDUES,
     Calibration,
     Domain,
+    Judge,
     Knot,
     how_far_to_trust,
     judged,
