@@ -65,7 +65,7 @@ function predictorWords(i, k) {
   const at = key => M[i][key]?.[k];
   if (at("predictor_rank") == null) return "";
   const score = at("predictor_score") == null ? "" : ` (${at("predictor_measure") || "score"} ${fixed(at("predictor_score"))})`;
-  return `${T.predictors?.[i]?.includes(",") ? "Its predictor" : T.predictors?.[i] || "The predictor"} ranks it ${at("predictor_rank")}${score}`;
+  return `${at("predictor") || "The predictor"} ranks it ${at("predictor_rank")}${score}`;
 }
 
 // Where the verdict and the contacts of a model do not say the same, a sentence says how both can be.
