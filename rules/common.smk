@@ -53,8 +53,6 @@ except TopoRankError:
 FEATURES = canonical(records(CHOICES))
 TRAINING_CODE = training_code(*[entry.network for entry in CONFIG.training.sweep.configs])
 CODE = {stage: digest for stage, (digest, _) in recipes(CHOICES).items()}
-ON_CLUSTER = workflow.remote_exec or not workflow.local_exec
-CORES = None if ON_CLUSTER else workflow.resource_settings.cores  # that the runs of a step share
 IN_STUDY = CONFIG.score_decoys is None  # otherwise decoys are scored with a given scorer, and nothing is trained
 DATASETS = [dataset.name for dataset in CONFIG.datasets]
 OF_DECOYS = [dataset.name for dataset in CONFIG.datasets if dataset.graphs is None]
@@ -71,6 +69,16 @@ FOLDS = range(CONFIG.training.folds)
 def code(script):
     """Digest of a script and of the code that it uses: a parameter of every rule, so that a change runs it again."""
     return inputs.step_code(REPOSITORY, script)
+
+
+def cores_of(n_runs):
+    """How many cores a training run gets, which is known when it is known where the jobs run."""
+
+    def of_run(wildcards):
+        on_cluster = workflow.remote_exec or not workflow.local_exec
+        return CONFIG.training.cores(n_runs, None if on_cluster else workflow.resource_settings.cores)
+
+    return of_run
 
 
 def make_again(stage, wildcards):

@@ -30,7 +30,7 @@ rule train_fold:
         fold=r"\d+",
     conda:
         "../envs/learning.yaml"
-    threads: CONFIG.training.cores(len(SWEEP) * len(FOLDS), CORES)
+    threads: cores_of(len(SWEEP) * len(FOLDS))
     resources:
         mem_mb=inputs.more_each_attempt(6000),
         runtime=inputs.more_each_attempt(720),

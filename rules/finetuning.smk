@@ -36,7 +36,7 @@ for PHASE in CONFIG.training.finetune.phases:
             run=inputs.any_name_of(CONFIG.runs_of(PHASE)),
         conda:
             "../envs/learning.yaml"
-        threads: CONFIG.training.cores(len(CONFIG.runs_of(PHASE)), CORES)
+        threads: cores_of(len(CONFIG.runs_of(PHASE)))
         resources:
             mem_mb=inputs.more_each_attempt(6000),
             runtime=inputs.more_each_attempt(720),

@@ -51,7 +51,7 @@ rule train_sweep:
         "logs/benchmarks/training/{run}.tsv"
     conda:
         "../envs/learning.yaml"
-    threads: CONFIG.training.cores(len(SWEEP), CORES)
+    threads: cores_of(len(SWEEP))
     resources:
         mem_mb=inputs.more_each_attempt(6000),
         runtime=inputs.more_each_attempt(720),

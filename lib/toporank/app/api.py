@@ -313,7 +313,7 @@ def train(
 
     Examples
     --------
-    >>> train("missing.yaml")
+    >>> train("missing.yaml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     toporank.errors.ConfigError: missing.yaml: there is no such configuration ...
     """

@@ -197,6 +197,7 @@ def test_a_change_of_any_code_of_the_package_rebuilds_its_stage_and_no_other(
 
     def digests() -> dict[str, str]:
         code.code_of.cache_clear()
+        code._source.cache_clear()
         return {kind: code_digest(kind, choices) for kind in PACKAGES}
 
     before, file = digests(), folder / "hydropathy" / changed
@@ -271,6 +272,7 @@ def test_a_change_of_a_network_makes_it_another_run(install):
     before, built_in = training_code("means"), training_code()
     (folder / "hydropathy/network.py").write_text("")
     code.code_of.cache_clear()
+    code._source.cache_clear()
     assert training_code() == built_in
     assert training_code("means") != before
 

@@ -40,8 +40,8 @@ def looked_at(monkeypatch) -> list[str]:
 
 
 def scored(folder: Path) -> pd.DataFrame:
-    """All that is known of each model."""
-    return toporank.score(folder, cache=folder.with_name("cache")).table
+    """The parts of the score of each model."""
+    return toporank.score(folder, cache=folder.with_name("cache")).details
 
 
 def test_a_model_is_looked_at_once(folder, looked_at):

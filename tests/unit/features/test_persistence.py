@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 
 from oracle import reference
 from structures_text import EXAMPLES
-from toporank.code import code_of
+from toporank.code import _source, code_of
 from toporank.compilation import cache_folder
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.persistence import (
@@ -302,7 +302,7 @@ def test_the_folder_of_compiled_code_changes_with_any_file_of_the_package(
     names = set()
     for text in ("A = 1", "A = 2"):
         (tmp_path / "inlined.py").write_text(text)
-        for cached in (cache_folder, code_of):
+        for cached in (cache_folder, code_of, _source):
             cached.cache_clear()
         names.add(cache_folder(tmp_path))
     assert len(names) == 2
