@@ -73,9 +73,9 @@ class TargetResult:
     digest: str = ""
 
     def to_json(self) -> str:
-        """The result as text, every digit included."""
+        """The result as text, every digit included: the same, whichever run computed it."""
         values = vars(self).copy()
-        values.pop("digest")
+        del values["digest"], values["is_new"]
         for name in FRAMES:
             values[name] = packed(values[name])
         return json.dumps(values)

@@ -302,7 +302,7 @@ def described(request: Request, models: ScoringInput, terminal: Terminal) -> lis
         folder = source.resolve()
     grouped = models.grouped
     what = f"{programs_of(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
-    lines = terminal.wrapped("", what)
+    lines = [what]  # whose end is a path
     for note in models.notes:
         lines += terminal.wrapped("", note, INDENT)
     return lines
