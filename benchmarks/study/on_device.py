@@ -501,7 +501,7 @@ def build(args: argparse.Namespace) -> None:
                 task = running.pop(future)
                 try:
                     result = future.result()
-                except Exception:  # noqa: BLE001 -- one target of hundreds
+                except Exception:  # noqa: BLE001 -- a job: it is printed and counted, the others go on
                     failed += 1
                     print(
                         f"{task[0].__name__} {task[1:4]}: {traceback.format_exc()[-400:]}",
@@ -869,7 +869,7 @@ def train(args: argparse.Namespace) -> None:
                 job = running.pop(future)
                 try:
                     print(f"{time.time() - begin:.0f} s: {future.result()}", flush=True)
-                except Exception:  # noqa: BLE001 -- one network of many
+                except Exception:  # noqa: BLE001 -- a job: it is printed, the others go on
                     print(job_name(job), traceback.format_exc()[-1500:], flush=True)
         for future in running:
             future.cancel()

@@ -1,4 +1,4 @@
-// The panel of a target: the table of its models, of which one is selected, and all that is known of that one.
+// The panel of a target: a table of its models, and what is known of the selected one.
 
 const isCopy = (m, k) => Boolean(m.duplicate_of?.[k]);
 const copiesOf = (m, k) => m.decoy.filter((_, c) => m.duplicate_of?.[c] === m.decoy[k]);
