@@ -190,7 +190,8 @@ def scored_as_it_ships(text: str, clone: Path) -> None:
     )
     contacts = pd.read_csv(tables / "contacts.csv")
     assert {*contacts["decoy"]} == {*models["decoy"]}
-    assert contacts["distance"].between(1, 5).all()
+    # a predictor may put two atoms into one another: .89 Å in one of these models
+    assert contacts["distance"].between(0.5, 5).all()
     assert (
         contacts[["pred_quality", "pred_network", "agreement"]]
         .stack()
