@@ -123,7 +123,7 @@ def name_problem(name: str, of: str = "file") -> str:
         return (
             f"the name of the {of} holds a character that cannot be printed (rename it)"
         )
-    length = len(os.fsencode(name))
+    length = len(name) if name.isascii() else len(os.fsencode(name))
     if length <= LONGEST_NAME:
         return ""
     limit = f"at most {LONGEST_NAME} are possible (shorten it)"
