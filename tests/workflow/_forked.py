@@ -1,31 +1,37 @@
-"""Snakemake in a process that has it imported already: importing it takes longer than most of what
-the tests ask.
+"""Snakemake in a process that has it and TopoRank imported already: that takes longer than most of
+what the tests ask.
 """
 
 from __future__ import annotations
 
+import atexit
 import functools
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from multiprocessing import forkserver
 from pathlib import Path
+from unittest.mock import patch
 
-from _jobs import started_quickly
+from _jobs import LIBRARY, forget_another, started_quickly
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(
-    ["snakemake.cli", "snakemake.report.html_reporter", "numpy", "pydantic", "psutil"]
-)
-_FOLDER = tempfile.TemporaryDirectory(prefix="toporank-jobs-")
+SERVER.set_forkserver_preload(["_preloaded"])
+PATHS = os.pathsep.join([str(LIBRARY), str(Path(__file__).parent)])
 
 
 @functools.cache
 def quick_python() -> str:
-    """The Python that starts the jobs of this process."""
-    return started_quickly(Path(_FOLDER.name))
+    """The Python that starts the jobs of this process; its Snakemakes have a server, too."""
+    with patch.dict(os.environ, PYTHONPATH=PATHS):
+        forkserver.ensure_running()
+    folder = tempfile.mkdtemp(prefix="toporank-jobs-")
+    atexit.register(shutil.rmtree, folder)
+    return started_quickly(Path(folder))
 
 
 def snakemake(
@@ -62,5 +68,6 @@ def _main(
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    forget_another(folder / "lib")
     sys.executable = python  # jobs find the Python that runs Snakemake
     main(arguments)

@@ -1,9 +1,9 @@
-"""Jobs in processes that have the libraries imported already: importing them takes longer than most
-of what jobs do.
+"""Jobs in processes that have everything imported already: importing takes longer than most of what
+jobs do.
 
 `started_quickly` makes a `python3` that asks a server for each workflow script it shall run; the
 server forks, and the fork runs the script in the folder, environment and output of whoever asked.
-Nothing of TopoRank is imported before, so that the code of a job is what lies in its repository.
+It has imported TopoRank of this repository, too, and forgets that where a job is one of another.
 tests/slurm, the documented commands and runs that are killed start their jobs in the ordinary way.
 """
 
@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import array
 import contextlib
+import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import select
 import socket
@@ -22,11 +24,7 @@ import sys
 import traceback
 from pathlib import Path
 
-LIBRARIES = (
-    "gemmi", "gudhi", "jinja2", "matplotlib.pyplot", "numba", "numba.np.arraymath", "pandas",
-    "pydantic", "pytorch_lightning", "safetensors.numpy", "scipy.cluster.hierarchy", "scipy.sparse",
-    "scipy.spatial", "torch", "yaml",
-)  # fmt: skip
+LIBRARY = Path(__file__).parents[2] / "lib"
 _servers: list[subprocess.Popen] = []
 """Their standard input must stay open."""
 CLIENT = """\
@@ -65,11 +63,35 @@ def started_quickly(folder: Path) -> str:
     return str(python)
 
 
+def import_everything() -> None:
+    """Import the whole library, and load what numba compiled for it."""
+    import matplotlib.pyplot  # noqa: F401 -- jobs import it where they draw
+
+    import toporank
+    from toporank.app.installation import compile_everything
+
+    for module in pkgutil.walk_packages(toporank.__path__, "toporank."):
+        if not module.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):  # needs what is not installed
+                importlib.import_module(module.name)
+    for part in compile_everything():
+        if part == "edges":  # next is the network, whose threads no fork would have
+            break
+    gc.freeze()
+
+
+def forget_another(library: Path) -> None:
+    """Have TopoRank imported anew, unless it is the one of this folder that is imported."""
+    if library != LIBRARY:
+        for name in [*sys.modules]:
+            if name.partition(".")[0] in ("toporank", "toporank_sampling"):
+                del sys.modules[name]
+
+
 def serve(address: str) -> None:
     """Fork for each request, until standard input ends."""
-    for library in LIBRARIES:
-        with contextlib.suppress(ImportError):  # an optional one
-            importlib.import_module(library)
+    sys.path.insert(0, str(LIBRARY))
+    import_everything()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen(64)
@@ -105,10 +127,9 @@ def run(client: socket.socket) -> int:
     os.environ.clear()
     os.environ.update(environment)
     sys.argv[:] = arguments
-    sys.path[:1] = [
-        os.path.dirname(arguments[0]),
-        *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)),
-    ]
+    libraries = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.path[:2] = [os.path.dirname(arguments[0]), *libraries]
+    forget_another(Path(libraries[0]))
     _as_the_environment_says()
     try:
         runpy.run_path(arguments[0], run_name="__main__")

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from _forked import snakemake
 from filelock import FileLock
+from numba.core.caching import UserProvidedCacheLocator
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 EXAMPLE = REPOSITORY / "resources" / "example"
@@ -177,7 +178,7 @@ def make_study(home: Path, decoys: dict[str, list[str]] = DECOYS) -> Study:
 
 
 def clone_to(folder: Path) -> Path:
-    """The program in another place, without what earlier runs left in it."""
+    """The program in another place, with nothing of earlier runs but what is compiled."""
     for name in ("rules", "lib", "workflow_scripts", "envs", "profiles", "config"):
         shutil.copytree(
             REPOSITORY / name,
@@ -185,6 +186,10 @@ def clone_to(folder: Path) -> Path:
             ignore=shutil.ignore_patterns("__pycache__"),
         )
     shutil.copy(REPOSITORY / "Snakefile", folder)
+    for compiled in REPOSITORY.glob("lib/**/__pycache__/toporank-*/*_*"):
+        pycache = folder / compiled.relative_to(REPOSITORY).parents[1]
+        name = UserProvidedCacheLocator.get_suitable_cache_subpath(pycache.parent / "_")
+        shutil.copytree(compiled, pycache / compiled.parent.name / name)
     return folder
 
 
