@@ -20,8 +20,9 @@ from itertools import combinations
 from pathlib import Path
 
 from toporank.building.target_chains import sequences
+from toporank.chains.kmers import ANTIBODY, PROTEIN, kind_of
+from toporank.chains.thresholds import ALIKE
 from toporank.comparing.homology.clusters import clusters, hold_out, nearest, references
-from toporank.comparing.homology.kmers import ALIKE, ANTIBODY, PROTEIN, kind_of
 from toporank.comparing.homology.mmseqs import aligned
 from toporank.structures.read import read_complex
 

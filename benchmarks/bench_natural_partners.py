@@ -17,7 +17,7 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-from toporank.structures.immune import bodies_of, pairs_of_complex
+from toporank.chains.immune import bodies_of, pairs_of
 from toporank.structures.read import read_complex
 
 WITH_BODIES = ("antibody-antigen", "tcr-pmhc")
@@ -41,7 +41,7 @@ def main() -> None:
         complex_ = read_complex(
             path if path.exists() else args.natives / f"{row['id']}.pdb"
         )
-        pairs = pairs_of_complex(complex_)
+        pairs = pairs_of(complex_.protein_chains)
         sides = [set(side) for side in row["partners"].split(":")]
         natives[row["kind"]] += 1
         joined.update((row["kind"], what) for what in {pair.what for pair in pairs})

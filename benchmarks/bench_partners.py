@@ -27,8 +27,8 @@ from statistics import median
 from complexes import antibody_decoys, away, read_atoms, without, write_pdb
 from toporank.building.chunks.stages import DecoyArtefacts, structure_digest
 from toporank.building.chunks.store import Store
+from toporank.chains.partners import parse_partners
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.structures.partners import parse_partners
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 TWO_PARTNERS = {

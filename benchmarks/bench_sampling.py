@@ -25,11 +25,11 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from toporank import layout
+from toporank.chains.partners import parse_partners, read_partners
 from toporank.files.atomic import write_text
 from toporank.inputs.natives import find_natives, unbound_files
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
-from toporank.structures.partners import parse_partners, read_partners
 from toporank.structures.read import read_complex
 from toporank_sampling.choice import spearman
 from toporank_sampling.rows import Row, read_rows

@@ -23,9 +23,12 @@ from pathlib import Path
 
 import numpy as np
 
-from toporank.comparing.native.alignment import align
-from toporank.comparing.native.dockq import NativeInterface, score
-from toporank.comparing.native.equal_alignments import same_residues
+from toporank.chains.alignment import align
+from toporank.chains.chain import Chain
+from toporank.chains.mapping import Mapping, correspond
+from toporank.chains.match import same_residues
+from toporank.chains.partners import Partners
+from toporank.comparing.native.dockq import NativeInterface, residue_sides, score
 from toporank.comparing.native.label import (
     DecoyScores,
     Interfaces,
@@ -33,9 +36,7 @@ from toporank.comparing.native.label import (
     Partner,
     label,
 )
-from toporank.comparing.native.mapping import Chain, Mapping, chains_of, correspond
 from toporank.structures.complex import Complex
-from toporank.structures.partners import Partners
 from toporank.structures.read import read_complex
 
 LIMITS = (0.0001, 0.001, 0.003, 0.01)
@@ -113,10 +114,10 @@ def other_choices(
     native: Native, of_native: Complex, decoy: Complex
 ) -> Iterator[tuple[str, float]]:
     """Other ways to compute a label, and what each gives."""
-    found = correspond(native.chains, chains_of(decoy))
+    found = correspond(native.chains, decoy.protein_chains)
     native = native.with_chains(found.native)
     for alignment, find in WAYS.items():
-        scored = DecoyScores(native, found.decoy, find)
+        scored = DecoyScores(native, found.decoy, residue_sides(decoy), find)
         chosen = max(found.mappings, key=scored.sum_over_chains)
         for mapping in [chosen, *found.mappings]:
             interfaces = scored.interfaces(mapping, native.partners)
@@ -129,11 +130,10 @@ def other_choices(
         if len(native.partners) == 2 and len(chosen) == len(native.chains):
             names = {own: own for own in native.chains}
             joined_native = Native(merged(of_native, native.partners, names))
-            joined = correspond(
-                joined_native.chains,
-                chains_of(merged(decoy, native.partners, chosen)),
-            )
-            scored = DecoyScores(joined_native, joined.decoy, find)
+            merged_decoy = merged(decoy, native.partners, chosen)
+            joined = correspond(joined_native.chains, merged_decoy.protein_chains)
+            sides = residue_sides(merged_decoy)
+            scored = DecoyScores(joined_native, joined.decoy, sides, find)
             interfaces = scored.interfaces(joined.mappings[0], joined_native.partners)
             if interfaces:
                 yield told(alignment, JOINED), mean_of(interfaces)

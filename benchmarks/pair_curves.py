@@ -26,11 +26,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from toporank.chains.complex_kinds import WITH_BINDER
 from toporank.layout import repository
 from toporank.scorer.curves import Curve, fit_curve, fit_shift, shortened
 from toporank.scorer.fitting import PAIR_CURVES, PAIR_LEVELS
 from toporank.scorer.judge import BINDERS, REST
-from toporank.structures.complex_kinds import WITH_BINDER
 
 MEASURES = {
     "iptm": "iptm_full_precision",

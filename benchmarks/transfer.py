@@ -25,6 +25,7 @@ import pandas as pd
 from scipy.optimize import lsq_linear
 
 from toporank import layout
+from toporank.chains.complex_kinds import WITH_BINDER
 from toporank.files.packfile import PackedGraphs
 from toporank.learning.inference import open_network, predict_all
 from toporank.metrics import ACCEPTABLE, spearman
@@ -52,7 +53,6 @@ from toporank.scorer.judge import (
 )
 from toporank.scorer.manifest import JUDGE, seal
 from toporank.scorer.networks import one_thread
-from toporank.structures.complex_kinds import WITH_BINDER
 
 SEEDS = (0, 1, 2)
 SIZES = (3, 5, 10, 25, None)

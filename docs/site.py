@@ -67,7 +67,7 @@ FUNCTIONS = {
         "comparing.native.label.label",
         "comparing.native.label.NativeLabel",
         "comparing.native.dockq.superposition",
-        "comparing.native.alignment.align",
+        "chains.alignment.align",
         "comparing.native.local.local_quality",
         "comparing.homology.clusters.clusters",
     ),

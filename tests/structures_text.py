@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
+from toporank.chains.chain import ResidueId
 from toporank.files.compressed import compression_of
 from toporank.structures.complex import STANDARD, Complex
-from toporank.structures.identity import ResidueId
 
 COMPRESS = {
     ".gz": gzip.compress,

@@ -151,8 +151,8 @@ def graph_of(name: str, complex_, native, native_complex, dockq=None) -> dict:
 def save(work: Path, dataset: str, target: str, group: str, graphs: list, whole) -> str:
     """Keep the graphs of a target with the similarity of its decoys and its chains."""
     from toporank.building.target_chains import sequences
+    from toporank.chains.kmers import kind_of
     from toporank.comparing.decoys import Compared, read_decoys
-    from toporank.comparing.homology.kmers import kind_of
     from toporank.comparing.votes import similarities
 
     if not graphs:

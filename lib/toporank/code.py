@@ -13,7 +13,13 @@ from pathlib import Path
 LIBRARY = Path(__file__).parent
 SUFFIXES = (".py", ".csv", ".js", ".css", ".j2")
 """Of the files that count: code, tables beside it, and the code of pages."""
-GRAPHS = ("structures", "features", "files/graph_file.py", "building/chunks/stages.py")
+GRAPHS = (
+    "chains",
+    "structures",
+    "features",
+    "files/graph_file.py",
+    "building/chunks/stages.py",
+)
 """What makes graphs, and the artefacts before them."""
 ROOMS = ("comparing", "programs", "inputs", "building", "learning", "scorer", "ranking")
 """From structures and features to scores: each uses those before it."""

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from toporank.comparing.native.dockq import Side, score
-from toporank.comparing.native.equal_alignments import same_residues
+from toporank.chains.match import same_residues
+from toporank.comparing.native.dockq import Side, joined_sides, residue_sides, score
 from toporank.comparing.native.label import Native
-from toporank.comparing.native.mapping import chains_of
 from toporank.structures.complex import Complex
 
 
@@ -68,19 +67,14 @@ def _in_residues_of(
 
     NaN where it has no such residue.
     """
-    chains = chains_of(partner)
-    width = next(iter(chains.values())).atoms.shape[1]
-    atoms, backbones = [], []
+    sides = residue_sides(partner)
+    of_chains = []
     for name in names:
         of_native = native.chains[name]
-        chain = chains.get(other.get(name, name))
-        of_chain = np.full((len(of_native.sequence), width, 3), np.nan)
-        backbone = np.full((len(of_native.sequence), 4, 3), np.nan)
+        chain = partner.protein_chains.get(other.get(name, name))
+        index = np.full(len(of_native.sequence), -1)
         if chain:
             residue = same_residues(of_native, chain)
-            is_there = residue >= 0
-            of_chain[is_there] = chain.atoms[residue[is_there]]
-            backbone[is_there] = chain.backbone[residue[is_there]]
-        atoms.append(of_chain)
-        backbones.append(backbone)
-    return Side(np.concatenate(atoms), np.concatenate(backbones))
+            index = np.where(residue >= 0, chain.index[residue], -1)
+        of_chains.append(sides.of(index))
+    return joined_sides(of_chains)

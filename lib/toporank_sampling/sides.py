@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from toporank.comparing.native.alignment import align
-from toporank.comparing.native.dockq import superposition
+from toporank.chains.alignment import align
+from toporank.chains.match import superposition
+from toporank.chains.partners import Partners, parse_partners
 from toporank.errors import NativeError, StructureError
 from toporank.structures.complex import STANDARD, Complex
-from toporank.structures.partners import Partners, parse_partners
 
 BOND = 2.0
 """Å between C and N of neighbours in sequence. Farther apart, the chain is cut: a force field would

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.chains.partners import partners_text
 from toporank.comparing.native.dockq import capri_class
 from toporank.comparing.native.label import Native
 from toporank.errors import (
@@ -23,7 +24,6 @@ from toporank.errors import (
 )
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
-from toporank.structures.partners import partners_text
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
 from toporank_sampling import rotations

@@ -24,12 +24,12 @@ from structures_text import write
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.store import Store
 from toporank.building.target_chains import sequences
+from toporank.chains.partners import parse_partners, partners_text
 from toporank.errors import ConfigError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.inputs.complexes import BY_FOLDER, group
 from toporank.structures.dssp import builtin_dssp, dssp_version, run_dssp
 from toporank.structures.identity import Decoy, Status, split_suffix
-from toporank.structures.partners import parse_partners, partners_text
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 

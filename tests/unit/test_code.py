@@ -58,7 +58,7 @@ ARTEFACTS = {*PACKAGES, "scores"}
     [
         ("features/persistence/alpha.py", ARTEFACTS),
         ("features/potentials.csv", ARTEFACTS),
-        ("structures/partners.py", ARTEFACTS | {"report"}),
+        ("chains/partners.py", ARTEFACTS | {"report"}),
         ("building/chunks/stages.py", ARTEFACTS | {"report"}),
         ("comparing/votes.py", {"contacts", "label", "scores", "report"}),
         ("learning/network.py", {"training", "scores", "report"}),

@@ -29,6 +29,14 @@ from toporank.app.results import Results
 from toporank.app.score_folder import ScoringInput, score_folder
 from toporank.building.chunks.stages import graph_metadata
 from toporank.building.native_labels import partners_of_native
+from toporank.chains.immune import natural_bodies
+from toporank.chains.partners import (
+    Partners,
+    checked_partners,
+    given_partners,
+    partner_name,
+    partners_text,
+)
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.dssp_nodes import NodeTable
@@ -42,15 +50,7 @@ from toporank.inputs.listing import is_model
 from toporank.layout import repository
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex
-from toporank.structures.immune import natural_bodies
 from toporank.structures.in_memory import complex_of, is_structure, write_structures
-from toporank.structures.partners import (
-    Partners,
-    checked_partners,
-    given_partners,
-    partner_name,
-    partners_text,
-)
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -527,7 +527,7 @@ def _partners(complex_: Complex, partners: str | None) -> Partners:
     return (
         given_partners(checked_partners(partners))
         if partners
-        else natural_bodies(complex_)
+        else natural_bodies(complex_.protein_chains)
     )
 
 

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from toporank.app.repeated_keys import repeated_keys
 from toporank.building.coverage import Coverage
+from toporank.chains.partners import checked_partners, is_file
 from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, FeatureChoice, resolve
@@ -28,7 +29,6 @@ from toporank.settings import (
     did_you_mean,
     distinct,
 )
-from toporank.structures.partners import checked_partners, is_file
 
 
 def _partners(value: Any) -> Any:

@@ -14,6 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toporank.app.config import RESERVED, Config, load_config
+from toporank.chains.partners import (
+    EACH_CHAIN,
+    is_file,
+    parse_partners,
+    partner_name,
+    read_partners,
+)
 from toporank.errors import ConfigError, printable
 from toporank.files.archives import UNKNOWN, archive_name, unpacked
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped
@@ -23,13 +30,6 @@ from toporank.inputs.listing import is_model
 from toporank.inputs.natives import find_natives
 from toporank.inputs.unpacked_jobs import Gathered, gathered
 from toporank.structures.identity import split_suffix
-from toporank.structures.partners import (
-    EACH_CHAIN,
-    is_file,
-    parse_partners,
-    partner_name,
-    read_partners,
-)
 
 if TYPE_CHECKING:
     from toporank.app.score_folder import ScoringInput

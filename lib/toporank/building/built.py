@@ -24,12 +24,12 @@ from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow, read_coverage
 from toporank.building.local_quality import LocalQualities
 from toporank.building.packing import Member, write_pack
+from toporank.chains.partners import parse_partners
 from toporank.features.registry import FeatureChoice
 from toporank.inputs.confidence.decoy import DecoyFile
 from toporank.inputs.confidence.in_file import InFile
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
-from toporank.structures.partners import parse_partners
 from toporank.structures.stored import from_bytes
 
 

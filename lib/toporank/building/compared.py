@@ -11,7 +11,7 @@ from typing import NamedTuple
 from toporank.building.built import Built
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow
-from toporank.comparing.correspondence import read_chain_map
+from toporank.chains.partners import read_chain_map
 from toporank.comparing.decoys import Compared, compare
 from toporank.errors import StructureError
 from toporank.structures.identity import DecoyKey

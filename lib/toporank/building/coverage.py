@@ -15,6 +15,7 @@ from pydantic import Field
 from toporank import layout
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
 from toporank.building.chunks.plan import PlannedDecoy
+from toporank.chains.partners import Partners, given_partners
 from toporank.comparing.copies import copies_of
 from toporank.errors import ConfigError, RecordError
 from toporank.features.interface import Meeting
@@ -22,7 +23,6 @@ from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.inputs.labels import SPLITS, Label
 from toporank.settings import Section
 from toporank.structures.identity import DecoyKey, Status
-from toporank.structures.partners import Partners, given_partners
 
 SAME_LABEL = 0.01
 """Difference of DockQ up to which the labels of two copies of a model are the same, but for

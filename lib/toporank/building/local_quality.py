@@ -54,7 +54,9 @@ class LocalQualities:
         self._fates = fates
         self._labelling = Labelling(natives, store)
         self._store = store
-        self._code = code_of("structures", "comparing", "building/local_quality.py")
+        self._code = code_of(
+            "chains", "structures", "comparing", "building/local_quality.py"
+        )
 
     def digest(self, key: DecoyKey) -> str:
         """Of the labels of a decoy by its native, target and name, and of this code.

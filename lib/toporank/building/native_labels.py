@@ -23,9 +23,11 @@ from toporank.building.chunks.stages import (
 )
 from toporank.building.chunks.store import Entry, Store
 from toporank.building.placed_partners import sorted_text
+from toporank.chains.body_names import sentence_of_pairs
+from toporank.chains.immune import natural_bodies, pairs_of
+from toporank.chains.partners import Partners, given_partners, mapping_text
 from toporank.comparing.copies import are_copies
 from toporank.comparing.native.label import Native, NativeLabel, label
-from toporank.comparing.native.mapping_text import mapping_text
 from toporank.errors import (
     LabelError,
     NativeError,
@@ -35,12 +37,9 @@ from toporank.errors import (
 )
 from toporank.files.atomic import write_text
 from toporank.inputs.natives import natives_of
-from toporank.structures.body_names import sentence_of_pairs
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
-from toporank.structures.immune import bodies_of, pairs_of_complex
 from toporank.structures.molecules import about_molecules
-from toporank.structures.partners import Partners, given_partners
 from toporank.structures.stored import from_bytes
 
 log = logging.getLogger(__name__)
@@ -76,7 +75,7 @@ class LabelledDecoy(NamedTuple):
     `reason` says why, or what was left out.
 
     partners : of the native, empty when each chain is one. mapping : as from
-        `native.mapping_text.mapping_text`.
+        `chains.partners.mapping_text`.
     counterparts : digest of what `Labelling.counterparts` gives, and of the native; empty without
         a label.
     joined : which chains of the native are one partner by nature, in a sentence; empty where
@@ -168,7 +167,7 @@ def partners_of_native(partners: str, native: Complex) -> Partners:
     """
     if partners:
         return given_partners(partners)
-    return bodies_of(native.chains, pairs_of_complex(native))
+    return natural_bodies(native.protein_chains)
 
 
 @dataclass
@@ -230,7 +229,7 @@ class _NativeFile:
         if self.partners:
             return ""
         partners = partners_of_native("", self.complex)
-        sentence = sentence_of_pairs(partners, pairs_of_complex(self.complex))
+        sentence = sentence_of_pairs(partners, pairs_of(self.complex.protein_chains))
         return sentence and f"in the native, {sentence}"
 
 

@@ -8,19 +8,23 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.comparing.native.mapping import (
-    Counterparts,
-    chain_without_atoms,
+from toporank.chains.chain import Chain, ChainSequences
+from toporank.chains.immune import bodies_of
+from toporank.chains.mapping import (
     correspond,
     counterparts,
     counterparts_of_file,
 )
-from toporank.comparing.native.mapping_text import in_decoy, read_mapping
+from toporank.chains.partners import (
+    EACH_CHAIN,
+    Counterparts,
+    in_decoy,
+    parse_partners,
+    partners_text,
+    read_mapping,
+)
 from toporank.errors import ConfigError, printable
 from toporank.structures.identity import DecoyKey
-from toporank.structures.immune import bodies_of
-from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_text
-from toporank.structures.sketch import ChainSequences
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch
@@ -33,7 +37,7 @@ class Natives(NamedTuple):
         read.
     bodies : target → the partners that the chains of its native are by nature, as text; empty where
         each is one.
-    mapping : gives which chain is which, as `native.mapping_text.mapping_text` writes it, of a
+    mapping : gives which chain is which, as `chains.partners.mapping_text` writes it, of a
         decoy whose label has to decide between copies of a chain; empty where it has none.
     """
 
@@ -203,8 +207,8 @@ def _possible(
 
     Empty where there are too many ways to try.
     """
-    of_native = {name: chain_without_atoms(name, sequence) for name, sequence in native}
-    of_decoy = {name: chain_without_atoms(name, sequence) for name, sequence in decoy}
+    of_native = {name: Chain.of_sequence(name, letters) for name, letters in native}
+    of_decoy = {name: Chain.of_sequence(name, letters) for name, letters in decoy}
     alike = correspond(of_native, of_decoy)
     if not alike.mappings[0]:
         return [] if any(counterparts(of_native, of_decoy).values()) else [{}]

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.building.coverage import CoverageRow
 from toporank.building.placed_partners import Natives, in_names_of_decoys
-from toporank.comparing.native.mapping_text import in_decoy, read_mapping
+from toporank.chains.body_names import sentence_of_a_body_alone, sentence_of_pairs
+from toporank.chains.partners import (
+    EACH_CHAIN,
+    in_decoy,
+    parse_partners,
+    partners_of,
+    read_mapping,
+)
 from toporank.files.state import known_state
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
@@ -20,9 +27,7 @@ from toporank.inputs.natural_partners import (
     natural_partners,
     partners_of_each,
 )
-from toporank.structures.body_names import sentence_of_a_body_alone, sentence_of_pairs
 from toporank.structures.identity import DecoyKey
-from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_of
 
 if TYPE_CHECKING:
     from toporank.building.native_labels import LabelledDecoy

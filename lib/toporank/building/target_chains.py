@@ -10,10 +10,10 @@ from toporank.building.chunks.chunk import making
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
-from toporank.comparing.correspondence import chain_map_text
+from toporank.chains.kmers import kind_of
+from toporank.chains.partners import chain_map_text
 from toporank.comparing.decoys import maps_of_target
 from toporank.comparing.homology.chain_tables import ChainRow
-from toporank.comparing.homology.kmers import kind_of
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.stored import from_bytes

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.comparing.native.dockq import superposition
+from toporank.chains.match import superposition
+from toporank.chains.partners import Partners
 from toporank.structures.complex import Complex
 from toporank.structures.model_shape import ChainShape, read_shape, shape_of
-from toporank.structures.partners import Partners
 
 SAME = 0.02
 """Å between the points of two shapes, superposed, at most. Rounding to 0.01 Å and rotations of four

@@ -1,6 +1,6 @@
 """Which chains and residues of the decoys of a target are the same, whatever the files call them.
 
-Chains are matched by sequence, as a decoy is mapped on its native (`comparing.native.mapping`). Of
+Chains are matched by sequence, as a decoy is mapped on its native (`chains.mapping`). Of
 the ways to map the copies of a chain the one that shares most contacts with the other decoys
 counts. Residues are matched by number where numbers agree, else by alignment.
 """
@@ -8,127 +8,34 @@ counts. Residues are matched by number where numbers agree, else by alignment.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import quote, unquote
 
 import numpy as np
 
-from toporank.comparing.native.alignment import LEAST_IDENTITY, align
-from toporank.comparing.native.mapping import inverted, mappings
-from toporank.structures.identity import free_name
+from toporank.chains.chain import Chain, inverted
+from toporank.chains.mapping import mappings
+from toporank.chains.match import matched
+from toporank.chains.partners import ChainMap
+from toporank.files.printable_names import free_name
 
-NUMBERS_AGREE = 0.9
-"""Share of the residues of the shorter chain that have the same number and letter in the other;
-then numbers count.
-"""
 PASSES = 2
 """How often each decoy's mapping is chosen: the first time beside those before it, then beside all
 others.
 """
 
-Residue = tuple[str, int, str]
-"""Chain, number and insertion code."""
-ChainMap = dict[str, str]
-"""Chain of a decoy → chain of its target."""
 
-
-class Trace(NamedTuple):
-    """A chain of a decoy.
-
-    L residues with their places in the decoy, int, (L,), letters, and CA atoms, (L, 3), Å.
-    """
-
-    residues: tuple[Residue, ...]
-    sequence: str
-    index: np.ndarray
-    ca: np.ndarray
-
-
-class Traces(NamedTuple):
+class TouchingChains(NamedTuple):
     """What the decoys of a target are matched by.
 
     These are the chains of one decoy, and its contacts, int, (P, 2), by residues.
     """
 
-    chains: dict[str, Trace]
+    chains: dict[str, Chain]
     contacts: np.ndarray
 
 
-def traces(
-    residues: Iterable[Residue], letters: str, ca: np.ndarray, contacts: np.ndarray
-) -> Traces:
-    """Sort the residues of a decoy by chains.
-
-    Parameters
-    ----------
-    residues : of the decoy; length R
-    letters : one-letter code of each; length R
-    ca : shape (R, 3), Å, NaN without CA
-    contacts : int, shape (P, 2), places in residues
-
-    Returns
-    -------
-    traces : the residues of each chain, in their order
-    """
-    residues = [tuple(residue) for residue in residues]
-    members = inverted(dict(enumerate(residue[0] for residue in residues)))
-    chains = {}
-    for name, index in members.items():
-        chains[name] = Trace(
-            residues=tuple(residues[i] for i in index),
-            sequence="".join(letters[i] for i in index),
-            index=np.array(index),
-            ca=ca[index],
-        )
-    return Traces(chains, contacts)
-
-
-def matched(reference: Trace, trace: Trace) -> np.ndarray:
-    """Find each residue of a chain in the reference.
-
-    Residues that differ are the same where their numbers say so, or where they lie between residues
-    that are the same.
-
-    Returns
-    -------
-    int, shape (L,), places in the reference; -1 where it lacks the residue
-    """
-    if trace.residues == reference.residues and trace.sequence == reference.sequence:
-        return np.arange(len(trace.residues))
-    place_of = {residue[1:]: i for i, residue in enumerate(reference.residues)}
-    places = np.array(
-        [place_of.get(residue[1:], -1) for residue in trace.residues], dtype=int
-    )
-    n_equal = 0
-    for place, letter in zip(places, trace.sequence, strict=True):
-        n_equal += place >= 0 and reference.sequence[place] == letter
-    if n_equal >= NUMBERS_AGREE * min(len(trace.sequence), len(reference.sequence)):
-        return places
-    alignment = align(reference.sequence, trace.sequence)
-    if alignment.identity < LEAST_IDENTITY:
-        return places
-    return _aligned(reference, trace, alignment.residue)
-
-
-def _aligned(reference: Trace, trace: Trace, residue: np.ndarray) -> np.ndarray:
-    """As `matched`, by an alignment: the residue of each one of the reference, or -1."""
-    places = np.full(len(trace.sequence), -1)
-    places[residue[residue >= 0]] = np.flatnonzero(residue >= 0)
-    for start, end in pairwise(np.flatnonzero(places >= 0)):
-        first, last = places[start], places[end]
-        numbers = trace.residues[end][1] - trace.residues[start][1]
-        numbers_of_reference = (
-            reference.residues[last][1] - reference.residues[first][1]
-        )
-        if end - start == last - first and numbers == numbers_of_reference:
-            # residues in between are exchanged, not missing
-            places[start:end] = np.arange(first, last)
-    return places
-
-
-def starts(chains: Mapping[str, Trace]) -> tuple[dict[str, int], int]:
+def starts(chains: Mapping[str, Chain]) -> tuple[dict[str, int], int]:
     """Where each chain begins when all follow one another, and the number of residues in all."""
     first = {}
     total = 0
@@ -138,7 +45,7 @@ def starts(chains: Mapping[str, Trace]) -> tuple[dict[str, int], int]:
     return first, total
 
 
-def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
+def chain_maps(decoys: Mapping[str, TouchingChains]) -> dict[str, ChainMap]:
     """Say which chain of the target each chain of each decoy is.
 
     The chains of the target are called as in the decoy with most chains, of several with most
@@ -174,8 +81,8 @@ def chain_maps(decoys: Mapping[str, Traces]) -> dict[str, ChainMap]:
 
 
 def _possible_maps(
-    decoys: Mapping[str, Traces], reference: str
-) -> tuple[dict[str, list[ChainMap]], dict[str, Trace]]:
+    decoys: Mapping[str, TouchingChains], reference: str
+) -> tuple[dict[str, list[ChainMap]], dict[str, Chain]]:
     """The possible maps of each decoy, and the chains of the target.
 
     The chains are those of the reference and others that it does not have.
@@ -204,7 +111,7 @@ def _possible_maps(
 
 
 def _maps(
-    target_chains: Mapping[str, Trace], chains: Mapping[str, Trace]
+    target_chains: Mapping[str, Chain], chains: Mapping[str, Chain]
 ) -> list[ChainMap]:
     """Possible maps of a decoy's chains, each of all of them."""
     maps = []
@@ -222,12 +129,12 @@ def _maps(
 class _TargetContacts:
     """The contacts of decoys as numbers that mean the same in all of them."""
 
-    def __init__(self, target_chains: Mapping[str, Trace]):
+    def __init__(self, target_chains: Mapping[str, Chain]):
         self._chains = target_chains
         self._start, self._total = starts(target_chains)
         self._matched: dict[tuple, np.ndarray] = {}
 
-    def of(self, decoy: Traces, chain_map: ChainMap) -> list[int]:
+    def of(self, decoy: TouchingChains, chain_map: ChainMap) -> list[int]:
         """The contacts of a decoy, sorted.
 
         Contacts of residues that the target's chains lack are left out.
@@ -248,7 +155,7 @@ class _TargetContacts:
         pairs = pairs[(pairs >= 0).all(axis=1)]
         return sorted((pairs[:, 0] * self._total + pairs[:, 1]).tolist())
 
-    def _places(self, chain: str, trace: Trace) -> np.ndarray:
+    def _places(self, chain: str, trace: Chain) -> np.ndarray:
         key = chain, trace.sequence, trace.residues
         if key not in self._matched:
             self._matched[key] = matched(self._chains[chain], trace)
@@ -256,8 +163,8 @@ class _TargetContacts:
 
 
 def _chosen(
-    decoys: Mapping[str, Traces],
-    target_chains: Mapping[str, Trace],
+    decoys: Mapping[str, TouchingChains],
+    target_chains: Mapping[str, Chain],
     possible: Mapping[str, list[ChainMap]],
 ) -> dict[str, ChainMap]:
     """Of the possible maps of each decoy the one with most contacts in common with the others.
@@ -284,31 +191,3 @@ def _chosen(
             contacts[name] = best[1]
             n_decoys_with.update(contacts[name])
     return chosen
-
-
-def chain_map_text(chain_map: Mapping[str, str]) -> str:
-    """Return a map in one line, `<chain of the target>=<chain of the decoy> …`.
-
-    It is empty where the names are the same.
-
-    >>> chain_map_text({"6": "A", "7": "B"}), chain_map_text({"A": "A"})
-    ('A=6 B=7', '')
-    """
-    pairs = []
-    for chain, target in chain_map.items():
-        pairs.append((target, f"{quote(target, safe='')}={quote(chain, safe='')}"))
-    is_same = all(chain == target for chain, target in chain_map.items())
-    return "" if is_same else " ".join(text for _, text in sorted(pairs))
-
-
-def read_chain_map(text: str) -> ChainMap:
-    """The inverse of `chain_map_text`.
-
-    >>> read_chain_map("A=6 B=7")
-    {'6': 'A', '7': 'B'}
-    """
-    chain_map = {}
-    for pair in text.split():
-        target, decoy_chain = pair.split("=")
-        chain_map[unquote(decoy_chain)] = unquote(target)
-    return chain_map

@@ -15,16 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import safetensors.numpy
 
-from toporank.comparing.correspondence import (
-    ChainMap,
-    Residue,
-    Trace,
-    Traces,
-    chain_maps,
-    matched,
-    starts,
-    traces,
-)
+from toporank.chains.chain import Chain, ResidueId, chains_by_name
+from toporank.chains.match import matched
+from toporank.chains.partners import ChainMap
+from toporank.comparing.correspondence import TouchingChains, chain_maps, starts
 from toporank.comparing.superposition import interface_rmsd
 
 CUTOFF, STRICTNESS, SMALLEST = 0.6, 0.75, 4
@@ -148,8 +142,8 @@ class Decoys(NamedTuple):
     contacts: Contacts | None
     xyz: np.ndarray
     interface: np.ndarray
-    residues: list[dict[int, Residue]]
-    chains: list[dict[str, Trace]]
+    residues: list[dict[int, ResidueId]]
+    chains: list[dict[str, Chain]]
 
 
 def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
@@ -238,12 +232,12 @@ def maps_of_target(decoys: Iterable[tuple[str, bytes]]) -> dict[str, ChainMap]:
 
     decoys : names in order, with their `contacts.contact_bytes`.
     """
-    traces_of = {}
+    touching = {}
     reader = _ContactReader()
     for name, content in decoys:
         tensors = safetensors.numpy.load(content)
-        traces_of[name] = reader.traces(tensors)._replace(contacts=tensors["contacts"])
-    return chain_maps(traces_of)
+        touching[name] = TouchingChains(reader.chains(tensors), tensors["contacts"])
+    return chain_maps(touching)
 
 
 class _ContactReader:
@@ -253,31 +247,30 @@ class _ContactReader:
     """
 
     def __init__(self) -> None:
-        self._traces: dict[tuple[bytes, bytes], Traces] = {}
+        self._chains: dict[tuple[bytes, bytes], dict[str, Chain]] = {}
 
-    def traces(self, tensors: Mapping[str, np.ndarray]) -> Traces:
-        """The chains and contacts of the first decoy with these residues.
+    def chains(self, tensors: Mapping[str, np.ndarray]) -> dict[str, Chain]:
+        """The chains of the first decoy with these residues.
 
         tensors : of `contacts.contact_bytes`.
         """
         key = tensors["residues"].tobytes(), tensors["letters"].tobytes()
-        if key not in self._traces:
-            self._traces[key] = traces(
-                json.loads(key[0]), key[1].decode(), tensors["ca"], tensors["contacts"]
-            )
-        return self._traces[key]
+        if key not in self._chains:
+            residues = [ResidueId(*residue) for residue in json.loads(key[0])]
+            self._chains[key] = chains_by_name(residues, key[1].decode(), tensors["ca"])
+        return self._chains[key]
 
 
 class _Places:
     """Where the residues of decoys are among those of their target."""
 
-    def __init__(self, chains: Mapping[str, Trace]):
+    def __init__(self, chains: Mapping[str, Chain]):
         """chains : of the target, by name."""
         self._chains = chains
         self._start, self.n = starts(chains)
-        self._further: dict[Residue, int] = {}
+        self._further: dict[ResidueId, int] = {}
 
-    def of(self, chains: Mapping[str, Trace], chain_map: ChainMap) -> np.ndarray:
+    def of(self, chains: Mapping[str, Chain], chain_map: ChainMap) -> np.ndarray:
         """The places of the residues of a decoy, int, (n,).
 
         A residue that the target's chains lack gets a further place.
@@ -292,7 +285,7 @@ class _Places:
             places[chain.index] = of_chain
         return places
 
-    def _further_place(self, residue: Residue) -> int:
+    def _further_place(self, residue: ResidueId) -> int:
         if residue not in self._further:
             self._further[residue] = self.n
             self.n += 1
@@ -314,11 +307,11 @@ def read_decoys(decoys: Iterable[Compared]) -> Decoys:
 def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
     reader = _ContactReader()
     tensors = [safetensors.numpy.load(content) for _, content, _ in decoys]
-    chains = [reader.traces(of_decoy).chains for of_decoy in tensors]
+    chains = [reader.chains(of_decoy) for of_decoy in tensors]
     maps = [dict(chain_map) for *_, chain_map in decoys]
     target = _Places(_longest(chains, maps))
     # the same for the same residues and map
-    places_of: dict[tuple, tuple[np.ndarray, dict[int, Residue]]] = {}
+    places_of: dict[tuple, tuple[np.ndarray, dict[int, ResidueId]]] = {}
     placed = []
     for of_decoy, chain_map in zip(chains, maps, strict=True):
         key = id(of_decoy), tuple(chain_map.items())
@@ -343,9 +336,9 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
     )
 
 
-def _longest(chains: list[dict[str, Trace]], maps: list[ChainMap]) -> dict[str, Trace]:
+def _longest(chains: list[dict[str, Chain]], maps: list[ChainMap]) -> dict[str, Chain]:
     """The chains of the target: of each the longest that a decoy has, of equal ones the first."""
-    longest: dict[str, Trace] = {}
+    longest: dict[str, Chain] = {}
     for of_decoy, chain_map in zip(chains, maps, strict=True):
         for name, chain in of_decoy.items():
             target = chain_map.get(name, name)
@@ -356,7 +349,7 @@ def _longest(chains: list[dict[str, Trace]], maps: list[ChainMap]) -> dict[str, 
     return longest
 
 
-def _names(chains: Mapping[str, Trace], places: np.ndarray) -> dict[int, Residue]:
+def _names(chains: Mapping[str, Chain], places: np.ndarray) -> dict[int, ResidueId]:
     """Place → what the decoy calls that residue."""
     names = {}
     for chain in chains.values():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-FEWEST = 3
-"""Residues that fix a superposition."""
+from toporank.chains.thresholds import FEWEST_ATOMS
 
 
 def interface_rmsd(
@@ -37,7 +36,7 @@ def interface_rmsd(
         - 2 * singular_values.sum(axis=1)
     )
     rmsd = np.sqrt(np.maximum(squares, 0.0) / np.maximum(n[:, 0], 1.0))
-    return np.where(n[:, 0] < FEWEST, np.inf, rmsd)
+    return np.where(n[:, 0] < FEWEST_ATOMS, np.inf, rmsd)
 
 
 def _centred(xyz: np.ndarray, weight: np.ndarray, n: np.ndarray) -> np.ndarray:

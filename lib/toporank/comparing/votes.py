@@ -8,9 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from toporank.comparing.correspondence import Residue
+from toporank.chains.chain import ResidueId
 from toporank.comparing.decoys import Contacts, Decoys
-from toporank.structures.identity import ResidueId
 
 LEAST_QUALITY = 0.01
 """So that there is a vote where all are thought to be wrong."""
@@ -74,9 +73,9 @@ def residue_agreement(of_contacts: pd.Series) -> pd.Series:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def residue_named(residue: Residue) -> str:
+def residue_named(residue: ResidueId) -> str:
     """What a decoy calls a residue, such as `A:52A`; the decoys of a target have the same ones."""
-    return str(ResidueId(*residue))
+    return str(residue)
 
 
 def pair_named(first: str, second: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from toporank.chains.partners import partner_name
 from toporank.errors import ChainMissingError, NoInterfaceError, StructureError
 from toporank.features.bystanders import nucleic_acids
 from toporank.features.registry import Angstrom, Parameters, register
@@ -21,7 +22,6 @@ from toporank.structures.neighbours import (
     pairs_between_groups,
     smallest_distance,
 )
-from toporank.structures.partners import partner_name
 
 MAX_CONTACTS = 500_000
 """Contacts of the largest interface; a graph has twice as many edges, which take 0.1 kB each. A

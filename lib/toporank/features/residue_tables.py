@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from toporank.chains.chain import ResidueId
 from toporank.errors import FeatureError
 from toporank.files import described
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
 
 Cells = np.ndarray | list[Any]
 """Numbers; or texts and whole numbers, None where one is unknown."""

@@ -18,9 +18,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from toporank.chains.chain import ChainSequences
+from toporank.chains.immune import Pair
+from toporank.chains.kinds import kinds_of, same_protein
+from toporank.chains.partners import partner_name
 from toporank.errors import printable
+from toporank.files.printable_names import free_name, table_name
 from toporank.inputs.decoy_names import not_copies, renamed_note, unique_names
-from toporank.inputs.kinds import kinds_of, same_protein
 from toporank.inputs.sequences import Sequences, Sketches
 from toporank.inputs.stoichiometry import (
     FLAT,
@@ -30,10 +34,7 @@ from toporank.inputs.stoichiometry import (
     usual_chains,
 )
 from toporank.programs import catalogue
-from toporank.structures.identity import Decoy, DecoyKey, free_name, table_name
-from toporank.structures.immune import Pair
-from toporank.structures.partners import partner_name
-from toporank.structures.sketch import ChainSequences
+from toporank.structures.identity import Decoy, DecoyKey
 
 if TYPE_CHECKING:
     from toporank.structures.sketch import Sketch

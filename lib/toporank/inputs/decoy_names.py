@@ -10,16 +10,10 @@ from operator import attrgetter
 from toporank.comparing.copies import copies_of
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
+from toporank.files.printable_names import free_name, table_name
 from toporank.inputs.sequences import Sketches
 from toporank.inputs.stoichiometry import Model
-from toporank.structures.identity import (
-    FORMATS,
-    Decoy,
-    DecoyKey,
-    free_name,
-    split_suffix,
-    table_name,
-)
+from toporank.structures.identity import FORMATS, Decoy, DecoyKey, split_suffix
 
 
 def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:

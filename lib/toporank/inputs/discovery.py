@@ -14,6 +14,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from toporank.chains.immune import Pair
 from toporank.code import code_of
 from toporank.errors import OtherFileError, StructureError, printable
 from toporank.files.atomic import write_text
@@ -31,7 +32,6 @@ from toporank.inputs.not_models import (
 from toporank.inputs.sequences import Sketches
 from toporank.programs.file_names import look_anew
 from toporank.structures.identity import INTERMEDIATE, Decoy, DecoyKey
-from toporank.structures.immune import Pair
 from toporank.structures.sketch import Sketch
 from toporank.workers import mapped, n_cores
 
@@ -242,7 +242,7 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
     cached = {}
     try:
         content = json.loads(path.read_bytes())
-        if content["code"] != code_of("structures"):
+        if content["code"] != code_of("chains", "structures"):
             return {}
         for name, (state, fields) in content["files"].items():
             sketch = Sketch._make(_as_tuples(fields))
@@ -265,6 +265,6 @@ def _as_tuples(value: Any) -> Any:
 def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
     """Keep what was seen; files that cannot be read are looked into again."""
     readable = {name: entry for name, entry in cached.items() if entry[1]}
-    content = {"code": code_of("structures"), "files": readable}
+    content = {"code": code_of("chains", "structures"), "files": readable}
     with contextlib.suppress(OSError):  # then the next run looks again
         write_text(path, json.dumps(content))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
+from toporank.files.printable_names import free_name, name_problem, table_name
 from toporank.inputs.listing import (
     Folders,
     Listing,
@@ -16,14 +17,7 @@ from toporank.inputs.listing import (
     listing,
 )
 from toporank.programs import catalogue
-from toporank.structures.identity import (
-    INTERMEDIATE,
-    Decoy,
-    free_name,
-    model_name,
-    name_problem,
-    table_name,
-)
+from toporank.structures.identity import INTERMEDIATE, Decoy, model_name
 
 EXPECTED = (
     "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed "

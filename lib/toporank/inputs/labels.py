@@ -12,13 +12,19 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.comparing.native.mapping_text import mapping_text, read_mapping
+from toporank.chains.partners import (
+    checked_partners,
+    mapping_text,
+    parse_partners,
+    partners_text,
+    read_mapping,
+)
 from toporank.errors import ConfigError, printable
 from toporank.files.atomic import write_text_if_changed
+from toporank.files.printable_names import table_name
 from toporank.files.spreadsheets import read_rows, restored, table_text
 from toporank.files.user_tables import read_table
-from toporank.structures.identity import Decoy, DecoyKey, split_suffix, table_name
-from toporank.structures.partners import checked_partners, parse_partners, partners_text
+from toporank.structures.identity import Decoy, DecoyKey, split_suffix
 
 
 class SplitRules(NamedTuple):
@@ -44,7 +50,7 @@ class Label(NamedTuple):
         table says nothing.
     interface : likewise the two partners that meet in the interface that is labelled; empty for the
         whole decoy.
-    mapping : which chain of the native is which of the decoy, as `native.mapping_text.mapping_text`
+    mapping : which chain of the native is which of the decoy, as `partners.mapping_text`
         writes it, where the partners are named by chains of the native; empty where the table does
         not say it.
     """

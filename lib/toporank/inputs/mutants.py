@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from itertools import combinations, groupby
 from operator import attrgetter
 
+from toporank.chains.kinds import exchanges
 from toporank.errors import printable
 from toporank.inputs.complexes import Grouped
-from toporank.inputs.kinds import exchanges
 from toporank.inputs.sequences import Sequences, Sketches
 
 MOST = 10

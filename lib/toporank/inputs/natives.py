@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from toporank.errors import ConfigError, printable
-from toporank.structures.identity import split_suffix, table_name
+from toporank.files.printable_names import table_name
+from toporank.structures.identity import split_suffix
 
 STEM = "native"
 """Name, without suffix, of a native in the folder of its target."""

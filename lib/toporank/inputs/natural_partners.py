@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple
 
+from toporank.chains.immune import PEPTIDE, Pair, bodies_of
+from toporank.chains.partners import EACH_CHAIN, parse_partners, partners_text
 from toporank.errors import printable
 from toporank.inputs.complexes import Grouped
 from toporank.structures.identity import DecoyKey
-from toporank.structures.immune import PEPTIDE, Pair, bodies_of
-from toporank.structures.partners import EACH_CHAIN, parse_partners, partners_text
 
 MOST_SENTENCES = 3
 PairKinds = tuple[str, int, int]

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import pandas as pd
 
+from toporank.chains.thresholds import ALIKE
 from toporank.comparing.homology.chain_tables import TargetSplit
 from toporank.comparing.homology.clusters import (
     TargetSequences,
@@ -20,7 +21,6 @@ from toporank.comparing.homology.clusters import (
     nearest,
     references,
 )
-from toporank.comparing.homology.kmers import ALIKE
 from toporank.errors import ConfigError
 from toporank.inputs.labels import SPLITS, SplitRules
 

@@ -27,10 +27,11 @@ from toporank.files import torch_files
 from toporank.files.atomic import sha256
 from toporank.files.graph_file import Graph, read_graph
 from toporank.files.packfile import BETWEEN
+from toporank.files.printable_names import table_name
 from toporank.files.spreadsheets import table_text
 from toporank.inputs.graph_files import EXPECTED, SUFFIX, GraphFile
 from toporank.layout import STAGES
-from toporank.structures.identity import split_suffix, table_name
+from toporank.structures.identity import split_suffix
 
 GRAPHS = STAGES[-1]
 SAFE = (Data, DataEdgeAttr, DataTensorAttr, GlobalStorage)

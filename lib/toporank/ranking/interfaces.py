@@ -18,14 +18,13 @@ import pandas as pd
 
 from toporank.building.chunks.ledger import LedgerRow, read_meetings
 from toporank.building.coverage import CoverageRow
-from toporank.comparing.correspondence import read_chain_map
+from toporank.chains.kmers import ANTIBODY
+from toporank.chains.partners import chains_of, partner_name, read_chain_map
 from toporank.comparing.homology.chain_tables import ChainRow
-from toporank.comparing.homology.kmers import ANTIBODY
 from toporank.features.interface import Meeting
 from toporank.metrics import ACCEPTABLE, MEDIUM
 from toporank.scorer.prediction import DECIMALS, KEY, Score
 from toporank.structures.identity import DecoyKey, Status
-from toporank.structures.partners import chains_of, partner_name
 
 APART, ABSENT = "apart", "absent"
 """Status of an interface whose partners do not touch, and of one that a model with fewer copies of

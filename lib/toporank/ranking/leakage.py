@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from toporank.chains.thresholds import ALIKE
 from toporank.comparing.homology.clusters import TargetSequences, nearest
-from toporank.comparing.homology.kmers import ALIKE
 from toporank.comparing.homology.remembered import merged, recall
 
 SEEN, NEW, UNKNOWN = "yes", "no", "unknown"

@@ -52,7 +52,7 @@ def write_models(
     workers : processes
     """
     folder.mkdir(parents=True, exist_ok=True)
-    code = code_of("structures", "ranking")
+    code = code_of("chains", "structures", "ranking")
     most = SHOWN if table["target"].nunique() < MANY else 1
 
     def write_target(item: tuple[str, pd.DataFrame]) -> list[Path]:

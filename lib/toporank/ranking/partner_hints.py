@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations, groupby, product
 from operator import attrgetter
 
+from toporank.chains.immune import ImmuneDomain, alike, domains_of
+from toporank.chains.partners import chains_of, partner_name
 from toporank.inputs.natural_partners import lines_of_targets
 from toporank.ranking.interfaces import InterfaceRow
-from toporank.structures.immune import ImmuneDomain, alike, domains_of
-from toporank.structures.partners import chains_of, partner_name
 
 MOST_HINTS = 3
 MOST_CHAINS = 12

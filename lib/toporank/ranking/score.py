@@ -28,6 +28,7 @@ from toporank.building.compared import comparison_table, stored_contacts
 from toporank.building.coverage import coverage_table
 from toporank.building.packing import write_pack
 from toporank.building.target_chains import correspondence_of, target_chains
+from toporank.chains.complex_kinds import kind_of_complex
 from toporank.features.registry import FeatureChoice
 from toporank.inputs.confidence.job import confidences
 from toporank.inputs.confidence.table import AUTO, PlddtChoice, best_measured, of_copies
@@ -47,7 +48,6 @@ from toporank.scorer.judge import Judge, how_far_to_trust, judged, read_judge
 from toporank.scorer.prediction import NOTHING, Predictions
 from toporank.scorer.residue_quality import with_quality
 from toporank.scorer.scorer import Scorer
-from toporank.structures.complex_kinds import kind_of_complex
 from toporank.structures.identity import Status
 
 

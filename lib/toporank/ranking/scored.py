@@ -16,6 +16,7 @@ from toporank.building.built import Built
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_complexes
+from toporank.chains.partners import Partners, chains_of
 from toporank.comparing.homology.chain_tables import (
     ChainRow,
     compared,
@@ -38,7 +39,6 @@ from toporank.scorer.embeddings import vector_table, write_embeddings
 from toporank.scorer.prediction import KEY
 from toporank.scorer.scorer import ScoredWith, Scorer, write_record
 from toporank.structures.identity import DecoyKey
-from toporank.structures.partners import Partners, chains_of
 from toporank.structures.stored import from_bytes
 from toporank.tables.columns import (
     CONFIDENCE,

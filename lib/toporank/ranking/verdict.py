@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from toporank.chains.complex_kinds import WITH_BINDER
 from toporank.metrics import ACCEPTABLE, HIGH, class_of
-from toporank.structures.complex_kinds import WITH_BINDER
 
 BELIEVE, CHECK, REJECT = "believe", "check", "do not believe"
 VERDICTS = (BELIEVE, CHECK, REJECT)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from toporank.inputs.kinds import kinds_of
+from toporank.chains.kinds import kinds_of
 from toporank.ranking.scored import Scored
 from toporank.ranking.target_table import CLOSE
 from toporank.ranking.verdict import REJECT

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from toporank.structures.partners import Partners
+from toporank.chains.partners import Partners
 
 SURE = 0.5
 """Quality from which a contact counts as right."""

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from toporank.building.built import Built
+from toporank.chains.partners import read_chain_map
 from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import residue_contacts
-from toporank.comparing.correspondence import read_chain_map
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence.bfactors import BFactors
 from toporank.inputs.confidence.decoy import Matrices, matrices_of

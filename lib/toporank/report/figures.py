@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from toporank.chains.chain import ResidueId
+from toporank.chains.partners import partner_name
 from toporank.errors import ConfigError
 from toporank.metrics import ACCEPTABLE, HIGH, MEDIUM
 from toporank.ranking.verdict import VERDICTS
@@ -25,8 +27,6 @@ from toporank.report.colours import (
 from toporank.report.names import shortened
 from toporank.report.packed import WORST
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
-from toporank.structures.partners import partner_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

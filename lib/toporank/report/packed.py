@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from toporank.chains.chain import ResidueId
 from toporank.inputs.confidence.decoy import Matrices
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
 
 LEVEL = 6
 """Of compression: the highest takes twice the time and saves a hundredth."""

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from toporank.chains.partners import chains_of
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence.decoy import Matrices
 from toporank.ranking.scored import Scored, of_models
 from toporank.report.drawings import matrices_of_model
-from toporank.structures.partners import chains_of
 
 
 class OfPair(NamedTuple):

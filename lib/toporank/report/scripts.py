@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toporank import layout
+from toporank.chains.partners import Partners
 from toporank.ranking.models import model_file
 from toporank.ranking.scored import Scored
 from toporank.report.colours import PARTNER_COLOURS, QUALITY_COLOURS
 from toporank.report.drawings import best_distinct
-from toporank.structures.partners import Partners
 
 TOP = 3
 """Decoys of a target that the scripts open."""

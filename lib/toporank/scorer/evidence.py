@@ -16,6 +16,7 @@ from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_contacts
 from toporank.building.coverage import read_coverage
 from toporank.building.local_quality import LocalQualities
+from toporank.chains.complex_kinds import kind_of_complex
 from toporank.comparing.decoys import read_decoys
 from toporank.comparing.homology.chain_tables import (
     read_chains,
@@ -37,7 +38,6 @@ from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import CONTACTS, KEY, RESIDUES, table_of
 from toporank.scorer.residue_quality import LabelledContacts
 from toporank.scorer.scorer import Scorer
-from toporank.structures.complex_kinds import kind_of_complex
 
 KEYS = ["dataset", *KEY]
 

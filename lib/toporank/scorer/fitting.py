@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import least_squares
 
+from toporank.chains.complex_kinds import KINDS, WITH_BINDER
 from toporank.metrics import ACCEPTABLE, Floats
 from toporank.scorer.curves import (
     Curve,
@@ -36,7 +37,6 @@ from toporank.scorer.judge import (
     Levels,
 )
 from toporank.scorer.prediction import LEVEL
-from toporank.structures.complex_kinds import KINDS, WITH_BINDER
 
 TEMPERATURE, CONSENSUS, SIZE = 0.05, 0.3, 0.1
 """How the other models and the size of the interface count, as in `judge.Judge`."""

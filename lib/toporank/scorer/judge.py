@@ -54,6 +54,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field, model_validator
 
+from toporank.chains.complex_kinds import WITH_BINDER
 from toporank.comparing.decoys import Compared, read_decoys
 from toporank.comparing.votes import similarities
 from toporank.errors import RecordError
@@ -65,7 +66,6 @@ from toporank.scorer.curves import Curve, Number, Weight
 from toporank.scorer.prediction import DECIMALS, Estimate, Score
 from toporank.scorer.residue_quality import QualityCurves
 from toporank.settings import Section, read_section
-from toporank.structures.complex_kinds import WITH_BINDER
 from toporank.structures.identity import DecoyKey
 
 if TYPE_CHECKING:

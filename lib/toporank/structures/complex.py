@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from toporank.chains.chain import Chain, ResidueId, chains_by_name
+from toporank.chains.partners import Partners
 from toporank.errors import ChainMissingError
-from toporank.structures.identity import ResidueId
-from toporank.structures.partners import Partners
 
 STANDARD = {
     "ALA": "A",
@@ -144,6 +144,22 @@ class Complex:
     def chains(self) -> list[str]:
         """Names of the chains that hold protein, sorted."""
         return sorted(set(self.chain_of[self.is_protein].tolist()))
+
+    @cached_property
+    def protein_chains(self) -> dict[str, Chain]:
+        """The protein chains by name, in the order of the file.
+
+        A residue of hydrogens alone is not part of a chain.
+        """
+        has_atoms = np.diff(self.without_hydrogens().atom_slices) > 0
+        residues = np.flatnonzero(self.is_protein & has_atoms)
+        ca = self.ca[residues]
+        return chains_by_name(
+            [self.residues[r] for r in residues.tolist()],
+            [self.letters[r] for r in residues.tolist()],
+            np.where(ca[:, None] >= 0, self.xyz[ca], np.nan),
+            residues,
+        )
 
     @cached_property
     def bodies(self) -> Partners:

@@ -1,12 +1,10 @@
-"""What a decoy and a residue are called, and what can become of a decoy."""
+"""What a decoy and its file are called, and what can become of a decoy."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import re
-from collections.abc import Container
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +17,7 @@ from toporank.files.compressed import (
     unpacked,
     without_compression,
 )
+from toporank.files.printable_names import DecoyKey
 
 FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each means; every one may be followed by that of a
@@ -44,24 +43,6 @@ _MMCIF = re.compile(
     rb"\A(?:#[^\n]*\n|\s)*data_\S*\s.*^_(?:entry\.id|atom_site\.)",
     re.MULTILINE | re.DOTALL,
 )
-LONGEST_NAME = 240
-"""Bytes of a decoy's or target's name: file systems allow 255 for `<decoy>.csv`, and some room is
-left.
-"""
-
-DecoyKey = tuple[str, str]
-"""Target and decoy."""
-
-
-class ResidueId(NamedTuple):
-    """A residue as the file's author numbers it. Sorts by chain, number, insertion code."""
-
-    chain: str
-    number: int
-    insertion_code: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.chain}:{self.number}{self.insertion_code}"
 
 
 class Status:
@@ -111,52 +92,6 @@ class Decoy(NamedTuple):
     def key(self) -> DecoyKey:
         """Identity within the dataset."""
         return self.target, self.name
-
-
-def name_problem(name: str, of: str = "file") -> str:
-    r"""Why neither a table nor an artefact can have this name, and what to do; `""` if both can.
-
-    >>> name_problem("model_1"), name_problem("model\t1")
-    ('', 'the name of the file holds a character that cannot be printed (rename it)')
-    """
-    if not name.isprintable():
-        return (
-            f"the name of the {of} holds a character that cannot be printed (rename it)"
-        )
-    length = len(name) if name.isascii() else len(os.fsencode(name))
-    if length <= LONGEST_NAME:
-        return ""
-    limit = f"at most {LONGEST_NAME} are possible (shorten it)"
-    return f"the name of the {of} is {length} bytes long, {limit}"
-
-
-def table_name(name: str) -> str:
-    r"""The name as tables and files show it.
-
-    It is itself, or made printable and short, with a digest that tells it apart.
-
-    >>> table_name("model_1"), table_name("model\t1")
-    ('model_1', 'model_1~b44ab327')
-    """
-    if not name_problem(name):
-        return name
-    digest = "~" + hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
-    shown = "".join(letter if letter.isprintable() else "_" for letter in name)
-    return shown.encode()[: LONGEST_NAME - len(digest)].decode(errors="ignore") + digest
-
-
-def free_name(name: str, taken: Container[str]) -> str:
-    """The name, or the first of `name_2`, `name_3` … that is not taken.
-
-    >>> free_name("A", {"A", "A_2"})
-    'A_3'
-    """
-    free = name
-    number = 1
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free
 
 
 @functools.lru_cache(maxsize=1 << 16)

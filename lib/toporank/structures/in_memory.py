@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from toporank.errors import ConfigError
+from toporank.files.printable_names import free_name, table_name
 from toporank.structures.complex import Complex
-from toporank.structures.identity import free_name, table_name
 from toporank.structures.read import StructureFile, read_complex
 from toporank.structures.write import mmcif
 

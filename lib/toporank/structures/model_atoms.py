@@ -11,10 +11,10 @@ from collections.abc import Iterable
 import gemmi
 import numpy as np
 
+from toporank.chains.chain import ResidueId
 from toporank.errors import StructureError
 from toporank.structures.chains import check_names, flat_atoms
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
 from toporank.structures.model_residue import ModelResidue
 from toporank.structures.residue_names import with_terminal_oxygens
 from toporank.structures.side_chains import lacking_side_chains

@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.chains.chain import ResidueId, chains_by_name
+from toporank.chains.immune import PEPTIDE, joined, pairs_of
+from toporank.chains.partners import listed
+from toporank.files.printable_names import free_name
 from toporank.structures.complex import STANDARD
-from toporank.structures.identity import free_name
-from toporank.structures.immune import PEPTIDE, joined, may_pair, pairs_of, traces_of
 from toporank.structures.model_residue import STEP, ModelResidue
-from toporank.structures.partners import listed
 
 FEWEST = 5
 """Amino acids of a molecule, at least; fewer are a ligand or a loose end."""
@@ -267,16 +268,15 @@ def _bodies(
     protein: list[ModelResidue], molecule_of: dict[int, tuple[str, int]]
 ) -> list[set[tuple[str, int]]]:
     """Molecules that are one body by nature: name of the chain, and which of its molecules."""
-    rows = []
+    residues = []
     for residue in protein:
         molecule = molecule_of.get(residue.place, (residue.chain, 0))
-        letter = STANDARD.get(residue.parent, "X")
-        rows.append((molecule, letter, residue.ca_place(), residue.number or 0))
-    traces = traces_of(rows)
-    pairs = []
-    if may_pair([trace.sequence for trace in traces.values()]):
-        pairs = [pair for pair in pairs_of(traces) if pair.what != PEPTIDE]
-    return [set(body) for body in joined(traces, pairs)]
+        residues.append(ResidueId(molecule, residue.number or 0))
+    letters = [STANDARD.get(residue.parent, "X") for residue in protein]
+    ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
+    chains = chains_by_name(residues, letters, ca)
+    pairs = [pair for pair in pairs_of(chains) if pair.what != PEPTIDE]
+    return [set(body) for body in joined(chains, pairs)]
 
 
 def far_apart(chains: dict[str, BrokenChain]) -> list[str]:

@@ -17,6 +17,8 @@ from typing import NamedTuple
 import gemmi
 import numpy as np
 
+from toporank.chains.chain import ChainSequences, ResidueId, chains_by_name
+from toporank.chains.immune import Pair, may_pair, pairs_of
 from toporank.errors import StructureError
 from toporank.files.state import state_of
 from toporank.structures.chains import residues_of
@@ -24,7 +26,6 @@ from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.density import check_density
 from toporank.structures.experiment import of_mmcif, of_pdb
 from toporank.structures.identity import structure_format
-from toporank.structures.immune import Pair, may_pair, pairs_of, traces_of
 from toporank.structures.mmcif_text import parse_mmcif
 from toporank.structures.model_atoms import complex_of_model
 from toporank.structures.model_residue import ModelResidue
@@ -33,7 +34,7 @@ from toporank.structures.molecules import about_molecules
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.residue_names import is_modified, with_short_names
-from toporank.structures.sketch import ChainSequences, Modified, Sketch
+from toporank.structures.sketch import Modified, Sketch
 from toporank.structures.text import parsing, read_content, read_text
 
 BEFORE_CHARGE = 78
@@ -353,21 +354,17 @@ def _pdb_lines(text: str) -> PdbText:
 def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, ...]]:
     """The protein chains of a model, and those that belong together by nature."""
     protein = [residue for residue in model.residues if residue.parent]
-    letters: dict[str, str] = {}
-    for residue in protein:
-        letter = STANDARD.get(residue.parent, "X")
-        letters[residue.chain] = letters.get(residue.chain, "") + letter
+    letters = [STANDARD.get(residue.parent, "X") for residue in protein]
+    sequences: dict[str, str] = {}
+    for residue, letter in zip(protein, letters, strict=True):
+        sequences[residue.chain] = sequences.get(residue.chain, "") + letter
     pairs: list[Pair] = []
     # few may, and places take as long as all the rest
-    if may_pair([*letters.values()]):
-        rows = []
-        for residue in protein:
-            letter = STANDARD.get(residue.parent, "X")
-            rows.append(
-                (residue.chain, letter, residue.ca_place(), residue.number or 0)
-            )
-        pairs = pairs_of(traces_of(rows))
-    return tuple(letters.items()), tuple(pairs)
+    if may_pair([*sequences.values()]):
+        residues = [ResidueId(each.chain, each.number or 0) for each in protein]
+        ca = np.array([residue.ca_place() for residue in protein])
+        pairs = pairs_of(chains_by_name(residues, letters, ca))
+    return tuple(sequences.items()), tuple(pairs)
 
 
 def _modified(model: ParsedModel) -> tuple[Modified, ...]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from toporank.structures.partners import listed
+from toporank.chains.partners import listed
 
 WITHOUT_SIDE_CHAINS = "the score means little"
 """What every note on missing side chains ends with."""

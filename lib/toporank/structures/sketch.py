@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.structures.immune import Pair
+from toporank.chains.chain import ChainSequences
+from toporank.chains.immune import Pair
 
-ChainSequences = tuple[tuple[str, str], ...]
-"""Name and sequence of each protein chain of a model, in the order of the file. A sequence has a
-letter for each protein residue, as `read_complex` counts them: X for an unknown one, M for MSE.
-"""
 Modified = tuple[str, int, str]
 """A modified residue: its chain, its place in the sequence from 0, and its name, such as SEP."""
 

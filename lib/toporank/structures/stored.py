@@ -13,8 +13,8 @@ import json
 import numpy as np
 import safetensors.numpy
 
+from toporank.chains.chain import ResidueId
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
 
 PER_ANGSTROM = 1000.0
 

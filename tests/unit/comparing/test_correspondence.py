@@ -20,22 +20,20 @@ from hypothesis import strategies as st
 from structures_text import EXAMPLES
 from toporank.building.chunks.ledger import LedgerRow, meetings_text
 from toporank.building.coverage import CoverageRow
+from toporank.chains.chain import Chain, ResidueId, chains_by_name
+from toporank.chains.match import matched
+from toporank.chains.partners import chain_map_text, read_chain_map
 from toporank.comparing.contacts import contact_bytes
 from toporank.comparing.correspondence import (
-    Trace,
-    Traces,
-    chain_map_text,
+    TouchingChains,
     chain_maps,
-    matched,
-    read_chain_map,
-    traces,
 )
 from toporank.comparing.decoys import Compared, compare, maps_of_target, read_decoys
 from toporank.comparing.votes import contact_agreement, residue_agreement, similarities
 from toporank.features.interface import CaCutoff, Meeting, ca_cutoff_interface
 from toporank.ranking.interfaces import interface_table
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId, Status
+from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
 
 DECOYS = {
@@ -181,13 +179,13 @@ def made_up(
     sequences: Mapping[str, str],
     touching: list[tuple[str, str]],
     seed: int = 0,
-) -> Traces:
+) -> TouchingChains:
     """A model whose chains of these names touch in these pairs, residue k of one residue k of the
     other, k < 20.
     """
     draw = np.random.default_rng(seed)
     residues = [
-        (name, k + 1, "") for name in names for k in range(len(sequences[name]))
+        ResidueId(name, k + 1) for name in names for k in range(len(sequences[name]))
     ]
     first = {
         name: next(i for i, residue in enumerate(residues) if residue[0] == name)
@@ -199,23 +197,19 @@ def made_up(
         for k in range(20)
     ]
     letters = "".join(sequences[name] for name in names)
-    return traces(
-        residues,
-        letters,
-        draw.normal(0, 20, (len(letters), 3)),
-        np.array(contacts).reshape(-1, 2),
-    )
+    chains = chains_by_name(residues, letters, draw.normal(0, 20, (len(letters), 3)))
+    return TouchingChains(chains, np.array(contacts).reshape(-1, 2))
 
 
-def called(model: Traces, names: Mapping[str, str]) -> Traces:
+def called(model: TouchingChains, names: Mapping[str, str]) -> TouchingChains:
     """The model with other names of chains."""
     chains = {
-        names[name]: t._replace(
-            residues=tuple((names[name], *r[1:]) for r in t.residues)
+        names[name]: replace(
+            t, residues=tuple(ResidueId(names[name], *r[1:]) for r in t.residues)
         )
         for name, t in model.chains.items()
     }
-    return Traces(chains, model.contacts)
+    return TouchingChains(chains, model.contacts)
 
 
 HOMO = sequence_of(1, 60)
@@ -274,12 +268,10 @@ def test_sixty_identical_chains_in_two_models_take_seconds():
 # ---- residues ------------------------------------------------------------------------------------
 
 
-def trace(sequence: str, numbers: list[int] | None = None, codes: str = "") -> Trace:
+def trace(sequence: str, numbers: list[int] | None = None, codes: str = "") -> Chain:
     numbers = numbers or list(range(1, len(sequence) + 1))
-    residues = tuple(("A", n, codes) for n in numbers)
-    return Trace(
-        residues, sequence, np.arange(len(sequence)), np.zeros((len(sequence), 3))
-    )
+    residues = [ResidueId("A", n, codes) for n in numbers]
+    return chains_by_name(residues, sequence, np.zeros((len(sequence), 3)))["A"]
 
 
 WHOLE = trace(sequence_of(5, 100))

@@ -12,12 +12,12 @@ from _complexes import chain, cut, renamed, selected, together
 from test_labelling import DOCKQ_2_1_3, example
 
 from structures_text import moved
-from toporank.comparing.native.alignment import pieces
+from toporank.chains.alignment import pieces
+from toporank.chains.chain import ResidueId
+from toporank.chains.partners import in_decoy, mapping_text, read_mapping
 from toporank.comparing.native.label import Native, NativeLabel, label
-from toporank.comparing.native.mapping_text import in_decoy, mapping_text, read_mapping
 from toporank.errors import ConfigError, LabelError
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
 
 
 def joined(complex_: Complex, names: str, new: str, shift: int = 500) -> Complex:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -23,15 +22,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structures_text import EXAMPLES, moved
+from toporank.chains.alignment import align, most_identical
+from toporank.chains.chain import Chain, ResidueId, chains_by_name
+from toporank.chains.mapping import counterparts as counterparts_of
+from toporank.chains.match import same_residues
 from toporank.comparing.contacts import residue_contacts
-from toporank.comparing.native.alignment import align, most_identical
 from toporank.comparing.native.dockq import (
     NativeInterface,
     Side,
     capri_class,
     score,
 )
-from toporank.comparing.native.equal_alignments import same_residues
 from toporank.comparing.native.label import Native, label
 from toporank.comparing.native.local import (
     expected_ca,
@@ -39,11 +40,8 @@ from toporank.comparing.native.local import (
     native_contacts,
     right_residues,
 )
-from toporank.comparing.native.mapping import chains_of
-from toporank.comparing.native.mapping import counterparts as counterparts_of
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
 from toporank.structures.read import read_complex
 
 DOCKQ_2_1_3 = [
@@ -219,10 +217,8 @@ def test_of_repeated_chains_the_best_mapping_counts(trimer, names):
 def test_a_residue_of_hydrogens_alone_is_not_part_of_a_chain(native):
     names = native.atom_names.copy()
     names[native.residue_of == 5] = b"H"
-    whole, others = (
-        chains_of(native)["A"],
-        chains_of(replace(native, atom_names=names))["A"],
-    )
+    whole = native.protein_chains["A"]
+    others = replace(native, atom_names=names).protein_chains["A"]
     assert others.index.tolist() == [i for i in whole.index.tolist() if i != 5]
     assert others.sequence == whole.sequence[:5] + whole.sequence[6:]
 
@@ -237,7 +233,7 @@ def relative(sequence: str, n: int) -> str:
 
 
 def test_a_relative_of_a_chain_is_no_copy_of_it_where_the_chain_itself_is_there(native):
-    chains = chains_of(native)
+    chains = native.protein_chains
     own = chains["A"]
     alike = replace(
         own, name="R", sequence=relative(own.sequence, len(own.sequence) // 5)
@@ -303,15 +299,7 @@ def test_names_and_given_partners_do_not_say_which_of_equal_sides_is_superposed(
             )
 
 
-class Stretch(NamedTuple):
-    """A chain of letters, numbers and CA atoms."""
-
-    sequence: str
-    numbers: np.ndarray
-    ca: np.ndarray
-
-
-def stretch(letters: str, numbers: Iterable[int], first: int = 1) -> Stretch:
+def stretch(letters: str, numbers: Iterable[int], first: int = 1) -> Chain:
     """Residues of one protein, called X where the letter is not known; CA as it is built.
 
     numbers : of the residues that are there, as the protein is built. first : what the first
@@ -321,7 +309,8 @@ def stretch(letters: str, numbers: Iterable[int], first: int = 1) -> Stretch:
     ca = np.cumsum(3.8 * steps / np.linalg.norm(steps, axis=1, keepdims=True), axis=0)
     built = np.array(list(numbers))
     sequence = "".join(letters[number - 1] for number in built)
-    return Stretch(sequence, built + first - 1, ca[built])
+    residues = [ResidueId("A", int(number) + first - 1) for number in built]
+    return chains_by_name(residues, sequence, ca[built])["A"]
 
 
 LOOP = "MKTAYIAKQRRQISFVKSHFSRQ"
@@ -349,7 +338,8 @@ def test_of_equal_alignments_numbers_decide_then_coordinates(
     native = stretch(letters, of_native)
     decoy = stretch(letters, of_decoy, first)
     if in_one_row:
-        decoy = decoy._replace(numbers=np.arange(len(decoy.numbers)) + 300)
+        row = [ResidueId("A", 300 + place) for place in range(len(decoy.residues))]
+        decoy = replace(decoy, residues=tuple(row))
     built = list(of_decoy)
     expected = [built.index(k) if k in built else -1 for k in of_native]
     assert same_residues(native, decoy).tolist() == expected

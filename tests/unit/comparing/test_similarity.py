@@ -14,6 +14,7 @@ from _chains import ALPHA, B2M, HEAVY, LIGHT, LYSOZYME, chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toporank.chains.kmers import containments, kind_of, kmers, sample
 from toporank.comparing.homology.clusters import (
     Nearest,
     clusters,
@@ -22,7 +23,6 @@ from toporank.comparing.homology.clusters import (
     nearest,
     references,
 )
-from toporank.comparing.homology.kmers import containments, kind_of, kmers, sample
 from toporank.comparing.homology.remembered import (
     KEPT,
     LONGEST,

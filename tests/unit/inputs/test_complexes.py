@@ -14,6 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from structures_text import shape_named
+from toporank.chains.kinds import exchanges, same_kind, same_protein
+from toporank.files.printable_names import name_problem
 from toporank.inputs.complexes import (
     BY_FOLDER,
     BY_SEQUENCE,
@@ -21,9 +23,8 @@ from toporank.inputs.complexes import (
     group,
 )
 from toporank.inputs.decoy_names import copies_among
-from toporank.inputs.kinds import exchanges, same_kind, same_protein
 from toporank.inputs.natural_partners import called_otherwise, partners_of_each
-from toporank.structures.identity import Decoy, name_problem, split_suffix
+from toporank.structures.identity import Decoy, split_suffix
 from toporank.structures.sketch import Sketch
 
 A, B, C, D = (

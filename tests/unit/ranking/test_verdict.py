@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from toporank.chains.complex_kinds import ANTIBODY, RECEPTOR
 from toporank.layout import repository
 from toporank.ranking.verdict import RULES, Grounds, verdict_of
-from toporank.structures.complex_kinds import ANTIBODY, RECEPTOR
 
 SURE = Grounds(
     dockq=0.7, low=0.5, high=0.9, p_acceptable=0.9, confidence=0.8, consensus=0.6

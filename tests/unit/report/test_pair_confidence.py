@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from toporank.chains.chain import ResidueId
 from toporank.errors import ConfidenceError
 from toporank.inputs.confidence.decoy import Matrices
 from toporank.report import pair_confidence
 from toporank.report.pair_confidence import OfPair, of_pairs
-from toporank.structures.identity import ResidueId
 
 ROW = SimpleNamespace(target="T", decoy="m")
 CONTACTS = pd.DataFrame(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import REPOSITORY
 from toporank.building.coverage import CoverageRow
+from toporank.chains.complex_kinds import ANTIBODY, PROTEINS, RECEPTOR
 from toporank.comparing.decoys import Compared
 from toporank.errors import RecordError
 from toporank.inputs.confidence.table import (
@@ -35,7 +36,6 @@ from toporank.scorer.judge import (
     write_judge,
 )
 from toporank.scorer.prediction import Score
-from toporank.structures.complex_kinds import ANTIBODY, PROTEINS, RECEPTOR
 
 SHIPPED = REPOSITORY / "resources/scorer/judge.json"
 JUDGE = read_judge(SHIPPED)

@@ -15,6 +15,7 @@ import torch
 from _contacts import content
 from safetensors.torch import load_file
 
+from toporank.chains.complex_kinds import ANTIBODY, PEPTIDE, PROTEINS
 from toporank.comparing.decoys import Compared
 from toporank.errors import TrainingError
 from toporank.layout import repository
@@ -34,7 +35,6 @@ from toporank.scorer.judge import BINDERS, OF_PAIRS, OF_RESIDUES, REST, read_jud
 from toporank.scorer.make import Evidence, judged_by_natives, make_scorer
 from toporank.scorer.prediction import CONTACTS, KEY, LEVEL, RESIDUES, table_of
 from toporank.scorer.residue_quality import LabelledContacts
-from toporank.structures.complex_kinds import ANTIBODY, PEPTIDE, PROTEINS
 
 SHIPPED = repository() / "resources/scorer"
 CLUSTERS, EACH, WIDTH = 24, 5, 50

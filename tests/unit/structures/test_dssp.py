@@ -10,6 +10,7 @@ import pytest
 from dssp_agreement import needs_mkdssp
 from oracle import reference
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, changed, pdb, write
+from toporank.chains.chain import ResidueId
 from toporank.errors import FeatureError
 from toporank.structures.dssp import (
     DsspMissingError,
@@ -17,7 +18,6 @@ from toporank.structures.dssp import (
     normalised_pdb,
     run_dssp,
 )
-from toporank.structures.identity import ResidueId
 from toporank.structures.read import read_complex
 
 

@@ -14,7 +14,6 @@ import safetensors.numpy
 
 from structures_text import EXAMPLES, Atom, pdb, write
 from toporank.comparing.contacts import contact_bytes
-from toporank.comparing.native.mapping import chains_of
 from toporank.errors import StructureError
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
@@ -147,5 +146,5 @@ def test_a_residue_of_hydrogens_alone_is_part_of_no_chain(tmp_path):
         )
         == n_residues
     )
-    labelled = chains_of(complex_).values()
+    labelled = complex_.protein_chains.values()
     assert sum(len(chain.sequence) for chain in labelled) == n_residues

@@ -13,10 +13,10 @@ import pytest
 from complexes import ANTIBODY, read_atoms
 from structures_text import EXAMPLES, Atom, changed, mmcif, pdb, write
 from toporank.building.target_chains import sequences
+from toporank.chains.immune import natural_bodies
 from toporank.comparing.native.label import Native
 from toporank.errors import StructureError
 from toporank.structures.complex import Complex
-from toporank.structures.immune import natural_bodies
 from toporank.structures.read import read_complex
 from toporank.structures.sketch import sketch
 from toporank.structures.stored import from_bytes, to_bytes
@@ -204,7 +204,7 @@ def test_an_antigen_that_is_called_as_the_light_chain_is_another_partner(tmp_pat
     ]
     text = "\nTER\n".join(map("\n".join, (heavy, light, antigen)))
     complex_ = read_complex(write(tmp_path / "d.pdb", text + "\n"))
-    assert natural_bodies(complex_) == (("H", "L"), ("L_2",))
+    assert natural_bodies(complex_.protein_chains) == (("H", "L"), ("L_2",))
 
 
 GAP = without(A, 30, 45)

@@ -48,7 +48,7 @@ from toporank.scorer.scorer import files_of
 from toporank.settings import did_you_mean
 from toporank.structures.identity import DecoyKey
 
-CODE_OF_STEPS = ("structures", *ROOMS, "report")
+CODE_OF_STEPS = ("chains", "structures", *ROOMS, "report")
 """The rooms that steps after the graphs use, each with all before it. Changed features show in the
 graphs.
 """
@@ -73,7 +73,7 @@ def step_code(repository: Path, script: str) -> str:
     """
     path = repository / "workflow_scripts" / script
     text = path.read_text(encoding="utf-8")
-    n_rooms = 2
+    n_rooms = 3
     for n, room in enumerate(CODE_OF_STEPS, 1):
         if f"toporank.{room}" in text:
             n_rooms = n

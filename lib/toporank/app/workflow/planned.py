@@ -53,6 +53,7 @@ from toporank.building.placed_partners import (
     known_natives,
 )
 from toporank.building.planning import partners_given, plan_of, recognised
+from toporank.chains.partners import EACH_CHAIN
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError, printable
 from toporank.features.registry import FeatureChoice
@@ -72,7 +73,6 @@ from toporank.inputs.natives import (
 )
 from toporank.inputs.natural_partners import called_otherwise
 from toporank.structures.identity import Decoy, DecoyKey, Status
-from toporank.structures.partners import EACH_CHAIN
 
 ELSEWHERE = "choose another place with --directory"
 NativeFile = tuple[str, int, int]

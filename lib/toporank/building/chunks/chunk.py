@@ -24,6 +24,7 @@ from toporank.building.chunks.ledger import (
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
 from toporank.building.chunks.stages import DecoyArtefacts, recipes, scope_of
 from toporank.building.chunks.store import Store, cpu_seconds
+from toporank.chains.partners import parse_partners
 from toporank.errors import (
     ChainMissingError,
     FeatureError,
@@ -38,7 +39,6 @@ from toporank.files.atomic import note_progress
 from toporank.files.state import FileState, state_if_there
 from toporank.structures.dssp import DsspMissingError, dssp_version
 from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
-from toporank.structures.partners import parse_partners
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.structures.text import read_content
 

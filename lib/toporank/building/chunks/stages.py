@@ -23,6 +23,8 @@ import numpy as np
 import safetensors.numpy
 
 from toporank.building.chunks.store import Compute, Entry, Scope, Store
+from toporank.chains.chain import ResidueId
+from toporank.chains.partners import Partners, partner_name, partners_text
 from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import contact_bytes
 from toporank.errors import FeatureError, StructureError
@@ -36,9 +38,8 @@ from toporank.files.graph_file import FORMAT, graph_bytes
 from toporank.layout import STAGES
 from toporank.structures.complex import Complex
 from toporank.structures.dssp import dssp_version
-from toporank.structures.identity import ResidueId, structure_format
+from toporank.structures.identity import structure_format
 from toporank.structures.model_shape import shape_of
-from toporank.structures.partners import Partners, partner_name, partners_text
 from toporank.structures.stored import from_bytes, to_bytes
 from toporank.structures.surroundings import Surroundings
 from toporank.structures.text import read_content
@@ -78,8 +79,8 @@ def _version(package: str) -> str:
 def code_digest(kind: str, choices: dict[str, FeatureChoice]) -> str:
     """Digest of the code and the packages that a kind of artefact depends on: a key of `PACKAGES`.
 
-    All kinds are made again when a file of `structures` or `features` changes, and those of the
-    modules of a package when a file of that changes.
+    All kinds are made again when a file of `code.GRAPHS` changes, and those of the modules of a
+    package when a file of that changes.
     """
     plugin = (
         () if kind in WITHOUT_MODULE else _module(kind, choices).module.package_files

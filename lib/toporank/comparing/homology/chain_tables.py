@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.comparing.homology.kmers import PROTEIN
+from toporank.chains.kmers import PROTEIN
 from toporank.errors import ConfigError, RecordError
 from toporank.files.spreadsheets import read_rows, write_rows
 

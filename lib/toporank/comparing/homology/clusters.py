@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.comparing.homology.kmers import ALIKE, Sample, containments, sample
+from toporank.chains.kmers import Sample, containments, sample
+from toporank.chains.thresholds import ALIKE
 from toporank.comparing.homology.mmseqs import aligned
 from toporank.errors import ConfigError
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from toporank.chains.kmers import Sample, sample
 from toporank.comparing.homology.clusters import References, TargetSequences
-from toporank.comparing.homology.kmers import Sample, sample
 
 KEPT = 64
 """K-mers kept of a chain: the containment is then known within 0.06, one standard deviation, near

@@ -5,9 +5,14 @@ Basu and Wallner 2016, doi:10.1371/journal.pone.0161879, in the details of DockQ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from toporank.chains.match import superposition
+from toporank.chains.thresholds import FEWEST_ATOMS
+from toporank.structures.complex import Complex
 
 CONTACT = 5.0
 """Å. Two residues with heavy atoms nearer than this are in contact."""
@@ -16,18 +21,51 @@ INTERFACE = 10.0
 IRMSD_SCALE, LRMSD_SCALE = 1.5, 8.5
 """Å."""
 PAIRS_AT_ONCE = 4096
-FEWEST = 3
-"""Atoms that a superposition needs."""
+BACKBONE = (b"N", b"CA", b"C", b"O")
 
 
 class Side(NamedTuple):
-    """One side of an interface, L residues.
+    """Atoms of L residues, in Å, NaN for a missing one.
 
-    `atoms` (L, M, 3) and `backbone` (L, 4, 3) as those of a `Chain`.
+    Attributes
+    ----------
+    atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest
+    backbone : N, CA, C and O of each residue, shape (L, 4, 3)
     """
 
     atoms: np.ndarray
     backbone: np.ndarray
+
+    def of(self, index: np.ndarray) -> Side:
+        """Some of the residues, int, (n,); -1 for one that is missing."""
+        side = Side(self.atoms[index], self.backbone[index])
+        side.atoms[index < 0] = np.nan
+        side.backbone[index < 0] = np.nan
+        return side
+
+
+def residue_sides(complex_: Complex) -> Side:
+    """The heavy atoms of all residues of a complex; none of those that are not protein."""
+    heavy = complex_.without_hydrogens()
+    start = heavy.atom_slices
+    residue_of = heavy.residue_of
+    n_residues = len(heavy.residues)
+    largest = int(np.diff(start).max(where=heavy.is_protein, initial=1))
+    atoms = np.full((n_residues, largest, 3), np.nan)
+    within = np.arange(len(residue_of)) - start[residue_of]
+    of_protein = heavy.is_protein[residue_of]
+    atoms[residue_of[of_protein], within[of_protein]] = heavy.xyz[of_protein]
+    backbone = np.full((n_residues, len(BACKBONE), 3), np.nan)
+    for k, name in enumerate(BACKBONE):
+        of_name = heavy.atom_names == name
+        backbone[residue_of[of_name], k] = heavy.xyz[of_name]
+    return Side(atoms, backbone)
+
+
+def joined_sides(sides: Sequence[Side]) -> Side:
+    """The residues of several chains, one after the other."""
+    atoms = np.concatenate([side.atoms for side in sides])
+    return Side(atoms, np.concatenate([side.backbone for side in sides]))
 
 
 class NativeInterface(NamedTuple):
@@ -144,7 +182,7 @@ def score(native: NativeInterface, decoy: tuple[Side, Side]) -> Scores | None:
     larger = 0 if len(in_one) > len(in_other) else 1
     receptor = _common(decoy[larger].backbone, native.sides[larger].backbone)
     ligand = _common(decoy[1 - larger].backbone, native.sides[1 - larger].backbone)
-    if min(len(interface[0]), len(receptor[0]), len(ligand[0])) < FEWEST:
+    if min(len(interface[0]), len(receptor[0]), len(ligand[0])) < FEWEST_ATOMS:
         return None
     first, second = pairs[native.contact].T
     has_contact = _nearest(one.atoms[first], other.atoms[second]) < CONTACT
@@ -176,39 +214,6 @@ def _common(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     """The backbone atoms that both have, shapes (n, 3)."""
     in_both = ~(np.isnan(one[..., 0]) | np.isnan(other[..., 0]))
     return one[in_both], other[in_both]
-
-
-def superposition(
-    moving: np.ndarray, fixed: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Superpose points on others.
-
-    The rotation is U diag(1, 1, d) Vᵀ, from the singular value decomposition H = U S Vᵀ of the
-    covariance; d = ±1 keeps it from being a mirror (Kabsch 1976,
-    doi:10.1107/S0567739476001873).
-
-    Parameters
-    ----------
-    moving, fixed : float64, shape (n, 3), Å
-
-    Returns
-    -------
-    rotation : shape (3, 3)
-    shift : shape (3,), such that `moving @ rotation + shift` is nearest to `fixed`
-
-    Examples
-    --------
-    >>> fixed = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]])
-    >>> rotation, shift = superposition(fixed + 5, fixed)
-    >>> np.allclose((fixed + 5) @ rotation + shift, fixed)
-    True
-    """
-    centre = moving.mean(axis=0)
-    centre_of_fixed = fixed.mean(axis=0)
-    left, _, right = np.linalg.svd((moving - centre).T @ (fixed - centre_of_fixed))
-    is_mirror = np.linalg.det(left @ right) < 0
-    rotation = left @ np.diag([1.0, 1.0, -1.0 if is_mirror else 1.0]) @ right
-    return rotation, centre_of_fixed - centre @ rotation
 
 
 def _rmsd(

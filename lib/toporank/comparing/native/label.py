@@ -12,27 +12,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.comparing.native.alignment import LEAST_IDENTITY
+from toporank.chains.chain import Chain, inverted
+from toporank.chains.mapping import (
+    Correspondence,
+    Mapping,
+    correspond,
+    counterparts_of_file,
+)
+from toporank.chains.match import same_residues
+from toporank.chains.partners import Partners
+from toporank.chains.thresholds import SAME_CHAIN
 from toporank.comparing.native.dockq import (
     NativeInterface,
     Scores,
     Side,
+    joined_sides,
     near_pairs,
+    residue_sides,
     score,
-)
-from toporank.comparing.native.equal_alignments import same_residues
-from toporank.comparing.native.mapping import (
-    Chain,
-    Correspondence,
-    Mapping,
-    chains_of,
-    correspond,
-    counterparts_of_file,
-    inverted,
 )
 from toporank.errors import LabelError, NativeError, OtherProteinError
 from toporank.structures.complex import Complex
-from toporank.structures.partners import Partners
 
 Partner = tuple[str, ...]
 """Chains of the native that dock as one."""
@@ -99,7 +99,8 @@ class Native:
     def __init__(
         self, complex_: Complex, partners: Partners = (), *, are_given: bool = True
     ):
-        chains = chains_of(complex_)
+        chains = complex_.protein_chains
+        self._sides = residue_sides(complex_)
         self.are_given = bool(partners) and are_given
         partners = complex_.with_molecules(partners)
         self.partners = partners or tuple((name,) for name in chains)
@@ -146,8 +147,8 @@ class Native:
     def interface(self, one: Partner, other: Partner) -> NativeInterface | None:
         """Return the interface of two groups of chains; None where they do not touch."""
         if (one, other) not in self._interfaces:
-            first = _side([self.chains[name] for name in one])
-            second = _side([self.chains[name] for name in other])
+            first = joined_sides([self._side(name) for name in one])
+            second = joined_sides([self._side(name) for name in other])
             pairs, contact = near_pairs(first.atoms, second.atoms)
             touching = (
                 NativeInterface((first, second), pairs, contact)
@@ -156,6 +157,9 @@ class Native:
             )
             self._interfaces[one, other] = touching
         return self._interfaces[one, other]
+
+    def _side(self, name: str) -> Side:
+        return self._sides.of(self.chains[name].index)
 
     def place_in_file(self, partner: Iterable[str]) -> int:
         """Return the place of the first of its chains in the file.
@@ -216,12 +220,12 @@ def label(native: Native, decoy: Complex) -> NativeLabel:
     >>> round(label(native, model).dockq, 2), round(label(native, complex_).dockq, 2)
     (0.83, 1.0)
     """
-    correspondence = correspond(native.chains, chains_of(decoy))
+    correspondence = correspond(native.chains, decoy.protein_chains)
     if not correspondence.mappings[0]:
-        what = f"no chain shares {LEAST_IDENTITY:.0%} of its residues with a chain of the native"
+        what = f"no chain shares {SAME_CHAIN:.0%} of its residues with a chain of the native"
         raise OtherProteinError(what, remedy="is it a decoy of this target?")
     native = native.with_chains(correspondence.native)
-    scored = DecoyScores(native, correspondence.decoy)
+    scored = DecoyScores(native, correspondence.decoy, residue_sides(decoy))
     mapping = max(correspondence.mappings, key=scored.sum_over_chains)
     partners = _partners_to_compare(native, correspondence, mapping)
     interfaces = scored.interfaces(mapping, partners)
@@ -321,6 +325,7 @@ class DecoyScores:
     ----------
     native : cut like the decoy
     chains : of the decoy
+    sides : its atoms, from `dockq.residue_sides`
     find : says which residue of a chain of the decoy each of a chain of the native is
     """
 
@@ -328,11 +333,13 @@ class DecoyScores:
         self,
         native: Native,
         chains: dict[str, Chain],
+        sides: Side,
         find: Callable[[Chain, Chain], np.ndarray] = same_residues,
     ):
         self._native = native
         self._find = find
         self._chains = chains
+        self._sides_of_all = sides
         self._scores: dict[tuple, Scores | None] = {}
         self._sides: dict[tuple[str, str], Side] = {}
         self._residues: dict[tuple[str, str], np.ndarray] = {}
@@ -376,16 +383,14 @@ class DecoyScores:
 
     def side(self, partner: Mapping) -> Side:
         """Return a partner, given as a part of the mapping, in residues of the native."""
-        return _side([self._in_residues_of_native(*pair) for pair in partner.items()])
+        sides = [self._in_residues_of_native(*pair) for pair in partner.items()]
+        return joined_sides(sides)
 
     def _in_residues_of_native(self, native_chain: str, other: str) -> Side:
         if (native_chain, other) not in self._sides:
-            decoy = self._chains[other]
             residue = self._residues_of(native_chain, other)
-            side = Side(decoy.atoms[residue], decoy.backbone[residue])
-            side.atoms[residue < 0] = np.nan
-            side.backbone[residue < 0] = np.nan
-            self._sides[native_chain, other] = side
+            index = np.where(residue >= 0, self._chains[other].index[residue], -1)
+            self._sides[native_chain, other] = self._sides_of_all.of(index)
         return self._sides[native_chain, other]
 
     def _residues_of(self, native_chain: str, other: str) -> np.ndarray:
@@ -395,9 +400,3 @@ class DecoyScores:
                 self._native.chains[native_chain], self._chains[other]
             )
         return self._residues[native_chain, other]
-
-
-def _side(chains: Sequence[Chain | Side]) -> Side:
-    """Several chains as one side."""
-    atoms = np.concatenate([chain.atoms for chain in chains])
-    return Side(atoms, np.concatenate([chain.backbone for chain in chains]))

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.chains.chain import ResidueId
 from toporank.inputs.confidence.table import ALWAYS, NEVER, PlddtChoice
 from toporank.programs.catalogue import is_docked
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
 from toporank.structures.model_residue import ModelResidue
 from toporank.structures.read import StructureFile
 from toporank.structures.write import QUALITY

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.chains.chain import ResidueId
+from toporank.chains.partners import Partners
 from toporank.errors import ConfidenceError, TopoRankError
 from toporank.inputs.confidence.bfactors import (
     OF_TOPORANK,
@@ -62,8 +64,6 @@ from toporank.programs.catalogue import (
 )
 from toporank.programs.program import PredictorOutput, Terms
 from toporank.structures.complex import Complex
-from toporank.structures.identity import ResidueId
-from toporank.structures.partners import Partners
 from toporank.structures.read import open_structure, read_complex
 
 DECIMALS = 4

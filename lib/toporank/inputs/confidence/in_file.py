@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from toporank.chains.chain import ResidueId
 from toporank.inputs.confidence.bfactors import BFactors, b_factors, written_by_toporank
 from toporank.programs.catalogue import docked_by
 from toporank.programs.program import Terms
-from toporank.structures.identity import ResidueId
 from toporank.structures.read import StructureFile
 
 

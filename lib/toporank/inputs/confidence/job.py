@@ -9,7 +9,8 @@ from operator import attrgetter
 
 import numpy as np
 
-from toporank.comparing.native.dockq import FEWEST, superposition
+from toporank.chains.match import superposition
+from toporank.chains.thresholds import FEWEST_ATOMS
 from toporank.errors import TopoRankError, printable
 from toporank.inputs.confidence.bfactors import OF_A_MONOMER
 from toporank.inputs.confidence.decoy import DecoyFile, Examined, examine
@@ -171,7 +172,7 @@ def displacement(
     _, chain_of, sizes = np.unique(
         first.chain_of[of_first], return_inverse=True, return_counts=True
     )
-    if sizes.max() < FEWEST:
+    if sizes.max() < FEWEST_ATOMS:
         return float("inf")
     moving = first.xyz[first.ca[of_first]]
     fixed = second.xyz[second.ca[of_second]]

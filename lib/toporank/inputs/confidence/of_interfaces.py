@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from toporank.chains.partners import Partners
 from toporank.errors import TopoRankError
 from toporank.inputs.confidence import measures
 from toporank.inputs.confidence.table import ALL_CHAINS
@@ -12,7 +13,6 @@ from toporank.programs.catalogue import program_called
 from toporank.programs.program import PredictorOutput
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
-from toporank.structures.partners import Partners
 
 UNNAMED_PAIRS = (
     "ipTM of pairs of chains has no names of chains, and neither PAE nor pLDDT says that it is in "

@@ -1,23 +1,24 @@
-"""Partners: which chains of a complex are one body. The interface lies between partners.
+"""Partners as text: which chains of a complex are one body. The interface lies between partners.
 
-Where nothing is said, `structures.immune` recognises chains that are one body by nature.
+Where nothing is said, `chains.immune` recognises chains that are one body by nature.
 
 Partners are written `H+L:A`: chains joined by `+`, partners parted by `:`. Several partners,
 `A:B:C`, mean every pair. In the name of a chain, `+`, `:` and `%` are written `%2B`, `%3A` and
-`%25`.
+`%25`. Which chain of one structure is which of another is written `A=B H+L=C`.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
+from toporank.chains.chain import inverted
 from toporank.errors import ConfigError
+from toporank.files.printable_names import DecoyKey, table_name
 from toporank.files.user_tables import read_table
-from toporank.structures.identity import DecoyKey, table_name
 
 Partners = tuple[tuple[str, ...], ...]
 """The chains of each partner; partners and their chains in order of name."""
@@ -44,7 +45,7 @@ def parse_partners(text: str, where: object = "partners") -> Partners:
     for partner in text.split(":"):
         names = [unquote(name.strip()) for name in partner.split("+")]
         partners.append(tuple(sorted(names)))
-    chains = list(chain.from_iterable(partners))
+    chains = list(itertools.chain.from_iterable(partners))
     twice = sorted({name for name in chains if chains.count(name) > 1})
     what = ""
     if not all(chains):
@@ -169,3 +170,120 @@ def partners_of(
             )
         partners[target, decoy] = by_table or by_label or for_all
     return {key: text for key, text in partners.items() if text}
+
+
+# ---- which chain is which ------------------------------------------------------------------------
+
+Counterparts = Mapping[str, tuple[str, ...]]
+"""Chain of the native → the chains of the decoy that hold its residues."""
+ChainMap = dict[str, str]
+"""Chain of a decoy → chain of its target."""
+
+
+def mapping_text(counterparts: Counterparts) -> str:
+    """Which chains are which in one line.
+
+    Chains that are joined in either structure stand together.
+
+    >>> mapping_text({"A": ("B",), "B": ("A",)})
+    'A=B B=A'
+    >>> mapping_text({"H": ("A",), "L": ("A",), "A": ("B", "C")})
+    'H+L=A A=B+C'
+    """
+    natives_of = inverted(counterparts)
+    return " ".join(
+        f"{_quoted(natives)}={_quoted(decoy)}" for decoy, natives in natives_of.items()
+    )
+
+
+def read_mapping(text: str, where: object = "Mapping") -> dict[str, tuple[str, ...]]:
+    """The inverse of `mapping_text`.
+
+    Raises ConfigError, which names the place given as `where`, for other texts.
+
+    >>> read_mapping("H+L=A A=B+C")
+    {'H': ('A',), 'L': ('A',), 'A': ('B', 'C')}
+    """
+    holders: dict[str, tuple[str, ...]] = {}
+    for pair in text.split():
+        native, _, decoy = pair.partition("=")
+        if not native or not decoy or "=" in decoy:
+            raise ConfigError(
+                f"Mapping is {text!r}, not `<chain of the native>=<chain of the model> …`",
+                where=where,
+                remedy=(
+                    "correct it, or leave out the column; then Partners are chains of the models"
+                ),
+            )
+        for name in native.split("+"):
+            holders[unquote(name)] = tuple(map(unquote, decoy.split("+")))
+    return holders
+
+
+def in_decoy(partners: str, counterparts: Counterparts) -> str:
+    """Partners of a native by the chains of a decoy.
+
+    A chain that the decoy lacks gets a name that says so, and so do chains that are in one chain of
+    the decoy but in different partners: no graph can be built of either.
+
+    Parameters
+    ----------
+    partners : as text, by chains of the native
+    counterparts : of the chains that the decoy has
+
+    Returns
+    -------
+    partners as text
+
+    >>> in_decoy("A:H+L", {"H": ("A",), "L": ("A",), "A": ("B",)}), in_decoy("A:B", {"A": ("C",)})
+    ('A:B', 'B of the native:C')
+    """
+    named = parse_partners(partners)
+    partners_in: dict[str, set[tuple[str, ...]]] = {}
+    for partner in named:
+        for name in partner:
+            for chain in counterparts.get(name, ()):
+                partners_in.setdefault(chain, set()).add(partner)
+    translated = []
+    for partner in named:
+        chains: set[str] = set()
+        for name in partner:
+            holders = counterparts.get(name, ())
+            if not holders:
+                chains.add(f"{name} of the native")
+            elif any(len(partners_in[chain]) > 1 for chain in holders):
+                chains.add(f"{name} of the native without the other partner")
+            else:
+                chains.update(holders)
+        translated.append(tuple(sorted(chains)))
+    return partners_text(tuple(sorted(translated)))
+
+
+def _quoted(names: Iterable[str]) -> str:
+    """Names joined by +, special characters in them as %XX."""
+    return "+".join(quote(name, safe="") for name in names)
+
+
+def chain_map_text(chain_map: ChainMap) -> str:
+    """As `mapping_text`, sorted by the chains of the target; empty where the names are the same.
+
+    >>> chain_map_text({"6": "A", "7": "B"}), chain_map_text({"A": "A"})
+    ('A=6 B=7', '')
+    """
+    if all(chain == target for chain, target in chain_map.items()):
+        return ""
+    of_targets = sorted((target, (chain,)) for chain, target in chain_map.items())
+    return mapping_text(dict(of_targets))
+
+
+def read_chain_map(text: str) -> ChainMap:
+    """The inverse of `chain_map_text`.
+
+    >>> read_chain_map("A=6 B=7")
+    {'6': 'A', '7': 'B'}
+    """
+    chain_map = {}
+    for pair in text.split():
+        target, chain = pair.split("=")  # a chain may be called nothing
+        chain_map[unquote(chain)] = unquote(target)
+    return chain_map

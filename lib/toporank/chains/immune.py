@@ -20,15 +20,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from toporank.structures.cut_domains import may_be_cut, pair_score, pieces_of
-from toporank.structures.partners import Partners
-
-if TYPE_CHECKING:
-    from toporank.structures.complex import Complex
+from toporank.chains.chain import Chain
+from toporank.chains.cut_domains import may_be_cut, pair_score, pieces_of
+from toporank.chains.partners import Partners
 
 ANTIBODY, RECEPTOR, MHC, PEPTIDE = (
     "antibody",
@@ -80,22 +78,6 @@ HAS_DOMAIN, HEAVY_1, BETA_2, ALPHA_2, BETA_OF_2, HAS_GROOVE, IS_SHORT = range(7)
 """What a chain may be by its sequence: one with variable domains, the heavy chain of class I,
 β2-microglobulin, either chain of class II, one with the groove of class I, a peptide.
 """
-
-
-NOWHERE = (np.nan,) * 3
-"""The place of a CA atom that a residue lacks."""
-
-
-class CaTrace(NamedTuple):
-    """A chain.
-
-    It has a letter for each of L residues, CA atoms, (L, 3), in Å, nan for a missing one, and
-    residue numbers.
-    """
-
-    sequence: str
-    ca: np.ndarray
-    numbers: Sequence[int] = ()
 
 
 class Pair(NamedTuple):
@@ -180,7 +162,7 @@ def may_pair(sequences: Sequence[str]) -> bool:
     return bool(mhc or filled_groove)
 
 
-def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
+def pairs_of(chains: Mapping[str, Chain]) -> list[Pair]:
     """Which chains of a complex belong together by nature, in the order of the chains.
 
     Parameters
@@ -193,8 +175,8 @@ def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
     β2-microglobulin and with its peptide
     """
     chains_with = defaultdict(list)
-    for name, trace in chains.items():
-        for role in roles_of(trace.sequence):
+    for name, chain in chains.items():
+        for role in roles_of(chain.sequence):
             chains_with[role].append(name)
     pairs = _variable_pairs(chains) or _cut_pairs(chains)
     mhc = _touching_pairs(chains, chains_with[HEAVY_1], chains_with[BETA_2])
@@ -204,14 +186,14 @@ def pairs_of(chains: Mapping[str, CaTrace]) -> list[Pair]:
     return pairs + mhc + _in_grooves(chains, grooves, chains_with[IS_SHORT])
 
 
-def _variable_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
+def _variable_pairs(chains: Mapping[str, Chain]) -> list[Pair]:
     """Pairs of variable domains of different chains, the nearest first; a domain is in one pair.
 
     The two domains of a single-chain antibody are a pair, too, so that neither has another partner.
     """
     domains = []
-    for name, trace in chains.items():
-        domains += [(name, domain) for domain in domains_of(trace.sequence)]
+    for name, chain in chains.items():
+        domains += [(name, domain) for domain in domains_of(chain.sequence)]
     scores = {}
     for first, second in combinations(domains, 2):
         (name, one), (other_name, other) = first, second
@@ -230,16 +212,15 @@ def _variable_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
     return pairs
 
 
-def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
+def _cut_pairs(chains: Mapping[str, Chain]) -> list[Pair]:
     """Pairs of touching chains that are what is left of a heavy and a light chain.
 
     A chain is in one pair.
     """
     pieces = {}
-    for name, trace in chains.items():
-        if len(trace.numbers) and (
-            of_chain := pieces_of(trace.sequence, trace.numbers)
-        ):
+    for name, chain in chains.items():
+        of_chain = pieces_of(chain.sequence, chain.numbers)
+        if of_chain:
             pieces[name] = of_chain
     scores = {}
     for first, second in combinations(pieces, 2):
@@ -253,7 +234,7 @@ def _cut_pairs(chains: Mapping[str, CaTrace]) -> list[Pair]:
 
 
 def _touching_pairs(
-    chains: Mapping[str, CaTrace], firsts: Sequence[str], seconds: Sequence[str]
+    chains: Mapping[str, Chain], firsts: Sequence[str], seconds: Sequence[str]
 ) -> list[Pair]:
     """Pairs of chains of an MHC molecule that touch, those with most contacts first.
 
@@ -287,15 +268,15 @@ def alike(one: ImmuneDomain, other: ImmuneDomain) -> bool:
 
 
 def _in_grooves(
-    chains: Mapping[str, CaTrace], grooves: Sequence[str], peptides: Sequence[str]
+    chains: Mapping[str, Chain], grooves: Sequence[str], peptides: Sequence[str]
 ) -> list[Pair]:
     """Each peptide with the MHC chain that it touches most, if it touches no other chain more."""
     pairs = []
     for peptide in peptides if grooves else ():
         contacts = {}
-        for name, trace in chains.items():
+        for name, chain in chains.items():
             if name != peptide:
-                contacts[name] = n_contacts(trace, chains[peptide]), name in grooves
+                contacts[name] = n_contacts(chain, chains[peptide]), name in grooves
         nearest = max(contacts, key=contacts.__getitem__)
         n, has_groove = contacts[nearest]
         if has_groove and n >= LEAST_CONTACTS[PEPTIDE]:
@@ -303,7 +284,7 @@ def _in_grooves(
     return pairs
 
 
-def n_contacts(one: CaTrace, other: CaTrace) -> int:
+def n_contacts(one: Chain, other: Chain) -> int:
     """Pairs of residues of two chains whose CA atoms are within `NEAR`."""
     apart = np.linalg.norm(one.ca[:, None] - other.ca, axis=2)
     return np.count_nonzero(apart <= NEAR)
@@ -335,48 +316,9 @@ def bodies_of(chains: Iterable[str], pairs: Iterable[Pair]) -> Partners:
     return partners if 1 < len(partners) < len(names) else ()
 
 
-def natural_bodies(complex_: Complex) -> Partners:
+def natural_bodies(chains: Mapping[str, Chain]) -> Partners:
     """The partners of a complex by nature, as `bodies_of` says."""
-    return bodies_of(complex_.chains, pairs_of_complex(complex_))
-
-
-def pairs_of_complex(complex_: Complex) -> list[Pair]:
-    """Which chains of a complex belong together by nature."""
-    rows = []
-    for r in np.flatnonzero(complex_.is_protein).tolist():
-        chain, number, _ = complex_.residues[r]
-        ca = complex_.xyz[complex_.ca[r]] if complex_.ca[r] >= 0 else NOWHERE
-        rows.append((chain, complex_.letters[r], ca, number))
-    traces = traces_of(rows)
-    return (
-        pairs_of(traces)
-        if may_pair([trace.sequence for trace in traces.values()])
-        else []
-    )
-
-
-def traces_of(
-    residues: Iterable[tuple[str, str, Sequence[float], int]],
-) -> dict[str, CaTrace]:
-    """Sort protein residues by chains.
-
-    Parameters
-    ----------
-    residues : of each the name of its chain, its one-letter code, the place of its CA atom in Å,
-        nan where there is none, and its number
-
-    Returns
-    -------
-    traces : by name of the chain
-    """
-    rows_of = defaultdict(list)
-    for chain, *row in residues:
-        rows_of[chain].append(row)
-    traces = {}
-    for chain, rows in rows_of.items():
-        letters, ca, numbers = zip(*rows, strict=True)
-        traces[chain] = CaTrace("".join(letters), np.array(ca), numbers)
-    return traces
+    return bodies_of(chains, pairs_of(chains))
 
 
 def joined(names: Iterable[str], pairs: Iterable[Pair]) -> Partners:

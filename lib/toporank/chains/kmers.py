@@ -18,14 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.structures.immune import VARIABLE_DOMAIN
+from toporank.chains.immune import VARIABLE_DOMAIN
+from toporank.chains.thresholds import FEWEST_KMERS
 
 K = 5
-ALIKE = 0.4
-"""Two chains are alike from this containment."""
-FEWEST = 16
-"""Different k-mers of a chain that is compared: those of 20 residues."""
-
 PROTEIN, ANTIBODY, PEPTIDE = "protein", "antibody", "peptide"
 
 LETTERS = b"ACDEFGHIKLMNPQRSTVWY"
@@ -48,7 +44,7 @@ def kind_of(sequence: str) -> str:
     """
     if VARIABLE_DOMAIN.search(sequence):
         return ANTIBODY
-    return PROTEIN if len(kmers(sequence)) >= FEWEST else PEPTIDE
+    return PROTEIN if len(kmers(sequence)) >= FEWEST_KMERS else PEPTIDE
 
 
 def kmers(sequence: str) -> np.ndarray:

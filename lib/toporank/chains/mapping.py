@@ -11,149 +11,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping as MappingType
-from dataclasses import dataclass, replace
 from itertools import permutations, product
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
-from toporank.comparing.native.alignment import (
-    FRAGMENT,
-    LEAST_IDENTITY,
-    align,
-    most_identical,
-    pieces,
-)
-from toporank.comparing.native.dockq import FEWEST, superposition
-from toporank.structures.complex import STANDARD, Complex
-from toporank.structures.identity import free_name
+from toporank.chains.alignment import align, most_identical, pieces
+from toporank.chains.chain import Chain
+from toporank.chains.match import superposition
+from toporank.chains.thresholds import BELOW_BEST, FEWEST_ATOMS, FRAGMENT, SAME_CHAIN
+from toporank.files.printable_names import free_name
 
-BACKBONE = (b"N", b"CA", b"C", b"O")
-CA = 1
-"""Place of CA in a backbone."""
-BELOW_BEST = 0.1
-"""A chain whose identity is lower than the best by more than this is a relative, not a copy."""
 MOST = 720
 """Most mappings that are all tried; of more, those that superposing one chain suggests."""
 SUPERPOSED = 240
 """Most pairs of chains that are superposed; 15 identical chains have 225."""
 
 
-# ---- chains --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Chain:
-    """One protein chain of L residues in the order of the file, or a piece of it.
-
-    Coordinates in Å, NaN without atom.
-
-    Attributes
-    ----------
-    name : its own name; a piece has another than the chain of the file
-    of_file : name of the chain of the file
-    index : int, shape (L,), its residues in the complex
-    sequence : L letters, `X` for a residue that counts as none of the 20
-    numbers : int, shape (L,), of its residues in the file
-    atoms : heavy atoms of each residue, shape (L, M, 3); M is that of the largest residue of the
-        complex
-    backbone : N, CA, C and O of each residue, shape (L, 4, 3)
-    """
-
-    name: str
-    of_file: str
-    index: np.ndarray
-    sequence: str
-    numbers: np.ndarray
-    atoms: np.ndarray
-    backbone: np.ndarray
-
-    @property
-    def ca(self) -> np.ndarray:
-        """CA atoms, shape (L, 3)."""
-        return self.backbone[:, CA]
-
-    def piece(self, name: str, residues: slice) -> Chain:
-        """Some residues of the chain under another name."""
-        return replace(
-            self,
-            name=name,
-            index=self.index[residues],
-            sequence=self.sequence[residues],
-            numbers=self.numbers[residues],
-            atoms=self.atoms[residues],
-            backbone=self.backbone[residues],
-        )
-
-
-def chain_without_atoms(name: str, sequence: str) -> Chain:
-    """A chain whose sequence alone is known."""
-    n = len(sequence)
-    backbone = np.full((n, len(BACKBONE), 3), np.nan)
-    places = np.arange(n)
-    return Chain(name, name, places, sequence, places, backbone, backbone)
-
-
-def chains_of(complex_: Complex) -> dict[str, Chain]:
-    """The protein chains by name, in the order of the file."""
-    heavy = complex_.without_hydrogens()
-    start = heavy.atom_slices
-    residue_of = heavy.residue_of
-    n_residues = len(heavy.residues)
-    largest = int(np.diff(start).max(where=heavy.is_protein, initial=1))
-    atoms = np.full((n_residues, largest, 3), np.nan)
-    within = np.arange(len(residue_of)) - start[residue_of]
-    of_protein = heavy.is_protein[residue_of]
-    atoms[residue_of[of_protein], within[of_protein]] = heavy.xyz[of_protein]
-    backbone = np.full((n_residues, len(BACKBONE), 3), np.nan)
-    for k, name in enumerate(BACKBONE):
-        of_name = heavy.atom_names == name
-        backbone[residue_of[of_name], k] = heavy.xyz[of_name]
-    members: dict[str, list[int]] = {}
-    for i, residue in enumerate(heavy.residues):
-        if heavy.parents[i] and start[i] < start[i + 1]:
-            members.setdefault(residue.chain, []).append(i)
-    chains = {}
-    for name, residues in members.items():
-        letters = [STANDARD.get(heavy.parents[i], "X") for i in residues]
-        chains[name] = Chain(
-            name=name,
-            of_file=name,
-            index=np.array(residues),
-            sequence="".join(letters),
-            numbers=heavy.numbers[residues],
-            atoms=atoms[residues],
-            backbone=backbone[residues],
-        )
-    return chains
-
-
 # ---- which chain is which ------------------------------------------------------------------------
 
 
-class ChainLike(Protocol):
-    """What chains are mapped by.
-
-    It has the sequence of L residues, and their CA atoms, (L, 3), in Å, NaN for a missing one.
-    """
-
-    @property
-    def sequence(self) -> str:
-        """One letter for each of L residues."""
-
-    @property
-    def ca(self) -> np.ndarray:
-        """CA atoms in Å, (L, 3), NaN for a missing one."""
-
-
-ChainsByName = MappingType[str, ChainLike]
+Chains = MappingType[str, Chain]
 Mapping = dict[str, str]
 """Chain of the native → chain of the decoy."""
 Family = tuple[list[str], list[str]]
 """Chains of the native, and of the decoy, that can be each other."""
 
 
-def mappings(native: ChainsByName, decoy: ChainsByName) -> list[Mapping]:
+def mappings(native: Chains, decoy: Chains) -> list[Mapping]:
     """The possible mappings, each of as many chains as can be; `[{}]` where no chains are alike.
 
     Of these, the ones with the fewest exchanged residues: a relative is no copy of a chain where
@@ -176,7 +61,7 @@ def mappings(native: ChainsByName, decoy: ChainsByName) -> list[Mapping]:
 
 
 def _exact(
-    copies: dict[str, list[str]], native: ChainsByName, decoy: ChainsByName
+    copies: dict[str, list[str]], native: Chains, decoy: Chains
 ) -> dict[str, list[str]]:
     """The copies without any exchanged residue alone, in each family where they map all chains."""
     exact = {}
@@ -194,7 +79,7 @@ def _exact(
 
 
 def _least_exchanged(
-    possible: list[Mapping], native: ChainsByName, decoy: ChainsByName
+    possible: list[Mapping], native: Chains, decoy: Chains
 ) -> list[Mapping]:
     """The mappings of most chains and, among these, fewest exchanged residues."""
     ranks = []
@@ -208,11 +93,11 @@ def _least_exchanged(
     ]
 
 
-def _n_exchanged(native: ChainLike, decoy: ChainLike) -> int:
+def _n_exchanged(native: Chain, decoy: Chain) -> int:
     return align(native.sequence, decoy.sequence).n_exchanged
 
 
-def counterparts(native: ChainsByName, decoy: ChainsByName) -> dict[str, list[str]]:
+def counterparts(native: Chains, decoy: Chains) -> dict[str, list[str]]:
     """For each chain of the native those of the decoy that are copies of it; it may be none."""
     identity = np.zeros((len(native), len(decoy)))
     n_identical = np.zeros((len(native), len(decoy)))
@@ -221,13 +106,13 @@ def counterparts(native: ChainsByName, decoy: ChainsByName) -> dict[str, list[st
             shorter = min(len(native_chain.sequence), len(other.sequence))
             if (
                 most_identical(native_chain.sequence, other.sequence)
-                >= LEAST_IDENTITY * shorter
+                >= SAME_CHAIN * shorter
             ):
                 alignment = align(native_chain.sequence, other.sequence)
-                if alignment.identity >= LEAST_IDENTITY:
+                if alignment.identity >= SAME_CHAIN:
                     identity[i, k] = alignment.identity
                     n_identical[i, k] = alignment.n_identical
-    is_copy = identity >= LEAST_IDENTITY
+    is_copy = identity >= SAME_CHAIN
     for axis in (0, 1):
         is_copy &= (
             identity >= identity.max(axis=axis, keepdims=True, initial=0.0) - BELOW_BEST
@@ -279,8 +164,8 @@ def _mappings_of_family(family: Family, copies: dict[str, list[str]]) -> list[Ma
 
 
 def _mappings_by_superposition(
-    native: ChainsByName,
-    decoy: ChainsByName,
+    native: Chains,
+    decoy: Chains,
     copies: dict[str, list[str]],
     families: list[Family],
 ) -> list[Mapping]:
@@ -296,7 +181,7 @@ def _mappings_by_superposition(
         for native_chain in of_native:
             for other in copies[native_chain]:
                 fixed, moving = _shared_ca(native[native_chain], decoy[other])
-                if len(fixed) >= FEWEST:
+                if len(fixed) >= FEWEST_ATOMS:
                     pairs.append((native_chain, other))
                     shared_ca.append((fixed, moving))
     fixed_centres = np.array([fixed.mean(axis=0) for fixed, _ in shared_ca]).reshape(
@@ -320,7 +205,7 @@ def _mappings_by_superposition(
     return list(possible.values()) or [{}]
 
 
-def _shared_ca(native: ChainLike, decoy: ChainLike) -> tuple[np.ndarray, np.ndarray]:
+def _shared_ca(native: Chain, decoy: Chain) -> tuple[np.ndarray, np.ndarray]:
     """CA atoms of the residues that both have, shapes (n, 3)."""
     residue = align(native.sequence, decoy.sequence).residue
     native_chain = native.ca[residue >= 0]
@@ -397,10 +282,6 @@ def _with_pieces(
     return cut
 
 
-Counterparts = MappingType[str, tuple[str, ...]]
-"""Chain of the native → the chains of the decoy that hold its residues."""
-
-
 def counterparts_of_file(
     found: Correspondence, mapping: Mapping
 ) -> dict[str, tuple[str, ...]]:
@@ -413,14 +294,3 @@ def counterparts_of_file(
         if decoy_name not in before:
             holders[native_name] = (*before, decoy_name)
     return holders
-
-
-K, V = TypeVar("K"), TypeVar("V")
-
-
-def inverted(table: MappingType[K, V]) -> dict[V, list[K]]:
-    """The keys that have each value, in their order."""
-    keys: dict[V, list[K]] = {}
-    for key, value in table.items():
-        keys.setdefault(value, []).append(key)
-    return keys

@@ -1,22 +1,24 @@
-"""Of alignments that score the same, the one that residue numbers or coordinates fit best.
+"""Which residue of one chain is which of another.
 
-Beside a residue that one chain lacks, its neighbour may be of the same kind; then sequences do not
-say which of the two is there. In a stretch of unknown residues they say nothing at all.
+Labels and consensus ask differently. `same_residues` takes nothing for the same that has another
+letter, as DockQ does; of alignments that score the same it takes the one that residue numbers or
+coordinates fit best: beside a residue that one chain lacks, its neighbour may be of the same kind,
+and in a stretch of unknown residues sequences say nothing at all. `matched` compares models of one
+target, of which some may be mutants.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Protocol
+from itertools import pairwise
 
 import numpy as np
 from Bio.Align.substitution_matrices import Array
 
-from toporank.comparing.native.alignment import align, dockq_aligner, residues_of
-from toporank.comparing.native.dockq import superposition
+from toporank.chains.alignment import align, dockq_aligner, residues_of
+from toporank.chains.chain import Chain
+from toporank.chains.thresholds import FEWEST_ATOMS, NUMBERS_AGREE, SAME_CHAIN
 
-NUMBERS_AGREE = 0.9
-"""Share of the same residues that have equal numbers; below it numbers say nothing."""
 MOST = 200
 """Alignments of equal score whose coordinates are compared."""
 LONGEST = 3000
@@ -27,23 +29,56 @@ NEAR = 4.0
 """Å, superposed CA atoms that are about as near as this are of one residue."""
 
 
-class NumberedChain(Protocol):
-    """L residues: letters, numbers, int, (L,), and CA atoms, (L, 3), Å, NaN for a missing one."""
-
-    @property
-    def sequence(self) -> str:
-        """One letter for each residue."""
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """Residue numbers, int, (L,)."""
-
-    @property
-    def ca(self) -> np.ndarray:
-        """CA atoms in Å, (L, 3)."""
+# ---- of two models -------------------------------------------------------------------------------
 
 
-def same_residues(native: NumberedChain, decoy: NumberedChain) -> np.ndarray:
+def matched(reference: Chain, chain: Chain) -> np.ndarray:
+    """Find each residue of a chain in the reference.
+
+    Residues that differ are the same where their numbers say so, or where they lie between residues
+    that are the same.
+
+    Returns
+    -------
+    int, shape (L,), places in the reference; -1 where it lacks the residue
+    """
+    if chain.residues == reference.residues and chain.sequence == reference.sequence:
+        return np.arange(len(chain.residues))
+    place_of = {residue[1:]: i for i, residue in enumerate(reference.residues)}
+    places = np.array(
+        [place_of.get(residue[1:], -1) for residue in chain.residues], dtype=int
+    )
+    n_equal = 0
+    for place, letter in zip(places, chain.sequence, strict=True):
+        n_equal += place >= 0 and reference.sequence[place] == letter
+    if n_equal >= NUMBERS_AGREE * min(len(chain.sequence), len(reference.sequence)):
+        return places
+    alignment = align(reference.sequence, chain.sequence)
+    if alignment.identity < SAME_CHAIN:
+        return places
+    return _by_alignment(reference, chain, alignment.residue)
+
+
+def _by_alignment(reference: Chain, chain: Chain, residue: np.ndarray) -> np.ndarray:
+    """As `matched`, by an alignment: the residue of each one of the reference, or -1."""
+    places = np.full(len(chain.sequence), -1)
+    places[residue[residue >= 0]] = np.flatnonzero(residue >= 0)
+    for start, end in pairwise(np.flatnonzero(places >= 0)):
+        first, last = places[start], places[end]
+        numbers = chain.residues[end][1] - chain.residues[start][1]
+        numbers_of_reference = (
+            reference.residues[last][1] - reference.residues[first][1]
+        )
+        if end - start == last - first and numbers == numbers_of_reference:
+            # residues in between are exchanged, not missing
+            places[start:end] = np.arange(first, last)
+    return places
+
+
+# ---- of a model and its native -------------------------------------------------------------------
+
+
+def same_residues(native: Chain, decoy: Chain) -> np.ndarray:
     """Find the residue of a decoy's chain that each residue of the native's is.
 
     `alignment.align` decides. Of alignments that score the same the one counts in which most
@@ -86,9 +121,7 @@ def same_residues(native: NumberedChain, decoy: NumberedChain) -> np.ndarray:
     return min(best, _realigned(native, decoy, closeness), key=misfit)
 
 
-def _realigned(
-    native: NumberedChain, decoy: NumberedChain, bonus: np.ndarray
-) -> np.ndarray:
+def _realigned(native: Chain, decoy: Chain, bonus: np.ndarray) -> np.ndarray:
     """Of the alignments with the best score one with the largest bonus.
 
     bonus : of each residue of the native and of the decoy that is the same, in [0, 1], (L, L')
@@ -138,7 +171,7 @@ def _superposed(
     natives = np.flatnonzero(residue >= 0)
     fixed, moving = native[natives], decoy[residue[natives]]
     has_both = np.isfinite(fixed).all(axis=1) & np.isfinite(moving).all(axis=1)
-    if np.count_nonzero(has_both) < 3:
+    if np.count_nonzero(has_both) < FEWEST_ATOMS:
         return None
     turn, shift = superposition(moving[has_both], fixed[has_both])
     return decoy @ turn + shift
@@ -158,3 +191,39 @@ def _closeness(native: np.ndarray, decoy: np.ndarray) -> np.ndarray:
     """How near each CA of the native is to each of the decoy, in [0, 1], (L, L')."""
     squares = np.square(native[:, None] - decoy).sum(axis=2)
     return 1 / (1 + np.nan_to_num(squares, nan=np.inf) / NEAR**2)
+
+
+# ---- coordinates ---------------------------------------------------------------------------------
+
+
+def superposition(
+    moving: np.ndarray, fixed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Superpose points on others.
+
+    The rotation is U diag(1, 1, d) Vᵀ, from the singular value decomposition H = U S Vᵀ of the
+    covariance; d = ±1 keeps it from being a mirror (Kabsch 1976,
+    doi:10.1107/S0567739476001873).
+
+    Parameters
+    ----------
+    moving, fixed : float64, shape (n, 3), Å
+
+    Returns
+    -------
+    rotation : shape (3, 3)
+    shift : shape (3,), such that `moving @ rotation + shift` is nearest to `fixed`
+
+    Examples
+    --------
+    >>> fixed = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]])
+    >>> rotation, shift = superposition(fixed + 5, fixed)
+    >>> np.allclose((fixed + 5) @ rotation + shift, fixed)
+    True
+    """
+    centre = moving.mean(axis=0)
+    centre_of_fixed = fixed.mean(axis=0)
+    left, _, right = np.linalg.svd((moving - centre).T @ (fixed - centre_of_fixed))
+    is_mirror = np.linalg.det(left @ right) < 0
+    rotation = left @ np.diag([1.0, 1.0, -1.0 if is_mirror else 1.0]) @ right
+    return rotation, centre_of_fixed - centre @ rotation

@@ -16,18 +16,18 @@ from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow, coverage_table
+from toporank.chains.partners import (
+    parse_partners,
+    partners_of,
+    partners_text,
+    read_partners,
+)
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.files.graph_file import Graph
 from toporank.inputs.complexes import BY_FOLDER, group
 from toporank.learning.pyg_files import as_file
 from toporank.structures.identity import Decoy, Status
-from toporank.structures.partners import (
-    parse_partners,
-    partners_of,
-    partners_text,
-    read_partners,
-)
 from toporank.structures.sketch import sketch
 
 CHOICES = resolve({stage: {} for stage in DEFAULT_MODULES})

@@ -10,18 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from Bio.Align import PairwiseAligner
 
-LEAST_IDENTITY = 0.7
-"""Two chains that share fewer of their residues are different proteins."""
-FRAGMENT = 0.5
-"""A chain that shares fewer than this part of the residues that the best shares is not a copy of
-it.
-"""
-SHORTEST = 5
-"""Residues of the shortest chain that is looked for in a longer one."""
-EXACT_BELOW = 8
-"""A chain with fewer residues must be there letter by letter: a similar stretch would be found by
-chance.
-"""
+from toporank.chains.thresholds import (
+    EXACT_BELOW,
+    FRAGMENT,
+    SAME_CHAIN,
+    SHORTEST_PART,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +48,7 @@ def align(native: str, decoy: str) -> Alignment:
 
     Residues that differ are not the same residue, even where they are aligned. Where several
     alignments score the same, this takes the first of Biopython, and so does DockQ;
-    `equal_alignments` chooses among them.
+    `match.same_residues` chooses among them.
 
     Parameters
     ----------
@@ -206,7 +200,7 @@ def _placed(whole: str, parts: dict[str, str], offset: int = 0) -> list[_Stretch
 
 def _stretch_of(name: str, part: str, whole: str) -> _Stretch | None:
     """Where a part lies in a sequence; None where most of it is not there."""
-    if min(len(part), len(whole)) < SHORTEST:
+    if min(len(part), len(whole)) < SHORTEST_PART:
         return None
     if len(part) < EXACT_BELOW:
         start = whole.find(part)
@@ -230,6 +224,6 @@ def _stretch_of(name: str, part: str, whole: str) -> _Stretch | None:
     start = int(of_whole[0, 0])
     end = int(of_whole[-1, 1])
     aligned_length = min(int(of_part[-1, 1]) - head, end - start)
-    if identical < FRAGMENT * len(part) or identical < LEAST_IDENTITY * aligned_length:
+    if identical < FRAGMENT * len(part) or identical < SAME_CHAIN * aligned_length:
         return None
     return _Stretch(start, end, name, head, int(identical))

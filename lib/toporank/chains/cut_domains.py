@@ -1,7 +1,7 @@
 """Variable domains of antibodies that are cut to the residues near an interface.
 
 Some programs and data sets keep of each chain what lies near the other partner. The cysteines and
-tryptophan by which `structures.immune` recognises a whole domain are gone then. The pieces that are
+tryptophan by which `chains.immune` recognises a whole domain are gone then. The pieces that are
 left are compared with germline genes of heavy and of light chains, each near the place that its
 residue numbers say. A chain is a heavy chain if its pieces are like those of a heavy chain, and
 clearly more so than like those of a light chain, and the other way round.

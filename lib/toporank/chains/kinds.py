@@ -8,27 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from toporank.comparing.homology.kmers import Sample, sample
-from toporank.comparing.native.alignment import align, most_identical
+from toporank.chains.alignment import align, most_identical
+from toporank.chains.kmers import Sample, sample
+from toporank.chains.thresholds import (
+    KIND_COVERAGE,
+    KIND_KMERS,
+    LONGEST_PEPTIDE,
+    SAME_KIND,
+    TAIL,
+)
 
-LEAST_IDENTITY = 0.9
-"""Share of the shorter chain's residues that chains of one kind have in common: mutants, cut ends,
-missing loops.
-"""
-LEAST_COVERAGE = 0.5
-"""And of the longer chain's: a domain alone is another construct."""
-LEAST_KMERS = 0.4
-"""Share of 5-mers in common below which no alignment is tried; a tenth of the residues exchanged
-leaves 0.59.
-"""
-PEPTIDE = 50
-"""Residues of the longest peptide. Peptides of one kind have the same letters, at the ends, too:
-whoever scans them compares each.
-"""
-TAIL = 10
-"""Least identical residues before and behind an exchange in chains of different length: others are
-of a tag or tail, unless both chains have as many of them.
-"""
 UNKNOWN = "X"
 INDEXED = 64
 """5-mers by which a sequence is found again."""
@@ -42,9 +31,9 @@ def kinds_of(sequences: Iterable[str]) -> dict[str, int]:
     """
     ordered = _longest_first(set(sequences))
     kinds: list[list[str]] = []
-    for group in _groups(s for s in ordered if len(s) > PEPTIDE):
+    for group in _groups(s for s in ordered if len(s) > LONGEST_PEPTIDE):
         kinds += [group] if _all_alike(group) else _proteins(group)
-    kinds += _peptides(s for s in ordered if len(s) <= PEPTIDE)
+    kinds += _peptides(s for s in ordered if len(s) <= LONGEST_PEPTIDE)
     kind_of: dict[str, int] = {}
     for kind, of_kind in enumerate(kinds):
         kind_of.update(dict.fromkeys(of_kind, kind))
@@ -111,7 +100,7 @@ def _has_like(
     """
     hashes = set(kmers.hashes.tolist())
     for member, indexed in group.items():
-        least = LEAST_KMERS * len(indexed.hashes) / indexed.n_kmers
+        least = KIND_KMERS * len(indexed.hashes) / indexed.n_kmers
         least *= min(kmers.n_kmers, indexed.n_kmers)
         if (
             n_shared >= least
@@ -130,7 +119,7 @@ def _all_alike(group: list[str]) -> bool:
     longest, *others = group
     if not all(same_kind(longest, other) for other in others):
         return False
-    most = (1 - LEAST_IDENTITY) * len(group[-1])
+    most = (1 - SAME_KIND) * len(group[-1])
     differing = sorted(
         ((len(other) - most_identical(longest, other), other) for other in others),
         reverse=True,
@@ -168,12 +157,12 @@ def same_kind(one: str, other: str) -> bool:
     Peptides of one kind have the same letters, wherever both are known.
     """
     shorter, longer = sorted((one, other), key=len)
-    if shorter and len(shorter) <= PEPTIDE:
+    if shorter and len(shorter) <= LONGEST_PEPTIDE:
         return len(shorter) == len(longer) and not _exchanged(shorter, longer)
-    if not shorter or len(shorter) < LEAST_COVERAGE * len(longer):
+    if not shorter or len(shorter) < KIND_COVERAGE * len(longer):
         return False
     return most_identical(longer, shorter) >= max(
-        LEAST_IDENTITY * len(shorter), LEAST_COVERAGE * len(longer)
+        SAME_KIND * len(shorter), KIND_COVERAGE * len(longer)
     )
 
 

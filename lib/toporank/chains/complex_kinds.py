@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toporank.structures.immune import (
+from toporank.chains.immune import (
     ALPHA_2,
     BETA_OF_2,
     HAS_DOMAIN,

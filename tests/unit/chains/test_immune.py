@@ -23,14 +23,14 @@ from _chains import (
 )
 
 from complexes import ANTIBODY, away, read_atoms, write_pdb
-from toporank.structures.body_names import sentence_of_pairs
-from toporank.structures.complex_kinds import kind_of_complex
-from toporank.structures.immune import ANTIBODY as ANTIBODY_PAIR
-from toporank.structures.immune import MHC as MHC_PAIR
-from toporank.structures.immune import PEPTIDE as PEPTIDE_PAIR
-from toporank.structures.immune import RECEPTOR as RECEPTOR_PAIR
-from toporank.structures.immune import (
-    CaTrace,
+from toporank.chains.body_names import sentence_of_pairs
+from toporank.chains.chain import Chain, ResidueId, chains_by_name
+from toporank.chains.complex_kinds import kind_of_complex
+from toporank.chains.immune import ANTIBODY as ANTIBODY_PAIR
+from toporank.chains.immune import MHC as MHC_PAIR
+from toporank.chains.immune import PEPTIDE as PEPTIDE_PAIR
+from toporank.chains.immune import RECEPTOR as RECEPTOR_PAIR
+from toporank.chains.immune import (
     Pair,
     bodies_of,
     domains_of,
@@ -45,7 +45,7 @@ FACING, TOUCHING, APART = 11.0, 7.0, 60.0
 """Å between chains that lie side by side: as two variable domains do, nearer, and far away."""
 
 
-def trace(sequence: str, place: float) -> CaTrace:
+def trace(sequence: str, place: float) -> Chain:
     """A straight chain at a place along x, with residue 44 of its first variable domain, if it has
     one, at z = 0.
     """
@@ -53,7 +53,8 @@ def trace(sequence: str, place: float) -> CaTrace:
     middle = domains[0].face if domains else len(sequence) // 2
     z = 3.8 * (np.arange(len(sequence)) - middle)
     ca = np.stack([np.full(len(z), place), np.zeros(len(z)), z], axis=1)
-    return CaTrace(sequence, ca)
+    residues = [ResidueId("A", number) for number in range(len(sequence))]
+    return chains_by_name(residues, sequence, ca)["A"]
 
 
 def bodies(**chains: tuple[str, float]) -> str:
@@ -160,7 +161,7 @@ def test_in_files_chains_may_have_any_name(tmp_path, names):
     atoms = [f"{line[:21]}{name[line[21]]}{line[22:]}" for line in read_atoms(ANTIBODY)]
     path = write_pdb(tmp_path / "model.pdb", atoms)
     joined = tuple(sorted([tuple(sorted(names[:2])), (names[2],)]))
-    assert natural_bodies(read_complex(path)) == joined
+    assert natural_bodies(read_complex(path).protein_chains) == joined
     chains = [chain for chain, _ in sketch(path).chains]
     assert bodies_of(chains, sketch(path).pairs_of_model(0)) == joined
 
@@ -192,9 +193,14 @@ def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(
     assert not any(
         domains_of(sequence) for _, sequence in sketch(tmp_path / "cut.pdb").chains
     )
-    assert natural_bodies(complex_) == (("A",), ("H", "L"))
+    assert natural_bodies(complex_.protein_chains) == (("A",), ("H", "L"))
     far = away(atoms, "L", 60.0)
-    assert natural_bodies(read_complex(write_pdb(tmp_path / "far.pdb", far))) == ()
+    assert (
+        natural_bodies(
+            read_complex(write_pdb(tmp_path / "far.pdb", far)).protein_chains
+        )
+        == ()
+    )
 
 
 @pytest.mark.parametrize(

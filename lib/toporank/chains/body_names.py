@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toporank.structures.immune import ANTIBODY, MHC, PEPTIDE, RECEPTOR, Pair
-from toporank.structures.partners import Partners, listed, partner_name
+from toporank.chains.immune import ANTIBODY, MHC, PEPTIDE, RECEPTOR, Pair
+from toporank.chains.partners import Partners, listed, partner_name
 
 AN_ANTIBODY, A_RECEPTOR = "an antibody", "a T-cell receptor"
 AN_MHC, AN_MHC_WITH_PEPTIDE = "an MHC molecule", "an MHC molecule with its peptide"

@@ -1,0 +1,120 @@
+"""A protein chain: its residues, their letters and CA atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+
+class ResidueId(NamedTuple):
+    """A residue as the file's author numbers it. Sorts by chain, number, insertion code."""
+
+    chain: str
+    number: int
+    insertion_code: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.chain}:{self.number}{self.insertion_code}"
+
+
+ChainSequences = tuple[tuple[str, str], ...]
+"""Name and sequence of each protein chain of a model, in the order of the file. A sequence has a
+letter for each protein residue, as `read_complex` counts them: X for an unknown one, M for MSE.
+"""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One protein chain of L residues in the order of the file, or a piece of it.
+
+    Attributes
+    ----------
+    name : its own name; a piece has another than the chain of the file
+    of_file : name of the chain of the file
+    residues : what the file calls them; length L
+    sequence : L letters, `X` for a residue that counts as none of the 20
+    ca : CA atoms in Å, shape (L, 3), NaN for a missing one
+    index : int, shape (L,), places of the residues in the complex
+    """
+
+    name: str
+    of_file: str
+    residues: tuple[ResidueId, ...]
+    sequence: str
+    ca: np.ndarray
+    index: np.ndarray
+
+    @classmethod
+    def of_sequence(cls, name: str, sequence: str) -> Chain:
+        """A chain of which nothing but the sequence is known; its residues count from 0."""
+        n = len(sequence)
+        residues = tuple(ResidueId(name, number) for number in range(n))
+        ca = np.full((n, 3), np.nan)
+        return cls(name, name, residues, sequence, ca, np.arange(n))
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """Residue numbers, int, shape (L,)."""
+        return np.array([residue[1] for residue in self.residues], dtype=int)
+
+    def piece(self, name: str, residues: slice) -> Chain:
+        """Some residues of the chain under another name."""
+        return replace(
+            self,
+            name=name,
+            residues=self.residues[residues],
+            sequence=self.sequence[residues],
+            ca=self.ca[residues],
+            index=self.index[residues],
+        )
+
+
+def chains_by_name(
+    residues: Iterable[ResidueId],
+    letters: Iterable[str],
+    ca: np.ndarray,
+    index: np.ndarray | None = None,
+) -> dict[str, Chain]:
+    """Sort protein residues by chains.
+
+    Parameters
+    ----------
+    residues : of a complex; length R
+    letters : one-letter code of each; length R
+    ca : shape (R, 3), Å, NaN without CA
+    index : int, shape (R,), their places in the complex; those among the residues by default
+
+    Returns
+    -------
+    chains : by name, in the order of the file
+    """
+    residues = list(residues)
+    letters = "".join(letters)
+    index = np.arange(len(residues)) if index is None else index
+    chain_of = dict(enumerate(residue[0] for residue in residues))
+    chains = {}
+    for name, places in inverted(chain_of).items():
+        chains[name] = Chain(
+            name=name,
+            of_file=name,
+            residues=tuple(residues[i] for i in places),
+            sequence="".join(letters[i] for i in places),
+            ca=ca[places],
+            index=index[places],
+        )
+    return chains
+
+
+K, V = TypeVar("K"), TypeVar("V")
+
+
+def inverted(table: Mapping[K, V]) -> dict[V, list[K]]:
+    """The keys that have each value, in their order."""
+    keys: dict[V, list[K]] = {}
+    for key, value in table.items():
+        keys.setdefault(value, []).append(key)
+    return keys
