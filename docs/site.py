@@ -66,7 +66,7 @@ FUNCTIONS = {
         "comparing.native.label.Native",
         "comparing.native.label.label",
         "comparing.native.label.NativeLabel",
-        "comparing.native.dockq.superposition",
+        "chains.match.superposition",
         "chains.alignment.align",
         "comparing.native.local.local_quality",
         "comparing.homology.clusters.clusters",

@@ -50,7 +50,7 @@ class Chain:
 
     @classmethod
     def of_sequence(cls, name: str, sequence: str) -> Chain:
-        """A chain of which nothing but the sequence is known; its residues count from 0."""
+        """A chain whose sequence alone is known; its residues count from 0."""
         n = len(sequence)
         residues = tuple(ResidueId(name, number) for number in range(n))
         ca = np.full((n, 3), np.nan)

@@ -4,7 +4,7 @@ Labels and consensus ask differently. `same_residues` takes nothing for the same
 letter, as DockQ does; of alignments that score the same it takes the one that residue numbers or
 coordinates fit best: beside a residue that one chain lacks, its neighbour may be of the same kind,
 and in a stretch of unknown residues sequences say nothing at all. `matched` compares models of one
-target, of which some may be mutants.
+target; some may be mutants.
 """
 
 from __future__ import annotations
