@@ -17,6 +17,7 @@ from toporank.building.chunks.plan import (
 )
 from toporank.building.chunks.published import publish
 from toporank.building.chunks.store import Store
+from toporank.chains.resolve import Chosen
 from toporank.features.registry import FeatureChoice
 from toporank.files.graph_file import Graph
 from toporank.learning.pyg_files import as_file, read_pt
@@ -33,9 +34,10 @@ def build(
     """Build and publish decoys of one data set in the working directory; the rows of their
     ledger.
     """
+    chosen = {key: Chosen(text, text) for key, text in (partners or {}).items()}
     dataset, chunks = (
         decoys[0].dataset,
-        deal(planned(decoys, labels or {}, partners), len(decoys)),
+        deal(planned(decoys, labels or {}, chosen), len(decoys)),
     )
     write_plans(dataset, chunks)
     write_current(dataset, Current(("in", "/in"), [*chunks], [*chunks]))

@@ -28,15 +28,13 @@ from toporank.app.request import (
 from toporank.app.results import Results
 from toporank.app.score_folder import ScoringInput, score_folder
 from toporank.building.chunks.stages import graph_metadata
-from toporank.building.native_labels import partners_of_native
-from toporank.chains.immune import natural_bodies
 from toporank.chains.partners import (
     Partners,
     checked_partners,
-    given_partners,
     partner_name,
     partners_text,
 )
+from toporank.chains.resolve import of_complex
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
 from toporank.features.dssp_nodes import NodeTable
@@ -406,9 +404,7 @@ def dockq(
     1.0
     """
     of_native, of_model = complex_of(native), complex_of(model)
-    of_partners = partners_of_native(
-        checked_partners(partners) if partners else "", of_native
-    )
+    of_partners = _partners(of_native, partners)
     label_ = label(Native(of_native, of_partners, are_given=bool(partners)), of_model)
     scores = {}
     for sides, of_interface in label_.interfaces.items():
@@ -524,11 +520,8 @@ def _nodes(
 
 def _partners(complex_: Complex, partners: str | None) -> Partners:
     """The partners of a complex, given or by nature; empty when each chain is one."""
-    return (
-        given_partners(checked_partners(partners))
-        if partners
-        else natural_bodies(complex_.protein_chains)
-    )
+    given = checked_partners(partners) if partners else ""
+    return of_complex(complex_.protein_chains, given)
 
 
 def _choices() -> dict[str, FeatureChoice]:

@@ -23,10 +23,10 @@ from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import keep_file
 from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
+from toporank.chains.resolve import called_otherwise
 from toporank.inputs.complexes import BY_SEQUENCE, Grouped
 from toporank.inputs.discovery import decoys_of
 from toporank.inputs.folders import describe_passed_over, no_decoys
-from toporank.inputs.natural_partners import called_otherwise
 from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets

@@ -210,7 +210,7 @@ def outcome(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
     Otherwise a further copy of a chain, which the other models of the target lack, may lie apart. A
     decoy without any interface has none, unless partners are given.
     """
-    are_given = plan.partners and not plan.recognised
+    are_given = plan.partners and not plan.is_by_nature
     has_no_interface = fate.status == Status.NO_INTERFACE
     if plan.lacks and not are_given and not has_no_interface and fate.n_chains > 0:
         further = "" if fate.status == Status.CHAIN_MISSING else fate.reason

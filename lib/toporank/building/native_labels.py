@@ -22,10 +22,10 @@ from toporank.building.chunks.stages import (
     structure_digest,
 )
 from toporank.building.chunks.store import Entry, Store
-from toporank.building.placed_partners import sorted_text
 from toporank.chains.body_names import sentence_of_pairs
-from toporank.chains.immune import natural_bodies, pairs_of
-from toporank.chains.partners import Partners, given_partners, mapping_text
+from toporank.chains.immune import pairs_of
+from toporank.chains.partners import mapping_text, sorted_text
+from toporank.chains.resolve import of_complex
 from toporank.comparing.copies import are_copies
 from toporank.comparing.native.label import Native, NativeLabel, label
 from toporank.errors import (
@@ -158,18 +158,6 @@ def dockq_of(dataset: str, chunk: str) -> dict[DecoyKey, float]:
     }
 
 
-def partners_of_native(partners: str, native: Complex) -> Partners:
-    """The partners of a target's native.
-
-    They are those that were given, as text, or those that its chains are by nature.
-
-    Empty when each chain is one.
-    """
-    if partners:
-        return given_partners(partners)
-    return natural_bodies(native.protein_chains)
-
-
 @dataclass
 class _NativeFile:
     """The native of a target.
@@ -212,7 +200,7 @@ class _NativeFile:
 
     @functools.cached_property
     def native(self) -> Native:
-        partners = partners_of_native(self.partners, self.complex)
+        partners = of_complex(self.complex.protein_chains, self.partners)
         try:
             return Native(self.complex, partners, are_given=bool(self.partners))
         except NativeError as error:
@@ -228,7 +216,7 @@ class _NativeFile:
         """
         if self.partners:
             return ""
-        partners = partners_of_native("", self.complex)
+        partners = of_complex(self.complex.protein_chains)
         sentence = sentence_of_pairs(partners, pairs_of(self.complex.protein_chains))
         return sentence and f"in the native, {sentence}"
 

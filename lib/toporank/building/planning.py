@@ -1,7 +1,4 @@
-"""The decoys that were found into the plan of what to build.
-
-Each decoy has its partners and its label.
-"""
+"""The decoys that were found into the plan of what to build, and what it says of partners."""
 
 from __future__ import annotations
 
@@ -10,23 +7,13 @@ from typing import TYPE_CHECKING
 
 from toporank.building.chunks.plan import PlannedDecoy, planned
 from toporank.building.coverage import CoverageRow
-from toporank.building.placed_partners import Natives, in_names_of_decoys
-from toporank.chains.body_names import sentence_of_a_body_alone, sentence_of_pairs
-from toporank.chains.partners import (
-    EACH_CHAIN,
-    in_decoy,
-    parse_partners,
-    partners_of,
-    read_mapping,
-)
+from toporank.chains.body_names import lines_of_targets, sentence_of_a_body_alone
+from toporank.chains.partners import EACH_CHAIN
+from toporank.chains.resolve import LABEL, Given, Natives, given_for, resolve
+from toporank.errors import printable
 from toporank.files.state import known_state
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.labels import Label, check_unambiguous, of_decoys
-from toporank.inputs.natural_partners import (
-    lines_of_targets,
-    natural_partners,
-    partners_of_each,
-)
 from toporank.structures.identity import DecoyKey
 
 if TYPE_CHECKING:
@@ -40,9 +27,7 @@ def plan_of(
     labels: Iterable[Label] = (),
     natives: Natives | None = None,
 ) -> list[PlannedDecoy]:
-    """The plan of all decoys.
-
-    A decoy for which nobody gives partners has those that `natural_partners` recognises.
+    """The plan of all decoys, with the partners that `chains.resolve` decides.
 
     Parameters
     ----------
@@ -64,41 +49,44 @@ def plan_of(
         When two tables contradict each other, or a label may mean several files.
     """
     labels = list(labels)
-    of_decoys_labels = of_decoys(labels)
     check_unambiguous(labels, grouped.ambiguous)
-    partners = partners_given(grouped, for_all, of_targets, labels)
-    dockq = {label[:2]: label.dockq for label in of_decoys_labels}
-    of_target = {}
-    for key, text in partners.items():
-        has_native = natives and key[0] in natives.chains
-        if text == EACH_CHAIN or not has_native:
-            of_target[key] = text
-    of_files = partners | partners_of_each(of_target, grouped)
-    for label in of_decoys_labels:
-        key = label[:2]
-        if label.mapping and label.partners != EACH_CHAIN and key in of_target:
-            of_files[key] = in_decoy(label.partners, read_mapping(label.mapping))
-    natural = {
-        key: text
-        for key, text in natural_partners(grouped).items()
-        if key not in partners
-    }
+    given = partners_given(grouped, for_all, of_targets, labels)
+    chosen = resolve(grouped, given, natives)
+    dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
     states = {}
     for path, content in grouped.contents.items():
         if content:
             states[path] = known_state(grouped.sizes[path], content)
-    of_files |= natural
-    rows = planned(grouped.decoys, dockq, partners, of_files, states, natural)
-    if natives:
-        rows = in_names_of_decoys(rows, natives, grouped.chains)
+    rows = planned(grouped.decoys, dockq, chosen, states)
     for i, row in enumerate(rows):
-        pairs = grouped.pairs.get(row.key)
-        if row.recognised and pairs is not None:
-            sentence = sentence_of_pairs(parse_partners(row.partners), pairs)
-            rows[i] = row._replace(joined=sentence)
         if row.key in grouped.of_monomers:
-            rows[i] = rows[i]._replace(of_monomers="yes")
+            rows[i] = row._replace(of_monomers="yes")
     return rows
+
+
+def partners_given(
+    grouped: Grouped,
+    for_all: str,
+    of_targets: Mapping[str, str],
+    labels: Iterable[Label] = (),
+) -> dict[DecoyKey, Given]:
+    """The partners that somebody gave for each decoy.
+
+    Arguments and errors : as for `plan_of`.
+    """
+    of_labels = {}
+    for label in labels:
+        if label.partners:
+            of_labels[label[:2]] = Given(label.partners, LABEL, label.mapping)
+    by_target = {}
+    for decoy in grouped.decoys:
+        if decoy.folder in of_targets:
+            by_target[decoy.target] = of_targets[decoy.folder]
+    keys = [decoy.key for decoy in grouped.decoys]
+    return given_for(keys, for_all, by_target | dict(of_targets), of_labels)
+
+
+# ---- in sentences --------------------------------------------------------------------------------
 
 
 def recognised(rows: Iterable[PlannedDecoy | CoverageRow | LabelledDecoy]) -> list[str]:
@@ -132,20 +120,17 @@ def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
     return lines_of_targets(targets)
 
 
-def partners_given(
-    grouped: Grouped,
-    for_all: str,
-    of_targets: Mapping[str, str],
-    labels: Iterable[Label] = (),
-) -> dict[DecoyKey, str]:
-    """The partners of each decoy, target and decoy → text as it was given.
+def called_in_models(rows: Iterable[PlannedDecoy]) -> list[str]:
+    """That models call the partners of their native otherwise, with an example.
 
-    Arguments and errors : as for `plan_of`.
+    The text is empty where no model does.
     """
-    of_labels = {label[:2]: label.partners for label in labels if label.partners}
-    by_target = {}
-    for decoy in grouped.decoys:
-        if decoy.folder in of_targets:
-            by_target[decoy.target] = of_targets[decoy.folder]
-    keys = [decoy.key for decoy in grouped.decoys]
-    return partners_of(keys, for_all, by_target | dict(of_targets), of_labels)
+    renamed = [row for row in rows if row.partners_given not in ("", EACH_CHAIN)]
+    if not renamed:
+        return []
+    first = renamed[0]
+    number = "1 model calls" if len(renamed) == 1 else f"{len(renamed)} models call"
+    return [
+        f"partners {first.partners_given} are chains of the native: {number} them otherwise, such "
+        f"as {printable(first.target)}/{printable(first.decoy)}, where they are {first.partners}"
+    ]

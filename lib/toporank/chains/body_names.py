@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from toporank.chains.immune import ANTIBODY, MHC, PEPTIDE, RECEPTOR, Pair
 from toporank.chains.partners import Partners, listed, partner_name
@@ -16,6 +16,7 @@ NAMES = {
     AN_MHC_WITH_PEPTIDE: {MHC, PEPTIDE},
 }
 """What a sentence calls a body, by the pairs that its chains are."""
+MOST_SENTENCES = 3
 COUNTED_AS = ": counted as "
 """Parts what chains are from the partners that they count as."""
 
@@ -77,3 +78,26 @@ def sentence_of_a_body_alone(chains: Iterable[str], pairs: Iterable[Pair]) -> st
                 f"{first} and {second} are {name} without anything that it binds: {how}"
             )
     return ""
+
+
+def lines_of_targets(targets: Mapping[str, list[str]]) -> list[str]:
+    """Return a line for each of the first sentences, with the targets that it is about.
+
+    Parameters
+    ----------
+    targets : sentence → its targets
+
+    >>> lines_of_targets({"A and B are an antibody": ["T", "U", "V"]})
+    ['T and 2 more: A and B are an antibody']
+    """
+    lines = []
+    n_further = 0
+    for sentence, names in targets.items():
+        if len(lines) == MOST_SENTENCES:
+            n_further += len(names)
+            continue
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        lines.append(f"{names[0]}{more}: {sentence}")
+    if n_further:
+        lines.append(f"and {n_further} more targets in the same way")
+    return lines

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 
 from toporank.chains.chain import inverted
 from toporank.errors import ConfigError
-from toporank.files.printable_names import DecoyKey, table_name
+from toporank.files.printable_names import table_name
 from toporank.files.user_tables import read_table
 
 Partners = tuple[tuple[str, ...], ...]
@@ -114,6 +114,12 @@ def partners_text(partners: Partners) -> str:
     return ":".join(map(partner_name, partners))
 
 
+def sorted_text(partners: Iterable[Iterable[str]]) -> str:
+    """Partners as text, in alphabetical order, whatever the order of their chains."""
+    of_chains = [tuple(sorted(chains)) for chains in partners]
+    return partners_text(tuple(sorted(of_chains)))
+
+
 def listed(names: Sequence[str]) -> str:
     """Names in words.
 
@@ -145,31 +151,6 @@ def read_partners(path: Path) -> dict[str, str]:
             what = f"target {target!r} has other partners in an earlier line"
             raise ConfigError(what, where=where)
     return partners_of_target
-
-
-def partners_of(
-    decoys: Iterable[DecoyKey],
-    for_all: str,
-    of_targets: Mapping[str, str],
-    of_labels: Mapping[DecoyKey, str],
-) -> dict[DecoyKey, str]:
-    """(target, decoy) → its partners as text; those without partners are left out.
-
-    for_all : of every target that no table names, or empty. of_targets : target → partners.
-    of_labels : those of a label table. Raises ConfigError when two tables contradict each other.
-    """
-    partners = {}
-    for target, decoy in decoys:
-        by_table = of_targets.get(target, "")
-        by_label = of_labels.get((target, decoy), "")
-        if by_table and by_label and by_table != by_label:
-            raise ConfigError(
-                f"the partners of {target}/{decoy} are {by_label} in the labels and {by_table} in "
-                "the table of partners",
-                remedy="correct one of them",
-            )
-        partners[target, decoy] = by_table or by_label or for_all
-    return {key: text for key, text in partners.items() if text}
 
 
 # ---- which chain is which ------------------------------------------------------------------------
@@ -255,8 +236,8 @@ def in_decoy(partners: str, counterparts: Counterparts) -> str:
                 chains.add(f"{name} of the native without the other partner")
             else:
                 chains.update(holders)
-        translated.append(tuple(sorted(chains)))
-    return partners_text(tuple(sorted(translated)))
+        translated.append(chains)
+    return sorted_text(translated)
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations, groupby, product
 from operator import attrgetter
 
+from toporank.chains.body_names import lines_of_targets
 from toporank.chains.immune import ImmuneDomain, alike, domains_of
 from toporank.chains.partners import chains_of, partner_name
-from toporank.inputs.natural_partners import lines_of_targets
 from toporank.ranking.interfaces import InterfaceRow
 
 MOST_HINTS = 3

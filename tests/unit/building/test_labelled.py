@@ -27,6 +27,7 @@ from toporank.building.native_labels import (
     label_chunk,
     read_labelled,
 )
+from toporank.chains.resolve import Chosen
 from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.votes import pair_named
 from toporank.files.atomic import sha256
@@ -64,7 +65,10 @@ def run(
     """Label the folder `decoys` by the folder `natives`; the rows by decoy. own : partners by
     chains of the decoy.
     """
-    rows = planned(find_decoys("set", Path("decoys")), {}, partners, own)
+    chosen = {}
+    for key, text in (partners or {}).items():
+        chosen[key] = Chosen((own or {}).get(key, text), text)
+    rows = planned(find_decoys("set", Path("decoys")), {}, chosen)
     chunks = deal(rows, len(rows))
     write_plans("set", chunks)
     store = store or Store(Path("store"))

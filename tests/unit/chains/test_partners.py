@@ -18,10 +18,10 @@ from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow, coverage_table
 from toporank.chains.partners import (
     parse_partners,
-    partners_of,
     partners_text,
     read_partners,
 )
+from toporank.chains.resolve import FOR_ALL, LABEL, TABLE, Given, given_for
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.files.graph_file import Graph
@@ -92,14 +92,17 @@ def test_a_wrong_row_is_named(tmp_path, rows, problem):
 
 def test_a_table_goes_before_what_is_said_of_all_and_must_agree_with_labels():
     decoys = [("T", "a"), ("U", "a"), ("V", "a")]
-    of_labels = {("V", "a"): "B:C"}
-    assert partners_of(decoys, "A:B", {"T": "A:H+L"}, of_labels) == {decoys[0]: "A:H+L", decoys[1]: "A:B",
-                                                                      decoys[2]: "B:C"}  # fmt: skip
-    assert partners_of(decoys, "", {}, {}) == {}
+    of_labels = {("V", "a"): Given("B:C", LABEL)}
+    assert given_for(decoys, "A:B", {"T": "A:H+L"}, of_labels) == {
+        decoys[0]: Given("A:H+L", TABLE),
+        decoys[1]: Given("A:B", FOR_ALL),
+        decoys[2]: Given("B:C", LABEL),
+    }
+    assert given_for(decoys, "", {}, {}) == {}
     with pytest.raises(
         ConfigError, match=r"partners of V/a are B:C in the labels and A:B in the table"
     ):
-        partners_of(decoys, "", {"V": "A:B"}, of_labels)
+        given_for(decoys, "", {"V": "A:B"}, of_labels)
 
 
 # ---- graphs --------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from structures_text import shape_named
 from toporank.chains.kinds import exchanges, same_kind, same_protein
+from toporank.chains.resolve import Given, called_otherwise, in_names_of_each
 from toporank.files.printable_names import name_problem
 from toporank.inputs.complexes import (
     BY_FOLDER,
@@ -23,7 +24,6 @@ from toporank.inputs.complexes import (
     group,
 )
 from toporank.inputs.decoy_names import copies_among
-from toporank.inputs.natural_partners import called_otherwise, partners_of_each
 from toporank.structures.identity import Decoy, split_suffix
 from toporank.structures.sketch import Sketch
 
@@ -631,7 +631,7 @@ def test_partners_are_said_in_the_names_that_a_model_has():
         }
     )
     partners = dict.fromkeys(found.kinds, "A:H+L")
-    assert partners_of_each(partners, found) == {
+    assert in_names_of_each(partners, found) == {
         ("T", "usual"): "A:H+L",
         ("T", "other"): "1:2+3",
     }
@@ -645,17 +645,18 @@ def test_names_mean_what_they_mean_in_the_model_after_which_the_target_calls_its
         "T/a": [("A", A), ("B", B), ("C", B)], "T/b": [("A", A), ("B", B), ("C", B)],
         "T/swapped": [("A", B), ("B", A), ("C", B)],
     })  # fmt: skip
-    partners = partners_of_each(dict.fromkeys(found.kinds, "A+B:C"), found)
+    partners = in_names_of_each(dict.fromkeys(found.kinds, "A+B:C"), found)
     assert partners["T", "swapped"] == "A+B:C"
-    partners = partners_of_each(dict.fromkeys(found.kinds, "A:B+C"), found)
+    partners = in_names_of_each(dict.fromkeys(found.kinds, "A:B+C"), found)
     assert partners["T", "swapped"] == "A+C:B"
-    assert called_otherwise(dict.fromkeys(found.kinds, "A:B+C"), found) == [
+    assert called_otherwise(dict.fromkeys(found.kinds, Given("A:B+C")), found) == [
         "partners A:B+C are chains of a; swapped has these names for other chains: there they are "
         "A+C:B"
     ]
     assert (
         called_otherwise(
-            dict.fromkeys(found.kinds, "A:B"), grouped({"T/a": [("A", A), ("B", B)]})
+            dict.fromkeys(found.kinds, Given("A:B")),
+            grouped({"T/a": [("A", A), ("B", B)]}),
         )
         == []
     )
@@ -675,14 +676,14 @@ def test_where_most_models_call_the_chains_otherwise_the_names_of_the_target_cou
         (name, sequence + "G" * (sequence == C)) for name, sequence in models[longest]
     ]
     found = grouped({f"T/{name}": chains for name, chains in models.items()})
-    partners = partners_of_each(dict.fromkeys(found.kinds, "H+P:L"), found)
+    partners = in_names_of_each(dict.fromkeys(found.kinds, "H+P:L"), found)
     own = (
         {"m0": "H+P:L", "m1": "H:L+P"}
         if longest == "m0"
         else {"m0": "H+L:P", "m1": "H+P:L"}
     )
     assert {name: partners["T", name] for name in own} == own
-    (note,) = called_otherwise(dict.fromkeys(found.kinds, "H+P:L"), found)
+    (note,) = called_otherwise(dict.fromkeys(found.kinds, Given("H+P:L")), found)
     assert note.startswith(f"partners H+P:L are chains of {longest}; ")
 
 
@@ -694,7 +695,7 @@ def test_partners_that_a_model_lacks_stay_as_they_were_said():
         }
     )
     assert (
-        partners_of_each(dict.fromkeys(found.kinds, "A:H+L"), found)["T", "less"]
+        in_names_of_each(dict.fromkeys(found.kinds, "A:H+L"), found)["T", "less"]
         == "A:H+L"
     )
 

@@ -220,7 +220,7 @@ class Plans:
 
         def decoy(wildcards: Any) -> PlannedDecoy:
             row = self.decoy(wildcards)
-            elsewhere = ("lacks", "spare", "partners_given", "recognised", "joined")
+            elsewhere = ("lacks", "spare", "partners_given", "source", "joined")
             row = row._replace(path="", of_monomers="", **dict.fromkeys(elsewhere, ""))
             return row if is_last else row._replace(dockq="")
 

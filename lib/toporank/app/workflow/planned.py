@@ -19,6 +19,7 @@ from toporank.building.chunks.plan import (
     by_key,
     deal,
     dealt_in_parts,
+    planned,
     read_current,
 )
 from toporank.building.chunks.published import (
@@ -46,14 +47,21 @@ from toporank.building.gap import (
 )
 from toporank.building.label_tables import read_decoys
 from toporank.building.native_labels import Labelling
-from toporank.building.placed_partners import (
-    Natives,
+from toporank.building.planning import (
     called_in_models,
-    check_named,
-    known_natives,
+    partners_given,
+    plan_of,
+    recognised,
 )
-from toporank.building.planning import partners_given, plan_of, recognised
-from toporank.chains.partners import EACH_CHAIN
+from toporank.chains.immune import bodies_of
+from toporank.chains.partners import EACH_CHAIN, partners_text
+from toporank.chains.resolve import (
+    Chosen,
+    Given,
+    Natives,
+    called_otherwise,
+    check_named,
+)
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError, printable
 from toporank.features.registry import FeatureChoice
@@ -71,7 +79,6 @@ from toporank.inputs.natives import (
     small_letters,
     unmatched,
 )
-from toporank.inputs.natural_partners import called_otherwise
 from toporank.structures.identity import Decoy, DecoyKey, Status
 
 ELSEWHERE = "choose another place with --directory"
@@ -163,13 +170,13 @@ def plan_decoys(
     if config.score_decoys is not None:
         _check_name(name, dataset.decoys, folder)
 
-    partners = partners_given(grouped, for_all, of_targets, labels)
+    given = partners_given(grouped, for_all, of_targets, labels)
     notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
     if natives:
         notes += notes_on_natives
-        notes += check_named(partners, natives, f"{where}, partners")
+        notes += check_named(given, natives, f"{where}, partners")
     rows = plan_of(grouped, for_all, of_targets, labels, natives)
-    notes += _notes_on_partners(rows, partners, natives, grouped)
+    notes += _notes_on_partners(rows, given, natives, grouped)
     unread = describe_passed_over(folder, grouped.passed_over)
     notes += unread
     notes += _stray_partners(of_targets, decoys)
@@ -309,7 +316,7 @@ def _uncovered(gap: list[DecoyGap], config: Config, name: str) -> list[str]:
 
 def _notes_on_partners(
     rows: list[PlannedDecoy],
-    partners: Mapping[DecoyKey, str],
+    given: Mapping[DecoyKey, Given],
     natives: Natives | None,
     grouped: Grouped,
 ) -> list[str]:
@@ -317,12 +324,8 @@ def _notes_on_partners(
     notes = [
         f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)
     ]
-    if not natives:
-        return notes + called_otherwise(partners, grouped)
-    of_models = {
-        key: text for key, text in partners.items() if key[0] not in natives.chains
-    }
-    return notes + called_otherwise(of_models, grouped) + called_in_models(rows)
+    notes += called_otherwise(given, grouped, natives)
+    return notes + called_in_models(rows) if natives else notes
 
 
 def _write_gap(name: str, gap: list[DecoyGap]) -> None:
@@ -410,15 +413,27 @@ def _find_natives(
         raise ConfigError(what, where=where, remedy=NATIVES_EXPECTED)
     of_files = sketches(map(str, paths.values()), store)
     files = {}
-    of_targets = {}
+    chains = {}
+    bodies = {}
     for target, path in paths.items():
         sketch = of_files[str(path)]
         state = state_if_there(path, sketch.content if sketch else "")
         files[target] = (str(path), state.size, state.version)
-        of_targets[target] = sketch
+        chains[target] = sketch.chains if sketch else None
+        if sketch:
+            names = [name for name, _ in sketch.chains]
+            bodies[target] = partners_text(bodies_of(names, sketch.pairs_of_model(0)))
+    decoy_of = by_key(decoys)
     labelling = Labelling(natives, Store(store))
-    chains = known_natives(of_targets, lambda decoy: labelling.label(decoy).mapping)
-    return chains, files, unmatched(natives, targets)
+
+    def mapping(key: DecoyKey, partners: str) -> str:
+        of_decoy = "" if partners == EACH_CHAIN else partners
+        chosen = {key: Chosen(of_decoy, named=partners)}
+        (member,) = planned([decoy_of[key]], {}, chosen)
+        return labelling.label(member).mapping
+
+    facts = Natives(chains, bodies, mapping)
+    return facts, files, unmatched(natives, targets)
 
 
 def _check_name(name: str, decoys: str, folder: Path) -> None:

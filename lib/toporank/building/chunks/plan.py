@@ -17,13 +17,14 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from toporank import layout
+from toporank.chains.resolve import BY_NATURE, Chosen
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text, write_text_if_changed
 from toporank.files.records import from_lines, to_lines
@@ -43,7 +44,7 @@ class PlannedDecoy(NamedTuple):
         chain is one.
     partners_given : as they were given, if by other names.
     model, lacks, spare : as in `structures.identity.Decoy`.
-    recognised : `yes` where nobody gave the partners.
+    source : who says the partners, as in `chains.resolve.Chosen`; empty where nobody does.
     joined : which chains are one partner by nature, in a sentence.
     of_monomers : `yes` where a chain has the B factors that it has in another complex.
     """
@@ -60,7 +61,7 @@ class PlannedDecoy(NamedTuple):
     lacks: str = ""
     spare: str = ""
     partners_given: str = ""
-    recognised: str = ""
+    source: str = ""
     joined: str = ""
     of_monomers: str = ""
 
@@ -72,7 +73,12 @@ class PlannedDecoy(NamedTuple):
 
         Empty where nobody gave any: then those of the native are recognised, too.
         """
-        return "" if self.recognised else self.partners_given or self.partners
+        return "" if self.is_by_nature else self.partners_given or self.partners
+
+    @property
+    def is_by_nature(self) -> bool:
+        """Whether there are partners that nobody gave."""
+        return self.source in BY_NATURE
 
     @property
     def key(self) -> DecoyKey:
@@ -87,10 +93,8 @@ Chunks = dict[str, list[PlannedDecoy]]
 def planned(
     decoys: Iterable[Decoy],
     labels: Mapping[DecoyKey, float],
-    partners: Mapping[DecoyKey, str] | None = None,
-    of_files: Mapping[DecoyKey, str] | None = None,
+    chosen: Mapping[DecoyKey, Chosen] | None = None,
     states: Mapping[str, FileState] | None = None,
-    recognised: Container[DecoyKey] = (),
 ) -> list[PlannedDecoy]:
     """Decoys with the state of their files, labels and partners.
 
@@ -100,23 +104,17 @@ def planned(
         In any order.
     labels : mapping
         Target and decoy → DockQ.
-    partners : mapping, optional
-        Target and decoy → partners as text, as they were given.
-    of_files : mapping, optional
-        The same by the chains of each decoy's own file; as `partners` by default.
+    chosen : mapping, optional
+        Target and decoy → partners, as from `chains.resolve.resolve`.
     states : mapping, optional
         Path → state of the file, where it is known.
-    recognised : container
-        Decoys whose partners nobody gave.
     """
-    partners, of_files, states = partners or {}, of_files or {}, states or {}
+    chosen, states = chosen or {}, states or {}
     rows = []
     for decoy in decoys:
         state = states.get(decoy.path) or state_if_there(decoy.path)
         dockq = labels.get(decoy.key)
-        named = partners.get(decoy.key, "")
-        of_file = of_files.get(decoy.key, named)
-        is_recognised = decoy.key in recognised
+        partners, named, source, note = chosen.get(decoy.key, Chosen())
         row = PlannedDecoy(
             target=decoy.target,
             decoy=decoy.name,
@@ -125,12 +123,13 @@ def planned(
             version=state.version,
             dockq="" if dockq is None else repr(float(dockq)),
             refused=decoy.refused,
-            partners=of_file,
+            partners=partners,
             model=decoy.model,
             lacks=decoy.lacks,
             spare=decoy.spare,
-            partners_given="" if is_recognised or named == of_file else named,
-            recognised="yes" if is_recognised else "",
+            partners_given="" if named == partners else named,
+            source=source,
+            joined=note,
         )
         rows.append(row)
     return rows

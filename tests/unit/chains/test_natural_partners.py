@@ -23,10 +23,10 @@ from complexes import (
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.coverage import coverage_table, read_coverage, write_coverage
 from toporank.building.planning import bodies_alone, plan_of, recognised
+from toporank.chains.body_names import lines_of_targets
 from toporank.chains.immune import domains_of
 from toporank.inputs.complexes import BY_SEQUENCE
 from toporank.inputs.discovery import decoys_of
-from toporank.inputs.natural_partners import lines_of_targets
 from toporank.ranking.agreement import with_predictor
 from toporank.ranking.model_table import model_table
 from toporank.ranking.target_table import target_notes

@@ -14,12 +14,15 @@ from structures_text import EXAMPLES
 from toporank.app.config import load_config
 from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.placed_partners import (
+from toporank.chains.resolve import (
+    Chosen,
+    Given,
     Natives,
-    in_names_of_decoys,
+    resolve,
     ways,
     ways_by_nature,
 )
+from toporank.inputs.complexes import Grouped
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFTFSSYAMSWVRQAPGKGLEWVS"
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQSISSYLNWYQQKPGKAPKLLIY"
@@ -98,14 +101,11 @@ def test_where_nothing_is_given_the_partners_are_what_the_label_is_about(
 def test_the_label_decides_between_copies():
     native = (("A", HEAVY), ("B", LIGHT), ("C", HEAVY), ("D", LIGHT))
     decoy = (("W", HEAVY), ("X", HEAVY), ("Y", LIGHT), ("Z", LIGHT))
-    natives = Natives({"T": native}, {"T": ""}, lambda row: "A=W B=Z C=X D=Y")
-    row = PlannedDecoy("T", "m", "m.pdb", 1, 1, "", partners="A+B:C+D")
-    (placed,) = in_names_of_decoys([row], natives, {("T", "m"): decoy})
-    assert (placed.partners, placed.partners_given, placed.native_partners) == (
-        "W+Z:X+Y",
-        "A+B:C+D",
-        "A+B:C+D",
-    )
+    natives = Natives({"T": native}, {"T": ""}, lambda *_: "A=W B=Z C=X D=Y")
+    key = "T", "m"
+    decoys = Grouped([], [], kinds={key: {}}, residues={}, chains={key: decoy})
+    chosen = resolve(decoys, {key: Given("A+B:C+D")}, natives)
+    assert chosen == {key: Chosen("W+Z:X+Y", "A+B:C+D", "given")}
 
 
 # ---- with files ----------------------------------------------------------------------------------
