@@ -72,7 +72,7 @@ class Given(NamedTuple):
     mapping: str = ""
 
 
-class KnownChains(Protocol):
+class ChainsOfDecoys(Protocol):
     """The chains of the decoys of a data set, by target and name (see `complexes.Grouped`)."""
 
     @property
@@ -145,7 +145,9 @@ def given_for(
 
 
 def resolve(
-    decoys: KnownChains, given: Mapping[DecoyKey, Given], natives: Natives | None = None
+    decoys: ChainsOfDecoys,
+    given: Mapping[DecoyKey, Given],
+    natives: Natives | None = None,
 ) -> dict[DecoyKey, Chosen]:
     """Decide the partners of each decoy.
 
@@ -216,7 +218,7 @@ def names_in(partners: str) -> list[str]:
 # ---- by nature -----------------------------------------------------------------------------------
 
 
-def natural_partners(decoys: KnownChains) -> dict[DecoyKey, str]:
+def natural_partners(decoys: ChainsOfDecoys) -> dict[DecoyKey, str]:
     """Return the partners by nature, by the chains of each decoy's own file.
 
     Decoys whose chains are all one have none.
@@ -252,7 +254,7 @@ def natural_partners(decoys: KnownChains) -> dict[DecoyKey, str]:
     return partners
 
 
-def _belonging(decoys: KnownChains) -> dict[str, list[PairKinds]]:
+def _belonging(decoys: ChainsOfDecoys) -> dict[str, list[PairKinds]]:
     """Target → the kinds of chains that belong together in its models, sorted."""
     n_together: Counter[tuple[str, PairKinds]] = Counter()
     for key, pairs in decoys.pairs.items():
@@ -322,7 +324,7 @@ class _NamedPartners(NamedTuple):
 
 
 def _named_partners(
-    partners: Mapping[DecoyKey, str], decoys: KnownChains
+    partners: Mapping[DecoyKey, str], decoys: ChainsOfDecoys
 ) -> list[_NamedPartners]:
     """Partners, each with the decoy whose names count.
 
@@ -348,7 +350,7 @@ def _named_partners(
 
 
 def in_names_of_each(
-    partners: Mapping[DecoyKey, str], decoys: KnownChains
+    partners: Mapping[DecoyKey, str], decoys: ChainsOfDecoys
 ) -> dict[DecoyKey, str]:
     """Return the partners of each decoy by the chains of its own file.
 
@@ -367,7 +369,9 @@ def in_names_of_each(
 
 
 def called_otherwise(
-    given: Mapping[DecoyKey, Given], decoys: KnownChains, natives: Natives | None = None
+    given: Mapping[DecoyKey, Given],
+    decoys: ChainsOfDecoys,
+    natives: Natives | None = None,
 ) -> list[str]:
     """Return where models have the names of partners for other chains, a sentence each.
 
@@ -395,14 +399,14 @@ def called_otherwise(
     return notes
 
 
-def _fits(named: _NamedPartners, decoys: KnownChains, key: DecoyKey) -> bool:
+def _fits(named: _NamedPartners, decoys: ChainsOfDecoys, key: DecoyKey) -> bool:
     """Whether the chains of these names in a decoy are of the same kinds."""
     chains = decoys.kinds.get(key, {})
     example = decoys.kinds[named.example]
     return all(chains.get(name) == example[name] for name in named.chains)
 
 
-def _translated(named: _NamedPartners, decoys: KnownChains, key: DecoyKey) -> str:
+def _translated(named: _NamedPartners, decoys: ChainsOfDecoys, key: DecoyKey) -> str:
     """Partners in the names of another decoy; unchanged if that lacks a chain."""
     if _fits(named, decoys, key):
         return named.text
