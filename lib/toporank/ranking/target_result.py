@@ -22,7 +22,7 @@ from toporank.code import SCORES, code_of
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.files.state import MISSING
 from toporank.inputs.confidence.beside import state_beside
-from toporank.inputs.confidence.table import INCOMPLETE, Confidence
+from toporank.inputs.confidence.table import Confidence
 from toporank.programs.catalogue import place_of
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.tables.columns import CONTACTS, RESIDUES
@@ -124,10 +124,13 @@ class TargetCache:
     def __init__(self, store: Store, depends_on: Mapping[str, Any]):
         self.store = store
         self.depends_on = {**depends_on, "code": code_of(*SCORES)}
+        self._keys: dict[str, dict[str, Any]] = {}
 
     def find(self, plan: Sequence[PlannedDecoy]) -> TargetResult | None:
         """The result for a target whose decoys are these; None if the store has none."""
-        entry = self.store.lookup(scope_of_target(plan), self._key(plan))
+        # `keep` takes the same key: what is written while models are scored gives another one
+        key = self._keys[plan[0].target] = self._key(plan)
+        entry = self.store.lookup(scope_of_target(plan), key)
         if entry is None:
             return None
         result = TargetResult.from_json(entry.content).at(plan)
@@ -136,18 +139,16 @@ class TargetCache:
         return result
 
     def keep(self, plan: Sequence[PlannedDecoy], result: TargetResult) -> None:
-        """Keep the result, unless a file could not be used.
+        """Keep the result that `find` did not find, unless a model's file could not be read.
 
         The key would not show that it can be read later.
         """
         unread = any(decoy.size == MISSING.size for decoy in plan if decoy.path)
         unread |= any(row.reason.startswith(CHANGED) for row in result.fates)
-        incomplete = any(row.status == INCOMPLETE for row in result.confidence)
-        if not unread and not incomplete:
+        if not unread:
             content = result.to_json().encode()
-            entry = self.store.cached(
-                scope_of_target(plan), self._key(plan), lambda: (content, {})
-            )
+            key = self._keys[result.target]
+            entry = self.store.cached(scope_of_target(plan), key, lambda: (content, {}))
             result.digest = entry.sha256
 
     def _key(self, plan: Sequence[PlannedDecoy]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from toporank.app import score_folder
 from toporank.app.request import Request
 from toporank.ranking.score import TargetScorer
 from toporank.ranking.score_targets import score_targets
-from toporank.ranking.target_result import TargetResult
+from toporank.ranking.target_result import TargetCache, TargetResult
 
 DECOYS = REPOSITORY / "resources/example/decoys"
 predicted = TargetScorer._predicted
@@ -135,6 +135,40 @@ def test_what_the_predictor_says_is_part_of_the_question(tmp_path):
         for said in ("b_factor", "none", "b_factor")
     ]
     assert found[0] == found[2] != found[1]
+
+
+def test_a_damaged_side_file_is_damaged_until_it_is_written_again(
+    models, tmp_path, monkeypatch
+):
+    asked = DecoyFile(monkeypatch)
+    shutil.move(models / "1AVZ/far1.pdb", models / "1AVZ/p_model_0.pdb")
+    side_file = models / "1AVZ/confidence_p_model_0.json"
+    iptm = []
+    for written in ("{", "", '{"iptm": 0.7}', ""):
+        if written:
+            side_file.write_text(written)
+        results = toporank.score(models, cache=tmp_path / "cache")
+        iptm.append(results.confidence["iptm"].max())
+    assert asked.targets == [{"1AVZ", "1PPE"}, set(), {"1AVZ"}, set()]
+    assert iptm == pytest.approx([np.nan, np.nan, 0.7, 0.7], nan_ok=True)
+
+
+def test_a_side_file_that_is_written_meanwhile_is_read_next_time(
+    models, tmp_path, monkeypatch
+):
+    shutil.move(models / "1AVZ/far1.pdb", models / "1AVZ/p_model_0.pdb")
+    side_file = models / "1AVZ/confidence_p_model_0.json"
+    side_file.write_text("{")
+    keep = TargetCache.keep
+
+    def write_and_keep(cache, plan, result):
+        side_file.write_text('{"iptm": 0.7}')
+        keep(cache, plan, result)
+
+    monkeypatch.setattr(TargetCache, "keep", write_and_keep)
+    for iptm in (np.nan, 0.7):
+        results = toporank.score(models, cache=tmp_path / "cache")
+        assert results.confidence["iptm"].max() == pytest.approx(iptm, nan_ok=True)
 
 
 def test_a_damaged_answer_is_made_again(models, tmp_path, monkeypatch):
