@@ -45,6 +45,8 @@ OF_NUMPY = (
     "numpy._core.numeric._frombuffer",
 )
 """What a pickle may name: the functions that make arrays and numbers of NumPy."""
+OF_BYTES = ("_codecs.encode", "__builtin__.bytes")
+"""What protocols 0 to 2 name to make bytes of text in Latin-1, and none of nothing."""
 WRONG_FILE = "is it the right file?"
 ROUNDED = 1e-4
 """By which a number may be outside its range: 1.0000001 is a 1 of float32."""
@@ -200,11 +202,18 @@ def _is_numeric(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub"
 
 
+def _in_latin1(text: str = "", encoding: str = "") -> bytes:
+    """The bytes of text, whatever encoding a pickle names."""
+    return text.encode("latin1")
+
+
 class _NumbersOnly(pickle.Unpickler):
     """Makes arrays and numbers of NumPy, and refuses whatever else a pickle names."""
 
     def find_class(self, module: str, name: str) -> Any:
         current = module.replace("numpy.core", "numpy._core")  # before NumPy 2
+        if f"{module}.{name}" in OF_BYTES:
+            return _in_latin1
         if f"{current}.{name}" not in OF_NUMPY:
             raise ConfidenceError(
                 f"it asks for {module}.{name}, which is not run",
@@ -224,7 +233,8 @@ def read_pickle(content: bytes) -> Values:
         where the pickle names anything but NumPy arrays, such as those of JAX, and any error where
         it is damaged
     """
-    values = _NumbersOnly(io.BytesIO(content)).load()
+    # arrays that Python 2 wrote have their bytes as text
+    values = _NumbersOnly(io.BytesIO(content), encoding="latin1").load()
     if not isinstance(values, dict):
         raise ConfidenceError("it holds no values by name", remedy=WRONG_FILE)
     numbers: Values = {}

@@ -379,6 +379,7 @@ OTHER_NUMBERS = {
     "B factors of Phenix above 100": (phenix, "they go from 8.01 to 280.46"),
     "100 - pLDDT": (lambda plddt: 100 - plddt, LIKE_CRYSTAL),
     "1 - pLDDT": (lambda plddt: 1 - plddt / 100, LIKE_CRYSTAL),
+    "grades of conservation": (lambda p: (p / 11).round(), "none of them is above 9"),
     "in any order": (lambda p: np.random.default_rng(0).permutation(p), NOT_SMOOTH),
 }
 

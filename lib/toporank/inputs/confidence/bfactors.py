@@ -38,6 +38,8 @@ ROUGH = 0.3
 """The same of a file that says that it has pLDDT."""
 SURE = 50.0
 """A model is surer than this of some residue; of those models, 85 or more."""
+LEAST = 30.0
+"""A model whose file says that it has pLDDT is surer than this of some residue."""
 FEWEST = 30
 """Residues by which this can be judged."""
 FEWEST_VALUES = 5
@@ -62,6 +64,7 @@ LIKE_MASK = "they have a few different values, as a mask or colours have"
 LIKE_CRYSTAL = (
     "they are low and high where pLDDT is not, as B factors of a crystal or errors are"
 )
+TOO_LOW = "none of them is above {:g}, where predictors are surer of some residue"
 NOT_SMOOTH = "they change from residue to residue more than pLDDT does"
 OF_TOPORANK = (
     "TopoRank wrote this file: its B factors are predicted quality, not pLDDT (score the "
@@ -317,6 +320,8 @@ def judge_numbers(
         return Judged(are_plddt=told and not is_other)
     if np.ptp(values) >= STEP * (len(np.unique(values.round(1))) - 1):
         return Judged(are_plddt=False, reason=LIKE_MASK)
+    if values.max() < LEAST:
+        return Judged(are_plddt=False, reason=TOO_LOW.format(values.max()))
     chain_of = complex_.chain_of[residues]
     steps = np.diff(values)[chain_of[1:] == chain_of[:-1]]
     smooth = 1 - np.square(steps).mean() / (2 * values.var()) if len(steps) else 0.0
