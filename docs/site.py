@@ -75,7 +75,7 @@ FUNCTIONS = {
         "inputs.folders.find_decoys",
         "inputs.labels.read_labels",
         "inputs.natives.find_natives",
-        "inputs.confidence.decoy.pae_of",
+        "inputs.confidence.matrices.pae_of",
         "inputs.confidence.measures.ipsae",
     ),
     "Networks": (

@@ -18,8 +18,8 @@ import pytest
 
 from conftest import REPOSITORY
 from structures_text import Atom, mmcif, pdb
-from toporank.inputs.confidence.decoy import DecoyFile
-from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.confidences import confidences
+from toporank.inputs.confidence.examine import DecoyFile
 from toporank.inputs.confidence.table import Confidence
 
 COLABFOLD = REPOSITORY / "resources/example/colabfold"

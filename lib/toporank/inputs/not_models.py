@@ -12,8 +12,8 @@ from pathlib import Path
 
 from toporank.comparing.copies import have_one_shape
 from toporank.inputs.complexes import Grouped
-from toporank.inputs.confidence.decoy import DecoyFile
-from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.confidences import confidences
+from toporank.inputs.confidence.examine import DecoyFile
 from toporank.inputs.confidence.table import NUMBERS
 from toporank.inputs.sequences import Sketches
 from toporank.programs.catalogue import (

@@ -182,8 +182,14 @@ def named_by(model: Path) -> str:
     return ""
 
 
+def predictor_of(model: Path) -> str:
+    """Return the predictor that has files beside a model, or alone gives it such a name."""
+    files = files_of_model(model)
+    return files.predictor if files else named_by(model)
+
+
 def program_called(name: str) -> Program:
-    """Return what is known of a program by its name; `UNKNOWN` if that is nothing."""
+    """Return the program of this name; `UNKNOWN` for any other."""
     return next((program for program in PROGRAMS if program.name == name), UNKNOWN)
 
 

@@ -7,14 +7,13 @@ from typing import NamedTuple
 import pandas as pd
 
 from toporank.inputs.confidence.own_order import RANK_IN_NAME, RELAXED
-from toporank.inputs.confidence.table import LOWER_IS_BETTER, MEASURES
+from toporank.inputs.confidence.table import MEASURES
 from toporank.metrics import ACCEPTABLE, MEDIUM
 from toporank.scorer.prediction import KEY
 from toporank.structures.identity import Status
 from toporank.tables.columns import WHOLE
+from toporank.tables.of_predictors import LOWER_IS_BETTER, OF_PREDICTOR
 
-OF_PREDICTOR = ("ranking_score", "haddock_score")
-"""What a predictor ranks its own models by; these cannot be compared between predictors."""
 COMMON = ("iptm", "interface_plddt")
 """What says something where a predictor does not say how it ranks."""
 RANK = "rank in the name"

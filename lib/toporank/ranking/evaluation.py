@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from toporank.inputs.confidence.table import LOWER_IS_BETTER, MEASURES
+from toporank.inputs.confidence.table import MEASURES
 from toporank.inputs.labels import Label
 from toporank.metrics import per_target, spearman, summarise
 from toporank.scorer.prediction import KEY, LEVEL
 from toporank.tables.columns import CONFIDENCE as CONFIDENCES
 from toporank.tables.columns import INTERFACES
 from toporank.tables.frames import of_records
+from toporank.tables.of_predictors import LOWER_IS_BETTER
 
 CONSENSUS = "consensus"
 """Key of a summary, and beginning of columns, for what the consensus of the decoys would have

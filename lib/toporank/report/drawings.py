@@ -18,9 +18,8 @@ from toporank.chains.partners import read_chain_map
 from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import residue_contacts
 from toporank.errors import TopoRankError
-from toporank.inputs.confidence.bfactors import BFactors
-from toporank.inputs.confidence.decoy import Matrices, matrices_of
-from toporank.inputs.confidence.in_file import InFile
+from toporank.inputs.confidence.bfactors import BFactors, InFile
+from toporank.inputs.confidence.matrices import Matrices, matrices_of
 from toporank.inputs.graph_files import SUFFIX
 from toporank.programs.catalogue import files_of_model, place_of
 from toporank.ranking.scored import Scored, ScoredTargets

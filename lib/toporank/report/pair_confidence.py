@@ -9,7 +9,7 @@ import numpy as np
 
 from toporank.chains.partners import chains_of
 from toporank.errors import TopoRankError
-from toporank.inputs.confidence.decoy import Matrices
+from toporank.inputs.confidence.matrices import Matrices
 from toporank.ranking.scored import Scored, of_models
 from toporank.report.drawings import matrices_of_model
 

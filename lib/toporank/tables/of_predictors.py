@@ -101,3 +101,6 @@ CONFIDENCE = Table(
     always=("target", "decoy", "predictor", "status", "reason"),
     decimals=None,
 )
+OF_PREDICTOR = ("ranking_score", "haddock_score")
+"""What a predictor ranks its own models by; these cannot be compared between predictors."""
+LOWER_IS_BETTER = ("interface_pae", "haddock_score")

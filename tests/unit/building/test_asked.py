@@ -15,7 +15,7 @@ import pytest
 import toporank
 from conftest import REPOSITORY
 from replacing import written_over
-from toporank.inputs.confidence import job
+from toporank.inputs.confidence import confidences
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ def folder(tmp_path) -> Path:
 @pytest.fixture
 def looked_at(monkeypatch) -> list[str]:
     """The models that were looked at."""
-    names, examine = [], job.examine
+    names, one = [], confidences.examine
 
     def counted(asked, choice):
         names.append(asked.decoy)
-        return examine(asked, choice)
+        return one(asked, choice)
 
-    monkeypatch.setattr(job, "examine", counted)
+    monkeypatch.setattr(confidences, "examine", counted)
     return names
 
 
@@ -75,17 +75,6 @@ def test_a_file_of_the_predictor_is_read_again_where_another_has_its_size_and_ti
     first = scored(folder)
     written_over(file, json.dumps({**said, "iptm": 0.11}).encode())
     assert (scored(folder)["confidence"] < first["confidence"]).any()
-
-
-def test_a_file_that_could_not_be_read_is_tried_again(folder, looked_at):
-    file = min(folder.glob("*scores*.json.gz"))
-    file.write_bytes(gzip.compress(b"{"))
-    scored(folder)
-    looked_at.clear()
-    scored(folder)
-    assert (
-        file.name.replace("scores", "unrelaxed").removesuffix(".json.gz") in looked_at
-    )
 
 
 def test_files_that_a_predictor_wrote_meanwhile_are_seen_by_the_same_process(folder):

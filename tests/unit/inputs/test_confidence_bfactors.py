@@ -31,8 +31,8 @@ from toporank.inputs.confidence.bfactors import (
     OF_A_MONOMER,
     OF_TOPORANK,
 )
-from toporank.inputs.confidence.decoy import DecoyFile
-from toporank.inputs.confidence.job import confidences, displacement
+from toporank.inputs.confidence.confidences import confidences, displacement
+from toporank.inputs.confidence.examine import DecoyFile
 from toporank.inputs.confidence.table import Confidence
 from toporank.inputs.discovery import decoys_of
 from toporank.structures.complex import Complex

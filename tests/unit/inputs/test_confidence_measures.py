@@ -12,8 +12,8 @@ import pytest
 
 from structures_text import EXAMPLES
 from toporank.inputs.confidence import measures
-from toporank.inputs.confidence.decoy import DecoyFile
-from toporank.inputs.confidence.job import confidences
+from toporank.inputs.confidence.confidences import confidences
+from toporank.inputs.confidence.examine import DecoyFile
 from toporank.structures.read import read_complex
 
 A, B = np.array([0, 1]), np.array([2, 3, 4])

@@ -7,7 +7,7 @@ import pytest
 
 from structures_text import Atom, alanine, mmcif, write
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.missing_residues import described, differing
+from toporank.inputs.confidence.tokens import described, differing
 from toporank.programs import values
 from toporank.programs.values import array, number
 from toporank.structures.read import read_complex

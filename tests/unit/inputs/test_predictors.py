@@ -26,11 +26,11 @@ from structures_text import Atom, alanine, changed, mmcif, pdb, write
 from toporank.errors import ConfidenceError
 from toporank.files.compressed import ENDINGS, without_compression
 from toporank.files.state import state_of
-from toporank.inputs.confidence import in_file
+from toporank.inputs.confidence import bfactors
 from toporank.inputs.confidence.beside import state_beside, states
-from toporank.inputs.confidence.decoy import DecoyFile
-from toporank.inputs.confidence.job import confidences
-from toporank.inputs.confidence.of_interfaces import UNNAMED_PAIRS
+from toporank.inputs.confidence.chain_pairs import UNNAMED_PAIRS
+from toporank.inputs.confidence.confidences import confidences
+from toporank.inputs.confidence.examine import DecoyFile
 from toporank.inputs.confidence.table import (
     ALL_CHAINS,
     Confidence,
@@ -501,7 +501,7 @@ def test_what_nobody_foresaw_costs_one_row_and_is_logged_with_its_traceback(
         if "REMARK bad" in text:
             raise ZeroDivisionError("of\nall things")
 
-    monkeypatch.setattr(in_file, "docked_by", fails)
+    monkeypatch.setattr(bfactors, "docked_by", fails)
     texts = {"ranked_0": PLDDT, "ranked_1": "REMARK bad\n" + PLDDT, "ranked_2": PLDDT}
     rows = confidences(
         [

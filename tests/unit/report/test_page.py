@@ -32,7 +32,7 @@ from scored_folders import (
 )
 from toporank.app.results import Page
 from toporank.building.chunks.store import Store
-from toporank.inputs.confidence.decoy import Matrices
+from toporank.inputs.confidence.matrices import Matrices
 from toporank.inputs.confidence.table import Confidence
 from toporank.layout import repository
 from toporank.ranking.interfaces import MAIN, InterfaceRow

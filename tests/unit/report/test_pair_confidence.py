@@ -10,7 +10,7 @@ import pytest
 
 from toporank.chains.chain import ResidueId
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.decoy import Matrices
+from toporank.inputs.confidence.matrices import Matrices
 from toporank.report import pair_confidence
 from toporank.report.pair_confidence import OfPair, of_pairs
 

@@ -14,7 +14,7 @@ from toporank import layout
 from toporank.app.commands.terminal import Terminal
 from toporank.errors import printable
 from toporank.inputs.complexes import Grouped
-from toporank.inputs.confidence.unread import UNREAD
+from toporank.inputs.confidence.beside import UNREAD
 from toporank.inputs.listing import is_model
 from toporank.programs.catalogue import programs_of
 from toporank.ranking.interfaces import APART, MAIN, quality_word

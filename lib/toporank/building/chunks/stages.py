@@ -195,10 +195,10 @@ class DecoyArtefacts:
 
     @functools.cached_property
     def in_file(self) -> Entry:
-        """The confidence in the file, as `inputs.confidence.in_file` keeps it."""
+        """The confidence in the file, as `inputs.confidence.bfactors.InFile` keeps it."""
 
         def make() -> tuple[bytes, dict[str, Any]]:
-            from toporank.inputs.confidence.in_file import InFile  # imports gemmi
+            from toporank.inputs.confidence.bfactors import InFile  # imports gemmi
 
             return InFile.of(self._file, self._place).to_bytes(), {}
 

@@ -1,17 +1,53 @@
-"""What the confidence in some models depends on beside them, in a folder that has many more."""
+"""What lies beside models: files on which their confidence depends, and those that are not read."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
+from toporank.errors import printable
 from toporank.files.compressed import without_compression
 from toporank.files.state import FileState, state_if_there
-from toporank.inputs.confidence.unread import KINDS_OF_FILES, unread
-from toporank.programs.catalogue import further_files, names_of_files, ways_to_name
+from toporank.programs.catalogue import (
+    further_files,
+    match_of,
+    names_of_files,
+    ways_to_name,
+)
 from toporank.programs.file_names import KINDS, file_called, names_in, stem_of
+from toporank.structures.identity import split_suffix
+
+OF_CONFIDENCE = re.compile(
+    r"(?<![a-z])(scores?|confidences?|pae|plddts?|i?ptm|ranking|summary|metrics|full_data"
+    r"|predicted_aligned_error|ipsae|results?(?=.*\.(?:json|pkl)$))(?![a-z])"
+)
+"""Words in the names of files that say how good models are. Of programs; people call their tables
+`results`, too.
+"""
+OF_MODEL = (".json", ".npz", ".npy", ".pkl")
+"""Endings of files that are called after a model and say something of it, whatever else their names
+say.
+"""
+UNUSED = re.compile(
+    r"(?:.*[_.-])?(?:config|settings|timings?|metadata(?:_.*)?|manifest|inputs?)\.json"
+    r"|(?:.*_)?features?(?:_.*)?\.(?:pkl|npz|json)"
+    r"|(?:.*[_.])?(?:pde|embeddings?|distogram|contact_probs|affinity)(?:[_.].*)?"
+    r"\.(?:npz|npy|json)"
+    r"|(?:labels|dockq)\.(?:csv|tsv)"
+)
+"""Names of files of several programs whose content TopoRank leaves out on purpose."""
+UNREAD = "TopoRank does not read"
+"""How the sentence begins."""
+SCORES = "scores"
+KINDS_OF_FILES = (SCORES, "pae", "plddt")
+"""Fields of `predictors.SideFileNames`."""
+NAMED = 3
+"""Files that a message names."""
 
 
 def state_beside(models: Iterable[Path]) -> str:
@@ -61,3 +97,116 @@ def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
             if without_compression(name).endswith(KINDS):
                 paths.add(folder / name)
     return [(str(path), state_if_there(path)) for path in sorted(paths)]
+
+
+class Unread(NamedTuple):
+    """What looks like a predictor's file beside the models in a folder and is not read.
+
+    Attributes
+    ----------
+    sentence : on all of these files; empty where there are none
+    models : those after which such a file is called, by the names of their files without endings
+    of_all : whether there are other such files, which may say something of any model
+    """
+
+    sentence: str = ""
+    models: frozenset[str] = frozenset()
+    of_all: bool = False
+
+    def about(self, model: Path) -> str:
+        """Return the sentence if a file may say something of this model; otherwise empty."""
+        return (
+            self.sentence if self.of_all or stem_of(model.name) in self.models else ""
+        )
+
+
+def unread(folder: Path) -> Unread:
+    """Return what looks like a predictor's file beside the models in a folder and is not read.
+
+    Files of models that are not in the folder count only where a model has no such file of its own:
+    it may have been renamed.
+    """
+    return _unread(folder, names_in(folder))
+
+
+@functools.lru_cache(maxsize=64)
+def _unread(folder: Path, names: frozenset[str]) -> Unread:
+    """What is not read, looked for once: a folder may have the models of thousands of targets."""
+    models = {stem_of(name) for name in names if split_suffix(name)}
+    plain_of = {name: without_compression(name) for name in sorted(names)}
+    left = [name for name in plain_of if _looks_like(plain_of[name], models)]
+    if not left:
+        return Unread()
+    plain_names = set(plain_of.values())
+    for kind in KINDS_OF_FILES:
+        explained: set[str] = set()
+        for stem in models:
+            explained |= names_of_files(stem, kind)
+        # others are of models elsewhere
+        if all(_has(stem, kind, plain_names) for stem in models):
+            explained.update(filter(_pattern(models, kind).fullmatch, plain_names))
+            explained.update(
+                name for name in plain_names if match_of("same_values", name)
+            )
+        left = [name for name in left if plain_of[name] not in explained]
+    if not left:
+        return Unread()
+    more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
+    examples = ", ".join(printable(name) for name in left[:NAMED])
+    like = (
+        "looks like a predictor's file"
+        if len(left) == 1
+        else "look like a predictor's files"
+    )
+    sentence = (
+        f"{UNREAD} {examples}{more} in folder {printable(folder.name)}, which {like}"
+        " (docs/inputs.md lists the names that it reads)"
+    )
+    of_models = {_called_after(plain_of[name], models) for name in left}
+    return Unread(
+        sentence=sentence, models=frozenset(of_models - {""}), of_all="" in of_models
+    )
+
+
+def _looks_like(plain: str, models: Iterable[str]) -> bool:
+    """Whether a file may say something of models.
+
+    plain : its name without compression. models : their names, without endings.
+    """
+    name = plain.lower()
+    if not name.endswith(KINDS) or UNUSED.fullmatch(name) or match_of("unused", name):
+        return False
+    if OF_CONFIDENCE.search(name):
+        return True
+    return name.endswith(OF_MODEL) and bool(_called_after(plain, models))
+
+
+def _called_after(plain: str, models: Iterable[str]) -> str:
+    """The model with whose name a name begins or ends: the longest of several, or empty."""
+    stem = Path(plain).stem
+    parts = {stem}
+    for separator in re.finditer(r"[_.-]", stem):
+        parts.update((stem[: separator.start()], stem[separator.end() :]))
+    return max(parts.intersection(models), key=len, default="")
+
+
+def _has(stem: str, kind: str, beside: set[str]) -> bool:
+    """Whether a model has a file of a kind, or one that has it or says which it is."""
+    files = names_of_files(stem, kind)
+    if beside & files:
+        return True
+    # then the scores say which of several files is its own
+    by_rank = any(names.get("rank") for _, _, names in ways_to_name(stem))
+    return (by_rank or not files) and kind != SCORES and _has(stem, SCORES, beside)
+
+
+def _pattern(models: Iterable[str], kind: str) -> re.Pattern[str]:
+    """What all files of a kind are called by the predictors of these models."""
+    files: set[str] = set()
+    for stem in models:
+        for _, way, _ in ways_to_name(stem):
+            files.update(getattr(way, kind))
+    # anything could be called after `{stem}`
+    special = [name for name in sorted(files) if not name.startswith("{stem}")]
+    patterns = [re.sub(r"\\\{\w+\\\}", ".*", re.escape(name)) for name in special]
+    return re.compile("|".join(patterns) or "(?!)")

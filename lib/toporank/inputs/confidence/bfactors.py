@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import json
 import re
 from typing import NamedTuple
 
@@ -17,7 +18,8 @@ import numpy as np
 
 from toporank.chains.chain import ResidueId
 from toporank.inputs.confidence.table import ALWAYS, NEVER, PlddtChoice
-from toporank.programs.catalogue import is_docked
+from toporank.programs.catalogue import docked_by, is_docked
+from toporank.programs.program import Terms
 from toporank.structures.complex import Complex
 from toporank.structures.model_residue import ModelResidue
 from toporank.structures.read import StructureFile
@@ -142,20 +144,11 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     ----------
     model : its place in the file, from 0, if there are several
     """
-    declared = docked = False
-    if file.block is None:
-        if _all_alike(file.text):
-            return None
-        measured, docked = _lines_of(file.text)
-    else:
-        declared = (
-            "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
-        )
-        methods = "".join(file.block.find_values("_exptl.method")).upper()
-        measured = methods.strip(".?") != "" and "MODEL" not in methods
-    residues = []
-    values = []
-    sizes = []
+    if file.block is None and _all_alike(file.text):
+        return None
+    residues: list[ModelResidue] = []
+    values: list[float] = []
+    sizes: list[int] = []
     for residue in file.parsed(model).residues:
         heavy = [atom.b_iso for atom in residue.residue if not atom.is_hydrogen()]
         of_atoms = [value for value in heavy if value] or heavy
@@ -178,6 +171,7 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
         fault = f"they go from {values.min():g} to {values.max():g}"
     elif file.block is not None:
         other_metric = _other_metric(file, model, residues, lowest, highest)
+    declared, measured, docked = _labels(file)
     return BFactors(
         of_residues=dict(zip(ids, means.tolist(), strict=True)),
         declared=declared,
@@ -188,6 +182,15 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
         fault=fault,
         other_metric=other_metric,
     )
+
+
+def _labels(file: StructureFile) -> tuple[bool, bool, bool]:
+    """Whether a file calls B factors pLDDT, names an experiment, and a docking program."""
+    if file.block is None:
+        return False, *_lines_of(file.text)
+    declared = "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
+    methods = "".join(file.block.find_values("_exptl.method")).upper()
+    return declared, methods.strip(".?") != "" and "MODEL" not in methods, False
 
 
 def _falling(residues: list[ModelResidue]) -> float:
@@ -218,13 +221,7 @@ def _other_metric(
     lowest, highest : B factors of the atoms of each residue, 0 to 100. Some programs write the
     mean of a residue into the table, others the value of its CA.
     """
-    names = dict(
-        zip(
-            file.block.find_values("_ma_qa_metric.id"),
-            file.block.find_values("_ma_qa_metric.name"),
-            strict=False,
-        )
-    )
+    names = dict(file.block.find("_ma_qa_metric.", ["id", "name"]))
     columns = ["model_id", "label_asym_id", "label_seq_id", "metric_id", "metric_value"]
     number = str(file.model_numbers[model or 0])
     stated = {}
@@ -234,16 +231,11 @@ def _other_metric(
         if model_id == number and "plddt" in names.get(metric, "plddt").lower():
             with contextlib.suppress(ValueError):
                 stated[chain, place] = float(value)
-    places = []
-    of_table = []
-    for i, each in enumerate(residues):
-        key = each.residue.subchain, str(each.residue.label_seq)
-        if key in stated:
-            places.append(i)
-            of_table.append(stated[key])
+    keys = [(each.residue.subchain, str(each.residue.label_seq)) for each in residues]
+    places = [i for i, key in enumerate(keys) if key in stated]
     if not places:
         return ""
-    of_table = np.array(of_table)
+    of_table = np.array([stated[keys[i]] for i in places])
     if of_table.min() >= 0 and of_table.max() <= 1:
         of_table *= 100
     outside = (of_table < lowest[places] - ROUNDING) | (
@@ -295,17 +287,26 @@ def _all_alike(text: str) -> bool:
     return len(values) < 2
 
 
-def judge_numbers(
-    b_factors: BFactors, complex_: Complex, *, told: bool, choice: PlddtChoice
+def judge(
+    b_factors: BFactors | None,
+    complex_: Complex | None,
+    *,
+    told: bool,
+    choice: PlddtChoice,
 ) -> Judged:
-    """Say whether B factors are pLDDT.
+    """Say whether B factors are pLDDT, by the first that decides.
+
+    The user does, then a docking program or numbers that are none, then a table in the file, and
+    then what the numbers look like.
 
     Parameters
     ----------
     told : whether the file, its name or files beside it say that they are
     choice : what the user says
     """
-    if choice == NEVER or (b_factors.docked and choice != ALWAYS):
+    if b_factors is None or choice == NEVER:
+        return Judged(are_plddt=False)
+    if b_factors.docked and choice != ALWAYS:
         return Judged(are_plddt=False)
     if b_factors.fault:
         return Judged(are_plddt=False, reason=b_factors.fault)
@@ -391,7 +392,56 @@ def profiles(b_factors: BFactors, complex_: Complex) -> dict[str, bytes]:
     digests = {}
     for chain in dict.fromkeys(complex_.chain_of[has_ca].tolist()):
         of_chain = values[has_ca & (complex_.chain_of == chain)]
-        if len(np.unique(of_chain)) < FEWEST_VALUES:
-            continue
-        digests[chain] = hashlib.sha256(of_chain.tobytes()).digest()
+        if len(np.unique(of_chain)) >= FEWEST_VALUES:
+            digests[chain] = hashlib.sha256(of_chain.tobytes()).digest()
     return digests
+
+
+class InFile(NamedTuple):
+    """What is in the file of a model, kept beside its atoms, so that the file is read once.
+
+    Attributes
+    ----------
+    by_toporank : whether TopoRank wrote the file
+    docked_by : name of the docking program that wrote it, or nothing
+    terms : of its score, by the header
+    b_factors : that may be pLDDT
+    """
+
+    by_toporank: bool
+    docked_by: str
+    terms: Terms
+    b_factors: BFactors | None
+
+    @classmethod
+    def of(cls, file: StructureFile, model: int | None = None) -> InFile:
+        """From an opened file. model : its place in the file, from 0, if there are several.
+
+        Raises StructureError when the model cannot be parsed.
+        """
+        docked = docked_by(file.text) if file.format == "pdb" else None
+        return cls(
+            by_toporank=written_by_toporank(file.text, file.format),
+            docked_by=docked[0].name if docked else "",
+            terms=docked[1] if docked else {},
+            b_factors=b_factors(file, model),
+        )
+
+    def to_bytes(self) -> bytes:
+        """As JSON."""
+        values = self.b_factors
+        if values:
+            values = values._replace(of_residues=[*values.of_residues.items()])
+        return json.dumps(self._replace(b_factors=values)).encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> InFile:
+        """The inverse of `to_bytes`."""
+        stated = cls(*json.loads(content))
+        if not stated.b_factors:
+            return stated
+        values = BFactors(*stated.b_factors)
+        of_residues = {
+            ResidueId(*residue): value for residue, value in values.of_residues
+        }
+        return stated._replace(b_factors=values._replace(of_residues=of_residues))

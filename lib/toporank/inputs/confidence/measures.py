@@ -1,4 +1,4 @@
-"""Measures of an interface from pLDDT and PAE, by their published formulae.
+"""Measures of the interfaces of a model from pLDDT and PAE, by their published formulae.
 
 `plddt` is that of each residue, 0 to 100, shape (R,); `pae` the predicted aligned error in Å, shape
 (R, R), of residue j (column) when residue i (row) is superposed. `pairs` are residues i < j of two
@@ -7,16 +7,101 @@ bodies that touch, int, shape (P, 2).
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
+
+from toporank.structures.complex import Complex
+from toporank.structures.neighbours import pairs_between_groups
 
 LOW = 70.0
 """pLDDT below which AlphaFold calls a residue of low confidence."""
+INTERFACE = 10.0
+"""Å between CA atoms of residues at an interface, as in `features.interface`."""
 CONTACT = 8.0
 """Å between CB atoms (CA of glycine) of residues that touch, in pDockQ and pDockQ2."""
 IPSAE_CUTOFF = 10.0
 """Å: PAE of the pairs that count in ipSAE."""
 LIS_CUTOFF = 12.0
 """Å: PAE of the pairs that count in LIS."""
+
+
+def measured(
+    complex_: Complex,
+    residues: np.ndarray,
+    plddt: np.ndarray | None,
+    pae: np.ndarray | None,
+) -> dict[str, float]:
+    """Return measures of the whole and of its interfaces, the mean over pairs of bodies that touch.
+
+    Parameters
+    ----------
+    complex_ : the model
+    residues : those with a CA atom in a body, N of them; int
+    plddt : theirs, shape (N,)
+    pae : theirs, shape (N, N)
+
+    Returns
+    -------
+    measures : by the names of columns in confidence.csv; pLDDT from 0 to 100, PAE in Å
+    """
+    values: dict[str, float] = {}
+    if plddt is not None:
+        values["plddt"] = float(plddt.mean())
+    body, near = touching(complex_, residues)
+    if not len(near):
+        return values
+    contacts, _ = pairs_between_groups(_cb(complex_)[residues], body, CONTACT)
+    interface = np.unique(near)
+    if plddt is not None:
+        in_contact = np.unique(contacts) if len(contacts) else interface
+        values["interface_plddt"] = float(plddt[interface].mean())
+        values["low_plddt"] = float((plddt[interface] < LOW).mean())
+        values["contact_plddt"] = float(plddt[in_contact].mean())
+    if pae is not None:
+        values["interface_pae"] = interface_pae(pae, near)
+    of_pairs: dict[str, list[float]] = defaultdict(list)
+    for first, second in pairs_of_bodies(body, near):
+        is_between = np.sort(body[contacts], axis=1) == (first, second)
+        pairs = contacts[is_between.all(axis=1)]
+        if plddt is not None:
+            of_pairs["pdockq"].append(pdockq(plddt, pairs))
+        if pae is not None:
+            of_first = np.flatnonzero(body == first)
+            of_second = np.flatnonzero(body == second)
+            of_pairs["ipsae"].append(ipsae(pae, of_first, of_second))
+            of_pairs["lis"].append(lis(pae, of_first, of_second))
+        if plddt is not None and pae is not None:
+            from_first = np.where(body[pairs[:, :1]] == first, pairs, pairs[:, ::-1])
+            of_pairs["pdockq2"].append(pdockq2(plddt, pae, from_first))
+    for name, of_interfaces in of_pairs.items():
+        values[name] = float(np.mean(of_interfaces))
+    return values
+
+
+def residues_of_partners(complex_: Complex) -> np.ndarray:
+    """Return the residues of partners that have a CA atom; int."""
+    return np.flatnonzero((complex_.ca >= 0) & (complex_.body_of >= 0))
+
+
+def touching(complex_: Complex, residues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the body of each of these residues, and the pairs at an interface, (P, 2)."""
+    body = complex_.body_of[residues]
+    near, _ = pairs_between_groups(complex_.xyz[complex_.ca[residues]], body, INTERFACE)
+    return body, near
+
+
+def pairs_of_bodies(body: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return the bodies that touch, each pair once; int, (P, 2)."""
+    return np.unique(np.sort(body[near], axis=1), axis=0)
+
+
+def _cb(complex_: Complex) -> np.ndarray:
+    """CB of each residue, CA where it has none; shape (R, 3), of no use for residues without CA."""
+    xyz = complex_.xyz[complex_.ca]
+    atoms = np.flatnonzero(complex_.atom_names == b"CB")
+    xyz[complex_.residue_of[atoms]] = complex_.xyz[atoms]
+    return xyz
 
 
 def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
@@ -30,14 +115,6 @@ def pdockq(plddt: np.ndarray, pairs: np.ndarray) -> float:
         return 0.0
     x = plddt[np.unique(pairs)].mean() * np.log10(len(pairs))
     return float(0.724 / (1 + np.exp(-0.052 * (x - 152.611))) + 0.018)
-
-
-def contact_plddt(plddt: np.ndarray, pairs: np.ndarray, interface: np.ndarray) -> float:
-    """Mean pLDDT of the residues in contact.
-
-    Where there are no contacts, it is that of the interface, int, shape (I,).
-    """
-    return float(plddt[np.unique(pairs) if len(pairs) else interface].mean())
 
 
 def pdockq2(plddt: np.ndarray, pae: np.ndarray, pairs: np.ndarray) -> float:

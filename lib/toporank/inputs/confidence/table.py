@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, namedtuple
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from toporank.structures.identity import DecoyKey
 from toporank.tables.of_predictors import CONFIDENCE
@@ -20,44 +21,13 @@ OF_FILE, OF_B_FACTORS = "file", "b_factor"
 """Where pLDDT comes from: a file beside the model, or the model's B-factors."""
 ALL_CHAINS = "all_chains"
 """Of what ipTM is, where that differs from all pairs of partners."""
-
-
-class Confidence(NamedTuple):
-    """A row of confidence.csv.
-
-    What is not known is None. docs/confidence.md says what each is and where it is from.
-    """
-
-    target: str
-    decoy: str
-    predictor: str = ""
-    plddt_source: str = ""
-    iptm_of: str = ""
-    plddt: float | None = None
-    interface_plddt: float | None = None
-    contact_plddt: float | None = None
-    low_plddt: float | None = None
-    ptm: float | None = None
-    iptm: float | None = None
-    interface_iptm: float | None = None
-    ranking_score: float | None = None
-    interface_pae: float | None = None
-    pdockq: float | None = None
-    pdockq2: float | None = None
-    ipsae: float | None = None
-    lis: float | None = None
-    haddock_score: float | None = None
-    haddock_vdw: float | None = None
-    haddock_elec: float | None = None
-    haddock_desolv: float | None = None
-    haddock_air: float | None = None
-    haddock_bsa: float | None = None
-    status: str = NOTHING
-    reason: str = ""
-
-
-FIELDS = Confidence._fields
-NUMBERS = FIELDS[FIELDS.index("plddt") : FIELDS.index("status")]
+NUMBERS = tuple(name for name, kind in CONFIDENCE.kinds.items() if kind is float)
+MEASURES = {
+    column.name: column.head
+    for column in CONFIDENCE.columns
+    if column.name in NUMBERS and column.head
+}
+"""Measures by which decoys can be ranked, and their names."""
 FROM_PLDDT = (
     "plddt",
     "interface_plddt",
@@ -67,22 +37,16 @@ FROM_PLDDT = (
     "pdockq2",
 )
 """Numbers that follow from pLDDT."""
-MEASURES = {
-    "plddt": "pLDDT",
-    "interface_plddt": "interface pLDDT",
-    "contact_plddt": "contact pLDDT",
-    "ptm": "pTM",
-    "iptm": "ipTM",
-    "ranking_score": "ranking score",
-    "interface_pae": "interface PAE",
-    "pdockq": "pDockQ",
-    "pdockq2": "pDockQ2",
-    "ipsae": "ipSAE",
-    "lis": "LIS",
-    "haddock_score": "HADDOCK score",
-}
-"""Measures by which decoys can be ranked, and their names."""
-LOWER_IS_BETTER = ("interface_pae", "haddock_score")
+
+_OPTIONAL = CONFIDENCE.names[2:]
+_UNKNOWN = dict.fromkeys(_OPTIONAL, "") | dict.fromkeys(NUMBERS) | {"status": NOTHING}
+Confidence = namedtuple(
+    "Confidence", CONFIDENCE.names, defaults=[_UNKNOWN[name] for name in _OPTIONAL]
+)
+Confidence.__doc__ = """A row of confidence.csv; columns after `decoy` may be left out.
+
+A number that is not known is None. docs/confidence.md says what each is and where it is from.
+"""
 
 
 def rows_to_show(rows: Iterable[Confidence]) -> list[Confidence]:
@@ -123,14 +87,12 @@ def of_copies(
     copy_of : target and decoy → the decoy that it is a copy of
     """
     rows = list(rows)
-    most: dict[DecoyKey, Confidence] = {}
+    copies = defaultdict(list)
     for row in rows:
-        original = row.target, copy_of.get((row.target, row.decoy), row.decoy)
-        if original not in most or _n_measures(row) > _n_measures(most[original]):
-            most[original] = row
+        copies[_original(row, copy_of)].append(row)
     copied = []
     for row in rows:
-        best = most[row.target, copy_of.get((row.target, row.decoy), row.decoy)]
+        best = max(copies[_original(row, copy_of)], key=_n_measures)
         copied.append(best._replace(target=row.target, decoy=row.decoy))
     return copied
 
@@ -150,29 +112,27 @@ def best_measured(
     The same with other originals, for all decoys but these; of equally known ones the first by name
     stays
     """
-    n_measures = {(row.target, row.decoy): _n_measures(row) for row in rows}
+    n_measures = defaultdict(int)
+    for row in rows:
+        n_measures[row.target, row.decoy] = _n_measures(row)
     groups: dict[DecoyKey, list[str]] = {}
-    for (target, decoy), original in copy_of.items():
+    for (target, decoy), original in sorted(copy_of.items()):
         groups.setdefault((target, original), [original]).append(decoy)
     best_of_copies: dict[DecoyKey, str] = {}
     for (target, _), decoys in groups.items():
-        decoys[1:] = sorted(decoys[1:])
-        n_of_decoys = [n_measures.get((target, decoy), 0) for decoy in decoys]
-        best = decoys[n_of_decoys.index(max(n_of_decoys))]
+        best = max(decoys, key=lambda decoy: n_measures[target, decoy])
         for decoy in decoys:
             if decoy != best:
                 best_of_copies[target, decoy] = best
     return best_of_copies
 
 
+def _original(row: Confidence, copy_of: Mapping[DecoyKey, str]) -> DecoyKey:
+    return row.target, copy_of.get((row.target, row.decoy), row.decoy)
+
+
 def _n_measures(row: Confidence) -> int:
     return sum(getattr(row, measure) is not None for measure in MEASURES)
-
-
-def oriented(row: Confidence, measure: str) -> float | None:
-    """A measure of `MEASURES` so that higher is better."""
-    value = getattr(row, measure)
-    return -value if value is not None and measure in LOWER_IS_BETTER else value
 
 
 def counted(row: Confidence, measure: str) -> float | None:

@@ -12,8 +12,9 @@ import numpy as np
 from toporank.chains.match import superposition
 from toporank.chains.thresholds import FEWEST_ATOMS
 from toporank.errors import TopoRankError, printable
+from toporank.inputs.confidence.beside import unread
 from toporank.inputs.confidence.bfactors import OF_A_MONOMER
-from toporank.inputs.confidence.decoy import DecoyFile, Examined, examine
+from toporank.inputs.confidence.examine import DecoyFile, Examined, examine
 from toporank.inputs.confidence.table import (
     AUTO,
     FROM_PLDDT,
@@ -23,7 +24,6 @@ from toporank.inputs.confidence.table import (
     Confidence,
     PlddtChoice,
 )
-from toporank.inputs.confidence.unread import unread
 from toporank.programs.catalogue import place_of
 from toporank.programs.file_names import look_anew
 from toporank.structures.complex import Complex
