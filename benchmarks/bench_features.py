@@ -49,8 +49,8 @@ FLOORS = {
     "all, dssp: mkdssp": 4.5,
 }
 FEATURE_PATH = (
-    "import toporank.building.chunks.chunk, toporank.features.persistence, "
-    "toporank.structures.kabsch_sander"
+    "import toporank.building.chunks.chunk, toporank_kernels.persistence, "
+    "toporank_kernels.kabsch_sander"
 )
 START_UP = 0.8
 """CPU seconds, with compiled code in the cache."""

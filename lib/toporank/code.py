@@ -17,6 +17,7 @@ GRAPHS = (
     "chains",
     "structures",
     "features",
+    "../toporank_kernels",
     "files/graph_file.py",
     "building/chunks/stages.py",
 )

@@ -27,10 +27,9 @@ def forget() -> None:
 @pytest.fixture
 def library(tmp_path, monkeypatch) -> Path:
     """A copy of the library that digests are made of."""
-    copy = tmp_path / "toporank"
-    shutil.copytree(
-        code.LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__", "3dmol")
-    )
+    without = shutil.ignore_patterns("__pycache__", "3dmol", "*.egg-info")
+    shutil.copytree(code.LIBRARY.parent, tmp_path / "lib", ignore=without)
+    copy = tmp_path / "lib" / code.LIBRARY.name
     monkeypatch.setattr(code, "LIBRARY", copy)
     forget()
     yield copy
@@ -56,7 +55,7 @@ ARTEFACTS = {*PACKAGES, "scores"}
 @pytest.mark.parametrize(
     ("file", "made_again"),
     [
-        ("features/persistence/alpha.py", ARTEFACTS),
+        ("../toporank_kernels/persistence/alpha.py", ARTEFACTS),
         ("features/potentials.csv", ARTEFACTS),
         ("chains/partners.py", ARTEFACTS | {"report"}),
         ("building/chunks/stages.py", ARTEFACTS | {"report"}),

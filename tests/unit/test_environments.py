@@ -175,7 +175,7 @@ def packages(
                 not late or (computes and not features) or path.name in NEED_AN_EXTRA
             ):
                 continue
-            if name.split(".")[0] not in ("toporank", "toporank_sampling"):
+            if not name.split(".")[0].startswith("toporank"):
                 outside.add(name.split(".")[0])
                 continue
             files = {

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from toporank.compilation import cache_folder
 from toporank.errors import ConfigError
 from toporank.features.dssp_nodes import NodeTable
 from toporank.features.pairs import Edges
@@ -23,7 +22,7 @@ from toporank.features.registry import (
     modules,
     resolve,
 )
-from toporank.layout import repository
+from toporank.layout import PACKAGE, repository
 from toporank.learning.data import GraphBatch
 from toporank.learning.hyperparameters import Hyperparameters
 from toporank.learning.network import by_destination
@@ -31,16 +30,17 @@ from toporank.learning.weights import build_network
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 from toporank.workers import n_cores
+from toporank_kernels.compilation import cache_folder
 
-LIBRARY = Path(__file__).parents[1]
+LIBRARY = PACKAGE.parent
 DECOY = repository() / "resources/example/decoys/1PPE/near1.pdb.gz"
 COMPILED = (
-    "features/persistence",
-    "structures/kabsch_sander",
-    "features/kernels",
-    "learning/kernels",
+    "toporank_kernels",
+    "toporank_kernels/persistence",
+    "toporank_kernels/kabsch_sander",
+    "toporank/learning/kernels",
 )
-"""The packages with compiled functions, as paths below the library."""
+"""The packages with compiled functions, as paths below the library's folder."""
 
 
 def compile_everything(decoy: Path = DECOY) -> Iterator[str]:

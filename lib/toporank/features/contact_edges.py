@@ -136,7 +136,7 @@ def contact_edges(
     (`features.residue_frames`). Raises FeatureError when there is no edge.
     """
     # imports numba, which is slow
-    from toporank.features.kernels.atoms import typed_distances
+    from toporank_kernels.atoms import typed_distances
 
     # The points on spheres that sample surfaces do not turn with the complex.
     heavy = along_principal_axes(complex_.without_hydrogens(), nodes)

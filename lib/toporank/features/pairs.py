@@ -101,7 +101,7 @@ def atom_distances(
     float64, shape (P, B)
     """
     # imports numba, which is slow
-    from toporank.features.kernels.atoms import count_distances
+    from toporank_kernels.atoms import count_distances
 
     return count_distances(
         np.ascontiguousarray(complex_.xyz), complex_.atom_slices, pairs, bins

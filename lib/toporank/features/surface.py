@@ -51,7 +51,7 @@ def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:
     Surfaces
     """
     # imports numba, which is slow
-    from toporank.features.kernels.atoms import shared_surface
+    from toporank_kernels.atoms import shared_surface
 
     reach = np.full(len(heavy.xyz), RADII[b"C"] + PROBE)
     for element, radius in RADII.items():
@@ -82,7 +82,7 @@ def neighbours(
     near : int, the neighbours of atom k are near[start[k] : start[k + 1]]
     """
     # imports numba, which is slow
-    from toporank.features.kernels.atoms import near_atoms
+    from toporank_kernels.atoms import near_atoms
 
     xyz, start = np.ascontiguousarray(heavy.xyz), heavy.atom_slices
     low, high = xyz[atoms].min(axis=0) - cutoff, xyz[atoms].max(axis=0) + cutoff

@@ -5,7 +5,7 @@ times are the edge lengths of a minimum spanning tree) and H1 of the alpha compl
 values are squared radii, as GUDHI gives them), each summarised by five statistics (Han et al.
 2025).
 
-There are two engines for the same numbers: `toporank.features.persistence`, and SciPy with GUDHI,
+There are two engines for the same numbers: `toporank_kernels.persistence`, and SciPy with GUDHI,
 the reference, which also works out the few clouds that the former leaves undecided. Each is
 imported only when needed: an import takes longer than many decoys.
 """
@@ -134,8 +134,8 @@ def persistence_topology(
 def _compiled(
     parameters: Persistence, xyz: np.ndarray, elements: np.ndarray, centres: np.ndarray
 ) -> np.ndarray:
-    """Topology around each centre by `toporank.features.persistence`."""
-    from toporank.features.persistence import describe_clouds, members_of_balls
+    """Topology around each centre by `toporank_kernels.persistence`."""
+    from toporank_kernels.persistence import describe_clouds, members_of_balls
 
     start, member = members_of_balls(xyz, centres, parameters.radius)
     values, _ = describe_clouds(

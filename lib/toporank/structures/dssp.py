@@ -218,7 +218,7 @@ def _empty(n_residues: int) -> Dssp:
 
 
 def builtin_dssp(complex_: Complex, accessibility_of: np.ndarray) -> Dssp:
-    """DSSP without mkdssp, by `structures.kabsch_sander`.
+    """DSSP without mkdssp, by `toporank_kernels.kabsch_sander`.
 
     DSSP finds a residue when its backbone is complete and it is, or counts as, one of the 20.
     Others are ignored: they are no neighbours in a chain and cover no surface.
@@ -242,7 +242,7 @@ def builtin_dssp(complex_: Complex, accessibility_of: np.ndarray) -> Dssp:
     >>> b"".join(dssp.structure[20:40].tolist()), dssp.accessibility[:3].tolist()
     (b'-B-TTSBB--BS-EE--TTS', [87.0, 11.0, 0.0])
     """
-    from toporank.structures import kabsch_sander  # imports numba, which is slow
+    from toporank_kernels import kabsch_sander  # imports numba, which is slow
 
     n = len(complex_.residues)
     backbone = complex_.atoms_named(*BACKBONE)

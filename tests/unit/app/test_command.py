@@ -752,12 +752,11 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
     }
     assert {name for name in used if not (inside / name).is_file()} == set()
     assert os.access(inside / "workflow_scripts/scheduler.sh", os.X_OK)
-    packages = (REPOSITORY / "lib/toporank", REPOSITORY / "lib/toporank_sampling")
     library = [
         path
-        for package in packages
+        for package in REPOSITORY.glob("lib/toporank*")
         for path in package.rglob("*")
-        if "__pycache__" not in path.parts
+        if "__pycache__" not in path.parts and package.suffix != ".egg-info"
     ]
     files = [path.relative_to(REPOSITORY / "lib") for path in library if path.is_file()]
     assert [file for file in files if not (tmp_path / "lib" / file).is_file()] == []

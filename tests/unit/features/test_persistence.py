@@ -15,16 +15,16 @@ from scipy.spatial import cKDTree
 from oracle import reference
 from structures_text import EXAMPLES
 from toporank.code import _source, code_of
-from toporank.compilation import cache_folder
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.features.persistence import (
+from toporank.features.topology import h1_bars as gudhi_bars
+from toporank.files.atomic import first_writable
+from toporank.structures.read import read_complex
+from toporank_kernels.compilation import cache_folder
+from toporank_kernels.persistence import (
     LARGEST,
     describe_clouds,
     members_of_balls,
 )
-from toporank.features.topology import h1_bars as gudhi_bars
-from toporank.files.atomic import first_writable
-from toporank.structures.read import read_complex
 
 SETS = ("C", "N", "O", "CN", "CO", "NO", "CNO")
 DEATH, LENGTH = 8.0, 0.01

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from toporank.structures.kabsch_sander import accessibility, secondary_structure
+from toporank_kernels.kabsch_sander import accessibility, secondary_structure
 
 BONDS = {"N": (1.329, 116.6), "CA": (1.458, 121.7), "C": (1.525, 111.0)}
 """Å from the atom before, and degrees between this bond and the one before."""

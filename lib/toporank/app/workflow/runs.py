@@ -242,9 +242,9 @@ def first_compilation() -> str:
 
     Looking closer than for files would mean to import numba, which takes a second.
     """
-    in_package = Path(os.environ.get("NUMBA_CACHE_DIR") or PACKAGE).glob(
-        "**/toporank-*/**/*.nbi"
-    )
+    beside_code = PACKAGE.parent.glob("toporank*/**/toporank-*/**/*.nbi")
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        beside_code = Path(os.environ["NUMBA_CACHE_DIR"]).glob("toporank-*/**/*.nbi")
     in_cache = user_cache().glob("toporank-*/**/*.nbi")
-    is_compiled = any(in_package) or any(in_cache)
+    is_compiled = any(beside_code) or any(in_cache)
     return "" if is_compiled else "Compiling (once, about a minute)."

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank import compilation
+from toporank_kernels.compilation import compiled
 
 NEGATIVE_SLOPE = 0.2
 REORDERING = {"reassoc", "contract", "arcp", "nsz"}
@@ -21,7 +21,7 @@ TILE = 512
 megabyte.
 """
 
-vectorised = functools.partial(compilation.compiled, fastmath=REORDERING)
+vectorised = functools.partial(compiled, fastmath=REORDERING)
 
 
 class Attended(NamedTuple):

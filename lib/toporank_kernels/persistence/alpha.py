@@ -20,9 +20,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from toporank.compilation import compiled, inlined
-from toporank.features.persistence.delaunay import UNIT, cross
-from toporank.features.persistence.double import cross2, dot2, from2
+from toporank_kernels.compilation import compiled, inlined
+from toporank_kernels.persistence.delaunay import UNIT, cross
+from toporank_kernels.persistence.double import cross2, dot2, from2
 
 RADIUS_ERROR = 1e-9
 """Largest relative rounding error tolerated in a squared circumradius."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from toporank.compilation import compiled
-from toporank.features.persistence.alpha import (
+from toporank_kernels.compilation import compiled
+from toporank_kernels.persistence.alpha import (
     Filtration,
     face_values,
     solid_radii,
     sort_by_value,
 )
-from toporank.features.persistence.delaunay import Scratch
-from toporank.features.persistence.pairing import Loops, pair_up
+from toporank_kernels.persistence.delaunay import Scratch
+from toporank_kernels.persistence.pairing import Loops, pair_up
 
 LARGEST = 2000
 """Points of the largest cloud worked out here: the table of point pairs grows with the square."""

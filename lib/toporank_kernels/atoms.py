@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toporank.compilation import compiled
+from toporank_kernels.compilation import compiled
 
 
 @compiled

@@ -6,7 +6,7 @@ Programming 2, 4.2.2).
 
 from __future__ import annotations
 
-from toporank.compilation import compiled, inlined
+from toporank_kernels.compilation import compiled, inlined
 
 
 @inlined

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toporank.compilation import compiled, inlined
+from toporank_kernels.compilation import compiled, inlined
 
 PROBE = 1.4
 """Å, the radius of water."""

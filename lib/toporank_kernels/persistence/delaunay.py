@@ -18,8 +18,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from toporank.compilation import compiled, inlined
-from toporank.features.persistence.double import cross2, dot2, from2, sum2, times2
+from toporank_kernels.compilation import compiled, inlined
+from toporank_kernels.persistence.double import cross2, dot2, from2, sum2, times2
 
 UNIT = 2.0**-53
 """Largest relative error of one float64 operation."""

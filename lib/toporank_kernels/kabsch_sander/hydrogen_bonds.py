@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toporank.compilation import compiled, inlined
+from toporank_kernels.compilation import compiled, inlined
 
 N, CA, C, O = range(4)  # noqa: E741
 PEPTIDE_BOND = 2.5

@@ -14,7 +14,7 @@ and left to exact arithmetic elsewhere. Importing this package imports numba, wh
 it only to compute.
 """
 
-from toporank.features.persistence.clouds import LARGEST
-from toporank.features.persistence.summary import describe_clouds, members_of_balls
+from toporank_kernels.persistence.clouds import LARGEST
+from toporank_kernels.persistence.summary import describe_clouds, members_of_balls
 
 __all__ = ["LARGEST", "describe_clouds", "members_of_balls"]

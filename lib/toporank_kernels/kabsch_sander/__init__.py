@@ -12,7 +12,7 @@ import functools
 
 import numpy as np
 
-from toporank.structures.kabsch_sander import solvent, states
+from toporank_kernels.kabsch_sander import solvent, states
 
 __all__ = ["accessibility", "secondary_structure"]
 

@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from toporank.compilation import compiled, inlined
+from toporank_kernels.compilation import compiled, inlined
 
 Loops = namedtuple("Loops", "bits slot root living birth bars deaths tally")
 """Work space and result of the pairing.

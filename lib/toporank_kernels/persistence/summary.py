@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from toporank.compilation import compiled
-from toporank.features.persistence.clouds import (
+from toporank_kernels.compilation import compiled
+from toporank_kernels.persistence.clouds import (
     LARGEST,
     balls,
     gather,
@@ -20,8 +20,8 @@ from toporank.features.persistence.clouds import (
     room_for,
     work_space,
 )
-from toporank.features.persistence.delaunay import copy_mesh, new_mesh, triangulate
-from toporank.features.persistence.pairing import spanning_tree
+from toporank_kernels.persistence.delaunay import copy_mesh, new_mesh, triangulate
+from toporank_kernels.persistence.pairing import spanning_tree
 
 STATISTICS = 5
 """sum, min, max, mean, population standard deviation."""

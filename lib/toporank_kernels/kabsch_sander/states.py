@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from toporank.compilation import compiled
-from toporank.structures.kabsch_sander.hydrogen_bonds import (
+from toporank_kernels.compilation import compiled
+from toporank_kernels.kabsch_sander.hydrogen_bonds import (
     CA,
     bend,
     bonds,
