@@ -299,12 +299,9 @@ def main() -> None:
             name,
             fit(table[["iptm"]].to_numpy(), table["interacts"].to_numpy(bool)).round(3),
         )
-    print(
-        "all sources",
-        _fit_sources(
-            [_equal_weight(table, ["iptm"]) for table in sources.values()]
-        ).round(3),
-    )
+    for measure in ("iptm", "ranking_confidence"):
+        of_sources = [_equal_weight(table, [measure]) for table in sources.values()]
+        print("all sources,", measure, _fit_sources(of_sources).round(3))
 
 
 def _equal_weight(

@@ -33,7 +33,7 @@ RECORD = ScoredWith.of(SCORER, rank_by="complex", use_confidence=True)
 EXAMPLE = repository() / "resources/example/decoys/1AVZ"
 LOST = None
 """In the place of a score: the model cannot be read."""
-UNLIKE = "9 chains; unlike the training decoys: distance 7.1, limit 6.2"
+UNLIKE = "9 chains; its interface is 7.1 away from all in training (usual: up to 6.2)"
 """Two reasons, which are one caveat."""
 PROTEINS = {
     "left": (

@@ -43,7 +43,7 @@ NO_ROOM = (
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit status."""
     prog = "toporank" if Path(sys.argv[0]).name == "toporank" else "python -m toporank"
-    what = "Rank the decoys of protein complexes by predicted DockQ."
+    what = "Rank the models of protein complexes by predicted DockQ."
     parser = argparse.ArgumentParser(prog=prog, description=what)
     parser.add_argument(
         "--version", action="version", version=f"toporank {__version__}"

@@ -213,7 +213,7 @@ def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
             "T/ranked_0.pdb T/ranked_1.pdb T/pred.model_idx_0.cif",
         ),
         (
-            f"Boltz and {PLAIN.lower()}",
+            "Boltz and others",
             "predictions/one/one_model_0.cif predictions/one/two_model_0.cif",
         ),
     ],

@@ -220,8 +220,8 @@ class Config(Section):
         None,
         description="Which chains are one partner, such as `H+L:A`, or a CSV file with columns "
         "`target,partners`; see docs/partners.md. They are chains of the native where a target has "
-        "one. By default the chains of an antibody, T-cell receptor or MHC molecule are one, and "
-        "every other chain; `chains` keeps each chain apart.",
+        "one. By default antibodies, T-cell receptors and MHC molecules are one partner each, and "
+        "other chains are alone; `chains` joins none.",
     )
     targets: Targets = Field(
         None,

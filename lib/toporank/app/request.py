@@ -39,9 +39,8 @@ INPUT = "input"
 STORE = ".toporank/store"
 """The reuse store, in OUT."""
 PARTNERS = (
-    "which chains are one partner, such as H+L:A, or a CSV file that says so; by default those of "
-    "an antibody, T-cell receptor or MHC molecule are one, and every other chain; chains keeps "
-    "each chain apart"
+    "which chains are one partner, such as H+L:A, or a CSV file that says so; default: antibodies, "
+    "TCRs and MHC molecules are one partner each, other chains alone; chains: none is joined"
 )
 """Help of `--partners`."""
 

@@ -228,8 +228,13 @@ def programs_of(decoys: Iterable[Decoy]) -> str:
         counts[program_of(os.path.realpath(decoy.path))] += 1
     if ALPHAFOLD3.name in counts:
         del counts[PLAIN]
-    names = " and ".join(dict(counts.most_common())) or PLAIN
-    return names.replace(f"and {PLAIN}", f"and {PLAIN.lower()}")
+    is_plain = counts.pop(PLAIN, 0) > 0
+    names = [name for name, _ in counts.most_common()]
+    if not names:
+        return PLAIN
+    if is_plain:
+        names.append("others")
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 # ---- what the programs say together --------------------------------------------------------------

@@ -28,6 +28,7 @@ from toporank.tables.columns import (
     Table,
 )
 from toporank.tables.frames import SCORE_AGAIN, read
+from toporank.tables.notes import BETWEEN
 
 
 class ScoredFolder(Scored):
@@ -104,6 +105,15 @@ class ScoredFolder(Scored):
         """The sequences of all targets; none where `chains_file` is missing, as beside a copy."""
         file = self.chains_file
         return read_chains(file) if file.is_file() else []
+
+    @property
+    def notes(self) -> list[str]:
+        """Caveats and notes of the targets, in sentences."""
+        notes = []
+        for row in self.targets.itertuples():
+            sentences = [*row.caveats.split(BETWEEN), *row.notes.split(BETWEEN)]
+            notes += [f"{row.target}: {text}" for text in sentences if text]
+        return notes
 
     @functools.cached_property
     def record(self) -> ScoredWith | None:

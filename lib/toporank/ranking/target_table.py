@@ -11,6 +11,7 @@ import pandas as pd
 
 from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chains
 from toporank.inputs.confidence.table import INCOMPLETE, OK, Confidence
+from toporank.programs.alphafold2 import ALPHAFOLD2
 from toporank.ranking.agreement import OtherFirst, other_first
 from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow, apart, quality_word
 from toporank.ranking.leakage import LeakageRow
@@ -114,8 +115,15 @@ def target_table(
         between = stated["iptm"].where(
             stated["iptm_of"] == "", stated["interface_iptm"]
         )
-        highest = between.astype(float).groupby(stated["target"]).max()
-        table["p_interact"] = p_interact(highest.reindex(table.index)).round(4)
+        ranking = stated["ranking_score"].astype(float)
+        ranking = ranking.where(
+            (stated["predictor"] == ALPHAFOLD2.name) & (ranking <= 1)
+        )
+        highest = [
+            measure.astype(float).groupby(stated["target"]).max().reindex(table.index)
+            for measure in (between, ranking)
+        ]
+        table["p_interact"] = p_interact(*highest).round(4)
     table = table.join(_of_notes(notes)).reset_index()
     return _most_promising_first(typed(table, TARGETS.kinds))
 

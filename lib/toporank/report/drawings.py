@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from toporank.building.built import Built
-from toporank.chains.partners import read_chain_map
+from toporank.chains.partners import Partners, partner_name, read_chain_map
 from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import residue_contacts
 from toporank.errors import TopoRankError
@@ -25,6 +26,7 @@ from toporank.programs.catalogue import files_of_model, place_of
 from toporank.ranking.scored import Scored, ScoredTargets
 from toporank.report.contact_maps import contact_maps
 from toporank.report.packed import packed_matrices, packed_model
+from toporank.report.pair_confidence import of_pairs
 from toporank.report.superposed import superposed, turned
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
@@ -257,10 +259,9 @@ def _of_target(
         except (TopoRankError, OSError):
             continue
         chains = _same_chains(complex_, row, fixed, first)
-        head = {
-            "partners": partners or complex_.bodies,
-            "maps": contact_maps(contacts.get(row.decoy, pd.DataFrame()), partners),
-        }
+        of_model = contacts.get(row.decoy, scored.contacts[:0])
+        bodies = partners or complex_.bodies
+        head = {"partners": bodies, "maps": contact_maps(of_model, partners)}
         confidence = scored.stated.get(key)
         model = packed_model(
             superposed(complex_, fixed, chains),
@@ -271,7 +272,9 @@ def _of_target(
         )
         matrices = ""
         if confidence is not None:
-            matrices = _matrices(row, complex_, values, rooms[bool(drawn)])
+            matrices = _matrices(
+                row, complex_, values, of_model, bodies, rooms[bool(drawn)]
+            )
         drawn.append(Drawn(place, model, matrices))
     return drawn
 
@@ -306,7 +309,14 @@ def quality_of(complex_: Complex, rows: pd.DataFrame) -> np.ndarray:
     )
 
 
-def _matrices(row: Any, complex_: Complex, values: BFactors | None, room: int) -> str:
+def _matrices(
+    row: Any,
+    complex_: Complex,
+    values: BFactors | None,
+    contacts: pd.DataFrame,
+    partners: Partners,
+    room: int,
+) -> str:
     """Empty without files, or where one is too large for the page or does not fit the model."""
     try:
         files = files_of_model(place_of(Path(row.path)))
@@ -318,7 +328,10 @@ def _matrices(row: Any, complex_: Complex, values: BFactors | None, room: int) -
         matrices = matrices_of(Path(row.path), complex_, values)
     except (TopoRankError, OSError):
         return ""
-    return packed_matrices(matrices, complex_, room)
+    names = map(partner_name, partners)
+    pairs = [":".join(pair) for pair in itertools.combinations(names, 2)]
+    of_pair = of_pairs(matrices, contacts, pairs) if len(pairs) > 1 else {}
+    return packed_matrices(matrices, complex_, room, of_pair)
 
 
 def matrices_of_model(row: Any, scored: Scored) -> Matrices:

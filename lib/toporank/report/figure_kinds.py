@@ -63,8 +63,9 @@ class FigureChoice:
         model = self.model
         places = self.models["decoy"].tolist().index(model.decoy)
         name = shortened(self.models["decoy"].tolist())[places]
-        score = f": DockQ {model.dockq:.2f}, {model.verdict}" if model.verdict else ""
-        return f"{model.target}, {name}{score}"
+        start = "" if name.startswith(model.target) else f"{model.target}, "
+        score = f":\nDockQ {model.dockq:.2f}, {model.verdict}" if model.verdict else ""
+        return f"{start}{name}{score}"
 
 
 def choice_of(
@@ -187,8 +188,8 @@ def _about_interface(choice: FigureChoice, name: str) -> str:
         is_this = (row.target, row.decoy) == choice.key
         is_this &= (row.chains or row.interface) == name
         if is_this and pd.notna(row.dockq) and row.dockq != choice.model.dockq:
-            model = choice.title.partition(": ")[0]
-            return f"{model}, {name}: DockQ {row.dockq:.2f}"
+            model = choice.title.partition(":\n")[0]
+            return f"{model}, {name}:\nDockQ {row.dockq:.2f}"
     return choice.title
 
 

@@ -171,7 +171,11 @@ def _intervals(rows: pd.DataFrame, name: str, title: str, columns: int) -> Figur
 
 def _wrapped(text: str, columns: int) -> str:
     """A title in lines that fit."""
-    return textwrap.fill(text, 26 * columns + 22 * columns, break_long_words=True)
+    lines = [
+        textwrap.fill(line, 48 * columns, break_long_words=True)
+        for line in text.splitlines()
+    ]
+    return "\n".join(lines)
 
 
 def pae_figure(

@@ -29,17 +29,17 @@ async function unpacked(text) {
   return { head: JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))), take };
 }
 
-// The matrices of a predictor. Each gives the value of a row and a column, and that between two residues of the model.
+// The matrices of a predictor. Each gives the value of a row and a column.
 async function matricesOf(text, model) {
   if (!text) return null;
   const { head, take } = await unpacked(text), found = { head };
-  const residues = head.rows ?? model.residues.map((_, r) => r), row = new Map(residues.map((r, k) => [r, k]));
+  const residues = head.rows ?? model.residues.map((_, r) => r);
   for (const { name, n, merged, step } of head.shown) {
     const values = take(n * n);
     for (let k = 0; k < values.length; k++) if (k % n) values[k] += values[k - 1];
-    const value = (a, b) => step * values[a * n + b], cell = r => Math.floor(row.get(r) / merged);
+    const value = (a, b) => step * values[a * n + b];
     const groups = Array.from({ length: n }, (_, k) => residues.slice(k * merged, (k + 1) * merged));
-    found[name] = { n, merged, value, groups, between: (a, b) => row.has(a) && row.has(b) ? (value(cell(a), cell(b)) + value(cell(b), cell(a))) / 2 : null };
+    found[name] = { n, merged, value, groups };
   }
   return found;
 }

@@ -25,8 +25,8 @@ def shortened(names: Sequence[str], most: int = 40) -> list[str]:
     ['rank 001 model 4', 'rank 002 model 1']
     >>> shortened(["seed-1_sample-0_model", "seed-1_sample-1_model"])
     ['sample 0', 'sample 1']
-    >>> shortened(["1GP2", "4GAM"]), shortened(["near1"])
-    (['1GP2', '4GAM'], ['near1'])
+    >>> shortened(["P1+Q2", "P3+Q4"]), shortened(["near1"])
+    (['P1+Q2', 'P3+Q4'], ['near1'])
     """
     words = [_WORD.findall(name) for name in names]
     n_words = {len(of_name) for of_name in words}
@@ -34,7 +34,7 @@ def shortened(names: Sequence[str], most: int = 40) -> list[str]:
     if len(names) > 1 and len(n_words) == 1 and n_words != {1}:
         kept = _telling(words)
         short = [_joined(of_name, kept) for of_name in words]
-        if len(set(short)) < len(set(names)):
+        if kept == [*range(len(words[0]))] or len(set(short)) < len(set(names)):
             short = list(names)
     return [_fitting(name, most) for name in short]
 

@@ -50,11 +50,17 @@ function columnsOf(declared, cells, further = []) {
   }));
 }
 
+// The first lines of a cell; the row opens into all of it.
+const clamped = cell => { const text = (cell ?? "").replaceAll(data.between, ". "); return `<span class="clamp" title="${escaped(text)}">${wrapped(text)}</span>`; };
+
 const COLUMNS = columnsOf(data.targets.columns, {
   target: (_, i) => `<button type="button" class="open" aria-expanded="false">${wrapped(T.target[i])}</button>`,
   verdict: (_, i) => verdictCell(T.verdict[i]),
   dockq: (_, i) => lane(T, i),
   n_models: (_, i) => T.n_scored?.[i] === T.n_models[i] ? T.n_models[i] : `${T.n_scored?.[i] ?? 0} of ${T.n_models[i]}`,
+  best: (_, i) => clamped(T.best?.[i]),
+  caveats: (_, i) => clamped(T.caveats?.[i]),
+  notes: (_, i) => clamped(T.notes?.[i]),
   p_interact: (_, i) => T.p_interact[i] == null ? `<span class="note">not measured</span>` : percent(T.p_interact[i]),
 });
 const ORDERS = { verdict: i => data.verdicts.indexOf(T.verdict[i]) };
@@ -124,7 +130,7 @@ function sortBy(column) {
 // Complexes at the end of the calibration share an interval; a sentence says what separates them.
 function sharing() {
   const shared = matching.filter(i => T.verdict[i] === data.verdicts[0] && T.dockq_high?.[i] === T.dockq_high?.[matching[0]] && T.dockq_low?.[i] === T.dockq_low?.[matching[0]]);
-  return !state.by && shared.length > 2 ? ` The first ${shared.length} share the best interval that TopoRank gives: their DockQ and ipTM tell them apart.` : "";
+  return !state.by && shared.length > 2 ? ` The first ${shared.length} share the best interval that TopoRank gives; ${T.iptm?.[matching[0]] == null ? "DockQ tells" : "DockQ and ipTM tell"} them apart.` : "";
 }
 
 function sortedInWords() {

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from toporank.chains.partners import chains_of
-from toporank.errors import TopoRankError
 from toporank.inputs.confidence.matrices import Matrices
-from toporank.ranking.scored import Scored, of_models
-from toporank.report.drawings import matrices_of_model
 
 
 class OfPair(NamedTuple):
@@ -27,25 +25,17 @@ class OfPair(NamedTuple):
     pae: float = np.nan
 
 
-def of_pairs(row: Any, scored: Scored, pairs: Iterable[str]) -> dict[str, OfPair]:
+def of_pairs(
+    matrices: Matrices, contacts: pd.DataFrame, pairs: Iterable[str]
+) -> dict[str, OfPair]:
     """Return the confidence of a predictor in pairs of partners of a model.
 
     Parameters
     ----------
-    row : of the model, of `Scored.facts`
-    scored : the tables
+    matrices : of the model
+    contacts : its rows of contacts.csv
     pairs : such as `A:H+L`, by the chains of its file
-
-    Returns
-    -------
-    pair → confidence; nothing where the predictor's files say nothing that fits the model
     """
-    try:
-        matrices = matrices_of_model(row, scored)
-    except (TopoRankError, OSError):
-        return {}
-    key = row.target, row.decoy
-    contacts = of_models(scored.contacts, [key]).get(key, scored.contacts[:0])
     place_of = {str(residue): place for place, residue in enumerate(matrices.residues)}
     names = contacts[["chain_1", "residue_1", "chain_2", "residue_2"]]
     found = {}

@@ -65,7 +65,8 @@ function predictorWords(i, k) {
   const at = key => M[i][key]?.[k];
   if (at("predictor_rank") == null) return "";
   const score = at("predictor_score") == null ? "" : ` (${at("predictor_measure") || "score"} ${fixed(at("predictor_score"))})`;
-  return `${at("predictor") || "The predictor"} ranks it ${at("predictor_rank")}${score}`;
+  const by = at("predictor") ? `the models of ${at("predictor")}` : "those of its predictor";
+  return `Rank ${at("predictor_rank")} among ${by}${score}`;
 }
 
 // Where the verdict and the contacts of a model do not say the same, a sentence says how both can be.
@@ -91,7 +92,7 @@ function whyOf(i, k) {
     if (at("consensus") != null) lines.push(`the other models agree with it by ${percent(at("consensus"))}`);
     lines.push(`<b>${fixed(whole)}</b>, ${words}`);
   }
-  if (hundredths(whole) !== hundredths(at("dockq"))) lines.push(`<b>${fixed(at("dockq"))}</b> with its main interfaces, whose mean is <b>${fixed(at("mean_interface"))}</b>`);
+  if (hundredths(whole) !== hundredths(at("dockq"))) lines.push(`<b>${fixed(at("dockq"))}</b>, the mean of that and of its main interfaces, which have <b>${fixed(at("mean_interface"))}</b> on average`);
   const details = make("details", { class: "why", open: "" }, make("summary", {}, "Why this number?"));
   details.insertAdjacentHTML("beforeend", `<ul>${lines.map(line => `<li>${line}</li>`).join("")}</ul>`);
   return lines.length ? details : "";
@@ -122,17 +123,11 @@ function interfaceWords(rows) {
   return [...parts, ...others, ...apart].filter(Boolean).join("; ");
 }
 
-// ipTM and mean PAE of the contacts of two partners, of what the page has of the predictor.
+// Contacts of two partners, and ipTM and mean PAE of them.
 function ofPair(name, model, matrices) {
-  const [first, second] = name.split(":").map(chains => chains.split("+")), { chains = [], pairs } = matrices?.head ?? {};
-  const values = first.flatMap(a => second.flatMap(b => [pairs?.[chains.indexOf(a)]?.[chains.indexOf(b)], pairs?.[chains.indexOf(b)]?.[chains.indexOf(a)]])).filter(value => value != null);
-  const map = model?.head.maps.find(map => map.name === name || map.name === name.split(":").reverse().join(":"));
-  let sum = 0, n = 0;
-  if (map && matrices?.pae) for (let at = 0; at < map.k.length; at += 3) {
-    const value = matrices.pae.between(placeOf(model, map.a[map.k[at]]), placeOf(model, map.b[map.k[at + 1]]));
-    if (value != null) { sum += value; n += 1; }
-  }
-  return { iptm: values.length ? Math.max(...values) : null, pae: n ? sum / n : null, map };
+  const turned = name.split(":").reverse().join(":"), of = matrices?.head.of ?? {};
+  const [iptm, pae] = of[name] ?? of[turned] ?? [];
+  return { iptm, pae, map: model?.head.maps.find(map => map.name === name || map.name === turned) };
 }
 
 function drawInterfaces(i, k, model, matrices) {

@@ -210,7 +210,8 @@ class Domain(Section):
                 )
         if distance > self.limit:
             reasons.append(
-                f"unlike the training decoys: distance {distance:.1f}, limit {self.limit:.1f}"
+                f"its interface is {distance:.1f} away from all in training "
+                f"(usual: up to {self.limit:.1f})"
             )
         return "; ".join(reasons)
 

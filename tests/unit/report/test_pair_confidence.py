@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from toporank.chains.chain import ResidueId
-from toporank.errors import ConfidenceError
 from toporank.inputs.confidence.matrices import Matrices
-from toporank.report import pair_confidence
 from toporank.report.pair_confidence import OfPair, of_pairs
 
-ROW = SimpleNamespace(target="T", decoy="m")
 CONTACTS = pd.DataFrame(
     [("A", "1", "B", "1"), ("B", "1", "A", "2"), ("A", "1", "C", "1")],
     columns=["chain_1", "residue_1", "chain_2", "residue_2"],
-).assign(target="T", decoy="m")
+)
 RESIDUES = tuple(ResidueId(*key, "") for key in (("A", 1), ("A", 2), ("B", 1)))
 PAE = np.array([[0.0, 0.0, 2.0], [0.0, 0.0, 4.0], [6.0, 8.0, 0.0]])
 PAIR_IPTM = np.array([[np.nan, 0.5, 0.1], [0.9, np.nan, 0.2], [np.nan, 0.3, np.nan]])
@@ -35,21 +30,8 @@ PAIR_IPTM = np.array([[np.nan, 0.5, 0.1], [0.9, np.nan, 0.2], [np.nan, 0.3, np.n
         (Matrices(RESIDUES, chains=("A",), pair_iptm=PAIR_IPTM), {"A:B": OfPair()}),
     ],
 )
-def test_both_directions_and_the_contacts_of_the_pair_count(
-    monkeypatch, matrices, expected
-):
+def test_both_directions_and_the_contacts_of_the_pair_count(matrices, expected):
     """The residue of C is in no matrix."""
-    monkeypatch.setattr(
-        pair_confidence, "matrices_of_model", lambda row, scored: matrices
-    )
-    found = of_pairs(ROW, SimpleNamespace(contacts=CONTACTS), expected)
+    found = of_pairs(matrices, CONTACTS, expected)
     for pair, values in expected.items():
         assert found[pair] == pytest.approx(values, nan_ok=True)
-
-
-def test_files_that_do_not_fit_say_nothing(monkeypatch):
-    def refuse(row, scored):
-        raise ConfidenceError("other residues")
-
-    monkeypatch.setattr(pair_confidence, "matrices_of_model", refuse)
-    assert of_pairs(ROW, SimpleNamespace(contacts=CONTACTS), ["A:B"]) == {}

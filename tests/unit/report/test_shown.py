@@ -28,13 +28,13 @@ def test_one_target_in_a_few_lines(tmp_path):
         "T: DockQ 0.80 (80 % interval 0.70 to 0.90), acceptable or better with 80 %: believe",
         "  best of 2:  a, Boltz's rank 1 (ranking score 0.90)",
         f"  file:       {tmp_path}/models/T/a.pdb",
-        "  caveat:     Unlike what TopoRank learned from, so DockQ is a guess: 9 chains; unlike the training",
-        "              decoys: distance 7.1, limit 6.2",
+        "  caveat:     Unlike what TopoRank learned from, so DockQ is a guess: 9 chains; its interface is 7.1",
+        "              away from all in training (usual: up to 6.2)",
         "  note:       1 of 3 models has no score: 1 unreadable",
         f"page:    {tmp_path}/results/scores/part/report.html",
         f"models:  {tmp_path}/results/scores/part/models.csv",
     ]
-    assert UNLIKE.startswith("9 chains; unlike")
+    assert UNLIKE.startswith("9 chains; its")
 
 
 def test_a_model_of_several_partners_has_a_row_for_each_pair(tmp_path):
@@ -70,7 +70,7 @@ def screen(tmp_path, **options: object) -> Scored:
 def test_a_screen_has_a_row_for_the_most_promising_and_sums_up_the_verdicts(tmp_path):
     lines = answer(screen(tmp_path), tmp_path)
     assert lines[:2] == [
-        "target  verdict  DockQ  80 % interval  acceptable  best model  models  mind",
+        "target  verdict  DockQ  80 % interval  acceptable  best model  models",
         "T00     believe   0.90  0.80 to 1.00         90 %  m                1  caveat",
     ]
     assert [line.split()[0] for line in lines[1:11]] == [f"T{i:02}" for i in range(10)]

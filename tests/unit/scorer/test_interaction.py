@@ -13,13 +13,15 @@ def test_p_interact_rises_with_iptm_and_is_unknown_without():
     p = p_interact([0.1, 0.584, 0.95, np.nan])
     assert p[:3] == pytest.approx([0.06, 0.50, 0.89], abs=0.01)
     assert np.isnan(p[3])
+    without = p_interact([0.584, np.nan], [0.1, 0.625])
+    assert without == pytest.approx([0.5, 0.5], abs=0.01), "ipTM comes first"
 
 
 @pytest.mark.parametrize(
     ("known", "sentence"),
     [
         ([0.9], ""),
-        ([np.nan, np.nan], "there is none beside these models."),
+        ([np.nan, np.nan], "there is neither it nor AlphaFold-Multimer's"),
         ([0.9, np.nan], "Sort by “interact”, known for 1 of 2: the chance"),
         ([0.9, 0.1], "9 of 10 pairs were true."),
     ],

@@ -435,7 +435,7 @@ def test_what_is_unlike_the_training_decoys_is_named():
     assert trust["T", "b"].unknown_kind == RECEPTOR
     assert trust["T", "b"].domain == (
         "T-cell receptor and MHC molecule, training had no such complex; interface of 9 residues, training had 10 to 90; 5 chains, training had 2 to 4; "
-        "unlike the training decoys: distance 3.0, limit 3.0"
+        "its interface is 3.0 away from all in training (usual: up to 3.0)"
     )
 
 

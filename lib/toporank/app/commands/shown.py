@@ -12,7 +12,7 @@ import pandas as pd
 
 from toporank import layout
 from toporank.app.commands.terminal import Terminal
-from toporank.errors import printable
+from toporank.errors import TopoRankError, printable
 from toporank.inputs.complexes import Grouped
 from toporank.inputs.confidence.beside import UNREAD
 from toporank.inputs.listing import is_model
@@ -20,9 +20,10 @@ from toporank.programs.catalogue import programs_of
 from toporank.ranking.interfaces import APART, MAIN, quality_word
 from toporank.ranking.leakage import SEEN
 from toporank.ranking.model_table import distinct_models
-from toporank.ranking.scored import Scored
+from toporank.ranking.scored import Scored, of_models
 from toporank.ranking.target_table import lost
 from toporank.ranking.verdict import WITHOUT_CALIBRATION, counted, in_words
+from toporank.report.drawings import matrices_of_model
 from toporank.report.pair_confidence import OfPair, of_pairs
 from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import INTERMEDIATE
@@ -43,9 +44,10 @@ NUMBERS = (
     "PAE, Å",
     "acceptable",
     "models",
+    "interact",
 )
 """Heads of columns that are aligned to the right."""
-SPARE = ("models", "predictor", "acceptable", "ipTM", "80 % interval")
+SPARE = ("models", "predictor's", "acceptable", "ipTM", "80 % interval")
 """Heads of columns that a narrow terminal leaves out."""
 RELAXED = re.compile(r"(^|_)relaxed_")
 """In the name of a model that AlphaFold 2 or ColabFold relaxed."""
@@ -85,7 +87,7 @@ def answer(
         for row in targets.itertuples():
             lines += _in_detail(scored, row, best.loc[row.target], printed, terminal)
     else:
-        lines += _overview(targets, terminal)
+        lines += _overview(targets, best, terminal)
         for text in _unread(scored):
             lines += terminal.wrapped("", text)
         lines += _about_all(targets, terminal)
@@ -168,7 +170,7 @@ def _interfaces(scored: Scored, row: Any, terminal: Terminal) -> list[str]:
     names = [pair.chains or pair.interface for pair in of_best.itertuples()]
     facts = scored.facts
     is_best = (facts["target"] == row.target) & (facts["decoy"] == row.best)
-    said = of_pairs(next(facts[is_best].itertuples()), scored, names)
+    said = _confidence_in(next(facts[is_best].itertuples()), scored, names)
     of_predictor = [said.get(name, OfPair()) for name in names]
     columns: dict[str, list[str]] = {
         "pair": names,
@@ -180,6 +182,16 @@ def _interfaces(scored: Scored, row: Any, terminal: Terminal) -> list[str]:
         "": [_pair_in_a_word(pair) for pair in of_best.itertuples()],
     }
     return [*lines, *_table(columns, terminal, ["pair"], INDENT * 2)]
+
+
+def _confidence_in(row: Any, scored: Scored, pairs: list[str]) -> dict[str, OfPair]:
+    """That of the predictor in pairs of partners; nothing where its files do not fit."""
+    key = row.target, row.decoy
+    contacts = of_models(scored.contacts, [key]).get(key, scored.contacts[:0])
+    try:
+        return of_pairs(matrices_of_model(row, scored), contacts, pairs)
+    except (TopoRankError, OSError):
+        return {}
 
 
 def _table(
@@ -204,7 +216,13 @@ def _number(value: float, decimals: int) -> str:
     return "–" if pd.isna(value) else f"{value:.{decimals}f}"
 
 
-def _overview(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
+def _percent(share: float) -> str:
+    return "–" if pd.isna(share) else f"{100 * share:.0f} %"
+
+
+def _overview(
+    targets: pd.DataFrame, best: pd.DataFrame, terminal: Terminal
+) -> list[str]:
     """A row for each of the most promising targets, and for those that are new."""
     is_listed = (targets.index < LISTED) | (
         (targets["new"] != "") & ((targets["new"] != "").cumsum() <= LISTED)
@@ -213,9 +231,6 @@ def _overview(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
     rows = []
     for row in listed.itertuples():
         interval = f"{_number(row.dockq_low, 2)} to {_number(row.dockq_high, 2)}"
-        percent = (
-            "–" if pd.isna(row.p_acceptable) else f"{100 * row.p_acceptable:.0f} %"
-        )
         marks = [
             word for word, cell in (("new", row.new), ("caveat", row.caveats)) if cell
         ]
@@ -224,23 +239,26 @@ def _overview(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
             "verdict": row.verdict or "no score",
             "DockQ": _number(row.dockq, 2),
             "80 % interval": interval if pd.notna(row.dockq_low) else "–",
-            "acceptable": percent,
+            "acceptable": _percent(row.p_acceptable),
             "best model": row.best,
             "models": f"{row.n_scored}",
-            "predictor": _of_predictor(row),
+            "predictor's": _of_predictor(row, best.loc[row.target]),
             "ipTM": _number(row.iptm, 2),
-            "mind": ", ".join(marks),
+            "interact": _percent(row.p_interact),
+            "": ", ".join(marks),
         }
         rows.append(cells)
     return _table(rows, terminal, ["target", "best model"])
 
 
-def _of_predictor(row: Any) -> str:
-    """How the predictor ranks the best model."""
-    if pd.isna(row.predictor_rank):
+def _of_predictor(row: Any, best: pd.Series) -> str:
+    """How the predictor ranks the best model, among several."""
+    if pd.isna(row.predictor_rank) or row.n_models == 1:
         return "–"
-    score = "" if pd.isna(row.predictor_score) else f", {row.predictor_score:.2f}"
-    return f"rank {row.predictor_rank}{score}"
+    if pd.isna(row.predictor_score):
+        return f"rank {row.predictor_rank}"
+    measure = best["predictor_measure"].removeprefix("interface ")
+    return f"rank {row.predictor_rank}, {measure} {row.predictor_score:.2f}"
 
 
 def _about_all(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
