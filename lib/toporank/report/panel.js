@@ -171,10 +171,12 @@ MODELS.find(({ key }) => key === "reason").cell = (m, k) => {
   return [m.dockq?.[k] == null && m.status?.[k]?.replaceAll("_", " "), m.reason?.[k], copies.length && `${known} ${copies.length > 1 ? "are copies" : "is a copy"}`].filter(Boolean).map(wrapped).join("; ");
 };
 const MOST_ROWS = 100;
+const OF_ITS_OWN = new Set(["ipTM", "interface pLDDT"]);  // measures that have columns of their own
 
 function tableOf(i, most = MOST_ROWS) {
   const m = M[i], places = m.decoy.map((_, k) => k).filter(k => !isCopy(m, k)), n = places.length;
-  const columns = MODELS.filter(({ key, cell }) => key === "reason" ? places.some(k => cell(m, k)) : m[key]?.some((value, k) => !isCopy(m, k) && value != null && value !== ""));
+  const hasOwnScore = m.predictor_measure?.some(measure => !OF_ITS_OWN.has(measure));
+  const columns = MODELS.filter(({ key, cell }) => key === "predictor_score" && !hasOwnScore ? false : key === "reason" ? places.some(k => cell(m, k)) : m[key]?.some((value, k) => !isCopy(m, k) && value != null && value !== ""));
   const nCopies = m.decoy.length - n, title = counted(n, "model") + (nCopies ? ` and ${counted(nCopies, "copy", "copies")}` : "");
   const heads = columns.map(({ classes, head, hint }) => `<th scope="col" class="${classes}"${hint ? ` title="${escaped(hint)}"` : ""}>${head}</th>`).join("");
   const lines = places.slice(0, most).map(k => `<tr data-k="${k}">${columns.map(({ classes, cell }) => `<td class="${classes}">${cell(m, k)}</td>`).join("")}</tr>`);

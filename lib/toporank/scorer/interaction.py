@@ -14,7 +14,7 @@ OF_IPTM = (-3.32, 5.68)
 """Constant and weight of the logistic curve: fitted by benchmarks/interaction.py to 146
 heterodimers and 146 random pairs (AlphaFold 2.3), 466 homodimers and 169 random pairs (ColabFold),
 106 peptides and 516 random ones (ColabFold), one weight for each source and half of it for its true
-pairs. ipTM was that of the model that the predictor ranks first; the highest ipTM of five models has
+pairs. ipTM was that of the model that the predictor ranks first; the highest of five models has
 the same AUROC.
 """
 OF_RANKING = (-3.93, 6.29)

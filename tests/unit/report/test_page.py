@@ -644,6 +644,25 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     )
 
 
+def test_a_click_copies_the_sentence_and_the_methods(browser, tmp_path):
+    browser._call(
+        "Browser.grantPermissions",
+        permissions=["clipboardReadWrite", "clipboardSanitizedWrite"],
+    )
+    page = opened(browser, write_answer(tmp_path, {"T": {"m": 0.62, "n": 0.3}}))
+    page._call("Page.bringToFront")
+    for button, start in (
+        (
+            "sentence",
+            "TopoRank 0.1.0 ranks model m of T 1 of 2 and expects a DockQ of 0.62",
+        ),
+        ("methods", "Models were ranked by the DockQ that TopoRank"),
+    ):
+        page.run(f"document.getElementById({button!r}).click()")
+        wait_for(page, f"document.getElementById({button!r}).textContent === 'Copied'")
+        assert page.run("navigator.clipboard.readText()").startswith(start)
+
+
 def test_the_parts_of_a_number_add_up(browser, tmp_path):
     page = opened(browser, write_answer(tmp_path, {"T": {"m": 0.62, "n": 0.3}}))
     page.run("Object.assign(M[0], { network: [0.75, 0.2], confidence: [0.79, 0.2] })")
