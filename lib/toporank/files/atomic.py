@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,13 +22,18 @@ def user_cache() -> Path:
 
 
 def first_writable(folders: Iterable[Path]) -> Path:
-    """The first of the folders that can be written to; otherwise a new temporary one."""
+    """The first of the folders that can be written to.
+
+    Otherwise a new temporary one, which goes when the program ends.
+    """
     for folder in folders:
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 return folder
-    return Path(tempfile.mkdtemp(prefix="toporank-"))
+    temporary = tempfile.mkdtemp(prefix="toporank-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return Path(temporary)
 
 
 def check_writable(folder: Path, remedy: str, *, make: bool = True) -> None:

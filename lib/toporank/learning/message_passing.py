@@ -7,6 +7,9 @@ Importing this module imports PyTorch Geometric, which takes seconds; scoring do
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -56,6 +59,7 @@ class FusedGATv2Conv(GATv2Conv):
             edge_dim=hidden,
             add_self_loops=False,
         )
+        _remove_written(type(self))
 
     def forward(
         self,
@@ -82,6 +86,16 @@ class FusedGATv2Conv(GATv2Conv):
         return layer
 
 
+def _remove_written(layer: type[GATv2Conv]) -> None:
+    """Remove the code that PyG writes into the temporary folder for the first layer of a class.
+
+    PyG has imported it by then, and would leave it there.
+    """
+    for name, module in [*sys.modules.items()]:
+        if name.startswith(f"{layer.__module__}_{layer.__name__}_"):
+            Path(module.__file__).unlink(missing_ok=True)
+
+
 def with_message_passing(network: DockQNet) -> DockQNet:
     """Put PyG layers with the same weights into a network, and return it."""
     for layer in network.layers:
@@ -104,6 +118,7 @@ class PublishedLayer(nn.Module):
             dropout=attention.dropout,
             add_self_loops=False,
         )
+        _remove_written(GATv2Conv)
         self.attention.load_state_dict(attention.state_dict())
         self.heads = heads
         self.edge_update = nn.Linear(3 * hidden, heads * hidden)

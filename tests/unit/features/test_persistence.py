@@ -4,6 +4,11 @@ once.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -316,4 +321,14 @@ def test_a_folder_that_cannot_be_written_is_passed_over(tmp_path):
         first_writable([forbidden, tmp_path / "good" / "deep", tmp_path])
         == tmp_path / "good" / "deep"
     )
-    assert first_writable([forbidden]).is_dir()
+    program = f"""
+from pathlib import Path
+from toporank.files.atomic import first_writable
+folder = first_writable([Path({str(forbidden)!r})])
+print(folder, folder.is_dir())"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program]
+    printed = subprocess.check_output(command, text=True, env=environment)
+    temporary, was_there = printed.split()
+    assert was_there == "True"
+    assert not Path(temporary).exists()

@@ -5,6 +5,8 @@ back.
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -313,6 +315,13 @@ def test_without_the_loops_it_is_the_same(monkeypatch, dropout):
         expected,
         1e-6,
     )
+
+
+def test_pyg_leaves_no_file_of_the_code_that_it_makes():
+    _ = with_message_passing(new_network()), PublishedNetwork(new_network())
+    made = [sys.modules[name] for name in [*sys.modules] if "GATv2Conv_" in name]
+    assert len(made) == 4
+    assert not any(Path(module.__file__).exists() for module in made)
 
 
 def test_bfloat16_agrees_with_single_precision_to_its_eight_bits():
