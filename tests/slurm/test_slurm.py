@@ -19,6 +19,7 @@ import pytest
 import yaml
 from one_node import cluster, missing
 
+from quick_python import quick_python, quickly
 from signals import listen_to_ctrl_c
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -187,22 +188,15 @@ def study(tmp_path: Path, submitting_python: str):
 def local(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The same decoys taken to graphs without Slurm."""
     home = make_home(tmp_path_factory.mktemp("local"))
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--directory",
-        str(home),
-        "--cores",
-        "2",
-    ]
-    subprocess.run(
-        [*command, "build_graphs"], cwd=REPOSITORY, capture_output=True, check=True
-    )
+    words = ["--directory", str(home), "--cores", "2", "build_graphs"]
+    done = quickly(["-m", "snakemake", *words], REPOSITORY)
+    assert done.returncode == 0, done.stdout
     return Study(home, dict(os.environ), sys.executable)
 
 
 def test_decoys_to_report(study, local):
+    """The other two tests, which kill jobs, start these in the ordinary way."""
+    study.environment["PYTHON_OF_JOBS"] = quick_python()
     study.run("all")
     assert (study.home / "results/report.html").is_file()
     jobs = study.jobs()

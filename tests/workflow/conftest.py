@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,15 +12,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from _forked import snakemake
 from filelock import FileLock
 from numba.core.caching import UserProvidedCacheLocator
 
+from quick_python import quickly
+
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 EXAMPLE = REPOSITORY / "resources" / "example"
-PATIENCE = 600
-"""Seconds for one run."""
-
 DECOYS = {
     "1AVZ": ["near1.pdb.gz", "mid1.cif.gz", "far1.pdb", "wrong1.pdb.gz"],
     "1GCQ": ["near1.pdb.gz", "mid4.cif", "far1.pdb.gz", "wrong1.pdb.gz"],
@@ -74,12 +71,13 @@ CONFIG = {
 class Study:
     """A working directory with decoys, labels, config and, after a run, results.
 
-    repository : the clone that runs. python : the interpreter that runs it.
+    repository : the clone that runs. python : the interpreter that runs it; a quick one by
+    default.
     """
 
     home: Path
     repository: Path = REPOSITORY
-    python: str = sys.executable
+    python: str | None = None
 
     def run(
         self,
@@ -98,18 +96,9 @@ class Study:
         options += [*(["--cores", str(cores)] if cores else []), *arguments]
         # checkpoints record the commit and whether files differ from it, which may change while the
         # tests run
-        environment = {
-            **os.environ,
-            "GIT_CEILING_DIRECTORIES": str(self.repository / "lib"),
-            **environment,
-        }
-        if self.python == sys.executable:
-            process = snakemake(options, self.repository, environment, PATIENCE)
-        else:
-            process = subprocess.run(
-                [self.python, "-m", "snakemake", *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                timeout=PATIENCE, cwd=self.repository, env=environment, check=False,
-            )  # fmt: skip
+        ceiling = {"GIT_CEILING_DIRECTORIES": str(self.repository / "lib")}
+        words = ["-m", "snakemake", *options]
+        process = quickly(words, self.repository, self.python, **ceiling, **environment)
         if check:
             assert process.returncode == 0, process.stdout
         return process

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -10,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from _forked import snakemake
 
 from conftest import EXAMPLE, REPOSITORY, Study, make_study
+from quick_python import quickly
 from toporank.scorer.judge import Calibration, Domain, Judge, Knot, write_judge
 from toporank.scorer.manifest import seal
 
@@ -199,6 +198,8 @@ def test_the_study_is_planned_for_a_cluster_from_a_clone(tmp_path):
     for split, rows in labels.groupby("split"):
         rows.to_csv(clone / f"data/{split}_labels.csv", index=False)
     options = [
+        "-m",
+        "snakemake",
         "--profile",
         "slurm",
         "--configfile",
@@ -207,13 +208,13 @@ def test_the_study_is_planned_for_a_cluster_from_a_clone(tmp_path):
         "--quiet",
         "rules",
     ]
-    answer = snakemake(options, clone, os.environ, 120)
+    answer = quickly(options, clone)
     assert answer.returncode == 0, answer.stdout
     assert re.search(r"^train_sweep +9$", answer.stdout, re.MULTILINE)
     assert re.search(r"^finetune_phase1 +1$", answer.stdout, re.MULTILINE)
     assert re.search(r"^finetune_phase2 +3$", answer.stdout, re.MULTILINE)
     shutil.rmtree(clone / "data")
-    stopped = snakemake(options, clone, os.environ, 120)
+    stopped = quickly(options, clone)
     assert stopped.returncode == 1
     assert "dataset study: there is no " in stopped.stdout
 

@@ -22,11 +22,11 @@ import pandas as pd
 import pytest
 import yaml
 from _documented import Command, commands
-from _forked import snakemake
 from filelock import FileLock
 
 from conftest import REPOSITORY, made_once
 from published_checkpoint import published_state, write_published_checkpoint
+from quick_python import quickly
 from scored_folders import write_answer
 from shown_scores import BLOCK, FOLDER, as_shown
 
@@ -85,7 +85,7 @@ def dry(text: str, clone: Path) -> str:
     )
     printing = "snakemake() { printf '%s\\0' \"$@\"; }"
     words = run(f"{printing}; {text} -n --quiet rules", clone).split("\0")[:-1]
-    done = snakemake(words, clone, environment_of(clone), 600)
+    done = quickly(["-m", "snakemake", *words], clone, **environment_of(clone))
     assert done.returncode == 0, f"{text}\n{done.stdout}"
     return done.stdout
 
@@ -219,7 +219,8 @@ def from_a_folder_of_ones_own(text: str, clone: Path) -> None:
     own = clone.parent / "own"
     own.mkdir(exist_ok=True)
     words = shlex.split(text.replace("CLONE", str(clone)))[1:]
-    done = snakemake([*words, "-n"], own, environment_of(clone), 600)
+    command = ["-m", "snakemake", *words, "-n"]
+    done = quickly(command, own, **environment_of(clone))
     assert done.returncode == 0, done.stdout
 
 

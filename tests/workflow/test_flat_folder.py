@@ -5,9 +5,6 @@ tidy folders.
 from __future__ import annotations
 
 import gzip
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +12,7 @@ import pytest
 
 from complexes import write_pdb
 from conftest import EXAMPLE, REPOSITORY, made_once
+from quick_python import quickly
 
 pytestmark = pytest.mark.slow
 
@@ -47,11 +45,9 @@ def otherwise(lines: list[str]) -> list[str]:
 
 def scored(folder: Path) -> str:
     """Score a folder; what was printed. Results go to OUT beside it."""
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
-    done = subprocess.run(
-        [sys.executable, "-m", "toporank", "score", str(folder), "-o", str(folder.parent / "OUT")],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, timeout=600, check=False,
-    )  # fmt: skip
+    out = ["-o", str(folder.parent / "OUT")]
+    words = ["-m", "toporank", "score", str(folder), *out]
+    done = quickly(words, REPOSITORY)
     assert done.returncode == 0, done.stdout
     return done.stdout
 

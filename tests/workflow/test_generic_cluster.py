@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from conftest import CONFIG, REPOSITORY, Study, make_few, make_study
+from quick_python import quick_python
 
 SCHEDULER = REPOSITORY / "workflow_scripts/scheduler.sh"
 PROGRAMS = Path(__file__).with_name("schedulers")
@@ -41,39 +42,34 @@ def scheduler(folder: Path, words: str, **programs: str) -> subprocess.Completed
     return subprocess.run([SCHEDULER, *words.split()], check=False, **how)
 
 
-def built(
-    folder: Path, python: str, profile: str, path: str, **environment: str
-) -> Study:
+def built(folder: Path, profile: str, path: str, **environment: str) -> Study:
     """A data set that was built through a scheduler."""
     study = make_few(folder / "study")
-    study.python = python
     options = ["--profile", f"profiles/{profile}", *QUICK.split(), "build_graphs"]
     study.run(*options, cores=None, PATH=path, **environment)
     assert len(list((study.results / "mini/graphs").rglob("*.pt"))) == 4
     return study
 
 
-def test_a_data_set_is_built_through_qsub(tmp_path, submitting_python):
+def test_a_data_set_is_built_through_qsub(tmp_path):
     """One submission for each chunk, with the resources of the rules; the failure of one is
     seen.
     """
     texts = {name: (PROGRAMS / name).read_text() for name in ("qsub", "qstat", "qacct")}
-    study = built(
-        tmp_path, submitting_python, "generic", path_with(tmp_path / "sge", **texts)
-    )
+    study = built(tmp_path, "generic", path_with(tmp_path / "sge", **texts))
     asked = (tmp_path / "sge/asked").read_text().splitlines()
     assert len(asked) == len(list((study.results / "mini/plan").glob("*.tsv")))
     assert all("-l h_vmem=3001M,h_rt=7200" in line for line in asked)
 
 
 @pytest.mark.slow
-def test_a_data_set_is_built_by_pods(tmp_path, submitting_python):
+def test_a_data_set_is_built_by_pods(tmp_path):
     """Each chunk is a job that runs in the image, on the shared folder, with the resources of its
     rule.
     """
-    text = f"#!{submitting_python}\n{(PROGRAMS / 'kubectl.py').read_text()}"
+    text = f"#!{quick_python()}\n{(PROGRAMS / 'kubectl.py').read_text()}"
     path = path_with(tmp_path / "bin", kubectl=text)
-    study = built(tmp_path, submitting_python, "kubernetes", path, **VOLUME)
+    study = built(tmp_path, "kubernetes", path, **VOLUME)
     jobs = [
         yaml.safe_load(file.read_text()) for file in (tmp_path / "bin").glob("*.yaml")
     ]
@@ -140,9 +136,7 @@ def test_all_profiles_of_clusters_have_the_same_settings():
         assert set(generic["default-resources"]) <= set(read[name]["default-resources"])
 
 
-def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(
-    study, submitting_python, tmp_path
-):
+def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(study, tmp_path):
     """Every job fails here."""
     programs = dict.fromkeys(
         ("sinfo", "sshare", "sacctmgr", "scontrol", "scancel"), "#!/bin/sh\n"
@@ -151,7 +145,6 @@ def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(
     programs["sbatch"] = f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/asked'\necho 7\n"
     cuda = {"accelerator": "cuda", "devices": 2}
     study.configure(training={**CONFIG["training"], "trainer": cuda})
-    study.python = submitting_python
     options = "--profile slurm --retries 0 --slurm-init-seconds-before-status-checks 1"
     words = [*options.split(), "results/training/leaderboard.csv"]
     path = path_with(tmp_path / "slurm", **programs)

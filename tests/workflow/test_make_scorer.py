@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
 
 from conftest import CONFIG, DECOYS, EXAMPLE, REPOSITORY, make_study
+from quick_python import quickly
 from toporank.scorer.scorer import Scorer
 
 pytestmark = pytest.mark.slow
@@ -43,25 +41,9 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     )  # as an earlier configuration left them
     of_more_folds.mkdir(parents=True)
     (of_more_folds / "summary.json").write_text("{}")
-    command = [
-        sys.executable,
-        "-m",
-        "toporank",
-        "train",
-        "config/config.yaml",
-        "--cores",
-        "2",
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
-    done = subprocess.run(
-        command,
-        cwd=study.home,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    words = ["-m", "toporank", "train", "config/config.yaml", "--cores", "2"]
+    done = quickly(words, study.home, PYTHONPATH=str(REPOSITORY / "lib"))
+    assert done.returncode == 0, done.stdout
     named = ["results/final", "results/scorer", "results/report.html"]
     assert [line for line in done.stdout.splitlines() if line in named] == named
     assert "mini: 14 decoys = 13 ok + 1 no_interface; 14 labels = " in done.stdout
