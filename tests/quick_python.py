@@ -180,7 +180,7 @@ def as_the_environment_says() -> None:
     sys.path[1:1] = paths
     if paths and Path(paths[0]) != LIBRARY:
         for name in [*sys.modules]:
-            if name.partition(".")[0] in ("toporank", "toporank_sampling"):
+            if name.startswith("toporank"):
                 del sys.modules[name]
     numba.config.reload_config()
     if threads := os.environ.get("OMP_NUM_THREADS"):
