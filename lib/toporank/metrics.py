@@ -319,7 +319,7 @@ def summarise(
         "n_undefined_correlation": len(undefined),
         "undefined_correlation_targets": list(map(str, undefined)),
     }
-    return _nan_to_none(summary)
+    return {key: _nan_to_none(entry) for key, entry in summary.items()}
 
 
 def validation_scores(
@@ -444,7 +444,7 @@ def _correlation(x: Floats, y: Floats, counts: Floats) -> float:
         return math.nan
     dx, dy = _deviations(x, counts), _deviations(y, counts)
     r = ((counts * dx) @ dy) / math.sqrt(((counts * dx) @ dx) * ((counts * dy) @ dy))
-    return float(min(1.0, max(-1.0, r)))  # rounding may step over the ends
+    return min(1.0, max(-1.0, float(r)))  # rounding may step over the ends
 
 
 def _deviations(values: Floats, counts: Floats) -> Floats:
@@ -519,9 +519,9 @@ def _mean_over_targets(
 
 def _mean(values: ArrayLike) -> float:
     """Mean of the values that are not nan, nan if there is none."""
-    values = np.asarray(values, dtype=np.float64)
-    values = values[~np.isnan(values)]
-    return float(values.mean()) if values.size else math.nan
+    numbers = np.asarray(values, dtype=np.float64)
+    known = numbers[~np.isnan(numbers)]
+    return float(known.mean()) if known.size else math.nan
 
 
 def _interval(samples: Floats, n_clusters: int) -> dict[str, float]:

@@ -33,7 +33,7 @@ def networks() -> dict[str, EntryPoint]:
     by_name: dict[str, EntryPoint] = {}
     for point in plugins(NETWORKS):
         if point.name in by_name:
-            both = f"{by_name[point.name].dist.name} and {point.dist.name}"
+            both = f"{package(by_name[point.name])} and {package(point)}"
             raise ConfigError(
                 f"two packages have a network {point.name!r}: {both}",
                 remedy="uninstall one",
@@ -52,7 +52,7 @@ def load(point: EntryPoint) -> Any:
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"the plug-in {point.value} cannot be imported: {error}",
-            where=f"package {point.dist.name}",
+            where=f"package {package(point)}",
             remedy="install the package again, or uninstall it",
         ) from error
 
@@ -64,7 +64,7 @@ def package_of(module: str) -> str:
     """
     for point in (*plugins(), *plugins(NETWORKS)):
         if _top(point.module) == _top(module):
-            return point.dist.name
+            return package(point)
     return ""
 
 
@@ -86,7 +86,12 @@ def sources(module: str) -> tuple[str, ...]:
 
 def packages() -> list[str]:
     """Names of the installed packages with plug-ins."""
-    return sorted({point.dist.name for point in (*plugins(), *plugins(NETWORKS))})
+    return sorted({package(point) for point in (*plugins(), *plugins(NETWORKS))})
+
+
+def package(point: EntryPoint) -> str:
+    """The installed package that an entry point is of."""
+    return point.dist.name if point.dist else ""
 
 
 def _top(module: str) -> str:

@@ -13,7 +13,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -26,6 +26,9 @@ from pydantic import (
 )
 
 from toporank.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 AnySection = TypeVar("AnySection", bound=BaseModel)
 
@@ -88,7 +91,7 @@ def _faults(model: type[BaseModel], error: ValidationError, where: str) -> list[
     return [_fault(model, fault, where) for fault in error.errors(include_url=False)]
 
 
-def _fault(model: type[BaseModel], fault: dict[str, Any], where: str) -> str:
+def _fault(model: type[BaseModel], fault: ErrorDetails, where: str) -> str:
     """One line for one fault of pydantic's list."""
     path = [part for part in fault["loc"] if part != "__root__"]
     key = _dotted(where, path)
@@ -198,7 +201,7 @@ class Section(BaseModel):
     @classmethod
     def _text_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse a number where a name is wanted: nobody knows which name was written."""
-        if not _wants_text(cls.model_fields[info.field_name].annotation):
+        if not _wants_text(cls.model_fields[str(info.field_name)].annotation):
             return value
         for part in value if isinstance(value, list) else [value]:
             for kind, name in READ_AS.items():

@@ -13,8 +13,10 @@ import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from numba import config, njit
+import numba
+from numba import njit
 
 from toporank.code import code_of
 from toporank.files.atomic import first_writable, user_cache
@@ -23,7 +25,7 @@ BLAS = "scipy.linalg.cython_blas"
 if BLAS not in sys.modules:
     # Numba imports it only to see whether it is there, which takes 0.13 s: as long as all the rest
     # that it loads here.
-    sys.modules[BLAS] = None
+    sys.modules[BLAS] = None  # type: ignore[assignment]
     importlib.import_module("numba.np.arraymath")
     del sys.modules[BLAS]
 
@@ -37,10 +39,10 @@ def compiled(
 
     fastmath : numba's flags for reordering sums; none by default.
     """
-    options = {"forceinline": True} if inline else {}
-    configured = config.CACHE_DIR
+    options: dict[str, Any] = {"forceinline": True} if inline else {}
+    configured = numba.config.CACHE_DIR
     package = Path(function.__code__.co_filename).parent
-    config.CACHE_DIR = str(cache_folder(package))  # numba looks at it here only
+    numba.config.CACHE_DIR = str(cache_folder(package))  # numba looks at it here only
     options |= {
         "cache": True,
         "nogil": True,
@@ -50,7 +52,7 @@ def compiled(
     try:
         return njit(**options)(function)
     finally:
-        config.CACHE_DIR = configured
+        numba.config.CACHE_DIR = configured
 
 
 def inlined(function: Callable) -> Callable:
@@ -67,7 +69,7 @@ def cache_folder(package: Path) -> Path:
     The first that is writable; otherwise a temporary folder, which means compiling again next time.
     """
     folders = [package / "__pycache__", user_cache()]
-    if config.CACHE_DIR:
-        folders.insert(0, Path(config.CACHE_DIR))
+    if numba.config.CACHE_DIR:
+        folders.insert(0, Path(numba.config.CACHE_DIR))
     name = "toporank-" + code_of(str(package), __file__)
     return first_writable(folder / name for folder in folders)

@@ -14,6 +14,7 @@ import pandas as pd
 from toporank.chains.thresholds import ALIKE
 from toporank.comparing.homology.chain_tables import TargetSplit
 from toporank.comparing.homology.clusters import (
+    Nearest,
     TargetSequences,
     clusters,
     deal_folds,
@@ -151,7 +152,7 @@ def _lacks(rows: pd.DataFrame, splits: set[str]) -> bool:
 
 def _nearest_training_targets(
     table: pd.DataFrame, chains: TargetSequences
-) -> dict[str, tuple[str, float] | None]:
+) -> dict[str, Nearest | None]:
     """Return the nearest training target of every held-out target, and the containment.
 
     It looks at targets with a chain to compare.

@@ -311,7 +311,7 @@ def choose_fitting(paths: Sequence[Path], packs: Sequence[Path]) -> Path:
     """
     if len(paths) == 1:
         return paths[0]
-    graphs = PackedGraphs.open(packs)
+    graphs = PackedGraphs.open(list(packs))
     faults = []
     for path in paths:
         description = read_description(path)

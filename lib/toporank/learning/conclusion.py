@@ -86,7 +86,11 @@ def _validated(out: Path, datasets: Iterable[str]) -> str:
 
 
 def _numbers(
-    loss: dict[str, Any], random: float, n_decoys: int, n_targets: int, n_clusters: int
+    loss: dict[str, Any],
+    random: float | None,
+    n_decoys: int,
+    n_targets: int,
+    n_clusters: int,
 ) -> str:
     interval = (
         ""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, DistributedSampler
 
@@ -165,7 +165,7 @@ def loader(
     if options.get("num_workers"):
         options["multiprocessing_context"] = "fork"  # others would copy the packs
     positions = order.tolist()
-    sampler = None
+    sampler: DistributedSampler | None = None
     if n_devices > 1:  # Lightning would shuffle
         sampler = DistributedSampler(positions, n_devices, device, shuffle=False)
     return DataLoader(
@@ -253,6 +253,8 @@ class Standardise(nn.Module):
 
     def __init__(self, width: int):
         super().__init__()
+        self.mean: Tensor
+        self.sd: Tensor
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("sd", torch.ones(width))
 
@@ -261,9 +263,7 @@ class Standardise(nn.Module):
         return (values - self.mean) / self.sd
 
 
-def set_statistics(
-    network: nn.Module, store: GraphStore, indices: Sequence[int]
-) -> None:
+def set_statistics(network: nn.Module, store: GraphStore, indices: ArrayLike) -> None:
     """Set what the network scales nodes and edges by.
 
     It takes them from the graphs at `indices` of a store.
@@ -283,7 +283,9 @@ def statistics(tables: Iterable[Tensor]) -> tuple[Tensor, Tensor]:
     zeros: its standard deviation counts as 1. One pass over the tables (Chan, Golub & LeVeque 1983,
     Am. Stat. 37:242).
     """
-    count, mean, squares, yes_or_no = 0, 0.0, 0.0, True
+    count = 0
+    mean = squares = torch.zeros(())
+    yes_or_no = torch.ones((), dtype=torch.bool)
     for table in tables:
         values = table.double()
         n = len(values)

@@ -154,7 +154,7 @@ def fit(
     ranked = {}
     for name, callback in best.items():
         losses = callback.best_k_models
-        ranked[name] = [Path(path) for path in sorted(losses, key=losses.get)]
+        ranked[name] = [Path(path) for path in sorted(losses, key=losses.__getitem__)]
     return ranked, stopped
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
+from pydantic.config import JsonDict
 
 from toporank import plugins
 from toporank.learning import other_keys
@@ -23,7 +24,7 @@ from toporank.settings import (
     distinct,
 )
 
-EPOCHS = {"unit": "epochs"}
+EPOCHS: JsonDict = {"unit": "epochs"}
 """Of a field that counts epochs."""
 
 
@@ -432,7 +433,8 @@ class Training(Hardware):
     @model_validator(mode="after")
     def _can_be_trained(self) -> Training:
         every = self.validate_every
-        for entry in (*self.sweep.configs, *self.finetune.phases):
+        entries: list[Any] = [*self.sweep.configs, *self.finetune.phases]
+        for entry in entries:
             if entry.max_epochs < every:
                 raise ValueError(
                     f"{entry.name}: max_epochs: {entry.max_epochs} is less than "

@@ -96,12 +96,12 @@ class Inference:
     def predict(self, graph: Graph) -> Predicted:
         """Return what the network predicts for a graph whose edges are sorted by destination."""
         x, edge = self._layers(graph)
-        pooled = [_mean(x), self._linear("pooled_edges", _mean(edge))]
+        parts = [_mean(x), self._linear("pooled_edges", _mean(edge))]
         quality = None
         if self.predicts_local:
             quality = self._local_quality(x, edge, graph.edge_index)
-            pooled += self._local_means(quality, graph)
-        pooled = np.concatenate(pooled, axis=1)
+            parts += self._local_means(quality, graph)
+        pooled = np.concatenate(parts, axis=1)
         score = pooled
         for layer in ("head.0", "head.2"):
             score = np.maximum(self._linear(layer, score), 0)

@@ -140,9 +140,9 @@ class ScorerTraining(pl.LightningModule):
         """
         eager = self.network.predictions
         compiled = torch.compile(
-            eager, dynamic=True, mode=None if mode is True else mode
+            eager, dynamic=True, mode=mode if isinstance(mode, str) else None
         )
-        self.network.predictions = compiled
+        self.network.predictions = compiled  # type: ignore[method-assign]
         if self.trainer.world_size > 1:
             return  # a part of the weights may be elsewhere, until all go forward
         graphs = self.training_graphs[: self.hp.batch_size].tolist()
@@ -152,7 +152,7 @@ class ScorerTraining(pl.LightningModule):
                 loss = dockq_loss("mse", compiled(by_destination(batch)).score, batch.y)
             loss.backward()
         except (TorchDynamoException, RuntimeError) as error:
-            self.network.predictions = eager
+            self.network.predictions = eager  # type: ignore[method-assign]
             reason = str(error).strip().partition("\n")[0]
             log.warning("torch.compile failed, so training goes on without: %s", reason)
         self.zero_grad(set_to_none=True)
@@ -168,9 +168,10 @@ class ScorerTraining(pl.LightningModule):
         batch = by_destination(batch)
         prediction = self.network.predictions(batch)
         loss = dockq_loss(self.hp.loss, prediction.score, batch.y)
-        if self.hp.local_weight:
+        quality = batch.edge_y
+        if self.hp.local_weight and quality is not None:
             local = local_loss(
-                prediction.edge_logit, batch.edge_y, batch.edge_graph, len(batch.index)
+                prediction.edge_logit, quality, batch.edge_graph, len(batch.index)
             )
             loss = loss if local is None else loss + self.hp.local_weight * local
         if not torch.isfinite(loss):
@@ -180,10 +181,10 @@ class ScorerTraining(pl.LightningModule):
         )
         return loss
 
-    def configure_optimizers(self) -> dict[str, Any]:
+    def configure_optimizers(self) -> Any:
         """Return Adam, and a learning rate that falls where `val_loss` does not."""
         weights = [weight for weight in self.parameters() if weight.requires_grad]
-        options = {
+        options: dict[str, Any] = {
             "lr": self.hp.learning_rate,
             "weight_decay": self.hp.weight_decay,
             "fused": self.run.hardware.fused_optimizer,
@@ -220,7 +221,8 @@ class ScorerTraining(pl.LightningModule):
     def on_train_epoch_end(self) -> None:
         """Lower the learning rate if `val_loss` stopped falling."""
         if self.last_validated == self.current_epoch:
-            self.lr_schedulers().step(self.trainer.callback_metrics["val_loss"])
+            plateau: Any = self.lr_schedulers()
+            plateau.step(self.trainer.callback_metrics["val_loss"])
         else:
             self.log_dict(self._of_training())
 
@@ -237,7 +239,8 @@ class ScorerTraining(pl.LightningModule):
             self._validated.clear()
             return
         self.last_validated = self.current_epoch
-        rows = self.all_gather(torch.cat(self._validated)).reshape(-1, 3).cpu()
+        gathered: Any = self.all_gather(torch.cat(self._validated))
+        rows = gathered.reshape(-1, 3).cpu()
         self._validated.clear()
         # decoys are repeated so that each device has as many
         if self.trainer.world_size > 1:
@@ -268,10 +271,11 @@ class ScorerTraining(pl.LightningModule):
 
     def _of_training(self) -> dict[str, Any]:
         """What an epoch measures of training."""
-        losses = self.all_gather(torch.stack(self._losses)).reshape(-1, 2)
-        train_loss, sizes = losses.T
+        losses: Any = self.all_gather(torch.stack(self._losses))
+        train_loss, sizes = losses.reshape(-1, 2).T
+        optimizer: Any = self.optimizers()
         values = {
-            "learning_rate": self.optimizers().param_groups[0]["lr"],
+            "learning_rate": optimizer.param_groups[0]["lr"],
             "train_loss": (train_loss * sizes).sum() / sizes.sum(),
         }
         if self.device.type == "cuda":
@@ -289,7 +293,8 @@ class ScorerTraining(pl.LightningModule):
             epochs_done - self.first_epoch
         )
         minutes_left = (self.hp.max_epochs - epochs_done) * seconds_an_epoch / 60
-        best = min(self.trainer.early_stopping_callback.best_score, values["val_loss"])
+        stopping: Any = self.trainer.early_stopping_callback
+        best = min(stopping.best_score, values["val_loss"])
         return (
             f"epoch {epochs_done} of at most {self.hp.max_epochs}, step {self.global_step}: "
             f"train_loss {values['train_loss']:.4f}, val_loss {values['val_loss']:.4f} (best "

@@ -257,10 +257,10 @@ class DockQNet(Network):
         )
         # The last layers are cheap, and scores of 8 bits would tie: always in single precision.
         with torch.autocast(x.device.type, enabled=False):
-            pooled = [nodes, self.pooled_edges(edges)]
+            parts = [nodes, self.pooled_edges(edges)]
             if edge_logit is not None:
-                pooled += self._local_means(edge_logit, batch)
-            pooled = torch.cat(pooled, dim=1)
+                parts += self._local_means(edge_logit, batch)
+            pooled = torch.cat(parts, dim=1)
             score = pooled
             for layer in self.head:
                 if self.dropout and isinstance(layer, nn.Linear):
@@ -280,7 +280,8 @@ class DockQNet(Network):
             return batch
         if not self.fuse or not fused.can_fuse(batch.x):
             return batch
-        _, heads, hidden = self.layers[0].attention.att.shape
+        layer: Any = self.layers[0]
+        _, heads, hidden = layer.attention.att.shape
         if not fused.fits(heads, hidden, batch.edge_attr):
             return batch
         return batch._replace(edge_index=fused.sorted_edges(edges, len(batch.x)))
@@ -289,7 +290,7 @@ class DockQNet(Network):
         """Return the vectors of nodes and edges after the last layer."""
         x = self.embed_nodes(self.scale_nodes(batch.x))
         edge_attr = self.scale_edges(batch.edge_attr)
-        embedding = self.embed_edges
+        embedding: nn.Linear | None = self.embed_edges
         for layer in self.layers:
             if self.recompute and self.training:
                 x, edge_attr = checkpoint(

@@ -124,11 +124,12 @@ def read_metrics(path: Path | str) -> list[GroupMetric]:
     rows = []
     try:
         for row in read_rows(path):
+            values: dict[str, Any] = dict(row)
             for name in ("value", "low", "high"):
-                row[name] = float(row[name]) if row[name] else None
+                values[name] = float(row[name]) if row[name] else None
             for name in ("n_decoys", "n_targets", "n_clusters"):
-                row[name] = int(row[name])
-            rows.append(GroupMetric(**row))
+                values[name] = int(row[name])
+            rows.append(GroupMetric(**values))
     except (KeyError, TypeError, ValueError) as error:
         raise RecordError(
             "not the metrics of a cross-validation", where=path, remedy="delete it"

@@ -154,7 +154,7 @@ def examine_graph_files(folder: Path, paths: Iterable[Path]) -> list[GraphFile]:
         than the first.
     """
     files: list[GraphFile] = []
-    expected = {}
+    expected: dict[str, int] = {}
     for path in paths:
         saved = read_pt(path).to_dict()
         graph = _graph(path, saved)

@@ -65,7 +65,7 @@ def side_by_side(
     gradients = torch.zeros(processes - 1, sum(map(torch.numel, computing.weights)))
     gradients.share_memory_()
     context = multiprocessing.get_context("fork")
-    others = []
+    others: list[Connection] = []
     started = []
     for gradient in gradients:
         here, there = context.Pipe()
@@ -78,7 +78,7 @@ def side_by_side(
         there.close()
         others.append(here)
         started.append(task)
-    network.predictions = _Predictions(computing, others, gradients)
+    network.predictions = _Predictions(computing, others, gradients)  # type: ignore[method-assign]
     try:
         with threadpool_limits(1, "blas"):
             yield
@@ -103,7 +103,7 @@ class _Computing:
         self.weights = [
             weights for weights in network.parameters() if weights.requires_grad
         ]
-        self._found: list[Tensor | None] = []
+        self._found: list[Any] = []
 
     def forward(self, graphs: list[int], *, has_gradient: bool) -> list[Singles | None]:
         """Return the values of `NetworkOutput` for graphs of the store."""
@@ -173,7 +173,7 @@ class _Spread(torch.autograd.Function):
         ctx.predictions = predictions
         ctx.sizes = []
         ctx.set_materialize_grads(False)
-        joined = []
+        joined: list[Tensor | None] = []
         for values in zip(*found, strict=True):
             if values[0] is None:
                 ctx.sizes.append([])
@@ -187,7 +187,7 @@ class _Spread(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         predictions = ctx.predictions
-        columns = []
+        columns: list[Any] = []
         for gradient, sizes in zip(gradients, ctx.sizes, strict=True):
             if gradient is None:
                 columns.append([None] * len(ctx.sizes[0]))

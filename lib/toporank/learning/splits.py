@@ -133,12 +133,12 @@ def _add_graph(digest: hashlib._Hash, part: dict[str, np.ndarray], place: int) -
     first_edge, end_edge = np.asarray(part["edge_start"][place : place + 2])
     edges = slice(first_edge, end_edge)
     digest.update(f"{end_node - first_node} {end_edge - first_edge}".encode())
-    digest.update(np.asarray(part["x"][first_node:end_node]))
-    digest.update(np.asarray(part["edge_index"][0, edges]))
-    digest.update(np.asarray(part["edge_index"][1, edges]))
-    digest.update(np.asarray(part["edge_attr"][edges]))
+    digest.update(np.asarray(part["x"][first_node:end_node]).data)
+    digest.update(np.asarray(part["edge_index"][0, edges]).data)
+    digest.update(np.asarray(part["edge_index"][1, edges]).data)
+    digest.update(np.asarray(part["edge_attr"][edges]).data)
     # empty where no native says how good the edges are
     quality = np.asarray(part["edge_y"][edges])
     if not np.isnan(quality).all():
         digest.update(b"local quality")
-        digest.update(quality)
+        digest.update(quality.data)

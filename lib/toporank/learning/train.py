@@ -155,6 +155,7 @@ def _remembered(
     targets = _training_targets(graphs)
     if not set(targets) <= set(sequences):
         return {}
+    record: dict[str, Any] | None
     record = remember({target: sequences[target] for target in targets})
     if run.parent:
         inherited = read_description(run.parent).get("training_set", {}).get("chains")

@@ -113,23 +113,21 @@ def trainer_entries() -> dict[str, frozenset[str]]:
     installed for the jobs alone.
     """
     package = find_spec("pytorch_lightning")
-    if package is None:
+    if package is None or package.origin is None:
         return {}
     source = Path(package.origin).with_name("trainer") / "trainer.py"
     entries = {}
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ClassDef) and node.name == "Trainer":
-            (init,) = [part for part in node.body if _is_init(part)]
-            for argument in init.args.kwonlyargs:
-                entries[argument.arg] = frozenset(_types_in(argument.annotation))
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                    for argument in part.args.kwonlyargs:
+                        types = frozenset(_types_in(argument.annotation))
+                        entries[argument.arg] = types
     return entries
 
 
-def _is_init(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
-
-
-def _types_in(annotation: ast.expr) -> set[str]:
+def _types_in(annotation: ast.expr | None) -> set[str]:
     """The names of the types in an annotation, such as `list` and `str` of `list[int] | str`."""
     if isinstance(annotation, ast.Name):
         return {annotation.id}

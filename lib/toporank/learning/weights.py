@@ -81,7 +81,9 @@ def build_network(
         dropout=hyperparameters.get("dropout", 0.0),
     )
     contact = (
-        list(edge_columns).index(CONTACT) if CONTACT in (edge_columns or ()) else None
+        list(edge_columns).index(CONTACT)
+        if edge_columns and CONTACT in edge_columns
+        else None
     )
     network = network_class(name)(node_width, edge_width, architecture, contact)
     if architecture.local and network.local_head is None:
@@ -106,7 +108,7 @@ def network_class(name: str) -> type[Network]:
     if not (isinstance(network, type) and issubclass(network, Network)):
         raise ConfigError(
             f"{point.value} is no network",
-            where=f"package {point.dist.name}",
+            where=f"package {plugins.package(point)}",
             remedy="derive it from toporank.learning.network.Network",
         )
     return network
@@ -263,7 +265,7 @@ class OfTorch:
         quality = torch.sigmoid(output.edge_logit).numpy()
         return Predicted(
             score=score,
-            local=output.local.numpy(),
+            local=None if output.local is None else output.local.numpy(),
             residues=mean_by_node(quality, graph.edge_index[1], n_nodes),
             contacts=quality[edges_in_contact(graph)],
             pooled=pooled,

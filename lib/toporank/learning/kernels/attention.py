@@ -46,7 +46,7 @@ def can_loop(x: Tensor) -> bool:
 
 
 def attend(
-    layer: nn.Module,
+    layer: Any,
     x: Tensor,
     edge_index: Tensor,
     edge_attr: Tensor,
@@ -120,7 +120,7 @@ def update_edges(
         Shape (E, hidden).
     """
     of_source, of_destination, of_edge = update.weight.chunk(3, dim=1)
-    bias = update.bias
+    bias: Tensor = update.bias
     if embedding is not None:
         bias = bias + of_edge @ embedding.bias
         of_edge = of_edge @ embedding.weight
@@ -141,13 +141,13 @@ class _Attention(torch.autograd.Function):
             _arrays(*tensors)
         )
         (ends,) = _arrays(edge_index)
-        keep = x[:0, :1] if keep is None else keep.numpy()
+        kept = x[:0, :1] if keep is None else keep.numpy()
         weights = AttentionWeights(
             w_source, b_source, w_destination, b_destination, weight, att
         )
 
-        found = attended(x, ends, edge, weights, keep)
-        ctx.save_for_backward(*tensors, *_tensors(keep, *found[1:]))
+        found = attended(x, ends, edge, weights, kept)
+        ctx.save_for_backward(*tensors, *_tensors(kept, *found[1:]))
         ctx.edge_index = edge_index
         return torch.from_numpy(found.out)
 
@@ -157,9 +157,9 @@ class _Attention(torch.autograd.Function):
         x, w_source, _, w_destination, _, edge, weight, att, keep, *kept = _arrays(
             *ctx.saved_tensors
         )
-        gradient, ends = _arrays(gradient, ctx.edge_index)
+        d_out, ends = _arrays(gradient, ctx.edge_index)
         d_edge = np.empty_like(edge) if ctx.needs_input_grad[5] else None
-        found = Attended(gradient, *kept)
+        found = Attended(d_out, *kept)
         d_source, d_destination, d_weight, d_att = _attention_gradient(
             ends, edge, weight, att, keep, found, d_edge
         )
@@ -257,7 +257,7 @@ class _EdgeUpdate(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        edge, weight, out, gradient = _arrays(*ctx.saved_tensors, gradient)
+        edge, weight, out, d_out = _arrays(*ctx.saved_tensors, gradient)
         source_of, destination_of = _arrays(*ctx.edge_index)
         d_source = np.zeros((ctx.n_nodes, len(weight)), edge.dtype)
         d_destination = np.zeros_like(d_source)

@@ -82,7 +82,7 @@ def sorted_edges(edge_index: Tensor, n_nodes: int) -> SortedEdges:
 
 
 def attend(
-    layer: nn.Module,
+    layer: Any,
     x: Tensor,
     edges: SortedEdges,
     edge_attr: Tensor,
@@ -119,7 +119,7 @@ def update_edges(
 ) -> Tensor:
     """Return the new vector of each edge, as `attention.update_edges` does."""
     of_source, of_destination, of_edge = update.weight.chunk(3, dim=1)
-    bias = update.bias
+    bias: Tensor = update.bias
     if embedding is not None:
         bias = bias + of_edge @ embedding.bias
         of_edge = of_edge @ embedding.weight
