@@ -271,7 +271,7 @@ class _EdgeUpdate(torch.autograd.Function):
                 source_of[tile],
                 destination_of[tile],
                 out[tile],
-                gradient[tile],
+                d_out[tile],
                 d_source,
                 d_destination,
                 rows,
