@@ -257,7 +257,7 @@ class _EdgeUpdate(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        edge, weight, out, d_out = _arrays(*ctx.saved_tensors, gradient)
+        edge, weight, out, of_out = _arrays(*ctx.saved_tensors, gradient)
         source_of, destination_of = _arrays(*ctx.edge_index)
         d_source = np.zeros((ctx.n_nodes, len(weight)), edge.dtype)
         d_destination = np.zeros_like(d_source)
@@ -271,7 +271,7 @@ class _EdgeUpdate(torch.autograd.Function):
                 source_of[tile],
                 destination_of[tile],
                 out[tile],
-                d_out[tile],
+                of_out[tile],
                 d_source,
                 d_destination,
                 rows,
