@@ -11,9 +11,9 @@ import json
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -26,9 +26,6 @@ from pydantic import (
 )
 
 from toporank.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 AnySection = TypeVar("AnySection", bound=BaseModel)
 
@@ -91,7 +88,7 @@ def _faults(model: type[BaseModel], error: ValidationError, where: str) -> list[
     return [_fault(model, fault, where) for fault in error.errors(include_url=False)]
 
 
-def _fault(model: type[BaseModel], fault: ErrorDetails, where: str) -> str:
+def _fault(model: type[BaseModel], fault: Mapping[str, Any], where: str) -> str:
     """One line for one fault of pydantic's list."""
     path = [part for part in fault["loc"] if part != "__root__"]
     key = _dotted(where, path)

@@ -433,8 +433,7 @@ class Training(Hardware):
     @model_validator(mode="after")
     def _can_be_trained(self) -> Training:
         every = self.validate_every
-        entries: list[Any] = [*self.sweep.configs, *self.finetune.phases]
-        for entry in entries:
+        for entry in (*self.sweep.configs, *self.finetune.phases):
             if entry.max_epochs < every:
                 raise ValueError(
                     f"{entry.name}: max_epochs: {entry.max_epochs} is less than "

@@ -6,7 +6,7 @@ It can also predict the local quality of every edge, which the score then uses.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
